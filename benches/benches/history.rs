@@ -5,15 +5,15 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lttv_benches::k1::{Query, QueryBatch, START, WORKLOADS, Workload};
-use lttv_state::history::{Builder, History, Settings};
+use lttv_state::history::{Builder, History, Settings, Timestamp};
 
 /// Builds a history in a temporary file.
 fn built(workload: &Workload) -> (tempfile::TempDir, History) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("history");
     let mut builder = Builder::create(path, START, Settings::default()).expect("a file");
-    let (_, end) = workload.k1.build(&mut builder).expect("changes");
-    let history = builder.close(end).expect("a history");
+    let (_, last) = workload.k1.build(&mut builder).expect("changes");
+    let history = builder.close(last.saturating_add(1)).expect("a history");
     (dir, history)
 }
 
@@ -36,10 +36,10 @@ fn changes(c: &mut Criterion) {
         fn change(
             &mut self,
             quark: u32,
-            t: i64,
+            time: Timestamp,
             value: lttv_state::value::StateValue<'_>,
         ) -> Result<(), Self::Error> {
-            black_box((quark, t, value));
+            black_box((quark, time, value));
             Ok(())
         }
     }
@@ -59,7 +59,7 @@ fn ask(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("ask {}, per question", workload.name));
         group.sample_size(10);
         for query in Query::ALL {
-            let batch = QueryBatch::of(query, &workload.k1, history.start(), history.end());
+            let batch = QueryBatch::of(query, &workload.k1, &history);
             group.throughput(Throughput::Elements(batch.queries.len() as u64));
             group.bench_function(BenchmarkId::from_parameter(query.name()), |b| {
                 b.iter(|| {

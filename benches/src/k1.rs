@@ -27,7 +27,7 @@ pub struct Expected {
     /// The number of intervals, including those that last until the end.
     pub intervals: u64,
     /// The last time, in ns.
-    pub end: i64,
+    pub last: i64,
     /// The digest of all intervals, in order of their end times.
     pub sequence: u64,
     /// The digests of the answers, in the order of [`Query::ALL`].
@@ -102,7 +102,7 @@ pub const WORKLOADS: [Workload; 3] = [
         expected: Expected {
             changes: 1_090_793,
             intervals: 1_017_885,
-            end: 1_299_735_302,
+            last: 1_299_735_302,
             sequence: 0x58f7_35e6_43e8_9352,
             answers: [
                 0xa581_a9c2_5a61_09f4,
@@ -123,7 +123,7 @@ pub const WORKLOADS: [Workload; 3] = [
         expected: Expected {
             changes: 10_892_913,
             intervals: 10_155_760,
-            end: 4_001_691_192,
+            last: 4_001_691_192,
             sequence: 0x8232_4932_7023_5b85,
             answers: [
                 0xce6f_8042_d638_8bc6,
@@ -144,7 +144,7 @@ pub const WORKLOADS: [Workload; 3] = [
         expected: Expected {
             changes: 10_972_608,
             intervals: 10_283_003,
-            end: 4_001_354_660,
+            last: 4_001_354_660,
             sequence: 0xc3c7_bce2_e8ac_1d5f,
             answers: [
                 0x0cb4_82d5_2ef8_2651,

@@ -12,13 +12,13 @@
 //!
 //! If FILE exists with an earlier stage of the trace, `build` adds the new part. For the
 //! other commands FILE is a history file, or a trace directory, which is read first. Times
-//! are in ns since the epoch. A pattern is a path in which `*` matches one name and `**` any
+//! are in ns since the epoch; ends of ranges are not included. A pattern is a path in which `*` matches one name and `**` any
 //! number of names.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 use std::io::{self, Write};
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -31,7 +31,7 @@ use lttv_examples::opening;
 use lttv_examples::progress::Progress;
 use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
 use lttv_examples::text_dump::output::Output;
-use lttv_state::history::{History, HistoryError, Interval};
+use lttv_state::history::{History, HistoryError, Interval, Timestamp};
 use lttv_state::kernel_history::{self, Recorded, Target, record};
 use lttv_state::tree::Quark;
 
@@ -65,12 +65,12 @@ enum Command {
         #[arg(default_value = "**")]
         pattern: String,
     },
-    /// Print the values of attributes over a time span
+    /// Print the values of attributes over a time range
     Range {
         file: PathBuf,
         pattern: String,
         #[command(flatten)]
-        span: Span,
+        range: TimeRange,
         /// Print one value per this many ns instead of all values
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         each: u64,
@@ -80,7 +80,7 @@ enum Command {
         file: PathBuf,
         path: String,
         #[command(flatten)]
-        span: Span,
+        range: TimeRange,
         /// Print from the last to the first value
         #[arg(long)]
         reverse: bool,
@@ -100,24 +100,26 @@ enum Command {
 }
 
 #[derive(Debug, Args)]
-struct Span {
-    /// First time in ns [default: the start of the history]
+struct TimeRange {
+    /// Start in ns [default: the start of the history]
     #[arg(long, allow_negative_numbers = true)]
     from: Option<i64>,
-    /// Last time in ns [default: the end of the history]
+    /// End in ns, which is not included [default: the end of the history]
     #[arg(long, allow_negative_numbers = true)]
     to: Option<i64>,
 }
 
-impl Span {
-    /// Returns the time span, and checks its order.
-    fn of(&self, history: &History) -> std::result::Result<RangeInclusive<i64>, Usage> {
+impl TimeRange {
+    /// Returns the time range, and checks its order.
+    fn of(&self, history: &History) -> std::result::Result<Range<Timestamp>, Usage> {
         if let (Some(from), Some(to)) = (self.from, self.to)
             && from > to
         {
             return Err(Usage::new(format_args!("--from {from} is after --to {to}")));
         }
-        Ok(self.from.unwrap_or(history.start())..=self.to.unwrap_or(history.end()))
+        let start = self.from.map_or(history.start(), Timestamp::from_ns);
+        let end = self.to.map_or(history.end(), Timestamp::from_ns);
+        Ok(start..end)
     }
 }
 
@@ -142,15 +144,16 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
         Command::At { file, time, pattern } => {
             let history = open(file, report)?;
             history.tree().matching(Quark::ROOT, pattern).map_err(Usage::new)?;
-            for interval in history.state_matching(pattern, *time).map_err(query_error)? {
+            let time = Timestamp::from_ns(*time);
+            for interval in history.state_matching(pattern, time).map_err(query_error)? {
                 print(&history, &interval, out)?;
             }
         }
-        Command::Range { file, pattern, span, each } => {
+        Command::Range { file, pattern, range, each } => {
             let history = open(file, report)?;
             let quarks = history.tree().matching(Quark::ROOT, pattern).map_err(Usage::new)?;
             let mut printed = Ok(());
-            let flow = history.for_each_in(&quarks, span.of(&history)?, *each, |interval| {
+            let flow = history.for_each_in(&quarks, range.of(&history)?, *each, |interval| {
                 printed = print(&history, &interval, out);
                 if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
@@ -159,11 +162,11 @@ fn run_command(command: &Command, out: &mut Output, report: &mut Report) -> Resu
                 printed?;
             }
         }
-        Command::Changes { file, path, span, reverse } => {
+        Command::Changes { file, path, range, reverse } => {
             let history = open(file, report)?;
             let quark = history.tree().find(Quark::ROOT, path).map_err(Usage::new)?;
             let quark = quark.ok_or_else(|| Usage::new(format_args!("no attribute {path:?}")))?;
-            changes(&history, quark, span.of(&history)?, *reverse, out)?;
+            changes(&history, quark, range.of(&history)?, *reverse, out)?;
         }
         Command::Bench { workload, dir, keep } => {
             let unknown = || Usage::new(format_args!("no workload {workload:?}"));
@@ -236,7 +239,7 @@ fn build(
         traceset.traces().iter().flat_map(|of| of.tracefiles()).map(|of| of.size()).sum();
     let intervals = history.intervals_count();
     if let Some(t) = kept {
-        writeln!(out, "kept       all states before {t} ns")?;
+        writeln!(out, "kept       all states before {} ns", t.as_ns())?;
     }
     writeln!(out, "events     {events} read, {of_trace} B")?;
     writeln!(out, "attributes {}", history.tree().len())?;
@@ -249,8 +252,8 @@ fn build(
 
 fn info(history: &History, out: &mut impl Write) -> Result<()> {
     history.verify()?;
-    writeln!(out, "from       {} ns", history.start())?;
-    writeln!(out, "to         {} ns", history.end())?;
+    writeln!(out, "from       {} ns", history.start().as_ns())?;
+    writeln!(out, "to         {} ns", history.end().as_ns())?;
     writeln!(out, "attributes {}", history.tree().len())?;
     writeln!(out, "intervals  {}", history.intervals_count())?;
     writeln!(out, "blocks     {}, all checksums correct", history.blocks())?;
@@ -260,17 +263,18 @@ fn info(history: &History, out: &mut impl Write) -> Result<()> {
 
 fn print(history: &History, interval: &Interval<'_>, out: &mut impl Write) -> io::Result<()> {
     let path = history.tree().path(interval.quark);
-    writeln!(out, "{:>20} {:>20} {path} {}", interval.start, interval.end, interval.value)
+    let (start, end) = (interval.start.as_ns(), interval.end.as_ns());
+    writeln!(out, "{start:>20} {end:>20} {path} {}", interval.value)
 }
 
 fn changes(
     history: &History,
     quark: Quark,
-    span: RangeInclusive<i64>,
+    range: Range<Timestamp>,
     reverse: bool,
     out: &mut impl Write,
 ) -> Result<()> {
-    let intervals = history.intervals(quark, span.clone()).map_err(query_error)?;
+    let intervals = history.intervals(quark, range.clone()).map_err(query_error)?;
     let mut each =
         |interval| print(history, &interval?, out).map_err(Box::<dyn std::error::Error>::from);
     match reverse {
@@ -278,7 +282,7 @@ fn changes(
         true => intervals.rev().try_for_each(&mut each)?,
     }
     writeln!(out, "\ntotal")?;
-    for sum in history.durations(quark, span)? {
+    for sum in history.durations(quark, range)? {
         writeln!(out, "{:>20} ns {:>10} times {}", sum.time, sum.count, sum.value)?;
     }
     Ok(())

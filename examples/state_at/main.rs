@@ -164,7 +164,7 @@ fn load(
 fn history(traceset: &Traceset, time: i64) -> Result<States, Box<dyn Error>> {
     let recorded = record(traceset, Target::Memory, |_| ControlFlow::Continue(()))?;
     // The state before the events of that time.
-    let before = time.saturating_sub(1);
+    let before = Timestamp::from_ns(time).saturating_sub(1);
     let traces = 0..traceset.traces().len();
     let states = traces.map(|trace| Snapshot::read(&recorded.history, trace, before));
     Ok((states.collect::<Result<_, _>>()?, recorded.errors, recorded.errors_omitted))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lttv_context::Traceset;
 use lttv_context::attributes::{AttributeValue, Attributes, Pattern};
-use lttv_state::history::History;
+use lttv_state::history::{History, Timestamp};
 use lttv_state::kernel_history::{Recorded, Target, record};
 use support::Run;
 
@@ -315,9 +315,9 @@ fn histories() {
     let expected = expected.unwrap().history;
     assert_eq!((stored.start(), stored.end()), (expected.start(), expected.end()));
     assert_eq!(stored.intervals_count(), expected.intervals_count());
-    let middle = stored.start().midpoint(stored.end());
+    let middle = stored.start().as_ns().midpoint(stored.end().as_ns());
     let values = |history: &History| {
-        let all = history.state_matching("**", middle).unwrap();
+        let all = history.state_matching("**", Timestamp::from_ns(middle)).unwrap();
         all.iter()
             .map(|at| (history.tree().path(at.quark), at.value.to_string()))
             .collect::<Vec<_>>()

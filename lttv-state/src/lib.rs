@@ -9,8 +9,8 @@
 //!   returns them for any time.
 //! * [`value`]: the values of attributes.
 //!
-//! These three modules do not depend on traces and are available with default features off:
-//! any program that has states can store them. Three more modules follow the kernel through
+//! These three modules read no traces and are available with default features off: any
+//! program that has states can store them. Three more modules follow the kernel through
 //! its traces:
 //!
 //! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
@@ -19,17 +19,18 @@
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
 //!
 //! ```
-//! use lttv_state::history::Builder;
+//! use lttv_state::history::{Builder, Timestamp};
 //! use lttv_state::value::StateValue;
 //!
-//! let mut builder = Builder::in_memory(0);
+//! let ns = Timestamp::from_ns;
+//! let mut builder = Builder::in_memory(ns(0));
 //! let door = builder.add("house/door")?;
-//! builder.set(door, 100, "open")?;
-//! builder.set(door, 250, "closed")?;
-//! let history = builder.close(1_000)?;
+//! builder.set(door, ns(100), "open")?;
+//! builder.set(door, ns(250), "closed")?;
+//! let history = builder.close(ns(1_000))?;
 //!
-//! let state = history.at(door, 180)?;
-//! assert_eq!((state.start, state.end, state.value), (100, 249, StateValue::Str("open")));
+//! let state = history.at(door, ns(180))?;
+//! assert_eq!((state.start, state.end, state.value), (ns(100), ns(250), StateValue::Str("open")));
 //! # Ok::<(), lttv_state::history::HistoryError>(())
 //! ```
 //!

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use lttv_state::history::{Access, Builder, History, HistoryError, HistoryIdentity, Settings};
+use lttv_state::history::{
+    Access, Builder, History, HistoryError, HistoryIdentity, Settings, Timestamp,
+};
 use lttv_state::tree::Quark;
-use naive_history::{Span, spans};
+use naive_history::{Span, ns, spans};
 use proptest::prelude::*;
 
 /// Builds a history of all kinds of values, in blocks of the given size.
@@ -24,7 +26,7 @@ fn build_with(path: &Path, block_intervals: u32, end: i64) -> History {
     settings.block_intervals = Some(block_intervals);
     settings.identity.producer = "test".into();
     settings.identity.source = vec![1, 2, 3];
-    let mut builder = Builder::create(path, 0, settings).unwrap();
+    let mut builder = Builder::create(path, ns(0), settings).unwrap();
     let quarks: Vec<Quark> =
         (0..9).map(|i| builder.add(&format!("a/{i}/state")).unwrap()).collect();
     let mut random = 1u64;
@@ -33,20 +35,20 @@ fn build_with(path: &Path, block_intervals: u32, end: i64) -> History {
         let quark = quarks[(random >> 33) as usize % quarks.len()];
         let number = random >> 40;
         if t == 300 {
-            builder.set_resume_note(t, b"half is read, half is read, half is read").unwrap();
+            builder.set_resume_note(ns(t), b"half is read, half is read, half is read").unwrap();
         }
         match (random >> 37) % 8 {
-            0 => builder.set(quark, t, None::<i32>),
-            1 => builder.set(quark, t, number as i64),
-            2 => builder.set(quark, t, number as f64),
-            3 => builder.set(quark, t, format!("text {}", number % 50).as_str()),
-            4 => builder.set(quark, t, &number.to_le_bytes()[..3]),
-            5 => builder.set(quark, t, number),
-            _ => builder.set(quark, t, (number % 5) as i32),
+            0 => builder.set(quark, ns(t), None::<i32>),
+            1 => builder.set(quark, ns(t), number as i64),
+            2 => builder.set(quark, ns(t), number as f64),
+            3 => builder.set(quark, ns(t), format!("text {}", number % 50).as_str()),
+            4 => builder.set(quark, ns(t), &number.to_le_bytes()[..3]),
+            5 => builder.set(quark, ns(t), number),
+            _ => builder.set(quark, ns(t), (number % 5) as i32),
         }
         .unwrap();
     }
-    builder.close(end + 100).unwrap()
+    builder.close(ns(end + 101)).unwrap()
 }
 
 /// Returns all intervals of a history, or the first error.
@@ -114,9 +116,9 @@ fn damage_in_one_block_leaves_the_others_readable() {
     let (mut right, mut refused) = (0, 0);
     for quark in whole.tree().quarks() {
         for t in 0..=700 {
-            match damaged.at(quark, t) {
+            match damaged.at(quark, ns(t)) {
                 Ok(interval) => {
-                    assert_eq!(interval, whole.at(quark, t).unwrap());
+                    assert_eq!(interval, whole.at(quark, ns(t)).unwrap());
                     right += 1;
                 }
                 Err(HistoryError::Damaged { .. }) => refused += 1,
@@ -146,7 +148,7 @@ fn damage_with_right_checksums_does_no_harm() {
         naive_history::repair_checksums(&mut damaged);
         if let Ok(history) = History::from_bytes(damaged) {
             let _ = content(&history);
-            for t in [history.start(), history.end(), 350] {
+            for t in [history.start(), history.end().saturating_sub(1), history.end(), ns(350)] {
                 let _ = history.state_at(t);
                 for quark in history.tree().quarks().take(100) {
                     let _ = history.next_change(quark, t);
@@ -222,15 +224,15 @@ fn mapped_and_read_files_have_the_same_content() {
 fn a_file_appears_when_it_is_complete() {
     let dir = tempfile::tempdir().unwrap();
     let (path, partial) = (dir.path().join("h"), dir.path().join("h.partial"));
-    let mut builder = Builder::create(&path, 0, Settings::default()).unwrap();
+    let mut builder = Builder::create(&path, ns(0), Settings::default()).unwrap();
     let quark = builder.add("a").unwrap();
-    builder.set(quark, 10, 1).unwrap();
+    builder.set(quark, ns(10), 1).unwrap();
     builder.flush().unwrap();
     assert!(!path.exists() && partial.exists());
     assert!(matches!(History::open(&partial), Err(HistoryError::Unfinished)));
-    builder.close(20).unwrap();
+    builder.close(ns(20)).unwrap();
     assert!(path.exists() && !partial.exists());
-    let builder = Builder::create(&path, 0, Settings::default()).unwrap();
+    let builder = Builder::create(&path, ns(0), Settings::default()).unwrap();
     builder.abandon().unwrap();
     assert!(path.exists() && !partial.exists());
 }
@@ -263,15 +265,15 @@ proptest! {
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
         prop_assert!(!recovered.is_complete());
-        let horizon = recovered.end();
+        let horizon = recovered.end().as_ns() - 1;
         for (path, spans) in content(&recovered).unwrap() {
             let (_, expected) = all.iter().find(|(p, _)| *p == path).unwrap();
-            prop_assert_eq!(spans, up_to(expected, horizon));
+            prop_assert_eq!(spans, up_to(expected, recovered.end()));
         }
 
         let mut builder = Builder::resume(&path, settings).unwrap();
-        prop_assert_eq!(builder.now(), horizon);
-        let earliest = builder.earliest();
+        prop_assert_eq!(builder.now(), ns(horizon));
+        let earliest = builder.earliest().as_ns();
         prop_assert_eq!(earliest, if recovered.blocks() > 0 { horizon + 1 } else { 0 });
         // All attributes are added in the same order, and then all missing changes.
         for (path, _) in &all {
@@ -280,10 +282,10 @@ proptest! {
         for (t, path, span) in changes(&all) {
             if t >= earliest {
                 let quark = builder.add(path).unwrap();
-                builder.set(quark, t, span.2.value()).unwrap();
+                builder.set(quark, ns(t), span.2.value()).unwrap();
             }
         }
-        prop_assert_eq!(content(&builder.close(700).unwrap()).unwrap(), all.clone());
+        prop_assert_eq!(content(&builder.close(ns(701)).unwrap()).unwrap(), all.clone());
         prop_assert_eq!(content(&History::open(&path).unwrap()).unwrap(), all);
     }
 
@@ -302,44 +304,45 @@ proptest! {
         let mut settings = Settings::default();
         settings.block_intervals = Some(block_intervals);
         settings.identity.source = b"earlier".to_vec();
-        let mut builder = Builder::create(&path, 0, settings.clone()).unwrap();
+        let mut builder = Builder::create(&path, ns(0), settings.clone()).unwrap();
         let mut mark = mark.filter(|t| *t < known);
         let marked = mark;
         for (t, path, span) in changes(&all).into_iter().filter(|(t, ..)| *t <= known) {
             if let Some(mark) = mark.take_if(|mark| *mark <= t) {
-                builder.set_resume_note(mark, &mark.to_le_bytes()).unwrap();
+                builder.set_resume_note(ns(mark), &mark.to_le_bytes()).unwrap();
             }
             let quark = builder.add(path).unwrap();
             match t < settled {
-                true => builder.set(quark, t, span.2.value()).unwrap(),
-                false => builder.set(quark, t, "not so").unwrap(),
+                true => builder.set(quark, ns(t), span.2.value()).unwrap(),
+                false => builder.set(quark, ns(t), "not so").unwrap(),
             }
         }
         if let Some(mark) = mark {
-            builder.set_resume_note(mark, &mark.to_le_bytes()).unwrap();
+            builder.set_resume_note(ns(mark), &mark.to_le_bytes()).unwrap();
         }
-        let finished = builder.close(known).unwrap();
-        prop_assert_eq!(finished.resume_note().map(|mark| mark.time), marked);
+        let finished = builder.close(ns(known + 1)).unwrap();
+        prop_assert_eq!(finished.resume_note().map(|mark| mark.time), marked.map(ns));
 
         settings.identity.source = b"later".to_vec();
-        let mut builder = Builder::extend(&path, settings.clone(), settled).unwrap();
-        let earliest = builder.earliest();
+        let mut builder = Builder::extend(&path, settings.clone(), ns(settled)).unwrap();
+        let earliest = builder.earliest().as_ns();
         prop_assert!(earliest <= settled.max(0));
         match builder.resume_note() {
             None => prop_assert!(marked.is_none_or(|mark| mark > settled)),
             Some(mark) => {
-                prop_assert_eq!(Some(mark.time), marked);
-                prop_assert_eq!(&mark.note, &mark.time.to_le_bytes());
+                let time = mark.time.as_ns();
+                prop_assert_eq!(Some(time), marked);
+                prop_assert_eq!(&mark.note, &time.to_le_bytes());
                 // It would also be enough to make the changes from there on.
-                let missing = earliest..mark.time;
+                let missing = earliest..time;
                 prop_assert!(changes(&all).iter().all(|(t, ..)| *t == 0 || !missing.contains(t)));
             }
         }
         for (t, path, span) in changes(&all).into_iter().filter(|(t, ..)| *t >= earliest) {
             let quark = builder.add(path).unwrap();
-            builder.set(quark, t, span.2.value()).unwrap();
+            builder.set(quark, ns(t), span.2.value()).unwrap();
         }
-        let extended = builder.close(700).unwrap();
+        let extended = builder.close(ns(701)).unwrap();
         // Attributes may have other quarks.
         let sorted = |history: &History| {
             let mut content = content(history).unwrap();
@@ -361,8 +364,8 @@ fn other_producers_files_are_not_extended() {
     settings.identity = build(&path, 100).identity().clone();
     let bytes = std::fs::read(&path).unwrap();
     settings.identity.version += 1;
-    assert!(matches!(Builder::extend(&path, settings, 100), Err(HistoryError::Stale { .. })));
-    let nothing = Builder::extend(dir.path().join("nothing"), Settings::default(), 100);
+    assert!(matches!(Builder::extend(&path, settings, ns(100)), Err(HistoryError::Stale { .. })));
+    let nothing = Builder::extend(dir.path().join("nothing"), Settings::default(), ns(100));
     assert!(matches!(nothing, Err(HistoryError::Io { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
 }
@@ -426,7 +429,7 @@ impl Crash {
             assert_eq!((path, found), (of, &up_to(all, recovered.end())), "{}", what());
         }
         let reader = format_reader::File::recover(image).unwrap();
-        assert_eq!((recovered.blocks(), recovered.end()), (reader.blocks, reader.end));
+        assert_eq!((recovered.blocks(), recovered.end()), (reader.blocks, ns(reader.end + 1)));
         Some(recovered.blocks())
     }
 
@@ -500,9 +503,10 @@ fn changes(all: &[(String, Vec<Span>)]) -> Vec<(i64, &str, &Span)> {
     changes
 }
 
-fn up_to(spans: &[Span], end: i64) -> Vec<Span> {
-    let spans = spans.iter().filter(|span| span.0 <= end);
-    spans.map(|(start, last, value)| (*start, *last.min(&end), value.clone())).collect()
+fn up_to(spans: &[Span], end: Timestamp) -> Vec<Span> {
+    let end = end.as_ns();
+    let spans = spans.iter().filter(|span| span.0 < end);
+    spans.map(|(start, of, value)| (*start, *of.min(&end), value.clone())).collect()
 }
 
 const VICTIM: &str = "HISTORY_VICTIM";
@@ -521,14 +525,14 @@ fn victim() {
     let mut settings = Settings::default();
     settings.block_intervals = Some(2000);
     let resumed = Builder::resume(&path, settings.clone());
-    let mut builder = resumed.or_else(|_| Builder::create(&path, 0, settings)).unwrap();
+    let mut builder = resumed.or_else(|_| Builder::create(&path, ns(0), settings)).unwrap();
     let quarks: Vec<Quark> =
         (0..VICTIM_QUARKS).map(|i| builder.add(&format!("q/{i}")).unwrap()).collect();
-    for t in builder.earliest()..300_000 {
+    for t in builder.earliest().as_ns()..300_000 {
         let i = t as usize % VICTIM_QUARKS;
-        builder.set(quarks[i], t, state(i, t)).unwrap();
+        builder.set(quarks[i], ns(t), state(i, t)).unwrap();
     }
-    builder.close(300_000).unwrap();
+    builder.close(ns(300_001)).unwrap();
     std::process::exit(0);
 }
 
@@ -538,14 +542,14 @@ fn victim() {
 fn a_file_without_blocks_is_resumed_from_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
-    drop(Builder::create(&path, 5, Settings::default()).unwrap());
+    drop(Builder::create(&path, ns(5), Settings::default()).unwrap());
     assert_eq!(History::recover(&path).unwrap().blocks(), 0);
     let mut builder = Builder::resume(&path, Settings::default()).unwrap();
-    assert_eq!((builder.now(), builder.earliest()), (5, 5));
+    assert_eq!((builder.now(), builder.earliest()), (ns(5), ns(5)));
     let quark = builder.add("a").unwrap();
-    builder.set(quark, 5, 1).unwrap();
-    let history = builder.close(10).unwrap();
-    assert_eq!(history.at(quark, 5).unwrap().value, 1.into());
+    builder.set(quark, ns(5), 1).unwrap();
+    let history = builder.close(ns(10)).unwrap();
+    assert_eq!(history.at(quark, ns(5)).unwrap().value, 1.into());
 }
 
 /// A process is killed at any time, many times over. Each next one resumes its history.
@@ -593,15 +597,16 @@ fn check_victim(history: &History) {
             assert_eq!(history.blocks(), 0);
             continue;
         };
-        for t in (0..history.end()).step_by(997).chain([history.end()]) {
+        let last_time = history.end().as_ns() - 1;
+        for t in (0..last_time).step_by(997).chain([last_time]) {
             // The last time up to `t` at which the attribute was set.
             let last = (t.min(299_999) - i as i64).div_euclid(VICTIM_QUARKS as i64);
             let expected = match last {
                 ..0 => None,
                 _ => Some(state(i, last * VICTIM_QUARKS as i64 + i as i64)),
             };
-            let found = history.at(quark, t).unwrap();
-            assert_eq!(found.value, expected.into(), "q/{i} at {t} of {}", history.end());
+            let found = history.at(quark, ns(t)).unwrap();
+            assert_eq!(found.value, expected.into(), "q/{i} at {t} of {last_time}");
         }
     }
 }

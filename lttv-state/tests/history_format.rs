@@ -6,9 +6,13 @@ mod format_reader;
 use std::path::Path;
 
 use format_reader::File;
-use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
+use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings, Timestamp};
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
+
+fn ns(n: i64) -> Timestamp {
+    Timestamp::from_ns(n)
+}
 
 /// A history of all kinds of values, of many blocks, in which some attributes change all the
 /// time, and others seldom or never.
@@ -22,7 +26,7 @@ fn build(path: &Path, block_intervals: u32) -> History {
     let mut settings = Settings::default();
     settings.identity = identity;
     settings.block_intervals = Some(block_intervals);
-    let mut builder = Builder::create(path, -1_000, settings).unwrap();
+    let mut builder = Builder::create(path, ns(-1_000), settings).unwrap();
     let quarks: Vec<Quark> =
         (0..90).map(|i| builder.add(&format!("group {}/{i}", i % 7)).unwrap()).collect();
     builder.add("never set").unwrap();
@@ -51,14 +55,14 @@ fn build(path: &Path, block_intervals: u32) -> History {
             (6, _) => StateValue::Str(&text),
             _ => StateValue::I64([i64::MIN, i64::MAX][random(2) as usize]),
         };
-        builder.set(quark, t, value).unwrap();
+        builder.set(quark, ns(t), value).unwrap();
         if step == 20_000 {
-            builder.set_resume_note(t, b"as far as here").unwrap();
+            builder.set_resume_note(ns(t), b"as far as here").unwrap();
             t += 1;
         }
     }
     builder.add("late/attribute").unwrap();
-    builder.close(t + 5).unwrap()
+    builder.close(ns(t + 6)).unwrap()
 }
 
 fn value(of: StateValue<'_>) -> format_reader::Value {
@@ -75,12 +79,12 @@ fn value(of: StateValue<'_>) -> format_reader::Value {
 
 /// Panics unless a file contains the attributes of a history and all their intervals.
 fn check(file: &File, history: &History) {
-    assert_eq!((file.start, file.end), (history.start(), history.end()));
+    assert_eq!((ns(file.start), ns(file.end + 1)), (history.start(), history.end()));
     let identity = history.identity();
     assert_eq!(file.producer, identity.producer);
     assert_eq!(file.source, identity.source);
     assert_eq!((file.version, file.options), (u64::from(identity.version), identity.options));
-    let mark = history.resume_note().map(|mark| (mark.time, mark.note.clone()));
+    let mark = history.resume_note().map(|mark| (mark.time.as_ns(), mark.note.clone()));
     assert_eq!(file.note, mark);
     let tree = history.tree();
     assert_eq!((file.attributes.len(), file.blocks), (tree.len(), history.blocks()));
@@ -89,11 +93,11 @@ fn check(file: &File, history: &History) {
         assert_eq!(attribute.parent, expected.map(Quark::index));
         assert_eq!(Some(&attribute.name[..]), tree.name(quark));
         let intervals = file.all_of(quark.index());
-        let expected = history.intervals(quark, history.start()..=history.end()).unwrap();
+        let expected = history.intervals(quark, history.start()..history.end()).unwrap();
         let expected: Vec<_> = expected.map(Result::unwrap).collect();
         assert_eq!(intervals.len(), expected.len());
         for ((interval, _), expected) in intervals.iter().zip(expected) {
-            let found = (interval.start, interval.end, file.value(interval.value));
+            let found = (ns(interval.start), ns(interval.end + 1), file.value(interval.value));
             assert_eq!(found, (expected.start, expected.end, value(expected.value)));
         }
     }
@@ -147,11 +151,11 @@ fn the_example_is_the_file_that_is_written() {
 
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("history");
-    let mut builder = Builder::create(&path, 0, Settings::default()).unwrap();
+    let mut builder = Builder::create(&path, ns(0), Settings::default()).unwrap();
     let door = builder.add("door").unwrap();
-    builder.set(door, 100, "open").unwrap();
-    builder.set(door, 250, "closed").unwrap();
-    builder.close(1_000).unwrap();
+    builder.set(door, ns(100), "open").unwrap();
+    builder.set(door, ns(250), "closed").unwrap();
+    builder.close(ns(1_001)).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), expected);
     let file = File::read(&expected);
     assert_eq!((file.attributes[0].parent, &file.attributes[0].name[..]), (None, "door"));

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use format_reader::bytes::Input;
 use format_reader::{FRAME_HEAD, File, HEAD, Head, TRAILER, VERSION, frame};
-use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
+use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings, Timestamp};
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
 
@@ -32,6 +32,15 @@ const FILES: [(&str, Build); 8] = [
     ("blocks", blocks),
 ];
 
+fn ns(n: i64) -> Timestamp {
+    Timestamp::from_ns(n)
+}
+
+/// Returns the end of a history whose last time is `last`.
+fn after(last: i64) -> Timestamp {
+    ns(last.saturating_add(1))
+}
+
 fn settings() -> Settings {
     let mut settings = Settings::default();
     // Blocks end only where a test flushes.
@@ -41,7 +50,7 @@ fn settings() -> Settings {
 
 /// Writes all kinds of values, in chunks of all encodings.
 fn values(path: &Path) {
-    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(0), settings()).unwrap();
     let long = "long ".repeat(60);
     let nan = f64::from_bits(0x7ff8_0000_0000_0001);
     let lists: [(&str, &[StateValue<'_>]); 9] = [
@@ -98,23 +107,23 @@ fn values(path: &Path) {
     for (name, values) in lists {
         let quark = builder.add(name).unwrap();
         for (value, t) in values.iter().zip(&mut times) {
-            builder.set(quark, t, *value).unwrap();
+            builder.set(quark, ns(t), *value).unwrap();
         }
     }
     // Successive intervals of one value: null.
     let unchanged = builder.add("unchanged").unwrap();
     for value in [StateValue::I32(1), StateValue::Null] {
-        builder.set(unchanged, 90, value).unwrap();
+        builder.set(unchanged, ns(90), value).unwrap();
     }
     // A chunk with a summary and several buckets of end times.
     let often = builder.add("often").unwrap();
     for i in 0..90i64 {
-        builder.set(often, 100 + i * 30, (i % 2) as i32).unwrap();
+        builder.set(often, ns(100 + i * 30), (i % 2) as i32).unwrap();
     }
     // A dictionary, since the distance of its few values is great.
     let far = builder.add("far").unwrap();
     for i in 0..20i64 {
-        builder.set(far, 3_000 + i, (i % 2) << 40).unwrap();
+        builder.set(far, ns(3_000 + i), (i % 2) << 40).unwrap();
     }
     builder.flush().unwrap();
     // Entries of more than 8 bytes.
@@ -122,71 +131,71 @@ fn values(path: &Path) {
     let mut random = 1u64;
     for i in 1..20i64 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        builder.set(wide, i << 40, random).unwrap();
+        builder.set(wide, ns(i << 40), random).unwrap();
     }
-    builder.close(20 << 40).unwrap();
+    builder.close(after(20 << 40)).unwrap();
 }
 
 fn empty(path: &Path) {
-    Builder::create(path, 5, settings()).unwrap().close(5).unwrap();
+    Builder::create(path, ns(5), settings()).unwrap().close(after(5)).unwrap();
 }
 
 /// Writes attributes that never change.
 fn unchanged(path: &Path) {
-    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(0), settings()).unwrap();
     builder.add("a/b/c").unwrap();
     builder.add("a/d").unwrap();
-    builder.close(100).unwrap();
+    builder.close(after(100)).unwrap();
 }
 
 fn names(path: &Path) {
-    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(0), settings()).unwrap();
     let long = "n".repeat(400);
     let names =
         [" ", "0", "..", "a/b", "\\", "\0", "\r\n", "\"", "e\u{301}", "\u{e9}", "\u{1f600}", &long];
     let mut parent = Quark::ROOT;
     for (i, name) in names.iter().enumerate() {
         let quark = builder.add_child(parent, name).unwrap();
-        builder.set(quark, i as i64, *name).unwrap();
+        builder.set(quark, ns(i as i64), *name).unwrap();
         builder.add_child(Quark::ROOT, name).unwrap();
         if i % 3 == 0 {
             parent = quark;
         }
     }
-    builder.close(20).unwrap();
+    builder.close(after(20)).unwrap();
 }
 
 fn negative_times(path: &Path) {
-    let mut builder = Builder::create(path, -1_000, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(-1_000), settings()).unwrap();
     let quark = builder.add("a").unwrap();
     let other = builder.add("b").unwrap();
     for t in [-1_000, -999, -500, -1] {
         if t > -999 {
             builder.flush().unwrap();
         }
-        builder.set(quark, t, t).unwrap();
+        builder.set(quark, ns(t), t).unwrap();
     }
-    builder.set(other, -1, 1).unwrap();
-    builder.close(-1).unwrap();
+    builder.set(other, ns(-1), 1).unwrap();
+    builder.close(after(-1)).unwrap();
 }
 
 fn all_times(path: &Path) {
-    let mut builder = Builder::create(path, i64::MIN, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(i64::MIN), settings()).unwrap();
     let quark = builder.add("a").unwrap();
     for (i, t) in [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX].iter().enumerate() {
-        builder.set(quark, *t, i as i32).unwrap();
+        builder.set(quark, ns(*t), i as i32).unwrap();
     }
-    builder.close(i64::MAX).unwrap();
+    builder.close(after(i64::MAX)).unwrap();
 }
 
 fn attributes(path: &Path) {
-    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(0), settings()).unwrap();
     let quarks: Vec<Quark> =
         (0..150).map(|i| builder.add(&format!("group {}/{i}", i % 9)).unwrap()).collect();
     for (i, quark) in quarks.iter().enumerate().filter(|(i, _)| i % 3 > 0) {
-        builder.set(*quark, i as i64, i as i32).unwrap();
+        builder.set(*quark, ns(i as i64), i as i32).unwrap();
     }
-    builder.close(200).unwrap();
+    builder.close(after(200)).unwrap();
 }
 
 /// Writes more blocks than a group of the presence index has, names and texts in most of
@@ -199,22 +208,22 @@ fn blocks(path: &Path) {
         options: 0x0123_4567_89ab_cdef,
         source: vec![1, 2, 255],
     };
-    let mut builder = Builder::create(path, 1_000, settings).unwrap();
+    let mut builder = Builder::create(path, ns(1_000), settings).unwrap();
     let seldom = builder.add("seldom").unwrap();
     let often = builder.add("often").unwrap();
     for block in 0..66i64 {
         let t = 1_000 + block * 100;
-        builder.set(often, t, block % 5).unwrap();
+        builder.set(often, ns(t), block % 5).unwrap();
         if block % 20 == 3 {
-            builder.set(seldom, t + 7, format!("block {block}").as_str()).unwrap();
+            builder.set(seldom, ns(t + 7), format!("block {block}").as_str()).unwrap();
             builder.add(&format!("late/{block}")).unwrap();
         }
         if block == 40 {
-            builder.set_resume_note(t + 8, b"note, note, note, note, note, note").unwrap();
+            builder.set_resume_note(ns(t + 8), b"note, note, note, note, note, note").unwrap();
         }
         builder.flush().unwrap();
     }
-    builder.close(8_000).unwrap();
+    builder.close(after(8_000)).unwrap();
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -226,18 +235,23 @@ fn listing_of_library(history: &History) -> String {
     let mut out = String::new();
     let identity = history.identity();
     let HistoryIdentity { producer, version, options, source } = identity;
-    writeln!(out, "history {} {}, {} blocks", history.start(), history.end(), history.blocks())
-        .unwrap();
+    let (start, end) = (history.start(), history.end());
+    // Listings and files contain last times instead of ends.
+    let last = if end == Timestamp::MAX { i64::MAX } else { end.as_ns() - 1 };
+    writeln!(out, "history {} {last}, {} blocks", start.as_ns(), history.blocks()).unwrap();
     write_identity(&mut out, producer, (*version).into(), *options, source);
     if let Some(mark) = history.resume_note() {
-        writeln!(out, "note at {}: {}", mark.time, hex(&mark.note)).unwrap();
+        writeln!(out, "note at {}: {}", mark.time.as_ns(), hex(&mark.note)).unwrap();
     }
     let tree = history.tree();
     for quark in tree.quarks() {
         let parent = tree.parent(quark).filter(|parent| *parent != Quark::ROOT);
         write_name(&mut out, quark.index(), parent.map(Quark::index), tree.name(quark).unwrap());
-        for interval in history.intervals(quark, history.start()..=history.end()).unwrap() {
-            let interval = interval.unwrap();
+        let intervals: Vec<_> =
+            history.intervals(quark, start..end).unwrap().map(Result::unwrap).collect();
+        for (i, interval) in intervals.iter().enumerate() {
+            let last = intervals.get(i + 1).map_or(last, |next| next.start.as_ns() - 1);
+            assert_eq!(interval.end, after(last));
             let value = match interval.value {
                 StateValue::Null => "null".into(),
                 StateValue::I32(v) => format!("i32 {v}"),
@@ -247,7 +261,7 @@ fn listing_of_library(history: &History) -> String {
                 StateValue::Str(v) => format!("text \"{}\"", v.escape_default()),
                 StateValue::Blob(v) => format!("blob {}", hex(v)),
             };
-            writeln!(out, "{} {} {}", interval.start, interval.end, value.trim_end()).unwrap();
+            writeln!(out, "{} {last} {}", interval.start.as_ns(), value.trim_end()).unwrap();
         }
     }
     out

@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use lttv_state::history::{Builder, History, HistoryError, Live, Settings};
+use lttv_state::history::{Builder, History, HistoryError, Live, Settings, Timestamp};
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
 
 const ROLE: &str = "HISTORY_WRITER_ROLE";
 const FILE: &str = "HISTORY_WRITER_FILE";
 const QUARKS: usize = 20;
+
+fn ns(n: i64) -> Timestamp {
+    Timestamp::from_ns(n)
+}
 
 fn settings() -> Settings {
     let mut settings = Settings::default();
@@ -31,15 +35,15 @@ fn change(builder: &mut Builder, times: std::ops::Range<i64>) -> Result<(), Hist
         (0..QUARKS).map(|i| builder.add(&format!("q/{i}"))).collect::<Result<_, _>>()?;
     for t in times {
         let i = t as usize % QUARKS;
-        builder.set(quarks[i], t, value(i, t))?;
+        builder.set(quarks[i], ns(t), value(i, t))?;
     }
     Ok(())
 }
 
 fn build(path: &Path, end: i64) -> History {
-    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(0), settings()).unwrap();
     change(&mut builder, 0..end).unwrap();
-    builder.close(end).unwrap()
+    builder.close(ns(end)).unwrap()
 }
 
 /// Panics unless a history contains all changes that [`change`] makes, up to its end.
@@ -47,13 +51,13 @@ fn check(history: &History) {
     history.verify().unwrap();
     for i in 0..QUARKS {
         let quark = history.tree().find(Quark::ROOT, &format!("q/{i}")).unwrap().unwrap();
-        for t in (0..history.end()).step_by(97) {
+        for t in (0..history.end().as_ns()).step_by(97) {
             let last = (t - i as i64).div_euclid(QUARKS as i64);
             let expected = match last {
                 ..0 => StateValue::Null,
                 _ => value(i, last * QUARKS as i64 + i as i64).into(),
             };
-            assert_eq!(history.at(quark, t).unwrap().value, expected, "q/{i} at {t}");
+            assert_eq!(history.at(quark, ns(t)).unwrap().value, expected, "q/{i} at {t}");
         }
     }
 }
@@ -103,18 +107,18 @@ fn child() {
     let code = match role.to_str().unwrap() {
         // Builds, and waits in the middle.
         "builder" => {
-            let mut builder = Builder::create(&path, 0, settings()).unwrap();
+            let mut builder = Builder::create(&path, ns(0), settings()).unwrap();
             change(&mut builder, 0..10_000).unwrap();
             builder.flush().unwrap();
             ready();
             await_end();
             change(&mut builder, 10_001..20_000).unwrap();
-            i32::from(builder.close(20_000).is_err())
+            i32::from(builder.close(ns(20_000)).is_err())
         }
         // Builds while threads read. Exits with 0 if it could close the history, and with 3
         // if it got an error.
         "live" => {
-            let mut builder = Builder::create(&path, 0, settings()).unwrap();
+            let mut builder = Builder::create(&path, ns(0), settings()).unwrap();
             let live = builder.live().unwrap();
             let readers: Vec<_> = (0..2).map(|_| reader(live.clone())).collect();
             change(&mut builder, 0..20_000).unwrap();
@@ -122,7 +126,7 @@ fn child() {
             ready();
             await_end();
             change(&mut builder, 20_001..40_000).unwrap();
-            let closed = builder.close(40_000);
+            let closed = builder.close(ns(40_000));
             for (stop, reader) in readers {
                 drop(stop);
                 reader.join().unwrap();
@@ -157,8 +161,9 @@ fn reader(live: Live) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u
         let mut asked = 0;
         while stopped.try_recv() != Err(std::sync::mpsc::TryRecvError::Disconnected) {
             let history = live.latest();
-            for t in (history.start()..=history.end()).step_by(1 + history.end() as usize / 7) {
-                match history.state_at(t) {
+            let (start, end) = (history.start().as_ns(), history.end().as_ns());
+            for t in (start..end).step_by(1 + end as usize / 7) {
+                match history.state_at(ns(t)) {
                     Ok(state) => assert_eq!(state.len(), history.tree().len()),
                     Err(HistoryError::Damaged { .. } | HistoryError::Io { .. }) => {}
                     Err(error) => panic!("{error}"),
@@ -173,11 +178,11 @@ fn reader(live: Live) -> (std::sync::mpsc::Sender<()>, std::thread::JoinHandle<u
 
 /// Returns the error of writing more than fits.
 fn small_disk(path: &Path) -> HistoryError {
-    let mut builder = Builder::create(path, 0, settings()).unwrap();
+    let mut builder = Builder::create(path, ns(0), settings()).unwrap();
     let error = change(&mut builder, 0..1_000_000).unwrap_err();
     // The history can neither be read nor closed any more.
     assert!(matches!(builder.live(), Err(HistoryError::Failed)));
-    assert!(matches!(builder.close(2_000_000), Err(HistoryError::Failed)));
+    assert!(matches!(builder.close(ns(2_000_000)), Err(HistoryError::Failed)));
     error
 }
 
@@ -194,9 +199,9 @@ fn a_second_builder_is_refused_at_once_and_leaves_everything_as_it_is() {
     await_ready(&path);
     let growing = fs::read(partial(&path)).unwrap();
     for result in [
-        Builder::create(&path, 0, settings()),
+        Builder::create(&path, ns(0), settings()),
         Builder::resume(&path, settings()),
-        Builder::extend(&path, settings(), 100),
+        Builder::extend(&path, settings(), ns(100)),
     ] {
         match result {
             Err(HistoryError::Busy { path: of }) => assert_eq!(of, path),
@@ -207,7 +212,7 @@ fn a_second_builder_is_refused_at_once_and_leaves_everything_as_it_is() {
     assert!(fs::read(&path).unwrap() == before && fs::read(partial(&path)).unwrap() == growing);
     assert!(finish(child).success());
     check(&History::open(&path).unwrap());
-    assert_eq!(History::open(&path).unwrap().end(), 20_000);
+    assert_eq!(History::open(&path).unwrap().end(), ns(20_000));
     assert!(!partial(&path).exists());
 }
 
@@ -215,12 +220,12 @@ fn a_second_builder_is_refused_at_once_and_leaves_everything_as_it_is() {
 fn a_second_builder_of_the_same_process_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("h");
-    let first = Builder::create(&path, 0, settings()).unwrap();
-    assert!(matches!(Builder::create(&path, 0, settings()), Err(HistoryError::Busy { .. })));
+    let first = Builder::create(&path, ns(0), settings()).unwrap();
+    assert!(matches!(Builder::create(&path, ns(0), settings()), Err(HistoryError::Busy { .. })));
     first.abandon().unwrap();
     check(&build(&path, 1000));
     // When a builder has been closed or dropped, the next one may start.
-    drop(Builder::create(&path, 0, settings()).unwrap());
+    drop(Builder::create(&path, ns(0), settings()).unwrap());
     drop(Builder::resume(&path, settings()).unwrap());
     check(&build(&path, 2000));
 }
@@ -239,10 +244,10 @@ fn the_file_of_a_killed_builder_can_be_resumed_or_replaced() {
             check(&build(&path, 1000));
         } else {
             let mut builder = Builder::resume(&path, settings()).unwrap();
-            let earliest = builder.earliest();
+            let earliest = builder.earliest().as_ns();
             assert!(earliest > 9000);
             change(&mut builder, earliest..12_000).unwrap();
-            check(&builder.close(12_000).unwrap());
+            check(&builder.close(ns(12_000)).unwrap());
         }
         fs::remove_file(&path).unwrap();
     }
@@ -259,7 +264,7 @@ fn live_readers_survive_any_change_of_the_growing_file() {
     // Nothing is done to the file.
     let child = start("live", &path);
     await_ready(&path);
-    assert!(matches!(Builder::create(&path, 0, settings()), Err(HistoryError::Busy { .. })));
+    assert!(matches!(Builder::create(&path, ns(0), settings()), Err(HistoryError::Busy { .. })));
     assert_eq!(finish(child).code(), Some(0));
     check(&History::open(&path).unwrap());
     fs::write(&path, &before).unwrap();
@@ -305,9 +310,9 @@ fn a_lock_that_ends_soon_does_not_refuse_a_builder() {
         std::thread::sleep(Duration::from_millis(20));
         drop(file);
     });
-    let builder = Builder::create(&path, 0, settings()).unwrap();
+    let builder = Builder::create(&path, ns(0), settings()).unwrap();
     holder.join().unwrap();
-    assert!(builder.close(10).is_ok());
+    assert!(builder.close(ns(10)).is_ok());
 }
 
 /// The file is checked as a whole before it replaces another one.
@@ -319,14 +324,14 @@ fn a_finished_file_is_not_replaced_by_a_damaged_one() {
     let before = fs::read(&path).unwrap();
     for place in [3, 30, 1000, 20_000] {
         use std::io::{Seek, SeekFrom};
-        let mut builder = Builder::create(&path, 0, settings()).unwrap();
+        let mut builder = Builder::create(&path, ns(0), settings()).unwrap();
         change(&mut builder, 0..20_000).unwrap();
         builder.flush().unwrap();
         let mut file = File::options().read(true).write(true).open(partial(&path)).unwrap();
         assert!(file.metadata().unwrap().len() > place);
         file.seek(SeekFrom::Start(place)).unwrap();
         file.write_all(&[0x5a; 3]).unwrap();
-        let error = builder.close(20_000).unwrap_err();
+        let error = builder.close(ns(20_000)).unwrap_err();
         let is_told = matches!(error, HistoryError::Damaged { .. } | HistoryError::NotAHistory);
         assert!(is_told, "byte {place}: {error}");
         assert!(fs::read(&path).unwrap() == before, "byte {place}");
@@ -347,7 +352,8 @@ fn paths_of_other_things_than_files_are_refused_at_once() {
     }
     names.push(&partial_folder);
     for name in names {
-        for result in [Builder::create(name, 0, settings()), Builder::resume(name, settings())] {
+        for result in [Builder::create(name, ns(0), settings()), Builder::resume(name, settings())]
+        {
             match result {
                 Err(HistoryError::NotAFile { .. }) => {}
                 Err(error) => panic!("{name:?}: {error}"),
@@ -360,7 +366,7 @@ fn paths_of_other_things_than_files_are_refused_at_once() {
     assert!(matches!(History::open(&folder), Err(HistoryError::Io { .. })));
     assert!(matches!(History::recover(&folder), Err(HistoryError::Io { .. })));
     let nowhere = dir.path().join("no/such/h");
-    assert!(matches!(Builder::create(nowhere, 0, settings()), Err(HistoryError::Io { .. })));
+    assert!(matches!(Builder::create(nowhere, ns(0), settings()), Err(HistoryError::Io { .. })));
 }
 
 #[test]
@@ -392,10 +398,10 @@ fn a_full_disk_is_reported_and_the_history_can_be_resumed() {
     assert!(status.success(), "{status}");
     assert!(!path.exists());
     let mut builder = Builder::resume(&path, settings()).unwrap();
-    let earliest = builder.earliest();
+    let earliest = builder.earliest().as_ns();
     assert!(earliest > 0);
     change(&mut builder, earliest..earliest + 1000).unwrap();
-    check(&builder.close(earliest + 1000).unwrap());
+    check(&builder.close(ns(earliest + 1000)).unwrap());
 }
 
 /// Readers keep a history that they opened, whatever replaces it.
@@ -410,7 +416,7 @@ fn readers_keep_the_history_that_they_opened() {
         .map(|history| {
             std::thread::spawn(move || {
                 for _ in 0..3 {
-                    assert_eq!(history.end(), 3000);
+                    assert_eq!(history.end(), ns(3000));
                     check(&history);
                 }
             })
@@ -418,7 +424,7 @@ fn readers_keep_the_history_that_they_opened() {
         .collect();
     for end in [2000, 4000, 1000] {
         check(&build(&path, end));
-        assert_eq!(History::open(&path).unwrap().end(), end);
+        assert_eq!(History::open(&path).unwrap().end(), ns(end));
     }
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
@@ -440,7 +446,7 @@ fn a_recovered_history_outlives_its_file() {
     check(&again);
     let torn = dir.path().join("torn");
     drop({
-        let mut builder = Builder::create(&torn, 0, settings()).unwrap();
+        let mut builder = Builder::create(&torn, ns(0), settings()).unwrap();
         change(&mut builder, 0..10_000).unwrap();
         builder
     });
@@ -453,7 +459,7 @@ fn a_recovered_history_outlives_its_file() {
 #[test]
 fn the_earliest_and_latest_possible_times() {
     let dir = tempfile::tempdir().unwrap();
-    let (min, max) = (i64::MIN, i64::MAX);
+    let (min, max) = (Timestamp::MIN, Timestamp::MAX);
     for file in [false, true] {
         let mut builder = match file {
             true => Builder::create(dir.path().join("h"), min, settings()).unwrap(),
@@ -462,25 +468,25 @@ fn the_earliest_and_latest_possible_times() {
         let quark = builder.add("a").unwrap();
         builder.set(quark, min, 1).unwrap();
         builder.flush().unwrap();
-        builder.set(quark, 0, 2).unwrap();
-        builder.set_resume_note(0, b"note").unwrap();
+        builder.set(quark, ns(0), 2).unwrap();
+        builder.set_resume_note(ns(0), b"note").unwrap();
         builder.set(quark, max, 3).unwrap();
         let history = builder.close(max).unwrap();
-        let all: Vec<_> =
-            history.intervals(quark, min..=max).unwrap().map(Result::unwrap).collect();
+        let all: Vec<_> = history.intervals(quark, min..max).unwrap().map(Result::unwrap).collect();
         let spans: Vec<_> = all.iter().map(|i| (i.start, i.end, i.value)).collect();
-        assert_eq!(spans, [(min, -1, 1.into()), (0, max - 1, 2.into()), (max, max, 3.into())]);
+        assert_eq!(spans, [(min, ns(0), 1.into()), (ns(0), max, 2.into()), (max, max, 3.into())]);
         let back: Vec<_> =
-            history.intervals(quark, min..=max).unwrap().rev().map(Result::unwrap).collect();
+            history.intervals(quark, min..max).unwrap().rev().map(Result::unwrap).collect();
         assert!(back.iter().rev().eq(&all));
-        for (t, expected) in [(min, 1), (-1, 1), (0, 2), (max - 1, 2), (max, 3)] {
+        let before_max = max.saturating_sub(1);
+        for (t, expected) in [(min, 1), (ns(-1), 1), (ns(0), 2), (before_max, 2), (max, 3)] {
             assert_eq!(history.at(quark, t).unwrap().value, expected.into());
             assert_eq!(history.state_at(t).unwrap()[quark.index()].value, expected.into());
         }
         assert_eq!(history.next_change(quark, max).unwrap().map(|i| i.start), None);
-        assert_eq!(history.next_change(quark, min).unwrap().map(|i| i.start), Some(0));
+        assert_eq!(history.next_change(quark, min).unwrap().map(|i| i.start), Some(ns(0)));
         assert_eq!(history.previous_change(quark, min).unwrap().map(|i| i.start), None);
-        let shares = history.durations(quark, min..=max).unwrap();
+        let shares = history.durations(quark, min..max).unwrap();
         assert_eq!(
             shares.iter().map(|share| share.time).collect::<Vec<_>>(),
             [1 << 63, (1 << 63) - 1, 1]
@@ -489,7 +495,7 @@ fn the_earliest_and_latest_possible_times() {
             let mut found = 0;
             if each == 1 {
                 // Every ns of all times; stopped after a few.
-                _ = history.for_each_in(&[quark], min..=max, each, |_| {
+                _ = history.for_each_in(&[quark], min..max, each, |_| {
                     found += 1;
                     match found < 3 {
                         true => std::ops::ControlFlow::Continue(()),
@@ -497,7 +503,7 @@ fn the_earliest_and_latest_possible_times() {
                     }
                 });
             } else {
-                _ = history.for_each_in(&[quark], min..=max, each, |_| {
+                _ = history.for_each_in(&[quark], min..max, each, |_| {
                     found += 1;
                     std::ops::ControlFlow::Continue(())
                 });
@@ -507,11 +513,11 @@ fn the_earliest_and_latest_possible_times() {
     }
     let history = build(&dir.path().join("h"), 100);
     let quark = Quark::from_index(1);
-    for t in [min, -1, 101, max] {
+    for t in [min, ns(-1), ns(100), max] {
         assert!(matches!(history.at(quark, t), Err(HistoryError::OutOfRange { .. })), "{t}");
         assert!(matches!(history.state_at(t), Err(HistoryError::OutOfRange { .. })), "{t}");
     }
-    let empty = std::ops::RangeInclusive::new(max, min);
+    let empty = max..min;
     _ = history.durations(quark, empty.clone());
     assert!(history.intervals(quark, empty).map_or(0, |found| found.count()) <= 1);
 }

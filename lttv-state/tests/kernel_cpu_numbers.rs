@@ -339,7 +339,8 @@ fn check(dir: &Path, cases: &[Case]) {
         let expected = state(&mut replay, replayed);
         assert_eq!(state(&mut saving, saved), expected, "checkpoints at {t}");
         assert_eq!(state(&mut loading, loaded), expected, "stored checkpoints at {t}");
-        let read = Snapshot::read(&recorded.history, 0, t.saturating_sub(1)).unwrap();
+        let read =
+            Snapshot::read(&recorded.history, 0, Timestamp::from_ns(t).saturating_sub(1)).unwrap();
         assert_eq!(read, expected, "history at {t}");
         for cpu in &expected.cpus {
             assert!(allowed.contains(&cpu.number), "a row of CPU {} at {t}", cpu.number);

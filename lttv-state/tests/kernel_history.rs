@@ -28,7 +28,8 @@ fn replayed(
 }
 
 fn read(history: &History, traces: usize, t: i64) -> Vec<Snapshot> {
-    (0..traces).map(|trace| Snapshot::read(history, trace, t.saturating_sub(1)).unwrap()).collect()
+    let before = Timestamp::from_ns(t).saturating_sub(1);
+    (0..traces).map(|trace| Snapshot::read(history, trace, before).unwrap()).collect()
 }
 
 /// Returns relevant times: those of events and their neighbours, and some in between.

@@ -29,7 +29,9 @@ impl Digest {
 
 fn hash(interval: &Interval<'_>) -> u64 {
     let quark = interval.quark.index() as u64;
-    let parts = [interval.start as u64, interval.end as u64, quark, code(interval.value)];
+    // The digests contain the last time of each interval instead of its end.
+    let last = interval.end.as_ns() - 1;
+    let parts = [interval.start.as_ns() as u64, last as u64, quark, code(interval.value)];
     parts.iter().fold(BASIS, |hash, part| {
         let hash = (hash ^ part).wrapping_mul(PRIME);
         hash ^ hash >> 32

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
+use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Settings, Timestamp};
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
 
@@ -29,7 +29,7 @@ fn row(
 /// A sink that makes changes from a time on, up to a number of them.
 struct Part<'b> {
     builder: &'b mut Builder,
-    from: i64,
+    from: Timestamp,
     left: u64,
 }
 
@@ -41,12 +41,12 @@ enum Stop {
 
 impl Sink for Part<'_> {
     type Error = Stop;
-    fn change(&mut self, quark: u32, t: i64, value: StateValue<'_>) -> Result<(), Stop> {
+    fn change(&mut self, quark: u32, time: Timestamp, value: StateValue<'_>) -> Result<(), Stop> {
         self.left = self.left.checked_sub(1).ok_or(Stop::Enough)?;
-        if t < self.from {
+        if time < self.from {
             return Ok(());
         }
-        self.builder.set(Quark::from_index(quark), t, value).map_err(Stop::Error)
+        self.builder.set(Quark::from_index(quark), time, value).map_err(Stop::Error)
     }
 }
 
@@ -71,7 +71,7 @@ fn continued(workload: &Workload, mut builder: Builder) -> Result<History, Measu
     let from = builder.earliest();
     let mut part = Part { builder: &mut builder, from, left: u64::MAX };
     match workload.k1.run(&mut part) {
-        Ok((_, end)) => Ok(builder.close(end)?),
+        Ok((_, last)) => Ok(builder.close(last.saturating_add(1))?),
         Err(Stop::Error(error)) => Err(error.into()),
         Err(Stop::Enough) => Err(HistoryError::Unfinished.into()),
     }
@@ -90,11 +90,13 @@ pub(super) fn crash(
 
     let recovered = History::recover(&path)?;
     let mut same = true;
-    for t in [recovered.start(), recovered.start().midpoint(recovered.end()), recovered.end()] {
+    let span = recovered.end().since(recovered.start());
+    for ns in [0, span / 2, span - 1] {
+        let t = recovered.start().saturating_add(ns);
         let (found, expected) = (recovered.state_at(t)?, whole.state_at(t)?);
         same &= found.len() == expected.len();
         // The last intervals were still open.
-        let ends = |end: i64| end.min(recovered.end());
+        let ends = |end: Timestamp| end.min(recovered.end());
         same &= found.iter().zip(&expected).all(|(found, expected)| {
             (found.start, found.value) == (expected.start, expected.value)
                 && found.end == ends(expected.end)
@@ -132,7 +134,7 @@ pub(super) fn grown(
     let builder = started(workload, &path, settings.clone(), changes)?;
     // Further changes at this time are possible.
     let settled = builder.now();
-    drop(builder.close(settled)?);
+    drop(builder.close(settled.saturating_add(1))?);
 
     settings.identity = identity(b"later");
     let refused =
@@ -153,7 +155,7 @@ pub(super) fn grown(
 fn digest(history: &History) -> Result<Digest, HistoryError> {
     let mut digest = Digest::default();
     for quark in history.tree().quarks() {
-        for interval in history.intervals(quark, history.start()..=history.end())? {
+        for interval in history.intervals(quark, history.start()..history.end())? {
             digest.add(&interval?);
         }
     }
@@ -176,25 +178,28 @@ pub(super) fn edges(
         StateValue::U64(u64::MAX),
         StateValue::Blob(&[0, 255]),
     ];
-    let mut builder = Builder::create(&path, -100, Settings::default())?;
+    let ns = Timestamp::from_ns;
+    let mut builder = Builder::create(&path, ns(-100), Settings::default())?;
     for (name, value) in names.into_iter().zip(values) {
         let quark = builder.add_child(Quark::ROOT, name)?;
-        builder.set(quark, 100, value)?;
+        builder.set(quark, ns(100), value)?;
     }
-    let early = builder.set(Quark::from_index(0), 50, 1);
+    let early = builder.set(Quark::from_index(0), ns(50), 1);
     row(
         out,
         "time regression",
-        matches!(early, Err(HistoryError::TimeRegress { t: 50, earliest: 100 })),
+        matches!(early, Err(HistoryError::TimeRegress { time, earliest })
+            if (time, earliest) == (ns(50), ns(100))),
         "an error with the times",
         wrong,
     )?;
-    builder.close(200)?;
+    builder.close(ns(200))?;
     let history = History::open(&path)?;
     let mut same = true;
     for (i, (name, value)) in names.into_iter().zip(values).enumerate() {
         let quark = Quark::from_index(i as u32);
-        same &= history.tree().name(quark) == Some(name) && history.at(quark, 150)?.value == value;
+        same &=
+            history.tree().name(quark) == Some(name) && history.at(quark, ns(150))?.value == value;
     }
     let result =
         "attributes *, 19/ahci, of two lines; a text of 40 000 bytes, -0.0, ends of ranges";
@@ -207,11 +212,12 @@ pub(super) fn edges(
     row(out, "stale", stale && fresh, result, wrong)?;
     std::fs::remove_file(&path)?;
 
-    let mut builder = Builder::in_memory(0);
+    let mut builder = Builder::in_memory(ns(0));
     let quark = builder.add("a")?;
-    builder.set(quark, 100, 1)?;
-    let closed = builder.close(50);
-    let refused = matches!(closed, Err(HistoryError::EndsTooEarly { end: 50, last: 100 }));
+    builder.set(quark, ns(100), 1)?;
+    let closed = builder.close(ns(50));
+    let refused = matches!(closed, Err(HistoryError::EndsTooEarly { end, last })
+        if (end, last) == (ns(50), ns(100)));
     row(out, "end before a change", refused, "an error with the times", wrong)?;
     Ok(())
 }

@@ -136,14 +136,14 @@ fn build(
     let expected = &workload.expected;
     let timer = Timer::start();
     let mut builder = Builder::create(path, START, Settings::default())?;
-    let (changes, end) = workload.k1.build(&mut builder)?;
-    let history = builder.close(end)?;
+    let (changes, last) = workload.k1.build(&mut builder)?;
+    let history = builder.close(last.saturating_add(1))?;
     let (cpu, wall) = timer.stop();
     let memory = peak_memory();
     let (blocks, intervals) = (history.blocks(), history.intervals_count());
     let len = std::fs::metadata(path)?.len();
     writeln!(out, "{}: {} attributes", workload.name, history.tree().len())?;
-    writeln!(out, "  changes   {changes}, up to {end} ns")?;
+    writeln!(out, "  changes   {changes}, up to {} ns", last.as_ns())?;
     let limits = &workload.limits;
     writeln!(out, "  load      {} (average of a minute)", load())?;
     write!(out, "  build     {cpu:.2?} CPU, {wall:.2?} wall, with making the changes")?;
@@ -158,8 +158,9 @@ fn build(
     writeln!(out, "{}", wanted(len, limits.file))?;
     writeln!(out, "  intervals {intervals}")?;
     writeln!(out, "  digests")?;
-    if (changes, intervals, end) != (expected.changes, expected.intervals, expected.end) {
-        wrong.get_or_insert("number of changes or intervals, or the end");
+    let found = (changes, intervals, last.as_ns());
+    if found != (expected.changes, expected.intervals, expected.last) {
+        wrong.get_or_insert("number of changes or intervals, or the last time");
     }
 
     // Build again, to observe every interval when it ends.
@@ -171,15 +172,15 @@ fn build(
             seen.add(interval);
         }
     });
-    let (_, end) = workload.k1.build(&mut builder)?;
-    builder.close(end)?;
+    let (_, last) = workload.k1.build(&mut builder)?;
+    builder.close(last.saturating_add(1))?;
     let seen = seen.lock().map(|seen| *seen).unwrap_or_default();
     verdict(out, "seqH", seen.sequence, expected.sequence, wrong)?;
 
     // Compare with the contents of the file, in any order.
     let mut stored = Digest::default();
     for quark in history.tree().quarks() {
-        for interval in history.intervals(quark, history.start()..=history.end())? {
+        for interval in history.intervals(quark, history.start()..history.end())? {
             stored.add(&interval?);
         }
     }
@@ -190,7 +191,7 @@ fn build(
 fn open(path: &Path, limits: &Limits, out: &mut impl Write) -> Result<(), MeasureError> {
     let timer = Timer::start();
     let history = History::open(path)?;
-    let middle = history.start() + (history.end() - history.start()) / 2;
+    let middle = history.start().saturating_add(history.end().since(history.start()) / 2);
     if let Some(quark) = history.tree().quarks().next() {
         history.at(quark, middle)?;
     }
@@ -280,7 +281,7 @@ struct Measured {
 impl Measured {
     fn open(query: Query, workload: &Workload, path: &Path) -> Result<Measured, MeasureError> {
         let history = History::open(path)?;
-        let batch = QueryBatch::of(query, &workload.k1, history.start(), history.end());
+        let batch = QueryBatch::of(query, &workload.k1, &history);
         let timer = Timer::start();
         let mut found = 0;
         for arguments in &batch.queries {

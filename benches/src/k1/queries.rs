@@ -1,8 +1,8 @@
 //! Pseudo-random queries of a workload's states.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
-use lttv_state::history::{History, HistoryError, Interval};
+use lttv_state::history::{History, HistoryError, Interval, Timestamp};
 use lttv_state::tree::Quark;
 
 use super::{Digest, K1};
@@ -59,14 +59,14 @@ impl Query {
 /// The parameters of a query.
 #[derive(Debug, Clone)]
 pub enum QueryArguments {
-    /// All attributes at a time, in ns.
-    State(i64),
-    /// One attribute at a time, in ns.
-    One(Quark, i64),
-    /// Some attributes (an index into [`QueryBatch::rows`]) at some times, in ns.
-    Times(usize, Vec<i64>),
-    /// Some attributes (an index into [`QueryBatch::rows`]) from a time to another, in ns.
-    Range(usize, i64, i64),
+    /// All attributes at a time.
+    State(Timestamp),
+    /// One attribute at a time.
+    One(Quark, Timestamp),
+    /// Some attributes (an index into [`QueryBatch::rows`]) at some times.
+    Times(usize, Vec<Timestamp>),
+    /// Some attributes (an index into [`QueryBatch::rows`]) over a time range.
+    Range(usize, Range<Timestamp>),
 }
 
 /// A list of queries of one kind.
@@ -89,9 +89,11 @@ impl Random {
 }
 
 impl QueryBatch {
-    /// Creates the queries of a kind for a workload from `start` to `end`, in ns.
-    pub fn of(query: Query, k1: &K1, start: i64, end: i64) -> QueryBatch {
-        let span = (end - start + 1) as u64;
+    /// Creates the queries of a kind for the history of a workload.
+    pub fn of(query: Query, k1: &K1, history: &History) -> QueryBatch {
+        let start = history.start().as_ns();
+        let span = history.end().since(history.start());
+        let ns = Timestamp::from_ns;
         let window = span / 100;
         let status = |i: u32| Quark::from_index(k1.thread(i));
         let threads = |count: u32| (0..count.min(k1.threads)).map(status).collect::<Vec<_>>();
@@ -105,45 +107,49 @@ impl QueryBatch {
                 random = Random(0x5EED_0001);
                 (
                     Vec::new(),
-                    (0..200).map(|_| QueryArguments::State(start + random.next(span))).collect(),
+                    (0..200)
+                        .map(|_| QueryArguments::State(ns(start + random.next(span))))
+                        .collect(),
                 )
             }
             Query::Single => {
                 random = Random(0x5EED_0002);
                 let one = |_| {
-                    let t = start + random.next(span);
+                    let time = ns(start + random.next(span));
                     let quark = random.next(k1.attributes().into());
-                    QueryArguments::One(Quark::from_index(quark as u32), t)
+                    QueryArguments::One(Quark::from_index(quark as u32), time)
                 };
                 (Vec::new(), (0..10_000).map(one).collect())
             }
             Query::Status => {
                 random = Random(0x5EED_0003);
                 let one = |_| {
-                    let t = start + random.next(span);
-                    QueryArguments::One(status(random.next(k1.threads.into()) as u32), t)
+                    let time = ns(start + random.next(span));
+                    QueryArguments::One(status(random.next(k1.threads.into()) as u32), time)
                 };
                 (Vec::new(), (0..10_000).map(one).collect())
             }
             Query::Wide => {
                 let step = (span as i64 - 1) / 999;
-                let times: Vec<i64> = (0..1000).map(|i| start + i * step).collect();
+                let times: Vec<_> = (0..1000).map(|i| ns(start + i * step)).collect();
                 (threads(200), (0..5).map(|_| QueryArguments::Times(0, times.clone())).collect())
             }
             Query::Window => {
-                let times = |w: i64| (0..1000).map(|k| w + k * (window as i64 - 1) / 999).collect();
+                let times =
+                    |w: i64| (0..1000).map(|k| ns(w + k * (window as i64 - 1) / 999)).collect();
                 (
                     threads(u32::MAX),
                     windows(20).map(|w| QueryArguments::Times(0, times(w))).collect(),
                 )
             }
             Query::Range => {
-                let range = |w: i64| QueryArguments::Range(0, w, w + span as i64 / 1000);
+                let range =
+                    |w: i64| QueryArguments::Range(0, ns(w)..ns(w + span as i64 / 1000 + 1));
                 (threads(u32::MAX), windows(20).map(range).collect())
             }
             Query::Row | Query::Rows => {
                 let count = if query == Query::Row { 5 } else { 20 };
-                let range = |w: i64| QueryArguments::Range(0, w, w + window as i64);
+                let range = |w: i64| QueryArguments::Range(0, ns(w)..ns(w + window as i64 + 1));
                 (vec![Quark::from_index(k1.cpu(0))], windows(count).map(range).collect())
             }
         };
@@ -162,19 +168,19 @@ impl QueryBatch {
             ControlFlow::Continue(())
         };
         let _all = match arguments {
-            QueryArguments::State(t) => history.for_each_at(*t, each)?,
-            QueryArguments::One(quark, t) => each(history.at(*quark, *t)?),
+            QueryArguments::State(time) => history.for_each_at(*time, each)?,
+            QueryArguments::One(quark, time) => each(history.at(*quark, *time)?),
             QueryArguments::Times(row, times) => {
                 history.for_each_at_times(&self.rows[*row], times, each)?
             }
-            QueryArguments::Range(row, first, last) if self.rows[*row].len() == 1 => {
-                for interval in history.intervals(self.rows[*row][0], *first..=*last)? {
+            QueryArguments::Range(row, range) if self.rows[*row].len() == 1 => {
+                for interval in history.intervals(self.rows[*row][0], range.clone())? {
                     found(&interval?);
                 }
                 ControlFlow::Continue(())
             }
-            QueryArguments::Range(row, first, last) => {
-                history.for_each_in(&self.rows[*row], *first..=*last, 1, each)?
+            QueryArguments::Range(row, range) => {
+                history.for_each_in(&self.rows[*row], range.clone(), 1, each)?
             }
         };
         Ok(())

@@ -1,11 +1,11 @@
 //! The simulated system of CPUs and threads.
 
-use lttv_state::history::{Builder, HistoryError};
+use lttv_state::history::{Builder, HistoryError, Timestamp};
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
 
-/// The first time, in ns.
-pub const START: i64 = 1_000_000_000;
+/// The first time.
+pub const START: Timestamp = Timestamp::from_ns(1_000_000_000);
 
 /// The size of the system, and the length of the simulation.
 #[derive(Debug, Clone, Copy)]
@@ -22,14 +22,24 @@ pub struct K1 {
 pub trait Sink {
     /// The error of the receiver.
     type Error;
-    /// Changes the value of an attribute at a time, in ns.
-    fn change(&mut self, quark: u32, t: i64, value: StateValue<'_>) -> Result<(), Self::Error>;
+    /// Changes the value of an attribute at a time.
+    fn change(
+        &mut self,
+        quark: u32,
+        time: Timestamp,
+        value: StateValue<'_>,
+    ) -> Result<(), Self::Error>;
 }
 
 impl Sink for Builder {
     type Error = HistoryError;
-    fn change(&mut self, quark: u32, t: i64, value: StateValue<'_>) -> Result<(), HistoryError> {
-        self.set(Quark::from_index(quark), t, value)
+    fn change(
+        &mut self,
+        quark: u32,
+        time: Timestamp,
+        value: StateValue<'_>,
+    ) -> Result<(), HistoryError> {
+        self.set(Quark::from_index(quark), time, value)
     }
 }
 
@@ -93,7 +103,7 @@ struct Simulation<'s, S> {
     k1: K1,
     sink: &'s mut S,
     changes: u64,
-    t: i64,
+    time: Timestamp,
     cpus: Vec<Cpu>,
     threads: Vec<Thread>,
     random: Random,
@@ -121,13 +131,13 @@ impl K1 {
         Ok(())
     }
 
-    /// Makes all changes. Returns their number and the last time, in ns.
-    pub fn run<S: Sink>(&self, sink: &mut S) -> Result<(u64, i64), S::Error> {
+    /// Makes all changes. Returns their number and the last time.
+    pub fn run<S: Sink>(&self, sink: &mut S) -> Result<(u64, Timestamp), S::Error> {
         let mut simulation = Simulation {
             k1: *self,
             sink,
             changes: 0,
-            t: START,
+            time: START,
             cpus: vec![Cpu { current: None, irq: 0, soft_irq: 0 }; self.cpus as usize],
             threads: vec![
                 Thread { status: 0, system_call: None, on_cpu: false };
@@ -137,11 +147,11 @@ impl K1 {
             system_calls: (0..40).map(|i| format!("sys_{i}")).collect(),
         };
         simulation.run()?;
-        Ok((simulation.changes, simulation.t))
+        Ok((simulation.changes, simulation.time))
     }
 
-    /// Builds a history. Returns the number of changes and the last time, in ns.
-    pub fn build(&self, builder: &mut Builder) -> Result<(u64, i64), HistoryError> {
+    /// Builds a history. Returns the number of changes and the last time.
+    pub fn build(&self, builder: &mut Builder) -> Result<(u64, Timestamp), HistoryError> {
         self.add_attributes(builder)?;
         self.run(builder)
     }
@@ -150,7 +160,7 @@ impl K1 {
 impl<S: Sink> Simulation<'_, S> {
     fn emit<'v>(&mut self, quark: u32, value: impl Into<StateValue<'v>>) -> Result<(), S::Error> {
         self.changes += 1;
-        self.sink.change(quark, self.t, value.into())
+        self.sink.change(quark, self.time, value.into())
     }
 
     fn cpu_status(&mut self, cpu: u32, status: i32) -> Result<(), S::Error> {
@@ -178,7 +188,7 @@ impl<S: Sink> Simulation<'_, S> {
             self.emit(at + quarks::PRIO, 20)?;
         }
         for event in 0..self.k1.events {
-            self.t += 1 + i64::from(self.random.below(2000));
+            self.time = self.time.saturating_add(1 + u64::from(self.random.below(2000)));
             let cpu = self.random.below(self.k1.cpus);
             match self.random.below(100) {
                 0..45 => self.system_call(cpu)?,
@@ -204,7 +214,7 @@ impl<S: Sink> Simulation<'_, S> {
             self.threads[thread as usize].system_call = Some(call);
             self.changes += 1;
             let name = StateValue::Str(&self.system_calls[call as usize]);
-            self.sink.change(at, self.t, name)?;
+            self.sink.change(at, self.time, name)?;
             self.status(thread, 3)?;
             self.cpu_status(cpu, 4)
         } else {

@@ -93,7 +93,7 @@ fn finish(
     let history = KernelHistory::finish(&mut work.batch.context, history)
         .map_err(|error| format!("cannot write {path}: {error}"))?;
     let intervals = history.intervals_count();
-    let (start, end) = (history.start(), history.end());
+    let (start, end) = (history.start().as_ns(), history.end().as_ns());
     work.report.message(format_args!("{path}: {intervals} intervals from {start} to {end}"));
     Ok(())
 }

@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
-use lttv_state::history::History;
+use lttv_state::history::{History, Timestamp};
 use lttv_state::tree::Quark;
 
 fuzz_target!(|data: &[u8]| {
@@ -14,8 +14,9 @@ fuzz_target!(|data: &[u8]| {
     let Ok(history) = History::from_bytes(file) else { return };
     let _ = history.verify();
     let (start, end) = (history.start(), history.end());
-    let middle = start.midpoint(end);
-    for t in [start, middle, end] {
+    let ns = Timestamp::from_ns;
+    let middle = ns(start.as_ns().midpoint(end.as_ns()));
+    for t in [start, middle, end.saturating_sub(1)] {
         if history.tree().len() < 10_000 {
             let _ = history.state_at(t);
         }
@@ -25,21 +26,21 @@ fuzz_target!(|data: &[u8]| {
         let _ = history.tree().path(*quark);
         let _ = history.next_change(*quark, middle);
         let _ = history.previous_change(*quark, middle);
-        if let Ok(intervals) = history.intervals(*quark, start..=end) {
+        if let Ok(intervals) = history.intervals(*quark, start..end) {
             intervals.clone().take(10_000).for_each(drop);
             intervals.rev().take(10_000).for_each(drop);
         }
     }
-    let _ = history.number_statistics(Quark::from_index(0), start..=end);
+    let _ = history.number_statistics(Quark::from_index(0), start..end);
     // Where there are many intervals, damage may have made them up: it takes long.
     if history.intervals_count() < 100_000 {
-        let _ = history.durations_of(&quarks, start..=end);
+        let _ = history.durations_of(&quarks, start..end);
     }
-    let times: Vec<i64> = (0..64).map(|i| start.midpoint(end).saturating_add(i * i * i)).collect();
-    let times: Vec<i64> = times.into_iter().filter(|t| *t <= end).collect();
+    let times = (0..64u64).map(|i| middle.saturating_add(i * i * i));
+    let times: Vec<Timestamp> = times.filter(|time| *time < end).collect();
     let _ = history.for_each_at_times(&quarks, &times, |_| ControlFlow::Continue(()));
     let mut left = 10_000;
-    let _ = history.for_each_in(&quarks, start..=end, 3, |_| {
+    let _ = history.for_each_in(&quarks, start..end, 3, |_| {
         left -= 1;
         if left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use ltt_read::Timestamp;
+
 use super::identity::HistoryIdentity;
 use crate::tree::{Quark, TreeError};
 
-/// An error from building, opening or querying a history. Times are in ns.
+/// An error from building, opening or querying a history.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
@@ -71,31 +73,40 @@ pub enum HistoryError {
         found: Box<HistoryIdentity>,
     },
     /// A change is too late: changes of later times have been stored.
-    #[error("change at {t} ns is too late: the earliest possible time is {earliest} ns")]
+    #[error(
+        "change at {} ns is too late: the earliest possible time is {} ns",
+        time.as_ns(),
+        earliest.as_ns()
+    )]
     TimeRegress {
-        /// The time of the change, in ns.
-        t: i64,
-        /// The earliest time at which a change is still possible, in ns.
-        earliest: i64,
+        /// The time of the change.
+        time: Timestamp,
+        /// The earliest time at which a change is still possible.
+        earliest: Timestamp,
     },
-    /// The requested end of the history is before its last change.
-    #[error("history cannot end at {end} ns: its last change is at {last} ns")]
+    /// The requested end of the history is not after its last change.
+    #[error("history cannot end at {} ns: its last change is at {} ns", end.as_ns(), last.as_ns())]
     EndsTooEarly {
-        /// The requested end, in ns.
-        end: i64,
+        /// The requested end.
+        end: Timestamp,
         /// The time of the last change, or the start of the history if there are no
-        /// changes, in ns.
-        last: i64,
+        /// changes.
+        last: Timestamp,
     },
-    /// A time is outside of the history.
-    #[error("time {t} ns is outside of the history from {start} ns to {end} ns")]
+    /// A time or a range is outside of the history.
+    #[error(
+        "time {} ns is outside of the history from {} ns to {} ns",
+        time.as_ns(),
+        start.as_ns(),
+        end.as_ns()
+    )]
     OutOfRange {
-        /// The time, in ns.
-        t: i64,
-        /// The first time of the history, in ns.
-        start: i64,
-        /// The last time of the history, in ns.
-        end: i64,
+        /// The time, or the end of the range that is outside.
+        time: Timestamp,
+        /// The start of the history.
+        start: Timestamp,
+        /// The end of the history.
+        end: Timestamp,
     },
     /// The history has no attribute with this quark.
     #[error("unknown attribute {}", quark.index())]

@@ -2,11 +2,14 @@
 //!
 //! # Model
 //!
-//! Each attribute has a value at each time, from the first to the last of the history.
-//! Times are integers of ns in an `i64`, from any origin. An [`Interval`] is a span of
-//! time, including its first and last time, in which one attribute has one value. The
-//! intervals of an attribute follow each other without gap or overlap: if one ends at `t`,
-//! the next starts at `t + 1`.
+//! Each attribute has a value at each time of the history. Times are [`Timestamp`]s, from any
+//! origin and in any unit. An [`Interval`] is a range of time in which one attribute has one
+//! value. The intervals of an attribute follow each other without gap or overlap: where one
+//! ends, the next one starts.
+//!
+//! Ranges of time, intervals and whole histories contain their start, and do not contain
+//! their end. [`Timestamp::MAX`] is the one exception: as an end it is included, since no
+//! later end exists. A change at that time can thus be stored and found.
 //!
 //! # Building and querying
 //!
@@ -61,23 +64,24 @@
 //! mapped, so that no change of such a file can end a process that reads it.
 //!
 //! ```
-//! use lttv_state::history::{Builder, History, Settings};
+//! use lttv_state::history::{Builder, History, Settings, Timestamp};
 //! use lttv_state::value::StateValue;
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("cars.history");
 //!
-//! let mut builder = Builder::create(&path, 0, Settings::default())?;
+//! let ns = Timestamp::from_ns;
+//! let mut builder = Builder::create(&path, ns(0), Settings::default())?;
 //! let light = builder.add("crossing/light")?;
 //! for cycle in 0..100 {
-//!     builder.set(light, cycle * 60, "green")?;
-//!     builder.set(light, cycle * 60 + 40, "red")?;
+//!     builder.set(light, ns(cycle * 60), "green")?;
+//!     builder.set(light, ns(cycle * 60 + 40), "red")?;
 //! }
-//! builder.close(5_999)?;
+//! builder.close(ns(6_000))?;
 //!
 //! let history = History::open(&path)?;
-//! assert_eq!(history.at(light, 1_230)?.value, StateValue::Str("green"));
+//! assert_eq!(history.at(light, ns(1_230))?.value, StateValue::Str("green"));
 //! let red: Vec<_> = history
-//!     .intervals(light, 0..=300)?
+//!     .intervals(light, ns(0)..ns(300))?
 //!     .filter(|interval| interval.as_ref().is_ok_and(|i| i.value == "red".into()))
 //!     .collect::<Result<_, _>>()?;
 //! assert_eq!(red.len(), 5);
@@ -90,6 +94,9 @@ mod error;
 mod file;
 mod identity;
 mod query;
+mod time;
+
+pub use ltt_read::Timestamp;
 
 pub use build::builder::{Builder, Settings};
 pub use build::changes::Text;
@@ -111,18 +118,25 @@ use crate::value::StateValue;
 pub struct Interval<'a> {
     /// The attribute.
     pub quark: Quark,
-    /// The first time at which the attribute has the value, in ns.
-    pub start: i64,
-    /// The last time at which the attribute has the value, in ns; never before `start`.
-    pub end: i64,
+    /// The first time at which the attribute has the value.
+    pub start: Timestamp,
+    /// The end of the interval: the start of the next one, or the end of the history. The
+    /// attribute has the value until before this time, or also at this time if it is
+    /// [`Timestamp::MAX`] and no other interval starts there.
+    pub end: Timestamp,
     /// The value.
     pub value: StateValue<'a>,
 }
 
-impl Interval<'_> {
-    /// Returns the duration of the interval, in ns. It is at least 1, since both ends are
-    /// included.
+impl<'a> Interval<'a> {
+    /// Creates an interval from its first and its last time, in ns.
+    #[inline(always)]
+    pub(crate) fn new(quark: Quark, first: i64, last: i64, value: StateValue<'a>) -> Self {
+        Interval { quark, start: Timestamp::from_ns(first), end: time::end_after(last), value }
+    }
+
+    /// Returns the time from the start to the end of the interval, in ns.
     pub fn duration(&self) -> u64 {
-        (self.end.wrapping_sub(self.start) as u64).saturating_add(1)
+        self.end.since(self.start)
     }
 }

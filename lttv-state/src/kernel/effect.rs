@@ -142,11 +142,11 @@ impl Effect {
         Timestamp::from_ns(self.time)
     }
 
-    /// Returns the time in ns from which on, until the event, the running process of the
-    /// event's CPU was unknown; `None` if the event revealed no such interval.
+    /// Returns the time from which on, until the event, the running process of the event's
+    /// CPU was unknown; `None` if the event revealed no such interval.
     #[inline]
-    pub fn lost_since(&self) -> Option<i64> {
-        self.rare.lost_since
+    pub fn lost_since(&self) -> Option<Timestamp> {
+        self.rare.lost_since.map(Timestamp::from_ns)
     }
 
     /// Returns the system call, interrupt or exception that ended with the event, if its

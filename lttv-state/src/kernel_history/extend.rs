@@ -23,13 +23,12 @@ pub(super) enum Existing {
 
 /// Opens the history stored in a file to continue with it: an unfinished history of the
 /// same traces, or a finished one of these traces before they grew. `initial` are the
-/// states of the traces before their first event; `start` is the start of the history in
-/// ns.
+/// states of the traces before their first event; `start` is the start of the history.
 pub(super) fn resume_or_extend(
     path: &Path,
     traceset: &Traceset,
     settings: &Settings,
-    start: i64,
+    start: Timestamp,
     initial: &[Snapshot],
 ) -> Result<Existing, HistoryError> {
     let unfinished = match Builder::resume(path, settings.clone()) {
@@ -71,7 +70,7 @@ pub(super) fn resume_or_extend(
             Snapshot::read(&history, at, start).is_ok_and(|of| of == *initial)
         });
     let Some(settled) = settled.filter(|_| same) else { return Ok(Existing::Unusable(stale())) };
-    match Builder::extend(path, settings.clone(), settled.as_ns()) {
+    match Builder::extend(path, settings.clone(), settled) {
         Ok(builder) if builder.earliest() > start => Ok(Existing::Usable(builder.into())),
         // Nothing of the history could be kept.
         Ok(_) => Ok(Existing::None),
@@ -103,8 +102,7 @@ impl MarkWriter {
         let last = last.filter(|mark| restore(context, mark));
         let settled = settled_until(context.traceset());
         MarkWriter {
-            at: settled
-                .filter(|settled| last.as_ref().is_none_or(|last| last.time < settled.as_ns())),
+            at: settled.filter(|settled| last.as_ref().is_none_or(|last| last.time < *settled)),
         }
     }
 
@@ -125,7 +123,7 @@ impl MarkWriter {
         let comes_again = context.position().is_start_of(time);
         let Some(note) = state_of(context).filter(|_| comes_again) else { return Ok(()) };
         match context.extensions_mut()[history].builder_mut() {
-            Some(builder) => builder.set_resume_note(time.as_ns(), &note),
+            Some(builder) => builder.set_resume_note(time, &note),
             None => Ok(()),
         }
     }
@@ -141,7 +139,7 @@ fn state_of(context: &TracesetContext<'_>) -> Option<Vec<u8>> {
 /// contain their state.
 #[cfg(feature = "checkpoint-files")]
 fn restore(context: &mut TracesetContext<'_>, mark: &ResumeNote) -> bool {
-    context.restore_state(&mark.note, Timestamp::from_ns(mark.time))
+    context.restore_state(&mark.note, mark.time)
 }
 
 /// Without checkpoint files states cannot be encoded: there are no marks, and traces are

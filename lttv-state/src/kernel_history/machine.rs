@@ -1,6 +1,7 @@
 //! Writing of one machine's state to a history.
 
 use hashbrown::HashSet;
+use ltt_read::Timestamp;
 
 use super::field::{EnumTexts, Field, NameTexts};
 use super::node::Node;
@@ -44,12 +45,12 @@ struct Thread {
     node: Node<10>,
 }
 
-/// The destination of states: a builder, its texts and the time in ns.
+/// The destination of states: a builder, its texts and the time.
 #[derive(Debug)]
 pub(super) struct Output<'p> {
     pub(super) builder: &'p mut Builder,
     pub(super) enum_texts: &'p EnumTexts,
-    pub(super) t: i64,
+    pub(super) t: Timestamp,
 }
 
 /// The event that changed a state.

@@ -7,6 +7,7 @@
 //! taken from a [`TraceState`](crate::kernel::TraceState) at that time.
 //!
 //! ```
+//! use ltt_read::Timestamp;
 //! use lttv_context::Traceset;
 //! use lttv_state::kernel_history::{Snapshot, Target, record};
 //! use std::ops::ControlFlow;
@@ -17,13 +18,13 @@
 //! let history = recorded.history;
 //!
 //! // Print the running processes at half time.
-//! let t = history.start().midpoint(history.end());
+//! let t = Timestamp::from_ns(history.start().as_ns().midpoint(history.end().as_ns()));
 //! for cpu in history.state_matching("0/CPUs/*/Thread", t)? {
 //!     println!("{}: {}", history.tree().path(cpu.quark), cpu.value);
 //! }
 //! // Print the idle time of each CPU.
 //! for cpu in history.tree().matching(lttv_state::tree::Quark::ROOT, "0/CPUs/*")? {
-//!     let modes = history.durations(cpu, history.start()..=history.end())?;
+//!     let modes = history.durations(cpu, history.start()..history.end())?;
 //!     let idle = modes.iter().find(|mode| mode.value == "idle".into());
 //!     println!("{} {}", history.tree().path(cpu), idle.map_or(0, |mode| mode.time));
 //! }
@@ -66,8 +67,8 @@
 //! # Times
 //!
 //! A change is valid from the time of its event on. The history starts 1 ns before the
-//! first packet, with the state before the first event, and ends at the last event or
-//! packet. Events without a time are stored at the start.
+//! first packet, with the state before the first event, and ends 1 ns after the last
+//! event or packet. Events without a time are stored at the start.
 
 mod extend;
 mod field;

@@ -1,5 +1,7 @@
 //! A group of attributes that are stored together: one attribute and some of its children.
 
+use ltt_read::Timestamp;
+
 use super::field::Field;
 use crate::history::{Builder, HistoryError};
 use crate::tree::Quark;
@@ -45,7 +47,7 @@ impl<const N: usize> Node<N> {
     pub(super) fn set(
         &mut self,
         builder: &mut Builder,
-        t: i64,
+        t: Timestamp,
         names: &[&str; N],
         fields: [Field; N],
     ) -> Result<(), HistoryError> {
@@ -76,7 +78,7 @@ impl<const N: usize> Node<N> {
     pub(super) fn clear(
         &mut self,
         builder: &mut Builder,
-        t: i64,
+        t: Timestamp,
         names: &[&str; N],
     ) -> Result<(), HistoryError> {
         self.set(builder, t, names, [Field::Null; N])

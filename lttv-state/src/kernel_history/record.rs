@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use ltt_read::Timestamp;
 use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext, fingerprint};
 
 use super::extend::{Existing, MarkWriter, resume_or_extend};
@@ -46,9 +47,9 @@ pub struct Recorded {
     pub history: History,
     /// The number of events that were read.
     pub events: u64,
-    /// The time in ns before which the file's previous content was kept; `None` if the
-    /// history was computed from the start.
-    pub kept: Option<i64>,
+    /// The time before which the file's previous content was kept; `None` if the history
+    /// was computed from the start.
+    pub kept: Option<Timestamp>,
     /// The reason why the file's previous content was replaced, such as [`HistoryError::Stale`] if
     /// it is the history of other traces or of other content of these traces; `None` if
     /// there was no previous content, or if it was continued.

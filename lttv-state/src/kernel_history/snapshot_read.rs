@@ -1,5 +1,7 @@
 //! Reading of snapshots from histories.
 
+use ltt_read::Timestamp;
+
 use super::machine::{ANOMALIES, CPU, CPUS, DEVICE, DEVICES, SOURCE, SOURCES, THREAD, THREADS};
 use super::snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 use crate::history::{History, HistoryError, Interval};
@@ -11,16 +13,21 @@ use crate::tree::Quark;
 use crate::value::StateValue;
 
 impl Snapshot {
-    /// Reads the state of the machine of a trace at the time `t`, in ns: the state after
-    /// all events with times up to and including `t`. Times before the history yield its
+    /// Reads the state of the machine of a trace at a time: the state after all
+    /// events with times up to and including `time`. Times before the history yield its
     /// first state, times after it the last one. If the history does not contain the trace,
     /// the snapshot is empty.
     ///
     /// # Errors
     ///
     /// Returns an error if the history is damaged.
-    pub fn read(history: &History, trace: usize, t: i64) -> Result<Snapshot, HistoryError> {
-        let state = history.state_at(t.clamp(history.start(), history.end()))?;
+    pub fn read(
+        history: &History,
+        trace: usize,
+        time: Timestamp,
+    ) -> Result<Snapshot, HistoryError> {
+        let t = time.as_ns().clamp(history.first(), history.last());
+        let state = history.state_at(Timestamp::from_ns(t))?;
         let at = At { history, state: &state };
         let Some(base) = history.tree().child(Quark::ROOT, &trace.to_string()) else {
             return Ok(Snapshot::default());

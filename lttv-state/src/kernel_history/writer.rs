@@ -1,5 +1,6 @@
 //! The context extension that writes kernel states to a history.
 
+use ltt_read::Timestamp;
 use ltt_read::schema::EventTypeId;
 use lttv_context::{Codec, Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
 use lttv_hooks::Priority;
@@ -35,7 +36,7 @@ use crate::kernel::KernelState;
 ///
 /// let history = KernelHistory::finish(&mut context, writer)?;
 /// let cpu = history.tree().find(lttv_state::tree::Quark::ROOT, "0/CPUs/0")?.expect("a CPU");
-/// assert!(history.intervals(cpu, history.start()..=history.end())?.count() > 100);
+/// assert!(history.intervals(cpu, history.start()..history.end())?.count() > 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -43,8 +44,8 @@ pub struct KernelHistory {
     kernel: Handle<KernelState>,
     /// The builder and its state; `None` once the history is finished.
     storing: Option<Storing>,
-    /// The end of the traces, in ns.
-    end: i64,
+    /// The last time of the traces.
+    last: Timestamp,
 }
 
 #[derive(Debug)]
@@ -52,9 +53,9 @@ struct Storing {
     builder: Builder,
     enum_texts: Option<EnumTexts>,
     machines: Vec<Machine>,
-    /// The time in ns before which states are stored already. This matters only after
-    /// seeking back.
-    from: i64,
+    /// The time before which states are stored already. This matters only after seeking
+    /// back.
+    from: Timestamp,
     failed: Option<HistoryError>,
 }
 
@@ -65,16 +66,16 @@ impl KernelHistory {
     /// continues after its stored states; the context has to be read from the start
     /// nevertheless.
     pub fn new(kernel: Handle<KernelState>, builder: Builder) -> KernelHistory {
-        let (from, end) = (builder.earliest(), builder.now());
+        let (from, last) = (builder.earliest(), builder.now());
         let storing =
             Storing { builder, enum_texts: None, machines: Vec::new(), from, failed: None };
-        KernelHistory { kernel, storing: Some(storing), end }
+        KernelHistory { kernel, storing: Some(storing), last }
     }
 
-    /// Returns the start of the history of a context's traces, in ns: 1 ns before the first
-    /// of them, so that the state before the first event has a time, too.
-    pub fn start_of(contexts: &Contexts) -> i64 {
-        contexts.time_span().map_or(0, |span| span.start.as_ns().saturating_sub(1))
+    /// Returns the start of the history of a context's traces: 1 ns before the first of
+    /// them, so that the state before the first event has a time, too.
+    pub fn start_of(contexts: &Contexts) -> Timestamp {
+        contexts.time_span().map_or(Timestamp::default(), |span| span.start.saturating_sub(1))
     }
 
     /// Returns the builder of the history; `None` once the history is finished.
@@ -94,8 +95,8 @@ impl KernelHistory {
         self.storing.as_ref()?.failed.as_ref()
     }
 
-    /// Finishes the history at the last event or packet of the context's traces, and opens
-    /// it.
+    /// Finishes the history 1 ns after the last event or packet of the context's traces, and
+    /// opens it.
     ///
     /// # Errors
     ///
@@ -108,15 +109,15 @@ impl KernelHistory {
         let Some(of) = context.extensions_mut().get_mut(handle) else {
             return Err(HistoryError::Closed);
         };
-        let end = of.end;
+        let last = of.last;
         let Some(Storing { builder, failed, .. }) = of.storing.take() else {
             return Err(HistoryError::Closed);
         };
         match failed {
             Some(error) => Err(error),
             None => {
-                let end = end.max(builder.now());
-                builder.close(end)
+                let last = last.max(builder.now());
+                builder.close(last.saturating_add(1))
             }
         }
     }
@@ -124,7 +125,13 @@ impl KernelHistory {
     /// Stores the state of a trace after an event, or its initial state. The first error
     /// stops storing.
     #[inline]
-    fn store(&mut self, kernel: &mut KernelState, trace: usize, cause: Option<Cause>, t: i64) {
+    fn store(
+        &mut self,
+        kernel: &mut KernelState,
+        trace: usize,
+        cause: Option<Cause>,
+        t: Timestamp,
+    ) {
         let Some(storing) = &mut self.storing else { return };
         if t < storing.from || storing.failed.is_some() {
             return;
@@ -142,7 +149,7 @@ impl Storing {
         kernel: &mut KernelState,
         trace: usize,
         cause: Option<Cause>,
-        t: i64,
+        t: Timestamp,
     ) -> Result<(), HistoryError> {
         let Storing { builder, enum_texts, machines, .. } = self;
         let Some(state) = kernel.trace_mut(trace) else { return Ok(()) };
@@ -184,7 +191,7 @@ impl Extension for KernelHistory {
                 };
                 let events = Subscription::to_type(index, id);
                 setup.hooks.on_event(events.priority(AFTER_STATE), move |call| {
-                    let (tracefile, t) = (call.tracefile.number(), call.time().as_ns());
+                    let (tracefile, t) = (call.tracefile.number(), call.time());
                     if let Some((kernel, of)) = call.extensions.both_mut(kernel, handle) {
                         let cpu = kernel.cpu_of_tracefile(tracefile);
                         of.store(kernel, index, Some(Cause { transition, cpu }), t);
@@ -193,7 +200,7 @@ impl Extension for KernelHistory {
             }
         }
         let Some((kernel, of)) = setup.extensions.both_mut(kernel, handle) else { return };
-        of.end = contexts.time_span().map_or(of.end, |span| span.end.as_ns().max(of.end));
+        of.last = contexts.time_span().map_or(of.last, |span| span.end.max(of.last));
         if let Some(storing) = &mut of.storing
             && let Err(error) = storing.begin(kernel)
         {

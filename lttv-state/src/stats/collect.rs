@@ -187,7 +187,7 @@ impl Collector {
             return;
         };
         if let Some(lost) = effect.lost_since() {
-            of.charge_unknown(&mut self.ledger, state, cpu, lost, time);
+            of.charge_unknown(&mut self.ledger, state, cpu, lost.as_ns(), time);
         }
         let key = LeafKey::of(running, cpu);
         if let [ended] = effect.ended() {

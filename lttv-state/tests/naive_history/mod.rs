@@ -3,9 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use lttv_state::history::{Builder, History, HistoryError};
+use lttv_state::history::{Builder, History, HistoryError, Interval, Timestamp};
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
+
+pub(crate) fn ns(n: i64) -> Timestamp {
+    Timestamp::from_ns(n)
+}
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Owned {
@@ -64,24 +68,25 @@ impl Step {
         match &self.action {
             Action::Set(path, value) => {
                 let quark = builder.add(path)?;
-                builder.set(quark, self.t, value.value())
+                builder.set(quark, ns(self.t), value.value())
             }
             Action::Remove(path) => {
                 let quark = builder.add(path)?;
-                builder.remove(quark, self.t)
+                builder.remove(quark, ns(self.t))
             }
             Action::Push(path, value) => {
                 let quark = builder.add(path)?;
-                builder.push(quark, self.t, value.value())
+                builder.push(quark, ns(self.t), value.value())
             }
             Action::Pop(path) => {
                 let quark = builder.add(path)?;
-                builder.pop(quark, self.t)
+                builder.pop(quark, ns(self.t))
             }
         }
     }
 }
 
+/// The start, the end and the value of an interval.
 pub(crate) type Span = (i64, i64, Owned);
 
 /// The current state of each attribute with its start, and its past intervals, by path.
@@ -114,7 +119,7 @@ impl Model {
         }
         let before = std::mem::replace(now, (t, value));
         if before.0 < t {
-            self.past.get_mut(path).unwrap().push((before.0, t - 1, before.1));
+            self.past.get_mut(path).unwrap().push((before.0, t, before.1));
         }
     }
 
@@ -177,14 +182,18 @@ impl Model {
 
     /// Returns the span of an attribute that contains a time.
     pub(crate) fn at(&self, path: &str, t: i64) -> &Span {
-        self.past[path].iter().find(|span| span.0 <= t && t <= span.1).unwrap()
+        self.past[path].iter().find(|span| span.0 <= t && t < span.1).unwrap()
     }
 }
 
 /// Returns all intervals of an attribute of a history.
 pub(crate) fn spans(history: &History, quark: Quark) -> Result<Vec<Span>, HistoryError> {
-    let all = history.intervals(quark, history.start()..=history.end())?;
-    all.map(|i| i.map(|i| (i.start, i.end, Owned::of(i.value)))).collect()
+    let all = history.intervals(quark, history.start()..history.end())?;
+    all.map(|i| i.map(plain)).collect()
+}
+
+pub(crate) fn plain(interval: Interval<'_>) -> Span {
+    (interval.start.as_ns(), interval.end.as_ns(), Owned::of(interval.value))
 }
 
 /// Corrects all checksums of a file, as far as its frames can be found.

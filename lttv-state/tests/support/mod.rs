@@ -6,6 +6,7 @@ pub(crate) mod oracle;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use ltt_read::Timestamp;
 use lttv_context::Traceset;
 use lttv_state::history::History;
 use lttv_state::tree::Quark;
@@ -63,12 +64,12 @@ pub(crate) fn same_history(found: &History, expected: &History, which: &str) {
         assert!(expected.tree().find(Quark::ROOT, &path).unwrap().is_some(), "{which}: {path}");
     }
     assert_eq!(span(found), span(expected), "{which}");
-    let whole = expected.start()..=expected.end();
+    let whole = expected.start()..expected.end();
     for quark in expected.tree().quarks() {
         let path = expected.tree().path(quark);
         let same = found.tree().find(Quark::ROOT, &path).unwrap().expect(&path);
         let all = |of: &History, quark| {
-            let mut changes: Vec<(i64, String)> = Vec::new();
+            let mut changes: Vec<(Timestamp, String)> = Vec::new();
             for interval in of.intervals(quark, whole.clone()).unwrap() {
                 let interval = interval.unwrap();
                 let value = interval.value.to_string();

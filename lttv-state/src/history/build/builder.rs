@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use ltt_read::Timestamp;
+
 use super::current_state::CurrentState;
 use super::partial_file::{self, Output, PartialFile};
 use super::reorder::ReorderBuffer;
@@ -17,6 +19,7 @@ use crate::history::file::spanning::{SpanningTree, SpanningTreeBuilder};
 use crate::history::file::{self, FrameKind};
 use crate::history::identity::HistoryIdentity;
 use crate::history::query::history::History;
+use crate::history::time::last_before;
 use crate::tree::{Quark, Tree};
 
 type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
@@ -66,8 +69,8 @@ impl Settings {
 /// A change at time `t` is in effect from `t`, inclusive, to the next change of the same
 /// attribute. Setting the value that an attribute has already is no change. Of several
 /// changes of an attribute at the same time, only the last is kept. An attribute is null
-/// before its first change. Times are in ns from any origin. Changes come in the order of
-/// time, unless [`Settings::reorder_window`] permits some disorder.
+/// before its first change. Changes come in the order of time, unless
+/// [`Settings::reorder_window`] permits some disorder.
 ///
 /// Intervals are stored in blocks as the history grows. Other threads can query them
 /// through [`live`](Self::live) in the meantime. Memory grows with the number of attributes
@@ -82,19 +85,20 @@ impl Settings {
 /// [`History::recover`](History::recover) reads the blocks that were written.
 ///
 /// ```
-/// # use lttv_state::history::Builder;
+/// # use lttv_state::history::{Builder, Timestamp};
 /// # use lttv_state::value::StateValue;
-/// let mut builder = Builder::in_memory(0);
+/// let ns = Timestamp::from_ns;
+/// let mut builder = Builder::in_memory(ns(0));
 /// let stack = builder.add("threads/1/calls")?;
-/// builder.push(stack, 10, "main")?;
-/// builder.push(stack, 20, "read")?;
-/// builder.pop(stack, 30)?;
-/// let history = builder.close(100)?;
+/// builder.push(stack, ns(10), "main")?;
+/// builder.push(stack, ns(20), "read")?;
+/// builder.pop(stack, ns(30))?;
+/// let history = builder.close(ns(100))?;
 ///
 /// let second = history.tree().find(stack, "2")?.unwrap();
-/// assert_eq!(history.at(second, 25)?.value, StateValue::Str("read"));
-/// assert_eq!(history.at(second, 30)?.value, StateValue::Null);
-/// assert_eq!(history.at(stack, 30)?.value, StateValue::I32(1));
+/// assert_eq!(history.at(second, ns(25))?.value, StateValue::Str("read"));
+/// assert_eq!(history.at(second, ns(30))?.value, StateValue::Null);
+/// assert_eq!(history.at(stack, ns(30))?.value, StateValue::I32(1));
 /// # Ok::<(), lttv_state::history::HistoryError>(())
 /// ```
 pub struct Builder {
@@ -139,19 +143,19 @@ impl std::fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// Creates a builder of a history that starts at `start`, in ns, and stays in memory.
-    pub fn in_memory(start: i64) -> Builder {
+    /// Creates a builder of a history that starts at `start` and stays in memory.
+    pub fn in_memory(start: Timestamp) -> Builder {
         Builder::in_memory_with(start, Settings::default())
     }
 
-    /// Creates a builder of a history that starts at `start`, in ns, and stays in memory,
-    /// with settings.
-    pub fn in_memory_with(start: i64, settings: Settings) -> Builder {
-        Builder::new(start, settings, Output::Memory(Vec::new()))
+    /// Creates a builder of a history that starts at `start` and stays in memory, with
+    /// settings.
+    pub fn in_memory_with(start: Timestamp, settings: Settings) -> Builder {
+        Builder::new(start.as_ns(), settings, Output::Memory(Vec::new()))
     }
 
-    /// Creates a builder of a history that starts at `start`, in ns, and is stored in a
-    /// file. An existing file at `path` is replaced when the history is closed, not before.
+    /// Creates a builder of a history that starts at `start` and is stored in a file.
+    /// An existing file at `path` is replaced when the history is closed, not before.
     ///
     /// # Errors
     ///
@@ -160,9 +164,10 @@ impl Builder {
     /// being built already.
     pub fn create(
         path: impl AsRef<Path>,
-        start: i64,
+        start: Timestamp,
         settings: Settings,
     ) -> Result<Builder, HistoryError> {
+        let start = start.as_ns();
         let header = file::write_header(start, &settings.identity);
         let output = PartialFile::create(path.as_ref(), &header)?;
         Ok(Builder::new(start, settings, Output::File(output)))
@@ -248,69 +253,80 @@ impl Builder {
         self.limit = self.settings.block_intervals(self.tree.len());
     }
 
-    /// Returns the first time of the history, in ns.
-    pub fn start(&self) -> i64 {
-        self.start
+    /// Returns the start of the history: its first time.
+    pub fn start(&self) -> Timestamp {
+        Timestamp::from_ns(self.start)
     }
 
-    /// Returns the time of the last change, in ns, or the start if there was none. Changes
-    /// that wait to be put in order do not count.
-    pub fn now(&self) -> i64 {
-        self.now
+    /// Returns the time of the last change, or the start if there was none. Changes that
+    /// wait to be put in order do not count.
+    pub fn now(&self) -> Timestamp {
+        Timestamp::from_ns(self.now)
     }
 
-    /// Returns the earliest time at which a change is still possible, in ns. A
+    /// Returns the earliest time at which a change is still possible. A
     /// [resumed](Self::resume) history continues there. It is [`now`](Self::now), since
     /// more changes can happen at that time; or 1 ns later if readers may have seen the
     /// state at `now`. It is the start if the history has no block yet.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, Settings};
+    /// # use lttv_state::history::{Builder, Settings, Timestamp};
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("h");
-    /// let mut builder = Builder::create(&path, 0, Settings::default())?;
+    /// let ns = Timestamp::from_ns;
+    /// let mut builder = Builder::create(&path, ns(0), Settings::default())?;
     /// let quark = builder.add("a")?;
-    /// builder.set(quark, 10, 1)?;
-    /// assert_eq!(builder.earliest(), 10);
+    /// builder.set(quark, ns(10), 1)?;
+    /// assert_eq!(builder.earliest(), ns(10));
     /// builder.flush()?;
-    /// assert_eq!(builder.earliest(), 11);
-    /// builder.set(quark, 20, 2)?;
+    /// assert_eq!(builder.earliest(), ns(11));
+    /// builder.set(quark, ns(20), 2)?;
     /// drop(builder); // The change at 20 was not in a block yet.
     ///
     /// let mut builder = Builder::resume(&path, Settings::default())?;
-    /// assert_eq!(builder.earliest(), 11);
-    /// builder.set(quark, 20, 2)?;
-    /// builder.close(30)?;
+    /// assert_eq!(builder.earliest(), ns(11));
+    /// builder.set(quark, ns(20), 2)?;
+    /// builder.close(ns(30))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn earliest(&self) -> i64 {
-        self.now.saturating_add(self.now_is_published.into())
+    pub fn earliest(&self) -> Timestamp {
+        Timestamp::from_ns(self.now.saturating_add(self.now_is_published.into()))
     }
 
     /// Returns the present state of an attribute: its value and the time since which it has
-    /// been unchanged. The end of the interval is [`now`](Self::now).
+    /// been unchanged. [`now`](Self::now) is the last time in the interval.
     ///
     /// # Errors
     ///
     /// Returns an error if the attribute does not exist.
     pub fn ongoing(&self, quark: Quark) -> Result<Interval<'_>, HistoryError> {
         let (start, raw) = self.current.get(quark).ok_or(HistoryError::UnknownQuark { quark })?;
-        Ok(Interval { quark, start, end: self.now, value: self.pool.value(raw) })
+        Ok(Interval::new(quark, start, self.now, self.pool.value(raw)))
     }
 
-    /// Closes the history at `end`, in ns, the last time for which it has states. Changes
-    /// that wait to be put in order are applied first. A file is checked against what was
-    /// written before it replaces another one.
+    /// Closes the history at `end`. All attributes keep their values until before this time,
+    /// which must be after the last change and after the start: a history that contains a
+    /// change at time `t` ends 1 ns later at the earliest. An end of [`Timestamp::MAX`] is
+    /// included, so that changes at this time are possible.
+    ///
+    /// Changes that wait to be put in order are applied first. A file is checked against
+    /// what was written before it replaces another one.
     ///
     /// # Errors
     ///
-    /// Returns an error if there are changes after `end`, if writing fails, or if the
-    /// unfinished file was damaged, removed or replaced. The file then remains unfinished.
-    pub fn close(mut self, end: i64) -> Result<History, HistoryError> {
+    /// Returns [`HistoryError::EndsTooEarly`] if there are changes at `end` or after it;
+    /// and an error if writing fails, or if the unfinished file was damaged, removed or
+    /// replaced. The file then remains unfinished.
+    pub fn close(self, end: Timestamp) -> Result<History, HistoryError> {
         let last = self.reorder.as_ref().map_or(self.now, |r| r.latest().max(self.now));
-        if end < last {
-            return Err(HistoryError::EndsTooEarly { end, last });
+        match last_before(end).filter(|end| *end >= last) {
+            Some(end) => self.close_after(end),
+            None => Err(HistoryError::EndsTooEarly { end, last: Timestamp::from_ns(last) }),
         }
+    }
+
+    /// Closes the history, whose last time is `end`, in ns.
+    fn close_after(mut self, end: i64) -> Result<History, HistoryError> {
         self.apply_waiting()?;
         if self.has_unwritten_changes() {
             self.write_block()?;
@@ -342,7 +358,7 @@ impl Builder {
             let source = Source::of(&file.file, Access::Map);
             let history = source.map_err(|error| partial_file::io(&file.partial, error));
             let history = history.and_then(History::of_source)?;
-            let is_right = (history.start(), history.end()) == (self.start, end)
+            let is_right = (history.first(), history.last()) == (self.start, end)
                 && *history.identity() == self.settings.identity
                 && history.blocks() == self.blocks.len();
             if !is_right {
@@ -384,5 +400,5 @@ impl Builder {
 
 pub(crate) fn interval(pool: &TextPool, entry: RawInterval) -> Interval<'_> {
     let RawInterval { quark, start, end, raw } = entry;
-    Interval { quark, start, end, value: pool.value(raw) }
+    Interval::new(quark, start, end, pool.value(raw))
 }

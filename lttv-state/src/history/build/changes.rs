@@ -1,5 +1,7 @@
 //! Changes of values, stacks and subtrees, and the times at which they are possible.
 
+use ltt_read::Timestamp;
+
 use super::builder::{Builder, interval};
 use super::reorder::{Action, Change, ReorderBuffer};
 use crate::history::block::raw_value::{Kind, RawValue};
@@ -20,37 +22,39 @@ const TEXT_BYTES_PER_BLOCK: usize = 16 << 20;
 pub struct Text(u64);
 
 impl Builder {
-    /// Sets the value of an attribute from `t` on, in ns.
+    /// Sets the value of an attribute from `time` on.
     ///
     /// # Errors
     ///
-    /// Returns an error if the attribute does not exist, if `t` is before the last change
+    /// Returns an error if the attribute does not exist, if `time` is before the last change
     /// (or before the reorder window), or if writing fails. After a failure to write,
     /// nothing more can be added.
     #[inline]
     pub fn set<'v>(
         &mut self,
         quark: Quark,
-        t: i64,
+        time: Timestamp,
         value: impl Into<StateValue<'v>>,
     ) -> Result<(), HistoryError> {
         let raw = self.pool.encode(value.into()).ok_or(HistoryError::TooManyTexts)?;
-        self.set_raw(quark, t, raw)
+        self.set_raw(quark, time.as_ns(), raw)
     }
 
     /// Returns a handle of a text, which is added to the builder's pool. A text that is set
     /// many times needs only one lookup if it is set by [`set_text`](Self::set_text).
     ///
     /// ```
-    /// # use lttv_state::history::Builder;
-    /// let mut builder = Builder::in_memory(0);
+    /// # use lttv_state::history::{Builder, Timestamp};
+    /// let minute = Timestamp::from_ns;
+    /// let mut builder = Builder::in_memory(minute(0));
     /// let door = builder.add("house/door")?;
     /// let (open, closed) = (builder.text("open")?, builder.text("closed")?);
     /// for hour in 0..24 {
-    ///     builder.set_text(door, hour * 60, open)?;
-    ///     builder.set_text(door, hour * 60 + 5, closed)?;
+    ///     builder.set_text(door, minute(hour * 60), open)?;
+    ///     builder.set_text(door, minute(hour * 60 + 5), closed)?;
     /// }
-    /// assert_eq!(builder.close(1_439)?.at(door, 62)?.value, "open".into());
+    /// let history = builder.close(minute(24 * 60))?;
+    /// assert_eq!(history.at(door, minute(62))?.value, "open".into());
     /// # Ok::<(), lttv_state::history::HistoryError>(())
     /// ```
     ///
@@ -61,18 +65,23 @@ impl Builder {
         self.pool.intern(text.as_bytes()).map(Text).ok_or(HistoryError::TooManyTexts)
     }
 
-    /// Sets the value of an attribute to a text of this builder, from `t` on, in ns. A text
+    /// Sets the value of an attribute to a text of this builder, from `time` on. A text
     /// of another builder may be refused, or stand for any text of this one.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`set`](Self::set); and [`HistoryError::UnknownText`].
     #[inline]
-    pub fn set_text(&mut self, quark: Quark, t: i64, text: Text) -> Result<(), HistoryError> {
+    pub fn set_text(
+        &mut self,
+        quark: Quark,
+        time: Timestamp,
+        text: Text,
+    ) -> Result<(), HistoryError> {
         if text.0 >= self.pool.len() as u64 {
             return Err(HistoryError::UnknownText);
         }
-        self.set_raw(quark, t, RawValue { kind: Kind::Str, bits: text.0 })
+        self.set_raw(quark, time.as_ns(), RawValue { kind: Kind::Str, bits: text.0 })
     }
 
     #[inline]
@@ -86,17 +95,17 @@ impl Builder {
         }
     }
 
-    /// Sets an attribute and all below it to null from `t` on, in ns. Their quarks remain
+    /// Sets an attribute and all below it to null from `time` on. Their quarks remain
     /// valid.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`set`](Self::set).
-    pub fn remove(&mut self, quark: Quark, t: i64) -> Result<(), HistoryError> {
-        self.change(quark, t, Action::Remove)
+    pub fn remove(&mut self, quark: Quark, time: Timestamp) -> Result<(), HistoryError> {
+        self.change(quark, time.as_ns(), Action::Remove)
     }
 
-    /// Pushes a value onto a stack at `t`, in ns.
+    /// Pushes a value onto a stack at a time.
     ///
     /// The value of the attribute itself is the depth of the stack, as an `I32`, or null if
     /// it is empty. Its children `1`, `2` and so on are the elements, with `1` at the
@@ -111,21 +120,21 @@ impl Builder {
     pub fn push<'v>(
         &mut self,
         stack: Quark,
-        t: i64,
+        time: Timestamp,
         value: impl Into<StateValue<'v>>,
     ) -> Result<(), HistoryError> {
         let raw = self.pool.encode(value.into()).ok_or(HistoryError::TooManyTexts)?;
-        self.change(stack, t, Action::Push(raw))
+        self.change(stack, time.as_ns(), Action::Push(raw))
     }
 
-    /// Removes the topmost value of a stack at `t`, in ns. An empty stack stays empty: its
+    /// Removes the topmost value of a stack at a time. An empty stack stays empty: its
     /// values may have been pushed before the start of the history.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`push`](Self::push).
-    pub fn pop(&mut self, stack: Quark, t: i64) -> Result<(), HistoryError> {
-        self.change(stack, t, Action::Pop)
+    pub fn pop(&mut self, stack: Quark, time: Timestamp) -> Result<(), HistoryError> {
+        self.change(stack, time.as_ns(), Action::Pop)
     }
 
     /// Returns the value on top of a stack now. It is null if the stack is empty.
@@ -226,7 +235,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Advances the time to `t`. A block is written first if there is enough for one.
+    /// Advances the time to `t`, in ns. A block is written first if there is enough for one.
     #[inline]
     fn advance(&mut self, t: i64) -> Result<(), HistoryError> {
         if t != self.now || self.now_is_published {
@@ -240,11 +249,12 @@ impl Builder {
         Ok(())
     }
 
-    /// Checks that a change at `t` is possible.
+    /// Checks that a change at `t`, in ns, is possible.
     fn check_time(&self, t: i64) -> Result<(), HistoryError> {
         let earliest = self.earliest();
-        match t < earliest || (t == self.now && self.now_is_published) {
-            true => Err(HistoryError::TimeRegress { t, earliest }),
+        let time = Timestamp::from_ns(t);
+        match time < earliest || (t == self.now && self.now_is_published) {
+            true => Err(HistoryError::TimeRegress { time, earliest }),
             false => Ok(()),
         }
     }

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use ltt_read::Timestamp;
+
 use super::builder::{Builder, Settings};
 use super::partial_file::{self, Output, PartialFile, partial_path};
 use crate::history::block::bits::ByteReader;
@@ -53,8 +55,8 @@ impl Recovered {
             blocks.push(block);
         }
         let mut history = History::from_parts(Parts {
-            start: header.start,
-            end: sequence.horizon,
+            first: header.start,
+            last: sequence.horizon,
             complete: false,
             identity: header.identity,
             blocks: blocks.clone(),
@@ -138,11 +140,11 @@ impl Builder {
             output.add_frame(block.offset, frame?);
         }
         let history = &recovered.history;
-        let mut builder = Builder::new(history.start(), settings, Output::File(output));
+        let mut builder = Builder::new(history.first(), settings, Output::File(output));
         builder.tree = history.tree().clone();
         builder.stored_quarks = builder.tree.len();
         builder.current.grow(builder.stored_quarks);
-        (builder.now, builder.horizon) = (history.end(), history.end());
+        (builder.now, builder.horizon) = (history.last(), history.last());
         builder.now_is_published = !recovered.blocks.is_empty();
         builder.limit = builder.settings.block_intervals(builder.stored_quarks);
         history.for_each_text(|text| builder.pool.intern(text))?;
@@ -160,7 +162,7 @@ impl Builder {
         Ok(builder)
     }
 
-    /// Continues a finished history whose source has grown, from a time `settled`, in ns,
+    /// Continues a finished history whose source has grown, from a time `settled`
     /// before which nothing of the source is new.
     ///
     /// Blocks that end before that time are copied. The changes from
@@ -175,24 +177,25 @@ impl Builder {
     /// which the caller has to ensure.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, History, Settings};
+    /// # use lttv_state::history::{Builder, History, Settings, Timestamp};
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("h");
-    /// let mut builder = Builder::create(&path, 0, Settings::default())?;
+    /// let ns = Timestamp::from_ns;
+    /// let mut builder = Builder::create(&path, ns(0), Settings::default())?;
     /// let door = builder.add("door")?;
-    /// builder.set(door, 10, "open")?;
-    /// builder.set_resume_note(11, b"one line read")?;
-    /// builder.set(door, 20, "closed")?;
-    /// builder.close(25)?;
+    /// builder.set(door, ns(10), "open")?;
+    /// builder.set_resume_note(ns(11), b"one line read")?;
+    /// builder.set(door, ns(20), "closed")?;
+    /// builder.close(ns(25))?;
     ///
     /// // There are more lines now, and the second one may be another.
-    /// let mut builder = Builder::extend(&path, Settings::default(), 11)?;
-    /// assert_eq!(builder.resume_note().expect("a mark").note, b"one line read");
-    /// assert_eq!(builder.earliest(), 11);
-    /// builder.set(door, 30, "closed")?;
-    /// let history = builder.close(40)?;
-    /// assert_eq!(history.at(door, 29)?.value, "open".into());
-    /// assert_eq!(history.at(door, 40)?.value, "closed".into());
+    /// let mut builder = Builder::extend(&path, Settings::default(), ns(11))?;
+    /// assert_eq!(builder.resume_note().expect("a note").note, b"one line read");
+    /// assert_eq!(builder.earliest(), ns(11));
+    /// builder.set(door, ns(30), "closed")?;
+    /// let history = builder.close(ns(40))?;
+    /// assert_eq!(history.at(door, ns(29))?.value, "open".into());
+    /// assert_eq!(history.at(door, ns(30))?.value, "closed".into());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -204,7 +207,7 @@ impl Builder {
     pub fn extend(
         path: impl AsRef<Path>,
         settings: Settings,
-        settled: i64,
+        settled: Timestamp,
     ) -> Result<Builder, HistoryError> {
         let path = path.as_ref();
         let history = History::open(path)?;
@@ -215,13 +218,13 @@ impl Builder {
             let (expected, found) = (expected.clone().into(), found.clone().into());
             return Err(HistoryError::Stale { expected, found });
         }
-        let header = file::write_header(history.start(), &settings.identity);
+        let header = file::write_header(history.first(), &settings.identity);
         let mut output = PartialFile::create(path, &header)?;
-        for frame in history.frames_before(settled) {
+        for frame in history.frames_before(settled.as_ns()) {
             output.write(frame?)?;
         }
         let mut builder = Builder::resume_locked(output, settings)?;
-        let is_of_use = |mark: &&ResumeNote| mark.time <= settled && mark.horizon <= builder.now();
+        let is_of_use = |mark: &&ResumeNote| mark.time <= settled && mark.horizon <= builder.now;
         if let Some(mark) = history.resume_note().filter(is_of_use).cloned() {
             builder.set_mark(mark);
         }

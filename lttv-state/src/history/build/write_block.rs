@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use ltt_read::Timestamp;
+
 use super::builder::Builder;
 use super::partial_file::Output;
 use crate::history::block::BlockHead;
@@ -52,7 +54,7 @@ impl Builder {
 
     /// Stores a note for [extending](Self::extend) this history when its source has grown.
     /// It can contain, for example, the state of the producer, which then need not read its
-    /// source from the start. All that happened before `time`, in ns, must have been added.
+    /// source from the start. All that happened before `time` must have been added.
     ///
     /// Only the last note is kept. Changes that wait to be put in order are applied, and
     /// then all is written as by [`flush`](Self::flush), so notes should be rare. `time` is
@@ -61,7 +63,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns the errors of [`flush`](Self::flush).
-    pub fn set_resume_note(&mut self, time: i64, note: &[u8]) -> Result<(), HistoryError> {
+    pub fn set_resume_note(&mut self, time: Timestamp, note: &[u8]) -> Result<(), HistoryError> {
         self.apply_waiting()?;
         self.flush()?;
         self.mark = Some(ResumeNote { time, horizon: self.horizon, note: note.to_vec() });
@@ -150,8 +152,8 @@ impl Builder {
         Ok((offset, len))
     }
 
-    /// Returns the blocks written so far as a history that ends at `end`.
-    pub(crate) fn snapshot(&self, end: i64) -> Result<History, HistoryError> {
+    /// Returns the blocks written so far as a history whose last time is `last`, in ns.
+    pub(crate) fn snapshot(&self, last: i64) -> Result<History, HistoryError> {
         if self.failed {
             return Err(HistoryError::Failed);
         }
@@ -167,8 +169,8 @@ impl Builder {
         };
         Ok(History::from_parts(Parts {
             store,
-            start: self.start,
-            end,
+            first: self.start,
+            last,
             complete: false,
             identity: self.settings.identity.clone(),
             blocks,
@@ -183,16 +185,17 @@ impl Builder {
 /// A handle by which other threads query a history that is being built.
 ///
 /// ```
-/// # use lttv_state::history::Builder;
-/// let mut builder = Builder::in_memory(0);
+/// # use lttv_state::history::{Builder, Timestamp};
+/// let ns = Timestamp::from_ns;
+/// let mut builder = Builder::in_memory(ns(0));
 /// let quark = builder.add("a")?;
 /// let live = builder.live()?;
-/// builder.set(quark, 10, 1)?;
+/// builder.set(quark, ns(10), 1)?;
 /// builder.flush()?;
 /// std::thread::spawn(move || {
 ///     let history = live.latest();
-///     assert_eq!(history.end(), 10);
-///     assert_eq!(history.at(quark, 10).unwrap().value, 1.into());
+///     assert_eq!(history.end(), ns(11));
+///     assert_eq!(history.at(quark, ns(10)).unwrap().value, 1.into());
 /// })
 /// .join()
 /// .unwrap();
@@ -204,8 +207,8 @@ pub struct Live {
 }
 
 impl Live {
-    /// Returns the history up to the last block. It ends where that block does, contains
-    /// all changes up to there and none after, and does not change any more. After the
+    /// Returns the history up to the last block. It ends right after the last change in that
+    /// block, contains all changes up to there, and does not change any more. After the
     /// builder has closed the history, it is the complete one.
     pub fn latest(&self) -> History {
         self.shared.read().unwrap_or_else(PoisonError::into_inner).clone()

@@ -56,7 +56,7 @@ impl<'h> Cursor<'h> {
         t: i64,
         block: usize,
     ) -> Result<Self, HistoryError> {
-        let (start, end) = (history.start(), history.end());
+        let (start, end) = (history.first(), history.last());
         let mut cursor = Cursor {
             history,
             quark,
@@ -120,7 +120,7 @@ impl<'h> Cursor<'h> {
     fn enter(&mut self, chunk: &ColumnChunk<'h>, position: Position) {
         let (start, end) = chunk.span(position);
         self.start = start;
-        self.end = end.unwrap_or(self.history.end());
+        self.end = end.unwrap_or(self.history.last());
         self.position = position;
     }
 
@@ -155,7 +155,7 @@ impl<'h> Cursor<'h> {
     #[inline(always)]
     pub(crate) fn interval(&self) -> Result<Interval<'h>, HistoryError> {
         let value = self.value_of(self.raw()?)?;
-        Ok(Interval { quark: self.quark, start: self.start, end: self.end, value })
+        Ok(Interval::new(self.quark, self.start, self.end, value))
     }
 
     /// Moves to the interval that contains time `t`, which must not be before the current
@@ -227,7 +227,7 @@ impl<'h> Cursor<'h> {
                     self.position = Position::Ended(index);
                     self.check(self.start)?;
                     let value = self.value_of(raw.ok_or_else(|| self.bad_value())?)?;
-                    let interval = Interval { quark: self.quark, start: self.start, end, value };
+                    let interval = Interval::new(self.quark, self.start, end, value);
                     if found(interval).is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
@@ -323,7 +323,7 @@ impl<'h> Cursor<'h> {
 impl History {
     /// Returns the start and the value of the last interval of an attribute.
     pub(crate) fn last_raw(&self, quark: Quark) -> Result<(i64, RawValue), HistoryError> {
-        let cursor = Cursor::new(self, quark, self.end())?;
+        let cursor = Cursor::new(self, quark, self.last())?;
         Ok((cursor.start, cursor.raw()?))
     }
 }

@@ -1,8 +1,9 @@
 //! Total durations of values, and statistics of numbers.
 
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
 use hashbrown::HashMap;
+use ltt_read::Timestamp;
 
 use super::cursor::Cursor;
 use super::history::History;
@@ -40,8 +41,8 @@ pub struct NumberStatistics {
 }
 
 impl History {
-    /// Computes the total time of each value of an attribute in `range`, in ns, and the
-    /// number of its intervals. Of an interval that extends beyond the range, only the time
+    /// Computes the total time of each value of an attribute in `range`, and the number
+    /// of its intervals. Of an interval that extends beyond the range, only the time
     /// within it counts, but the interval counts as one. The values are in the order of
     /// their first occurrence.
     ///
@@ -50,15 +51,16 @@ impl History {
     /// long as a part of it.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, HistoryError};
-    /// let mut builder = Builder::in_memory(0);
+    /// # use lttv_state::history::{Builder, HistoryError, Timestamp};
+    /// let ns = Timestamp::from_ns;
+    /// let mut builder = Builder::in_memory(ns(0));
     /// let light = builder.add("crossing/light")?;
     /// for cycle in 0..1_000_000 {
-    ///     builder.set(light, cycle * 60, "green")?;
-    ///     builder.set(light, cycle * 60 + 40, "red")?;
+    ///     builder.set(light, ns(cycle * 60), "green")?;
+    ///     builder.set(light, ns(cycle * 60 + 40), "red")?;
     /// }
-    /// let history = builder.close(59_999_999)?;
-    /// let lights = history.durations(light, 0..=59_999_999)?;
+    /// let history = builder.close(ns(60_000_000))?;
+    /// let lights = history.durations(light, ns(0)..ns(60_000_000))?;
     /// assert_eq!((lights[0].value, lights[0].time), ("green".into(), 40_000_000));
     /// assert_eq!((lights[1].value, lights[1].time), ("red".into(), 20_000_000));
     /// # Ok::<(), HistoryError>(())
@@ -70,13 +72,13 @@ impl History {
     pub fn durations(
         &self,
         quark: Quark,
-        range: RangeInclusive<i64>,
+        range: Range<Timestamp>,
     ) -> Result<Vec<ValueDuration<'_>>, HistoryError> {
         self.durations_of(&[quark], range)
     }
 
     /// Computes the total time of each value of several attributes together, such as all
-    /// that match a [pattern](crate::tree), in `range`, in ns. An example is the time that
+    /// that match a [pattern](crate::tree), in `range`. An example is the time that
     /// all threads spent in each state. See [`durations`](Self::durations).
     ///
     /// # Errors
@@ -85,33 +87,30 @@ impl History {
     pub fn durations_of(
         &self,
         quarks: &[Quark],
-        range: RangeInclusive<i64>,
+        range: Range<Timestamp>,
     ) -> Result<Vec<ValueDuration<'_>>, HistoryError> {
         quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
         let mut sums = DurationSums::default();
-        if range.is_empty() {
-            return Ok(sums.found);
-        }
-        self.check_time(*range.start())?;
-        self.check_time(*range.end())?;
+        let Some((first, last)) = self.check_range(&range)? else { return Ok(sums.found) };
         for quark in quarks {
-            sums.add_all(Cursor::new(self, *quark, *range.start())?, &range)?;
+            sums.add_all(Cursor::new(self, *quark, first)?, first, last)?;
         }
         Ok(sums.found)
     }
 
-    /// Computes statistics of the numbers that an attribute had in `range`, in ns. Values
+    /// Computes statistics of the numbers that an attribute had in `range`. Values
     /// that are not numbers are ignored; `None` if there are no others. Integers above 2⁵³
     /// are rounded.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, HistoryError};
-    /// # let mut builder = Builder::in_memory(0);
+    /// # use lttv_state::history::{Builder, HistoryError, Timestamp};
+    /// # let ns = Timestamp::from_ns;
+    /// # let mut builder = Builder::in_memory(ns(0));
     /// # let frequency = builder.add("CPUs/0/Frequency")?;
-    /// builder.set(frequency, 100, 800_000_000u64)?;
-    /// builder.set(frequency, 175, 2_000_000_000u64)?;
-    /// let history = builder.close(199)?;
-    /// let numbers = history.number_statistics(frequency, 0..=199)?.unwrap();
+    /// builder.set(frequency, ns(100), 800_000_000u64)?;
+    /// builder.set(frequency, ns(175), 2_000_000_000u64)?;
+    /// let history = builder.close(ns(200))?;
+    /// let numbers = history.number_statistics(frequency, ns(0)..ns(200))?.unwrap();
     /// assert_eq!((numbers.min, numbers.max, numbers.mean), (8e8, 2e9, 1.1e9));
     /// assert_eq!((numbers.time, numbers.count), (100, 2));
     /// # Ok::<(), HistoryError>(())
@@ -123,7 +122,7 @@ impl History {
     pub fn number_statistics(
         &self,
         quark: Quark,
-        range: RangeInclusive<i64>,
+        range: Range<Timestamp>,
     ) -> Result<Option<NumberStatistics>, HistoryError> {
         let mut all: Option<NumberStatistics> = None;
         for ValueDuration { value, time, count } in self.durations(quark, range)? {
@@ -152,13 +151,13 @@ struct DurationSums<'h> {
 }
 
 impl<'h> DurationSums<'h> {
-    /// Adds all intervals in a range; the cursor is at the first one.
+    /// Adds all intervals from a first to a last time, in ns; the cursor is at the first one.
     fn add_all(
         &mut self,
         mut cursor: Cursor<'h>,
-        range: &RangeInclusive<i64>,
+        first: i64,
+        last: i64,
     ) -> Result<(), HistoryError> {
-        let (first, last) = (*range.start(), *range.end());
         loop {
             match cursor.summary(last).filter(|_| cursor.start >= first) {
                 Some(summary) => {

@@ -1,8 +1,11 @@
 //! The history that readers use: its blocks, and access to each column chunk.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use ltt_read::Timestamp;
 
 use super::text_cache::TextCache;
 use crate::history::block::Block;
@@ -19,6 +22,7 @@ use crate::history::file::source::{Access, Source};
 use crate::history::file::spanning::{SpanningPath, SpanningTree};
 use crate::history::file::{self, FRAME_HEAD};
 use crate::history::identity::HistoryIdentity;
+use crate::history::time::{end_after, last_before};
 use crate::tree::{Quark, Tree};
 use crate::value::StateValue;
 
@@ -67,8 +71,9 @@ impl Store {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) store: Store,
-    pub(crate) start: i64,
-    pub(crate) end: i64,
+    /// The first and the last time of the history, in ns.
+    pub(crate) first: i64,
+    pub(crate) last: i64,
     pub(crate) complete: bool,
     pub(crate) identity: HistoryIdentity,
     pub(crate) blocks: Vec<BlockEntry>,
@@ -154,8 +159,8 @@ impl History {
         let index = index::read(source.bytes(), &header)?;
         let mut history = History::from_parts(Parts {
             store: Store::File(source),
-            start: header.start,
-            end: index.end,
+            first: header.start,
+            last: index.end,
             complete: true,
             identity: header.identity,
             blocks: index.blocks,
@@ -217,14 +222,27 @@ impl History {
         &self.inner.parts.tree
     }
 
+    /// Returns the start of the history: its first time.
+    pub fn start(&self) -> Timestamp {
+        Timestamp::from_ns(self.first())
+    }
+
+    /// Returns the end of the history. Its states last until before this time, or until this
+    /// time if it is [`Timestamp::MAX`].
+    pub fn end(&self) -> Timestamp {
+        end_after(self.last())
+    }
+
     /// Returns the first time of the history, in ns.
-    pub fn start(&self) -> i64 {
-        self.inner.parts.start
+    #[inline(always)]
+    pub(crate) fn first(&self) -> i64 {
+        self.inner.parts.first
     }
 
     /// Returns the last time of the history, in ns.
-    pub fn end(&self) -> i64 {
-        self.inner.parts.end
+    #[inline(always)]
+    pub(crate) fn last(&self) -> i64 {
+        self.inner.parts.last
     }
 
     /// Returns `true` if the builder closed the history, and `false` if it is a snapshot of
@@ -272,12 +290,35 @@ impl History {
         HistoryError::Damaged { what, block: Some(block), offset }
     }
 
-    pub(crate) fn check_time(&self, t: i64) -> Result<(), HistoryError> {
-        let (start, end) = (self.start(), self.end());
-        match (start..=end).contains(&t) {
-            true => Ok(()),
-            false => Err(HistoryError::OutOfRange { t, start, end }),
+    /// Checks that a time is in the history, and returns it in ns.
+    pub(crate) fn check_time(&self, time: Timestamp) -> Result<i64, HistoryError> {
+        match (self.first()..=self.last()).contains(&time.as_ns()) {
+            true => Ok(time.as_ns()),
+            false => Err(self.out_of_range(time)),
         }
+    }
+
+    /// Checks that a range is in the history, and returns its first and its last time, in
+    /// ns. `None` if the range is empty.
+    pub(crate) fn check_range(
+        &self,
+        range: &Range<Timestamp>,
+    ) -> Result<Option<(i64, i64)>, HistoryError> {
+        let Some(last) = last_before(range.end).filter(|_| !range.is_empty()) else {
+            return Ok(None);
+        };
+        if range.start < self.start() {
+            return Err(self.out_of_range(range.start));
+        }
+        if range.end > self.end() {
+            return Err(self.out_of_range(range.end));
+        }
+        Ok(Some((range.start.as_ns(), last.min(self.last()))))
+    }
+
+    #[cold]
+    fn out_of_range(&self, time: Timestamp) -> HistoryError {
+        HistoryError::OutOfRange { time, start: self.start(), end: self.end() }
     }
 
     pub(crate) fn check_quark(&self, quark: Quark) -> Result<(), HistoryError> {

@@ -1,7 +1,9 @@
 //! Queries for the intervals of some attributes.
 
 use std::iter::FusedIterator;
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::{ControlFlow, Range};
+
+use ltt_read::Timestamp;
 
 use super::cursor::Cursor;
 use super::history::History;
@@ -11,45 +13,50 @@ use crate::tree::Quark;
 use crate::value::StateValue;
 
 impl History {
-    /// Returns the interval of an attribute that contains time `t`, in ns.
+    /// Returns the interval of an attribute that contains a time.
     ///
     /// # Errors
     ///
     /// Returns an error if the attribute or the time is not in the history.
-    pub fn at(&self, quark: Quark, t: i64) -> Result<Interval<'_>, HistoryError> {
+    pub fn at(&self, quark: Quark, time: Timestamp) -> Result<Interval<'_>, HistoryError> {
         self.check_quark(quark)?;
-        self.check_time(t)?;
+        let t = self.check_time(time)?;
         Cursor::new(self, quark, t)?.interval()
     }
 
-    /// Returns the intervals of the attributes that match a pattern, at a time in ns: one
-    /// for each attribute, in the order of quarks. See [`tree`](crate::tree) for patterns.
+    /// Returns the intervals of the attributes that match a pattern at a time: one for each
+    /// attribute, in the order of quarks. See [`tree`](crate::tree) for patterns.
     ///
     /// # Errors
     ///
     /// Returns an error if the pattern is malformed or the time is not in the history.
-    pub fn state_matching(&self, pattern: &str, t: i64) -> Result<Vec<Interval<'_>>, HistoryError> {
+    pub fn state_matching(
+        &self,
+        pattern: &str,
+        time: Timestamp,
+    ) -> Result<Vec<Interval<'_>>, HistoryError> {
         let quarks = self.tree().matching(Quark::ROOT, pattern)?;
-        quarks.into_iter().map(|quark| self.at(quark, t)).collect()
+        quarks.into_iter().map(|quark| self.at(quark, time)).collect()
     }
 
     /// Calls `found` with each interval of some attributes that contains at least one of
-    /// some times, in ns. Each interval occurs once. They are ordered by attribute, as
+    /// some times. Each interval occurs once. They are ordered by attribute, as
     /// given, and then by time. `found` can end the query with [`ControlFlow::Break`].
     ///
     /// ```
     /// # use std::ops::ControlFlow;
-    /// # use lttv_state::history::{Builder, HistoryError};
-    /// # let mut builder = Builder::in_memory(0);
+    /// # use lttv_state::history::{Builder, HistoryError, Timestamp};
+    /// # let ns = Timestamp::from_ns;
+    /// # let mut builder = Builder::in_memory(ns(0));
     /// # let quark = builder.add("a")?;
-    /// # for t in 1..100 { builder.set(quark, t * 10, t as i32)?; }
-    /// # let history = builder.close(1_000)?;
+    /// # for t in 1..100 { builder.set(quark, ns(t * 10), t as i32)?; }
+    /// # let history = builder.close(ns(1_000))?;
     /// let mut starts = Vec::new();
-    /// history.for_each_at_times(&[quark], &[100, 105, 300], |interval| {
+    /// history.for_each_at_times(&[quark], &[100, 105, 300].map(ns), |interval| {
     ///     starts.push(interval.start);
     ///     ControlFlow::Continue(())
     /// })?;
-    /// assert_eq!(starts, [100, 300]);
+    /// assert_eq!(starts, [100, 300].map(ns));
     /// # Ok::<(), HistoryError>(())
     /// ```
     ///
@@ -59,10 +66,10 @@ impl History {
     pub fn for_each_at_times<'h>(
         &'h self,
         quarks: &[Quark],
-        times: &[i64],
+        times: &[Timestamp],
         mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, HistoryError> {
-        times.iter().try_for_each(|t| self.check_time(*t))?;
+        times.iter().try_for_each(|time| self.check_time(*time).map(|_| ()))?;
         quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
         let sorted;
         let times = match times.is_sorted() {
@@ -75,9 +82,10 @@ impl History {
             }
         };
         let Some(first) = times.first() else { return Ok(ControlFlow::Continue(())) };
-        let (block, times) = (self.block_index_at(*first), QueryTimes::new(times));
+        let first = first.as_ns();
+        let (block, times) = (self.block_index_at(first), QueryTimes::new(times));
         for quark in quarks {
-            let cursor = Cursor::in_block(self, *quark, *first, block)?;
+            let cursor = Cursor::in_block(self, *quark, first, block)?;
             if self.at_sorted(cursor, &times, &mut found)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -85,9 +93,10 @@ impl History {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Calls `found` with the intervals of some attributes over a time range, in ns, at a
+    /// Calls `found` with the intervals of some attributes over a time range at a
     /// limited resolution: with those that [`for_each_at_times`](Self::for_each_at_times) finds for the times
-    /// from the start to the end of `range`, each `resolution` ns after the previous one.
+    /// from the start of `range` until before its end, each `resolution` ns after the previous
+    /// one.
     ///
     /// With resolution 1 these are all intervals that overlap the range. A view of 1000
     /// pixels passes a 1000th of its range: each attribute then has at most about 1000
@@ -101,16 +110,13 @@ impl History {
     pub fn for_each_in<'h>(
         &'h self,
         quarks: &[Quark],
-        range: RangeInclusive<i64>,
+        range: Range<Timestamp>,
         resolution: u64,
         mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, HistoryError> {
-        if range.is_empty() {
+        let Some((first, last)) = self.check_range(&range)? else {
             return Ok(ControlFlow::Continue(()));
-        }
-        let (first, last) = (*range.start(), *range.end());
-        self.check_time(first)?;
-        self.check_time(last)?;
+        };
         quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
         let block = self.block_index_at(first);
         for quark in quarks {
@@ -158,11 +164,11 @@ impl History {
             let Some(next) = times.all.get(at) else {
                 return Ok(ControlFlow::Continue(()));
             };
-            cursor.forward(*next)?;
+            cursor.forward(next.as_ns())?;
         }
     }
 
-    /// Iterates over the intervals of an attribute that overlap `range`, in ns, by time, or
+    /// Iterates over the intervals of an attribute that overlap `range` by time, or
     /// from the end with [`rev`](Iterator::rev). The iterator ends after an error. An empty
     /// range has no intervals.
     ///
@@ -172,34 +178,35 @@ impl History {
     pub fn intervals(
         &self,
         quark: Quark,
-        range: RangeInclusive<i64>,
+        range: Range<Timestamp>,
     ) -> Result<Intervals<'_>, HistoryError> {
         self.check_quark(quark)?;
-        if range.is_empty() {
+        let Some((first, last)) = self.check_range(&range)? else {
             return Ok(Intervals { ends: None, first: 0, last: 0 });
-        }
-        let (first, last) = (*range.start(), *range.end());
-        self.check_time(first)?;
-        self.check_time(last)?;
+        };
         let ends = Some((Cursor::new(self, quark, first)?, Cursor::new(self, quark, last)?));
         Ok(Intervals { ends, first, last })
     }
 
-    /// Returns the first interval of an attribute that starts after `t`, in ns: its next
+    /// Returns the first interval of an attribute that starts after a time: its next
     /// change. `None` if it does not change any more.
     ///
     /// # Errors
     ///
     /// Returns an error if the attribute or the time is not in the history.
-    pub fn next_change(&self, quark: Quark, t: i64) -> Result<Option<Interval<'_>>, HistoryError> {
+    pub fn next_change(
+        &self,
+        quark: Quark,
+        time: Timestamp,
+    ) -> Result<Option<Interval<'_>>, HistoryError> {
         self.check_quark(quark)?;
-        self.check_time(t)?;
+        let t = self.check_time(time)?;
         let mut cursor = Cursor::new(self, quark, t)?;
         if cursor.next()? { cursor.interval().map(Some) } else { Ok(None) }
     }
 
-    /// Returns the last interval of an attribute that ends before `t`, in ns: the one
-    /// before the interval that contains `t`. `None` if that is the first one.
+    /// Returns the interval of an attribute before the one that contains a time. `None` if
+    /// that is the first one.
     ///
     /// # Errors
     ///
@@ -207,28 +214,29 @@ impl History {
     pub fn previous_change(
         &self,
         quark: Quark,
-        t: i64,
+        time: Timestamp,
     ) -> Result<Option<Interval<'_>>, HistoryError> {
         self.check_quark(quark)?;
-        self.check_time(t)?;
+        let t = self.check_time(time)?;
         let mut cursor = Cursor::new(self, quark, t)?;
         if cursor.previous()? { cursor.interval().map(Some) } else { Ok(None) }
     }
 
-    /// Finds the first interval of an attribute that overlaps `range`, in ns, and whose
+    /// Finds the first interval of an attribute that overlaps `range` and whose
     /// value `wanted` accepts.
     ///
     /// ```
-    /// # use lttv_state::history::{Builder, HistoryError};
-    /// # let mut builder = Builder::in_memory(0);
+    /// # use lttv_state::history::{Builder, HistoryError, Timestamp};
+    /// # let ns = Timestamp::from_ns;
+    /// # let mut builder = Builder::in_memory(ns(0));
     /// # let quark = builder.add("a")?;
-    /// builder.set(quark, 10, 1)?;
-    /// builder.set(quark, 20, 2)?;
-    /// builder.set(quark, 30, 1)?;
-    /// let history = builder.close(100)?;
+    /// builder.set(quark, ns(10), 1)?;
+    /// builder.set(quark, ns(20), 2)?;
+    /// builder.set(quark, ns(30), 1)?;
+    /// let history = builder.close(ns(100))?;
     /// let one = |value| value == 1.into();
-    /// assert_eq!(history.first_with(quark, 0..=100, one)?.unwrap().start, 10);
-    /// assert_eq!(history.last_with(quark, 0..=100, one)?.unwrap().start, 30);
+    /// assert_eq!(history.first_with(quark, ns(0)..ns(100), one)?.unwrap().start, ns(10));
+    /// assert_eq!(history.last_with(quark, ns(0)..ns(100), one)?.unwrap().start, ns(30));
     /// # Ok::<(), HistoryError>(())
     /// ```
     ///
@@ -238,14 +246,14 @@ impl History {
     pub fn first_with<'h>(
         &'h self,
         quark: Quark,
-        range: RangeInclusive<i64>,
+        range: Range<Timestamp>,
         mut wanted: impl FnMut(StateValue<'h>) -> bool,
     ) -> Result<Option<Interval<'h>>, HistoryError> {
         let mut intervals = self.intervals(quark, range)?;
         intervals.find(|i| i.as_ref().map_or(true, |i| wanted(i.value))).transpose()
     }
 
-    /// Finds the last interval of an attribute that overlaps `range`, in ns, and whose
+    /// Finds the last interval of an attribute that overlaps `range` and whose
     /// value `wanted` accepts.
     ///
     /// # Errors
@@ -254,7 +262,7 @@ impl History {
     pub fn last_with<'h>(
         &'h self,
         quark: Quark,
-        range: RangeInclusive<i64>,
+        range: Range<Timestamp>,
         mut wanted: impl FnMut(StateValue<'h>) -> bool,
     ) -> Result<Option<Interval<'h>>, HistoryError> {
         let mut intervals = self.intervals(quark, range)?.rev();
@@ -265,14 +273,14 @@ impl History {
 /// The sorted times of a query.
 #[derive(Debug)]
 struct QueryTimes<'t> {
-    all: &'t [i64],
+    all: &'t [Timestamp],
     /// The mean number of times in one ns.
     density: f64,
 }
 
 impl<'t> QueryTimes<'t> {
-    fn new(all: &'t [i64]) -> QueryTimes<'t> {
-        let span = all.last().zip(all.first()).map_or(0, |(last, first)| last.abs_diff(*first));
+    fn new(all: &'t [Timestamp]) -> QueryTimes<'t> {
+        let span = all.last().zip(all.first()).map_or(0, |(last, first)| last.since(*first));
         QueryTimes { all, density: all.len() as f64 / span.max(1) as f64 }
     }
 
@@ -280,15 +288,16 @@ impl<'t> QueryTimes<'t> {
     /// is not after it.
     #[inline(always)]
     fn next_after(&self, at: usize, end: i64) -> usize {
-        if self.all.get(at + 1).is_none_or(|next| *next > end) {
+        if self.all.get(at + 1).is_none_or(|next| next.as_ns() > end) {
             return at + 1;
         }
         // An interval may contain many times, and they are mostly evenly spaced. An
         // interpolation search therefore guesses the index and looks near it.
-        let passed = end.wrapping_sub(self.all[at]) as u64;
+        let passed = end.wrapping_sub(self.all[at].as_ns()) as u64;
         let guess = at.saturating_add((passed as f64 * self.density) as usize);
         let guess = guess.min(self.all.len() - 1);
-        let after = |t: &&i64| **t > end;
+        let end = Timestamp::from_ns(end);
+        let after = |t: &&Timestamp| **t > end;
         if self.all[guess] > end {
             let before = &self.all[at..guess];
             let few = before.iter().rev().take(8).take_while(after).count();
@@ -319,8 +328,8 @@ impl<'h> Iterator for Intervals<'h> {
         let (front, _) = self.ends.as_mut()?;
         let interval = front.interval();
         let step = match &interval {
-            Ok(interval) if interval.end < self.last => {
-                self.first = interval.end + 1;
+            Ok(_) if front.end < self.last => {
+                self.first = front.end + 1;
                 front.next()
             }
             _ => Ok(false),
@@ -342,8 +351,8 @@ impl DoubleEndedIterator for Intervals<'_> {
         let (_, back) = self.ends.as_mut()?;
         let interval = back.interval();
         let step = match &interval {
-            Ok(interval) if interval.start > self.first => {
-                self.last = interval.start - 1;
+            Ok(_) if back.start > self.first => {
+                self.last = back.start - 1;
                 back.previous()
             }
             _ => Ok(false),
@@ -382,7 +391,8 @@ mod tests {
             let from = from.index(all.len());
             let end = end.max(all[from]);
             let expected = all.partition_point(|t| *t <= end);
-            prop_assert_eq!(QueryTimes::new(&all).next_after(from, end), expected);
+            let times: Vec<Timestamp> = all.into_iter().map(Timestamp::from_ns).collect();
+            prop_assert_eq!(QueryTimes::new(&times).next_after(from, end), expected);
         }
     }
 }

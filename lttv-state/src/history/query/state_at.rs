@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use ltt_read::Timestamp;
+
 use super::block_at::BlockAt;
 use super::block_probe::FoundInterval;
 use super::history::History;
@@ -17,8 +19,8 @@ use crate::value::StateValue;
 const BATCH: usize = 256;
 
 impl History {
-    /// Returns the state of all attributes at a time, in ns: an interval for each, in the
-    /// order of quarks.
+    /// Returns the state of all attributes at a time: an interval for each, in the order of
+    /// quarks.
     ///
     /// Each interval takes about 50 bytes. [`for_each_at`](Self::for_each_at) needs no memory for
     /// them, and is faster for many attributes.
@@ -26,8 +28,8 @@ impl History {
     /// # Errors
     ///
     /// Returns an error if the time is not in the history.
-    pub fn state_at(&self, t: i64) -> Result<Vec<Interval<'_>>, HistoryError> {
-        self.check_time(t)?;
+    pub fn state_at(&self, time: Timestamp) -> Result<Vec<Interval<'_>>, HistoryError> {
+        let t = self.check_time(time)?;
         let mut state = Vec::with_capacity(self.tree().len());
         let _all = self.states_at(t, |states| {
             state.extend_from_slice(states);
@@ -36,21 +38,22 @@ impl History {
         Ok(state)
     }
 
-    /// Calls `found` with the interval of each attribute at a time, in ns, in the order of
-    /// quarks. `found` can end the query with [`ControlFlow::Break`].
+    /// Calls `found` with the interval of each attribute at a time, in the order of quarks.
+    /// `found` can end the query with [`ControlFlow::Break`].
     ///
     /// ```
     /// # use std::ops::ControlFlow;
-    /// # use lttv_state::history::{Builder, HistoryError};
+    /// # use lttv_state::history::{Builder, HistoryError, Timestamp};
     /// # use lttv_state::value::StateValue;
-    /// # let mut builder = Builder::in_memory(0);
+    /// # let ns = Timestamp::from_ns;
+    /// # let mut builder = Builder::in_memory(ns(0));
     /// for thread in 0..1000 {
     ///     let quark = builder.add(&format!("threads/{thread}"))?;
-    ///     builder.set(quark, 10, if thread % 8 == 0 { "running" } else { "waiting" })?;
+    ///     builder.set(quark, ns(10), if thread % 8 == 0 { "running" } else { "waiting" })?;
     /// }
-    /// let history = builder.close(100)?;
+    /// let history = builder.close(ns(100))?;
     /// let mut running = 0;
-    /// history.for_each_at(50, |interval| {
+    /// history.for_each_at(ns(50), |interval| {
     ///     running += u32::from(interval.value == StateValue::Str("running"));
     ///     ControlFlow::Continue(())
     /// })?;
@@ -63,15 +66,15 @@ impl History {
     /// Returns an error if the time is not in the history.
     pub fn for_each_at<'h>(
         &'h self,
-        t: i64,
+        time: Timestamp,
         mut found: impl FnMut(Interval<'h>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, HistoryError> {
-        self.check_time(t)?;
+        let t = self.check_time(time)?;
         self.states_at(t, |states| states.iter().try_for_each(|interval| found(*interval)))
     }
 
-    /// Calls `take` with the intervals of all attributes at a time that is in the history,
-    /// a batch at a time.
+    /// Calls `take` with the intervals of all attributes at a time in ns that is in the
+    /// history, a batch at a time.
     fn states_at<'h>(
         &'h self,
         t: i64,
@@ -149,10 +152,10 @@ impl History {
             Some(last) => {
                 let chunk = self.chunk(last, quark)?;
                 let (start, _) = chunk.span(Position::Open);
-                entry(start, self.end(), chunk.raw(Position::Open), last)
+                entry(start, self.last(), chunk.raw(Position::Open), last)
             }
             // The attribute never changed.
-            None => entry(self.start(), self.end(), Some(RawValue::NULL), block),
+            None => entry(self.first(), self.last(), Some(RawValue::NULL), block),
         }
     }
 
@@ -201,7 +204,7 @@ struct StateBatch<'h> {
 
 impl<'h> StateBatch<'h> {
     fn new(t: i64) -> StateBatch<'h> {
-        let interval = Interval { quark: Quark(0), start: 0, end: 0, value: StateValue::Null };
+        let interval = Interval::new(Quark(0), 0, 0, StateValue::Null);
         StateBatch {
             t,
             first: 0,
@@ -265,7 +268,7 @@ impl<'h> StateBatch<'h> {
             listed += usize::from(!(is_number | (raw.kind == Kind::Null)));
             let value = if is_number { StateValue::I32(raw.bits as i32) } else { StateValue::Null };
             let quark = Quark((self.first + i) as u32);
-            *interval = Interval { quark, start: *start, end: *end, value };
+            *interval = Interval::new(quark, *start, *end, value);
         }
         for i in &others[..listed.min(BATCH)] {
             let raw = self.values[usize::from(*i)];
