@@ -20,7 +20,8 @@ use lttv_examples::bundled::open_or_bundled;
 use lttv_examples::report::{self, Report};
 use lttv_examples::text_dump::output::Output;
 use lttv_requests::task::AsyncScheduler;
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SubmitError, TimeWindow, Urgency};
+use lttv_requests::views::TimeWindow;
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SubmitError, Urgency};
 
 /// The number of bars of the histogram.
 const COLUMNS: u64 = 60;

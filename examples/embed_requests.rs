@@ -17,7 +17,8 @@ use lttv_context::{Level, TracesetContext};
 use lttv_examples::bundled::open_or_bundled;
 use lttv_examples::report::{self, Report};
 use lttv_examples::text_dump::output::Output;
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SharedView, Urgency};
+use lttv_requests::views::SharedView;
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Urgency};
 
 /// The number of bars of the histogram.
 const COLUMNS: usize = 60;

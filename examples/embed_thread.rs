@@ -19,8 +19,8 @@ use lttv_context::{Traceset, TracesetContext};
 use lttv_examples::bundled::open_or_bundled;
 use lttv_examples::report::{self, Report};
 use lttv_examples::text_dump::output::Output;
-use lttv_requests::views::{EventTable, Histogram};
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, TimeWindow};
+use lttv_requests::views::{EventTable, Histogram, TimeWindow};
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler};
 
 /// A command of the user interface.
 enum Command {

@@ -8,7 +8,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, bench_events, counting, drain};
 use lttv_context::{Traceset, TracesetContext};
-use lttv_requests::{Scheduler, TimeWindow};
+use lttv_requests::Scheduler;
+use lttv_requests::views::TimeWindow;
 
 fn traceset() -> Traceset {
     let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random, processor_time};
 use lttv_context::{Bounds, CheckpointPolicy, Handle, Traceset, TracesetContext};
-use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources};
-use lttv_requests::{Budget, ChunkReport, EventsRequest, Owner, Scheduler, TimeWindow, Urgency};
+use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources, TimeWindow};
+use lttv_requests::{Budget, ChunkReport, EventsRequest, Owner, Scheduler, Urgency};
 use lttv_state::kernel::KernelState;
 
 /// The number of events between checkpoints, as in LTTV.

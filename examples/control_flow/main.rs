@@ -19,8 +19,8 @@ use lttv_examples::bundled::open_or_bundled;
 use lttv_examples::inputs;
 use lttv_examples::report::{self, EXIT_STATUS, Report, Usage};
 use lttv_examples::text_dump::output::Output;
-use lttv_requests::views::ControlFlow;
-use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
+use lttv_requests::views::{ControlFlow, TimeWindow};
+use lttv_requests::{Budget, Owner, Scheduler};
 use lttv_state::kernel::KernelState;
 
 /// Draw the states of each process over time: running user code, system calls, waiting

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use ltt_read::Timestamp;
 use lttv_examples::escape::is_control;
-use lttv_requests::TimeWindow;
-use lttv_requests::views::{ControlFlow, Paint, ProcessLabel, ProcessState, Segment};
+use lttv_examples::paint::Paint;
+use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, TimeWindow};
 use lttv_state::kernel::{KernelState, NameId};
 
 /// The left edge and the width of the chart.
@@ -130,7 +130,7 @@ fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWin
         "<rect x=\"{x:.4}\" y=\"{:.1}\" width=\"{length:.4}\" height=\"{thick:.1}\" \
          fill=\"{}\"><title>{}</title></rect>",
         top + (ROW - thick) / 2.0,
-        of.state.paint().color(),
+        Paint::from(of.state).color(),
         escaped(hint)
     );
 }
@@ -144,7 +144,7 @@ fn hint<'k>(
 ) -> String {
     let seconds = |time: Timestamp| time.as_ns().saturating_sub(origin.as_ns()) as f64 / 1e9;
     let us = |ns: u64| ns as f64 / 1e3;
-    let paint = of.state.paint();
+    let paint = Paint::from(of.state);
     let mut text = format!("{}: {}", label.title(), paint.label());
     let name = names(of.state.submode);
     if paint.is_active() && !matches!(name, "" | "NONE" | "UNKNOWN") {

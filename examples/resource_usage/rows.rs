@@ -1,6 +1,6 @@
 //! The colours of each row over time: the time of each colour in each column of pixels.
 
-use lttv_requests::views::Paint;
+use lttv_examples::paint::Paint;
 use lttv_state::kernel::{ProcessIx, Serial, TraceState};
 use lttv_state::stats::TraceStatistics;
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use lttv_examples::escape::is_control;
-use lttv_requests::views::Paint;
+use lttv_examples::paint::Paint;
 use lttv_state::stats::TraceStatistics;
 
 use crate::rows::{BLACK, Column, Row, Rows};

@@ -9,6 +9,7 @@ pub mod inputs;
 pub mod loading;
 pub mod modules;
 pub mod opening;
+pub mod paint;
 pub mod progress;
 pub mod report;
 pub mod request_replay;

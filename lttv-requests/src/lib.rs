@@ -73,39 +73,6 @@
 //! application registers. Viewers can show partial results at any time, and are notified
 //! when a computation is complete.
 //!
-//! # Viewers
-//!
-//! A [`SharedView`] holds the selection that viewers of one traceset share: the time window, the
-//! current time and position, and the filter. The module [`views`] has models that any
-//! user interface can draw: an event table, a histogram, and charts of the activity of
-//! processes and CPUs.
-//!
-//! ```
-//! use lttv_context::{Traceset, TracesetContext};
-//! use lttv_requests::views::Histogram;
-//! use lttv_requests::{Budget, Owner, Scheduler, SharedView};
-//!
-//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-//! let context = TracesetContext::new(Traceset::open(path)?);
-//! let (traceset, span) = (context.traceset().revision(), context.contexts().time_span());
-//! let mut tab: SharedView<String> = SharedView::new(traceset, span);
-//! let mut scheduler = Scheduler::new(context);
-//! let (owner, viewer) = (Owner::unique(), tab.add_viewer());
-//! let histogram = Histogram::new(tab.window(), 80);
-//!
-//! tab.fit(None); // show the whole traceset
-//! if tab.take_changes(viewer).window.is_some() {
-//!     scheduler.cancel_owner(owner);
-//!     histogram.show(tab.window());
-//!     for missing in histogram.missing() {
-//!         scheduler.submit(histogram.request(owner, missing))?;
-//!     }
-//! }
-//! while scheduler.service_chunk(Budget::default()).has_more() {}
-//! assert_eq!(histogram.counts().iter().sum::<u64>(), 6087);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! # Driving the scheduler
 //!
 //! An application calls [`Scheduler::service_chunk`] from a loop that draws frames, from
@@ -116,7 +83,11 @@
 //!
 //! # Features
 //!
-//! * `state`: charts of kernel state, and filters on kernel state, based on `lttv-state`.
+//! None is enabled by default.
+//!
+//! * `views`: models of viewers that any user interface can draw, in the module `views`.
+//! * `state`: filters by kernel state and, with `views`, charts of it, based on
+//!   `lttv-state`.
 //! * `async`: futures and streams for any executor, in the module `task`.
 //! * `testing`: tools for tests of programs that serve requests, in the module `testing`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -134,13 +105,12 @@ mod identity;
 mod request;
 mod resume;
 mod scheduler;
-mod tab;
 #[cfg(feature = "async")]
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "views")]
 pub mod views;
-mod window;
 
 pub use budget::Budget;
 pub use chunk::{ChunkReport, FinishReason, Finished, Notification, Replay, Status};
@@ -151,5 +121,3 @@ pub use request::request_start::Start;
 pub use request::{EventsRequest, SubmitError, Urgency};
 pub use scheduler::background::{Background, ComputationProgress, Condition};
 pub use scheduler::{Pending, Scheduler};
-pub use tab::{Changes, SharedView, ViewerId};
-pub use window::TimeWindow;

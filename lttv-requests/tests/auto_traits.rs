@@ -6,10 +6,9 @@
 
 use std::fmt::Debug;
 
-use lttv_requests::views::{Row, Segment, Timeline};
 use lttv_requests::{
     Budget, ChunkReport, FinishReason, Finished, Notification, Owner, Pending, RequestId,
-    SharedView, SubmitError, TimeWindow,
+    SubmitError,
 };
 
 fn shared<T: Send + Sync + Debug>() {}
@@ -24,11 +23,14 @@ fn inputs_and_results_are_send_and_sync() {
     shared::<FinishReason>();
     shared::<Pending>();
     shared::<Notification>();
-    shared::<TimeWindow>();
 }
 
+#[cfg(feature = "views")]
 #[test]
 fn drawn_values_are_send_and_sync() {
+    use lttv_requests::views::{Row, Segment, SharedView, TimeWindow, Timeline};
+
+    shared::<TimeWindow>();
     shared::<Timeline<u32, u8>>();
     shared::<Row<u32, u8>>();
     shared::<Segment<u8>>();

@@ -9,9 +9,9 @@ use ltt_read::Timestamp;
 use lttv_context::{Bounds, Handle, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::{
     ControlFlow, ProcessKey, ProcessState, Resource, ResourceKey, ResourceState, Resources, Row,
-    Segment, SegmentState, SoftirqMode, Timeline,
+    Segment, SegmentState, SoftirqMode, TimeWindow, Timeline,
 };
-use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
+use lttv_requests::{Budget, Owner, Scheduler};
 use lttv_state::kernel::{IrqMode, KernelState, SourceKind};
 
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");

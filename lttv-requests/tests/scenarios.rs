@@ -15,7 +15,7 @@ use lttv_context::{
 use lttv_hooks::Priority;
 use lttv_requests::{
     Background, Budget, ComputationProgress, Condition, EventsRequest, FinishReason, Owner,
-    RequestId, Scheduler, SharedView, Start, Status, SubmitError, Urgency,
+    RequestId, Scheduler, Start, Status, SubmitError, Urgency,
 };
 
 /// The time of the first event, and the time between events, in ns.
@@ -569,17 +569,20 @@ fn without_sharing_less_urgent_requests_wait() {
     assert_eq!((urgent.take(), other.take()), (range(10, 100), range(0, 100)));
 }
 
+#[cfg(feature = "views")]
 #[test]
 fn changes_during_delivery_are_ignored() {
+    use lttv_requests::views::SharedView;
+
     let context = TracesetContext::new(traceset(100));
     let span = context.contexts().time_span();
     let mut tab: SharedView<String> = SharedView::new(context.traceset().revision(), span);
     let (list, chart) = (tab.add_viewer(), tab.add_viewer());
     tab.set_time(time_of(30), Some(list));
-    tab.set_divider(0.5, None);
+    tab.redraw(None);
     let mut told = Vec::new();
     tab.deliver(|tab, viewer, changes| {
-        told.push((viewer, changes.time, changes.divider));
+        told.push((viewer, changes.time, changes.redraw));
         // Each viewer would set a time of its own, and they would notify each other
         // forever.
         tab.set_time(time_of(if viewer == list { 40 } else { 50 }), Some(viewer));
@@ -587,7 +590,7 @@ fn changes_during_delivery_are_ignored() {
         tab.deliver(|_, _, _| panic!("nested delivery"));
     });
     assert_eq!(told, [(list, false, true), (chart, true, true)]);
-    assert_eq!((tab.time(), tab.filter(), tab.divider()), (time_of(30), None, 0.5));
+    assert_eq!((tab.time(), tab.filter()), (time_of(30), None));
     tab.deliver(|_, _, _| panic!("no changes to deliver"));
     tab.set_time(time_of(40), Some(list));
     assert!(tab.take_changes(chart).time && tab.take_changes(list).is_none());

@@ -1,6 +1,6 @@
 //! Colours and signs for terminals of different capabilities.
 
-use lttv_requests::views::{Color as Rgb, Paint};
+use lttv_examples::paint::{Color as Rgb, Paint};
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::model::cells::Cell;

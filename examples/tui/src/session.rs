@@ -10,10 +10,8 @@ use lttv_context::{
     CheckpointPolicy, Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition,
 };
 use lttv_filter::{Environment, Expression, FilterError, Zone};
-use lttv_requests::views::ProcessKey;
-use lttv_requests::{
-    Budget, ChunkReport, Scheduler, SharedView, SubmitError, TimeWindow, ViewerId,
-};
+use lttv_requests::views::{ProcessKey, SharedView, TimeWindow, ViewerId};
+use lttv_requests::{Budget, ChunkReport, Scheduler, SubmitError};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;

@@ -10,11 +10,11 @@ use lttv_context::{Handle, Level};
 use lttv_state::kernel::{KernelState, TraceState, Transition};
 
 use super::row::SegmentState;
+use super::time_window::TimeWindow;
 use super::timeline::Timeline;
 use crate::chunk::FinishReason;
 use crate::identity::Owner;
 use crate::request::EventsRequest;
-use crate::window::TimeWindow;
 
 /// A [`Timeline`] of kernel state with a label for each row:
 /// [`ControlFlow`](super::ControlFlow) or [`Resources`](super::Resources). Clones refer

@@ -8,15 +8,14 @@ use lttv_state::kernel::{
 };
 
 use super::chart::{ChartData, KernelChart, KernelRows, Snapshot};
-use super::paint::Paint;
 use super::row::SegmentState;
 
 /// A chart of the states of each process in a time window, with one row per process.
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
-/// use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
-/// use lttv_requests::views::ControlFlow;
+/// use lttv_requests::{Budget, Owner, Scheduler};
+/// use lttv_requests::views::{ControlFlow, TimeWindow};
 /// use lttv_state::kernel::KernelState;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -30,8 +29,7 @@ use super::row::SegmentState;
 /// while scheduler.service_chunk(Budget::default()).has_more() {}
 ///
 /// for (row, label) in view.timeline().rows().iter().zip(view.labels().iter()) {
-///     let colors = row.segments().map(|segment| segment.state.paint().color());
-///     println!("{} {:?}: {} segments", label.name, label.tid, colors.count());
+///     println!("{} {:?}: {} segments", label.name, label.tid, row.segments().count());
 /// }
 /// # assert!(view.timeline().rows().len() > 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -100,19 +98,26 @@ impl ProcessState {
         ProcessState { status, mode, submode: process.submode() }
     }
 
-    /// Returns the paint with which the state is drawn.
-    pub fn paint(self) -> Paint {
-        Paint::of_process(self.status, self.mode)
+    /// Returns the part of the state that is drawn: any status except running takes
+    /// precedence over the mode.
+    fn drawn(self) -> (ProcessStatus, ExecutionMode) {
+        match (self.status, self.mode) {
+            (ProcessStatus::Run, ExecutionMode::Unknown) => {
+                (ProcessStatus::Unknown, ExecutionMode::Unknown)
+            }
+            (ProcessStatus::Run, mode) => (ProcessStatus::Run, mode),
+            (status, _) => (status, ExecutionMode::Unknown),
+        }
     }
 }
 
 impl SegmentState for ProcessState {
     fn is_active(self) -> bool {
-        self.paint().is_active()
+        matches!(self.drawn().0, ProcessStatus::Run | ProcessStatus::Exit)
     }
 
     fn looks_like(self, other: Self) -> bool {
-        self.paint() == other.paint()
+        self.drawn() == other.drawn()
     }
 }
 

@@ -53,7 +53,7 @@ pub struct EventTable<T> {
 #[non_exhaustive]
 pub struct TableRow<T> {
     /// The position before the event, for
-    /// [`SharedView::set_position`](crate::SharedView::set_position).
+    /// [`SharedView::set_position`](super::SharedView::set_position).
     pub position: TracesetPosition,
     /// The time of delivery of the event.
     pub time: Timestamp,

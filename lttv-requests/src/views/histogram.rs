@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 
+use super::time_window::TimeWindow;
 use crate::chunk::FinishReason;
 use crate::identity::Owner;
 use crate::request::EventsRequest;
-use crate::window::TimeWindow;
 
 /// A histogram: the numbers of events per column of a time window.
 ///
@@ -18,8 +18,8 @@ use crate::window::TimeWindow;
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
-/// use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
-/// use lttv_requests::views::Histogram;
+/// use lttv_requests::{Budget, Owner, Scheduler};
+/// use lttv_requests::views::{Histogram, TimeWindow};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let context = TracesetContext::new(Traceset::open(path)?);

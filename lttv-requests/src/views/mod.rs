@@ -1,10 +1,10 @@
-//! Models that any user interface can draw, filled by requests.
+//! Models that any user interface can draw, filled by requests (feature `views`).
 //!
 //! A model contains the data that a viewer shows: rows of a table, segments of a chart,
 //! counts of a histogram. It creates the requests that fill it, and its hooks store their
 //! results in it. The application submits the requests, and can draw the model at any
 //! time, even while it is being filled. Models do not draw, do not block, and do not
-//! depend on a toolkit.
+//! depend on a toolkit: colours, texts and menus are those of the application.
 //!
 //! | model | content |
 //! |---|---|
@@ -19,39 +19,56 @@
     feature = "state",
     doc = "| [`Resources`] | the states of CPUs, interrupts and devices, in a [`Timeline`] |"
 )]
+//! | [`SharedView`] | the selection that viewers of one traceset share: the time window, the current time and position, and the filter |
 //!
-#![cfg_attr(
-    feature = "state",
-    doc = "[`Paint`] defines how states are drawn: colours, signs, legends."
-)]
-//! [`ViewerKinds`] is a registry of the kinds of viewers that an application can open.
+//! ```
+//! use lttv_context::{Traceset, TracesetContext};
+//! use lttv_requests::views::{Histogram, SharedView};
+//! use lttv_requests::{Budget, Owner, Scheduler};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! let context = TracesetContext::new(Traceset::open(path)?);
+//! let (traceset, span) = (context.traceset().revision(), context.contexts().time_span());
+//! let mut tab: SharedView<String> = SharedView::new(traceset, span);
+//! let mut scheduler = Scheduler::new(context);
+//! let (owner, viewer) = (Owner::unique(), tab.add_viewer());
+//! let histogram = Histogram::new(tab.window(), 80);
+//!
+//! tab.fit(None); // show the whole traceset
+//! if tab.take_changes(viewer).window.is_some() {
+//!     scheduler.cancel_owner(owner);
+//!     histogram.show(tab.window());
+//!     for missing in histogram.missing() {
+//!         scheduler.submit(histogram.request(owner, missing))?;
+//!     }
+//! }
+//! while scheduler.service_chunk(Budget::default()).has_more() {}
+//! assert_eq!(histogram.counts().iter().sum::<u64>(), 6087);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(feature = "state")]
 mod chart;
-mod color;
 #[cfg(feature = "state")]
 mod control_flow;
 mod event_table;
 mod histogram;
-mod kinds;
-#[cfg(feature = "state")]
-mod paint;
 #[cfg(feature = "state")]
 mod resources;
 mod row;
+mod shared_view;
+mod time_window;
 mod timeline;
 
 #[cfg(feature = "state")]
 pub use chart::{KernelChart, KernelRows};
-pub use color::Color;
 #[cfg(feature = "state")]
 pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessRows, ProcessState};
 pub use event_table::{EventTable, TableRow};
 pub use histogram::Histogram;
-pub use kinds::{DuplicateKind, ViewerKind, ViewerKinds};
-#[cfg(feature = "state")]
-pub use paint::Paint;
 #[cfg(feature = "state")]
 pub use resources::{Resource, ResourceKey, ResourceRows, ResourceState, Resources, SoftirqMode};
 pub use row::{Row, Segment, SegmentState};
+pub use shared_view::{Changes, SharedView, ViewerId};
+pub use time_window::TimeWindow;
 pub use timeline::Timeline;

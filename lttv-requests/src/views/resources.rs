@@ -6,7 +6,6 @@ use lttv_state::kernel::{
 };
 
 use super::chart::{ChartData, KernelChart, KernelRows, Snapshot};
-use super::paint::Paint;
 use super::row::SegmentState;
 
 /// A chart of the states of CPUs, interrupts and block devices in a time window, with one
@@ -14,8 +13,8 @@ use super::row::SegmentState;
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
-/// use lttv_requests::{Budget, Owner, Scheduler, TimeWindow};
-/// use lttv_requests::views::Resources;
+/// use lttv_requests::{Budget, Owner, Scheduler};
+/// use lttv_requests::views::{Resources, TimeWindow};
 /// use lttv_state::kernel::KernelState;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -81,19 +80,6 @@ pub enum SoftirqMode {
 }
 
 impl ResourceState {
-    /// Returns the paint with which the state is drawn. `None` if nothing is drawn.
-    pub fn paint(self) -> Option<Paint> {
-        match self {
-            ResourceState::Cpu(mode) => Paint::of_cpu(mode),
-            ResourceState::Irq(mode) => Paint::of_source(SourceKind::Irq, mode, false),
-            ResourceState::Trap(mode) => Paint::of_source(SourceKind::Trap, mode, false),
-            ResourceState::Softirq(SoftirqMode::Busy) => Some(Paint::Softirq),
-            ResourceState::Softirq(SoftirqMode::Pending) => Some(Paint::Pending),
-            ResourceState::Softirq(SoftirqMode::Unknown | SoftirqMode::Idle) => None,
-            ResourceState::Block(mode) => Paint::of_device(mode),
-        }
-    }
-
     /// Returns the current state of an interrupt, soft interrupt or exception. `None` if
     /// the number is not known.
     pub fn of_source(state: &TraceState, kind: SourceKind, number: u32) -> Option<Self> {
@@ -129,7 +115,14 @@ impl ResourceState {
 
 impl SegmentState for ResourceState {
     fn is_active(self) -> bool {
-        self.paint().is_some_and(Paint::is_active)
+        match self {
+            ResourceState::Cpu(mode) => !matches!(mode, CpuMode::Unknown | CpuMode::Idle),
+            ResourceState::Irq(mode) | ResourceState::Trap(mode) => mode == IrqMode::Busy,
+            ResourceState::Softirq(mode) => mode == SoftirqMode::Busy,
+            ResourceState::Block(mode) => {
+                matches!(mode, BlockDeviceMode::BusyReading | BlockDeviceMode::BusyWriting)
+            }
+        }
     }
 }
 

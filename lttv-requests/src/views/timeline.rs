@@ -6,7 +6,7 @@ use std::hash::Hash;
 use ltt_read::Timestamp;
 
 use super::row::{Columns, Row, SegmentState};
-use crate::window::TimeWindow;
+use super::time_window::TimeWindow;
 
 /// Rows of segments in a time window, down to a resolution.
 ///
@@ -19,8 +19,7 @@ use crate::window::TimeWindow;
 ///
 /// ```
 /// use ltt_read::Timestamp;
-/// use lttv_requests::TimeWindow;
-/// use lttv_requests::views::{SegmentState, Timeline};
+/// use lttv_requests::views::{SegmentState, TimeWindow, Timeline};
 ///
 /// #[derive(Debug, Clone, Copy, PartialEq)]
 /// enum Is { Idle, Busy }

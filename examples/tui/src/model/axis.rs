@@ -1,14 +1,14 @@
 //! Columns of time.
 
 use ltt_read::Timestamp;
-use lttv_requests::TimeWindow;
+use lttv_requests::views::TimeWindow;
 
 /// A time window divided into columns. All columns have the same width, a whole number of
 /// nanoseconds, so that the last one may extend past the window.
 ///
 /// ```
 /// use ltt_read::Timestamp;
-/// use lttv_requests::TimeWindow;
+/// use lttv_requests::views::TimeWindow;
 /// use lttv_tui::model::axis::Axis;
 ///
 /// let at = Timestamp::from_ns;

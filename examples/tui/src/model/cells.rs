@@ -1,6 +1,7 @@
 //! The columns of a chart's row.
 
-use lttv_requests::views::{Paint, Segment};
+use lttv_examples::paint::Paint;
+use lttv_requests::views::Segment;
 
 use super::axis::Axis;
 
@@ -93,8 +94,7 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use ltt_read::Timestamp;
-    use lttv_requests::TimeWindow;
-    use lttv_requests::views::{SegmentState, Timeline};
+    use lttv_requests::views::{SegmentState, TimeWindow, Timeline};
 
     use super::*;
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use ltt_read::Timestamp;
 use lttv_context::{EventCall, Handle, Level};
-use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError, TimeWindow};
+use lttv_requests::views::TimeWindow;
+use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError};
 use lttv_state::kernel::KernelState;
 
 /// A result that is collected from events, with the state after them.

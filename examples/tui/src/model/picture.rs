@@ -1,8 +1,9 @@
 //! A chart of kernel states over the columns of the screen.
 
 use lttv_context::Handle;
-use lttv_requests::views::{KernelChart, KernelRows, Paint, Timeline};
-use lttv_requests::{Owner, Scheduler, SubmitError, TimeWindow};
+use lttv_examples::paint::Paint;
+use lttv_requests::views::{KernelChart, KernelRows, TimeWindow, Timeline};
+use lttv_requests::{Owner, Scheduler, SubmitError};
 use lttv_state::kernel::KernelState;
 
 use super::axis::Axis;

@@ -1,7 +1,8 @@
 //! The control flow viewer: a row for each process.
 
+use lttv_examples::paint::Paint;
 use lttv_requests::SubmitError;
-use lttv_requests::views::{Paint, ProcessKey, ProcessLabel, ProcessRows};
+use lttv_requests::views::{ProcessKey, ProcessLabel, ProcessRows};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -172,7 +173,7 @@ impl Viewer for ControlFlowView {
                     x = x.saturating_add(width + 1);
                 }
             }
-            let cells = self.picture.cells(row.at, |state| Some(state.paint()));
+            let cells = self.picture.cells(row.at, |state| Some(state.into()));
             strip(look, Rect { y, height: 1, ..chart }, buffer, &cells);
         }
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use lttv_filter::FilterError;
-use lttv_requests::views::ProcessKey;
-use lttv_requests::{Start, SubmitError, ViewerId};
+use lttv_requests::views::{ProcessKey, ViewerId};
+use lttv_requests::{Start, SubmitError};
 use lttv_state::filter::KernelFilters;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

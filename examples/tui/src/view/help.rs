@@ -1,6 +1,6 @@
 //! The help page.
 
-use lttv_requests::views::Paint;
+use lttv_examples::paint::Paint;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

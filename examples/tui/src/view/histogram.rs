@@ -1,8 +1,8 @@
 //! The histogram viewer: the number of events in each column.
 
 use lttv_context::EventCall;
-use lttv_requests::views::Histogram;
-use lttv_requests::{Owner, SubmitError, ViewerId};
+use lttv_requests::views::{Histogram, ViewerId};
+use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

@@ -1,7 +1,8 @@
 //! The resources viewer: a row for each CPU, interrupt and block device.
 
+use lttv_examples::paint::Paint;
 use lttv_requests::SubmitError;
-use lttv_requests::views::{Paint, Resource, ResourceRows, ResourceState};
+use lttv_requests::views::{Resource, ResourceRows};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -73,7 +74,7 @@ impl Viewer for ResourcesView {
             let trace = if several { format!("{}: ", of.key().trace) } else { String::new() };
             buffer.set_style(line.intersection(buffer.area), style);
             put(buffer, line, line.x, y, &format!("{trace}{label}"), style);
-            let cells = self.picture.cells(*row, ResourceState::paint);
+            let cells = self.picture.cells(*row, Paint::of_resource);
             strip(look, Rect { y, height: 1, ..chart }, buffer, &cells);
         }
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);

@@ -9,7 +9,7 @@ use lttv_context::TimeSpan;
 /// ```
 /// use ltt_read::Timestamp;
 /// use lttv_context::TimeSpan;
-/// use lttv_requests::TimeWindow;
+/// use lttv_requests::views::TimeWindow;
 ///
 /// let at = Timestamp::from_ns;
 /// let window = TimeWindow::new(at(100), at(200)).expect("not empty");

@@ -1,10 +1,9 @@
 //! State that viewers of one traceset share.
 
 use ltt_read::Timestamp;
-use lttv_context::attributes::Attributes;
 use lttv_context::{Revision, StalePosition, TimeSpan, TracesetPosition};
 
-use crate::window::TimeWindow;
+use super::time_window::TimeWindow;
 
 /// The state that viewers of one traceset share: the time window, the current time and
 /// position, and the filter. A tab keeps them consistent, and notifies each viewer of
@@ -20,7 +19,7 @@ use crate::window::TimeWindow;
 ///
 /// ```
 /// use lttv_context::{TracesetContext, Traceset};
-/// use lttv_requests::SharedView;
+/// use lttv_requests::views::SharedView;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let context = TracesetContext::new(Traceset::open(path)?);
@@ -42,10 +41,8 @@ pub struct SharedView<F> {
     time: Timestamp,
     position: Option<TracesetPosition>,
     filter: Option<F>,
-    divider: f64,
-    attributes: Attributes,
     viewers: Vec<Option<Changes>>,
-    /// `true` if [`deliver`](Tab::deliver) is running.
+    /// `true` if [`deliver`](SharedView::deliver) is running.
     is_delivering: bool,
 }
 
@@ -65,8 +62,6 @@ pub struct Changes {
     pub position: bool,
     /// `true` if the filter has changed.
     pub filter: bool,
-    /// `true` if the divider has changed.
-    pub divider: bool,
     /// `true` if the traceset has changed, so that everything drawn is outdated.
     pub traceset: bool,
     /// `true` if everything has to be drawn again.
@@ -82,8 +77,6 @@ impl Changes {
 
 /// The maximum width of the first window: 1 s.
 const FIRST_WIDTH: i64 = 1_000_000_000;
-/// The initial position of the divider.
-const FIRST_DIVIDER: f64 = 0.25;
 
 impl<F: PartialEq> SharedView<F> {
     /// Creates a tab for a traceset of a generation and time span. The window covers the
@@ -97,8 +90,6 @@ impl<F: PartialEq> SharedView<F> {
             time: begin,
             position: None,
             filter: None,
-            divider: FIRST_DIVIDER,
-            attributes: Attributes::new(),
             viewers: Vec::new(),
             is_delivering: false,
         }
@@ -249,34 +240,6 @@ impl<F: PartialEq> SharedView<F> {
             self.filter = filter;
             self.notify(by, |changes| changes.filter = true);
         }
-    }
-
-    /// Returns the fraction of the width, from 0 to 1, at which viewers with a list on
-    /// the left and a chart on the right divide their area, so that charts align.
-    pub fn divider(&self) -> f64 {
-        self.divider
-    }
-
-    /// Sets the divider of all viewers, clamped to 0 to 1. If `part` is NaN, the divider
-    /// returns to its initial position.
-    pub fn set_divider(&mut self, part: f64, by: Option<ViewerId>) {
-        let part = if part.is_nan() { FIRST_DIVIDER } else { part.clamp(0.0, 1.0) };
-        if part != self.divider && !self.is_delivering {
-            self.divider = part;
-            self.notify(by, |changes| changes.divider = true);
-        }
-    }
-
-    /// Returns further attributes that viewers share or store between sessions, by their
-    /// own conventions. Viewers are not notified of changes to them.
-    pub fn attributes(&self) -> &Attributes {
-        &self.attributes
-    }
-
-    /// Returns the attributes for modification. Viewers are not notified of changes to
-    /// them.
-    pub fn attributes_mut(&mut self) -> &mut Attributes {
-        &mut self.attributes
     }
 
     /// Sets the traceset. The window and time are clamped to its span, and the position

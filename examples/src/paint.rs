@@ -1,6 +1,8 @@
 //! The appearance of states of processes, processors and devices.
 
-use super::color::Color;
+use std::fmt;
+
+use lttv_requests::views::{ProcessState, ResourceState, SoftirqMode};
 use lttv_state::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
 };
@@ -9,7 +11,7 @@ use lttv_state::kernel::{
 /// colours, and a label for legends.
 ///
 /// ```
-/// use lttv_requests::views::{Color, Paint};
+/// use lttv_examples::paint::{Color, Paint};
 ///
 /// for paint in Paint::OF_PROCESSES {
 ///     println!("{} {}", paint.sign(), paint.label());
@@ -53,6 +55,24 @@ pub enum Paint {
     Reading,
     /// A device writes.
     Writing,
+}
+
+/// A colour of red, green and blue components. It is formatted like `#019eff`, the
+/// notation of CSS and SVG.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Color(pub u8, pub u8, pub u8);
+
+impl fmt::Display for Color {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Color(red, green, blue) = self;
+        write!(f, "#{red:02x}{green:02x}{blue:02x}")
+    }
+}
+
+impl From<ProcessState> for Paint {
+    fn from(state: ProcessState) -> Self {
+        Paint::of_process(state.status, state.mode)
+    }
 }
 
 impl Paint {
@@ -163,6 +183,19 @@ impl Paint {
         }
     }
 
+    /// Returns the paint of a resource. `None` if nothing is drawn.
+    pub fn of_resource(state: ResourceState) -> Option<Self> {
+        match state {
+            ResourceState::Cpu(mode) => Paint::of_cpu(mode),
+            ResourceState::Irq(mode) => Paint::of_source(SourceKind::Irq, mode, false),
+            ResourceState::Trap(mode) => Paint::of_source(SourceKind::Trap, mode, false),
+            ResourceState::Softirq(SoftirqMode::Busy) => Some(Paint::Softirq),
+            ResourceState::Softirq(SoftirqMode::Pending) => Some(Paint::Pending),
+            ResourceState::Softirq(SoftirqMode::Unknown | SoftirqMode::Idle) => None,
+            ResourceState::Block(mode) => Paint::of_device(mode),
+        }
+    }
+
     /// Returns the index of the variant in [`ALL`](Self::ALL).
     pub const fn index(self) -> usize {
         self as usize
@@ -258,6 +291,9 @@ impl Paint {
 
 #[cfg(test)]
 mod tests {
+    use lttv_requests::views::SegmentState;
+    use lttv_state::kernel::NameId;
+
     use super::*;
 
     #[test]
@@ -278,6 +314,33 @@ mod tests {
             signs.sort_unstable();
             signs.dedup();
             assert_eq!(signs.len(), legend.len());
+        }
+    }
+
+    #[test]
+    fn models_and_paints_agree_on_activity_and_looks() {
+        let mut states = Vec::new();
+        for status in ProcessStatus::ALL.iter().copied() {
+            let state = |mode: &_| ProcessState { status, mode: *mode, submode: NameId::NONE };
+            states.extend(ExecutionMode::ALL.iter().map(state));
+        }
+        for a in &states {
+            assert_eq!(a.is_active(), Paint::from(*a).is_active(), "{a:?}");
+            for b in &states {
+                let is_same = Paint::from(*a) == Paint::from(*b);
+                assert_eq!(a.looks_like(*b), is_same, "{a:?} {b:?}");
+            }
+        }
+        let irqs =
+            IrqMode::ALL.iter().flat_map(|m| [ResourceState::Irq(*m), ResourceState::Trap(*m)]);
+        let cpus = CpuMode::ALL.iter().map(|mode| ResourceState::Cpu(*mode));
+        let devices = BlockDeviceMode::ALL.iter().map(|mode| ResourceState::Block(*mode));
+        let softirqs =
+            [SoftirqMode::Unknown, SoftirqMode::Idle, SoftirqMode::Pending, SoftirqMode::Busy]
+                .map(ResourceState::Softirq);
+        for state in irqs.chain(cpus).chain(devices).chain(softirqs) {
+            let paint = Paint::of_resource(state);
+            assert_eq!(state.is_active(), paint.is_some_and(Paint::is_active), "{state:?}");
         }
     }
 }
