@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 use crc32fast::Hasher;
 use ltt_read::Position;
@@ -65,7 +64,7 @@ impl TracesetContext<'_> {
             })?;
             if number.is_multiple_of(every) {
                 kept.insert(checkpoint.clone());
-                for _ in 0..kept.fit(self.state.policy.memory) {
+                for _ in 0..kept.fit(self.checkpoint_memory()) {
                     every = every.saturating_mul(2);
                 }
             }
@@ -73,7 +72,7 @@ impl TracesetContext<'_> {
         }
         frames.end()?;
         let count = kept.len();
-        self.checkpoints = kept;
+        self.replace_checkpoints(kept);
         Ok(count)
     }
 
@@ -87,7 +86,7 @@ impl TracesetContext<'_> {
         stored: &[StoredExtension],
     ) -> Result<Vec<MatchedExtension>, Option<&'static str>> {
         let mut matched: Vec<MatchedExtension> = Vec::new();
-        for (place, type_name, codec) in self.extensions.codecs() {
+        for (place, type_name, codec) in self.extensions().codecs() {
             let codec = codec.ok_or(Some(type_name))?;
             let this = StoredExtension::of(&codec);
             // Equal extensions are matched in order.
@@ -106,10 +105,10 @@ impl TracesetContext<'_> {
         matched: &[MatchedExtension],
         before: Option<&Checkpoint>,
     ) -> Option<Vec<Saved>> {
-        let mut states = self.extensions.no_states();
+        let mut states = self.extensions().no_states();
         for MatchedExtension { place, stored: at, codec } in matched {
-            let before = before.and_then(|before| before.states.get(*place));
-            let state = self.extensions.read_state(*place, codec, stored.get(*at)?, before);
+            let before = before.and_then(|before| before.states().get(*place));
+            let state = self.extensions().read_state(*place, codec, stored.get(*at)?, before);
             *states.get_mut(*place)? = state?;
         }
         Some(states)
@@ -133,12 +132,12 @@ impl TracesetContext<'_> {
             stored.latest,
             tracefiles.iter().map(Position::from_bytes).collect::<Vec<_>>(),
         );
-        let follows = before.is_none_or(|before| before.position < position);
-        if !follows || !position.fits(self.contexts.tracefiles().len()) {
+        let follows = before.is_none_or(|before| *before.position() < position);
+        if !follows || !position.fits(self.contexts().tracefiles().len()) {
             return None;
         }
         let states = self.decode_states(&stored.states, matched, before)?;
-        Some(Checkpoint { position, states: Arc::from(states) })
+        Some(Checkpoint::new(position, states))
     }
 }
 

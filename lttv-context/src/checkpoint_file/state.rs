@@ -102,7 +102,7 @@ impl TracesetContext<'_> {
         let Some(states) = self.decode_state_bytes(bytes) else { return false };
         self.seek_time(time);
         let position = self.position();
-        self.restore(&Checkpoint { position, states: states.into() }).is_ok()
+        self.restore(&Checkpoint::new(position, states)).is_ok()
     }
 
     fn decode_state_bytes(&self, bytes: &[u8]) -> Option<Vec<Saved>> {

@@ -41,7 +41,7 @@ impl TracesetContext<'_> {
     /// Returns [`CheckpointFileError`] if writing fails, or if no extension can be stored.
     pub fn store_checkpoints(&self, path: impl AsRef<Path>) -> Result<(), CheckpointFileError> {
         let path = path.as_ref();
-        let codecs = self.extensions.codecs();
+        let codecs = self.extensions().codecs();
         let codecs: Vec<_> = codecs.filter_map(|(at, _, codec)| Some((at, codec?))).collect();
         if codecs.is_empty() {
             return Err(CheckpointFileError::NothingToStore { path: path.to_owned() });
@@ -65,19 +65,19 @@ impl TracesetContext<'_> {
         frames.write(&Header {
             source: fingerprint(self.traceset()),
             extensions: codecs.iter().map(|(_, codec)| StoredExtension::of(codec)).collect(),
-            checkpoints: self.checkpoints.len() as u64,
+            checkpoints: self.checkpoints().len() as u64,
         })?;
         let mut states = vec![Vec::new(); codecs.len()];
         let mut before: Option<&Checkpoint> = None;
-        for checkpoint in self.checkpoints.iter() {
+        for checkpoint in self.checkpoints().iter() {
             for ((at, codec), out) in codecs.iter().zip(&mut states) {
                 out.clear();
-                let Some(state) = checkpoint.states.get(*at) else { continue };
-                let before = before.and_then(|before| before.states.get(*at));
+                let Some(state) = checkpoint.states().get(*at) else { continue };
+                let before = before.and_then(|before| before.states().get(*at));
                 (codec.write)(state, before, out);
             }
             frames.write(&stored_checkpoint(
-                &checkpoint.position,
+                checkpoint.position(),
                 &tracefile_bytes(checkpoint),
                 &states,
             ))?;
@@ -103,7 +103,7 @@ fn partial_path(path: &Path) -> PathBuf {
 }
 
 fn tracefile_bytes(checkpoint: &Checkpoint) -> Vec<u8> {
-    checkpoint.position.tracefiles().iter().flat_map(|position| position.to_bytes()).collect()
+    checkpoint.position().tracefiles().iter().flat_map(|position| position.to_bytes()).collect()
 }
 
 fn stored_checkpoint<'b>(

@@ -1,26 +1,9 @@
 //! The start and end of a read, at which hooks are installed and removed.
 
-use lttv_hooks::HookId;
-
 use super::TracesetContext;
+use super::installed::ReadId;
 use crate::hooks::{HookSet, Level, Moment, ReadCall, Scope};
 use crate::traceset::{Contexts, TraceContext, TracefileContext};
-
-/// A set of hooks between its start and its end.
-#[derive(Debug)]
-pub(crate) struct ActiveHooks<'h> {
-    /// The set without the hooks that are installed.
-    hooks: HookSet<'h>,
-    /// The ids of the installed hooks, with their scopes before these were intersected with the
-    /// scope of the set.
-    installed: Vec<(HookId, Scope)>,
-}
-
-/// An identifier of a set of hooks between its [begin](TracesetContext::begin_read) and its
-/// [end](TracesetContext::end_read).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use = "the hooks stay installed until `end` is called"]
-pub struct ReadId(HookId);
 
 impl<'h> TracesetContext<'h> {
     /// Calls the hooks before reading and installs the hooks for events. Hooks before reading are
@@ -29,22 +12,8 @@ impl<'h> TracesetContext<'h> {
     /// Several sets may be active at once. A hook that is in several of them under one id is called
     /// once.
     pub fn begin_read(&mut self, mut hooks: HookSet<'h>) -> ReadId {
-        let id = ReadId(HookId::unique());
         self.call_levels(&mut hooks, Moment::Before);
-        let mut installed = Vec::new();
-        let scope = hooks.scope();
-        for mut registration in std::mem::take(&mut hooks.events) {
-            let own = registration.subscription.scope;
-            let Some(common) = own.intersect(scope, &self.contexts) else {
-                hooks.events.push(registration);
-                continue;
-            };
-            registration.subscription.scope = common;
-            installed.push((registration.id, own));
-            self.dispatch.add(&self.contexts, registration, false);
-        }
-        self.active_hooks.insert(id, ActiveHooks { hooks, installed });
-        id
+        self.hooks.begin(&self.contexts, hooks)
     }
 
     /// Removes the hooks for events and calls the hooks after reading. These are called for the
@@ -53,13 +22,7 @@ impl<'h> TracesetContext<'h> {
     /// Returns the set, which may be installed again, without the hooks that another set still has
     /// installed or that were removed meanwhile. Returns `None` if the set has already ended.
     pub fn end_read(&mut self, id: ReadId) -> Option<HookSet<'h>> {
-        let ActiveHooks { mut hooks, installed } = self.active_hooks.remove(&id)?;
-        for (id, scope) in installed {
-            if let Some(mut registration) = self.dispatch.remove(id).hook() {
-                registration.subscription.scope = scope;
-                hooks.events.push(registration);
-            }
-        }
+        let mut hooks = self.hooks.end(id)?;
         self.call_levels(&mut hooks, Moment::After);
         Some(hooks)
     }
@@ -72,7 +35,7 @@ impl<'h> TracesetContext<'h> {
                 (Some(_), None) => Level::Trace,
                 (None, None) => Level::Traceset,
             };
-            let (extensions, commands) = (&mut self.extensions, &mut self.commands);
+            let (extensions, commands) = (self.state.extensions_mut(), self.hooks.commands());
             let call = &mut ReadCall { trace, tracefile, contexts, extensions, commands };
             _ = hooks.level(moment, level).call(call);
         }

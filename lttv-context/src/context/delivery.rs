@@ -6,33 +6,33 @@ use std::ops::ControlFlow;
 use ltt_read::{Event, EventSink, Merge};
 use lttv_hooks::{Flow, HooksFound};
 
-use super::read_ahead::TimeFilter;
+use super::time_filter::TimeFilter;
 use crate::bounds::{EndReason, Limit};
 use crate::hooks::{Check, Commands, EventCall, Looks, Ready};
 use crate::state::Extensions;
 use crate::traceset::{Contexts, Key, Latest, time_of};
 
 /// A loop that delivers the events of a merge one after the other.
-pub(crate) struct Delivery<'d, 'h, M> {
-    pub(crate) contexts: &'d Contexts,
-    pub(crate) dispatch: Ready<'d, 'h>,
-    pub(crate) extensions: &'d mut Extensions,
-    pub(crate) commands: &'d mut Commands<'h>,
-    pub(crate) check: Option<&'d mut Check<'h>>,
-    pub(crate) limit: &'d Limit<'d>,
+pub(super) struct Delivery<'d, 'h, M> {
+    pub(super) contexts: &'d Contexts,
+    pub(super) dispatch: Ready<'d, 'h>,
+    pub(super) extensions: &'d mut Extensions,
+    pub(super) commands: &'d mut Commands<'h>,
+    pub(super) check: Option<&'d mut Check<'h>>,
+    pub(super) limit: &'d Limit<'d>,
     /// The filter that decides about events by their times, in modes that use one.
-    pub(crate) time_filter: Option<&'d mut TimeFilter>,
+    pub(super) time_filter: Option<&'d mut TimeFilter>,
     /// The time of delivery of the last event, in ns.
-    pub(crate) time: i64,
-    pub(crate) latest: Latest,
+    pub(super) time: i64,
+    pub(super) latest: Latest,
     /// The number of events that may still be delivered, and how many of them may pass the check.
-    pub(crate) left: u64,
-    pub(crate) left_passing: u64,
-    pub(crate) mode: PhantomData<M>,
+    pub(super) left: u64,
+    pub(super) left_passing: u64,
+    pub(super) mode: PhantomData<M>,
 }
 
 /// The reason why the delivery paused.
-pub(crate) enum Pause {
+pub(super) enum Pause {
     /// The current event of the merge must not be delivered.
     Before(EndReason),
     /// A hook returned `Break`.
@@ -44,7 +44,7 @@ pub(crate) enum Pause {
 }
 
 /// A way to deliver events.
-pub(crate) trait Mode {
+pub(super) trait Mode {
     /// Only hooks of extensions are called.
     const STATE_ONLY: bool = false;
     /// Each event is delivered to extensions, and to the other hooks if it passes the check.
@@ -56,19 +56,19 @@ pub(crate) trait Mode {
 }
 
 /// The mode without a check: all hooks are called for all events.
-pub(crate) struct AllHooks;
+pub(super) struct AllHooks;
 
 /// The mode of a replay.
-pub(crate) struct StateHooks;
+pub(super) struct StateHooks;
 
 /// The mode with a check while extensions keep state.
-pub(crate) struct Checked;
+pub(super) struct Checked;
 
 /// The mode with a check while no extension keeps state.
-pub(crate) struct PassingOnly;
+pub(super) struct PassingOnly;
 
 /// The mode of a read with a [`TimeFilter`].
-pub(crate) struct ByTime;
+pub(super) struct ByTime;
 
 impl Mode for AllHooks {}
 
@@ -92,7 +92,7 @@ impl Mode for PassingOnly {
 impl<M: Mode> Delivery<'_, '_, M> {
     /// Delivers events from the current position of the merge on. Returns `None` at the end of the
     /// traceset.
-    pub(crate) fn deliver(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
+    pub(super) fn deliver(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
         match M::SKIPS || M::CHECKS {
             true => self.deliver_checked(merge, looks),
             false => self.deliver_all(merge),
@@ -219,7 +219,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
         }
         match flow {
             Flow::Break(()) => Some(Pause::Stopped),
-            Flow::Continue(()) => (!self.commands.pending.is_empty()).then_some(Pause::Changed),
+            Flow::Continue(()) => (!self.commands.is_empty()).then_some(Pause::Changed),
         }
     }
 }

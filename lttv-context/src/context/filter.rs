@@ -68,12 +68,12 @@ impl<'h> TracesetContext<'h> {
 
     /// Removes the check: hooks are called for all events.
     pub fn clear_filter(&mut self) {
-        self.unfilter_merge();
+        self.reader.unfilter();
         self.check = None;
     }
 
     fn set_check(&mut self, check: Check<'h>) {
-        self.unfilter_merge();
+        self.reader.unfilter();
         self.check = Some(check).filter(|check| !check.passes_all());
     }
 }

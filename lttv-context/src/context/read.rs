@@ -1,20 +1,19 @@
 //! The loop that delivers events to hooks.
 
 use std::marker::PhantomData;
-use std::mem::take;
 
-use ltt_read::{Event, Timestamp};
+use ltt_read::Timestamp;
 
 use super::TracesetContext;
 use super::delivery::{AllHooks, ByTime, Checked, Delivery, Mode, PassingOnly, Pause, StateHooks};
-use super::read_ahead::{FilterStop, TimeFilter};
+use super::time_filter::{FilterStop, TimeFilter};
 use crate::bounds::{Bounds, EndReason, Limit, ReadEnd};
 use crate::hooks::Looks;
-use crate::traceset::{StalePosition, TracesetPosition, time_of};
+use crate::traceset::StalePosition;
 
 /// The hooks that events are delivered to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Audience {
+enum Audience {
     /// All hooks for events.
     All,
     /// Only hooks of extensions.
@@ -56,8 +55,7 @@ impl<'h> TracesetContext<'h> {
             self.check_position(position)?;
         }
         // Hooks called before reading may have requested changes.
-        let commands = take(&mut self.commands);
-        self.execute(commands, false);
+        self.hooks.change(&self.contexts);
         let ns = |time: Option<Timestamp>| time.map(Timestamp::as_ns);
         let (end, place) = (ns(bounds.end_time()), ns(bounds.end_start_of()));
         let is_whole = audience == Audience::All;
@@ -67,12 +65,12 @@ impl<'h> TracesetContext<'h> {
         };
         match audience {
             Audience::All => self.abort_read_ahead_unless(until),
-            Audience::State => self.read_ahead = None,
+            Audience::State => self.ahead.stop(),
         }
         let soonest = end.into_iter().chain(place).min();
         let (limit, limit_by_time) = (Limit::new(bounds, soonest), Limit::new(bounds, place));
         let checked = is_whole && self.check.is_some();
-        let filtered = checked && self.can_filter_merge();
+        let filtered = checked && !self.extensions().keep_state();
         let mut budget = Budget {
             events: bounds.max_events().unwrap_or(u64::MAX),
             looks: Looks { left: bounds.examined_limit().unwrap_or(u64::MAX), spent: false },
@@ -81,11 +79,11 @@ impl<'h> TracesetContext<'h> {
         loop {
             let mut time_filter = if is_whole { self.time_filter(since, until) } else { None };
             let filtered = filtered && time_filter.is_none();
-            match filtered {
-                true => self.filter_merge(),
-                false => self.unfilter_merge(),
+            match &mut self.check {
+                Some(check) if filtered => self.reader.filter(check),
+                _ => self.reader.unfilter(),
             }
-            let chunk = self.events_to_checkpoint();
+            let chunk = self.state.events_to_checkpoint();
             let (read, reason) = match audience {
                 Audience::All if time_filter.is_some() => {
                     self.deliver::<ByTime>(&limit_by_time, time_filter.as_mut(), chunk, &mut budget)
@@ -100,11 +98,14 @@ impl<'h> TracesetContext<'h> {
                 Audience::State => self.deliver::<StateHooks>(&limit, None, chunk, &mut budget),
             };
             if filtered {
-                self.set_read_point(bounds, soonest, read, reason);
+                let traceset = self.contexts.traceset();
+                self.reader.end_filtered(traceset, bounds, soonest, read, reason);
             }
-            self.state.at_begin &= read == 0 && most == budget.events;
+            if read > 0 || most > budget.events {
+                self.state.note_read();
+            }
             self.count_read_events(read);
-            let stop = time_filter.map(|filter| filter.stop);
+            let stop = time_filter.map(|filter| filter.stop());
             let reason = match reason {
                 EndReason::EventCount if budget.events > 0 => continue,
                 EndReason::EndTime if stop == Some(FilterStop::SkipEnd) => {
@@ -123,36 +124,17 @@ impl<'h> TracesetContext<'h> {
                     }
                     _ => EndReason::EndTime,
                 },
-                EndReason::EndOfTraceset if self.read_ahead.is_some() => {
+                EndReason::EndOfTraceset if self.ahead.is_running() => {
                     self.finish_read_ahead();
                     EndReason::EndTime
                 }
-                EndReason::EndTime | EndReason::EndPosition if self.read_ahead.is_some() => {
+                EndReason::EndTime | EndReason::EndPosition if self.ahead.is_running() => {
                     self.abort_read_ahead_unless(None);
                     EndReason::EndTime
                 }
                 reason => reason,
             };
             return Ok(ReadEnd { events: most - budget.events, reason });
-        }
-    }
-
-    /// Reads events up to a position without calling hooks. The first event for which `on` returns
-    /// `false` becomes the next event.
-    pub(crate) fn scan(&mut self, end: &TracesetPosition, mut on: impl FnMut(&Event<'_>) -> bool) {
-        self.unfilter_merge();
-        let bounds = Bounds::all().until_position(end);
-        let limit = Limit::new(&bounds, None);
-        while self.merge.next().is_some() {
-            let Some(event) = self.merge.current() else { break };
-            let now = self.now.max(time_of(&event));
-            let key = (now, self.merge.current_tracefile() as u32);
-            if now >= limit.time && limit.met(key, &event).is_some() || !on(&event) {
-                self.merge.unread();
-                break;
-            }
-            self.now = now;
-            self.latest = Some(now);
         }
     }
 
@@ -169,11 +151,7 @@ impl<'h> TracesetContext<'h> {
         loop {
             let time_filter = time_filter.as_deref_mut();
             let pause = self.deliver_until_change::<M>(limit, time_filter, most, budget, &mut read);
-            let changed = !self.commands.pending.is_empty();
-            if changed {
-                let commands = take(&mut self.commands);
-                self.execute(commands, false);
-            }
+            let changed = self.hooks.change(&self.contexts);
             match pause {
                 Some(reason) => return (read, reason),
                 None => debug_assert!(changed, "there is no other reason for a pause"),
@@ -191,40 +169,45 @@ impl<'h> TracesetContext<'h> {
         budget: &mut Budget,
         read: &mut u64,
     ) -> Option<EndReason> {
-        let Self { merge, contexts, dispatch, extensions, commands, now, latest, check, .. } = self;
+        let Self { contexts, reader, hooks, state, check, .. } = self;
         // Without skipping, each event that is looked at is delivered.
         let most = match M::SKIPS {
             true => budget.events.min(most - *read),
             false => budget.events.min(most - *read).min(budget.looks.left),
         };
-        let mut delivery = Delivery {
-            contexts,
-            dispatch: dispatch.ready(),
-            extensions,
-            commands,
-            check: check.as_mut(),
-            limit,
-            time_filter,
-            time: *now,
-            latest: *latest,
-            left: most,
-            left_passing: budget.events,
-            mode: PhantomData::<M>,
-        };
-        let pause = delivery.deliver(merge, &mut budget.looks);
-        (*now, *latest) = (delivery.time, delivery.latest);
-        let count = most - delivery.left;
+        let (dispatch, commands) = hooks.ready();
+        let (pause, left, left_passing) = reader.read(|merge, now, latest| {
+            let mut delivery = Delivery {
+                contexts,
+                dispatch,
+                extensions: state.extensions_mut(),
+                commands,
+                check: check.as_mut(),
+                limit,
+                time_filter,
+                time: *now,
+                latest: *latest,
+                left: most,
+                left_passing: budget.events,
+                mode: PhantomData::<M>,
+            };
+            let pause = delivery.deliver(merge, &mut budget.looks);
+            (*now, *latest) = (delivery.time, delivery.latest);
+            let left = (delivery.left, delivery.left_passing);
+            if let Some(Pause::Before(_)) = pause {
+                merge.unread();
+            }
+            (pause, left.0, left.1)
+        });
+        let count = most - left;
         *read += count;
-        budget.events = if M::CHECKS { delivery.left_passing } else { budget.events - count };
+        budget.events = if M::CHECKS { left_passing } else { budget.events - count };
         if !M::SKIPS {
             budget.looks.left -= count;
         }
         match pause {
             None => Some(EndReason::EndOfTraceset),
-            Some(Pause::Before(reason)) => {
-                merge.unread();
-                Some(reason)
-            }
+            Some(Pause::Before(reason)) => Some(reason),
             Some(Pause::Stopped) => Some(EndReason::Stopped),
             Some(Pause::Changed) => None,
             Some(Pause::Full) if budget.events > 0 && budget.looks.left == 0 => {

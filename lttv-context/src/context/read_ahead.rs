@@ -5,59 +5,27 @@
 //! have been delivered, and the context then returns to the place. From there on, the events
 //! delivered ahead are skipped.
 
-use ltt_read::{Event, Timestamp};
+use ltt_read::Timestamp;
 
 use super::TracesetContext;
-use crate::bounds::{EndReason, Limit};
+use super::time_filter::{EndPlace, SkipBefore, TimeFilter};
 use crate::state::Checkpoint;
-use crate::traceset::{Key, TracesetPosition, time_of};
+use crate::traceset::TracesetPosition;
 
-/// A rule that skips events before a time: those that were delivered ahead, or all before the start
-/// time of a read.
-#[derive(Debug, Clone)]
-pub(crate) struct SkipBefore {
-    /// The time before which events are skipped, in ns.
-    time: i64,
-    /// The place after which the rule no longer applies.
-    until: EndPlace,
+/// The read ahead of a context, if one is running, and the events delivered by an earlier one.
+#[derive(Debug, Default)]
+pub(super) struct ReadAhead {
+    /// The events to skip since they were delivered ahead of their turn.
+    skip: Option<SkipBefore>,
+    running: Option<Running>,
 }
 
-/// The place after which there are no more events to skip, or to deliver.
-#[derive(Debug, Clone)]
-enum EndPlace {
-    /// A time of delivery, in ns.
-    Time(i64),
-    /// A position in the order of all events.
-    Position(TracesetPosition),
-    /// The end of the traceset.
-    End,
-}
-
-impl EndPlace {
-    /// Creates the place at a time of delivery, or the end of the traceset for `None`.
-    fn delivered(time: Option<Timestamp>) -> Self {
-        time.map_or(EndPlace::End, |time| EndPlace::Time(time.as_ns()))
-    }
-
-    /// Returns `true` if an event is at this place or after it.
-    fn is_reached(&self, key: Key, event: &Event<'_>) -> bool {
-        match self {
-            EndPlace::Time(time) => key.0 >= *time,
-            EndPlace::Position(end) => {
-                let is_at = || end.place().is_none_or(|place| event.position() >= *place);
-                key > end.key() || key == end.key() && is_at()
-            }
-            EndPlace::End => false,
-        }
-    }
-}
-
-/// The state of a read ahead: events at the end time or later are skipped until the context
+/// The state of a running read ahead: events at the end time or later are skipped until the context
 /// returns to the place at which the read ahead started.
 #[derive(Debug)]
-pub(crate) struct ReadAhead {
+struct Running {
     /// The end time of the read, in ns.
-    pub(crate) end: i64,
+    end: i64,
     /// The place to return to.
     back: TracesetPosition,
     /// The state of the extensions at the place to return to, if there are any that keep state.
@@ -68,67 +36,14 @@ pub(crate) struct ReadAhead {
     skip: Option<SkipBefore>,
 }
 
-/// A filter for a stretch of reading in which the time of each event decides whether it is
-/// delivered.
-#[derive(Debug)]
-pub(crate) struct TimeFilter {
-    /// The rules that skip events before a time.
-    skips: [Option<SkipBefore>; 2],
-    /// The time at which and after which events are skipped, in ns.
-    end: Option<i64>,
-    /// The place after which no events before the end time follow, during a read ahead.
-    ahead_until: Option<EndPlace>,
-    /// The reason for the last stop.
-    pub(crate) stop: FilterStop,
-}
+impl ReadAhead {
+    /// Forgets a running read ahead: reading continues at the current position.
+    pub(super) fn stop(&mut self) {
+        self.running = None;
+    }
 
-/// The reason why a time filter stopped a read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FilterStop {
-    /// A bound of the read that is independent of the filter.
-    Bound,
-    /// The end of a skip rule: the filter has to be built again.
-    SkipEnd,
-    /// The first event at the end time or later.
-    EndTime,
-    /// The place after which no events before the end time follow.
-    AllDelivered,
-}
-
-impl TimeFilter {
-    /// Returns `true` if the event is to be delivered to all hooks, and `false` if it is to be
-    /// skipped.
-    ///
-    /// # Errors
-    ///
-    /// Returns the reason to stop before the event. `self.stop` then contains the details.
-    pub(crate) fn admits(
-        &mut self,
-        key: Key,
-        event: &Event<'_>,
-        limit: &Limit<'_>,
-    ) -> Result<bool, EndReason> {
-        if let Some(reason) = limit.met(key, event) {
-            self.stop = FilterStop::Bound;
-            return Err(reason);
-        }
-        if self.end.is_some_and(|end| key.0 >= end) {
-            match &self.ahead_until {
-                None => self.stop = FilterStop::EndTime,
-                Some(until) if until.is_reached(key, event) => self.stop = FilterStop::AllDelivered,
-                Some(_) => self.stop = FilterStop::Bound,
-            }
-            if self.stop != FilterStop::Bound {
-                return Err(EndReason::EndTime);
-            }
-        }
-        if self.skips.iter().flatten().any(|skip| skip.until.is_reached(key, event)) {
-            self.stop = FilterStop::SkipEnd;
-            return Err(EndReason::EndTime);
-        }
-        let time = time_of(event);
-        let is_after_skips = self.skips.iter().flatten().all(|skip| time >= skip.time);
-        Ok(is_after_skips && self.end.is_none_or(|end| time < end))
+    pub(super) fn is_running(&self) -> bool {
+        self.running.is_some()
     }
 }
 
@@ -137,90 +52,77 @@ impl TracesetContext<'_> {
     /// `end` itself unless a clock goes back. Returns `None` if such events may follow until the
     /// end of the traceset. See [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
     pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
-        self.merge.delivered_by(end)
+        self.reader.delivered_by(end)
     }
 
     /// Creates the filter for events at the current position. Returns `None` if the order of events
     /// alone decides.
-    pub(crate) fn time_filter(
+    pub(super) fn time_filter(
         &mut self,
         start: Option<i64>,
         end: Option<i64>,
     ) -> Option<TimeFilter> {
         let start = start.and_then(|time| {
-            let by = self.merge.delivered_by(Timestamp::from_ns(time));
-            let is_past = by.is_some_and(|by| by.as_ns() <= self.now);
-            (!is_past).then(|| SkipBefore { time, until: EndPlace::delivered(by) })
+            let by = self.reader.delivered_by(Timestamp::from_ns(time));
+            (!self.reader.is_past(by)).then(|| SkipBefore { time, until: EndPlace::delivered(by) })
         });
-        let ahead = self.read_ahead.as_ref().map(|ahead| ahead.end).map(Timestamp::from_ns);
-        let ahead_until = ahead.map(|end| EndPlace::delivered(self.merge.delivered_by(end)));
-        let skips = [self.skip_before.clone(), start];
-        let is_needed = ahead_until.is_some() || skips.iter().any(Option::is_some);
-        is_needed.then_some(TimeFilter { skips, end, ahead_until, stop: FilterStop::Bound })
+        let ahead = self.ahead.running.as_ref().map(|ahead| Timestamp::from_ns(ahead.end));
+        let ahead_until = ahead.map(|end| EndPlace::delivered(self.reader.delivered_by(end)));
+        TimeFilter::new([self.ahead.skip.clone(), start], end, ahead_until)
     }
 
     /// Removes the skip rule if it ends at the next event.
-    pub(crate) fn end_skipping(&mut self) {
-        let tracefile = match self.merge.next() {
-            Some(event) => {
-                self.now = self.now.max(time_of(&event));
-                self.merge.current_tracefile() as u32
-            }
-            None => return,
-        };
-        let key = (self.now, tracefile);
-        let is_over = |skip: &SkipBefore, event: &Event<'_>| skip.until.is_reached(key, event);
-        let event = self.merge.current();
-        if self.skip_before.as_ref().zip(event).is_some_and(|(skip, event)| is_over(skip, &event)) {
-            self.skip_before = None;
+    pub(super) fn end_skipping(&mut self) {
+        let skip = &self.ahead.skip;
+        let is_over = self
+            .reader
+            .reach_next(|key, event| skip.as_ref().is_some_and(|skip| skip.is_over(key, event)));
+        if is_over == Some(true) {
+            self.ahead.skip = None;
         }
-        self.merge.unread();
     }
 
     /// Prepares to read ahead if events before `end` can follow the next event, which is not before
     /// `end`. Returns `true` if they can.
-    pub(crate) fn start_read_ahead(&mut self, end: i64) -> bool {
+    pub(super) fn start_read_ahead(&mut self, end: i64) -> bool {
         let next = self.position();
         let now = next.time().map_or(i64::MAX, Timestamp::as_ns);
-        let by = self.merge.delivered_by(Timestamp::from_ns(end));
+        let by = self.reader.delivered_by(Timestamp::from_ns(end));
         if next.is_end() || by.is_some_and(|by| by.as_ns() <= now) {
             return false;
         }
-        self.unfilter_merge();
-        let state = self.extensions.keep_state().then(|| self.checkpoint_here());
+        self.reader.unfilter();
+        let state = self.extensions().keep_state().then(|| self.checkpoint_here());
         let back = self.position();
-        let (is_current, skip) = (self.state.is_current, self.skip_before.clone());
-        self.read_ahead = Some(ReadAhead { end, back, state, is_current, skip });
+        let (is_current, skip) = (self.state.is_current(), self.ahead.skip.clone());
+        self.ahead.running = Some(Running { end, back, state, is_current, skip });
         true
     }
 
     /// Returns to the place at which the read ahead started, after the read ahead has come to its
     /// end. The events delivered ahead are skipped from there on.
-    pub(crate) fn finish_read_ahead(&mut self) {
-        if let Some(ahead) = self.read_ahead.take() {
-            let by = self.merge.delivered_by(Timestamp::from_ns(ahead.end));
+    pub(super) fn finish_read_ahead(&mut self) {
+        if let Some(ahead) = self.ahead.running.take() {
+            let by = self.reader.delivered_by(Timestamp::from_ns(ahead.end));
             self.return_from_read_ahead(ahead, EndPlace::delivered(by));
         }
     }
 
     /// Returns to the place at which the read ahead started before it has come to its end, unless
     /// the next read has the same end time.
-    pub(crate) fn abort_read_ahead_unless(&mut self, end: Option<i64>) {
-        if let Some(ahead) = self.read_ahead.take_if(|ahead| Some(ahead.end) != end) {
+    pub(super) fn abort_read_ahead_unless(&mut self, end: Option<i64>) {
+        if let Some(ahead) = self.ahead.running.take_if(|ahead| Some(ahead.end) != end) {
             let here = self.position();
             self.return_from_read_ahead(ahead, EndPlace::Position(here));
         }
     }
 
     /// Returns to the start of a read ahead. Events delivered ahead are skipped up to `until`.
-    fn return_from_read_ahead(&mut self, ahead: ReadAhead, until: EndPlace) {
+    fn return_from_read_ahead(&mut self, ahead: Running, until: EndPlace) {
         let sought = self.seek_position(&ahead.back);
         debug_assert!(sought.is_ok(), "the traceset stays the same");
-        if let Some(state) = &ahead.state {
-            self.extensions.restore(&state.states);
-        }
-        self.state.is_current = ahead.is_current;
+        self.state.return_to(ahead.state.as_ref(), ahead.is_current);
         let skip = ahead.skip.filter(|skip| skip.time >= ahead.end);
-        self.skip_before = skip.or(Some(SkipBefore { time: ahead.end, until }));
+        self.ahead.skip = skip.or(Some(SkipBefore { time: ahead.end, until }));
     }
 }

@@ -3,8 +3,8 @@
 use ltt_read::{TimeSearch, Timestamp};
 
 use super::TracesetContext;
-use super::filtered_read::ReadPoint;
-use crate::traceset::{Revision, StalePosition, TracesetPosition, UNKNOWN};
+use super::read_ahead::ReadAhead;
+use crate::traceset::{Revision, StalePosition, TracesetPosition};
 
 /// A seek to a time that is done in pieces, created by [`TracesetContext::search_time`].
 #[derive(Debug)]
@@ -38,13 +38,8 @@ impl TracesetContext<'_> {
     /// No event before the position is at this time or later. If a clock goes back, events before
     /// the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them.
     pub fn seek_time(&mut self, time: Timestamp) {
-        self.merge.seek(time);
-        if let Some(read_point) = &mut self.read_point {
-            *read_point = ReadPoint::Time(time);
-        }
+        self.reader.seek_time(time);
         self.moved();
-        self.now = time.as_ns();
-        self.latest = time.as_ns().checked_sub(1);
     }
 
     /// Creates a seek to a time that is done in pieces, since a seek in large packets takes
@@ -83,12 +78,8 @@ impl TracesetContext<'_> {
     pub fn seek_result(&mut self, mut seek: IncrementalSeek) -> Result<(), StalePosition> {
         self.check_generation(seek.generation)?;
         while !seek.run(u64::MAX) {}
-        let time = seek.time();
-        self.merge.seek_result(seek.search);
-        self.read_point = None;
+        self.reader.seek_result(seek.search);
         self.moved();
-        self.now = time.as_ns();
-        self.latest = time.as_ns().checked_sub(1);
         Ok(())
     }
 
@@ -99,39 +90,27 @@ impl TracesetContext<'_> {
     /// Returns [`StalePosition`] if the position belongs to another traceset. Nothing changes then.
     pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
         self.check_position(position)?;
-        self.merge.seek_positions(position.tracefiles());
-        self.read_point = None;
+        self.reader.seek_position(position);
         self.moved();
-        // After a clock has gone back, events are still delivered at this time.
-        self.now = position.time().map_or(i64::MAX, Timestamp::as_ns);
-        self.latest = position.latest();
         Ok(())
     }
 
     /// Seeks the position before the first event, and resets all extensions.
     pub fn seek_start(&mut self) {
         self.seek_time(Timestamp::MIN);
-        self.extensions.reset();
-        self.state.is_current = true;
-        self.state.at_begin = true;
-        self.state.events = 0;
+        self.state.reset();
     }
 
     /// Seeks the position after the last event.
     pub fn seek_end(&mut self) {
         let end = TracesetPosition::end(self.traceset());
-        self.merge.seek_positions(end.tracefiles());
-        self.read_point = None;
+        self.reader.seek_position(&end);
         self.moved();
-        self.now = i64::MAX;
     }
 
     fn moved(&mut self) {
-        (self.skip_before, self.read_ahead) = (None, None);
-        self.now = i64::MIN;
-        self.latest = UNKNOWN;
-        self.state.is_current = false;
-        self.state.at_begin = false;
+        self.ahead = ReadAhead::default();
+        self.state.note_moved();
         if let Some(check) = &mut self.check {
             check.moved();
         }

@@ -32,14 +32,13 @@ impl TracesetContext<'_> {
         events: u64,
         mut matching: impl FnMut(&Event<'_>) -> bool,
     ) -> u64 {
-        self.unfilter_merge();
-        self.read_ahead = None;
+        self.reader.unfilter();
+        self.ahead.stop();
         let mut found = 0;
         while found < events
-            && let Some(event) = self.merge.next()
+            && let Some(is_matching) = self.reader.peek(&mut matching)
         {
-            found += u64::from(matching(&event));
-            self.merge.unread();
+            found += u64::from(is_matching);
             self.catch_up(&Bounds::all().events(1));
         }
         found
@@ -74,7 +73,7 @@ impl TracesetContext<'_> {
             self.seek_time(time);
             let begin = self.position();
             let mut here = 0;
-            self.scan(&end, |event| {
+            self.reader.scan(&end, |event| {
                 here += u64::from(matching(event));
                 true
             });
@@ -96,7 +95,8 @@ impl TracesetContext<'_> {
         let mut before = found.saturating_sub(events);
         let sought = self.seek_position(&begin);
         debug_assert!(sought.is_ok(), "the traceset stays the same");
-        self.scan(&TracesetPosition::end(self.traceset()), |event| {
+        let end = TracesetPosition::end(self.traceset());
+        self.reader.scan(&end, |event| {
             if !matching(event) {
                 return true;
             }

@@ -11,44 +11,28 @@ impl TracesetContext<'_> {
     /// Sets the policy by which checkpoints are saved from now on, while events are read in order.
     /// Existing checkpoints are subject to the same memory limit.
     pub fn set_checkpoint_policy(&mut self, policy: CheckpointPolicy) {
-        self.state.policy = policy;
-        self.keep_within_memory();
-    }
-
-    /// Removes checkpoints until the remaining ones fit into the memory limit. Returns how often
-    /// every other checkpoint was removed.
-    fn keep_within_memory(&mut self) -> u32 {
-        let policy = &mut self.state.policy;
-        let times = self.checkpoints.fit(policy.memory);
-        policy.every = policy.every.saturating_mul(1u64.checked_shl(times).unwrap_or(u64::MAX));
-        times
+        self.state.set_policy(policy);
     }
 
     /// Adds a checkpoint at the current position. Returns `false` if the state of extensions is not
     /// that of the position.
     pub fn save_checkpoint(&mut self) -> bool {
-        if !self.state.is_current {
+        if !self.state.is_current() {
             return false;
         }
         let checkpoint = self.checkpoint_here();
-        let number = self.checkpoints.insert(checkpoint);
-        let every = self.state.policy.every;
-        let times = self.keep_within_memory();
-        // The new checkpoint may have been removed. Count the events since the last one that was
-        // kept.
-        let dropped = number as u64 & !u64::MAX.checked_shl(times).unwrap_or(0);
-        self.state.events = dropped.saturating_mul(every);
+        self.state.keep(checkpoint);
         true
     }
 
     /// Creates a checkpoint at the current position and returns it to the caller instead of keeping
     /// it. Returns `None` if the state of extensions is not that of the position.
     pub fn checkpoint(&mut self) -> Option<Checkpoint> {
-        self.state.is_current.then(|| self.checkpoint_here())
+        self.state.is_current().then(|| self.checkpoint_here())
     }
 
-    pub(crate) fn checkpoint_here(&mut self) -> Checkpoint {
-        Checkpoint { position: self.position(), states: self.extensions.save().into() }
+    pub(super) fn checkpoint_here(&mut self) -> Checkpoint {
+        Checkpoint::new(self.position(), self.extensions().save())
     }
 
     /// Seeks a checkpoint of this context or of one with the same extensions, and restores its
@@ -66,13 +50,13 @@ impl TracesetContext<'_> {
     }
 
     fn check_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), CheckpointMismatch> {
-        self.check_position(&checkpoint.position)?;
-        self.extensions.check(&checkpoint.states)
+        self.check_position(checkpoint.position())?;
+        self.state.check(checkpoint.states())
     }
 
     /// Returns the checkpoints kept so far.
     pub fn checkpoints(&self) -> &Checkpoints {
-        &self.checkpoints
+        self.state.checkpoints()
     }
 
     /// Sets the checkpoints to those of another context of the same traceset, with the same
@@ -85,22 +69,33 @@ impl TracesetContext<'_> {
     /// conditions of [`restore`](Self::restore). The previous checkpoints stay then.
     pub fn set_checkpoints(&mut self, checkpoints: Checkpoints) -> Result<(), CheckpointMismatch> {
         checkpoints.iter().try_for_each(|checkpoint| self.check_checkpoint(checkpoint))?;
-        self.checkpoints = checkpoints;
-        self.keep_within_memory();
+        self.state.set_checkpoints(checkpoints);
         Ok(())
+    }
+
+    /// Returns the memory limit of checkpoints, in bytes.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn checkpoint_memory(&self) -> usize {
+        self.state.policy().memory
+    }
+
+    /// Sets the checkpoints to some that are known to fit this context.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn replace_checkpoints(&mut self, checkpoints: Checkpoints) {
+        self.state.set_checkpoints(checkpoints);
     }
 
     /// Returns `true` if the state of extensions is that of the current position. This holds while
     /// events are read in order, and no longer after seeking.
     pub fn is_state_current(&self) -> bool {
-        self.state.is_current
+        self.state.is_current()
     }
 
     /// Seeks the last checkpoint before a time, or the start if there is none, and restores the
     /// state of extensions there. [Replaying](Self::replay_state) from there to the time brings the state
     /// to that time.
     pub fn seek_checkpoint(&mut self, time: Timestamp) {
-        let nearest = self.checkpoints.nearest(time).cloned();
+        let nearest = self.checkpoints().nearest(time).cloned();
         self.go_to_checkpoint(nearest);
     }
 
@@ -122,7 +117,7 @@ impl TracesetContext<'_> {
         position: &TracesetPosition,
     ) -> Result<u64, StalePosition> {
         self.check_position(position)?;
-        let nearest = self.checkpoints.nearest_position(position).cloned();
+        let nearest = self.checkpoints().nearest_position(position).cloned();
         self.go_to_checkpoint(nearest);
         Ok(self.catch_up(&Bounds::all().until_position(position)))
     }
@@ -130,7 +125,7 @@ impl TracesetContext<'_> {
     /// Computes the state of extensions at the current position, after seeking. Returns the number
     /// of replayed events: 0 if the state was current.
     pub fn update_state(&mut self) -> u64 {
-        if self.state.is_current {
+        if self.state.is_current() {
             return 0;
         }
         let position = self.position();
@@ -139,7 +134,7 @@ impl TracesetContext<'_> {
 
     /// Replays events, and continues when a hook of an extension stops the read. Returns the number
     /// of replayed events.
-    pub(crate) fn catch_up(&mut self, bounds: &Bounds) -> u64 {
+    pub(super) fn catch_up(&mut self, bounds: &Bounds) -> u64 {
         let mut events = 0;
         while let Ok(ReadEnd { events: more, reason }) = self.replay_state(bounds) {
             events += more;
@@ -151,31 +146,21 @@ impl TracesetContext<'_> {
     }
 
     fn go_to_checkpoint(&mut self, checkpoint: Option<Checkpoint>) {
-        let Some(Checkpoint { position, states }) = checkpoint else {
+        let Some(checkpoint) = checkpoint else {
             self.seek_start();
             return;
         };
-        if self.extensions.check(&states).is_err() || self.seek_position(&position).is_err() {
+        let states = checkpoint.states();
+        if self.state.check(states).is_err() || self.seek_position(checkpoint.position()).is_err() {
             self.seek_start();
             return;
         }
-        self.extensions.restore(&states);
-        self.state.is_current = true;
-        self.state.events = 0;
-    }
-
-    /// Returns the number of events that may be read before the next checkpoint is due.
-    pub(crate) fn events_to_checkpoint(&self) -> u64 {
-        if !self.state.is_current || self.extensions.is_empty() {
-            return u64::MAX;
-        }
-        self.state.policy.every.saturating_sub(self.state.events).max(1)
+        self.state.restore(states);
     }
 
     /// Counts events that were read, and saves a checkpoint if one is due.
-    pub(crate) fn count_read_events(&mut self, events: u64) {
-        self.state.events = self.state.events.saturating_add(events);
-        if self.state.events >= self.state.policy.every && !self.extensions.is_empty() {
+    pub(super) fn count_read_events(&mut self, events: u64) {
+        if self.state.count(events) {
             self.save_checkpoint();
         }
     }

@@ -1,6 +1,6 @@
 //! Changes of hooks that hooks request.
 
-use std::fmt;
+use std::{fmt, mem};
 
 use lttv_hooks::{HookId, IntoFlow};
 
@@ -11,7 +11,7 @@ use super::subscription::Subscription;
 /// before the next event.
 #[derive(Default)]
 pub struct Commands<'h> {
-    pub(crate) pending: Vec<Command<'h>>,
+    pending: Vec<Command<'h>>,
 }
 
 /// A requested change of hooks.
@@ -55,6 +55,17 @@ impl<'h> Commands<'h> {
     /// Removes a hook, or one reference to it, before the next event.
     pub fn remove(&mut self, id: HookId) {
         self.pending.push(Command::Remove(id));
+    }
+
+    /// Returns `true` if no changes were requested.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Removes and returns the requested changes, in order.
+    pub(crate) fn take(&mut self) -> Vec<Command<'h>> {
+        mem::take(&mut self.pending)
     }
 }
 

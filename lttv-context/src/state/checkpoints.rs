@@ -33,11 +33,20 @@ struct Counted {
 /// The state of all extensions of a context at a position.
 #[derive(Clone)]
 pub struct Checkpoint {
-    pub(crate) position: TracesetPosition,
-    pub(crate) states: Arc<[Saved]>,
+    position: TracesetPosition,
+    states: Arc<[Saved]>,
 }
 
 impl Checkpoint {
+    pub(crate) fn new(position: TracesetPosition, states: Vec<Saved>) -> Self {
+        Checkpoint { position, states: states.into() }
+    }
+
+    /// Returns the states of the extensions and data, by their index in the context.
+    pub(crate) fn states(&self) -> &[Saved] {
+        &self.states
+    }
+
     /// Returns the position at which the state was saved.
     pub fn position(&self) -> &TracesetPosition {
         &self.position

@@ -9,39 +9,34 @@ use std::sync::Arc;
 
 use ltt_read::{Merge, Position, Timestamp};
 
-use super::TracesetContext;
+use super::Reader;
 use crate::bounds::{Bounds, EndReason};
-use crate::traceset::{Latest, TracesetPosition, time_of};
+use crate::hooks::Check;
+use crate::traceset::{Latest, Traceset, TracesetPosition, time_of};
 
 /// A position in the order of all events.
 #[derive(Debug)]
-pub(crate) enum ReadPoint {
+pub(super) enum ReadPoint {
     /// The position before the first event of each tracefile at this time or later.
     Time(Timestamp),
     /// The position before or after an event. `place` is the event's position in its tracefile, and
-    /// its time of delivery is [`TracesetContext::now`].
+    /// its time of delivery is [`Reader::now`].
     Event { tracefile: usize, place: Position },
     /// The positions in all tracefiles.
     Tracefiles { positions: Arc<[Position]>, latest: Latest },
 }
 
-impl TracesetContext<'_> {
+impl Reader {
     /// Moves the merge to the state that it would have after reading all events.
-    pub(crate) fn unfilter_merge(&mut self) {
+    pub(in crate::context) fn unfilter(&mut self) {
         if let Some(read_point) = self.read_point.take() {
             self.latest = read_point.latest(self.now);
             read_point.seek(&mut self.merge, self.now);
         }
     }
 
-    /// Returns `true` if events that do not pass the check may be skipped.
-    pub(crate) fn can_filter_merge(&self) -> bool {
-        self.check.is_some() && !self.extensions.keep_state()
-    }
-
     /// Prepares the merge to skip events that do not pass the check.
-    pub(crate) fn filter_merge(&mut self) {
-        let Some(check) = &mut self.check else { return };
+    pub(in crate::context) fn filter(&mut self, check: &mut Check<'_>) {
         if self.read_point.is_none() {
             let positions = self.merge.positions_after().into();
             self.read_point = Some(ReadPoint::Tracefiles { positions, latest: self.latest });
@@ -53,8 +48,9 @@ impl TracesetContext<'_> {
 
     /// Updates the current position after a read that skipped events. The read delivered `events`
     /// events and ended for `reason`. `end_time` is the time of delivery at which it stops, in ns.
-    pub(crate) fn set_read_point(
+    pub(in crate::context) fn end_filtered(
         &mut self,
+        traceset: &Traceset,
         bounds: &Bounds,
         end_time: Option<i64>,
         events: u64,
@@ -78,20 +74,21 @@ impl TracesetContext<'_> {
                 self.merge.unread();
             }
             EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
-                self.set_read_point_at_end(bounds, end_time, events > 0);
+                self.end_filtered_at(traceset, bounds, end_time, events > 0);
             }
         }
     }
 
     /// Updates the current position after no event before the bounds passed: it is at the nearer
     /// bound.
-    fn set_read_point_at_end(
+    fn end_filtered_at(
         &mut self,
+        traceset: &Traceset,
         bounds: &Bounds,
         end_time: Option<i64>,
         has_delivered: bool,
     ) {
-        let end = TracesetPosition::end(self.traceset());
+        let end = TracesetPosition::end(traceset);
         let position = bounds.end_position().unwrap_or(&end);
         let key = position.key();
         match end_time {
@@ -132,13 +129,13 @@ impl TracesetContext<'_> {
 
     /// Computes the current position if events are skipped. A second merge seeks it, so that this
     /// one does not move.
-    pub(crate) fn filtered_position(&self) -> Option<TracesetPosition> {
+    pub(super) fn filtered_position(&self, traceset: &Traceset) -> Option<TracesetPosition> {
         let read_point = self.read_point.as_ref()?;
-        let mut merge = Merge::new(self.traceset().traces());
+        let mut merge = Merge::new(traceset.traces());
         read_point.seek(&mut merge, self.now);
         let time = merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.map(|time| (time, merge.current_tracefile() as u32));
-        let (generation, latest) = (self.traceset().revision(), read_point.latest(self.now));
+        let (generation, latest) = (traceset.revision(), read_point.latest(self.now));
         Some(TracesetPosition::new(generation, key, latest, merge.positions()))
     }
 }

@@ -1,0 +1,143 @@
+//! The merge of a context, and its position in the order of all events.
+
+mod filtered;
+
+use ltt_read::{Error, Event, Merge, Notice, TimeSearch, Timestamp};
+
+use crate::bounds::{Bounds, Limit};
+use crate::traceset::{Key, Latest, Traceset, TracesetPosition, time_of};
+
+use filtered::ReadPoint;
+
+/// A merge, and the current position in the order of all events.
+#[derive(Debug)]
+pub(super) struct Reader {
+    merge: Merge,
+    /// The time of delivery of the last event, or the time sought, in ns. No later event is
+    /// delivered at a time before it.
+    now: i64,
+    /// A bound on the times of the events before the current position.
+    latest: Latest,
+    /// The current position among all events while the merge skips events that do not pass the
+    /// check: the tracefiles are then at other places than in a read of all events.
+    read_point: Option<ReadPoint>,
+}
+
+impl Reader {
+    /// Creates a reader that is before the first event.
+    pub(super) fn new(traceset: &Traceset) -> Self {
+        let merge = Merge::new(traceset.traces());
+        Reader { merge, now: i64::MIN, latest: None, read_point: None }
+    }
+
+    pub(super) fn merge(&self) -> &Merge {
+        &self.merge
+    }
+
+    pub(super) fn take_errors(&mut self) -> Vec<Error> {
+        self.merge.take_errors()
+    }
+
+    pub(super) fn take_notices(&mut self) -> Vec<Notice> {
+        self.merge.take_notices()
+    }
+
+    /// Computes a time of delivery by which all events before `end` have been delivered: see
+    /// [`Merge::delivered_by`].
+    pub(super) fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
+        self.merge.delivered_by(end)
+    }
+
+    /// Returns `true` if all events before the time have been delivered by the time of delivery
+    /// `by`, and the current position is at that time or later.
+    pub(super) fn is_past(&self, by: Option<Timestamp>) -> bool {
+        by.is_some_and(|by| by.as_ns() <= self.now)
+    }
+
+    /// Returns the position before the next event, whether or not that event passes a check.
+    pub(super) fn position(&mut self, traceset: &Traceset) -> TracesetPosition {
+        if let Some(position) = self.filtered_position(traceset) {
+            return position;
+        }
+        let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
+        let key = time.map(|time| (time, self.merge.current_tracefile() as u32));
+        let positions = self.merge.positions();
+        self.merge.unread();
+        TracesetPosition::new(traceset.revision(), key, self.latest, positions)
+    }
+
+    pub(super) fn seek_time(&mut self, time: Timestamp) {
+        self.merge.seek(time);
+        if let Some(read_point) = &mut self.read_point {
+            *read_point = ReadPoint::Time(time);
+        }
+        self.set_time(time);
+    }
+
+    /// Seeks the time of a search that is complete.
+    pub(super) fn seek_result(&mut self, search: TimeSearch) {
+        let time = search.time();
+        self.merge.seek_result(search);
+        self.read_point = None;
+        self.set_time(time);
+    }
+
+    fn set_time(&mut self, time: Timestamp) {
+        self.now = time.as_ns();
+        self.latest = time.as_ns().checked_sub(1);
+    }
+
+    pub(super) fn seek_position(&mut self, position: &TracesetPosition) {
+        self.merge.seek_positions(position.tracefiles());
+        self.read_point = None;
+        // After a clock has gone back, events are still delivered at this time.
+        self.now = position.time().map_or(i64::MAX, Timestamp::as_ns);
+        self.latest = position.latest();
+    }
+
+    /// Calls a function with the next event, which stays the next one. Returns `None` at the end.
+    pub(super) fn peek<R>(&mut self, look: impl FnOnce(&Event<'_>) -> R) -> Option<R> {
+        let result = look(&self.merge.next()?);
+        self.merge.unread();
+        Some(result)
+    }
+
+    /// Sets the time to that of the next event, and calls a function with this event and its key.
+    /// Returns `None` at the end.
+    pub(super) fn reach_next<R>(&mut self, look: impl FnOnce(Key, &Event<'_>) -> R) -> Option<R> {
+        self.now = self.now.max(time_of(&self.merge.next()?));
+        let key = (self.now, self.merge.current_tracefile() as u32);
+        let result = self.merge.current().map(|event| look(key, &event));
+        self.merge.unread();
+        result
+    }
+
+    /// Calls a function that reads events. It updates the time of delivery of the last event and
+    /// the bound on the times of the events read, in this order.
+    #[inline]
+    pub(super) fn read<R>(
+        &mut self,
+        read: impl FnOnce(&mut Merge, &mut i64, &mut Latest) -> R,
+    ) -> R {
+        read(&mut self.merge, &mut self.now, &mut self.latest)
+    }
+
+    /// Reads events up to a position without calling hooks. The first event for which `on` returns
+    /// `false` becomes the next event.
+    pub(super) fn scan(&mut self, end: &TracesetPosition, mut on: impl FnMut(&Event<'_>) -> bool) {
+        self.unfilter();
+        let bounds = Bounds::all().until_position(end);
+        let limit = Limit::new(&bounds, None);
+        while self.merge.next().is_some() {
+            let Some(event) = self.merge.current() else { break };
+            let now = self.now.max(time_of(&event));
+            let key = (now, self.merge.current_tracefile() as u32);
+            if now >= limit.time && limit.met(key, &event).is_some() || !on(&event) {
+                self.merge.unread();
+                break;
+            }
+            self.now = now;
+            self.latest = Some(now);
+        }
+    }
+}
