@@ -416,6 +416,43 @@ fn extensions_can_access_each_other() {
     assert_eq!(TracesetContext::new(two_by_two()).extensions().get(last).map(|_| ()), None);
 }
 
+/// A handle refers to nothing in another context, also if data of its type is at the same place.
+#[test]
+fn handles_of_another_context_are_refused() {
+    let mut contexts = [(); 3].map(|()| TracesetContext::new(two_by_two()));
+    let handles = contexts.each_mut().map(|context| {
+        (context.attach(Last(Some("mine".to_owned()))), context.attach_data(Pairs::default()))
+    });
+    for (own, context) in contexts.iter_mut().enumerate() {
+        for (of, (last, pairs)) in handles.into_iter().enumerate() {
+            let extensions = context.extensions_mut();
+            assert_eq!(extensions.get(last).is_some(), of == own);
+            assert_eq!(extensions.get_mut(pairs).is_some(), of == own);
+            let (own_last, own_pairs) = handles[own];
+            assert_eq!(extensions.both_mut(last, own_pairs).is_some(), of == own);
+            assert_eq!(extensions.both_mut(own_pairs, last).is_some(), of == own);
+            assert_eq!(extensions.both_mut(pairs, own_last).is_some(), of == own);
+            assert_eq!(extensions.both_mut(last, pairs).is_some(), of == own);
+        }
+        assert!(
+            context
+                .extensions()
+                .find::<Last>()
+                .is_some_and(|found| { context.extensions()[found].0.as_deref() == Some("mine") })
+        );
+    }
+}
+
+#[test]
+#[should_panic = "the handle belongs to another context"]
+fn indexing_with_a_handle_of_another_context_panics() {
+    let mut context = TracesetContext::new(two_by_two());
+    let mut other = TracesetContext::new(two_by_two());
+    let last = context.attach(Last::default());
+    other.attach(Last::default());
+    let _ = other.extensions()[last].0.as_deref();
+}
+
 /// Only hooks of extensions change state: others are not called when it is updated.
 #[test]
 fn state_is_updated_without_other_hooks() {

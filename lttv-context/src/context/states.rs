@@ -22,7 +22,7 @@ impl States {
     /// Creates the states of a context that is before the first event.
     pub(super) fn new() -> Self {
         States {
-            extensions: Extensions::default(),
+            extensions: Extensions::new(),
             checkpoints: Checkpoints::default(),
             policy: CheckpointPolicy::never(),
             is_current: true,

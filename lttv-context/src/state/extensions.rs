@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[cfg(feature = "checkpoint-files")]
 use super::cell::AnyCodec;
 use super::cell::Cell;
-use super::handle::Handle;
+use super::handle::{Handle, Numbers};
 use super::mismatch::CheckpointMismatch;
 #[cfg(feature = "checkpoint-files")]
 use super::saved::NoState;
@@ -16,25 +16,29 @@ use super::saved::Saved;
 
 /// The extensions and data attached to a context.
 ///
-/// Indexing with a [`Handle`] of another context may panic. [`get`](Self::get) does not panic.
-#[derive(Default)]
+/// Indexing with a [`Handle`] of another context panics. [`get`](Self::get) does not panic.
 pub struct Extensions {
     cells: Vec<Cell>,
+    numbers: Numbers,
 }
 
 impl Extensions {
+    pub(crate) fn new() -> Self {
+        Extensions { cells: Vec::new(), numbers: Numbers::unique() }
+    }
+
     /// Returns the extension or data of a handle. Returns `None` if the handle belongs to another
-    /// context and refers to nothing of this type here.
+    /// context.
     #[inline]
     pub fn get<T: 'static>(&self, handle: Handle<T>) -> Option<&T> {
-        self.cells.get(handle.index)?.value()
+        self.cells.get(self.numbers.index(handle))?.value()
     }
 
     /// Returns the extension or data of a handle mutably. Returns `None` if the handle belongs to
-    /// another context and refers to nothing of this type here.
+    /// another context.
     #[inline]
     pub fn get_mut<T: 'static>(&mut self, handle: Handle<T>) -> Option<&mut T> {
-        self.cells.get_mut(handle.index)?.value_mut()
+        self.cells.get_mut(self.numbers.index(handle))?.value_mut()
     }
 
     /// Returns two extensions or data mutably at the same time. Returns `None` if they are the
@@ -46,12 +50,13 @@ impl Extensions {
         second: Handle<U>,
     ) -> Option<(&mut T, &mut U)> {
         // This is called for each event, and cheaper than `get_disjoint_mut`.
-        let (first, second) = if first.index < second.index {
-            let (before, from) = self.cells.split_at_mut_checked(second.index)?;
-            (before.get_mut(first.index)?, from.first_mut()?)
-        } else if first.index > second.index {
-            let (before, from) = self.cells.split_at_mut_checked(first.index)?;
-            (from.first_mut()?, before.get_mut(second.index)?)
+        let (first, second) = (self.numbers.index(first), self.numbers.index(second));
+        let (first, second) = if first < second {
+            let (before, from) = self.cells.split_at_mut_checked(second)?;
+            (before.get_mut(first)?, from.first_mut()?)
+        } else if first > second {
+            let (before, from) = self.cells.split_at_mut_checked(first)?;
+            (from.first_mut()?, before.get_mut(second)?)
         } else {
             return None;
         };
@@ -60,7 +65,8 @@ impl Extensions {
 
     /// Finds the first extension or data of a type and returns its handle.
     pub fn find<T: 'static>(&self) -> Option<Handle<T>> {
-        self.cells.iter().position(|cell| cell.value::<T>().is_some()).map(Handle::new)
+        let found = self.cells.iter().position(|cell| cell.value::<T>().is_some());
+        found.map(|index| self.numbers.handle(index))
     }
 
     /// Returns `true` if at least one extension is attached, and not only plain data.
@@ -84,7 +90,7 @@ impl Extensions {
 
     pub(crate) fn push<T>(&mut self, cell: Cell) -> Handle<T> {
         self.cells.push(cell);
-        Handle::new(self.cells.len() - 1)
+        self.numbers.handle(self.cells.len() - 1)
     }
 
     /// Iterates over the extensions: index, type name, and codec if there is one.
