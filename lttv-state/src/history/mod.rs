@@ -98,9 +98,10 @@ mod time;
 
 pub use ltt_read::Timestamp;
 
-pub use build::builder::{Builder, Settings};
-pub use build::changes::Text;
-pub use build::write_block::Live;
+pub use build::builder::Builder;
+pub use build::live::Live;
+pub use build::settings::Settings;
+pub use build::states::Text;
 pub use error::HistoryError;
 pub use file::resume_note::ResumeNote;
 pub use file::source::Access;

@@ -1,68 +1,26 @@
-//! The builder of histories: its settings, its attributes, and its end.
+//! The builder of histories.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
 
 use ltt_read::Timestamp;
 
-use super::current_state::CurrentState;
-use super::partial_file::{self, Output, PartialFile};
-use super::reorder::ReorderBuffer;
+use super::block_writer::{BlockWriter, Output};
+use super::clock::Clock;
+use super::live::Live;
+use super::partial_file::PartialFile;
+use super::recover::Recovered;
+use super::reorder::{Action, Change, ReorderBuffer};
+use super::settings::Settings;
+use super::states::{States, Text};
 use crate::history::Interval;
-use crate::history::block::raw_value::{RawInterval, TextPool};
+use crate::history::block::raw_value::RawValue;
 use crate::history::error::HistoryError;
-use crate::history::file::index::{self, BlockEntry};
-use crate::history::file::presence::PresenceBuilder;
+use crate::history::file;
 use crate::history::file::resume_note::ResumeNote;
-use crate::history::file::source::{Access, Source};
-use crate::history::file::spanning::{SpanningTree, SpanningTreeBuilder};
-use crate::history::file::{self, FrameKind};
-use crate::history::identity::HistoryIdentity;
 use crate::history::query::history::History;
 use crate::history::time::last_before;
 use crate::tree::{Quark, Tree};
-
-type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
-
-/// The settings of a [`Builder`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Settings {
-    /// The producer and the source of the history.
-    pub identity: HistoryIdentity,
-    /// The greatest time by which a change may come after a later one, in ns. A change
-    /// waits until it is older than that, and queries do not see it before. 0 means that
-    /// changes come in the order of time, and none wait.
-    pub reorder_window: u64,
-    /// The greatest number of changes that wait. Beyond it, the oldest are taken to be in
-    /// order before the window is over.
-    pub reorder_limit: usize,
-    /// The number of intervals in a block, from 1 to 16 777 216. A block takes about 64
-    /// bytes of memory per interval while it is built. Larger blocks make the file smaller,
-    /// and lose more if the program is killed. `None` means 12 for each attribute, but at
-    /// least 196 608 and at most 1 572 864.
-    pub block_intervals: Option<u32>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            identity: HistoryIdentity::default(),
-            reorder_window: 0,
-            reorder_limit: 1 << 20,
-            block_intervals: None,
-        }
-    }
-}
-
-impl Settings {
-    pub(crate) fn block_intervals(&self, quarks: usize) -> usize {
-        match self.block_intervals {
-            Some(intervals) => intervals.clamp(1, 1 << 24) as usize,
-            None => (12 * quarks).clamp(3 << 16, 3 << 19),
-        }
-    }
-}
+use crate::value::StateValue;
 
 /// A builder of histories: it takes changes and stores the intervals between them.
 ///
@@ -101,45 +59,13 @@ impl Settings {
 /// assert_eq!(history.at(stack, ns(30))?.value, StateValue::I32(1));
 /// # Ok::<(), lttv_state::history::HistoryError>(())
 /// ```
+#[derive(Debug)]
 pub struct Builder {
-    pub(crate) start: i64,
-    /// The time of the last change, in ns.
-    pub(crate) now: i64,
-    /// The time up to which all changes are in blocks, in ns.
-    pub(crate) horizon: i64,
-    /// Readers may have seen the state at `now`, so the next change must be later.
-    pub(crate) now_is_published: bool,
-    pub(crate) settings: Settings,
-    /// The number of logged intervals that make a block.
-    pub(crate) limit: usize,
-    pub(crate) tree: Tree,
-    pub(crate) current: CurrentState,
-    pub(crate) pool: TextPool,
-    /// The number of texts in blocks, their total size in bytes, and the number of
-    /// attributes in blocks.
-    pub(crate) stored_texts: usize,
-    pub(crate) stored_text_bytes: usize,
-    pub(crate) stored_quarks: usize,
-    pub(crate) reorder: Option<ReorderBuffer>,
-    pub(crate) output: Output,
-    pub(crate) blocks: Vec<BlockEntry>,
-    pub(crate) presence: PresenceBuilder,
-    pub(crate) spanning: SpanningTreeBuilder,
-    pub(crate) mark: Option<ResumeNote>,
-    pub(crate) frame: Vec<u8>,
-    /// A write failed, after which the content of the file is unknown.
-    pub(crate) failed: bool,
-    pub(crate) live: Option<Arc<RwLock<History>>>,
-    pub(crate) observer: Option<Observer>,
-}
-
-impl std::fmt::Debug for Builder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut debug = f.debug_struct("Builder");
-        debug.field("start", &self.start).field("now", &self.now);
-        debug.field("attributes", &self.tree.len()).field("blocks", &self.blocks.len());
-        debug.finish_non_exhaustive()
-    }
+    clock: Clock,
+    states: States,
+    writer: BlockWriter,
+    /// The changes that wait to be put in order, if some disorder is permitted.
+    reorder: Option<ReorderBuffer>,
 }
 
 impl Builder {
@@ -173,45 +99,100 @@ impl Builder {
         Ok(Builder::new(start, settings, Output::File(output)))
     }
 
-    pub(crate) fn new(start: i64, settings: Settings, output: Output) -> Builder {
-        let reorder = (settings.reorder_window > 0)
-            .then(|| ReorderBuffer::new(settings.reorder_window, settings.reorder_limit));
-        Builder {
-            start,
-            now: start,
-            horizon: start,
-            now_is_published: false,
-            limit: settings.block_intervals(0),
-            settings,
-            tree: Tree::new(),
-            current: CurrentState::new(start),
-            pool: TextPool::default(),
-            stored_texts: 0,
-            stored_text_bytes: 0,
-            stored_quarks: 0,
-            reorder,
-            output,
-            blocks: Vec::new(),
-            presence: PresenceBuilder::default(),
-            spanning: SpanningTreeBuilder::default(),
-            mark: None,
-            frame: Vec::new(),
-            failed: false,
-            live: None,
-            observer: None,
+    /// Continues a history that was not closed, with all attributes, and with the states at
+    /// the end of its last block. All changes before [`earliest`](Self::earliest) are
+    /// stored; those from it on have to be made again. What follows the last complete block
+    /// in the file is removed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the unfinished file does not exist, or is damaged before its
+    /// last block; [`HistoryError::Stale`] if its identity differs from that in `settings`;
+    /// [`HistoryError::Busy`] if another builder is writing it.
+    pub fn resume(path: impl AsRef<Path>, settings: Settings) -> Result<Builder, HistoryError> {
+        Builder::resume_locked(PartialFile::resume(path.as_ref())?, settings)
+    }
+
+    /// Continues a finished history whose source has grown, from a time `settled`
+    /// before which nothing of the source is new.
+    ///
+    /// Blocks that end before that time are copied. The changes from
+    /// [`earliest`](Self::earliest) on have to be made, including those that the file
+    /// contains already, as with [`resume`](Self::resume). If the file has a
+    /// [note](Self::set_resume_note) of a settled time, [`resume_note`](Self::resume_note) returns it, so that
+    /// the source need not be read from its start. The file itself stays unchanged until
+    /// this builder is closed.
+    ///
+    /// The identity in `settings` must have the same producer, version and options as the
+    /// file, which is checked. Its source must be that of the file after it has grown,
+    /// which the caller has to ensure.
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, History, Settings, Timestamp};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("h");
+    /// let ns = Timestamp::from_ns;
+    /// let mut builder = Builder::create(&path, ns(0), Settings::default())?;
+    /// let door = builder.add("door")?;
+    /// builder.set(door, ns(10), "open")?;
+    /// builder.set_resume_note(ns(11), b"one line read")?;
+    /// builder.set(door, ns(20), "closed")?;
+    /// builder.close(ns(25))?;
+    ///
+    /// // There are more lines now, and the second one may be another.
+    /// let mut builder = Builder::extend(&path, Settings::default(), ns(11))?;
+    /// assert_eq!(builder.resume_note().expect("a note").note, b"one line read");
+    /// assert_eq!(builder.earliest(), ns(11));
+    /// builder.set(door, ns(30), "closed")?;
+    /// let history = builder.close(ns(40))?;
+    /// assert_eq!(history.at(door, ns(29))?.value, "open".into());
+    /// assert_eq!(history.at(door, ns(30))?.value, "closed".into());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be opened, if a block to be copied is damaged,
+    /// or if the new file cannot be written; [`HistoryError::Stale`] if the file is of another
+    /// producer, version or options; [`HistoryError::Busy`] if another builder is writing it.
+    pub fn extend(
+        path: impl AsRef<Path>,
+        settings: Settings,
+        settled: Timestamp,
+    ) -> Result<Builder, HistoryError> {
+        let path = path.as_ref();
+        let history = History::open(path)?;
+        let (found, expected) = (history.identity(), &settings.identity);
+        let same = found.producer == expected.producer
+            && (found.version, found.options) == (expected.version, expected.options);
+        if !same {
+            let (expected, found) = (expected.clone().into(), found.clone().into());
+            return Err(HistoryError::Stale { expected, found });
         }
+        let header = file::write_header(history.first(), &settings.identity);
+        let mut output = PartialFile::create(path, &header)?;
+        for frame in history.frames_before(settled.as_ns()) {
+            output.write(frame?)?;
+        }
+        let mut builder = Builder::resume_locked(output, settings)?;
+        let now = builder.clock.now();
+        let is_of_use = |note: &&ResumeNote| note.time <= settled && note.horizon <= now;
+        if let Some(note) = history.resume_note().filter(is_of_use).cloned() {
+            builder.writer.set_note(note);
+        }
+        Ok(builder)
     }
 
     /// Sets a function that is called with every interval as soon as it has ended, in the
     /// order of ends. When the history is closed, it is called with the last interval of
     /// each attribute, in the order of quarks.
     pub fn observe(&mut self, observer: impl FnMut(&Interval<'_>) + Send + 'static) {
-        self.observer = Some(Box::new(observer));
+        self.states.observe(Box::new(observer));
     }
 
     /// Returns the tree of the attributes added so far.
     pub fn tree(&self) -> &Tree {
-        &self.tree
+        self.states.tree()
     }
 
     /// Returns the attribute at `path`, which is added if it does not exist. See
@@ -221,7 +202,7 @@ impl Builder {
     ///
     /// Returns the errors of [`Tree::add`].
     pub fn add(&mut self, path: &str) -> Result<Quark, HistoryError> {
-        self.add_below(Quark::ROOT, path)
+        self.states.add(Quark::ROOT, path)
     }
 
     /// Returns the attribute at `path` below `base`, which is added if it does not exist.
@@ -230,9 +211,7 @@ impl Builder {
     ///
     /// Returns the errors of [`Tree::add`].
     pub fn add_below(&mut self, base: Quark, path: &str) -> Result<Quark, HistoryError> {
-        let added = self.tree.add(base, path);
-        self.attributes_added();
-        Ok(added?)
+        self.states.add(base, path)
     }
 
     /// Returns the child of `parent` with this exact name, in which no character is
@@ -242,26 +221,18 @@ impl Builder {
     ///
     /// Returns the errors of [`Tree::add_child`].
     pub fn add_child(&mut self, parent: Quark, name: &str) -> Result<Quark, HistoryError> {
-        let added = self.tree.add_child(parent, name);
-        self.attributes_added();
-        Ok(added?)
-    }
-
-    /// Adjusts the state and the size of blocks after attributes were added.
-    fn attributes_added(&mut self) {
-        self.current.grow(self.tree.len());
-        self.limit = self.settings.block_intervals(self.tree.len());
+        self.states.add_child(parent, name)
     }
 
     /// Returns the start of the history: its first time.
     pub fn start(&self) -> Timestamp {
-        Timestamp::from_ns(self.start)
+        Timestamp::from_ns(self.clock.start())
     }
 
     /// Returns the time of the last change, or the start if there was none. Changes that
     /// wait to be put in order do not count.
     pub fn now(&self) -> Timestamp {
-        Timestamp::from_ns(self.now)
+        Timestamp::from_ns(self.clock.now())
     }
 
     /// Returns the earliest time at which a change is still possible. A
@@ -290,7 +261,7 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn earliest(&self) -> Timestamp {
-        Timestamp::from_ns(self.now.saturating_add(self.now_is_published.into()))
+        self.clock.earliest()
     }
 
     /// Returns the present state of an attribute: its value and the time since which it has
@@ -300,8 +271,175 @@ impl Builder {
     ///
     /// Returns an error if the attribute does not exist.
     pub fn ongoing(&self, quark: Quark) -> Result<Interval<'_>, HistoryError> {
-        let (start, raw) = self.current.get(quark).ok_or(HistoryError::UnknownQuark { quark })?;
-        Ok(Interval::new(quark, start, self.now, self.pool.value(raw)))
+        self.states.ongoing(quark, self.clock.now())
+    }
+
+    /// Sets the value of an attribute from `time` on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the attribute does not exist, if `time` is before the last change
+    /// (or before the reorder window), or if writing fails. After a failure to write,
+    /// nothing more can be added.
+    #[inline]
+    pub fn set<'v>(
+        &mut self,
+        quark: Quark,
+        time: Timestamp,
+        value: impl Into<StateValue<'v>>,
+    ) -> Result<(), HistoryError> {
+        let raw = self.states.encode(value.into())?;
+        self.set_raw(quark, time.as_ns(), raw)
+    }
+
+    /// Returns a handle of a text, which is added to the builder's pool. A text that is set
+    /// many times needs only one lookup if it is set by [`set_text`](Self::set_text).
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, Timestamp};
+    /// let minute = Timestamp::from_ns;
+    /// let mut builder = Builder::in_memory(minute(0));
+    /// let door = builder.add("house/door")?;
+    /// let (open, closed) = (builder.text("open")?, builder.text("closed")?);
+    /// for hour in 0..24 {
+    ///     builder.set_text(door, minute(hour * 60), open)?;
+    ///     builder.set_text(door, minute(hour * 60 + 5), closed)?;
+    /// }
+    /// let history = builder.close(minute(24 * 60))?;
+    /// assert_eq!(history.at(door, minute(62))?.value, "open".into());
+    /// # Ok::<(), lttv_state::history::HistoryError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are too many texts.
+    pub fn text(&mut self, text: &str) -> Result<Text, HistoryError> {
+        self.states.text(text)
+    }
+
+    /// Sets the value of an attribute to a text of this builder, from `time` on. A text
+    /// of another builder may be refused, or stand for any text of this one.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`set`](Self::set); and [`HistoryError::UnknownText`].
+    #[inline]
+    pub fn set_text(
+        &mut self,
+        quark: Quark,
+        time: Timestamp,
+        text: Text,
+    ) -> Result<(), HistoryError> {
+        let raw = self.states.encode_text(text)?;
+        self.set_raw(quark, time.as_ns(), raw)
+    }
+
+    /// Sets an attribute and all below it to null from `time` on. Their quarks remain
+    /// valid.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`set`](Self::set).
+    pub fn remove(&mut self, quark: Quark, time: Timestamp) -> Result<(), HistoryError> {
+        self.change(quark, time.as_ns(), Action::Remove)
+    }
+
+    /// Pushes a value onto a stack at a time.
+    ///
+    /// The value of the attribute itself is the depth of the stack, as an `I32`, or null if
+    /// it is empty. Its children `1`, `2` and so on are the elements, with `1` at the
+    /// bottom. They are added as needed.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`set`](Self::set). Returns an error if the attribute's value
+    /// is not a depth, or if the stack has a depth of 100 000 already. With a reorder
+    /// window, these two are returned by a later call, the one by which the change takes
+    /// effect.
+    pub fn push<'v>(
+        &mut self,
+        stack: Quark,
+        time: Timestamp,
+        value: impl Into<StateValue<'v>>,
+    ) -> Result<(), HistoryError> {
+        let raw = self.states.encode(value.into())?;
+        self.change(stack, time.as_ns(), Action::Push(raw))
+    }
+
+    /// Removes the topmost value of a stack at a time. An empty stack stays empty: its
+    /// values may have been pushed before the start of the history.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`push`](Self::push).
+    pub fn pop(&mut self, stack: Quark, time: Timestamp) -> Result<(), HistoryError> {
+        self.change(stack, time.as_ns(), Action::Pop)
+    }
+
+    /// Returns the value on top of a stack now. It is null if the stack is empty.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the attribute does not exist, or if its value is not a depth.
+    pub fn top(&self, stack: Quark) -> Result<StateValue<'_>, HistoryError> {
+        self.states.top(stack)
+    }
+
+    /// Returns a handle by which other threads can query the blocks written so far.
+    ///
+    /// The blocks of a growing file are read when they are first used, and then kept in
+    /// memory until the file is finished and mapped. A growing file is not mapped, so that
+    /// nothing that other processes do to it can end this one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an earlier write failed.
+    pub fn live(&mut self) -> Result<Live, HistoryError> {
+        self.writer.live(self.states.tree(), &self.clock)
+    }
+
+    /// Writes a block of all changes up to [`now`](Self::now), which makes them visible to
+    /// readers in other threads. In a file, they then survive the end of this program; the
+    /// call does not wait until they are on disk. Blocks are also written whenever there is
+    /// enough for one. Many small blocks make the history larger and slower.
+    ///
+    /// The state that readers have seen must not change, so the next change must be later
+    /// than `now`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if writing fails.
+    pub fn flush(&mut self) -> Result<(), HistoryError> {
+        if self.states.has_unwritten() {
+            self.write_block()?;
+            self.clock.publish();
+        }
+        Ok(())
+    }
+
+    /// Stores a note for [extending](Self::extend) this history when its source has grown.
+    /// It can contain, for example, the state of the producer, which then need not read its
+    /// source from the start. All that happened before `time` must have been added.
+    ///
+    /// Only the last note is kept. Changes that wait to be put in order are applied, and
+    /// then all is written as by [`flush`](Self::flush), so notes should be rare. `time` is
+    /// best chosen such that nothing before it is likely to be added to the source any more.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`flush`](Self::flush).
+    pub fn set_resume_note(&mut self, time: Timestamp, note: &[u8]) -> Result<(), HistoryError> {
+        self.apply_waiting()?;
+        self.flush()?;
+        let horizon = self.clock.horizon();
+        self.writer.set_note(ResumeNote { time, horizon, note: note.to_vec() });
+        Ok(())
+    }
+
+    /// Returns the last note of [`set_resume_note`](Self::set_resume_note). In a history that was
+    /// [extended](Self::extend), it is the note of the file, if it is valid there.
+    pub fn resume_note(&self) -> Option<&ResumeNote> {
+        self.writer.note()
     }
 
     /// Closes the history at `end`. All attributes keep their values until before this time,
@@ -317,69 +455,20 @@ impl Builder {
     /// Returns [`HistoryError::EndsTooEarly`] if there are changes at `end` or after it;
     /// and an error if writing fails, or if the unfinished file was damaged, removed or
     /// replaced. The file then remains unfinished.
-    pub fn close(self, end: Timestamp) -> Result<History, HistoryError> {
-        let last = self.reorder.as_ref().map_or(self.now, |r| r.latest().max(self.now));
-        match last_before(end).filter(|end| *end >= last) {
-            Some(end) => self.close_after(end),
-            None => Err(HistoryError::EndsTooEarly { end, last: Timestamp::from_ns(last) }),
-        }
-    }
-
-    /// Closes the history, whose last time is `end`, in ns.
-    fn close_after(mut self, end: i64) -> Result<History, HistoryError> {
+    pub fn close(mut self, end: Timestamp) -> Result<History, HistoryError> {
+        let now = self.clock.now();
+        let last_change = self.reorder.as_ref().map_or(now, |reorder| reorder.latest().max(now));
+        let Some(last) = last_before(end).filter(|last| *last >= last_change) else {
+            let last = Timestamp::from_ns(last_change);
+            return Err(HistoryError::EndsTooEarly { end, last });
+        };
         self.apply_waiting()?;
-        if self.has_unwritten_changes() {
-            self.write_block()?;
+        let Builder { mut clock, mut states, mut writer, .. } = self;
+        if states.has_unwritten() {
+            writer.write(&mut states, &mut clock)?;
         }
-        if let Some(observer) = &mut self.observer {
-            for entry in self.current.entries(end) {
-                observer(&interval(&self.pool, entry));
-            }
-        }
-        let quarks = self.tree.len();
-        if let Output::File(_) = self.output {
-            if self.failed {
-                return Err(HistoryError::Failed);
-            }
-            let Builder { frame, blocks, presence, spanning, mark, current, start, .. } = &mut self;
-            file::frame(frame, FrameKind::Index, |out| {
-                let spanning = |out: &mut Vec<u8>| {
-                    spanning.write(out, *start, blocks.len(), current.entries(end));
-                };
-                index::write(out, end, quarks, blocks, presence, spanning, mark.as_ref());
-            });
-            let (index, _) = self.store()?;
-            let Output::File(mut file) = self.output else { return Err(HistoryError::Failed) };
-            let trailer = file::trailer(index, file.len);
-            file.write(&trailer)?;
-            file.sync()?;
-            // Other processes may have written to the file. A finished file is replaced
-            // only by what was built.
-            let source = Source::of(&file.file, Access::Map);
-            let history = source.map_err(|error| partial_file::io(&file.partial, error));
-            let history = history.and_then(History::of_source)?;
-            let is_right = (history.first(), history.last()) == (self.start, end)
-                && *history.identity() == self.settings.identity
-                && history.blocks() == self.blocks.len();
-            if !is_right {
-                return Err(HistoryError::Replaced { path: file.partial });
-            }
-            history.verify()?;
-            file.finish()?;
-            if let Some(live) = &self.live {
-                *live.write().unwrap_or_else(PoisonError::into_inner) = history.clone();
-            }
-            return Ok(history);
-        }
-        let mut spanning = Vec::new();
-        let open = self.current.entries(end);
-        self.spanning.write(&mut spanning, self.start, self.blocks.len(), open);
-        let spanning = SpanningTree::in_memory(spanning, self.start);
-        let history = self.snapshot(end)?.into_complete(spanning);
-        if let Some(live) = &self.live {
-            *live.write().unwrap_or_else(PoisonError::into_inner) = history.clone();
-        }
-        Ok(history)
+        states.observe_last(last);
+        writer.finish(&states, clock.start(), last)
     }
 
     /// Discards the history and removes its unfinished file.
@@ -391,14 +480,102 @@ impl Builder {
     ///
     /// Returns an error if the file cannot be removed.
     pub fn abandon(self) -> Result<(), HistoryError> {
-        match self.output {
-            Output::Memory(_) => Ok(()),
-            Output::File(file) => file.remove(),
+        self.writer.abandon()
+    }
+
+    fn new(start: i64, settings: Settings, output: Output) -> Builder {
+        let Settings { identity, reorder_window, reorder_limit, block_intervals } = settings;
+        Builder {
+            clock: Clock::new(start),
+            states: States::new(start, block_intervals),
+            writer: BlockWriter::new(identity, output),
+            reorder: (reorder_window > 0)
+                .then(|| ReorderBuffer::new(reorder_window, reorder_limit)),
         }
     }
-}
 
-pub(crate) fn interval(pool: &TextPool, entry: RawInterval) -> Interval<'_> {
-    let RawInterval { quark, start, end, raw } = entry;
-    Interval::new(quark, start, end, pool.value(raw))
+    #[inline]
+    fn set_raw(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), HistoryError> {
+        match self.reorder {
+            None => {
+                self.advance(t)?;
+                self.states.set(quark, t, raw)
+            }
+            Some(_) => self.delay(quark, t, Action::Set(raw)),
+        }
+    }
+
+    fn change(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), HistoryError> {
+        match self.reorder {
+            None => {
+                self.advance(t)?;
+                self.states.apply(quark, t, action)
+            }
+            Some(_) => self.delay(quark, t, action),
+        }
+    }
+
+    fn delay(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), HistoryError> {
+        self.clock.check(t)?;
+        if !self.states.tree().contains(quark) {
+            return Err(HistoryError::UnknownQuark { quark });
+        }
+        if let Some(reorder) = &mut self.reorder {
+            reorder.push(t, quark, action);
+        }
+        while let Some(change) = self.reorder.as_mut().and_then(ReorderBuffer::pop_ready) {
+            self.apply_delayed(change)?;
+        }
+        Ok(())
+    }
+
+    fn apply_delayed(&mut self, change: Change) -> Result<(), HistoryError> {
+        self.advance(change.t)?;
+        self.states.apply(change.quark, change.t, change.action)
+    }
+
+    /// Applies all changes that wait to be put in order.
+    fn apply_waiting(&mut self) -> Result<(), HistoryError> {
+        while let Some(change) = self.reorder.as_mut().and_then(ReorderBuffer::pop) {
+            self.apply_delayed(change)?;
+        }
+        Ok(())
+    }
+
+    /// Advances the time to `t`, in ns. A block is written first if there is enough for one.
+    #[inline]
+    fn advance(&mut self, t: i64) -> Result<(), HistoryError> {
+        if !self.clock.is_at(t) {
+            self.clock.check(t)?;
+            if self.states.fill_a_block() {
+                self.write_block()?;
+            }
+            self.clock.advance(t);
+        }
+        Ok(())
+    }
+
+    fn write_block(&mut self) -> Result<(), HistoryError> {
+        self.writer.write(&mut self.states, &mut self.clock)
+    }
+
+    /// Continues a history in a file that is locked.
+    fn resume_locked(mut file: PartialFile, settings: Settings) -> Result<Builder, HistoryError> {
+        let recovered = Recovered::of(file.map()?)?;
+        let history = &recovered.history;
+        if *history.identity() != settings.identity {
+            let found = history.identity().clone().into();
+            return Err(HistoryError::Stale { expected: settings.identity.into(), found });
+        }
+        file.truncate(recovered.len)?;
+        for (block, frame) in recovered.blocks.iter().zip(history.frames()) {
+            file.add_frame(block.offset, frame?);
+        }
+        let mut builder = Builder::new(history.first(), settings, Output::File(file));
+        let has_blocks = !recovered.blocks.is_empty();
+        builder.clock = Clock::resumed(history.first(), history.last(), has_blocks);
+        builder.states.restore(history)?;
+        builder.writer.restore(recovered)?;
+        Ok(builder)
+    }
 }

@@ -37,6 +37,10 @@ struct LogEntry {
 #[derive(Debug)]
 pub(crate) struct CurrentState {
     history_start: i64,
+    /// The number of intervals in a block, if it does not depend on that of attributes.
+    block_intervals: Option<u32>,
+    /// The number of logged intervals that make a block.
+    limit: usize,
     states: Vec<AttributeState>,
     log: Vec<LogEntry>,
     /// A bit for each attribute that changed since the last block.
@@ -47,9 +51,11 @@ pub(crate) struct CurrentState {
 }
 
 impl CurrentState {
-    pub(crate) fn new(history_start: i64) -> CurrentState {
+    pub(crate) fn new(history_start: i64, block_intervals: Option<u32>) -> CurrentState {
         CurrentState {
             history_start,
+            block_intervals,
+            limit: limit(block_intervals, 0),
             states: Vec::new(),
             log: Vec::new(),
             changed: Vec::new(),
@@ -58,9 +64,10 @@ impl CurrentState {
         }
     }
 
-    /// Returns the number of intervals that wait for the next block.
-    pub(crate) fn waiting(&self) -> usize {
-        self.log.len()
+    /// Returns `true` if enough intervals for a block have ended.
+    #[inline]
+    pub(crate) fn fills_a_block(&self) -> bool {
+        self.log.len() >= self.limit
     }
 
     pub(crate) fn is_unchanged(&self) -> bool {
@@ -79,6 +86,7 @@ impl CurrentState {
             AttributeState { start, bits: 0, chunk_start: start, count: 0, kind, changed: false };
         self.states.resize(quarks, state);
         self.changed.resize(quarks.div_ceil(64), 0);
+        self.limit = limit(self.block_intervals, quarks);
     }
 
     /// Returns the start and the value of the current state of an attribute.
@@ -224,6 +232,15 @@ impl CurrentState {
             self.values[*place as usize] = RawValue { kind: ended.kind, bits: ended.bits };
             *place += 1;
         }
+    }
+}
+
+/// Returns the number of intervals that make a block: see
+/// [`Settings::block_intervals`](super::settings::Settings::block_intervals).
+fn limit(block_intervals: Option<u32>, quarks: usize) -> usize {
+    match block_intervals {
+        Some(intervals) => intervals.clamp(1, 1 << 24) as usize,
+        None => (12 * quarks).clamp(3 << 16, 3 << 19),
     }
 }
 

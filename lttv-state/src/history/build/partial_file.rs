@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::history::error::HistoryError;
-use crate::history::file::source::LazyFrame;
+use crate::history::file::source::{Access, LazyFrame, Source};
 
 /// The extension that follows the name of a file until it is finished.
 const PARTIAL: &str = ".partial";
@@ -30,21 +30,14 @@ pub(crate) fn partial_path(path: &Path) -> PathBuf {
 }
 
 #[derive(Debug)]
-pub(crate) enum Output {
-    /// A list of frames.
-    Memory(Vec<Arc<[u8]>>),
-    File(PartialFile),
-}
-
-#[derive(Debug)]
 pub(crate) struct PartialFile {
     /// The file, locked for as long as the history is built.
-    pub(crate) file: Arc<File>,
+    file: Arc<File>,
     path: PathBuf,
-    pub(crate) partial: PathBuf,
-    pub(crate) len: u64,
+    partial: PathBuf,
+    len: u64,
     /// The frames of the blocks so far, for readers.
-    pub(crate) frames: Vec<Arc<LazyFrame>>,
+    frames: Vec<Arc<LazyFrame>>,
 }
 
 impl PartialFile {
@@ -102,6 +95,26 @@ impl PartialFile {
         Err(HistoryError::Busy { path: path.to_owned() })
     }
 
+    /// Returns the path of the unfinished file.
+    pub(crate) fn partial_path(&self) -> &Path {
+        &self.partial
+    }
+
+    /// Returns the number of bytes written.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns the frames of the blocks so far, for readers.
+    pub(crate) fn frames(&self) -> &[Arc<LazyFrame>] {
+        &self.frames
+    }
+
+    /// Maps the file. While it is locked, it is not truncated.
+    pub(crate) fn map(&self) -> Result<Source, HistoryError> {
+        Source::of(&self.file, Access::Map).map_err(|error| io(&self.partial, error))
+    }
+
     /// Truncates the file to `len` bytes, after which the next frame is written.
     pub(crate) fn truncate(&mut self, len: u64) -> Result<(), HistoryError> {
         use std::io::{Seek, SeekFrom};
@@ -151,7 +164,7 @@ impl PartialFile {
     }
 }
 
-pub(crate) fn io(path: &Path, error: std::io::Error) -> HistoryError {
+fn io(path: &Path, error: std::io::Error) -> HistoryError {
     HistoryError::Io { path: path.to_owned(), error }
 }
 
