@@ -74,12 +74,12 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
         Work::State => _ = context.attach(KernelState::new()),
         Work::Statistics => {
             let kernel = context.attach(KernelState::new());
-            statistics = Some((Statistics::attach(&mut context, kernel), kernel));
+            statistics = Some(Statistics::attach(&mut context, kernel));
         }
     }
     let events = context.read(&Bounds::all()).map_or(0, |read| read.events);
-    if let Some((statistics, kernel)) = statistics {
-        black_box(Statistics::take(&mut context, statistics, kernel));
+    if let Some(statistics) = statistics {
+        black_box(statistics.take(context.extensions()));
     }
     events
 }

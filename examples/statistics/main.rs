@@ -56,7 +56,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
     _ = context.read(&Bounds::all())?;
-    let statistics = Statistics::take(&mut context, statistics, kernel);
+    let statistics = statistics.take(context.extensions());
 
     let mut out = Output::stdout();
     match cli.format {

@@ -89,7 +89,7 @@ struct Compared {
 fn compare(name: &str, path: &Path, text: &str) -> Compared {
     let traceset = Traceset::open(path).expect("a trace");
     let trace = &traceset.traces()[0];
-    let (statistics, _) = statistics(&traceset, 1);
+    let statistics = statistics(&traceset, 1).statistics;
     let (original, ours) = (original(text), ours(&statistics.traces()[0]));
     let all = |of: &BTreeMap<Option<i32>, Sum>| -> u64 {
         of.values().flat_map(|sum| sum.events.values()).sum()

@@ -125,7 +125,7 @@ fn use_file(traceset: &Traceset, path: &Path) -> bool {
         context.seek_position_with_state(&position).expect("its traceset");
         let statistics = Statistics::attach_at(&mut context, kernel, ltt_read::Timestamp::MIN);
         context.read(&Bounds::all().events(300)).expect("bounds without a position");
-        Statistics::take(&mut context, statistics, kernel);
+        statistics.take(context.extensions());
     }
     true
 }

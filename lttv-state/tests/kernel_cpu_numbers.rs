@@ -356,7 +356,7 @@ fn check(dir: &Path, cases: &[Case]) {
     }
 
     for threads in [1, 3] {
-        check_statistics(&statistics(&traceset, threads).0, &naive, &allowed);
+        check_statistics(&statistics(&traceset, threads).statistics, &naive, &allowed);
     }
 
     for (cpu, expected) in naive.by_cpu.iter().take(3) {
@@ -448,7 +448,7 @@ fn events_of_cpus_beyond_the_limit_are_counted() {
         .collect();
     write(&trace, CpuLocation::ByEvent, &[], &cases);
     let traceset = Traceset::open(&trace).unwrap();
-    let statistics = statistics(&traceset, 1).0;
+    let statistics = statistics(&traceset, 1).statistics;
     let of = &statistics.traces()[0];
     assert_eq!(of.total().events.total(), u64::from(CPUS));
     let rows = of.cpus();

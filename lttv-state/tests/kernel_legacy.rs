@@ -36,7 +36,7 @@ fn processes_start_run_and_exit() {
     assert!(state.processes().any(|(_, process)| process.mode() == ExecutionMode::User));
     assert!(state.processes().all(|(_, process)| process.status() != ProcessStatus::Zombie));
 
-    let statistics = Statistics::take(&mut context, statistics, kernel);
+    let statistics = statistics.take(context.extensions());
     let trace = &statistics.traces()[0];
     for cpu in trace.cpus() {
         assert_eq!(cpu.busy_time + cpu.idle_time + cpu.unknown_time, trace.time());

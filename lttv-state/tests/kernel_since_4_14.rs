@@ -241,7 +241,7 @@ fn exiting_tasks_have_the_status_exit_until_freed() {
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
         context.read(&Bounds::all()).expect("bounds without a position");
-        let statistics = Statistics::take(&mut context, statistics, kernel);
+        let statistics = statistics.take(context.extensions());
         for (serial, time) in exits {
             let facts = &statistics.traces()[0].process_facts()[serial.index()];
             assert_eq!(facts.end, Some(time), "{name}: {facts:?}");

@@ -15,7 +15,7 @@ fn collected(traceset: &Traceset) -> (Statistics, u64) {
     let kernel = context.attach(KernelState::new());
     let statistics = Statistics::attach(&mut context, kernel);
     let read = context.read(&Bounds::all()).expect("bounds without a position");
-    (Statistics::take(&mut context, statistics, kernel), read.events)
+    (statistics.take(context.extensions()), read.events)
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn events_count_for_the_leaf_after_them() {
             }
         });
         context.read(&Bounds::all()).expect("bounds without a position");
-        let statistics = Statistics::take(&mut context, statistics, kernel);
+        let statistics = statistics.take(context.extensions());
         drop(context);
         let leaves = statistics.traces()[0].leaves();
         let found: BTreeMap<LeafKey, u64> = leaves
@@ -145,7 +145,7 @@ fn statistics_of_several_threads_equal_those_of_one() {
     for (name, traceset) in support::kernel_traces() {
         let (alone, _) = collected(&traceset);
         for threads in [1, 2, 5] {
-            let (parallel, _) = statistics(&traceset, threads);
+            let parallel = statistics(&traceset, threads).statistics;
             same(&format!("{name}, {threads} threads"), &parallel, &alone);
         }
     }
@@ -163,7 +163,7 @@ fn traces_may_start_and_end_at_different_times() {
         let (alone, _) = collected(&traceset);
         assert!(alone.traces().iter().all(|of| of.leaves().count() > 0));
         for threads in [2, 3] {
-            let (parallel, _) = statistics(&traceset, threads);
+            let parallel = statistics(&traceset, threads).statistics;
             same(&format!("{threads} threads"), &parallel, &alone);
         }
     }
@@ -196,4 +196,52 @@ fn same_of_trace(name: &str, got: &TraceStatistics, expected: &TraceStatistics) 
         assert_eq!(got, expected, "{name}");
     }
     assert_eq!(got.devices(), expected.devices(), "{name}");
+}
+
+/// A trace with a damaged packet: its errors are those of a plain read.
+#[test]
+fn errors_are_returned() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for entry in std::fs::read_dir(support::bundled().join("kernel")).expect("the bundled trace") {
+        let file = entry.expect("a file").path();
+        if file.is_file() {
+            let copy = dir.path().join(file.file_name().expect("a name"));
+            let mut bytes = std::fs::read(&file).expect("its bytes");
+            if file.file_name().is_some_and(|name| name != "metadata") && bytes.len() > 8192 {
+                let middle = bytes.len() / 2;
+                bytes[middle..middle + 64].fill(0xff);
+            }
+            std::fs::write(copy, bytes).expect("a copy");
+        }
+    }
+    let traceset = Traceset::open(dir.path()).expect("a trace");
+    let mut context = TracesetContext::new(&traceset);
+    context.read(&Bounds::all()).expect("bounds without a position");
+    let texts =
+        |errors: &[ltt_read::Error]| errors.iter().map(|e| e.to_string()).collect::<Vec<_>>();
+    let expected = texts(context.errors());
+    assert!(!expected.is_empty());
+    for threads in [1, 3] {
+        let computed = statistics(&traceset, threads);
+        assert_eq!(texts(&computed.errors), expected, "{threads} threads");
+        assert_eq!(computed.errors_omitted, context.errors_omitted());
+        assert_eq!(computed.checkpoints.is_some(), threads > 1);
+    }
+}
+
+/// A handle of another context yields nothing.
+#[test]
+fn handles_are_valid_in_their_context() {
+    let traceset = Traceset::open(support::bundled()).expect("a trace");
+    let mut context = TracesetContext::new(&traceset);
+    let kernel = context.attach(KernelState::new());
+    let handle = Statistics::attach(&mut context, kernel);
+    let other = TracesetContext::new(&traceset);
+    assert!(handle.take(other.extensions()).traces().is_empty());
+    assert_eq!(handle.take(context.extensions()).traces().len(), 1);
+    context.read(&Bounds::all().events(3000)).expect("bounds without a position");
+    let middle = context.position().time().expect("more events");
+    let part = handle.take_until(context.extensions(), middle);
+    assert_eq!(part.traces()[0].end(), middle);
+    assert_eq!(part.traces()[0].total().events.total(), 3000);
 }

@@ -3,14 +3,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use lttv_context::Handle;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
-use lttv_state::stats::{DeviceFacts, Statistics, TraceStatistics};
+use lttv_state::stats::{DeviceFacts, StatisticsHandle, TraceStatistics};
 
 use super::print::Style;
-use super::statistics::{collect, collected};
+use super::statistics::collect;
 use super::table::{Table, fraction, us};
 use super::{Host, places, report_with};
 
@@ -38,8 +37,8 @@ impl Module<Host> for DiskPerformance {
     }
 }
 
-fn report(host: &mut Host, statistics: Handle<Statistics>) -> Result<(), AttributeError> {
-    let found = collected(&mut host.data, statistics);
+fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
+    let found = statistics.take(host.data.batch.context.extensions());
     for (number, trace) in found.traces().iter().enumerate() {
         match host.data.style {
             Style::Text => print(host, number, trace),

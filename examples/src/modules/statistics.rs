@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use lttv_context::Handle;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
-use lttv_state::stats::Statistics as Collected;
+use lttv_state::stats::{Statistics as Collected, StatisticsHandle};
 
 use super::print::Style;
 use super::{Host, Work, report_with};
@@ -44,30 +43,26 @@ impl Module<Host> for Statistics {
 }
 
 /// Attaches the collector of statistics, which all modules share.
-pub(super) fn collect(work: &mut Work) -> Handle<Collected> {
-    if let Some(known) = work.batch.context.extensions().find::<Collected>() {
+pub(super) fn collect(work: &mut Work) -> StatisticsHandle {
+    if let Some(known) = work.statistics {
         return known;
     }
     let kernel = work.kernel();
     let context = &mut work.batch.context;
-    match work.begin {
+    let statistics = match work.begin {
         Some(begin) => {
             // Statistics start with the state at that time.
             context.seek_time_with_state(begin);
             Collected::attach_at(context, kernel, begin)
         }
         None => Collected::attach(context, kernel),
-    }
+    };
+    work.statistics = Some(statistics);
+    statistics
 }
 
-/// Returns the statistics at the end of the read.
-pub(super) fn collected(work: &mut Work, statistics: Handle<Collected>) -> Collected {
-    let kernel = work.kernel();
-    Collected::take(&mut work.batch.context, statistics, kernel)
-}
-
-fn report(host: &mut Host, statistics: Handle<Collected>) -> Result<(), AttributeError> {
-    let found = collected(&mut host.data, statistics);
+fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
+    let found = statistics.take(host.data.batch.context.extensions());
     if host.data.style != Style::Text {
         let place = host.attributes.subtree(AttributeId::ROOT, "statistics")?;
         return found.export(&mut host.attributes, place);

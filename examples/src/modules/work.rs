@@ -13,6 +13,7 @@ use lttv_context::framework::{Batch, BatchEnd};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
 use lttv_hooks::{Flow, IntoFlow, Priority};
 use lttv_state::kernel::{KernelState, Transition};
+use lttv_state::stats::StatisticsHandle;
 
 use super::chosen::Chosen;
 use super::print::Style;
@@ -54,6 +55,8 @@ pub struct Work {
     pub(super) output: Rc<RefCell<Output>>,
     /// The format of results.
     pub(super) style: Style,
+    /// The statistics, once a module collects them.
+    pub(super) statistics: Option<StatisticsHandle>,
 }
 
 impl Work {
@@ -73,6 +76,7 @@ impl Work {
             chosen: Rc::default(),
             output: Rc::new(RefCell::new(Output::stdout())),
             style: Style::default(),
+            statistics: None,
         }
     }
 

@@ -5,10 +5,10 @@ use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use lttv_context::{CheckpointPolicy, Handle, Level, TimeSpan, Traceset, TracesetContext};
+use lttv_context::{CheckpointPolicy, Level, TimeSpan, Traceset, TracesetContext};
 use lttv_requests::{Background, ComputationId, ComputationProgress, Owner, Scheduler};
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::Statistics;
+use lttv_state::stats::{Statistics, StatisticsHandle};
 
 /// The time between two copies of the statistics.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -53,11 +53,11 @@ impl Overview {
                 .on_every_event(|_, _| ())
                 .after_chunk(Level::Traceset, move |call, _| {
                     if chunk.is_wanted.get() && last.get().elapsed() > PAUSE {
-                        chunk.take(call.extensions, statistics, kernel);
+                        chunk.take(call.extensions, statistics);
                         last.set(Instant::now());
                     }
                 })
-                .after_request(move |call, _, _| end.take(call.extensions, statistics, kernel))
+                .after_request(move |call, _, _| end.take(call.extensions, statistics))
         });
         background.lend_checkpoints();
         background.compute(module, Owner::unique());
@@ -92,14 +92,8 @@ impl Overview {
 }
 
 impl Latest {
-    fn take(
-        &self,
-        extensions: &lttv_context::Extensions,
-        statistics: Handle<Statistics>,
-        kernel: Handle<KernelState>,
-    ) {
-        let taken = Statistics::of_extensions(extensions, statistics, kernel, None);
-        self.statistics.replace(Some(taken));
+    fn take(&self, extensions: &lttv_context::Extensions, statistics: StatisticsHandle) {
+        self.statistics.replace(Some(statistics.take(extensions)));
         self.number.set(self.number.get() + 1);
     }
 }

@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
         context.seek_position_with_state(&position).expect("of this traceset");
         let statistics = Statistics::attach_at(&mut context, kernel, Timestamp::MIN);
         context.read(&Bounds::all().events(300)).expect("no position");
-        Statistics::take(&mut context, statistics, kernel);
+        statistics.take(context.extensions());
     }
 });
 

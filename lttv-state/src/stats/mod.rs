@@ -16,7 +16,7 @@
 //! let statistics = Statistics::attach(&mut context, kernel);
 //! context.read(&Bounds::all())?;
 //!
-//! let statistics = Statistics::take(&mut context, statistics, kernel);
+//! let statistics = statistics.take(context.extensions());
 //! let trace = &statistics.traces()[0];
 //! for cpu in trace.cpus() {
 //!     println!("CPU {}: {} of {} ns busy", cpu.number, cpu.busy_time, trace.time());
@@ -50,6 +50,7 @@ mod collect;
 mod collected;
 mod durations;
 mod facts;
+mod handle;
 mod kinds;
 mod leaf;
 mod ledger;
@@ -59,37 +60,29 @@ mod sums;
 mod tally;
 mod waits;
 
-use ltt_read::schema::EventTypeId;
-use ltt_read::{Timestamp, Trace};
 use std::sync::Arc;
 
-use lttv_context::{Extensions, Handle, Subscription, TracesetContext};
-use lttv_hooks::Priority;
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Timestamp, Trace};
 
-use self::collect::Collector;
 use self::collected::Collected;
-use crate::kernel::{KernelState, NameId, Names};
+use crate::kernel::{NameId, Names};
 
 pub use durations::Durations;
 pub use facts::{DeviceFacts, ProcessFacts};
+pub use handle::StatisticsHandle;
 pub use leaf::{Counts, LeafKey};
-pub use parallel::statistics;
+pub use parallel::{Computed, statistics};
 pub use sums::{CpuSum, ProcessSum};
 pub use tally::Tally;
 
-/// The priority of hooks for events that change no state: before hooks that may read the
-/// statistics. (The kernel state reports all other events.)
-const AFTER_STATE: Priority = match Priority::new(30) {
-    Ok(priority) => priority,
-    Err(_) => Priority::DEFAULT,
-};
-
 /// The statistics of a traceset.
+///
+/// [`attach`](Self::attach) registers their collection in a context, and
+/// [`statistics`] computes them on several threads.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     traces: Vec<TraceStatistics>,
-    /// The number of the collectors among the observers of each trace.
-    observer: Option<usize>,
 }
 
 /// The statistics of a trace.
@@ -101,131 +94,6 @@ pub struct TraceStatistics {
 }
 
 impl Statistics {
-    /// Registers the collection of statistics for the events that
-    /// [`read`](TracesetContext::read) reads from now on; replayed events are not
-    /// counted. `kernel` must be attached to the context, and its state must be current.
-    ///
-    /// At the start of a traceset, the statistics of each trace start with its first event;
-    /// at any other position use [`attach_at`](Self::attach_at).
-    pub fn attach(
-        context: &mut TracesetContext<'_>,
-        kernel: Handle<KernelState>,
-    ) -> Handle<Statistics> {
-        Self::attach_from(context, kernel, |_| None, false)
-    }
-
-    /// Registers the collection of statistics that start at `time`: the time at which the
-    /// context stands after a seek.
-    pub fn attach_at(
-        context: &mut TracesetContext<'_>,
-        kernel: Handle<KernelState>,
-        time: Timestamp,
-    ) -> Handle<Statistics> {
-        Self::attach_from(context, kernel, |_| Some(time), false)
-    }
-
-    /// Registers the collection of statistics that start at a separate time for each trace.
-    /// If `is_part` is true, they are to be added to the statistics of the preceding part.
-    fn attach_from(
-        context: &mut TracesetContext<'_>,
-        kernel: Handle<KernelState>,
-        time: impl Fn(usize) -> Option<Timestamp>,
-        is_part: bool,
-    ) -> Handle<Statistics> {
-        let mut statistics = Statistics::default();
-        let traces: Vec<_> = context.traceset().traces().to_vec();
-        for (index, trace) in traces.iter().enumerate() {
-            let Some(state) = context.extensions()[kernel].trace(index) else { continue };
-            let begin = time(index).map_or(state.start_time(), |time| time.max(state.start_time()));
-            let types = trace.schema().event_types.len();
-            let known_since = if is_part { state.start_time() } else { begin };
-            let collector = Collector::new(state, begin.as_ns(), known_since.as_ns(), types);
-            statistics.observer = context.extensions_mut()[kernel].add_observer(index, collector);
-            let collected = Collected::none(begin.as_ns());
-            let (trace, names) = (Some(trace.clone()), Arc::default());
-            statistics.traces.push(TraceStatistics { trace, collected, names });
-        }
-        let observer = statistics.observer;
-        let handle = context.attach_data(statistics);
-        let Some(observer) = observer else { return handle };
-        for (index, trace) in traces.iter().enumerate() {
-            let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
-            for event_type in types {
-                if context.extensions()[kernel].transition(index, event_type).is_some() {
-                    continue;
-                }
-                let events = Subscription::to_type(index, event_type).priority(AFTER_STATE);
-                context.on_event(events, move |call| {
-                    let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
-                    if let Some(kernel) = call.extensions.get_mut(kernel) {
-                        kernel.report_ignored(index, observer, tracefile, &call.event, time);
-                    }
-                });
-            }
-        }
-        handle
-    }
-
-    /// Returns the statistics collected so far, as final: all events of the traceset have
-    /// been read, and frames that are still open are counted up to the end.
-    pub fn take(
-        context: &mut TracesetContext<'_>,
-        statistics: Handle<Statistics>,
-        kernel: Handle<KernelState>,
-    ) -> Statistics {
-        Self::take_until(context, statistics, kernel, None)
-    }
-
-    /// Returns the statistics collected so far, up to a time that has been read to. Frames
-    /// that are still open remain so: the statistics of the following events can be
-    /// [added](Self::add). With `None` as the time the statistics are final, as with
-    /// [`take`](Self::take).
-    pub fn take_until(
-        context: &mut TracesetContext<'_>,
-        statistics: Handle<Statistics>,
-        kernel: Handle<KernelState>,
-        time: Option<Timestamp>,
-    ) -> Statistics {
-        Self::of_extensions(context.extensions(), statistics, kernel, time)
-    }
-
-    /// Returns the statistics collected so far, up to a time, from the extensions of a
-    /// context: for hooks, which have no access to the context itself. See
-    /// [`take_until`](Self::take_until).
-    pub fn of_extensions(
-        extensions: &Extensions,
-        statistics: Handle<Statistics>,
-        kernel: Handle<KernelState>,
-        time: Option<Timestamp>,
-    ) -> Statistics {
-        Self::of_each(extensions, statistics, kernel, |_| time)
-    }
-
-    /// Returns the statistics collected so far, up to a separate time for each trace.
-    fn of_each(
-        extensions: &Extensions,
-        statistics: Handle<Statistics>,
-        kernel: Handle<KernelState>,
-        time: impl Fn(usize) -> Option<Timestamp>,
-    ) -> Statistics {
-        let (Some(statistics), Some(kernel)) = (extensions.get(statistics), extensions.get(kernel))
-        else {
-            return Statistics::default();
-        };
-        let mut taken = statistics.clone();
-        let Some(observer) = taken.observer.take() else { return taken };
-        for (index, of) in taken.traces.iter_mut().enumerate() {
-            let (Some(state), Some(collector)) =
-                (kernel.trace(index), kernel.observer::<Collector>(index, observer))
-            else {
-                continue;
-            };
-            of.collected = collector.collected(state, time(index).map(Timestamp::as_ns));
-            of.names = state.shared_names();
-        }
-        taken
-    }
-
     /// Returns the statistics of each trace, by trace index.
     pub fn traces(&self) -> &[TraceStatistics] {
         &self.traces

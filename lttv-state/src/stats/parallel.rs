@@ -11,6 +11,21 @@ use lttv_context::{
 use super::Statistics;
 use crate::kernel::KernelState;
 
+/// The result of [`statistics`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Computed {
+    /// The statistics.
+    pub statistics: Statistics,
+    /// The checkpoints of the kernel state, if there were several threads.
+    pub checkpoints: Option<Checkpoints>,
+    /// The errors met while reading. They do not depend on the number of threads.
+    pub errors: Vec<ltt_read::Error>,
+    /// The number of further errors that are not in `errors`, see
+    /// [`Merge::errors_omitted`](ltt_read::Merge::errors_omitted).
+    pub errors_omitted: u64,
+}
+
 /// Computes the statistics of a traceset on a number of threads. The result does not depend
 /// on that number.
 ///
@@ -18,19 +33,39 @@ use crate::kernel::KernelState;
 /// follows the kernel state only and saves checkpoints, from which the threads then collect
 /// one slice of time each. This is faster if collecting costs more than following the
 /// state, or if the checkpoints, which are returned as well, are needed anyway.
-pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Checkpoints>) {
+///
+/// ```
+/// use lttv_context::Traceset;
+/// use lttv_state::stats::statistics;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let computed = statistics(&Traceset::open(path)?, 2);
+/// assert!(computed.errors.is_empty());
+/// let events = computed.statistics.traces()[0].total().events.total();
+/// assert_eq!(events, 6087);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
     if threads <= 1 {
         let mut context = TracesetContext::new(traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
+        // The bounds contain no position that could be stale.
         let _ = context.read(&Bounds::all());
-        return (Statistics::take(&mut context, statistics, kernel), None);
+        return Computed {
+            statistics: statistics.take(context.extensions()),
+            checkpoints: None,
+            errors: context.drain_errors(),
+            errors_omitted: context.errors_omitted(),
+        };
     }
     let mut first = TracesetContext::new(traceset);
     first.attach(KernelState::new());
     first.set_checkpoint_policy(CheckpointPolicy::default());
     let _ = first.replay_state(&Bounds::all());
     let checkpoints = first.checkpoints().clone();
+    // The first pass meets all errors.
+    let (errors, errors_omitted) = (first.drain_errors(), first.errors_omitted());
     drop(first);
     // A slice may start or end after the end of a trace.
     let ends: Vec<Timestamp> = traceset.traces().iter().map(last_event).collect();
@@ -41,17 +76,17 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> (Statistics, Option<Ch
         // everything before the slice would be replayed.
         let _ = context.set_checkpoints(checkpoints.clone());
         context.seek_time_with_state(slice.start());
-        let begin = |trace: usize| Some(slice.start().min(ends[trace]));
-        let statistics = Statistics::attach_from(&mut context, kernel, begin, true);
+        let start = |trace: usize| Some(slice.start().min(ends[trace]));
+        let statistics = Statistics::attach_from(&mut context, kernel, start, true);
         let read = slice.read(&mut context);
         debug_assert!(read.is_ok(), "the state is that at the start of the slice");
         let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));
-        Statistics::of_each(context.extensions(), statistics, kernel, end)
+        statistics.take_each(context.extensions(), end)
     });
     let mut parts = parts.results.into_iter();
-    let mut all = parts.next().unwrap_or_default();
-    parts.for_each(|part| all.add(&part));
-    (all, Some(checkpoints))
+    let mut statistics = parts.next().unwrap_or_default();
+    parts.for_each(|part| statistics.add(&part));
+    Computed { statistics, checkpoints: Some(checkpoints), errors, errors_omitted }
 }
 
 /// Returns the time of the last event of a trace; [`Timestamp::MIN`] if it has no events.
