@@ -214,6 +214,29 @@ fn control_flow_matches_the_kernel_state() {
 }
 
 #[test]
+fn charts_can_be_held_while_requests_change_them() {
+    let [all, part] = windows();
+    let (context, state) = context();
+    let mut scheduler = Scheduler::new(context);
+    let view = ControlFlow::new(all, 1);
+    scheduler.submit(view.request(Owner::unique(), state)).unwrap();
+    let empty = (view.timeline(), view.labels());
+    scheduler.service_chunk(Budget::events(700));
+    let held = (view.timeline(), view.labels());
+    let (known, rows) = (held.0.known_until(), held.0.rows().len());
+    while scheduler.service_chunk(Budget::events(700)).has_more() {}
+    assert!(empty.0.rows().is_empty() && empty.1.is_empty());
+    assert_eq!((held.0.known_until(), held.0.rows().len()), (known, rows));
+    assert_eq!((held.0.rows().len(), view.timeline().known_until()), (held.1.len(), all.end()));
+    let full = view.timeline();
+    view.show(part, 1);
+    scheduler.submit(view.request(Owner::unique(), state)).unwrap();
+    while scheduler.service_chunk(Budget::events(700)).has_more() {}
+    check_fine(&full, &history(all, processes));
+    check_fine(&view.timeline(), &history(part, processes));
+}
+
+#[test]
 fn resources_match_the_kernel_state() {
     for window in windows() {
         let history = history(window, resources);

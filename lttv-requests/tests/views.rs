@@ -115,6 +115,33 @@ fn ten_events() -> Traceset {
 }
 
 #[test]
+fn rows_can_be_held_while_requests_change_the_table() {
+    let mut scheduler = Scheduler::new(TracesetContext::new(ten_events()));
+    let table = EventTable::new(Owner::unique(), 4, |call| call.time());
+    scheduler.submit(table.show_start()).unwrap();
+    drain(&mut scheduler, 3);
+    let first = table.rows();
+    let times: Vec<Timestamp> = first.iter().map(|row| row.content).collect();
+    assert_eq!(times.len(), 4);
+    // Forward, back, and to another place, an event at a time.
+    for turn in 0..3 {
+        let held = table.rows();
+        let before: Vec<_> = held.iter().cloned().collect();
+        let request = match turn {
+            0 => table.scroll(3).unwrap(),
+            1 => table.scroll(-2).unwrap(),
+            _ => table.show_time(times[2]),
+        };
+        scheduler.submit(request).unwrap();
+        drain(&mut scheduler, 1);
+        assert!(held.iter().eq(&before), "a snapshot has changed");
+        assert_ne!(*table.rows(), *held);
+    }
+    assert_eq!(table.rows()[0].content, times[2]);
+    assert!(first.iter().map(|row| row.content).eq(times));
+}
+
+#[test]
 fn a_table_tests_each_event_once_if_none_passes() {
     let traceset = ten_events();
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));

@@ -1,6 +1,6 @@
 //! A timeline of kernel state.
 
-use std::cell::{Ref, RefCell};
+use std::cell::RefCell;
 use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::rc::Rc;
@@ -31,17 +31,17 @@ pub trait KernelRows: Default + Sized + 'static {
     /// The state of a row.
     type State: SegmentState + Debug;
     /// The label of a row.
-    type Label: Debug;
+    type Label: Clone + Debug;
 
     /// Updates all rows of a trace.
     #[doc(hidden)]
-    fn update_all(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>);
+    fn update_all(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>);
 
     /// Updates the rows of a trace that an event may have changed.
     #[doc(hidden)]
     fn update_after(
         &mut self,
-        data: &mut ChartData<Self>,
+        data: &mut ChartData<'_, Self>,
         at: Snapshot<'_>,
         transition: Transition,
     );
@@ -52,7 +52,10 @@ pub trait KernelRows: Default + Sized + 'static {
 }
 
 struct Chart<R: KernelRows> {
-    data: ChartData<R>,
+    /// The timeline and the labels of its rows, shared with the snapshots that
+    /// [`KernelChart::timeline`] and [`KernelChart::labels`] have returned.
+    timeline: Rc<Timeline<R::Key, R::State>>,
+    labels: Rc<Vec<R::Label>>,
     rows: R,
     /// The time of delivery of the last event.
     latest: Timestamp,
@@ -60,11 +63,20 @@ struct Chart<R: KernelRows> {
     epoch: u64,
 }
 
-/// The data of a chart that is drawn.
-pub struct ChartData<R: KernelRows> {
-    pub(super) timeline: Timeline<R::Key, R::State>,
+/// The data of a chart that is drawn, for modification.
+#[allow(missing_debug_implementations, reason = "only this crate uses it")]
+pub struct ChartData<'c, R: KernelRows> {
+    pub(super) timeline: &'c mut Timeline<R::Key, R::State>,
     /// The labels of the rows, by row.
-    pub(super) labels: Vec<R::Label>,
+    pub(super) labels: &'c mut Vec<R::Label>,
+}
+
+impl<R: KernelRows> Chart<R> {
+    /// Returns the rows and the data that they update.
+    fn parts(&mut self) -> (&mut R, ChartData<'_, R>) {
+        let timeline = Rc::make_mut(&mut self.timeline);
+        (&mut self.rows, ChartData { timeline, labels: Rc::make_mut(&mut self.labels) })
+    }
 }
 
 /// The kernel state of a trace at a time.
@@ -80,28 +92,34 @@ impl<R: KernelRows> KernelChart<R> {
     /// Creates a chart without rows. The resolution in ns is the time that a pixel
     /// represents.
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
-        let data = ChartData { timeline: Timeline::new(window, resolution), labels: Vec::new() };
-        let (rows, latest) = (R::default(), window.start());
-        let chart = Chart { data, rows, latest, epoch: 0 };
+        let chart = Chart {
+            timeline: Rc::new(Timeline::new(window, resolution)),
+            labels: Rc::default(),
+            rows: R::default(),
+            latest: window.start(),
+            epoch: 0,
+        };
         KernelChart { inner: Rc::new(RefCell::new(chart)) }
     }
 
-    /// Returns the timeline. The returned `Ref` must be dropped before the scheduler is
-    /// called again: otherwise the hooks of the chart's requests panic.
-    pub fn timeline(&self) -> Ref<'_, Timeline<R::Key, R::State>> {
-        Ref::map(self.inner.borrow(), |inner| &inner.data.timeline)
+    /// Returns a snapshot of the timeline. Later requests do not change it.
+    ///
+    /// The snapshot shares its memory with the chart: the timeline is copied only if it
+    /// still exists when the chart changes.
+    pub fn timeline(&self) -> Rc<Timeline<R::Key, R::State>> {
+        self.inner.borrow().timeline.clone()
     }
 
-    /// Returns the labels of the rows, by row. The returned `Ref` must be dropped before
-    /// the scheduler is called again, as for [`timeline`](Self::timeline).
-    pub fn labels(&self) -> Ref<'_, [R::Label]> {
-        Ref::map(self.inner.borrow(), |inner| inner.data.labels.as_slice())
+    /// Returns a snapshot of the labels of the rows, by row, like
+    /// [`timeline`](Self::timeline).
+    pub fn labels(&self) -> Rc<Vec<R::Label>> {
+        self.inner.borrow().labels.clone()
     }
 
     /// Returns the indices of the rows in LTTV's order: processes by id (idle processes
     /// by CPU), then by birth and trace; resources by trace, CPUs first.
     pub fn order(&self) -> Vec<usize> {
-        let inner = &self.inner.borrow().data;
+        let inner = &*self.inner.borrow();
         let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
         rows.sort_by_cached_key(|row| {
             R::order(inner.timeline.rows()[*row].key(), &inner.labels[*row])
@@ -114,7 +132,7 @@ impl<R: KernelRows> KernelChart<R> {
     /// kept, so that scrolling only reads the part that comes into view.
     pub fn show(&self, window: TimeWindow, resolution: u64) {
         let inner = &mut *self.inner.borrow_mut();
-        let ChartData { timeline, labels } = &mut inner.data;
+        let ChartData { timeline, labels } = inner.parts().1;
         match timeline.scroll(window, resolution) {
             Some(stays) => {
                 let mut stays = stays.into_iter();
@@ -125,14 +143,14 @@ impl<R: KernelRows> KernelChart<R> {
                 labels.clear();
             }
         }
-        inner.latest = timeline.known_until();
+        inner.latest = inner.timeline.known_until();
         inner.epoch += 1;
     }
 
     /// Returns the interval that is not known, which a [`request`](Self::request) fills.
     /// `None` if all is known.
     pub fn missing(&self) -> Option<TimeWindow> {
-        self.inner.borrow().data.timeline.missing()
+        self.inner.borrow().timeline.missing()
     }
 
     /// Creates the request that fills the missing interval from the kernel state that is
@@ -141,8 +159,7 @@ impl<R: KernelRows> KernelChart<R> {
         let chart = &self.inner;
         let (epoch, window, missing) = {
             let chart = chart.borrow();
-            let timeline = &chart.data.timeline;
-            (chart.epoch, timeline.window(), timeline.missing())
+            (chart.epoch, chart.timeline.window(), chart.timeline.missing())
         };
         let (begin, end) = missing.map_or((window.end(), window.end()), |m| (m.start(), m.end()));
         let [at_begin, at_event, at_chunk, at_end] = [(); 4].map(|()| chart.clone());
@@ -159,7 +176,8 @@ impl<R: KernelRows> KernelChart<R> {
                 chart.rows = R::default();
                 for (trace, state) in state.traces().enumerate() {
                     let at = Snapshot { trace, state, time: begin };
-                    chart.rows.update_all(&mut chart.data, at);
+                    let (rows, mut data) = chart.parts();
+                    rows.update_all(&mut data, at);
                 }
             })
             .on_every_event(move |call, request| {
@@ -173,20 +191,21 @@ impl<R: KernelRows> KernelChart<R> {
                 chart.latest = call.time();
                 if let (Some(transition), Some(state)) = (transition, state.trace(trace)) {
                     let at = Snapshot { trace, state, time: call.time() };
-                    chart.rows.update_after(&mut chart.data, at, transition);
+                    let (rows, mut data) = chart.parts();
+                    rows.update_after(&mut data, at, transition);
                 }
             })
             .after_chunk(Level::Traceset, move |_, _| {
                 let chart = &mut *at_chunk.borrow_mut();
                 if chart.epoch == epoch {
-                    chart.data.timeline.know(chart.latest);
+                    Rc::make_mut(&mut chart.timeline).know(chart.latest);
                 }
             })
             .after_request(move |_, _, reason| {
                 let chart = &mut *at_end.borrow_mut();
                 let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);
                 if is_all && chart.epoch == epoch {
-                    chart.data.timeline.know(end);
+                    Rc::make_mut(&mut chart.timeline).know(end);
                 }
             })
     }
@@ -200,15 +219,10 @@ impl<R: KernelRows> Clone for KernelChart<R> {
 
 impl<R: KernelRows> fmt::Debug for KernelChart<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.borrow().data.fmt(f)
-    }
-}
-
-impl<R: KernelRows> fmt::Debug for ChartData<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = self.inner.borrow();
         f.debug_struct("KernelChart")
-            .field("window", &self.timeline.window())
-            .field("rows", &self.labels.len())
+            .field("window", &inner.timeline.window())
+            .field("rows", &inner.labels.len())
             .finish_non_exhaustive()
     }
 }

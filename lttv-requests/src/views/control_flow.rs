@@ -140,13 +140,13 @@ impl KernelRows for ProcessRows {
     type State = ProcessState;
     type Label = ProcessLabel;
 
-    fn update_all(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>) {
+    fn update_all(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>) {
         for (ix, _) in at.state.processes() {
             self.update_process(data, at, ix);
         }
     }
 
-    fn update_after(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>, _: Transition) {
+    fn update_after(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>, _: Transition) {
         for ix in at.state.changed_processes() {
             self.update_process(data, at, *ix);
         }
@@ -160,7 +160,7 @@ impl KernelRows for ProcessRows {
 
 impl ProcessRows {
     /// Updates the row of a process.
-    fn update_process(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>, ix: ProcessIx) {
+    fn update_process(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>, ix: ProcessIx) {
         let (Snapshot { trace, state, time }, ChartData { timeline, labels }) = (at, data);
         if self.0.len() <= trace {
             self.0.resize_with(trace + 1, Vec::new);

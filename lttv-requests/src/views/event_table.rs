@@ -1,6 +1,6 @@
 //! A table of consecutive events.
 
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
@@ -62,7 +62,8 @@ pub struct TableRow<T> {
 }
 
 struct Inner<T> {
-    rows: VecDeque<TableRow<T>>,
+    /// The rows, shared with the snapshots that [`EventTable::rows`] has returned.
+    rows: Rc<VecDeque<TableRow<T>>>,
     page: usize,
     describe: Box<Describe<T>>,
     filter: Option<Rc<RefCell<dyn EventFilter>>>,
@@ -85,7 +86,7 @@ const LONGER: i64 = 4;
 /// The length that stands for all earlier times.
 const ALL: i64 = i64::MAX;
 
-impl<T: 'static> EventTable<T> {
+impl<T: Clone + 'static> EventTable<T> {
     /// Creates a table without rows. The table has at most `page` rows, and a page has at
     /// least one.
     pub fn new(
@@ -94,7 +95,7 @@ impl<T: 'static> EventTable<T> {
         describe: impl FnMut(&EventCall<'_, '_>) -> T + 'static,
     ) -> Self {
         let inner = Inner {
-            rows: VecDeque::new(),
+            rows: Rc::default(),
             page: page.max(1),
             describe: Box::new(describe),
             filter: None,
@@ -106,11 +107,13 @@ impl<T: 'static> EventTable<T> {
         EventTable { inner: Rc::new(RefCell::new(inner)), owner }
     }
 
-    /// Returns the rows, as far as they are known. The returned `Ref` must be dropped
-    /// before the scheduler is called again: otherwise the hooks of the table's requests
-    /// panic.
-    pub fn rows(&self) -> Ref<'_, VecDeque<TableRow<T>>> {
-        Ref::map(self.inner.borrow(), |inner| &inner.rows)
+    /// Returns a snapshot of the rows, as far as they are known. Later requests do not
+    /// change it.
+    ///
+    /// The snapshot shares its memory with the table: the rows are copied only if it
+    /// still exists when they change.
+    pub fn rows(&self) -> Rc<VecDeque<TableRow<T>>> {
+        self.inner.borrow().rows.clone()
     }
 
     /// Returns whether requests of the table are pending.
@@ -174,7 +177,7 @@ impl<T: 'static> EventTable<T> {
     pub fn show_before<'h>(&self, position: &TracesetPosition) -> EventsRequest<'h> {
         let mut inner = self.inner.borrow_mut();
         let (epoch, count) = (inner.begin(), inner.page as u64);
-        inner.rows.clear();
+        inner.rows = Rc::default();
         (inner.has_begin, inner.has_end) = (false, position.is_end());
         drop(inner);
         self.back(epoch, count, position.clone())
@@ -218,7 +221,7 @@ impl<T: 'static> EventTable<T> {
             .before_request(move |_, _| {
                 let mut inner = at_begin.borrow_mut();
                 if inner.epoch == epoch && !continues {
-                    inner.rows.clear();
+                    inner.rows = Rc::default();
                     (inner.has_begin, inner.has_end) = (is_begin, false);
                 }
             })
@@ -237,10 +240,12 @@ impl<T: 'static> EventTable<T> {
                     return;
                 }
                 let row = inner.row(call);
-                inner.rows.push_back(row);
-                if inner.rows.len() > inner.page {
-                    inner.rows.pop_front();
-                    inner.has_begin = false;
+                let Inner { rows, page, has_begin, .. } = &mut *inner;
+                let rows = Rc::make_mut(rows);
+                rows.push_back(row);
+                if rows.len() > *page {
+                    rows.pop_front();
+                    *has_begin = false;
                 }
             })
     }
@@ -322,7 +327,7 @@ struct ScrollBack<T> {
     found: u64,
 }
 
-impl<T: 'static> ScrollBack<T> {
+impl<T: Clone + 'static> ScrollBack<T> {
     fn begin<'h>(self) -> EventsRequest<'h> {
         if let Some(time) = self.first.time() {
             return self.search(time, FIRST_STEP);
@@ -428,11 +433,11 @@ impl<T: 'static> ScrollBack<T> {
                     return;
                 }
                 let mut rows = taken.take();
-                rows.append(&mut inner.rows);
+                rows.append(Rc::make_mut(&mut inner.rows));
                 inner.has_begin = has_begin;
                 inner.has_end &= rows.len() <= inner.page;
                 rows.truncate(inner.page);
-                inner.rows = rows;
+                inner.rows = Rc::new(rows);
             })
     }
 }

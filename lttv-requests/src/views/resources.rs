@@ -157,7 +157,7 @@ impl KernelRows for ResourceRows {
     type State = ResourceState;
     type Label = String;
 
-    fn update_all(&mut self, data: &mut ChartData<Self>, at: Snapshot<'_>) {
+    fn update_all(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>) {
         if self.0.len() <= at.trace {
             self.0.resize_with(at.trace + 1, TraceRows::default);
         }
@@ -168,7 +168,7 @@ impl KernelRows for ResourceRows {
 
     fn update_after(
         &mut self,
-        data: &mut ChartData<Self>,
+        data: &mut ChartData<'_, Self>,
         at: Snapshot<'_>,
         transition: Transition,
     ) {
@@ -197,7 +197,7 @@ impl KernelRows for ResourceRows {
 }
 
 impl TraceRows {
-    fn update_all(&mut self, data: &mut ChartData<ResourceRows>, at: Snapshot<'_>) {
+    fn update_all(&mut self, data: &mut ChartData<'_, ResourceRows>, at: Snapshot<'_>) {
         for (number, _) in at.state.cpus() {
             self.update_cpu(data, at, number);
             self.update_pending(at, number);
@@ -208,7 +208,12 @@ impl TraceRows {
         self.update_devices(data, at);
     }
 
-    fn update_cpu(&mut self, data: &mut ChartData<ResourceRows>, at: Snapshot<'_>, number: u32) {
+    fn update_cpu(
+        &mut self,
+        data: &mut ChartData<'_, ResourceRows>,
+        at: Snapshot<'_>,
+        number: u32,
+    ) {
         // CPU numbers can be sparse, indices are dense.
         let Some(place) = at.state.cpu_index(number) else { return };
         let mode = ResourceState::Cpu(at.state.cpu_mode(number));
@@ -226,7 +231,7 @@ impl TraceRows {
 
     fn update_sources(
         &mut self,
-        data: &mut ChartData<ResourceRows>,
+        data: &mut ChartData<'_, ResourceRows>,
         at: Snapshot<'_>,
         kind: SourceKind,
     ) {
@@ -246,7 +251,7 @@ impl TraceRows {
         }
     }
 
-    fn update_devices(&mut self, data: &mut ChartData<ResourceRows>, at: Snapshot<'_>) {
+    fn update_devices(&mut self, data: &mut ChartData<'_, ResourceRows>, at: Snapshot<'_>) {
         for (place, device) in at.state.devices().iter().enumerate() {
             let what = (Resource::Block(device.number()), device.name());
             let mode = ResourceState::Block(device.mode());
@@ -259,7 +264,7 @@ impl TraceRows {
 fn set(
     rows: &mut Vec<Option<ResourceRow>>,
     place: usize,
-    data: &mut ChartData<ResourceRows>,
+    data: &mut ChartData<'_, ResourceRows>,
     at: Snapshot<'_>,
     (resource, name): (Resource, NameId),
     mode: ResourceState,

@@ -1,7 +1,7 @@
 //! A list of events around a position of a traceset. Only the rows near the visible part
 //! are in memory.
 
-use std::cell::{Cell, Ref};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
@@ -100,7 +100,7 @@ impl EventList {
     }
 
     /// Returns the rows in memory.
-    pub fn rows(&self) -> Ref<'_, VecDeque<EventRow>> {
+    pub fn rows(&self) -> Rc<VecDeque<EventRow>> {
         self.table.rows()
     }
 
@@ -120,9 +120,8 @@ impl EventList {
     }
 
     /// Returns the selected row.
-    pub fn selected(&self) -> Option<Ref<'_, EventRow>> {
-        let at = self.selected_at()?;
-        Ref::filter_map(self.table.rows(), |rows| rows.get(at)).ok()
+    pub fn selected(&self) -> Option<EventRow> {
+        self.table.rows().get(self.selected_at()?).cloned()
     }
 
     /// Returns `true` if requested rows have not arrived yet.

@@ -1,5 +1,7 @@
 //! A chart of kernel states over the columns of the screen.
 
+use std::rc::Rc;
+
 use lttv_context::Handle;
 use lttv_examples::paint::Paint;
 use lttv_requests::views::{KernelChart, KernelRows, TimeWindow, Timeline};
@@ -15,7 +17,7 @@ pub struct Picture<R: KernelRows> {
     owner: Owner,
     now: Option<(Axis, KernelChart<R>)>,
     /// The states of the previous chart.
-    before: Option<Timeline<R::Key, R::State>>,
+    before: Option<Rc<Timeline<R::Key, R::State>>>,
 }
 
 impl<R: KernelRows> Default for Picture<R> {
@@ -43,7 +45,7 @@ impl<R: KernelRows> Picture<R> {
                 *known = axis;
                 // A chart with few states is of less use than the one before it.
                 if self.before.is_none() || progress(chart) > 0.5 {
-                    self.before = Some(chart.timeline().clone());
+                    self.before = Some(chart.timeline());
                 }
                 chart.show(window, step);
                 chart
