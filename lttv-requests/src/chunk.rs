@@ -26,7 +26,7 @@ pub struct ChunkReport {
     pub started: Vec<RequestId>,
     /// The requests that ended, in this order. Requests that end before they start are
     /// not included, [by default](crate::Scheduler::set_report_unstarted); nor are those that
-    /// the application has cancelled.
+    /// the application has cancelled, which [`cancel`](crate::Scheduler::cancel) returned.
     pub finished: Vec<Finished>,
     /// The requests that were interrupted in favour of others; they continue later at
     /// their positions.
@@ -124,6 +124,8 @@ pub struct Finished {
     pub owner: Owner,
     /// The reason of the end.
     pub reason: FinishReason,
+    /// `true` if the request had started: its `before_request` hooks were called.
+    pub started: bool,
     /// The number of events of the traceset, or of the request's trace, that the request
     /// went through, whether or not a hook was called for them.
     pub events: u64,

@@ -13,7 +13,7 @@ use lttv_context::{
 use lttv_hooks::Priority;
 use lttv_requests::{
     Background, Budget, ChunkReport, ComputationProgress, Condition, Control, EventsRequest,
-    Finished, Owner, Scheduler, Status, Urgency,
+    FinishReason, Finished, Owner, Scheduler, Status, Urgency,
 };
 
 /// Builds a trace of numbered events, one per nanosecond from time 0 on.
@@ -192,6 +192,9 @@ fn panics_resume_out_of_each_function_that_calls_hooks() {
         let panic = catch_unwind(AssertUnwindSafe(|| act(&mut scheduler, owner)));
         assert!(panic.is_err(), "{at:?}");
         assert_eq!(ended.get(), 1, "{at:?}: its other last hook is called");
+        let ends = scheduler.service_chunk(Budget::events(1)).finished;
+        let end = ends.iter().find(|end| end.owner == owner).expect("its end is not lost");
+        assert_eq!((end.reason, end.started), (FinishReason::Panicked, true), "{at:?}");
         let (_, panics) = drain(&mut scheduler, Budget::events(10));
         assert_eq!((panics, &*other.borrow()), (0, &(0..100).collect::<Vec<_>>()), "{at:?}");
     };

@@ -299,7 +299,11 @@ fn cancelling_calls_last_hooks_only_of_started_requests() {
     scheduler.submit(request("started")).unwrap();
     scheduler.submit(request("waiting").starting_at(time_of(50))).unwrap();
     scheduler.service_chunk(Budget::events(10));
-    assert_eq!(scheduler.cancel_owner(owner), 2);
+    let cancelled = scheduler.cancel_owner(owner);
+    assert!(cancelled.iter().all(|end| end.owner == owner));
+    let done: Vec<_> = cancelled.iter().map(|end| (end.started, end.events, end.reason)).collect();
+    assert_eq!(done, [(true, 10, FinishReason::Cancelled), (false, 0, FinishReason::Cancelled)]);
+    assert_eq!(scheduler.cancel(cancelled[0].request), None);
     assert_eq!(*ended.borrow(), [("started", FinishReason::Cancelled)]);
     assert_eq!(scheduler.service_chunk(Budget::default()).status, Status::Idle);
 }
@@ -318,7 +322,7 @@ fn ends_of_requests_that_did_not_start_are_reported_on_demand() {
             .after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
     };
     let first = scheduler.submit(waiting(table, "first")).unwrap();
-    assert!(scheduler.cancel(first));
+    assert!(scheduler.cancel(first).is_some());
     let second = scheduler.submit(waiting(table, "second")).unwrap();
     let third = scheduler.submit(waiting(list, "third")).unwrap();
     let canceller = EventsRequest::new(Owner::unique()).before_request(move |_, control| {
@@ -327,7 +331,7 @@ fn ends_of_requests_that_did_not_start_are_reported_on_demand() {
     scheduler.submit(canceller).unwrap();
     let chunk = scheduler.service_chunk(Budget::events(10));
     assert_eq!(chunk.finished[0].request, third);
-    assert_eq!(scheduler.cancel_owner(table), 1);
+    assert_eq!(scheduler.cancel_owner(table).len(), 1);
     let told = ["first", "third", "second"].map(|name| (name, FinishReason::Cancelled));
     assert_eq!(*ended.borrow(), told);
     assert!(scheduler.pending().all(|pending| pending.request != second));

@@ -198,7 +198,13 @@ impl<'h> ActiveRequest<'h> {
             context.end_read(id);
         }
         let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
-        Finished { request: self.id, owner: self.owner, reason, events: self.events() }
+        Finished {
+            request: self.id,
+            owner: self.owner,
+            reason,
+            started: self.is_started,
+            events: self.events(),
+        }
     }
 
     /// Records that a number of events was read up to a position. Returns how many of

@@ -166,28 +166,26 @@ impl<'h> Scheduler<'h> {
         Ok(id)
     }
 
-    /// Removes a request. If it has started, its `after_request` hooks are called;
-    /// otherwise no hook is called, [by default](Self::set_report_unstarted). Returns `false`
-    /// if the request had ended before.
-    pub fn cancel(&mut self, request: RequestId) -> bool {
+    /// Removes a request, and returns what it had done. `None` if it had ended before. If
+    /// the request has started, its `after_request` hooks are called; otherwise no hook is
+    /// called, [by default](Self::set_report_unstarted).
+    pub fn cancel(&mut self, request: RequestId) -> Option<Finished> {
         self.run_commands();
         let cancelled = self.take(request);
-        let is_there = cancelled.is_some();
-        self.finish_all(cancelled, FinishReason::Cancelled);
-        self.resume_panic();
-        is_there
+        self.cancel_all(cancelled).pop()
     }
 
-    /// Removes all requests of an owner, and returns their number: see
-    /// [`cancel`](Self::cancel).
-    pub fn cancel_owner(&mut self, owner: Owner) -> usize {
+    /// Removes all requests of an owner, and returns what they had done, in the order of
+    /// their submission: see [`cancel`](Self::cancel).
+    pub fn cancel_owner(&mut self, owner: Owner) -> Vec<Finished> {
         self.run_commands();
         let cancelled = self.take_owner(owner);
         self.cancel_all(cancelled)
     }
 
-    /// Removes all requests, and returns their number: see [`cancel`](Self::cancel).
-    pub fn stop_all(&mut self) -> usize {
+    /// Removes all requests, and returns what they had done, in the order of their
+    /// submission: see [`cancel`](Self::cancel).
+    pub fn stop_all(&mut self) -> Vec<Finished> {
         self.run_commands();
         let cancelled = self.take_where(|_| true);
         self.cancel_all(cancelled)
@@ -313,7 +311,8 @@ impl<'h> Scheduler<'h> {
                 request.has_position() || !request.trace.is_none_or(same_trace)
             };
             let stale = self.take_where(stale);
-            self.finish_all(stale, FinishReason::TracesetChanged)
+            let ended = self.finish_all(stale, FinishReason::TracesetChanged);
+            self.reported(ended).collect()
         };
         self.queue.set_traceset(context.traceset().revision(), context.traceset().traces().len());
         self.resume.clear();
@@ -327,11 +326,20 @@ impl<'h> Scheduler<'h> {
         (old, finished)
     }
 
-    fn cancel_all(&mut self, requests: Vec<Box<ActiveRequest<'h>>>) -> usize {
-        let count = requests.len();
-        self.finish_all(requests, FinishReason::Cancelled);
-        self.resume_panic();
-        count
+    /// Cancels requests that were removed. If a hook panics, the next chunk returns the
+    /// results.
+    fn cancel_all(
+        &mut self,
+        requests: impl IntoIterator<Item = Box<ActiveRequest<'h>>>,
+    ) -> Vec<Finished> {
+        let ended = self.finish_all(requests, FinishReason::Cancelled);
+        if self.queue.has_panic() {
+            let reported: Vec<_> = self.reported(ended).collect();
+            self.unreported.finished.extend(reported);
+            self.resume_panic();
+            return Vec::new(); // Not reached: the panic resumes.
+        }
+        ended
     }
 
     /// Returns whether no request remains, nor a command of a hook.
@@ -382,19 +390,23 @@ impl<'h> Scheduler<'h> {
         taken
     }
 
-    /// Ends requests. Returns those that have to be reported.
+    /// Ends requests.
     fn finish_all(
         &mut self,
         requests: impl IntoIterator<Item = Box<ActiveRequest<'h>>>,
         reason: FinishReason,
     ) -> Vec<Finished> {
-        let mut finished = Vec::new();
-        for request in requests {
-            let is_reported = request.is_started() || self.reports_all;
-            let end = request.finish(&mut self.context, reason, self.reports_all);
-            finished.extend(is_reported.then_some(end));
-        }
-        finished
+        let requests = requests.into_iter();
+        requests
+            .map(|request| request.finish(&mut self.context, reason, self.reports_all))
+            .collect()
+    }
+
+    /// Returns the ends of requests that chunks report: those of requests that started, or
+    /// all.
+    fn reported(&self, ended: Vec<Finished>) -> impl Iterator<Item = Finished> + use<'h> {
+        let reports_all = self.reports_all;
+        ended.into_iter().filter(move |end| end.started || reports_all)
     }
 
     /// Ends the requests whose hooks have panicked.
@@ -452,7 +464,8 @@ impl<'h> Scheduler<'h> {
                 Command::CancelOwner(owner) => self.take_owner(owner),
             };
             let ended = self.finish_all(cancelled, FinishReason::Cancelled);
-            self.unreported.finished.extend(ended);
+            let reported: Vec<_> = self.reported(ended).collect();
+            self.unreported.finished.extend(reported);
         }
         count
     }
