@@ -58,7 +58,7 @@ impl EventSink for Third {
         tracefile: usize,
         event: &ltt_read::Event<'_>,
     ) -> ControlFlow<()> {
-        assert_eq!(merge.current_tracefile(), tracefile);
+        assert_eq!(merge.current_tracefile(), Some(tracefile));
         assert_eq!(merge.current().map(|event| event.position()), Some(event.position()));
         self.passed.push(number(*event));
         self.heard += 1;

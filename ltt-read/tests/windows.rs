@@ -265,7 +265,7 @@ fn windows_of_shared_traces() {
         let Ok(traces) = ltt_read::open_all(&path) else { continue };
         let mut merge = Merge::new(&traces);
         let known = |merge: &Merge, event: Event<'_>| {
-            (event.timestamp(), merge.current_tracefile(), event.position())
+            (event.timestamp(), merge.current_tracefile().expect("an event"), event.position())
         };
         let all = |merge: &mut Merge| {
             let mut events = Vec::new();

@@ -188,13 +188,13 @@ impl Merge {
                     }
                 }
                 match self.current() {
-                    Some(event) => listener.accepts(self.current_tracefile(), &event),
+                    Some(event) => listener.accepts(self.current as usize, &event),
                     None => return count,
                 }
             };
             count += 1;
             if is_wanted {
-                let number = self.current_tracefile();
+                let number = self.current as usize;
                 let event = self.cursors[number].event();
                 if listener.receive(self, number, &event).is_break() {
                     break;

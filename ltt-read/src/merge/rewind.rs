@@ -32,10 +32,24 @@ impl Merge {
     }
 
     /// Returns the index of the current event's tracefile among those of all traces, from
-    /// 0. If there is no current event, this is greater than every index.
+    /// 0; `None` if there is no [current event](Self::current).
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let traces = ltt_read::open_all(path)?;
+    /// let mut merge = ltt_read::Merge::new(&traces);
+    /// assert_eq!(merge.current_tracefile(), None);
+    /// let name = merge.next().map(|event| event.tracefile().name().to_owned());
+    /// let number = merge.current_tracefile().expect("an event");
+    /// assert_eq!(name.as_deref(), Some(traces[0].tracefiles()[number].name()));
+    /// merge.unread();
+    /// assert_eq!(merge.current_tracefile(), None);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
     #[inline(always)]
-    pub fn current_tracefile(&self) -> usize {
-        self.current as usize
+    pub fn current_tracefile(&self) -> Option<usize> {
+        let number = self.current as usize;
+        (number < self.cursors.len()).then_some(number)
     }
 
     /// Returns the positions of all tracefiles, those of the first trace first. The

@@ -132,7 +132,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
                 }
                 _ => _ = merge.next()?,
             }
-            let (tracefile, event) = (merge.current_tracefile(), merge.current()?);
+            let (tracefile, event) = (merge.current_tracefile()?, merge.current()?);
             let mut time = self.time.max(time_of(&event));
             if M::SKIPS {
                 // The clock may have gone back after an event that was skipped.

@@ -60,15 +60,16 @@ impl Reader {
             EndReason::Stopped | EndReason::EventCount => {
                 if events > 0
                     && let Some(place) = self.merge.position_after()
+                    && let Some(tracefile) = self.merge.current_tracefile()
                 {
-                    let tracefile = self.merge.current_tracefile();
                     self.read_point = Some(ReadPoint::Event { tracefile, place });
                 }
             }
             EndReason::ExaminedCount => {
                 // All events before this one have been looked at.
-                if let Some(place) = self.merge.next().map(|event| event.position()) {
-                    let tracefile = self.merge.current_tracefile();
+                if let Some(place) = self.merge.next().map(|event| event.position())
+                    && let Some(tracefile) = self.merge.current_tracefile()
+                {
                     self.read_point = Some(ReadPoint::Event { tracefile, place });
                 }
                 self.merge.unread();
@@ -134,7 +135,7 @@ impl Reader {
         let mut merge = Merge::new(traceset.traces());
         read_point.seek(&mut merge, self.now);
         let time = merge.next().map(|event| self.now.max(time_of(&event)));
-        let key = time.map(|time| (time, merge.current_tracefile() as u32));
+        let key = time.zip(merge.current_tracefile().map(|number| number as u32));
         let (generation, latest) = (traceset.revision(), read_point.latest(self.now));
         Some(TracesetPosition::new(generation, key, latest, merge.positions()))
     }
