@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::compiled::Compiled;
-use crate::diagnostic::{FilterError, FilterNotes};
-use crate::environment::Environment;
+use crate::diagnostic::FilterError;
 use crate::expression::Expression;
-use crate::model::{FieldAccess, FieldType, Label, Model, Record, Resolution, SelectorError};
+use crate::model::{FieldAccess, FieldType, Label, Model, Resolution, SelectorError};
+use crate::record_filter::RecordFilter;
 use crate::syntax::Selector;
 
 /// The columns of an application's records, each with a name and a function that reads
@@ -15,7 +14,8 @@ use crate::syntax::Selector;
 /// [`Model`].
 ///
 /// A function returns `None` for a record without the value; every comparison with it is
-/// false then.
+/// false then. [`compile`](Self::compile) builds a filter, which can be stored as a
+/// `RecordFilter<Columns<Request>>`.
 ///
 /// ```
 /// use lttv_filter::Expression;
@@ -44,13 +44,9 @@ pub struct Columns<R> {
     columns: Vec<(String, FieldAccess<Column<R>>)>,
 }
 
-/// A filter for records described by [`Columns`].
-pub struct RecordFilter<R> {
-    compiled: Compiled<Column<R>>,
-}
-
 /// The type of a column, with the function that reads it.
-enum Column<R> {
+#[doc(hidden)]
+pub enum Column<R> {
     Unsigned(fn(&R) -> Option<u64>),
     Signed(fn(&R) -> Option<i64>),
     Truth(fn(&R) -> Option<bool>),
@@ -124,49 +120,20 @@ impl<R> Columns<R> {
         self
     }
 
-    /// Builds a filter from an expression, with dates and times in UTC.
+    /// Builds a filter from an expression, like [`RecordFilter::new`].
     ///
     /// # Errors
     ///
     /// Returns an error if a column is unknown, or a value has the wrong type.
-    pub fn compile(&self, expression: &Expression) -> Result<RecordFilter<R>, FilterError> {
-        self.compile_with_environment(expression, &Environment::new())
-    }
-
-    /// Builds a filter from an expression, with the time zone and day of an environment.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error under the conditions of [`compile`](Self::compile).
-    pub fn compile_with_environment(
-        &self,
-        expression: &Expression,
-        environment: &Environment,
-    ) -> Result<RecordFilter<R>, FilterError> {
-        Ok(RecordFilter {
-            compiled: Compiled::new(expression, &Table(&self.columns), environment)?,
-        })
+    pub fn compile(&self, expression: &Expression) -> Result<RecordFilter<Self>, FilterError> {
+        RecordFilter::new(expression, self)
     }
 }
 
-impl<R> RecordFilter<R> {
-    /// Returns notes on parts of the expression that are never or always true.
-    pub fn notes(&self) -> &FilterNotes {
-        self.compiled.notes()
-    }
-
-    /// Returns `true` if a record passes. Does not allocate.
-    #[inline]
-    pub fn matches(&self, record: &R) -> bool {
-        self.compiled.matches(&Row(record))
-    }
-}
-
-/// The model of records with these columns.
-struct Table<'c, R>(&'c [(String, FieldAccess<Column<R>>)]);
-
-impl<R> Model for Table<'_, R> {
+/// Columns describe records of one type, of number 0.
+impl<R> Model for Columns<R> {
     type Field = Column<R>;
+    type Record<'r> = R;
 
     fn types(&self) -> u32 {
         1
@@ -174,7 +141,7 @@ impl<R> Model for Table<'_, R> {
 
     fn find(&self, _: u32, selector: &Selector) -> Resolution<Column<R>> {
         let name = selector.to_string();
-        match self.0.iter().find(|(known, _)| *known == name) {
+        match self.columns.iter().find(|(known, _)| *known == name) {
             Some((_, column)) => Resolution::Fields(vec![column.clone()]),
             None => Resolution::Nothing,
         }
@@ -182,49 +149,40 @@ impl<R> Model for Table<'_, R> {
 
     fn check(&self, selector: &Selector) -> Result<(), SelectorError> {
         let name = selector.to_string();
-        let names = || self.0.iter().map(|(known, _)| &**known);
+        let names = || self.columns.iter().map(|(known, _)| &**known);
         if names().any(|known| known == name) {
             return Ok(());
         }
         let problem = SelectorError::new(selector.span, format!("there is no field `{name}`"));
         Err(problem.nearest(&name, names()))
     }
-}
 
-/// A record with columns.
-struct Row<'r, R>(&'r R);
-
-impl<R> Record<Column<R>> for Row<'_, R> {
-    fn record_type(&self) -> u32 {
+    fn record_type(_: &R) -> u32 {
         0
     }
 
     #[inline]
-    fn integer(&self, column: &Column<R>) -> Option<u64> {
+    fn integer(record: &R, column: &Column<R>) -> Option<u64> {
         match column {
-            Column::Unsigned(read) => read(self.0),
-            Column::Signed(read) => read(self.0).map(i64::cast_unsigned),
-            Column::Truth(read) => read(self.0).map(u64::from),
+            Column::Unsigned(read) => read(record),
+            Column::Signed(read) => read(record).map(i64::cast_unsigned),
+            Column::Truth(read) => read(record).map(u64::from),
             Column::Float(_) | Column::Text(_) => None,
         }
     }
 
-    fn float(&self, column: &Column<R>) -> Option<f64> {
+    fn float(record: &R, column: &Column<R>) -> Option<f64> {
         match column {
-            Column::Float(read) => read(self.0),
+            Column::Float(read) => read(record),
             _ => None,
         }
     }
 
-    fn text<'a>(&'a self, column: &Column<R>) -> Option<Cow<'a, [u8]>> {
+    fn text<'a>(record: &'a R, column: &Column<R>) -> Option<Cow<'a, [u8]>> {
         match column {
-            Column::Text(read) => read(self.0).map(|text| text.as_bytes().into()),
+            Column::Text(read) => read(record).map(|text| text.as_bytes().into()),
             _ => None,
         }
-    }
-
-    fn has(&self, _: &Column<R>) -> bool {
-        false // all columns have types read by the functions above
     }
 }
 
@@ -245,12 +203,6 @@ impl<R> Clone for Columns<R> {
 impl<R> fmt::Debug for Columns<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(&self.columns).finish()
-    }
-}
-
-impl<R> fmt::Debug for RecordFilter<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RecordFilter").field(&self.compiled).finish()
     }
 }
 

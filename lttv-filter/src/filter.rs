@@ -6,8 +6,8 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
 
+use crate::compile::program::Programs;
 use crate::compile::{self, Checked, Fault, Findings, Node, can_hold, spans};
-use crate::compiled::Compiled;
 use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
@@ -45,7 +45,7 @@ pub struct Filter {
     /// The integer tests to run before the program, by event type.
     shortcuts: Box<[Option<Shortcut>]>,
     /// The programs for the events that verdicts and shortcuts do not decide.
-    compiled: Compiled<TraceField>,
+    programs: Programs<TraceField>,
     spans: Vec<TimeSpan>,
     tracefiles: Box<[bool]>,
     notes: FilterNotes,
@@ -113,9 +113,9 @@ impl Filter {
             .map(|number| trees.iter().any(|tree| can_hold(tree, &is_tracefile, number)))
             .collect();
         let (shortcuts, rest): (Vec<_>, Vec<_>) = trees.into_iter().map(split).unzip();
-        let compiled = Compiled::of(&rest);
+        let programs = Programs::new(&rest);
         let (shortcuts, notes) = (shortcuts.into(), FilterNotes::default());
-        let filter = Filter { verdicts, shortcuts, compiled, spans, tracefiles, notes };
+        let filter = Filter { verdicts, shortcuts, programs, spans, tracefiles, notes };
         (filter, Analysis { faults, findings })
     }
 
@@ -158,7 +158,7 @@ impl Filter {
     /// use.
     #[inline(never)]
     pub(crate) fn run_program<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
-        self.compiled.matches(&TraceRecord { event: *event, state })
+        self.programs.matches(&TraceRecord { event: *event, state })
     }
 
     /// Returns the result for all events of a type, as far as the type decides it.

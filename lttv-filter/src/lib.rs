@@ -56,7 +56,7 @@
 //! | build, traverse and edit expressions without text | [`Expr`], [`Selector`] |
 //! | set the time zone, or the day of times of day | [`Environment`] |
 //! | filter by the state of the traced system | [`StateFields`], [`StateView`] |
-//! | filter records of an application | [`Compiled`], [`model`] |
+//! | filter records of an application | [`RecordFilter`], [`Columns`], [`model`] |
 //!
 //! # The language
 //!
@@ -313,7 +313,6 @@ pub struct Readme;
 
 mod columns;
 mod compile;
-mod compiled;
 mod diagnostic;
 mod environment;
 mod expression;
@@ -324,6 +323,7 @@ mod filters;
 mod glob;
 pub mod model;
 mod ranges;
+mod record_filter;
 #[cfg(feature = "render")]
 mod render;
 #[cfg(feature = "traces")]
@@ -336,8 +336,7 @@ mod trace;
 mod verdict;
 mod zone;
 
-pub use columns::{Columns, RecordFilter};
-pub use compiled::Compiled;
+pub use columns::Columns;
 pub use diagnostic::{Diagnostic, FilterError, FilterErrorKind, FilterNotes};
 pub use environment::Environment;
 pub use expression::Expression;
@@ -347,6 +346,7 @@ pub use filter::Filter;
 pub use filters::{FilteredEvents, Filters};
 #[cfg(feature = "traces")]
 pub use ltt_read::TimeSpan;
+pub use record_filter::RecordFilter;
 pub use span::Span;
 pub use syntax::{
     CivilTime, ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step,

@@ -18,7 +18,7 @@ fn all_types_are_send_and_sync() {
     shared::<Filters>();
     shared::<Diagnostic>();
     shared::<Columns<u32>>();
-    shared::<RecordFilter<u32>>();
+    shared::<RecordFilter<Columns<u32>>>();
     shared::<SelectorError>();
 }
 

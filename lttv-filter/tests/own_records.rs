@@ -1,11 +1,9 @@
 //! Numbers beyond the limits of fields, for records of an application.
 
-use std::borrow::Cow;
-
 use lttv_filter::model::{
-    FieldAccess, FieldType, IntegerKind, IntegerType, Model, Record, Resolution, SelectorError,
+    FieldAccess, FieldType, IntegerKind, IntegerType, Model, Resolution, SelectorError,
 };
-use lttv_filter::{Columns, Compiled, Environment, Expression, Selector, Verdict};
+use lttv_filter::{Columns, Environment, Expression, RecordFilter, Selector, Verdict};
 
 struct Request {
     status: u64,
@@ -111,6 +109,7 @@ const LIMITS: [(&str, i128, i128); 4] = [
 
 impl Model for Strange {
     type Field = u64;
+    type Record<'r> = Number;
 
     fn types(&self) -> u32 {
         1
@@ -130,32 +129,18 @@ impl Model for Strange {
     fn check(&self, _: &Selector) -> Result<(), SelectorError> {
         Ok(())
     }
+
+    fn record_type(_: &Number) -> u32 {
+        0
+    }
+
+    fn integer(number: &Number, _: &u64) -> Option<u64> {
+        Some(number.0)
+    }
 }
 
 /// The value of all fields.
 struct Number(u64);
-
-impl Record<u64> for Number {
-    fn record_type(&self) -> u32 {
-        0
-    }
-
-    fn integer(&self, _: &u64) -> Option<u64> {
-        Some(self.0)
-    }
-
-    fn float(&self, _: &u64) -> Option<f64> {
-        None
-    }
-
-    fn text<'a>(&'a self, _: &u64) -> Option<Cow<'a, [u8]>> {
-        None
-    }
-
-    fn has(&self, _: &u64) -> bool {
-        false
-    }
-}
 
 #[test]
 fn limits_that_no_record_can_have_are_clamped() {
@@ -168,14 +153,15 @@ fn limits_that_no_record_can_have_are_clamped() {
         ("unsigned < 170141183460469231731687303715884105727 && unsigned != -1", true),
     ] {
         let expression = Expression::parse(text).expect(text);
-        let filter = Compiled::new(&expression, &Strange, &Environment::new()).expect(text);
+        let filter = RecordFilter::new(&expression, &Strange).expect(text);
         assert_eq!(filter.matches(&minus_one), expected, "{text}");
     }
     for name in ["reversed", "beyond"] {
         for relation in ["==", "!=", "<", "<=", ">", ">="] {
             let text = format!("{name} {relation} 4");
             let expression = Expression::parse(&text).expect("sound");
-            let filter = Compiled::new(&expression, &Strange, &Environment::new()).expect("sound");
+            let filter = RecordFilter::with_environment(&expression, &Strange, &Environment::new())
+                .expect("sound");
             assert_eq!(filter.verdict(0), Verdict::Never, "{text}");
         }
     }

@@ -13,6 +13,7 @@ mod leaf;
 mod literal;
 mod node;
 pub(crate) mod program;
+pub(crate) mod record;
 #[cfg(feature = "traces")]
 mod satisfiable;
 mod slots;
@@ -81,7 +82,7 @@ pub(crate) fn check<M: Model>(
 }
 
 /// Returns the limits of the integers that a field can have: those of its type, clamped
-/// to the 64 bits that [`Record::integer`](crate::model::Record::integer) can return.
+/// to the 64 bits that [`Model::integer`] can return.
 fn bounds(of: &IntegerType) -> (i128, i128) {
     match of.low < 0 {
         true => (of.low.max(i64::MIN.into()), of.high.min(i64::MAX.into())),

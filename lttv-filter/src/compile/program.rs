@@ -1,8 +1,8 @@
 //! Programs: sequences of tests with jumps.
 
 use super::node::Node;
+use super::record::Record;
 use super::test::{OtherPredicate, Predicate, Test};
-use crate::model::Record;
 
 /// The index of the next op, or a result.
 type Target = u32;

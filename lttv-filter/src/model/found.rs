@@ -58,7 +58,7 @@ impl Constant {
 /// A field that can be read from a record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldAccess<F> {
-    /// The key for the functions of [`Record`](super::Record).
+    /// The key for the functions of [`Model`](super::Model) that read records.
     pub field: F,
     /// The type of the field.
     pub field_type: FieldType,

@@ -1,9 +1,8 @@
 //! Descriptions of records for filters.
 //!
 //! Traces need no description: see [`Filter`](crate::Filter). An application with records
-//! of one type describes them by [`Columns`](crate::Columns). For several types, it implements [`Model`]
-//! for the set of types and [`Record`] for the records; [`Compiled`](crate::Compiled) has
-//! an example.
+//! of one type describes them by [`Columns`](crate::Columns). For several types, it
+//! implements [`Model`]; [`RecordFilter`](crate::RecordFilter) has an example.
 
 mod field_type;
 mod found;
@@ -16,13 +15,16 @@ pub use found::{Constant, ConstantValue, FieldAccess, Resolution, SelectorError}
 
 use crate::syntax::Selector;
 
-/// The types of records, and their fields.
+/// The types of records, and the access to their fields.
 ///
 /// The types of records are numbered from 0, like event types. Each selector is resolved
 /// once per type, not per record.
 pub trait Model {
     /// The key by which the value of a field is read from a record.
     type Field: Clone + Debug;
+
+    /// The records, which may borrow for `'r`.
+    type Record<'r>;
 
     /// Returns the number of types.
     fn types(&self) -> u32;
@@ -37,25 +39,34 @@ pub trait Model {
     ///
     /// Returns an error if the selector is invalid for all types.
     fn check(&self, selector: &Selector) -> Result<(), SelectorError>;
-}
 
-/// A record that can be filtered.
-pub trait Record<F> {
-    /// Returns the number of the record's type.
-    fn record_type(&self) -> u32;
+    /// Returns the number of a record's type.
+    fn record_type(record: &Self::Record<'_>) -> u32;
 
     /// Returns the value of an integer field, sign-extended if it is signed. `None` if
-    /// this record does not have the field.
-    fn integer(&self, field: &F) -> Option<u64>;
+    /// the record does not have the field. The default is a record without integers.
+    fn integer(record: &Self::Record<'_>, field: &Self::Field) -> Option<u64> {
+        _ = (record, field);
+        None
+    }
 
-    /// Returns the value of a floating-point field. `None` if this record does not have
-    /// the field.
-    fn float(&self, field: &F) -> Option<f64>;
+    /// Returns the value of a floating-point field. `None` if the record does not have
+    /// the field. The default is a record without such fields.
+    fn float(record: &Self::Record<'_>, field: &Self::Field) -> Option<f64> {
+        _ = (record, field);
+        None
+    }
 
-    /// Returns the value of a text field in UTF-8, as far as it is valid. `None` if this
-    /// record does not have the field.
-    fn text<'a>(&'a self, field: &F) -> Option<Cow<'a, [u8]>>;
+    /// Returns the value of a text field in UTF-8, as far as it is valid. `None` if the
+    /// record does not have the field. The default is a record without text.
+    fn text<'a>(record: &'a Self::Record<'_>, field: &Self::Field) -> Option<Cow<'a, [u8]>> {
+        _ = (record, field);
+        None
+    }
 
-    /// Returns `true` if this record has a field of any other type.
-    fn has(&self, field: &F) -> bool;
+    /// Returns `true` if a record has a field of any other type. The default is `false`.
+    fn has(record: &Self::Record<'_>, field: &Self::Field) -> bool {
+        _ = (record, field);
+        false
+    }
 }

@@ -51,8 +51,16 @@ enum Property<'s> {
     State(&'s str),
 }
 
+/// Programs read events without the model, by [`TraceRecord`](super::TraceRecord).
+pub(crate) enum Never {}
+
 impl Model for TraceModel<'_> {
     type Field = TraceField;
+    type Record<'r> = Never;
+
+    fn record_type(record: &Never) -> u32 {
+        match *record {}
+    }
 
     fn types(&self) -> u32 {
         self.schema().event_types.len() as u32

@@ -7,7 +7,7 @@ use ltt_read::{Event, Value};
 
 use super::fields::TraceField;
 use super::state::StateView;
-use crate::model::Record;
+use crate::compile::record::Record;
 
 /// An event, and the state at the event.
 #[derive(Debug, Clone, Copy)]

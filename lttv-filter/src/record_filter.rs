@@ -1,21 +1,26 @@
 //! Filters for any kind of records.
 
-use crate::verdict::Verdict;
+use std::fmt;
 
 use crate::compile::program::{ACCEPT, Programs, REJECT};
+use crate::compile::record::ModelRecord;
 use crate::compile::{self, Checked};
 use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
-use crate::model::{Model, Record};
+use crate::model::Model;
+use crate::verdict::Verdict;
 
-/// A filter: an expression, compiled for records of an application.
+/// A filter: an expression, compiled for the records of an application.
+///
+/// Records of one type are described by [`Columns`](crate::Columns). This example
+/// implements [`Model`] for records of several types:
 ///
 /// ```
 /// use std::borrow::Cow;
 ///
-/// use lttv_filter::model::{FieldType, Resolution, Model, SelectorError, FieldAccess, Record};
-/// use lttv_filter::{Compiled, Environment, Expression, Selector, Verdict};
+/// use lttv_filter::model::{FieldAccess, FieldType, Model, Resolution, SelectorError};
+/// use lttv_filter::{Expression, RecordFilter, Selector, Verdict};
 ///
 /// /// A shape on a map.
 /// enum Shape {
@@ -30,6 +35,7 @@ use crate::model::{Model, Record};
 ///
 /// impl Model for Shapes {
 ///     type Field = Field;
+///     type Record<'r> = Shape;
 ///
 ///     fn types(&self) -> u32 {
 ///         2
@@ -53,68 +59,70 @@ use crate::model::{Model, Record};
 ///         let problem = SelectorError::new(selector.span, format!("no shape has a `{name}`"));
 ///         Err(problem.nearest(&name, names))
 ///     }
-/// }
 ///
-/// impl Record<Field> for Shape {
-///     fn record_type(&self) -> u32 {
-///         match self {
+///     fn record_type(shape: &Shape) -> u32 {
+///         match shape {
 ///             Shape::Circle { .. } => 0,
 ///             Shape::Line { .. } => 1,
 ///         }
 ///     }
 ///
-///     fn integer(&self, field: &Field) -> Option<u64> {
-///         match (self, field) {
+///     fn integer(shape: &Shape, field: &Field) -> Option<u64> {
+///         match (shape, field) {
 ///             (Shape::Circle { radius, .. }, Field::Radius) => Some(u64::from(*radius)),
 ///             _ => None,
 ///         }
 ///     }
 ///
-///     fn float(&self, field: &Field) -> Option<f64> {
-///         match (self, field) {
+///     fn float(shape: &Shape, field: &Field) -> Option<f64> {
+///         match (shape, field) {
 ///             (Shape::Line { length }, Field::Length) => Some(*length),
 ///             _ => None,
 ///         }
 ///     }
 ///
-///     fn text<'a>(&'a self, field: &Field) -> Option<Cow<'a, [u8]>> {
-///         match (self, field) {
+///     fn text<'a>(shape: &'a Shape, field: &Field) -> Option<Cow<'a, [u8]>> {
+///         match (shape, field) {
 ///             (Shape::Circle { title, .. }, Field::Title) => Some(title.as_bytes().into()),
 ///             _ => None,
 ///         }
 ///     }
-///
-///     fn has(&self, _: &Field) -> bool {
-///         false // all fields are read by the functions above
-///     }
 /// }
 ///
 /// let expression = Expression::parse("title =~ \"north*\" && radius > 5 || length < 1.5")?;
-/// let filter = Compiled::new(&expression, &Shapes, &Environment::new())?;
+/// let filter = RecordFilter::new(&expression, &Shapes)?;
 /// assert!(filter.matches(&Shape::Line { length: 1.0 }));
 /// assert!(filter.matches(&Shape::Circle { radius: 6, title: "northern lake".to_owned() }));
 /// assert!(!filter.matches(&Shape::Circle { radius: 5, title: "northern lake".to_owned() }));
 /// assert_eq!(filter.verdict(0), Verdict::Depends);
 ///
 /// let expression = Expression::parse("raduis > 5")?;
-/// let error = Compiled::new(&expression, &Shapes, &Environment::new()).unwrap_err();
+/// let error = RecordFilter::new(&expression, &Shapes).unwrap_err();
 /// assert_eq!(error.to_string(), "column 1: no shape has a `raduis` (perhaps `radius`)");
 /// # Ok::<(), lttv_filter::FilterError>(())
 /// ```
-#[derive(Debug)]
-pub struct Compiled<F> {
-    programs: Programs<F>,
+pub struct RecordFilter<M: Model> {
+    programs: Programs<M::Field>,
     notes: FilterNotes,
 }
 
-impl<F: Clone> Compiled<F> {
-    /// Builds a filter from an expression.
+impl<M: Model> RecordFilter<M> {
+    /// Builds a filter from an expression, with times in UTC.
     ///
     /// # Errors
     ///
     /// Returns an error for each comparison that is invalid for all types of records:
     /// unknown fields, and values of the wrong type.
-    pub fn new<M: Model<Field = F>>(
+    pub fn new(expression: &Expression, model: &M) -> Result<Self, FilterError> {
+        Self::with_environment(expression, model, &Environment::new())
+    }
+
+    /// Builds a filter from an expression, with an environment for times.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the conditions of [`new`](Self::new).
+    pub fn with_environment(
         expression: &Expression,
         model: &M,
         environment: &Environment,
@@ -127,16 +135,9 @@ impl<F: Clone> Compiled<F> {
             return Err(FilterError::new(kind, expression.text(), diagnostics));
         }
         let notes = FilterNotes::new(expression.text(), findings.notes(tree, false));
-        Ok(Compiled { programs: Programs::new(&trees), notes })
+        Ok(RecordFilter { programs: Programs::new(&trees), notes })
     }
 
-    /// Creates the programs of trees that have been checked.
-    pub(crate) fn of(trees: &[compile::Node<F>]) -> Self {
-        Compiled { programs: Programs::new(trees), notes: FilterNotes::default() }
-    }
-}
-
-impl<F> Compiled<F> {
     /// Returns notes on parts of the expression that are never or always true.
     pub fn notes(&self) -> &FilterNotes {
         &self.notes
@@ -155,7 +156,14 @@ impl<F> Compiled<F> {
     /// Returns `true` if a record passes. Does not allocate, unless a text field has to
     /// be converted to UTF-8.
     #[inline(always)]
-    pub fn matches<R: Record<F>>(&self, record: &R) -> bool {
-        self.programs.matches(record)
+    pub fn matches(&self, record: &M::Record<'_>) -> bool {
+        self.programs.matches(&ModelRecord::<M>(record))
+    }
+}
+
+impl<M: Model> fmt::Debug for RecordFilter<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RecordFilter { programs, notes } = self;
+        f.debug_struct("RecordFilter").field("programs", programs).field("notes", notes).finish()
     }
 }
