@@ -44,7 +44,7 @@
 //! | seek by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
 //! | keep state that is right after every seek | [`Extension`], [`Checkpoints`] |
 //! | use all processors | [`ParallelReader`] |
-//! | detect traces that have changed or grown | [`Fingerprint`], [`settled_since`] |
+//! | detect traces that have changed or grown | [`Fingerprint`], [`Traceset::complete_before`] |
 //!
 //! Typed values in a named tree, [`attributes`], are independent of traces.
 //!
@@ -109,7 +109,7 @@ pub use bounds::{Bounds, EndReason, ReadEnd};
 pub use checkpoint_file::CheckpointFileError;
 pub use context::{IncrementalSeek, ReadId, TracesetContext};
 pub use extension::{Codec, Extension, Setup};
-pub use fingerprint::{Fingerprint, fingerprint, settled_since, settled_until};
+pub use fingerprint::Fingerprint;
 pub use hooks::{
     Commands, EventCall, EventHook, HookSet, Level, ReadCall, ReadHook, Scope, Subscription,
 };

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use ltt_read::Timestamp;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use lttv_context::{Fingerprint, Traceset, fingerprint, settled_since};
+use lttv_context::{Fingerprint, Traceset};
 
 const CPUS: u64 = 2;
 /// A number of events that makes a file larger than its samples.
@@ -35,6 +35,14 @@ fn write(dir: &Path, events: u64) {
 
 fn open(dir: &Path) -> Traceset {
     Traceset::open(dir).expect("a trace")
+}
+
+fn fingerprint(traceset: &Traceset) -> Vec<u8> {
+    Fingerprint::of(traceset).into_bytes()
+}
+
+fn unchanged_before(bytes: &[u8], traceset: &Traceset) -> Option<Timestamp> {
+    Fingerprint::from_bytes(bytes).unchanged_before(traceset)
 }
 
 fn stream(dir: &Path) -> PathBuf {
@@ -76,7 +84,7 @@ fn a_modified_trace_is_detected() {
         alter(&stream(dir.path()), 300_000, names, is_forged);
         let after = open(dir.path());
         assert!(!Fingerprint::from_bytes(&before).matches(&after), "{names} names, {is_forged}");
-        assert_eq!(settled_since(&before, &after), None);
+        assert_eq!(unchanged_before(&before, &after), None);
         assert_ne!(fingerprint(&after), before);
         assert_ne!(Fingerprint::from_bytes(&before).into_current_bytes(&after), before);
     }
@@ -128,7 +136,7 @@ fn a_copied_or_touched_trace_is_the_same() {
     let copied = open(copy.path());
     let known = Fingerprint::from_bytes(&before);
     assert!(known.matches(&copied) && known.clone().strict().matches(&copied));
-    assert_eq!(settled_since(&before, &copied), Some(Timestamp::MAX));
+    assert_eq!(unchanged_before(&before, &copied), Some(Timestamp::MAX));
     // The bytes stay the same, so that they can be compared.
     assert_eq!(known.clone().into_current_bytes(&copied), before);
     assert_ne!(fingerprint(&copied), before);
@@ -147,12 +155,12 @@ fn changed_metadata_is_detected() {
     fs::write(&path, text.replace("tick", "tock")).unwrap();
     let after = open(dir.path());
     assert!(!Fingerprint::from_bytes(&before).matches(&after));
-    assert_eq!(settled_since(&before, &after), None);
+    assert_eq!(unchanged_before(&before, &after), None);
     // Text appended to metadata counts as growth.
     fs::write(&path, format!("{text}\n/* more */\n")).unwrap();
     let after = open(dir.path());
     assert!(!Fingerprint::from_bytes(&before).matches(&after));
-    assert_eq!(settled_since(&before, &after), Some(Timestamp::MAX));
+    assert_eq!(unchanged_before(&before, &after), Some(Timestamp::MAX));
 }
 
 #[test]
@@ -173,15 +181,15 @@ fn growth_is_distinguished_from_change() {
     }
     let now = open(dir.path());
     assert!(!Fingerprint::from_bytes(&before).matches(&now));
-    let settled = settled_since(&before, &now).expect("it has grown");
+    let unchanged = unchanged_before(&before, &now).expect("it has grown");
     let new = now.traces()[0].packet_index(0).entries()[100].start;
-    assert!(settled <= new && settled > Timestamp::MIN);
+    assert!(unchanged <= new && unchanged > Timestamp::MIN);
     // The file has grown, but its earlier part has also changed.
     alter(&stream(dir.path()), 200_000, 1, false);
-    assert_eq!(settled_since(&before, &open(dir.path())), None);
+    assert_eq!(unchanged_before(&before, &open(dir.path())), None);
     // The file is shorter than before.
     fs::write(&whole[1].0, &whole[1].1[..300 * 1024]).unwrap();
-    assert_eq!(settled_since(&before, &open(dir.path())), None);
+    assert_eq!(unchanged_before(&before, &open(dir.path())), None);
 }
 
 /// The old format: the identifier, tracefiles, files, and of each file the name, the first time
@@ -204,7 +212,7 @@ fn old_and_invalid_fingerprints_fit_no_traces() {
     let now = fingerprint(&traceset);
     let refuses = |bytes: &[u8]| {
         assert!(!Fingerprint::from_bytes(bytes).matches(&traceset));
-        assert_eq!(settled_since(bytes, &traceset), None);
+        assert_eq!(unchanged_before(bytes, &traceset), None);
     };
     refuses(&old);
     refuses(b"");
@@ -216,7 +224,7 @@ fn old_and_invalid_fingerprints_fit_no_traces() {
     for at in 4..now.len() {
         let mut changed = now.clone();
         changed[at] ^= 0xff;
-        let _ = settled_since(&changed, &traceset);
+        let _ = unchanged_before(&changed, &traceset);
     }
     let mut other = traceset.clone();
     other.add(trace.clone());

@@ -405,7 +405,7 @@ fn extensions_can_access_each_other() {
     let pairs = context.attach_data(Pairs::default());
     context.on_event("c", move |call| {
         let here = place(call);
-        let (last, pairs) = call.extensions.both_mut(last, pairs).expect("both are attached");
+        let (last, pairs) = call.extensions.get_pair_mut(last, pairs).expect("both are attached");
         pairs.0.extend(last.0.clone().map(|before| (before, here)));
     });
     assert!(context.read(&Bounds::all()).is_ok());
@@ -429,10 +429,10 @@ fn handles_of_another_context_are_refused() {
             assert_eq!(extensions.get(last).is_some(), of == own);
             assert_eq!(extensions.get_mut(pairs).is_some(), of == own);
             let (own_last, own_pairs) = handles[own];
-            assert_eq!(extensions.both_mut(last, own_pairs).is_some(), of == own);
-            assert_eq!(extensions.both_mut(own_pairs, last).is_some(), of == own);
-            assert_eq!(extensions.both_mut(pairs, own_last).is_some(), of == own);
-            assert_eq!(extensions.both_mut(last, pairs).is_some(), of == own);
+            assert_eq!(extensions.get_pair_mut(last, own_pairs).is_some(), of == own);
+            assert_eq!(extensions.get_pair_mut(own_pairs, last).is_some(), of == own);
+            assert_eq!(extensions.get_pair_mut(pairs, own_last).is_some(), of == own);
+            assert_eq!(extensions.get_pair_mut(last, pairs).is_some(), of == own);
         }
         assert!(
             context

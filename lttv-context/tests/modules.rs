@@ -223,5 +223,5 @@ fn options_of_all_modules_are_declared() {
     assert!(options.specs().map(|spec| &*spec.name).eq(["a", "b", "c"]));
     assert_eq!(options.module("b"), Some("b"));
     let again = modules.declare_options(&mut options).unwrap_err();
-    assert!(matches!(again, OptionError::Taken { .. }));
+    assert!(matches!(again, OptionError::Duplicate { .. }));
 }

@@ -53,8 +53,8 @@ fn refused_values() {
     options.set("limit", 1_u64).unwrap();
     assert_eq!(text(options.set("limit", 2_u64)), "option --limit can be given only once");
     assert_eq!(options.get::<u64>("limit"), Ok(Some(&1)));
-    assert!(matches!(options.get::<i64>("limit"), Err(OptionError::Kind { .. })));
-    assert!(matches!(options.is_set("limit"), Err(OptionError::Kind { .. })));
+    assert!(matches!(options.get::<i64>("limit"), Err(OptionError::WrongKind { .. })));
+    assert!(matches!(options.is_set("limit"), Err(OptionError::WrongKind { .. })));
     assert!(matches!(options.all::<u64>("speed"), Err(OptionError::Unknown { .. })));
 }
 
@@ -64,9 +64,12 @@ fn refused_declarations() {
     let mut declare = |spec| options.declare("late", spec).unwrap_err();
     for name in ["", "-x", "Trace", "a b", "a=b", "1st", "é"] {
         let error = declare(OptionSpec::flag(name, ""));
-        assert_eq!(error, OptionError::Name { name: name.to_owned() });
+        assert_eq!(error, OptionError::InvalidName { name: name.to_owned() });
     }
-    assert!(matches!(declare(OptionSpec::flag("x", "").short('-')), OptionError::Name { .. }));
+    assert!(matches!(
+        declare(OptionSpec::flag("x", "").short('-')),
+        OptionError::InvalidName { .. }
+    ));
     assert_eq!(
         declare(OptionSpec::flag("trace", "")).to_string(),
         "option --trace of module late is already declared by module batch"
@@ -81,9 +84,9 @@ fn refused_declarations() {
         OptionSpec::flag("x", "").default_value("true"),
         OptionSpec::new("x", Kind::Text, "").repeatable().default_value("one"),
     ] {
-        assert!(matches!(declare(spec), OptionError::Form { .. }));
+        assert!(matches!(declare(spec), OptionError::InvalidSpec { .. }));
     }
     let wrong_default = OptionSpec::new("x", Kind::UInt, "").default_value("many");
-    assert!(matches!(declare(wrong_default), OptionError::Value { .. }));
+    assert!(matches!(declare(wrong_default), OptionError::InvalidValue { .. }));
     assert_eq!(options.specs().len(), 4);
 }

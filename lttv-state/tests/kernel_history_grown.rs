@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ltt_read::Timestamp;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use lttv_context::{Traceset, settled_since};
+use lttv_context::{Fingerprint, Traceset};
 use lttv_state::history::{Builder, History, HistoryError, Settings};
 use lttv_state::kernel_history::{Recorded, Target, record};
 use proptest::prelude::*;
@@ -309,7 +309,8 @@ fn stopping_keeps_the_finished_file() {
     let most = growing.earlier(&|_, ends| part(ends, 12));
     let mut settings = Settings::default();
     settings.identity = Recorded::identity(&most);
-    let settled = settled_since(&Recorded::identity(&half).source, &most).unwrap();
+    let settled =
+        Fingerprint::from_bytes(&Recorded::identity(&half).source).unchanged_before(&most).unwrap();
     let builder = Builder::extend(growing.path(), settings, settled).unwrap();
     assert!(builder.tree().len() > 1);
     drop(builder);

@@ -43,7 +43,7 @@ impl Module<Host> for Interrupts {
         let handlers = context.attach_data(handlers);
         work.on_transitions(ends_handler, move |call| {
             let trace = call.trace.index();
-            let Some((handlers, kernel)) = call.extensions.both_mut(handlers, kernel) else {
+            let Some((handlers, kernel)) = call.extensions.get_pair_mut(handlers, kernel) else {
                 return;
             };
             if let (Some(of), Some(state)) = (handlers.get_mut(trace), kernel.trace(trace)) {

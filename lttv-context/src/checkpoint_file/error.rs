@@ -54,8 +54,15 @@ pub enum CheckpointFileError {
         /// The path of the file.
         path: PathBuf,
     },
-    /// The file has no states for an attached extension in its version and with its options, or the
-    /// extension has no codec.
+    /// An attached extension has no codec, so its states can be in no file.
+    #[error("{}: {extension} cannot store checkpoints", path.display())]
+    NoCodec {
+        /// The path of the file.
+        path: PathBuf,
+        /// The name of the extension's type.
+        extension: &'static str,
+    },
+    /// The file has no states for an attached extension in its version and with its options.
     #[error("{}: no checkpoints for this version of {extension}", path.display())]
     Missing {
         /// The path of the file.

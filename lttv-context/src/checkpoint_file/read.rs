@@ -48,12 +48,7 @@ impl TracesetContext<'_> {
             return Err(CheckpointFileError::Stale { path: path.to_owned() });
         }
         let matched =
-            self.match_extensions(&header.extensions).map_err(|missing| match missing {
-                Some(extension) => {
-                    CheckpointFileError::Missing { path: path.to_owned(), extension }
-                }
-                None => CheckpointFileError::NothingToStore { path: path.to_owned() },
-            })?;
+            self.match_extensions(&header.extensions).map_err(|error| error.in_file(path))?;
         let mut kept = Checkpoints::default();
         let mut before: Option<Checkpoint> = None;
         // Every `every`-th checkpoint is kept.
@@ -80,22 +75,22 @@ impl TracesetContext<'_> {
     ///
     /// # Errors
     ///
-    /// Returns the name of an extension that is not stored, or `None` if there is no extension.
+    /// Returns the first extension that is not stored.
     pub(super) fn match_extensions(
         &self,
         stored: &[StoredExtension],
-    ) -> Result<Vec<MatchedExtension>, Option<&'static str>> {
+    ) -> Result<Vec<MatchedExtension>, Unmatched> {
         let mut matched: Vec<MatchedExtension> = Vec::new();
         for (place, type_name, codec) in self.extensions().codecs() {
-            let codec = codec.ok_or(Some(type_name))?;
+            let codec = codec.ok_or(Unmatched::NoCodec(type_name))?;
             let this = StoredExtension::of(&codec);
             // Equal extensions are matched in order.
             let taken = matched.iter().filter(|other| other.codec.name == codec.name).count();
             let same = stored.iter().enumerate().filter(|(_, stored)| **stored == this);
-            let stored = same.map(|(at, _)| at).nth(taken).ok_or(Some(codec.name))?;
+            let stored = same.map(|(at, _)| at).nth(taken).ok_or(Unmatched::Missing(codec.name))?;
             matched.push(MatchedExtension { place, stored, codec });
         }
-        if matched.is_empty() { Err(None) } else { Ok(matched) }
+        if matched.is_empty() { Err(Unmatched::NoExtension) } else { Ok(matched) }
     }
 
     /// Decodes the states of all extensions from their stored bytes and the previous checkpoint.
@@ -148,6 +143,27 @@ pub(super) struct MatchedExtension {
     /// The index among the extensions in the file.
     stored: usize,
     codec: AnyCodec,
+}
+
+/// The reason why the attached extensions do not match the stored ones.
+pub(super) enum Unmatched {
+    /// The extension of this type has no codec.
+    NoCodec(&'static str),
+    /// The extension of this name is not stored.
+    Missing(&'static str),
+    /// No extension is attached.
+    NoExtension,
+}
+
+impl Unmatched {
+    fn in_file(self, path: &Path) -> CheckpointFileError {
+        let path = path.to_owned();
+        match self {
+            Unmatched::NoCodec(extension) => CheckpointFileError::NoCodec { path, extension },
+            Unmatched::Missing(extension) => CheckpointFileError::Missing { path, extension },
+            Unmatched::NoExtension => CheckpointFileError::NothingToStore { path },
+        }
+    }
 }
 
 /// A reader of a file, frame by frame.

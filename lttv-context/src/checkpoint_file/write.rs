@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
 use crate::context::TracesetContext;
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::Fingerprint;
 use crate::state::{AnyCodec, Checkpoint};
 use crate::traceset::TracesetPosition;
 
@@ -63,7 +63,7 @@ impl TracesetContext<'_> {
     ) -> io::Result<()> {
         let mut frames = FrameWriter::begin(File::create(partial)?)?;
         frames.write(&Header {
-            source: fingerprint(self.traceset()),
+            source: Fingerprint::of(self.traceset()).into_bytes(),
             extensions: codecs.iter().map(|(_, codec)| StoredExtension::of(codec)).collect(),
             checkpoints: self.checkpoints().len() as u64,
         })?;

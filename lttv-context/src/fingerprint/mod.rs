@@ -9,7 +9,6 @@ use ltt_read::{Timestamp, Trace};
 
 use crate::traceset::Traceset;
 
-pub use appended::{settled_since, settled_until};
 use file::{CurrentFile, FileRecord, read_metadata};
 
 /// A fingerprint of traces. It is stored with data computed from the traces, and detects later
@@ -56,20 +55,16 @@ pub struct Fingerprint<'b> {
     is_strict: bool,
 }
 
-/// Creates the [`Fingerprint`] of traces as they are now, and returns its bytes.
-///
-/// The bytes may differ between fingerprints of the same traces, for instance after a file was
-/// copied or touched. To test whether stored bytes belong to these traces, use
-/// [`Fingerprint::matches`]. To compare bytes, compare them with [`Fingerprint::into_current_bytes`].
-pub fn fingerprint(traceset: &Traceset) -> Vec<u8> {
-    Fingerprint::of(traceset).into_bytes()
-}
-
 /// The first bytes of a fingerprint. The last of them is the version of the format.
 const MAGIC: [u8; 4] = *b"LFP\x02";
 
 impl Fingerprint<'static> {
     /// Creates the fingerprint of traces as they are now. This reads all of them.
+    ///
+    /// The bytes may differ between fingerprints of the same traces, for instance after a file was
+    /// copied or touched. [`matches`](Self::matches) tests whether a fingerprint belongs to
+    /// traces. To compare bytes, compare them with
+    /// [`into_current_bytes`](Self::into_current_bytes).
     pub fn of(traceset: &Traceset) -> Self {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&(traceset.traces().len() as u32).to_le_bytes());
@@ -126,13 +121,32 @@ impl<'b> Fingerprint<'b> {
     /// it fits the traces, otherwise those of a new one. The bytes of unchanged traces therefore
     /// stay the same, and the traces are read completely only if they have changed.
     pub fn into_current_bytes(self, traceset: &Traceset) -> Vec<u8> {
-        if self.matches(traceset) { self.into_bytes() } else { fingerprint(traceset) }
+        if self.matches(traceset) {
+            self.into_bytes()
+        } else {
+            Fingerprint::of(traceset).into_bytes()
+        }
     }
 
     /// Computes the time before which traces have received nothing since this fingerprint was
-    /// created. See [`settled_since`](crate::settled_since).
-    pub fn settled_since(&self, traceset: &Traceset) -> Option<Timestamp> {
-        appended::settled(self.sizes_before(traceset)?.sizes, traceset)
+    /// created. Returns [`Timestamp::MAX`] if they have received nothing at all.
+    ///
+    /// Returns `None` if the fingerprint belongs to other traces, or to these with another number
+    /// of tracefiles, or if the earlier content of a file has changed. This is determined as by
+    /// [`matches`](Self::matches). The earlier content of a file that has grown is read.
+    ///
+    /// ```
+    /// use ltt_read::Timestamp;
+    /// use lttv_context::{Fingerprint, Traceset};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let traceset = Traceset::open(path)?;
+    /// assert_eq!(Fingerprint::of(&traceset).unchanged_before(&traceset), Some(Timestamp::MAX));
+    /// assert_eq!(Fingerprint::from_bytes(b"").unchanged_before(&traceset), None);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn unchanged_before(&self, traceset: &Traceset) -> Option<Timestamp> {
+        appended::unchanged_before(self.sizes_before(traceset)?.sizes, traceset)
     }
 
     /// Returns the earlier sizes of all files if the fingerprint fits these traces, either as they

@@ -69,9 +69,9 @@ impl OptionSpec {
     ///
     /// # Errors
     ///
-    /// Returns [`OptionError::Value`] if the text is not a value of the option's kind.
+    /// Returns [`OptionError::InvalidValue`] if the text is not a value of the option's kind.
     pub fn parse(&self, text: &str) -> Result<AttributeValue<'static>, OptionError> {
-        AttributeValue::parse(self.kind, text).ok_or_else(|| OptionError::Value {
+        AttributeValue::parse(self.kind, text).ok_or_else(|| OptionError::InvalidValue {
             option: self.name.to_string(),
             text: text.to_owned(),
             kind: self.kind,
@@ -87,10 +87,10 @@ impl OptionSpec {
         let mut chars = self.name.chars();
         let begins = chars.next().is_some_and(|c| c.is_ascii_lowercase());
         if !begins || !chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
-            return Err(OptionError::Name { name: self.name.to_string() });
+            return Err(OptionError::InvalidName { name: self.name.to_string() });
         }
         if let Some(short) = self.short.filter(|short| !short.is_ascii_alphanumeric()) {
-            return Err(OptionError::Name { name: short.to_string() });
+            return Err(OptionError::InvalidName { name: short.to_string() });
         }
         // A flag that is set by default could not be unset. For a list with a default, it would be
         // unclear whether given values extend or replace it.
@@ -100,7 +100,7 @@ impl OptionSpec {
             || flag && self.repeatable
             || no_default && self.default.is_some()
         {
-            return Err(OptionError::Form { option: self.name.to_string() });
+            return Err(OptionError::InvalidSpec { option: self.name.to_string() });
         }
         self.parse_default().map(|_| ())
     }
@@ -173,9 +173,9 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Returns [`Name`](OptionError::Name), [`Form`](OptionError::Form) or
-    /// [`Value`](OptionError::Value) if the specification is invalid, and
-    /// [`Taken`](OptionError::Taken) if the name or letter is already in use.
+    /// Returns [`InvalidName`](OptionError::InvalidName), [`InvalidSpec`](OptionError::InvalidSpec) or
+    /// [`InvalidValue`](OptionError::InvalidValue) if the specification is invalid, and
+    /// [`Duplicate`](OptionError::Duplicate) if the name or letter is already in use.
     pub fn declare(
         &mut self,
         module: impl Into<String>,
@@ -189,7 +189,7 @@ impl Options {
             .and_then(|short| self.by_short.get(&short).map(|&index| (format!("-{short}"), index)));
         if let Some((option, index)) = long.or(short) {
             let first = self.options[index].module.clone();
-            return Err(OptionError::Taken { option, first, second: module });
+            return Err(OptionError::Duplicate { option, first, second: module });
         }
         let index = self.options.len();
         self.by_name.insert(spec.name.clone(), index);
@@ -214,8 +214,8 @@ impl Options {
     /// # Errors
     ///
     /// Returns [`Unknown`](OptionError::Unknown) if there is no such option,
-    /// [`Kind`](OptionError::Kind) if the value has the wrong kind, and
-    /// [`Again`](OptionError::Again) if the option already has a value and is not repeatable.
+    /// [`WrongKind`](OptionError::WrongKind) if the value has the wrong kind, and
+    /// [`AlreadySet`](OptionError::AlreadySet) if the option already has a value and is not repeatable.
     pub fn set<'v>(
         &mut self,
         name: &str,
@@ -225,7 +225,7 @@ impl Options {
         let index = self.find(name, Some(value.kind()))?;
         let Declared { spec, given, .. } = &mut self.options[index];
         if !given.is_empty() && !spec.repeatable {
-            return Err(OptionError::Again { option: name.to_owned() });
+            return Err(OptionError::AlreadySet { option: name.to_owned() });
         }
         given.push(value.into_owned());
         Ok(())
@@ -235,7 +235,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`set`](Options::set), and [`Value`](OptionError::Value) if the text
+    /// Returns the errors of [`set`](Options::set), and [`InvalidValue`](OptionError::InvalidValue) if the text
     /// is not a value of the option's kind.
     pub fn set_text(&mut self, name: &str, text: &str) -> Result<(), OptionError> {
         let index = self.find(name, None)?;
@@ -247,7 +247,7 @@ impl Options {
     /// # Errors
     ///
     /// Returns [`Unknown`](OptionError::Unknown) if there is no such option, and
-    /// [`Kind`](OptionError::Kind) if it is not a flag.
+    /// [`WrongKind`](OptionError::WrongKind) if it is not a flag.
     pub fn is_set(&self, name: &str) -> Result<bool, OptionError> {
         Ok(self.get::<bool>(name)?.copied().unwrap_or(false))
     }
@@ -257,7 +257,7 @@ impl Options {
     /// # Errors
     ///
     /// Returns [`Unknown`](OptionError::Unknown) if there is no such option, and
-    /// [`Kind`](OptionError::Kind) if it has another kind.
+    /// [`WrongKind`](OptionError::WrongKind) if it has another kind.
     pub fn get<T: AttributeType>(&self, name: &str) -> Result<Option<&T>, OptionError> {
         let Declared { given, default, .. } = &self.options[self.find(name, Some(T::KIND))?];
         Ok(given.first().or(default.as_ref()).and_then(T::from_value))
@@ -268,7 +268,7 @@ impl Options {
     /// # Errors
     ///
     /// Returns [`Unknown`](OptionError::Unknown) if there is no such option, and
-    /// [`Kind`](OptionError::Kind) if it has another kind.
+    /// [`WrongKind`](OptionError::WrongKind) if it has another kind.
     pub fn all<T: AttributeType>(&self, name: &str) -> Result<Vec<&T>, OptionError> {
         let Declared { given, .. } = &self.options[self.find(name, Some(T::KIND))?];
         Ok(given.iter().filter_map(T::from_value).collect())
@@ -281,7 +281,7 @@ impl Options {
         let kind = self.options[index].spec.kind;
         match wanted {
             Some(wanted) if wanted != kind => {
-                Err(OptionError::Kind { option: name.to_owned(), kind, wanted })
+                Err(OptionError::WrongKind { option: name.to_owned(), kind, wanted })
             }
             _ => Ok(index),
         }
@@ -316,19 +316,19 @@ impl Browse for List<'_> {
 pub enum OptionError {
     /// The name is invalid on a command line.
     #[error("invalid option name `{name}`")]
-    Name {
+    InvalidName {
         /// The name or the letter.
         name: String,
     },
     /// The option is a tree, a flag or a list with a default, or a list of flags.
     #[error("option --{option} is a tree, a list of flags, or a flag or list with a default")]
-    Form {
+    InvalidSpec {
         /// The name of the option.
         option: String,
     },
     /// Two modules declare options of the same name or letter.
     #[error("option {option} of module {second} is already declared by module {first}")]
-    Taken {
+    Duplicate {
         /// The name or the letter, with its hyphens.
         option: String,
         /// The module that declared the option first.
@@ -344,7 +344,7 @@ pub enum OptionError {
     },
     /// The option has another kind.
     #[error("option --{option} has kind {kind}, not {wanted}")]
-    Kind {
+    WrongKind {
         /// The name of the option.
         option: String,
         /// The kind of the option.
@@ -354,7 +354,7 @@ pub enum OptionError {
     },
     /// The text is not a value of the option's kind.
     #[error("invalid value `{text}` for --{option}: expected kind {kind}")]
-    Value {
+    InvalidValue {
         /// The name of the option.
         option: String,
         /// The text that was given.
@@ -364,7 +364,7 @@ pub enum OptionError {
     },
     /// The option has a value and is not repeatable.
     #[error("option --{option} can be given only once")]
-    Again {
+    AlreadySet {
         /// The name of the option.
         option: String,
     },

@@ -44,7 +44,7 @@ impl Extensions {
     /// Returns two extensions or data mutably at the same time. Returns `None` if they are the
     /// same, or if [`get_mut`](Self::get_mut) returns `None` for one of the handles.
     #[inline]
-    pub fn both_mut<T: 'static, U: 'static>(
+    pub fn get_pair_mut<T: 'static, U: 'static>(
         &mut self,
         first: Handle<T>,
         second: Handle<U>,

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext, fingerprint};
+use lttv_context::{Bounds, CheckpointPolicy, Fingerprint, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
@@ -28,7 +28,7 @@ static TRACESET: LazyLock<Traceset> =
     LazyLock::new(|| Traceset::open(TRACE).expect("the bundled trace"));
 
 /// The fingerprint of the traces, which takes long to compute.
-static SOURCE: LazyLock<Vec<u8>> = LazyLock::new(|| fingerprint(&TRACESET));
+static SOURCE: LazyLock<Vec<u8>> = LazyLock::new(|| Fingerprint::of(&TRACESET).into_bytes());
 
 fuzz_target!(|data: &[u8]| {
     let mut file = data.to_vec();

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ltt_read::Timestamp;
-use lttv_context::{Handle, Traceset, TracesetContext, settled_since, settled_until};
+use lttv_context::{Fingerprint, Handle, Traceset, TracesetContext};
 
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
@@ -63,7 +63,7 @@ pub(super) fn resume_or_extend(
         expected: settings.identity.clone().into(),
         found: history.identity().clone().into(),
     };
-    let settled = settled_since(&history.identity().source, traceset);
+    let settled = Fingerprint::from_bytes(&history.identity().source).unchanged_before(traceset);
     // Later events may reveal processes that ran at the start.
     let same = history.start() == start
         && (initial.iter().enumerate()).all(|(at, initial)| {
@@ -100,7 +100,7 @@ impl MarkWriter {
         let builder = context.extensions()[history].builder();
         let last = builder.and_then(Builder::resume_note).cloned();
         let last = last.filter(|mark| restore(context, mark));
-        let settled = settled_until(context.traceset());
+        let settled = context.traceset().complete_before();
         MarkWriter {
             at: settled.filter(|settled| last.as_ref().is_none_or(|last| last.time < *settled)),
         }

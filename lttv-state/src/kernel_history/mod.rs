@@ -79,7 +79,6 @@ mod snapshot;
 mod snapshot_read;
 mod writer;
 
-pub use lttv_context::fingerprint;
 pub use record::{Recorded, Target, open, record};
 pub use snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 pub use writer::KernelHistory;

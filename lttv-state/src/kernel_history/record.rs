@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext, fingerprint};
+use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext};
 
 use super::extend::{Existing, MarkWriter, resume_or_extend};
 use super::snapshot::Snapshot;
@@ -65,7 +65,7 @@ impl Recorded {
     /// Returns the identity of a history that [`record`] would create now. This reads the
     /// whole traces; [`open`] compares identities without that.
     pub fn identity(traceset: &Traceset) -> HistoryIdentity {
-        identity_of(fingerprint(traceset))
+        identity_of(Fingerprint::of(traceset).into_bytes())
     }
 }
 

@@ -192,14 +192,14 @@ impl Extension for KernelHistory {
                 let events = Subscription::to_type(index, id);
                 setup.hooks.on_event(events.priority(AFTER_STATE), move |call| {
                     let (tracefile, t) = (call.tracefile.number(), call.time());
-                    if let Some((kernel, of)) = call.extensions.both_mut(kernel, handle) {
+                    if let Some((kernel, of)) = call.extensions.get_pair_mut(kernel, handle) {
                         let cpu = kernel.cpu_of_tracefile(tracefile);
                         of.store(kernel, index, Some(Cause { transition, cpu }), t);
                     }
                 });
             }
         }
-        let Some((kernel, of)) = setup.extensions.both_mut(kernel, handle) else { return };
+        let Some((kernel, of)) = setup.extensions.get_pair_mut(kernel, handle) else { return };
         of.last = contexts.time_span().map_or(of.last, |span| span.end.max(of.last));
         if let Some(storing) = &mut of.storing
             && let Err(error) = storing.begin(kernel)

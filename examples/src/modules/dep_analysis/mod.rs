@@ -76,7 +76,9 @@ impl Module<Host> for DepAnalysis {
                 let (trace, time) = (call.trace.index(), call.time().as_ns());
                 let event_type = call.event.type_id();
                 let tracefile = call.tracefile.number();
-                let Some((lives, kernel)) = call.extensions.both_mut(lives, kernel) else { return };
+                let Some((lives, kernel)) = call.extensions.get_pair_mut(lives, kernel) else {
+                    return;
+                };
                 let transition = kernel.transition(trace, event_type);
                 let cpu = kernel.cpu_of_tracefile(tracefile);
                 if let (Some(of), Some(state), Some(cpu)) =
@@ -114,7 +116,8 @@ fn report(
     kernel: Handle<KernelState>,
     query: Query,
 ) -> Result<(), AttributeError> {
-    let Some((lives, kernel)) = host.data.batch.context.extensions_mut().both_mut(lives, kernel)
+    let Some((lives, kernel)) =
+        host.data.batch.context.extensions_mut().get_pair_mut(lives, kernel)
     else {
         return Ok(());
     };
