@@ -180,6 +180,26 @@ fn false_numbers_of_intervals_are_added_without_overflow() {
     assert_eq!(history.intervals_count(), u64::MAX);
 }
 
+/// The names of a block are shorter than they are declared to be.
+#[test]
+fn names_of_a_false_length_are_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("h");
+    let mut builder = Builder::create(&path, ns(0), Settings::default()).unwrap();
+    builder.add("house/door").unwrap();
+    builder.close(ns(100)).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let header = 20 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    // The names follow the head of the block, and start with their length: two numbers and a
+    // name for each attribute.
+    let names = header + format_reader::FRAME_HEAD + format_reader::HEAD;
+    assert_eq!(usize::from(bytes[names]), 2 * 2 + "house".len() + "door".len());
+    bytes[names] += 1;
+    naive_history::repair_checksums(&mut bytes);
+    let error = History::from_bytes(bytes).unwrap_err();
+    assert!(matches!(error, HistoryError::Damaged { block: Some(0), .. }), "{error}");
+}
+
 #[test]
 fn a_stale_file_is_refused() {
     let dir = tempfile::tempdir().unwrap();

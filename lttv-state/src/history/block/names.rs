@@ -38,6 +38,9 @@ pub(crate) fn read(data: &[u8], tree: &mut Tree, quarks: usize) -> Option<()> {
         return None;
     }
     let plain = lz4_flex::block::decompress(packed, usize::try_from(len).ok()?).ok()?;
+    if plain.len() as u64 != len {
+        return None;
+    }
     let mut bytes = ByteReader::new(&plain, 0);
     while bytes.at < plain.len() {
         let next = tree.len();
@@ -56,4 +59,28 @@ pub(crate) fn read(data: &[u8], tree: &mut Tree, quarks: usize) -> Option<()> {
         }
     }
     (tree.len() == quarks).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_another_length_than_declared_are_refused() {
+        let mut tree = Tree::new();
+        tree.add(Quark::ROOT, "house/door").unwrap();
+        let mut data = Vec::new();
+        write(&mut data, &tree, 0);
+        let read = |data: &[u8]| {
+            let mut read = Tree::new();
+            super::read(data, &mut read, tree.len()).map(|()| read)
+        };
+        let door = read(&data).unwrap().find(Quark::ROOT, "house/door").unwrap();
+        assert_eq!(door.map(Quark::index), Some(1));
+        // The declared length is one byte.
+        for declared in [data[0] - 1, data[0] + 1, data[0] + 20] {
+            data[0] = declared;
+            assert!(read(&data).is_none(), "{declared}");
+        }
+    }
 }
