@@ -1,7 +1,7 @@
 //! The colours of each row over time: the time of each colour in each column of pixels.
 
 use lttv_examples::paint::Paint;
-use lttv_state::kernel::{ProcessIx, Serial, TraceState};
+use lttv_state::kernel::{ProcessIndex, Serial, TraceState};
 use lttv_state::stats::TraceStatistics;
 
 /// The time of each [`Paint`] in a column, in ns.
@@ -28,7 +28,7 @@ pub(crate) struct Rows {
     numbers: Vec<u32>,
     serials: Vec<Serial>,
     /// The index of each process in the table of the state, as found last.
-    places: Vec<Option<ProcessIx>>,
+    places: Vec<Option<ProcessIndex>>,
     begin: i64,
     end: i64,
 }
@@ -71,7 +71,7 @@ impl Rows {
         }
         let rows = self.serials.iter().zip(&mut self.places).zip(&mut self.processes);
         for ((serial, place), row) in rows {
-            let known = |ix: ProcessIx| state.process(ix).filter(|p| p.serial() == *serial);
+            let known = |ix: ProcessIndex| state.process(ix).filter(|p| p.serial() == *serial);
             // A process does not exist before its creation.
             if place.is_none_or(|ix| known(ix).is_none()) {
                 *place = None;

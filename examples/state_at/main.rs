@@ -113,7 +113,7 @@ fn replay(traceset: &Traceset, time: i64) -> States {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     context.seek_time_with_state(Timestamp::from_ns(time));
-    let states = context.extensions()[kernel].traces().map(Snapshot::of).collect();
+    let states = context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
     (states, context.drain_errors(), context.errors_omitted())
 }
 
@@ -134,7 +134,7 @@ fn checkpoint(
         }
     }
     context.seek_time_with_state(Timestamp::from_ns(time));
-    let states = context.extensions()[kernel].traces().map(Snapshot::of).collect();
+    let states = context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
     Ok((states, context.drain_errors(), context.errors_omitted()))
 }
 
@@ -166,6 +166,6 @@ fn history(traceset: &Traceset, time: i64) -> Result<States, Box<dyn Error>> {
     // The state before the events of that time.
     let before = Timestamp::from_ns(time).saturating_sub(1);
     let traces = 0..traceset.traces().len();
-    let states = traces.map(|trace| Snapshot::read(&recorded.history, trace, before));
+    let states = traces.map(|trace| Snapshot::from_history(&recorded.history, trace, before));
     Ok((states.collect::<Result<_, _>>()?, recorded.errors, recorded.errors_omitted))
 }

@@ -108,7 +108,7 @@ impl KernelFilters {
     pub fn matches(&self, call: &EventCall<'_, '_>) -> bool {
         let kernel = self.kernel.filter(|_| self.asks_state);
         match kernel.and_then(|kernel| call.extensions.get(kernel)) {
-            Some(kernel) => self.filters.matches_in(&call.event, &KernelView::at(kernel, call)),
+            Some(kernel) => self.filters.matches_in(&call.event, &KernelView::new(kernel, call)),
             None => self.filters.matches(&call.event),
         }
     }
@@ -202,7 +202,7 @@ impl StateFields for KernelFields {
 impl<'s> KernelView<'s> {
     /// Creates a view of the state at the event of a hook call, as it is during the call.
     #[inline]
-    pub fn at(kernel: &'s KernelState, call: &EventCall<'_, '_>) -> Self {
+    pub fn new(kernel: &'s KernelState, call: &EventCall<'_, '_>) -> Self {
         let (state, cpu) = (kernel.trace(call.trace.index()), kernel.cpu_of(call));
         let process = state.zip(cpu).and_then(|(state, cpu)| state.running(cpu));
         KernelView { state, process, cpu }

@@ -38,8 +38,8 @@
 //!
 //! * `kernel` (default): the modules that read traces.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
-//! * `checkpoint-files`: [storage](lttv_context::TracesetContext::store_checkpoints) of
-//!   kernel state checkpoints in files.
+//! * `checkpoint-files`: checkpoints of kernel states in files, see
+//!   [`TracesetContext::store_checkpoints`](lttv_context::TracesetContext::store_checkpoints).
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs, unsafe_code)]
 

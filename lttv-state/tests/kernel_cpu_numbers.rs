@@ -334,13 +334,14 @@ fn check(dir: &Path, cases: &[Case]) {
         let state = |context: &mut TracesetContext<'_>, kernel| {
             context.seek_time_with_state(Timestamp::from_ns(t));
             let kernel: &KernelState = &context.extensions()[kernel];
-            Snapshot::of(kernel.trace(0).unwrap())
+            Snapshot::from_state(kernel.trace(0).unwrap())
         };
         let expected = state(&mut replay, replayed);
         assert_eq!(state(&mut saving, saved), expected, "checkpoints at {t}");
         assert_eq!(state(&mut loading, loaded), expected, "stored checkpoints at {t}");
         let read =
-            Snapshot::read(&recorded.history, 0, Timestamp::from_ns(t).saturating_sub(1)).unwrap();
+            Snapshot::from_history(&recorded.history, 0, Timestamp::from_ns(t).saturating_sub(1))
+                .unwrap();
         assert_eq!(read, expected, "history at {t}");
         for cpu in &expected.cpus {
             assert!(allowed.contains(&cpu.number), "a row of CPU {} at {t}", cpu.number);

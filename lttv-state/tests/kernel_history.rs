@@ -24,12 +24,12 @@ fn replayed(
 ) -> Vec<Snapshot> {
     // All events before the next ns: those up to and including `t`.
     context.seek_time_with_state(Timestamp::from_ns(t));
-    context.extensions()[kernel].traces().map(Snapshot::of).collect()
+    context.extensions()[kernel].traces().map(Snapshot::from_state).collect()
 }
 
 fn read(history: &History, traces: usize, t: i64) -> Vec<Snapshot> {
     let before = Timestamp::from_ns(t).saturating_sub(1);
-    (0..traces).map(|trace| Snapshot::read(history, trace, before).unwrap()).collect()
+    (0..traces).map(|trace| Snapshot::from_history(history, trace, before).unwrap()).collect()
 }
 
 /// Returns relevant times: those of events and their neighbours, and some in between.

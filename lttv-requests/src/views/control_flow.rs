@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ltt_read::Timestamp;
 use lttv_state::kernel::{
-    ExecutionMode, NameId, Process, ProcessIx, ProcessStatus, Serial, Tid, Transition,
+    ExecutionMode, NameId, Process, ProcessIndex, ProcessStatus, Serial, Tid, Transition,
 };
 
 use super::chart::{ChartData, KernelChart, KernelRows, Snapshot};
@@ -160,7 +160,7 @@ impl KernelRows for ProcessRows {
 
 impl ProcessRows {
     /// Updates the row of a process.
-    fn update_process(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>, ix: ProcessIx) {
+    fn update_process(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>, ix: ProcessIndex) {
         let (Snapshot { trace, state, time }, ChartData { timeline, labels }) = (at, data);
         if self.0.len() <= trace {
             self.0.resize_with(trace + 1, Vec::new);

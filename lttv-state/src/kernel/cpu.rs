@@ -1,6 +1,6 @@
 //! CPUs and the processes that run on them.
 
-use super::table::ProcessIx;
+use super::table::ProcessIndex;
 
 /// The maximum number of CPUs with entries of their own (Linux allows 8192).
 pub(super) const MAX_CPUS: usize = 1 << 14;
@@ -14,11 +14,11 @@ pub(super) const OTHERS: u32 = u32::MAX;
 pub struct Cpu {
     pub(super) number: u32,
     /// The process that runs on the CPU.
-    pub(super) running: ProcessIx,
+    pub(super) running: ProcessIndex,
     /// The idle process of the CPU.
-    pub(super) idle: ProcessIx,
+    pub(super) idle: ProcessIndex,
     /// The placeholder for the running process while that is unknown.
-    pub(super) unknown_process: ProcessIx,
+    pub(super) unknown_process: ProcessIndex,
     /// The time of the last event on the CPU, in ns.
     pub(super) last: i64,
     /// The softirqs that were raised and have not started, one bit each.
@@ -34,17 +34,17 @@ impl Cpu {
 
     /// Returns the process that runs on the CPU. While it is unknown, this is a placeholder
     /// without an id.
-    pub fn running(&self) -> ProcessIx {
+    pub fn running(&self) -> ProcessIndex {
         self.running
     }
 
     /// Returns the placeholder that represents the running process while that is unknown.
-    pub fn unknown_process(&self) -> ProcessIx {
+    pub fn unknown_process(&self) -> ProcessIndex {
         self.unknown_process
     }
 
     /// Returns the idle process of the CPU.
-    pub fn idle(&self) -> ProcessIx {
+    pub fn idle(&self) -> ProcessIndex {
         self.idle
     }
 

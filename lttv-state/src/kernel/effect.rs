@@ -7,7 +7,7 @@ use super::names::NameId;
 use super::process::{Process, Serial};
 use super::resources::{RequestKind, SourceKind};
 use super::syscalls::Transfer;
-use super::table::ProcessIx;
+use super::table::ProcessIndex;
 
 /// The changes made by an event that the state after it does not show.
 ///
@@ -23,7 +23,7 @@ pub struct Effect {
     pub(super) time: i64,
     pub(super) ended: Option<Ended>,
     pub(super) waited: Option<Wait>,
-    pub(super) target: Option<ProcessIx>,
+    pub(super) target: Option<ProcessIndex>,
     /// True if `rare` contains anything. After most events it is empty.
     has_rare: bool,
     rare: RareChanges,
@@ -33,7 +33,7 @@ pub struct Effect {
 #[derive(Debug, Default)]
 pub(super) struct RareChanges {
     pub(super) lost_since: Option<i64>,
-    pub(super) transferred: Option<(ProcessIx, Transfer, u64)>,
+    pub(super) transferred: Option<(ProcessIndex, Transfer, u64)>,
     pub(super) request: Option<Request>,
     pub(super) renamed: Vec<(Serial, NameId)>,
     pub(super) gone: Vec<Process>,
@@ -44,7 +44,7 @@ pub(super) struct RareChanges {
 #[non_exhaustive]
 pub struct Ended {
     /// The process that executed it.
-    pub process: ProcessIx,
+    pub process: ProcessIndex,
     /// The execution mode of its frame.
     pub mode: ExecutionMode,
     /// The submode of its frame: the name of the system call, interrupt or exception.
@@ -63,7 +63,7 @@ pub struct Ended {
 #[non_exhaustive]
 pub struct Wait {
     /// The process that was switched in.
-    pub process: ProcessIx,
+    pub process: ProcessIndex,
     /// The time blocked: waiting for something to happen, in ns.
     pub blocked: u64,
     /// The time ready: waiting for a CPU, also after its fork, in ns.
@@ -165,7 +165,7 @@ impl Effect {
 
     /// Returns the number of bytes that a process read or wrote by the system call that
     /// ended, with the process and the direction.
-    pub fn transferred(&self) -> Option<(ProcessIx, Transfer, u64)> {
+    pub fn transferred(&self) -> Option<(ProcessIndex, Transfer, u64)> {
         self.rare.transferred
     }
 
@@ -187,7 +187,7 @@ impl Effect {
     /// Returns the process that the event names, for events about a process that need not
     /// be the running one, such as wake-ups, migrations, forks, exits and dumps (LTTV's
     /// target pid).
-    pub fn subject(&self) -> Option<ProcessIx> {
+    pub fn subject(&self) -> Option<ProcessIndex> {
         self.target
     }
 }

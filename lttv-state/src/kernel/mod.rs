@@ -83,13 +83,15 @@ pub use effect::{Effect, Ended, Request, RequestStep, Wait};
 pub use extension::{KernelState, SavedKernelState};
 pub(crate) use machine::Changed;
 pub use machine::TraceState;
-pub use modes::{BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, ProcessType};
+pub use modes::{
+    BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ParseModeError, ProcessStatus, ProcessType,
+};
 pub use names::{NameId, Names};
 pub(crate) use observer::Observer;
 pub use process::{Frame, Process, Serial, Tid};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, Source, SourceKind};
 pub use syscalls::Transfer;
-pub use table::ProcessIx;
+pub use table::ProcessIndex;
 pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other

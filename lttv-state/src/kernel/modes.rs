@@ -1,5 +1,11 @@
 //! The modes and statuses of processes, CPUs and devices, in LTTV's spelling.
 
+/// An error from parsing a text that is not the spelling of a mode, status or type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the spelling of a value")]
+#[non_exhaustive]
+pub struct ParseModeError;
+
 /// Defines an enumeration with a spelling for each value.
 macro_rules! spelled {
     ($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $text:literal,)* }) => {
@@ -16,10 +22,15 @@ macro_rules! spelled {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$value => $text,)* }
             }
+        }
 
-            /// Parses a spelling; `None` if no value has it.
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == text)
+        impl std::str::FromStr for $name {
+            type Err = ParseModeError;
+
+            /// Parses the spelling of a value.
+            fn from_str(text: &str) -> Result<Self, ParseModeError> {
+                let found = Self::ALL.iter().copied().find(|value| value.as_str() == text);
+                found.ok_or(ParseModeError)
             }
         }
 
@@ -144,5 +155,34 @@ impl ProcessStatus {
     /// Returns `true` if the process waits for a CPU: it is ready, or it was just forked.
     pub(super) const fn waits_for_cpu(self) -> bool {
         matches!(self, ProcessStatus::WaitCpu | ProcessStatus::WaitFork)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use super::*;
+
+    fn are_parsed_back<T>(all: &[T])
+    where
+        T: Copy + Display + FromStr<Err = ParseModeError> + PartialEq + std::fmt::Debug,
+    {
+        for value in all {
+            assert_eq!(value.to_string().parse(), Ok(*value));
+        }
+        assert_eq!("NO_SUCH_MODE".parse::<T>(), Err(ParseModeError));
+    }
+
+    #[test]
+    fn spellings_are_parsed_back() {
+        are_parsed_back(ExecutionMode::ALL);
+        are_parsed_back(ProcessStatus::ALL);
+        are_parsed_back(ProcessType::ALL);
+        are_parsed_back(CpuMode::ALL);
+        are_parsed_back(IrqMode::ALL);
+        are_parsed_back(BlockDeviceMode::ALL);
+        assert_eq!("user_mode".parse::<ExecutionMode>(), Err(ParseModeError));
     }
 }

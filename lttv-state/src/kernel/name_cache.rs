@@ -2,7 +2,7 @@
 //! comparison.
 
 use super::names::NameId;
-use super::table::ProcessIx;
+use super::table::ProcessIndex;
 
 /// The length of the field that contains a process's name in kernel events.
 const LENGTH: usize = 16;
@@ -17,13 +17,13 @@ pub(super) struct NameCache {
 impl NameCache {
     /// Returns `true` if a field is known to contain the current name of a process.
     #[inline]
-    pub(super) fn contains(&self, ix: ProcessIx, name: NameId, field: &[u8]) -> bool {
+    pub(super) fn contains(&self, ix: ProcessIndex, name: NameId, field: &[u8]) -> bool {
         let place = self.places.get(ix.index());
         field.as_array().zip(place).is_some_and(|(field, place)| *place == (name, *field))
     }
 
     /// Adds the content of a field and the name that it leads to.
-    pub(super) fn insert(&mut self, ix: ProcessIx, name: NameId, field: &[u8]) {
+    pub(super) fn insert(&mut self, ix: ProcessIndex, name: NameId, field: &[u8]) {
         let Some(field) = field.as_array() else { return };
         if self.places.len() <= ix.index() {
             self.places.resize(ix.index() + 1, (NameId::EMPTY, [0; LENGTH]));

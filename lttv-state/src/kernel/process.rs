@@ -1,6 +1,7 @@
 //! Processes and their execution stacks.
 
 use std::hint::select_unpredictable;
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -36,13 +37,17 @@ impl Serial {
 }
 
 /// A process, which user space calls a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process(pub(super) ProcessRecord);
+
+/// What is known about a process.
 ///
 /// Consecutive events are often about different processes. The fields that most events need
 /// are therefore adjacent: one cache line, followed by the functions and the stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[repr(C, align(64))]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub struct Process {
+pub(super) struct ProcessRecord {
     pub(super) tid: Option<Tid>,
     pub(super) cpu: Option<u32>,
     /// The time of the first wake-up since the process last ran. `blocked` and `ready` are
@@ -81,7 +86,7 @@ pub struct Process {
 
 // Where numbers of 64 bits are aligned to 4 bytes, the fields take less.
 const _: () =
-    assert!(std::mem::offset_of!(Process, functions) <= 64, "the first fields fit a cache line");
+    assert!(offset_of!(ProcessRecord, functions) <= 64, "the first fields fit a cache line");
 
 /// Open files: descriptor and name, ordered by descriptor.
 pub(super) type Files = Vec<(i32, NameId)>;
@@ -163,10 +168,10 @@ pub(super) fn since(from: i64, to: i64) -> u64 {
     if to > from { to.wrapping_sub(from) as u64 } else { 0 }
 }
 
-impl Process {
+impl ProcessRecord {
     /// Creates a process without known properties, except for its id if that is given.
     pub(super) fn unknown(tid: Option<Tid>, serial: Serial, time: i64) -> Self {
-        Process {
+        ProcessRecord {
             tid,
             serial,
             pid: None,
@@ -206,6 +211,23 @@ impl Process {
 
     /// Returns the innermost frame of the execution stack.
     #[inline]
+    pub(super) fn top(&self) -> &Frame {
+        // The stack is never empty.
+        self.stack.last().unwrap_or(const { &Frame::NOTHING })
+    }
+
+    /// Returns the execution mode of the innermost frame.
+    pub(super) fn mode(&self) -> ExecutionMode {
+        self.top().mode
+    }
+
+    /// Returns the status in the innermost frame.
+    pub(super) fn status(&self) -> ProcessStatus {
+        self.top().status
+    }
+
+    /// Returns the innermost frame of the execution stack.
+    #[inline]
     pub(super) fn top_mut(&mut self) -> &mut Frame {
         if self.stack.is_empty() {
             self.stack.push(Frame::unknown(self.insertion));
@@ -238,72 +260,73 @@ impl Process {
         self.stack.pop();
         Some(frame)
     }
+}
 
+impl Process {
     /// Returns the kernel's id of the process; `None` for the placeholder that represents
     /// the running process of a CPU while that is unknown.
     pub fn tid(&self) -> Option<Tid> {
-        self.tid
+        self.0.tid
     }
 
     /// Returns the serial number, which distinguishes the process from others with the same
     /// id.
     pub fn serial(&self) -> Serial {
-        self.serial
+        self.0.serial
     }
 
     /// Returns the id of the thread group, which user space calls process id; `None` if
     /// unknown.
     pub fn pid(&self) -> Option<Tid> {
-        self.pid
+        self.0.pid
     }
 
     /// Returns the id of the parent process; `None` if unknown.
     pub fn parent(&self) -> Option<Tid> {
-        self.parent
+        self.0.parent
     }
 
     /// Returns the name of the process, empty if unknown.
     pub fn name(&self) -> NameId {
-        self.name
+        self.0.name
     }
 
     /// Returns the name that the process gave itself as a thread (LTTng 0.x), empty if
     /// there is none.
     pub fn brand(&self) -> NameId {
-        self.brand
+        self.0.brand
     }
 
     /// Returns the time of the fork; `None` if the fork is not in the trace.
     pub fn creation(&self) -> Option<Timestamp> {
-        self.creation.map(Timestamp::from_ns)
+        self.0.creation.map(Timestamp::from_ns)
     }
 
     /// Returns the time at which the trace first mentions the process.
     pub fn insertion(&self) -> Timestamp {
-        Timestamp::from_ns(self.insertion)
+        Timestamp::from_ns(self.0.insertion)
     }
 
     /// Returns whether the process is a user or a kernel thread; `None` if unknown.
     pub fn kind(&self) -> Option<ProcessType> {
-        self.kind
+        self.0.kind
     }
 
     /// Returns the CPU that the process runs on, waits for, or last ran on; `None` if
     /// unknown.
     pub fn cpu(&self) -> Option<u32> {
-        self.cpu
+        self.0.cpu
     }
 
     /// Returns the execution stack, the outermost frame first; never empty.
     pub fn stack(&self) -> &[Frame] {
-        &self.stack
+        &self.0.stack
     }
 
     /// Returns the innermost frame of the execution stack.
     #[inline]
     pub fn top(&self) -> &Frame {
-        // The stack is never empty.
-        self.stack.last().unwrap_or(const { &Frame::NOTHING })
+        self.0.top()
     }
 
     /// Returns the execution mode of the innermost frame.
@@ -324,18 +347,18 @@ impl Process {
     /// Returns the addresses of the program functions that the process is in, the outermost
     /// first.
     pub fn functions(&self) -> &[u64] {
-        &self.functions
+        &self.0.functions
     }
 
     /// Returns the address of the innermost program function; 0 if unknown.
     pub fn function(&self) -> u64 {
-        self.functions.last().copied().unwrap_or(0)
+        self.0.functions.last().copied().unwrap_or(0)
     }
 
     /// Returns the known open files as descriptor and name, ordered by descriptor. The
     /// files of a thread group are those of its first thread.
     pub fn files(&self) -> &[(i32, NameId)] {
-        &self.files
+        &self.0.files
     }
 }
 

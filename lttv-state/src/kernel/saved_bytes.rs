@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::extension::SavedKernelState;
 use super::machine::SavedState;
-use super::process::Process;
+use super::process::ProcessRecord;
 use super::saved_names::ARC_COUNTERS;
 use super::table::SavedTable;
 
@@ -43,7 +43,7 @@ impl SavedTable {
             match before.and_then(|before| before.slots.get(at)) {
                 Some(before) if Arc::ptr_eq(process, before) => 0,
                 before => {
-                    let counters = ARC_COUNTERS.next_multiple_of(align_of::<Process>());
+                    let counters = ARC_COUNTERS.next_multiple_of(align_of::<ProcessRecord>());
                     counters + process.bytes(before.map(|before| &**before))
                 }
             }
@@ -52,14 +52,14 @@ impl SavedTable {
     }
 }
 
-impl Process {
-    fn bytes(&self, before: Option<&Process>) -> usize {
+impl ProcessRecord {
+    fn bytes(&self, before: Option<&ProcessRecord>) -> usize {
         let stack = match self.stack.spilled() {
             true => self.stack.capacity() * size_of_val(self.top()),
             false => 0,
         };
         let files = shared(&self.files, before.map(|before| &before.files));
-        size_of::<Process>() + stack + heap_of(&self.functions) + files
+        size_of::<ProcessRecord>() + stack + heap_of(&self.functions) + files
     }
 }
 

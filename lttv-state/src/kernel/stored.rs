@@ -12,9 +12,9 @@ use super::extension::{KernelState, SavedKernelState};
 use super::machine::SavedState;
 use super::names::NameId;
 use super::packets::PacketTracker;
-use super::process::Process;
+use super::process::ProcessRecord;
 use super::resources::{BlockDevice, Source};
-use super::table::{ProcessIx, SavedTable};
+use super::table::{ProcessIndex, SavedTable};
 use super::validate::{Limits, is_valid};
 
 /// The version of the encoding: increased whenever the same states lead to other bytes.
@@ -56,7 +56,7 @@ struct StoredTrace<'b> {
     sources: [Cow<'b, [Source]>; 4],
     devices: Cow<'b, [BlockDevice]>,
     /// The owners of file tables, ordered by table.
-    file_tables: Vec<(u64, ProcessIx)>,
+    file_tables: Vec<(u64, ProcessIndex)>,
     /// The symbols of probes, if they changed.
     probes: Option<Cow<'b, [(u64, NameId)]>>,
     /// The names of system calls, if they changed.
@@ -69,7 +69,7 @@ struct StoredTrace<'b> {
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredProcess<'b> {
     place: u32,
-    process: Cow<'b, Process>,
+    process: Cow<'b, ProcessRecord>,
     /// The open files, if they differ from those of the previous process at that place.
     files: Option<Cow<'b, [(i32, NameId)]>>,
 }

@@ -4,18 +4,18 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::journal::Journal;
-use super::process::{Process, Serial, Tid};
+use super::process::{Process, ProcessRecord, Serial, Tid};
 use super::tid_map::TidMap;
 
 /// The index of a process in the table of its trace. It is valid until the process is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub struct ProcessIx(pub(super) u32);
+pub struct ProcessIndex(pub(super) u32);
 
-impl ProcessIx {
+impl ProcessIndex {
     /// Creates an index, which may be vacant.
-    pub(crate) fn at(index: usize) -> ProcessIx {
-        ProcessIx(u32::try_from(index).unwrap_or(u32::MAX))
+    pub(crate) fn at(index: usize) -> ProcessIndex {
+        ProcessIndex(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
     /// Returns the place as an index into tables.
@@ -36,24 +36,24 @@ pub(super) struct ProcessTable {
     /// processes changed in this epoch have its number.
     epoch: Cell<u32>,
     /// The processes of the last checkpoint, by place.
-    last_saved: RefCell<Vec<Arc<Process>>>,
-    pub(super) journal: Journal<ProcessIx>,
+    last_saved: RefCell<Vec<Arc<ProcessRecord>>>,
+    pub(super) journal: Journal<ProcessIndex>,
 }
 
 /// A table in a checkpoint. Processes that did not change are shared between checkpoints.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SavedTable {
-    pub(super) slots: Vec<Arc<Process>>,
+    pub(super) slots: Vec<Arc<ProcessRecord>>,
     pub(super) free: Vec<u32>,
     pub(super) next_serial: u32,
 }
 
 impl Default for ProcessTable {
     fn default() -> Self {
-        let mut first = Process::unknown(None, Serial(0), i64::MIN);
+        let mut first = ProcessRecord::unknown(None, Serial(0), i64::MIN);
         first.alive = false;
         ProcessTable {
-            slots: vec![first],
+            slots: vec![Process(first)],
             free: Vec::new(),
             by_tid: TidMap::default(),
             next_serial: 0,
@@ -66,43 +66,48 @@ impl Default for ProcessTable {
 
 impl ProcessTable {
     /// Finds the process with an id greater than 0.
-    pub(super) fn find(&self, tid: Tid) -> Option<ProcessIx> {
+    pub(super) fn find(&self, tid: Tid) -> Option<ProcessIndex> {
         self.by_tid.get(tid)
     }
 
     /// Returns the process at an index that is valid.
-    pub(super) fn get(&self, ix: ProcessIx) -> &Process {
+    pub(super) fn get(&self, ix: ProcessIndex) -> &ProcessRecord {
+        &self.process(ix).0
+    }
+
+    /// Returns the process at an index that is valid, for users of the state.
+    pub(super) fn process(&self, ix: ProcessIndex) -> &Process {
         &self.slots[ix.index()]
     }
 
     /// Returns the process at an index that is valid, and records it as changed.
-    pub(super) fn get_mut(&mut self, ix: ProcessIx) -> &mut Process {
+    pub(super) fn get_mut(&mut self, ix: ProcessIndex) -> &mut ProcessRecord {
         self.journal.record(ix);
-        let process = &mut self.slots[ix.index()];
+        let process = &mut self.slots[ix.index()].0;
         process.epoch = self.epoch.get();
         process
     }
 
     /// Returns the process at an index that may be stale; `None` if it is gone.
-    pub(super) fn checked(&self, ix: ProcessIx) -> Option<&Process> {
-        self.slots.get(ix.index()).filter(|process| process.alive)
+    pub(super) fn checked(&self, ix: ProcessIndex) -> Option<&Process> {
+        self.slots.get(ix.index()).filter(|process| process.0.alive)
     }
 
     /// Adds a process of which only the id is known. The idle process and the placeholder
     /// of a CPU are not found by their id.
-    pub(super) fn add(&mut self, tid: Option<Tid>, time: i64) -> ProcessIx {
+    pub(super) fn add(&mut self, tid: Option<Tid>, time: i64) -> ProcessIndex {
         let serial = Serial(self.next_serial);
         self.next_serial = self.next_serial.saturating_add(1);
-        let mut process = Process::unknown(tid, serial, time);
+        let mut process = ProcessRecord::unknown(tid, serial, time);
         process.epoch = self.epoch.get();
         let ix = match self.free.pop() {
             Some(free) => {
-                self.slots[free as usize] = process;
-                ProcessIx(free)
+                self.slots[free as usize] = Process(process);
+                ProcessIndex(free)
             }
             None => {
-                self.slots.push(process);
-                ProcessIx(self.slots.len() as u32 - 1)
+                self.slots.push(Process(process));
+                ProcessIndex(self.slots.len() as u32 - 1)
             }
         };
         if let Some(tid) = tid.filter(|tid| *tid > 0) {
@@ -113,7 +118,7 @@ impl ProcessTable {
     }
 
     /// Marks a process as gone and frees its place.
-    pub(super) fn remove(&mut self, ix: ProcessIx) {
+    pub(super) fn remove(&mut self, ix: ProcessIndex) {
         let process = self.get_mut(ix);
         if !process.alive {
             return;
@@ -127,7 +132,7 @@ impl ProcessTable {
     }
 
     /// Changes the id of a process.
-    pub(super) fn renumber(&mut self, ix: ProcessIx, tid: Tid) {
+    pub(super) fn renumber(&mut self, ix: ProcessIndex, tid: Tid) {
         let old = self.get_mut(ix).tid.replace(tid);
         if let Some(old) = old.filter(|old| *old > 0) {
             self.by_tid.set(old, None);
@@ -136,9 +141,9 @@ impl ProcessTable {
     }
 
     /// Iterates over the processes that are not gone.
-    pub(super) fn all(&self) -> impl Iterator<Item = (ProcessIx, &Process)> {
-        let places = (0..).map(ProcessIx).zip(&self.slots);
-        places.filter(|(_, process)| process.alive)
+    pub(super) fn all(&self) -> impl Iterator<Item = (ProcessIndex, &Process)> {
+        let places = (0..).map(ProcessIndex).zip(&self.slots);
+        places.filter(|(_, process)| process.0.alive)
     }
 
     /// Returns the number of places, used or not.
@@ -156,8 +161,8 @@ impl ProcessTable {
     pub(super) fn save(&self) -> SavedTable {
         let mut last_saved = self.last_saved.borrow_mut();
         let epoch = self.epoch.get();
-        for (at, process) in self.slots.iter().enumerate() {
-            let saved = || Arc::new(Process { epoch: 0, ..process.clone() });
+        for (at, Process(process)) in self.slots.iter().enumerate() {
+            let saved = || Arc::new(ProcessRecord { epoch: 0, ..process.clone() });
             match last_saved.get_mut(at) {
                 Some(place) if process.epoch == epoch => *place = saved(),
                 Some(_) => {}
@@ -172,13 +177,14 @@ impl ProcessTable {
     /// Replaces the table by that of a checkpoint.
     pub(super) fn restore(&mut self, saved: &SavedTable) {
         self.slots.clear();
-        self.slots.extend(saved.slots.iter().map(|process| Process::clone(process)));
+        let saved_slots = saved.slots.iter().map(|process| Process(ProcessRecord::clone(process)));
+        self.slots.extend(saved_slots);
         self.free.clone_from(&saved.free);
         self.next_serial = saved.next_serial;
         self.by_tid.clear();
-        for (at, process) in (0..).zip(&self.slots) {
+        for (at, Process(process)) in (0..).zip(&self.slots) {
             if let Some(tid) = process.tid.filter(|tid| process.alive && *tid > 0) {
-                self.by_tid.set(tid, Some(ProcessIx(at)));
+                self.by_tid.set(tid, Some(ProcessIndex(at)));
             }
         }
         // Saved processes have epoch 0: none has changed since the checkpoint.

@@ -1,7 +1,7 @@
 //! An index from process ids to places in the table of processes, without hashing.
 
 use super::process::{TID_END, Tid};
-use super::table::ProcessIx;
+use super::table::ProcessIndex;
 
 const PAGE: usize = 1024;
 
@@ -14,14 +14,14 @@ pub(super) struct TidMap {
 
 impl TidMap {
     /// Returns the place of a process id.
-    pub(super) fn get(&self, tid: Tid) -> Option<ProcessIx> {
+    pub(super) fn get(&self, tid: Tid) -> Option<ProcessIndex> {
         let tid = tid as usize;
         let found = *self.pages.get(tid / PAGE)?.get(tid % PAGE)?;
-        (found != 0).then_some(ProcessIx(found))
+        (found != 0).then_some(ProcessIndex(found))
     }
 
     /// Sets the place of a process id greater than 0.
-    pub(super) fn set(&mut self, tid: Tid, ix: Option<ProcessIx>) {
+    pub(super) fn set(&mut self, tid: Tid, ix: Option<ProcessIndex>) {
         if !(0..TID_END).contains(&tid) {
             return;
         }

@@ -7,7 +7,7 @@ use super::machine::{
     SavedState,
 };
 use super::names::{NameId, Names};
-use super::process::{Process, TID_END};
+use super::process::{ProcessRecord, TID_END};
 use super::resources::{MAX_DEVICES, MAX_SOURCES};
 use super::table::SavedTable;
 
@@ -86,7 +86,11 @@ fn is_table(table: &SavedTable, limits: &Limits<'_>, before: Option<&SavedTable>
 }
 
 /// Returns `true` if a process is valid in a table.
-fn is_process(process: &Process, table: &SavedTable, is_name: impl Fn(NameId) -> bool) -> bool {
+fn is_process(
+    process: &ProcessRecord,
+    table: &SavedTable,
+    is_name: impl Fn(NameId) -> bool,
+) -> bool {
     (1..=MAX_DEPTH).contains(&process.stack.len())
         && process.stack.iter().all(|frame| is_name(frame.submode))
         && [process.name, process.brand, process.opening].into_iter().all(&is_name)

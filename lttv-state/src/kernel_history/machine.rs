@@ -7,7 +7,7 @@ use super::field::{EnumTexts, Field, NameTexts};
 use super::node::Node;
 use crate::history::{Builder, HistoryError};
 use crate::kernel::{
-    BlockDevice, Changed, Process, ProcessIx, Serial, SourceKind, TraceState, Transition,
+    BlockDevice, Changed, Process, ProcessIndex, Serial, SourceKind, TraceState, Transition,
 };
 use crate::tree::Quark;
 
@@ -145,11 +145,11 @@ impl Machine {
     fn store_all(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), HistoryError> {
         let places = state.process_bound().max(self.threads.len());
         for ix in 0..places {
-            self.clear_if_gone(out, state, ProcessIx::at(ix))?;
+            self.clear_if_gone(out, state, ProcessIndex::at(ix))?;
         }
         self.store_all_cpus(out, state)?;
         for ix in 0..places {
-            self.store_thread(out, state, ProcessIx::at(ix))?;
+            self.store_thread(out, state, ProcessIndex::at(ix))?;
         }
         for kind in SourceKind::ALL {
             let known = state.sources(kind).len().max(self.sources[kind as usize].len());
@@ -216,7 +216,7 @@ impl Machine {
         &mut self,
         out: &mut Output<'_>,
         state: &TraceState,
-        ix: ProcessIx,
+        ix: ProcessIndex,
     ) -> Result<(), HistoryError> {
         let Some(thread) = self.threads.get_mut(ix.index()) else { return Ok(()) };
         let is_gone = |stored: &mut Thread| {
@@ -235,7 +235,7 @@ impl Machine {
         &mut self,
         out: &mut Output<'_>,
         state: &TraceState,
-        ix: ProcessIx,
+        ix: ProcessIndex,
     ) -> Result<(), HistoryError> {
         let Some(process) = state.process(ix) else { return Ok(()) };
         let Some(tid) = process.tid() else { return Ok(()) };

@@ -28,7 +28,7 @@
 //!     let idle = modes.iter().find(|mode| mode.value == "idle".into());
 //!     println!("{} {}", history.tree().path(cpu), idle.map_or(0, |mode| mode.time));
 //! }
-//! let snapshot = Snapshot::read(&history, 0, t)?;
+//! let snapshot = Snapshot::from_history(&history, 0, t)?;
 //! assert!(snapshot.cpus.iter().any(|cpu| cpu.thread.is_some()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

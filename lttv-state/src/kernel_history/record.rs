@@ -142,7 +142,8 @@ pub fn record(
         Target::Memory => (Builder::in_memory_with(start, settings), None),
         Target::Replace(path) => (Builder::create(path, start, settings)?, None),
         Target::File(path) => {
-            let initial: Vec<_> = context.extensions()[kernel].traces().map(Snapshot::of).collect();
+            let initial: Vec<_> =
+                context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
             match resume_or_extend(path, traceset, &settings, start, &initial)? {
                 Existing::Usable(builder) => (*builder, None),
                 Existing::None => (Builder::create(path, start, settings)?, None),

@@ -7,7 +7,7 @@ use crate::kernel::{
 
 /// The state of a machine at one time.
 ///
-/// A snapshot of a [`TraceState`] equals the snapshot [read](Snapshot::read) from a history
+/// A snapshot of a [`TraceState`] equals the snapshot [read](Snapshot::from_history) from a history
 /// at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -103,7 +103,7 @@ pub struct DeviceState {
 
 impl Snapshot {
     /// Creates a snapshot of the current state.
-    pub fn of(state: &TraceState) -> Snapshot {
+    pub fn from_state(state: &TraceState) -> Snapshot {
         let name = |id: NameId| state.name(id).to_owned();
         let cpus = state.cpus().map(|(number, cpu)| {
             let running = state.running(number).filter(|running| running.tid().is_some());

@@ -5,10 +5,7 @@ use ltt_read::Timestamp;
 use super::machine::{ANOMALIES, CPU, CPUS, DEVICE, DEVICES, SOURCE, SOURCES, THREAD, THREADS};
 use super::snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 use crate::history::{History, HistoryError, Interval};
-use crate::kernel::{
-    Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, ExecutionMode, ProcessStatus, ProcessType,
-    SourceKind,
-};
+use crate::kernel::{Anomalies, DeviceNumber, SourceKind};
 use crate::tree::Quark;
 use crate::value::StateValue;
 
@@ -21,7 +18,7 @@ impl Snapshot {
     /// # Errors
     ///
     /// Returns an error if the history is damaged.
-    pub fn read(
+    pub fn from_history(
         history: &History,
         trace: usize,
         time: Timestamp,
@@ -47,7 +44,7 @@ impl Snapshot {
             let (major, minor) = number.split_once(',')?;
             let number = DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? };
             let [mode, name, requests] = at.fields(quark, &DEVICE);
-            let mode = BlockDeviceMode::parse(mode.as_str()?)?;
+            let mode = mode.as_str()?.parse().ok()?;
             let in_flight = number32(requests).unwrap_or(0);
             Some(DeviceState { number, name: text(name), mode, in_flight })
         });
@@ -111,7 +108,7 @@ impl<'h> At<'h, '_> {
         });
         Some(CpuState {
             number: number.parse().ok()?,
-            mode: CpuMode::parse(mode.as_str()?)?,
+            mode: mode.as_str()?.parse().ok()?,
             thread,
             thread_name: name.unwrap_or_default(),
             frequency: unsigned(frequency),
@@ -129,11 +126,11 @@ impl<'h> At<'h, '_> {
             parent: int(parent),
             name: text(name),
             brand: text(brand),
-            kind: kind.as_str().and_then(ProcessType::parse),
+            kind: kind.as_str().and_then(|text| text.parse().ok()),
             cpu: number32(cpu),
             // A thread without a status does not exist at this time.
-            status: ProcessStatus::parse(status.as_str()?)?,
-            mode: mode.as_str().and_then(ExecutionMode::parse).unwrap_or_default(),
+            status: status.as_str()?.parse().ok()?,
+            mode: mode.as_str().and_then(|text| text.parse().ok()).unwrap_or_default(),
             submode: text(submode),
             function: unsigned(function).unwrap_or(0),
         })

@@ -1,7 +1,7 @@
 //! The activities of each process over time.
 
 use lttv_state::kernel::{
-    ExecutionMode, NameId, ProcessIx, ProcessStatus, Serial, Tid, TraceState, Transition,
+    ExecutionMode, NameId, ProcessIndex, ProcessStatus, Serial, Tid, TraceState, Transition,
 };
 
 /// The activity of a process.
@@ -52,7 +52,7 @@ pub(super) struct Lives {
     /// The processes, by serial number.
     pub(super) of: Vec<ProcessLife>,
     /// The running process of each CPU after its last event.
-    running: Vec<Option<(ProcessIx, Serial)>>,
+    running: Vec<Option<(ProcessIndex, Serial)>>,
     end: i64,
 }
 
@@ -109,7 +109,7 @@ impl Lives {
     fn follow(
         &mut self,
         state: &TraceState,
-        ix: ProcessIx,
+        ix: ProcessIndex,
         serial: Serial,
         time: i64,
         waker: Option<Waker>,

@@ -7,7 +7,7 @@ use super::{At, TraceState};
 use crate::kernel::modes::{ExecutionMode, ProcessStatus, ProcessType};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, Tid};
-use crate::kernel::table::ProcessIx;
+use crate::kernel::table::ProcessIndex;
 
 /// A process in a state dump.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ impl TraceState {
     }
 
     /// Sets the names, ids and kind of a process to those in a dump.
-    fn describe(&mut self, ix: ProcessIx, dumped: &Dumped<'_>) {
+    fn describe(&mut self, ix: ProcessIndex, dumped: &Dumped<'_>) {
         self.rename(ix, dumped.name);
         let process = self.processes.get_mut(ix);
         process.pid = dumped.pid.or(process.pid);
@@ -76,7 +76,7 @@ impl TraceState {
     pub(in crate::kernel) fn dump_end(&mut self, at: At) {
         self.file_tables = HashMap::new();
         let all: Vec<_> =
-            self.processes.all().filter(|(_, p)| p.tid.is_some()).map(|(ix, _)| ix).collect();
+            self.processes.all().filter(|(_, p)| p.tid().is_some()).map(|(ix, _)| ix).collect();
         for ix in all {
             if self.processes.get(ix).stack[0].mode == ExecutionMode::Unknown {
                 self.infer_state(ix, at.time);
@@ -85,7 +85,7 @@ impl TraceState {
     }
 
     /// Sets the state of a process without events at the end of a dump.
-    fn infer_state(&mut self, ix: ProcessIx, time: i64) {
+    fn infer_state(&mut self, ix: ProcessIndex, time: i64) {
         let runs = self.runs_on(ix).is_some();
         let process = self.processes.get_mut(ix);
         if runs {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{At, TraceState};
 use crate::kernel::names::NameId;
 use crate::kernel::syscalls::{FileAction, SYSCALLS};
-use crate::kernel::table::ProcessIx;
+use crate::kernel::table::ProcessIndex;
 
 /// The maximum number of open files of a process.
 const MAX_FILES: usize = 1 << 16;
@@ -86,7 +86,7 @@ impl TraceState {
     }
 
     /// Adds a descriptor to the files of a process, or replaces its name.
-    fn open(&mut self, ix: ProcessIx, fd: i32, name: NameId) {
+    fn open(&mut self, ix: ProcessIndex, fd: i32, name: NameId) {
         let owner = self.owner(ix);
         let files = Arc::make_mut(&mut self.processes.get_mut(owner).files);
         match files.binary_search_by_key(&fd, |file| file.0) {
@@ -98,7 +98,7 @@ impl TraceState {
 
     /// Returns the process that owns the files of a thread: the first one of its thread
     /// group, or the thread itself if the first one is unknown.
-    fn owner(&self, ix: ProcessIx) -> ProcessIx {
+    fn owner(&self, ix: ProcessIndex) -> ProcessIndex {
         let process = self.processes.get(ix);
         let first = process.pid.filter(|pid| Some(*pid) != process.tid);
         first.and_then(|pid| self.processes.find(pid)).unwrap_or(ix)

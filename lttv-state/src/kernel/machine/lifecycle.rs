@@ -8,7 +8,7 @@ use super::{At, TraceState};
 use crate::kernel::modes::{ExecutionMode, ProcessStatus, ProcessType};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, TID_END, Tid};
-use crate::kernel::table::ProcessIx;
+use crate::kernel::table::ProcessIndex;
 
 /// A process to be created by a fork.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(in crate::kernel) struct NewProcess {
 
 impl TraceState {
     /// Creates a process and returns it; `None` if its id is out of range.
-    pub(in crate::kernel) fn fork(&mut self, at: At, new: NewProcess) -> Option<ProcessIx> {
+    pub(in crate::kernel) fn fork(&mut self, at: At, new: NewProcess) -> Option<ProcessIndex> {
         let current = self.current(at);
         let parent = match new.parent {
             // The running process is only assumed; the event's field is certain.
@@ -119,7 +119,7 @@ impl TraceState {
 
     /// Notes one of the two signs that a process is gone, and removes it with the second
     /// one.
-    pub(super) fn note_exit_sign(&mut self, ix: ProcessIx) {
+    pub(super) fn note_exit_sign(&mut self, ix: ProcessIndex) {
         let process = self.processes.get_mut(ix);
         process.exit_signs += 1;
         if process.exit_signs < 2 {
@@ -131,7 +131,7 @@ impl TraceState {
 
     /// Removes a process. If it was running, the running process of its CPU is unknown
     /// afterwards.
-    pub(super) fn remove(&mut self, ix: ProcessIx, time: i64) {
+    pub(super) fn remove(&mut self, ix: ProcessIndex, time: i64) {
         if let Some(place) = self.runs_on(ix) {
             let unknown = self.cpus[place].unknown_process;
             if self.effect.cpu == Some(self.cpus[place].number) {
@@ -143,7 +143,7 @@ impl TraceState {
         let frames = std::mem::take(&mut self.processes.get_mut(ix).stack);
         frames.iter().for_each(|frame| self.release_source(frame));
         self.processes.get_mut(ix).stack = frames;
-        self.effect.rare_mut().gone.push(self.processes.get(ix).clone());
+        self.effect.rare_mut().gone.push(self.processes.process(ix).clone());
         self.processes.remove(ix);
     }
 

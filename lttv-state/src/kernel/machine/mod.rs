@@ -29,7 +29,7 @@ use super::names::{NameId, Names};
 use super::process::{Frame, Process, TID_END, Tid};
 use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind, unpack};
 use super::saved_names::SavedNames;
-use super::table::{ProcessIx, ProcessTable, SavedTable};
+use super::table::{ProcessIndex, ProcessTable, SavedTable};
 
 pub(super) use dump::Dumped;
 #[cfg(feature = "checkpoint-files")]
@@ -68,7 +68,7 @@ pub struct TraceState {
     pub(super) journal: Journal<u32>,
     pub(super) devices: Vec<BlockDevice>,
     /// The owner of each file table, during a state dump.
-    pub(super) file_tables: HashMap<u64, ProcessIx>,
+    pub(super) file_tables: HashMap<u64, ProcessIndex>,
     pub(super) probes: Arc<Vec<(u64, NameId)>>,
     /// The names of system calls by number, from dumps.
     pub(super) syscalls: Arc<Vec<NameId>>,
@@ -82,7 +82,7 @@ pub struct TraceState {
 /// The processes and sources that events changed, possibly with duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
-    pub(crate) processes: Vec<ProcessIx>,
+    pub(crate) processes: Vec<ProcessIndex>,
     /// The sources whose handlers were entered or left, or that got a name.
     pub(crate) sources: Vec<(SourceKind, u32)>,
     packed: Vec<u32>,
@@ -97,7 +97,7 @@ pub(super) struct SavedState {
     pub(super) frequencies: Vec<(u32, u64)>,
     pub(super) sources: [Vec<Source>; 4],
     pub(super) devices: Vec<BlockDevice>,
-    pub(super) file_tables: HashMap<u64, ProcessIx>,
+    pub(super) file_tables: HashMap<u64, ProcessIndex>,
     pub(super) probes: Arc<Vec<(u64, NameId)>>,
     /// The names of system calls by number, from dumps.
     pub(super) syscalls: Arc<Vec<NameId>>,
@@ -151,20 +151,20 @@ impl TraceState {
 
     /// Iterates over all processes that are known and not gone. They include the idle
     /// process and the placeholder of each CPU; the placeholder has no id.
-    pub fn processes(&self) -> impl Iterator<Item = (ProcessIx, &Process)> {
+    pub fn processes(&self) -> impl Iterator<Item = (ProcessIndex, &Process)> {
         self.processes.all()
     }
 
     /// Returns the process at an index; `None` if it is gone.
-    pub fn process(&self, ix: ProcessIx) -> Option<&Process> {
+    pub fn process(&self, ix: ProcessIndex) -> Option<&Process> {
         self.processes.checked(ix)
     }
 
     /// Finds the process with an id greater than 0. The idle processes share the id 0: see
     /// [`Cpu::idle`].
-    pub fn find(&self, tid: Tid) -> Option<(ProcessIx, &Process)> {
+    pub fn find(&self, tid: Tid) -> Option<(ProcessIndex, &Process)> {
         let ix = self.processes.find(tid)?;
-        Some((ix, self.processes.get(ix)))
+        Some((ix, self.processes.process(ix)))
     }
 
     /// Iterates over the known CPUs with their numbers, in ascending order.
@@ -206,7 +206,7 @@ impl TraceState {
     /// Returns the process that runs on the CPU at an [index](Self::cpu_index).
     #[inline]
     pub(crate) fn running_at(&self, place: usize) -> Option<&Process> {
-        Some(self.processes.get(self.cpus.get(place)?.running))
+        Some(self.processes.process(self.cpus.get(place)?.running))
     }
 
     /// Returns the process that runs on a CPU. While it is unknown, this is a placeholder
@@ -219,7 +219,7 @@ impl TraceState {
     /// Returns the mode of a CPU: idle, busy with a process, an interrupt or an exception.
     pub fn cpu_mode(&self, cpu: u32) -> CpuMode {
         let Some(running) = self.running(cpu) else { return CpuMode::Unknown };
-        match (running.mode(), running.tid) {
+        match (running.mode(), running.tid()) {
             (ExecutionMode::Irq, _) => CpuMode::Irq,
             (ExecutionMode::Softirq, _) => CpuMode::Softirq,
             (ExecutionMode::Trap, _) => CpuMode::Trap,
@@ -282,7 +282,7 @@ impl TraceState {
     /// Like [`effect`](Self::effect), this is for hooks after
     /// [`Priority::STATE`](lttv_hooks::Priority::STATE).
     #[inline]
-    pub fn changed_processes(&self) -> &[ProcessIx] {
+    pub fn changed_processes(&self) -> &[ProcessIndex] {
         self.processes.journal.last_event()
     }
 
@@ -362,13 +362,13 @@ impl TraceState {
     /// Returns the process that runs on the CPU of an event that has
     /// [started](Self::begin).
     #[inline]
-    fn current(&self, at: At) -> ProcessIx {
+    fn current(&self, at: At) -> ProcessIndex {
         self.cpus[at.place].running
     }
 
     /// Returns the process with an id, which is added if it is new; the idle process of the
     /// CPU at an index for id 0. `None` if the id is out of range.
-    fn find_or_add(&mut self, place: usize, tid: Tid, time: i64) -> Option<ProcessIx> {
+    fn find_or_add(&mut self, place: usize, tid: Tid, time: i64) -> Option<ProcessIndex> {
         if tid == 0 {
             return Some(self.cpus.get(place)?.idle);
         }
@@ -383,7 +383,7 @@ impl TraceState {
     }
 
     /// Returns the index of the CPU that a process runs on; `None` if it does not run.
-    fn runs_on(&self, ix: ProcessIx) -> Option<usize> {
+    fn runs_on(&self, ix: ProcessIndex) -> Option<usize> {
         let place = self.cpu_index(self.processes.get(ix).cpu?)?;
         (self.cpus[place].running == ix).then_some(place)
     }
@@ -400,7 +400,7 @@ impl TraceState {
 
     /// Sets the name of a process, unless the name is empty.
     #[inline(never)]
-    pub(super) fn rename(&mut self, ix: ProcessIx, name: &[u8]) {
+    pub(super) fn rename(&mut self, ix: ProcessIndex, name: &[u8]) {
         if self.names.get(self.processes.get(ix).name).as_bytes() != name && !name.is_empty() {
             let name = self.intern(name);
             let process = self.processes.get_mut(ix);
@@ -411,7 +411,7 @@ impl TraceState {
 
     /// Sets the name of a process to the text in a field of constant length.
     #[inline]
-    fn rename_by_field(&mut self, ix: ProcessIx, field: &[u8]) {
+    fn rename_by_field(&mut self, ix: ProcessIndex, field: &[u8]) {
         let name = self.processes.get(ix).name;
         if !self.name_cache.contains(ix, name, field) {
             self.rename(ix, text_before_terminator(field));

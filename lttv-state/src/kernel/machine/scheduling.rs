@@ -7,7 +7,7 @@ use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, Tid, since};
 use crate::kernel::switched_out::SwitchedOut;
-use crate::kernel::table::ProcessIx;
+use crate::kernel::table::ProcessIndex;
 
 /// A context switch, from the fields of its event.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl TraceState {
 
     /// Returns the process that is switched out according to the event, and makes it the
     /// one that ran. `None` if its id is out of range.
-    fn previous(&mut self, at: At, tid: Tid) -> Option<ProcessIx> {
+    fn previous(&mut self, at: At, tid: Tid) -> Option<ProcessIndex> {
         let CpuProcesses { running, unknown } = self.on_cpu(at.place);
         if self.processes.get(running).tid == Some(tid) {
             return Some(running);
@@ -96,7 +96,7 @@ impl TraceState {
     }
 
     /// Applies the fields of a switch event about the previous process.
-    fn switch_out(&mut self, at: At, ix: ProcessIx, out: SwitchedOut) {
+    fn switch_out(&mut self, at: At, ix: ProcessIndex, out: SwitchedOut) {
         // Only interrupts and exceptions nest within interrupts.
         let mode = self.processes.get(ix).mode();
         if mode.is_interrupt() || mode == ExecutionMode::Trap {
@@ -118,7 +118,7 @@ impl TraceState {
     /// Leaves interrupts, none of which lasts over a switch. (Softirqs can, in a kernel
     /// that handles them in threads.)
     #[cold]
-    fn leave_interrupt(&mut self, at: At, ix: ProcessIx) {
+    fn leave_interrupt(&mut self, at: At, ix: ProcessIndex) {
         let stack = &self.processes.get(ix).stack;
         if let Some(depth) = stack.iter().position(|frame| frame.mode == ExecutionMode::Irq) {
             self.unwind(ix, depth, at.time);
@@ -126,7 +126,7 @@ impl TraceState {
     }
 
     /// Makes a process the running one of the event's CPU, and notes how long it waited.
-    fn switch_in(&mut self, at: At, ix: ProcessIx) {
+    fn switch_in(&mut self, at: At, ix: ProcessIndex) {
         self.take_from_other_cpu(at, ix);
         let process = self.processes.get_mut(ix);
         process.count_wait(at.time);
@@ -145,7 +145,7 @@ impl TraceState {
     }
 
     /// Removes a process from any CPU other than the event's, since it cannot run on both.
-    fn take_from_other_cpu(&mut self, at: At, ix: ProcessIx) {
+    fn take_from_other_cpu(&mut self, at: At, ix: ProcessIndex) {
         if let Some(place) = self.runs_on(ix).filter(|place| *place != at.place) {
             self.anomalies.running_twice += 1;
             let unknown = self.cpus[place].unknown_process;
@@ -208,7 +208,9 @@ impl TraceState {
         self.scan_budget = scan_budget;
         let lost: Vec<_> = (self.processes.all())
             .filter(|(ix, process)| {
-                process.cpu == Some(at.cpu) && process.tid.is_some() && self.runs_on(*ix).is_none()
+                process.cpu() == Some(at.cpu)
+                    && process.tid().is_some()
+                    && self.runs_on(*ix).is_none()
             })
             .filter(|(_, process)| {
                 let status = process.status();
@@ -261,6 +263,6 @@ impl TraceState {
 
 /// The process that runs on a CPU as far as known, and the CPU's placeholder.
 struct CpuProcesses {
-    running: ProcessIx,
-    unknown: ProcessIx,
+    running: ProcessIndex,
+    unknown: ProcessIndex,
 }

@@ -7,7 +7,7 @@ use crate::kernel::modes::{ExecutionMode, ProcessStatus};
 use crate::kernel::names::NameId;
 use crate::kernel::process::{Frame, since};
 use crate::kernel::resources::unpack;
-use crate::kernel::table::ProcessIx;
+use crate::kernel::table::ProcessIndex;
 
 /// The maximum depth of an execution stack: kernels nest less deeply.
 pub(in crate::kernel) const MAX_DEPTH: usize = 32;
@@ -50,7 +50,7 @@ impl TraceState {
     /// Applies the end of a system call whose entry was not seen: the process continues in
     /// user mode.
     #[cold]
-    fn returned_to_user(&mut self, ix: ProcessIx, time: i64) {
+    fn returned_to_user(&mut self, ix: ProcessIndex, time: i64) {
         let process = self.processes.get_mut(ix);
         if let [base] = process.stack.as_mut_slice()
             && base.mode == ExecutionMode::Unknown
@@ -84,7 +84,7 @@ impl TraceState {
 
     /// Notes that the running process left a frame, and returns the frame's submode.
     #[inline]
-    fn note_ended(&mut self, ix: ProcessIx, frame: Frame, time: i64) -> NameId {
+    fn note_ended(&mut self, ix: ProcessIndex, frame: Frame, time: i64) -> NameId {
         self.release_source(&frame);
         let Frame { mode, submode, cpu_time, .. } = frame;
         let source = has_source(mode).then(|| unpack(frame.source));
@@ -95,7 +95,7 @@ impl TraceState {
 
     /// Pops the innermost frame of a mode together with the frames nested in it.
     #[cold]
-    fn pop_outer(&mut self, ix: ProcessIx, mode: ExecutionMode, time: i64) -> Option<NameId> {
+    fn pop_outer(&mut self, ix: ProcessIndex, mode: ExecutionMode, time: i64) -> Option<NameId> {
         let stack = &self.processes.get(ix).stack;
         let Some(depth) = stack.iter().rposition(|frame| frame.mode == mode).filter(|d| *d > 0)
         else {
@@ -109,7 +109,7 @@ impl TraceState {
 
     /// Drops the frames of a running process from a depth on, except the outermost frame.
     /// Their exits were lost.
-    pub(super) fn unwind(&mut self, ix: ProcessIx, depth: usize, time: i64) {
+    pub(super) fn unwind(&mut self, ix: ProcessIndex, depth: usize, time: i64) {
         if self.processes.get(ix).stack.len() <= depth {
             return;
         }
@@ -127,7 +127,7 @@ impl TraceState {
     }
 
     /// Resets a process to an unknown state.
-    pub(super) fn reset_to_unknown(&mut self, ix: ProcessIx, time: i64) {
+    pub(super) fn reset_to_unknown(&mut self, ix: ProcessIndex, time: i64) {
         let process = self.processes.get_mut(ix);
         let frames = std::mem::take(&mut process.stack);
         let is_idle = process.tid == Some(0);
