@@ -120,5 +120,5 @@ fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) 
         }
     }
     let context = scheduler.context_mut();
-    (context.drain_errors(), context.errors_omitted())
+    (context.take_errors(), context.errors_omitted())
 }

@@ -114,7 +114,7 @@ fn replay(traceset: &Traceset, time: i64) -> States {
     let kernel = context.attach(KernelState::new());
     context.seek_time_with_state(Timestamp::from_ns(time));
     let states = context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
-    (states, context.drain_errors(), context.errors_omitted())
+    (states, context.take_errors(), context.errors_omitted())
 }
 
 /// Computes the state from the events after a checkpoint.
@@ -135,7 +135,7 @@ fn checkpoint(
     }
     context.seek_time_with_state(Timestamp::from_ns(time));
     let states = context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
-    Ok((states, context.drain_errors(), context.errors_omitted()))
+    Ok((states, context.take_errors(), context.errors_omitted()))
 }
 
 /// Loads checkpoints from a file. Returns `false` if the file must be written. A file of

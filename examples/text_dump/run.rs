@@ -184,12 +184,12 @@ impl Dump<'_> {
         // The bounds contain no position that could be refused.
         while let Ok(end) = context.read(&batch) {
             read += end.events;
-            self.report(context.progress(), context.drain_notices());
+            self.report(context.progress(), context.take_notices());
             if end.reason != EndReason::ExaminedCount {
                 break;
             }
         }
-        let errors = context.drain_errors();
+        let errors = context.take_errors();
         let omitted = (context.errors_omitted(), context.notices_omitted());
         drop(context);
         if outcome? == Reader::Gone {

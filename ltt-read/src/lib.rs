@@ -25,9 +25,7 @@
 //!         switches += 1;
 //!     }
 //! }
-//! for error in events.errors() {
-//!     eprintln!("{error}");
-//! }
+//! events.finish()?; // an error if a trace is damaged
 //! assert_eq!(switches, 497);
 //! # Ok::<(), ltt_read::Error>(())
 //! ```

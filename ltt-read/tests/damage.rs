@@ -302,6 +302,19 @@ fn errors_and_notices_beyond_the_limits_are_counted() {
 }
 
 #[test]
+fn the_end_of_a_damaged_read_is_an_error() {
+    let mut merge = Merge::new(&[trace(TINY, &damaged_packets(3))]);
+    assert!(merge.next().is_none());
+    let first = merge.errors()[0].to_string();
+    assert_eq!(merge.finish().map_err(|error| error.to_string()), Err(first));
+    let mut merge = Merge::new(&[trace(TINY, &damaged_packets(3))]);
+    assert!(merge.next().is_none());
+    merge.take_errors();
+    assert!(merge.finish().is_ok());
+    assert!(Merge::new(&[trace(TINY, &damaged_packets(0))]).finish().is_ok());
+}
+
+#[test]
 fn known_errors_are_not_counted_again() {
     let mut merge = Merge::new(&[trace(TINY, &damaged_packets(10))]);
     assert!(merge.next().is_none());

@@ -24,9 +24,7 @@
 //! let read = context.read(&Bounds::all().until(Timestamp::from_ns(to)))?;
 //! println!("{} events, then {:?}", read.events, read.reason);
 //! # assert!(read.events > 0);
-//! for error in context.errors() {
-//!     eprintln!("{error}");
-//! }
+//! context.finish()?; // an error if a trace is damaged
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -505,7 +505,7 @@ fn damage_affects_only_the_damaged_part() {
         assert_eq!(context.errors().len(), 1);
         context.seek_start();
     }
-    drop(context);
+    assert!(context.finish().is_err());
     assert_eq!(seen, 18);
 }
 

@@ -59,7 +59,7 @@ fn check(sample: &Sample, threads: usize, slices: usize) -> Result<(), TestCaseE
     prop_assert_eq!(count, sample.events.len() as u64);
     let mut alone = TracesetContext::new(&sample.traceset);
     prop_assert!(alone.read(&Bounds::all()).is_ok());
-    prop_assert_eq!(sorted(notices), sorted(alone.drain_notices()));
+    prop_assert_eq!(sorted(notices), sorted(alone.take_notices()));
 
     let times = sample.times();
     let (Some(from), Some(to)) = (times.get(times.len() / 4), times.get(times.len() / 2)) else {

@@ -18,6 +18,7 @@
 //!     println!("{:?} {}", event.timestamp(), event.event_type().name());
 //!     failed += 1;
 //! }
+//! events.finish()?; // an error if a trace is damaged
 //! # assert!(failed > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -141,3 +141,20 @@ fn notes_cover_all_traces_together() {
         .expect("sound");
     assert!(!filters.matches_none() && filters.notes().is_empty());
 }
+
+#[test]
+fn the_end_of_a_damaged_read_is_an_error() {
+    let metadata = b"/* CTF 1.8 */
+        trace { major = 1; minor = 8; byte_order = le; };
+        stream { packet.context := struct { integer { size = 8; } packet_size; }; };
+        event { name = e; fields := struct { integer { size = 8; } n; }; };";
+    // A packet of 2 bytes, and one that declares more bytes than the file has.
+    for (bytes, is_sound) in [(vec![16, 1], true), (vec![16, 1, 200], false)] {
+        let trace = Trace::from_memory(metadata, vec![("s".to_owned(), bytes)]).unwrap();
+        let filters = Filters::new(&Expression::parse("n == 1").unwrap(), &[trace]).unwrap();
+        let mut events = filters.read();
+        assert!(events.next().is_some() && events.next().is_none());
+        assert!(events.take_notices().is_empty());
+        assert_eq!(events.finish().is_ok(), is_sound);
+    }
+}

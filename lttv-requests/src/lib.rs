@@ -44,6 +44,9 @@
 //! while scheduler.service_chunk(Budget::events(1000)).has_more() {
 //!     // Draw a frame, handle input.
 //! }
+//! for error in scheduler.context().errors() {
+//!     eprintln!("{error}"); // The trace is damaged.
+//! }
 //! assert_eq!(events.get(), 6087);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

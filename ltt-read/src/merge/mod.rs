@@ -109,8 +109,8 @@ impl Merge {
 
     /// Reads the next event in time order and returns it; `None` after the last one.
     ///
-    /// Damage does not end the sequence: look at [`errors`](Self::errors) after the last
-    /// event.
+    /// Damage does not end the sequence: call [`finish`](Self::finish) after the last
+    /// event, or look at [`errors`](Self::errors).
     #[allow(clippy::should_implement_trait)] // events borrow the merge
     #[inline]
     pub fn next(&mut self) -> Option<Event<'_>> {
@@ -440,11 +440,36 @@ impl Merge {
         }
     }
 
+    /// Ends the read: returns the first of the [`errors`](Self::errors), so that damage is
+    /// not taken for the end of the traces. A program that accepts damage prints
+    /// [`errors`](Self::errors) instead.
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let traces = ltt_read::open_all(path)?;
+    /// let mut merge = ltt_read::Merge::new(&traces);
+    /// let mut events = 0;
+    /// while let Some(event) = merge.next() {
+    ///     events += 1;
+    /// }
+    /// merge.finish()?;
+    /// assert_eq!(events, 6087); // all of them
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the merge met damage since the last call of
+    /// [`take_errors`](Self::take_errors).
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.take_errors().into_iter().next().map_or(Ok(()), Err)
+    }
+
     /// Returns the errors that ended tracefiles or packets so far, in the order in which
     /// the merge met them and each once. At most 4096 are kept;
     /// [`errors_omitted`](Self::errors_omitted) counts the others. Callers should look at
-    /// the errors after the last event: without this, a damaged trace cannot be told from
-    /// a short one.
+    /// the errors after the last event, or at the result of [`finish`](Self::finish):
+    /// without this, a damaged trace cannot be told from a short one.
     pub fn errors(&self) -> &[Error] {
         self.damage.errors()
     }

@@ -171,14 +171,26 @@ impl<'h> TracesetContext<'h> {
         self.reader.position(self.contexts.traceset())
     }
 
-    /// Returns the errors met while reading: see [`Merge::errors`](ltt_read::Merge::errors). They do not keep other events
-    /// from being delivered.
+    /// Ends the use of the context: drops the hooks, and returns the first of the
+    /// [`errors`](Self::errors), so that damage is not taken for the end of the traceset. A
+    /// program that accepts damage prints [`errors`](Self::errors) instead.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a read met damage since the last call of
+    /// [`take_errors`](Self::take_errors).
+    pub fn finish(self) -> Result<(), Error> {
+        self.reader.finish()
+    }
+
+    /// Returns the errors met while reading: see [`Merge::errors`](ltt_read::Merge::errors). They
+    /// do not keep other events from being delivered.
     pub fn errors(&self) -> &[Error] {
         self.reader.merge().errors()
     }
 
     /// Removes and returns the errors met since the last call.
-    pub fn drain_errors(&mut self) -> Vec<Error> {
+    pub fn take_errors(&mut self) -> Vec<Error> {
         self.reader.take_errors()
     }
 
@@ -188,7 +200,7 @@ impl<'h> TracesetContext<'h> {
     }
 
     /// Removes and returns the notices since the last call: see [`Merge::take_notices`](ltt_read::Merge::take_notices).
-    pub fn drain_notices(&mut self) -> Vec<Notice> {
+    pub fn take_notices(&mut self) -> Vec<Notice> {
         self.reader.take_notices()
     }
 

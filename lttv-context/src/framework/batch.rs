@@ -164,7 +164,7 @@ impl<'h> Batch<'h> {
         BatchEnd {
             events,
             outcome,
-            errors: self.context.drain_errors(),
+            errors: self.context.take_errors(),
             errors_omitted: self.context.errors_omitted() - errors,
             notices_omitted: self.context.notices_omitted() - notices,
         }
@@ -254,7 +254,7 @@ impl Pass<'_> {
         let total = self.end.saturating_sub(self.begin);
         // Packets are entered whole, so the last ones may extend past the end.
         let done = context.progress().done.saturating_sub(self.begin).min(total);
-        let notices = context.drain_notices();
+        let notices = context.take_notices();
         (self.watch)(BatchProgress { events: self.events, done, total, notices })
     }
 }

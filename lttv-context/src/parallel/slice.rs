@@ -135,9 +135,9 @@ impl<'t> TimeSlice<'t> {
         let read = context.read(&self.bounds).unwrap_or(stale); // there is no position in them
         self.report.events += read.events;
         self.report.stopped |= read.reason == EndReason::Stopped;
-        self.report.errors.append(&mut context.drain_errors());
+        self.report.errors.append(&mut context.take_errors());
         self.report.errors_omitted += context.errors_omitted() - errors;
-        self.report.notices.append(&mut context.drain_notices());
+        self.report.notices.append(&mut context.take_notices());
         self.report.notices_omitted += context.notices_omitted() - notices;
         Ok(read)
     }

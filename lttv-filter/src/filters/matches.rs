@@ -1,7 +1,7 @@
 //! Reads the events that pass a filter, and as little other data as possible.
 
 use ltt_read::selection::Spans;
-use ltt_read::{Decision, Event, Merge};
+use ltt_read::{Decision, Error, Event, Merge, Notice};
 
 use crate::filters::Filters;
 
@@ -59,14 +59,22 @@ impl<'f> FilteredEvents<'f> {
         None
     }
 
-    /// Returns the merge that is read, for its errors, notices and position.
+    /// Returns the merge that is read, for its errors and position.
     pub fn merge(&self) -> &Merge {
         &self.merge
     }
 
-    /// Returns the merge that is read, to take its errors and notices. Seeking or reading
-    /// it directly leads to wrong results.
-    pub fn merge_mut(&mut self) -> &mut Merge {
-        &mut self.merge
+    /// Returns and removes the notices since the last call: see [`Merge::take_notices`].
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        self.merge.take_notices()
+    }
+
+    /// Ends the read, like [`Merge::finish`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error that the merge met, if the traces are damaged.
+    pub fn finish(self) -> Result<(), Error> {
+        self.merge.finish()
     }
 }

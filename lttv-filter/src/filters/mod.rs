@@ -41,6 +41,7 @@ pub use matches::FilteredEvents;
 ///     assert!(event.event_type().name().starts_with("sched_"));
 ///     passed += 1;
 /// }
+/// events.finish()?;
 /// # assert!(passed > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -160,7 +160,12 @@ impl KernelRows for ProcessRows {
 
 impl ProcessRows {
     /// Updates the row of a process.
-    fn update_process(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>, ix: ProcessIndex) {
+    fn update_process(
+        &mut self,
+        data: &mut ChartData<'_, Self>,
+        at: Snapshot<'_>,
+        ix: ProcessIndex,
+    ) {
         let (Snapshot { trace, state, time }, ChartData { timeline, labels }) = (at, data);
         if self.0.len() <= trace {
             self.0.resize_with(trace + 1, Vec::new);

@@ -181,7 +181,7 @@ pub fn record(
             }
         }
     }
-    let (errors, errors_omitted) = (context.drain_errors(), context.errors_omitted());
+    let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
     let history = KernelHistory::finish(&mut context, writer)?;
     Ok(Recorded { history, events, kept, rebuilt, errors, errors_omitted })
 }

@@ -17,6 +17,7 @@
 //! context.read(&Bounds::all())?;
 //!
 //! let statistics = statistics.take(context.extensions());
+//! context.finish()?; // an error if the trace is damaged
 //! let trace = &statistics.traces()[0];
 //! for cpu in trace.cpus() {
 //!     println!("CPU {}: {} of {} ns busy", cpu.number, cpu.busy_time, trace.time());

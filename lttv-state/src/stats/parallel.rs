@@ -55,7 +55,7 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
         return Computed {
             statistics: statistics.take(context.extensions()),
             checkpoints: None,
-            errors: context.drain_errors(),
+            errors: context.take_errors(),
             errors_omitted: context.errors_omitted(),
         };
     }
@@ -65,7 +65,7 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
     let _ = first.replay_state(&Bounds::all());
     let checkpoints = first.checkpoints().clone();
     // The first pass meets all errors.
-    let (errors, errors_omitted) = (first.drain_errors(), first.errors_omitted());
+    let (errors, errors_omitted) = (first.take_errors(), first.errors_omitted());
     drop(first);
     // A slice may start or end after the end of a trace.
     let ends: Vec<Timestamp> = traceset.traces().iter().map(last_event).collect();

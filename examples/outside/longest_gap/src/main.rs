@@ -18,12 +18,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             longest = longest.max(Some((time.since(last), last)));
         }
     }
-    for error in events.errors() {
-        eprintln!("{error}");
-    }
     match longest {
         Some((ns, begin)) => println!("{ns} ns without {name}, from {begin}"),
         None => println!("fewer than two events of the name {name}"),
     }
-    Ok(())
+    Ok(events.finish()?)
 }

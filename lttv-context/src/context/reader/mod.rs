@@ -34,6 +34,10 @@ impl Reader {
         &self.merge
     }
 
+    pub(super) fn finish(self) -> Result<(), Error> {
+        self.merge.finish()
+    }
+
     pub(super) fn take_errors(&mut self) -> Vec<Error> {
         self.merge.take_errors()
     }
