@@ -39,7 +39,7 @@ fn delivered(traceset: &Traceset, filters: &Filters) -> u64 {
     let mut context = TracesetContext::new(traceset);
     context.set_filter(filters);
     context.on_event(Subscription::to_every_event(), |_| called += 1);
-    context.read(&Bounds::all()).expect("no position");
+    _ = context.read(&Bounds::all()).expect("no position");
     drop(context);
     called
 }

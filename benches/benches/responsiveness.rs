@@ -61,7 +61,7 @@ fn context<'h>(traceset: &Traceset, first: u64) -> (TracesetContext<'h>, Handle<
     let mut context = TracesetContext::new(traceset);
     let state = context.attach(KernelState::new());
     context.set_checkpoint_policy(CheckpointPolicy::every(CHECKPOINTS));
-    context.replay_state(&Bounds::all().events(first)).expect("no position in it");
+    _ = context.replay_state(&Bounds::all().events(first)).expect("no position in it");
     context.set_checkpoint_policy(CheckpointPolicy::never());
     (context, state)
 }

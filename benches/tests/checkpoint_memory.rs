@@ -14,7 +14,7 @@ fn measured(traceset: &Traceset) -> (usize, usize) {
     let mut context = TracesetContext::new(traceset);
     context.attach(KernelState::new());
     context.set_checkpoint_policy(CheckpointPolicy::every(2000));
-    context.replay_state(&Bounds::all()).expect("no position");
+    _ = context.replay_state(&Bounds::all()).expect("no position");
     let checkpoints = context.checkpoints().clone();
     assert!(checkpoints.len() >= 3);
     // The state shares unchanged parts with checkpoints.

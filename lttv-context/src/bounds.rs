@@ -158,7 +158,11 @@ impl<'b> Limit<'b> {
 }
 
 /// The result of a read.
+///
+/// Damage in a trace does not end a read, since the events after it are delivered as well. It shows
+/// only in [`errors`](Self::errors).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "`errors` tells whether the read met damage"]
 #[non_exhaustive]
 pub struct ReadEnd {
     /// The number of events delivered, whether or not a hook was called for them. With a
@@ -166,6 +170,11 @@ pub struct ReadEnd {
     pub events: u64,
     /// The reason for the end of the read.
     pub reason: EndReason,
+    /// The number of errors met so far, and not yet [removed](crate::TracesetContext::drain_errors):
+    /// those in [`TracesetContext::errors`](crate::TracesetContext::errors) and those
+    /// [omitted](crate::TracesetContext::errors_omitted) there. If it is not 0, events may be
+    /// missing, in this read or an earlier one.
+    pub errors: u64,
 }
 
 /// The reason for the end of a read. If several apply, it is the first of them in this order.

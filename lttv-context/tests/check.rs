@@ -161,7 +161,7 @@ fn place(sample: &Sample, position: &TracesetPosition) -> usize {
         *found.borrow_mut() = sample.events.iter().position(|e| *e == event);
     });
     context.seek_position(position).expect("position is of this traceset");
-    context.read(&Bounds::all().events(1)).expect("bounds have no position");
+    _ = context.read(&Bounds::all().events(1)).expect("bounds have no position");
     drop(context);
     found.into_inner().unwrap_or(sample.events.len())
 }

@@ -216,7 +216,7 @@ fn files_of_other_extensions_are_refused() {
     both.attach_data(1);
     both.attach(Log::of_version(1));
     both.set_checkpoint_policy(CheckpointPolicy::every(1000));
-    both.replay_state(&Bounds::all()).unwrap();
+    _ = both.replay_state(&Bounds::all()).unwrap();
     both.store_checkpoints(&path).unwrap();
     let (mut one, _) = context(Path::new(TRACE));
     assert_eq!(one.load_checkpoints(&path).ok(), Some(6));

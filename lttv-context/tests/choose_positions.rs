@@ -187,7 +187,7 @@ fn from(sample: &Sample, position: &TracesetPosition) -> Vec<Known> {
     let mut context = TracesetContext::new(&sample.traceset);
     context.on_event(Subscription::to_every_event(), |call| seen.push(known(call)));
     context.seek_position(position).expect("position is of this traceset");
-    context.read(&Bounds::all()).expect("bounds have no position");
+    _ = context.read(&Bounds::all()).expect("bounds have no position");
     drop(context);
     seen
 }
@@ -303,7 +303,7 @@ fn run(drafts: &Drafts, with_state: bool, steps: &[Step]) -> Result<(), TestCase
     // Without a check, the events that were neither delivered nor passed follow.
     stop.set(0);
     context.clear_filter();
-    context.read(&Bounds::all()).expect("bounds have no position");
+    _ = context.read(&Bounds::all()).expect("bounds have no position");
     let got: Vec<Known> = seen.borrow().iter().map(|(event, _)| *event).collect();
     prop_assert_eq!(&got, &events[at..]);
     Ok(())

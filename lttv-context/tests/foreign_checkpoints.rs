@@ -86,7 +86,7 @@ fn refuses<E: Extension>(
     expected: u64,
 ) {
     let (mut context, handle) = with(traceset, extension);
-    context.read(&Bounds::all().events(1500)).expect("bounds have no position");
+    _ = context.read(&Bounds::all().events(1500)).expect("bounds have no position");
     let own = context.checkpoints().len();
     let refused = context.set_checkpoints(from.checkpoints().clone());
     assert!(matches!(refused, Err(CheckpointMismatch::Extension { place: 0, .. })), "{refused:?}");
@@ -108,7 +108,7 @@ fn refuses<E: Extension>(
 fn checkpoints_of_other_extensions_are_refused() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.read(&Bounds::all()).expect("bounds have no position");
+    _ = from.read(&Bounds::all()).expect("bounds have no position");
     refuses(&traceset, &mut from, Twice::default(), |twice| twice.0, 3000);
     let newer = Count { version: 1, ..Count::default() };
     refuses(&traceset, &mut from, newer, |count| count.events, 1500);
@@ -129,7 +129,7 @@ fn checkpoints_of_other_extensions_are_refused() {
 fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.read(&Bounds::all()).expect("bounds have no position");
+    _ = from.read(&Bounds::all()).expect("bounds have no position");
     let checkpoints = from.checkpoints().clone();
     assert!(!checkpoints.is_empty());
 
@@ -155,7 +155,7 @@ fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
 fn checkpoints_of_a_changed_traceset_are_refused() {
     let traceset = Traceset::open(TRACE).expect("a bundled trace");
     let (mut from, _) = with(&traceset, Count::default());
-    from.read(&Bounds::all()).expect("bounds have no position");
+    _ = from.read(&Bounds::all()).expect("bounds have no position");
     let mut changed = traceset.clone();
     changed.add(traceset.traces()[0].clone());
     let (mut other, count) = with(&changed, Count::default());

@@ -507,6 +507,22 @@ fn damage_affects_only_the_damaged_part() {
     }
     assert!(context.finish().is_err());
     assert_eq!(seen, 18);
+
+    // The result of a read shows the damage until the errors have been taken.
+    let errors = |context: &mut TracesetContext<'_>| {
+        let read = context.read(&Bounds::all()).expect("bounds without a position");
+        assert_eq!(read.reason, EndReason::EndOfTraceset);
+        read.errors
+    };
+    assert_eq!(errors(&mut TracesetContext::new(&sound)), 0);
+    let mut context = TracesetContext::new(&traceset);
+    for _ in 0..2 {
+        assert_eq!(errors(&mut context), 1);
+        assert_eq!(errors(&mut context), 1, "nothing more is read");
+        assert_eq!(context.drain_errors().len(), 1);
+        assert_eq!(errors(&mut context), 0);
+        context.seek_start();
+    }
 }
 
 #[test]

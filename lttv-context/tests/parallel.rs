@@ -106,7 +106,7 @@ fn results_are_taken_in_order() {
     let read = parallel.run_in_order(
         |slice| {
             let mut context = slice.context();
-            (slice.number(), slice.start(), slice.read(&mut context).expect("no extension").events)
+            (slice.number(), slice.start(), slice.read(&mut context).expect("no extension"))
         },
         |result| numbers.push(result),
     );

@@ -83,7 +83,7 @@ fn check(
     context.on_event(Subscription::to_every_event(), |call| {
         seen.borrow_mut().push(known(&call.event));
     });
-    context.read(&Bounds::all()).expect("bounds have no position");
+    _ = context.read(&Bounds::all()).expect("bounds have no position");
     let full = seen.take();
     let mut times: Vec<Timestamp> = vec![Timestamp::from_ns(0), Timestamp::MAX];
     for event in &full {
@@ -160,7 +160,7 @@ fn check(
         }
         let all = ParallelReader::new(traceset).threads(1).slices(5).run(|slice| {
             let mut context = slice.context();
-            slice.read(&mut context).expect("no extension keeps state").events
+            slice.read(&mut context).expect("no extension keeps state")
         });
         prop_assert_eq!(all.events, full.len() as u64);
 

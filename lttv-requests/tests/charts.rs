@@ -67,7 +67,7 @@ where
             look(call.time(), machine);
         }
     });
-    context.read(&Bounds::all().until(window.end())).unwrap();
+    _ = context.read(&Bounds::all().until(window.end())).unwrap();
     drop(context);
     history.into_inner()
 }

@@ -52,7 +52,7 @@ fn traceset(events: u64) -> Traceset {
 
 fn position(traceset: &Traceset, event: u64) -> TracesetPosition {
     let mut context = TracesetContext::new(traceset);
-    context.read(&Bounds::all().events(event)).expect("bounds without a position");
+    _ = context.read(&Bounds::all().events(event)).expect("bounds without a position");
     context.position()
 }
 

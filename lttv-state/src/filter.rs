@@ -39,7 +39,7 @@
 //! context.on_event("*", move |call| {
 //!     counter.set(counter.get() + u64::from(filters.matches(call)));
 //! });
-//! context.read(&Bounds::all())?;
+//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
 //! assert!(passed.get() > 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

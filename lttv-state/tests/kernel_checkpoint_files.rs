@@ -34,7 +34,7 @@ fn store(traceset: &Traceset, every: u64, path: &Path) -> u64 {
 /// events.
 fn replayed(traceset: &Traceset, event: u64) -> (SavedKernelState, lttv_context::TracesetPosition) {
     let (mut context, kernel) = with_kernel(traceset);
-    context.replay_state(&Bounds::all().events(event)).expect("bounds without a position");
+    _ = context.replay_state(&Bounds::all().events(event)).expect("bounds without a position");
     (context.extensions()[kernel].save(), context.position())
 }
 
@@ -71,7 +71,7 @@ fn loaded_checkpoints_share_data() {
     for (name, traceset) in support::kernel_traces() {
         let (mut saved, _) = with_kernel(&traceset);
         saved.set_checkpoint_policy(CheckpointPolicy::every(200));
-        saved.replay_state(&Bounds::all()).expect("bounds without a position");
+        _ = saved.replay_state(&Bounds::all()).expect("bounds without a position");
         saved.store_checkpoints(&first).expect("checkpoints can be stored");
         let (mut context, _) = with_kernel(&traceset);
         context.load_checkpoints(&first).expect("a valid file");
@@ -124,7 +124,7 @@ fn use_file(traceset: &Traceset, path: &Path) -> bool {
     for position in positions {
         context.seek_position_with_state(&position).expect("its traceset");
         let statistics = Statistics::attach_at(&mut context, kernel, ltt_read::Timestamp::MIN);
-        context.read(&Bounds::all().events(300)).expect("bounds without a position");
+        _ = context.read(&Bounds::all().events(300)).expect("bounds without a position");
         statistics.take(context.extensions());
     }
     true

@@ -280,7 +280,7 @@ fn naive(traceset: &Traceset) -> Naive {
         *naive.by_cpu.entry(cpu_of(&call.event)).or_default() += 1;
         naive.times.push(call.time().as_ns());
     });
-    context.read(&Bounds::all()).unwrap();
+    _ = context.read(&Bounds::all()).unwrap();
     drop(context);
     naive.into_inner()
 }
@@ -321,7 +321,7 @@ fn check(dir: &Path, cases: &[Case]) {
     let mut saving = TracesetContext::new(&traceset);
     let saved = saving.attach(KernelState::new());
     saving.set_checkpoint_policy(CheckpointPolicy::every(11));
-    saving.replay_state(&Bounds::all()).unwrap();
+    _ = saving.replay_state(&Bounds::all()).unwrap();
     let file = dir.join("..").join("checkpoints");
     saving.store_checkpoints(&file).unwrap();
     let mut loading = TracesetContext::new(&traceset);
@@ -370,7 +370,7 @@ fn check(dir: &Path, cases: &[Case]) {
         context.on_event("*", move |call| {
             *passed_in.borrow_mut() += u64::from(filters.matches(call));
         });
-        context.read(&Bounds::all()).unwrap();
+        _ = context.read(&Bounds::all()).unwrap();
         drop(context);
         assert_eq!(passed.into_inner(), *expected, "state.cpu = {cpu}");
     }

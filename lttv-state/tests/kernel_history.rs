@@ -38,7 +38,7 @@ fn times(traceset: &Traceset) -> Vec<i64> {
     let mut context = TracesetContext::new(traceset);
     let span = context.contexts().time_span();
     context.on_event("*", |call| all.push(call.time().as_ns()));
-    context.read(&Bounds::all()).unwrap();
+    _ = context.read(&Bounds::all()).unwrap();
     drop(context);
     let mut chosen = Vec::new();
     if let Some(span) = span {
@@ -66,7 +66,7 @@ fn replay_checkpoints_and_history_yield_equal_states() {
         let mut checkpoints = TracesetContext::new(&traceset);
         let kernel = checkpoints.attach(KernelState::new());
         checkpoints.set_checkpoint_policy(CheckpointPolicy::every(509));
-        checkpoints.replay_state(&Bounds::all()).unwrap();
+        _ = checkpoints.replay_state(&Bounds::all()).unwrap();
         let (mut threads, mut different) = (0, Vec::new());
         for t in times(&traceset) {
             let expected = replayed(&mut checkpoints, kernel, t);
@@ -101,11 +101,11 @@ fn seeking_back_while_recording_does_no_harm() {
     let start = KernelHistory::start_of(context.contexts());
     let builder = lttv_state::history::Builder::in_memory(start);
     let writer = context.attach(KernelHistory::new(kernel, builder));
-    context.replay_state(&Bounds::all().events(4000)).unwrap();
+    _ = context.replay_state(&Bounds::all().events(4000)).unwrap();
     context.seek_start();
-    context.replay_state(&Bounds::all().events(1500)).unwrap();
+    _ = context.replay_state(&Bounds::all().events(1500)).unwrap();
     context.seek_start();
-    context.replay_state(&Bounds::all()).unwrap();
+    _ = context.replay_state(&Bounds::all()).unwrap();
     let history = KernelHistory::finish(&mut context, writer).unwrap();
     same_history(&history, &expected, "gone back");
     assert!(matches!(KernelHistory::finish(&mut context, writer), Err(HistoryError::Closed)));
@@ -127,7 +127,7 @@ fn an_unfinished_file_is_continued() {
     let start = KernelHistory::start_of(context.contexts());
     let builder = lttv_state::history::Builder::create(&path, start, settings).unwrap();
     context.attach(KernelHistory::new(kernel, builder));
-    context.replay_state(&Bounds::all().events(6000)).unwrap();
+    _ = context.replay_state(&Bounds::all().events(6000)).unwrap();
     drop(context);
     let partial = History::recover(&path).unwrap();
     assert!(!partial.is_complete() && partial.blocks() > 1);

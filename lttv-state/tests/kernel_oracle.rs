@@ -62,7 +62,7 @@ fn check(name: &str, traceset: &Traceset) {
         let state = call.extensions[kernel].trace(0).expect("one trace");
         compare(&model, state, count.is_multiple_of(50), &at);
     });
-    context.read(&Bounds::all()).expect("bounds without a position");
+    _ = context.read(&Bounds::all()).expect("bounds without a position");
     assert!(context.errors().is_empty(), "{name}: {:?}", context.errors());
     let state = context.extensions()[kernel].trace(0).expect("one trace");
     compare(&model.borrow(), state, true, name);

@@ -40,7 +40,7 @@ fn watch(name: &str, traceset: &Traceset, mut on: impl FnMut(&EventCall<'_, '_>,
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     context.on_event("*", move |call| on(call, call.extensions[kernel].trace(0).expect("one")));
-    context.read(&Bounds::all()).expect("bounds without a position");
+    _ = context.read(&Bounds::all()).expect("bounds without a position");
 }
 
 /// Returns an integer field of an event; -1 if there is no field of this name.
@@ -240,7 +240,7 @@ fn exiting_tasks_have_the_status_exit_until_freed() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
-        context.read(&Bounds::all()).expect("bounds without a position");
+        _ = context.read(&Bounds::all()).expect("bounds without a position");
         let statistics = statistics.take(context.extensions());
         for (serial, time) in exits {
             let facts = &statistics.traces()[0].process_facts()[serial.index()];
@@ -260,7 +260,7 @@ fn the_process_before_the_first_switch_is_known() {
             firsts.entry(number(&call.event, "cpu_id")).or_insert(tid);
             Flow::Continue(())
         });
-        context.read(&Bounds::all()).expect("bounds without a position");
+        _ = context.read(&Bounds::all()).expect("bounds without a position");
         drop(context);
         let (mut before, mut left) = (0, firsts.clone());
         watch(&name, &traceset, |call, state| {

@@ -106,7 +106,7 @@ fn events_count_for_the_leaf_after_them() {
                 *counted.entry(*key).or_insert(0u64) += 1;
             }
         });
-        context.read(&Bounds::all()).expect("bounds without a position");
+        _ = context.read(&Bounds::all()).expect("bounds without a position");
         let statistics = statistics.take(context.extensions());
         drop(context);
         let leaves = statistics.traces()[0].leaves();

@@ -53,7 +53,7 @@ fn fields_are_those_of_the_running_process() {
             assert_eq!(passes, expected, "{text} at {:?}", call.time());
             passed.set(passed.get() + u64::from(passes));
         });
-        context.read(&Bounds::all()).expect("bounds without a position");
+        _ = context.read(&Bounds::all()).expect("bounds without a position");
         drop(context);
         // The trace has an event for each expression.
         assert!(passed.get() > 0, "{text}");

@@ -62,7 +62,7 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
     context
         .set_checkpoint_policy(CheckpointPolicy::every(options.every).memory(options.memory << 20));
     let (read, saving) = timed(|| context.replay_state(&Bounds::all()));
-    read?;
+    _ = read?;
     let heap_with = heap();
     let checkpoints = context.checkpoints();
     println!("events                      {events}");

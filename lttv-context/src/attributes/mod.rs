@@ -29,7 +29,7 @@
 //! let mut context = TracesetContext::new(Traceset::open(path)?);
 //! let attributes = context.attach_data(attributes);
 //! context.on_event("sched_switch", move |call| call.extensions[attributes][switches] += 1);
-//! context.read(&Bounds::all())?;
+//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
 //! assert_eq!(context.extensions()[attributes].to_string(), "scheduler\n  switches: 497\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -86,7 +86,7 @@ impl TracesetContext<'_> {
     /// let count = context.attach(Count(0));
     /// let span = context.contexts().time_span().expect("events");
     /// let half = span.start.saturating_add(span.end.since(span.start) / 2);
-    /// context.replay_state(&Bounds::all().until(half))?;
+    /// assert_eq!(context.replay_state(&Bounds::all().until(half))?.errors, 0);
     /// let bytes = context.state_to_bytes().expect("a codec");
     /// let before = context.extensions()[count].0;
     /// let rest = context.replay_state(&Bounds::all())?.events;

@@ -30,7 +30,7 @@ impl TracesetContext<'_> {
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// // Without an analysis there is nothing to store.
     /// context.set_checkpoint_policy(CheckpointPolicy::every(1000));
-    /// context.replay_state(&Bounds::all())?;
+    /// assert_eq!(context.replay_state(&Bounds::all())?.errors, 0);
     /// let stored = context.store_checkpoints("lttv.checkpoints");
     /// assert!(matches!(stored, Err(CheckpointFileError::NothingToStore { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -134,7 +134,8 @@ impl<'h> TracesetContext<'h> {
                 }
                 reason => reason,
             };
-            return Ok(ReadEnd { events: most - budget.events, reason });
+            let errors = self.errors().len() as u64 + self.errors_omitted();
+            return Ok(ReadEnd { events: most - budget.events, reason, errors });
         }
     }
 

@@ -136,7 +136,7 @@ impl TracesetContext<'_> {
     /// of replayed events.
     pub(super) fn catch_up(&mut self, bounds: &Bounds) -> u64 {
         let mut events = 0;
-        while let Ok(ReadEnd { events: more, reason }) = self.replay_state(bounds) {
+        while let Ok(ReadEnd { events: more, reason, .. }) = self.replay_state(bounds) {
             events += more;
             if reason != EndReason::Stopped {
                 break;

@@ -58,7 +58,7 @@ pub use setup::Setup;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let running = context.attach(Running::default());
-/// context.read(&Bounds::all().events(1000))?;
+/// assert_eq!(context.read(&Bounds::all().events(1000))?.errors, 0);
 /// assert!(context.extensions()[running].tids.iter().any(|tid| *tid > 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

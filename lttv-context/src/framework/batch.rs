@@ -85,6 +85,7 @@ pub struct BatchProgress {
 
 /// The result of a batch.
 #[derive(Debug)]
+#[must_use = "`errors` tells whether the read met damage"]
 #[non_exhaustive]
 pub struct BatchEnd {
     /// The number of events delivered, whether or not a hook was called for them.

@@ -25,7 +25,7 @@ use crate::traceset::{Contexts, TraceContext, TracefileContext};
 ///         to_idle += 1;
 ///     }
 /// });
-/// context.read(&Default::default())?;
+/// assert_eq!(context.read(&Default::default())?.errors, 0);
 /// drop(context);
 /// assert_eq!(to_idle, 174);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -57,6 +57,7 @@ pub struct ParallelReader {
 
 /// The result of a parallel read.
 #[derive(Debug)]
+#[must_use = "`errors` tells whether the read met damage"]
 #[non_exhaustive]
 pub struct ParallelResult<R> {
     /// The results of all slices, in time order.

@@ -2,7 +2,7 @@
 
 use ltt_read::{Error, Notice, Timestamp};
 
-use crate::bounds::{Bounds, EndReason, ReadEnd};
+use crate::bounds::{Bounds, EndReason};
 use crate::context::TracesetContext;
 use crate::traceset::Traceset;
 
@@ -77,7 +77,8 @@ impl<'t> TimeSlice<'t> {
     }
 
     /// Delivers the events of the slice to the hooks of a context that [`context`](Self::context)
-    /// created. An event belongs to the slice in which it is delivered, even if it is out of order
+    /// created, and returns their number. Errors are moved to the
+    /// [`ParallelResult`](crate::ParallelResult). An event belongs to the slice in which it is delivered, even if it is out of order
     /// and its time lies in another slice.
     ///
     /// # Errors
@@ -123,23 +124,25 @@ impl<'t> TimeSlice<'t> {
     /// assert_eq!(read.results.last(), Some(&Ok(6087)));
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
-    pub fn read(&mut self, context: &mut TracesetContext<'_>) -> Result<ReadEnd, MissingState> {
+    pub fn read(&mut self, context: &mut TracesetContext<'_>) -> Result<u64, MissingState> {
         if !context.is_state_current() {
             let extensions = context.extensions().needing_earlier_state();
             if !extensions.is_empty() {
                 return Err(MissingState { slice: self.number, start: self.begin, extensions });
             }
         }
-        let stale = ReadEnd { events: 0, reason: EndReason::EndOfTraceset };
         let (errors, notices) = (context.errors_omitted(), context.notices_omitted());
-        let read = context.read(&self.bounds).unwrap_or(stale); // there is no position in them
-        self.report.events += read.events;
-        self.report.stopped |= read.reason == EndReason::Stopped;
+        // There is no position in the bounds that could be stale.
+        let events = context.read(&self.bounds).map_or(0, |read| {
+            self.report.stopped |= read.reason == EndReason::Stopped;
+            read.events
+        });
+        self.report.events += events;
         self.report.errors.append(&mut context.take_errors());
         self.report.errors_omitted += context.errors_omitted() - errors;
         self.report.notices.append(&mut context.take_notices());
         self.report.notices_omitted += context.notices_omitted() - notices;
-        Ok(read)
+        Ok(events)
     }
 }
 

@@ -21,7 +21,7 @@ use super::{Revision, Traceset};
 /// let traceset = Traceset::open(path)?;
 /// let mut context = TracesetContext::new(&traceset);
 /// let begin = context.position();
-/// context.read(&Bounds::all().events(10))?;
+/// assert_eq!(context.read(&Bounds::all().events(10))?.errors, 0);
 /// let tenth = context.position();
 /// assert!(begin < tenth && tenth < TracesetPosition::end(&traceset));
 ///
@@ -105,7 +105,7 @@ impl TracesetPosition {
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// assert!(context.position().is_start_of(Timestamp::MIN));
-    /// context.read(&Bounds::all().events(10))?;
+    /// assert_eq!(context.read(&Bounds::all().events(10))?.errors, 0);
     /// let tenth = context.position();
     /// let time = tenth.time().expect("there are more");
     /// assert!(tenth.is_start_of(time));

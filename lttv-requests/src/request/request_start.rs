@@ -171,7 +171,7 @@ mod tests {
         let mut context = TracesetContext::new(&traceset);
         while positions.len() < requests as usize {
             positions.push(context.position());
-            context.read(&Bounds::all().events(2)).expect("bounds without a position");
+            _ = context.read(&Bounds::all().events(2)).expect("bounds without a position");
         }
         let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
         scheduler.set_sharing(shares);

@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
     for position in positions {
         context.seek_position_with_state(&position).expect("of this traceset");
         let statistics = Statistics::attach_at(&mut context, kernel, Timestamp::MIN);
-        context.read(&Bounds::all().events(300)).expect("no position");
+        _ = context.read(&Bounds::all().events(300)).expect("no position");
         statistics.take(context.extensions());
     }
 });

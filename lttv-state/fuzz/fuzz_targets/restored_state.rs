@@ -19,7 +19,7 @@ static TRACESET: LazyLock<Traceset> =
 static STATE: LazyLock<(Vec<u8>, Timestamp)> = LazyLock::new(|| {
     let mut context = TracesetContext::new(&*TRACESET);
     context.attach(KernelState::new());
-    context.replay_state(&Bounds::all().events(3000)).expect("no position");
+    _ = context.replay_state(&Bounds::all().events(3000)).expect("no position");
     let time = context.position().time().expect("more events");
     (context.state_to_bytes().expect("it can be stored"), time)
 });
@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
     }
     CONTEXT.with_borrow_mut(|context| {
         if context.restore_state(&state, *time) {
-            context.replay_state(&Bounds::all().events(100)).expect("no position");
+            _ = context.replay_state(&Bounds::all().events(100)).expect("no position");
         }
     });
 });

@@ -29,7 +29,7 @@ use super::transition::Transition;
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let state = context.attach(KernelState::new());
-/// context.read(&Bounds::all().events(3000))?;
+/// assert_eq!(context.read(&Bounds::all().events(3000))?.errors, 0);
 ///
 /// let state = context.extensions()[state].trace(0).expect("one trace");
 /// for (number, _) in state.cpus() {

@@ -14,7 +14,7 @@
 //! let mut context = TracesetContext::new(Traceset::open(path)?);
 //! let kernel = context.attach(KernelState::new());
 //! let statistics = Statistics::attach(&mut context, kernel);
-//! context.read(&Bounds::all())?;
+//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
 //!
 //! let statistics = statistics.take(context.extensions());
 //! context.finish()?; // an error if the trace is damaged
