@@ -1,11 +1,15 @@
 //! Batches over the bundled trace, compared with reading it by a bare merge.
 
+#[path = "support/count.rs"]
+mod count;
+
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
+use count::Count;
 use ltt_read::{Merge, Timestamp, Trace, open_all};
 use lttv_context::framework::{Batch, BatchOutcome};
-use lttv_context::{Extension, Handle, Level, Setup, Subscription, Traceset};
+use lttv_context::{Level, Subscription, Traceset};
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 const ALL: u64 = 6087;
@@ -112,47 +116,16 @@ fn hooks_after_reading_are_always_called() {
     }
 }
 
-/// An extension that counts events.
-#[derive(Default)]
-struct Count(u64);
-
-impl Extension for Count {
-    type Checkpoint = u64;
-
-    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        setup.hooks.on_event(Subscription::to_every_event(), move |call| {
-            call.extensions[handle].0 += 1;
-            // Only hooks for delivered events can stop a batch, not those of extensions.
-            if call.extensions[handle].0 == 500 {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
-    }
-
-    fn reset(&mut self) {
-        self.0 = 0;
-    }
-
-    fn save(&self) -> u64 {
-        self.0
-    }
-
-    fn restore(&mut self, saved: &u64) {
-        self.0 = *saved;
-    }
-}
-
 #[test]
 fn state_is_right_at_the_first_delivered_event() {
     let times = times();
     let first = (1000..).find(|&n| times[n] > times[n - 1]).unwrap();
     let seen = RefCell::new(Vec::new());
     let mut batch = Batch::new(traceset()).since(Timestamp::from_ns(times[first])).report_every(64);
-    let count = batch.context.attach(Count::default());
+    // Only hooks for delivered events can stop a batch, not those of extensions.
+    let count = batch.context.attach(Count { breaks_at: Some(500), ..Count::default() });
     batch.hooks.on_event(Subscription::to_every_event(), |call| {
-        seen.borrow_mut().push(call.extensions[count].0);
+        seen.borrow_mut().push(call.extensions[count].events);
     });
     for _ in 0..2 {
         let mut reports = 0;

@@ -1,18 +1,18 @@
 //! Reading with a check, compared with a sorted list of all events.
 
+#[path = "support/count.rs"]
+mod count;
 #[allow(dead_code, reason = "other tests need all of it")]
 mod support;
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use count::Count;
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
 use ltt_read::{Event, TimeSpan, Timestamp, Trace};
-use lttv_context::{
-    Bounds, EndReason, Extension, Handle, Setup, Subscription, Traceset, TracesetContext,
-    TracesetPosition,
-};
+use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext, TracesetPosition};
 use proptest::prelude::*;
 use support::config::cases;
 use support::timeline::timeline;
@@ -95,30 +95,6 @@ impl EventSelection for Sieve {
     }
 }
 
-/// An extension that counts all events, including those that do not pass.
-#[derive(Debug, Default)]
-struct Counter(u64);
-
-impl Extension for Counter {
-    type Checkpoint = u64;
-
-    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        setup.hooks.on_event("*", move |call| call.extensions[handle].0 += 1);
-    }
-
-    fn reset(&mut self) {
-        self.0 = 0;
-    }
-
-    fn save(&self) -> u64 {
-        self.0
-    }
-
-    fn restore(&mut self, saved: &u64) {
-        self.0 = *saved;
-    }
-}
-
 fn known(call: &lttv_context::EventCall<'_, '_>) -> Known {
     Known {
         time: call.time(),
@@ -175,7 +151,7 @@ fn run(
     let seen = RefCell::new(Vec::new());
     let mut saved: Vec<(TracesetPosition, usize)> = Vec::new();
     let mut context = TracesetContext::new(&sample.traceset);
-    let counter = with_state.then(|| context.attach(Counter::default()));
+    let counter = with_state.then(|| context.attach(Count::default()));
     context.set_filter(some.clone());
     context.on_event(Subscription::to_every_event(), |call| {
         seen.borrow_mut().push((known(call), call.position()));
@@ -226,7 +202,7 @@ fn run(
             _ => continue,
         };
         seen.borrow_mut().clear();
-        let before = counter.map(|counter| context.extensions()[counter].0);
+        let before = counter.map(|counter| context.extensions()[counter].events);
         let read = context.read(&bounds).expect("position is of this traceset");
         let here = context.position();
         let now = place(sample, &here);
@@ -249,7 +225,7 @@ fn run(
             prop_assert!(*position < here);
         }
         if let (Some(counter), Some(before)) = (counter, before) {
-            let counted = context.extensions()[counter].0 - before;
+            let counted = context.extensions()[counter].events - before;
             prop_assert_eq!(counted, now.saturating_sub(at) as u64);
         }
         saved.push((here, now));

@@ -1,44 +1,15 @@
 //! Checkpoints of other extensions, versions, options and tracesets are refused.
 
+#[path = "support/count.rs"]
+mod count;
+
+use count::Count;
 use lttv_context::{
     Bounds, CheckpointMismatch, CheckpointPolicy, Extension, ExtensionIdentity, Handle, Setup,
     Subscription, Traceset, TracesetContext,
 };
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-
-/// An extension that counts events.
-#[derive(Debug, Default)]
-struct Count {
-    events: u64,
-    version: u32,
-    options: u64,
-}
-
-impl Extension for Count {
-    type Checkpoint = u64;
-
-    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        let all = Subscription::to_every_event();
-        setup.hooks.on_event(all, move |call| call.extensions[handle].events += 1);
-    }
-
-    fn reset(&mut self) {
-        self.events = 0;
-    }
-
-    fn save(&self) -> u64 {
-        self.events
-    }
-
-    fn restore(&mut self, saved: &u64) {
-        self.events = *saved;
-    }
-
-    fn identity(&self) -> ExtensionIdentity {
-        ExtensionIdentity { name: "count", version: self.version, options: self.options }
-    }
-}
 
 /// Another extension whose checkpoints have the same type and the same name.
 #[derive(Debug, Default)]

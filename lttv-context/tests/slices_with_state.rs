@@ -1,8 +1,12 @@
 //! Extensions in slices of time: one that depends on the order of events has the state of the
 //! slice's start, or is refused.
 
+#[path = "support/count.rs"]
+mod count;
+
 use std::path::Path;
 
+use count::Count;
 use lttv_context::{
     Bounds, CheckpointPolicy, Extension, Handle, ParallelReader, Setup, Subscription, Traceset,
     TracesetContext,
@@ -37,35 +41,6 @@ impl Extension for Switches {
 
     fn restore(&mut self, saved: &Self::Checkpoint) {
         (self.last, self.count) = *saved;
-    }
-}
-
-/// An extension that counts events, and may start anywhere.
-#[derive(Debug, Default)]
-struct Count(u64);
-
-impl Extension for Count {
-    type Checkpoint = u64;
-
-    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        let all = Subscription::to_every_event();
-        setup.hooks.on_event(all, move |call| call.extensions[handle].0 += 1);
-    }
-
-    fn reset(&mut self) {
-        self.0 = 0;
-    }
-
-    fn save(&self) -> u64 {
-        self.0
-    }
-
-    fn restore(&mut self, saved: &u64) {
-        self.0 = *saved;
-    }
-
-    fn needs_earlier_state(&self) -> bool {
-        false
     }
 }
 
@@ -142,9 +117,9 @@ fn with_checkpoints_or_replay_each_slice_has_the_state_of_one_thread() {
 fn an_extension_that_needs_no_earlier_state_may_start_anywhere() {
     let read = ParallelReader::new(bundled()).threads(2).slices(6).run(|slice| {
         let mut context = slice.context();
-        let count = context.attach(Count::default());
+        let count = context.attach(Count { starts_anywhere: true, ..Count::default() });
         slice.read(&mut context).expect("it needs no state");
-        context.extensions()[count].0
+        context.extensions()[count].events
     });
     assert!(read.results.len() > 3);
     assert_eq!(read.results.iter().sum::<u64>(), 6087);
@@ -152,7 +127,7 @@ fn an_extension_that_needs_no_earlier_state_may_start_anywhere() {
     // The error names only the one of two extensions that needs the state.
     let read = ParallelReader::new(bundled()).threads(1).slices(3).run(|slice| {
         let mut context = slice.context();
-        context.attach(Count::default());
+        context.attach(Count { starts_anywhere: true, ..Count::default() });
         context.attach(Switches::default());
         slice.read(&mut context)
     });

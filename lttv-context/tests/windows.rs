@@ -1,16 +1,16 @@
 //! Time ranges in a context, compared with the times of all events.
 
+#[path = "support/count.rs"]
+mod count;
 #[allow(dead_code, reason = "other tests need all of it")]
 mod support;
 
 use std::cell::RefCell;
 
+use count::Count;
 use ltt_read::selection::EventSelection;
 use ltt_read::{Event, TimeSpan, Timestamp};
-use lttv_context::{
-    Bounds, EndReason, Extension, Handle, ParallelReader, Setup, Subscription, Traceset,
-    TracesetContext,
-};
+use lttv_context::{Bounds, EndReason, ParallelReader, Subscription, Traceset, TracesetContext};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::config::cases;
@@ -22,30 +22,6 @@ type Known = (Timestamp, usize, u64);
 fn known(event: &Event<'_>) -> Known {
     let number = event.field("number").and_then(|value| value.as_u64()).expect("a number");
     (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index(), number)
-}
-
-/// An extension that counts all events, including skipped ones.
-#[derive(Debug, Default)]
-struct Counter(u64);
-
-impl Extension for Counter {
-    type Checkpoint = u64;
-
-    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        setup.hooks.on_event("*", move |call| call.extensions[handle].0 += 1);
-    }
-
-    fn reset(&mut self) {
-        self.0 = 0;
-    }
-
-    fn save(&self) -> u64 {
-        self.0
-    }
-
-    fn restore(&mut self, saved: &u64) {
-        self.0 = *saved;
-    }
 }
 
 /// A choice of the events of a time span.
@@ -79,7 +55,7 @@ fn check(
 ) -> Result<(), TestCaseError> {
     let seen = RefCell::new(Vec::new());
     let mut context = TracesetContext::new(traceset);
-    let counter = with_state.then(|| context.attach(Counter::default()));
+    let counter = with_state.then(|| context.attach(Count::default()));
     context.on_event(Subscription::to_every_event(), |call| {
         seen.borrow_mut().push(known(&call.event));
     });
@@ -119,10 +95,10 @@ fn check(
             context.seek_time_with_state(begin);
             read(&mut context, &window);
             prop_assert_eq!(&seen.take(), &expected, "state from {} to {}", begin, end);
-            let here = context.extensions()[counter].0;
+            let here = context.extensions()[counter].events;
             prop_assert!(context.is_state_current());
             context.seek_time_with_state(end.max(begin));
-            prop_assert_eq!(context.extensions()[counter].0, here, "at {}", end);
+            prop_assert_eq!(context.extensions()[counter].events, here, "at {}", end);
         }
 
         // In consecutive ranges, each event is delivered once.
@@ -169,7 +145,7 @@ fn check(
             let seen = RefCell::new(Vec::new());
             let mut chosen = TracesetContext::new(traceset);
             if with_state {
-                chosen.attach(Counter::default());
+                chosen.attach(Count::default());
             }
             chosen.set_filter(Between(TimeSpan { start: begin, end: last }));
             chosen.on_event(Subscription::to_every_event(), |call| {

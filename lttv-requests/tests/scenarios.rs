@@ -1,18 +1,18 @@
 //! Scenarios of viewers.
 
+#[path = "../../lttv-context/tests/support/count.rs"]
+mod count;
+
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use count::Count;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
 use ltt_read::{Timestamp, Trace};
-use lttv_context::{
-    Bounds, CheckpointPolicy, Extension, Handle, Level, Setup, Subscription, Traceset,
-    TracesetContext, TracesetPosition,
-};
-use lttv_hooks::Priority;
+use lttv_context::{Bounds, CheckpointPolicy, Level, Traceset, TracesetContext, TracesetPosition};
 use lttv_requests::{
     Background, Budget, ComputationProgress, Condition, EventsRequest, FinishReason, Owner,
     RequestId, Scheduler, Start, Status, SubmitError, Urgency,
@@ -54,31 +54,6 @@ fn position(traceset: &Traceset, event: u64) -> TracesetPosition {
     let mut context = TracesetContext::new(traceset);
     _ = context.read(&Bounds::all().events(event)).expect("bounds without a position");
     context.position()
-}
-
-/// An extension whose state is the number of the next event.
-#[derive(Default)]
-struct Counter(u64);
-
-impl Extension for Counter {
-    type Checkpoint = u64;
-
-    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        let all = Subscription::to_every_event().priority(Priority::STATE);
-        setup.hooks.on_event(all, move |call| call.extensions[handle].0 += 1);
-    }
-
-    fn reset(&mut self) {
-        self.0 = 0;
-    }
-
-    fn save(&self) -> u64 {
-        self.0
-    }
-
-    fn restore(&mut self, saved: &u64) {
-        self.0 = *saved;
-    }
 }
 
 type Seen = RefCell<Vec<i64>>;
@@ -146,14 +121,14 @@ fn an_interruption_is_interrupted() {
     for (states, replayed) in [(2, 0), (1, 350), (0, 250 + 350)] {
         let (low, middle, high) = (Seen::default(), Seen::default(), Seen::default());
         let mut context = TracesetContext::new(traceset(2000));
-        let counter = context.attach(Counter::default());
+        let counter = context.attach(Count::default());
         let mut scheduler = Scheduler::new(context);
         scheduler.set_resume_states(states);
         let request = |seen, urgency, from| {
             let request = noting(seen).urgency(urgency).starting_at(time_of(from)).max_events(300);
             request.on_event("tick", move |call, _| {
                 let number = (call.time().as_ns() - BEGIN) / STEP;
-                assert_eq!(call.extensions[counter].0 as i64, number + 1);
+                assert_eq!(call.extensions[counter].events as i64, number + 1);
             })
         };
         scheduler.submit(request(&low, Urgency::LOW, 1000)).unwrap();
@@ -451,11 +426,11 @@ fn the_number_of_calls_does_not_grow_with_the_requests_however_short_each_call_i
 fn replay_is_bounded_and_reported() {
     let seen = Seen::default();
     let mut context = TracesetContext::new(traceset(1000));
-    let counter = context.attach(Counter::default());
+    let counter = context.attach(Count::default());
     let mut scheduler = Scheduler::new(context);
     let request = noting(&seen).starting_at(time_of(700)).until(time_of(710));
     let request =
-        request.before_request(move |call, _| assert_eq!(call.extensions[counter].0, 700));
+        request.before_request(move |call, _| assert_eq!(call.extensions[counter].events, 700));
     scheduler.submit(request).unwrap();
     for call in 1..=7 {
         let chunk = scheduler.service_chunk(Budget::events(100));
@@ -535,20 +510,20 @@ fn checkpoints_of_the_background_shorten_replays() {
     let traceset = traceset(1000);
     let seen = Seen::default();
     let mut own = TracesetContext::new(&traceset);
-    own.attach(Counter::default());
+    own.attach(Count::default());
     own.set_checkpoint_policy(CheckpointPolicy::every(100));
     let mut background = Background::new(own);
     let state = background.register("state", |pass| pass);
     background.lend_checkpoints();
     background.compute(state, Owner::unique());
     let mut context = TracesetContext::new(&traceset);
-    let counter = context.attach(Counter::default());
+    let counter = context.attach(Count::default());
     let mut scheduler = Scheduler::new(context);
     scheduler.set_background(background);
     drain(&mut scheduler, 333);
     let request = noting(&seen).starting_at(time_of(750)).until(time_of(760));
     let request =
-        request.before_request(move |call, _| assert_eq!(call.extensions[counter].0, 750));
+        request.before_request(move |call, _| assert_eq!(call.extensions[counter].events, 750));
     let id: RequestId = scheduler.submit(request).unwrap();
     assert_eq!(scheduler.pending().next().map(|pending| pending.request), Some(id));
     assert_eq!(drain(&mut scheduler, 100).1, 50);
