@@ -8,9 +8,6 @@
 //! | [`Hooks<C>`](Hooks) | functions of `&mut C`, which may borrow from their surroundings |
 //! | [`SendHooks<C>`](SendHooks) | functions of `&mut C` that may be sent to another thread |
 //! | [`HooksById`] | a main list and a list for each id, merged before calls |
-//! | [`Deferred`] | changes that a hook makes to the list that it is in |
-//!
-//! The function [`call_merged`] calls two lists as one.
 //!
 //! # Order
 //!
@@ -85,6 +82,37 @@
 //! drop(hooks);
 //! assert_eq!(words, 3);
 //! ```
+//!
+//! # Changes by hooks
+//!
+//! A list is borrowed while it is called. A hook that changes its own list puts the change into
+//! its call data, and the caller makes all changes before the next call:
+//!
+//! ```
+//! use lttv_hooks::{Flow, HookList, Priority};
+//! use std::ops::ControlFlow;
+//!
+//! type Hook = dyn FnMut(&mut Call) -> Flow;
+//! #[derive(Default)]
+//! struct Call {
+//!     count: u32,
+//!     changes: Vec<Box<dyn FnOnce(&mut HookList<Hook>)>>,
+//! }
+//!
+//! let mut hooks: HookList<Hook> = HookList::new();
+//! hooks.add(Priority::FIRST, |call: &mut Call| {
+//!     call.count += 1;
+//!     call.changes.push(Box::new(|hooks| {
+//!         hooks.add(Priority::LAST, |call: &mut Call| call.count += 10);
+//!     }));
+//! });
+//! let mut call = Call::default();
+//! for expected in [1, 12, 33] {
+//!     _ = hooks.call(&mut call);
+//!     call.changes.drain(..).for_each(|change| change(&mut hooks));
+//!     assert_eq!(call.count, expected);
+//! }
+//! ```
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
@@ -96,17 +124,18 @@
 pub struct Readme;
 
 mod by_id;
-mod deferred;
 mod flow;
 mod id;
 mod list;
 mod merged;
 mod priority;
 
-pub use by_id::{HookRun, HookTargets, HooksAt, HooksById, HooksFound, ReadyHooks};
-pub use deferred::Deferred;
+#[doc(hidden)] // what a dispatcher of many events needs beyond `HooksAt`
+pub use by_id::{HookRun, HooksFound, ReadyHooks};
+pub use by_id::{HookTargets, HooksAt, HooksById};
 pub use flow::{Flow, IntoFlow};
 pub use id::{HookId, HookInfo, Removal};
 pub use list::{HookList, Hooks, SendHooks};
+#[doc(hidden)] // the naive form of `HooksById`, for tests and measurements
 pub use merged::call_merged;
 pub use priority::{Priority, PriorityConflict, PriorityError};

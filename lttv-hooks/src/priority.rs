@@ -44,14 +44,6 @@ impl Default for Priority {
     }
 }
 
-impl TryFrom<u8> for Priority {
-    type Error = PriorityError;
-
-    fn try_from(number: u8) -> Result<Self, PriorityError> {
-        Priority::new(number)
-    }
-}
-
 /// An error from a number that is not a valid [`Priority`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("priority {0} is not from 0 (first) to 99 (last)")]

@@ -2,9 +2,7 @@
 
 use std::fmt::Debug;
 
-use lttv_hooks::{
-    Deferred, HookId, HookList, HooksById, Priority, PriorityConflict, PriorityError,
-};
+use lttv_hooks::{HookId, HookList, HooksById, Priority, PriorityConflict, PriorityError};
 
 fn shared<T: Send + Sync + Debug>() {}
 
@@ -13,7 +11,6 @@ fn shared<T: Send + Sync + Debug>() {}
 fn lists_are_send_and_sync_if_their_hooks_are() {
     shared::<HookList<dyn Fn(&u32) + Send + Sync>>();
     shared::<HooksById<dyn Fn(&u32) + Send + Sync, u8>>();
-    shared::<Deferred<dyn Fn(&u32) + Send + Sync>>();
     shared::<HookId>();
     shared::<Priority>();
 }
