@@ -81,7 +81,7 @@ fn by_share(group: &mut BenchmarkGroup<'_, WallTime>, traceset: &Traceset, share
                     merge.seek(Timestamp::MIN);
                     let mut sum = 0u64;
                     while let Some(event) = merge.next() {
-                        for field in &handles[event.trace_index()][event.type_id().index()] {
+                        for field in &handles[event.trace_index().0][event.type_id().index()] {
                             sum = sum.wrapping_add(event.integer(field).unwrap_or(0));
                         }
                     }

@@ -1,7 +1,7 @@
 //! Opening a trace, and computing its packet index (packets of 64 KiB).
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ltt_read::{Merge, Trace};
+use ltt_read::{Merge, Trace, TracefileIndex};
 use lttv_benches::{Input, Kind, bench_events};
 
 const PACKET: u64 = 64 << 10;
@@ -23,7 +23,9 @@ fn open(c: &mut Criterion) {
     });
     let packets = |trace: &Trace| -> u64 {
         let tracefiles = 0..trace.tracefiles().len();
-        tracefiles.map(|number| trace.packet_index(number).entries().len() as u64).sum()
+        tracefiles
+            .map(|number| trace.packet_index(TracefileIndex(number)).entries().len() as u64)
+            .sum()
     };
     group.throughput(Throughput::Elements(packets(&Trace::open(&plain).expect("a trace"))));
     for (name, dir) in [

@@ -201,7 +201,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         Input::new(kind, 10_000).cpus(1).packet_bytes(4096).write(dir.path()).unwrap();
         let trace = Trace::open(dir.path()).unwrap();
-        let (mut events, mut sums, mut cursor) = (0, Sums::default(), trace.cursor(0));
+        let (mut events, mut sums, mut cursor) =
+            (0, Sums::default(), trace.cursor(ltt_read::TracefileIndex(0)));
         while let Some(event) = cursor.next().unwrap() {
             sums.add(&event);
             events += 1;

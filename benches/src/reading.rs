@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ltt_read::schema::{EventType, EventTypeId, FieldKind, Scope};
-use ltt_read::{Error, Event, Field, Timestamp, Trace};
+use ltt_read::{Error, Event, Field, Timestamp, Trace, TracefileIndex};
 use lttv_context::Traceset;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -29,7 +29,7 @@ pub fn processor_time() -> Duration {
 #[inline(always)]
 pub fn each_event(trace: &Arc<Trace>, mut each: impl FnMut(&Event<'_>)) -> Result<(), Error> {
     for tracefile in 0..trace.tracefiles().len() {
-        let mut cursor = trace.cursor(tracefile);
+        let mut cursor = trace.cursor(TracefileIndex(tracefile));
         while cursor.advance()? {
             each(&cursor.event());
         }

@@ -73,9 +73,9 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let seen = rows.clone();
     context.on_event(Subscription::to_every_event().priority(after_state), move |call| {
         let kernel = &call.extensions[kernel];
-        if call.trace.index() == 0
-            && kernel.transition(0, call.event.type_id()).is_some()
-            && let Some(state) = kernel.trace(0)
+        if call.trace.index() == ltt_read::TraceIndex(0)
+            && kernel.transition(ltt_read::TraceIndex(0), call.event.type_id()).is_some()
+            && let Some(state) = kernel.trace(ltt_read::TraceIndex(0))
         {
             seen.borrow_mut().event(state, call.time().as_ns());
         }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, CheckpointFileError, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::inputs;
@@ -166,6 +166,7 @@ fn history(traceset: &Traceset, time: i64) -> Result<States, Box<dyn Error>> {
     // The state before the events of that time.
     let before = Timestamp::from_ns(time).saturating_sub(1);
     let traces = 0..traceset.traces().len();
-    let states = traces.map(|trace| Snapshot::from_history(&recorded.history, trace, before));
+    let states =
+        traces.map(|trace| Snapshot::from_history(&recorded.history, TraceIndex(trace), before));
     Ok((states.collect::<Result<_, _>>()?, recorded.errors, recorded.errors_omitted))
 }

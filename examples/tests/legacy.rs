@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use flate2::read::GzDecoder;
 use ltt_read::schema::Scope;
-use ltt_read::{FieldInfo, StrValue, Trace, Visitor};
+use ltt_read::{FieldInfo, StrValue, Trace, TracefileIndex, Visitor};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -65,7 +65,7 @@ fn same_events_in_the_format_of_2003() {
     let mut got = BTreeMap::new();
     for (number, tracefile) in trace.tracefiles().iter().enumerate() {
         let lines: &mut Vec<String> = got.entry(tracefile.name().to_owned()).or_default();
-        let mut cursor = trace.cursor(number);
+        let mut cursor = trace.cursor(TracefileIndex(number));
         while let Some(event) = cursor.next().expect("sound data") {
             let time = event.timestamp().expect("a time");
             let mut line = Line(format!("{} {time}", event.event_type().name()));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use ltt_read::{Merge, open_all};
+use ltt_read::{Merge, TracefileIndex, open_all};
 use lttv_context::attributes::{AttributeValue, Attributes, Pattern};
 use support::Run;
 
@@ -41,7 +41,7 @@ fn counted(path: &Path) -> BTreeMap<(usize, Option<u32>, String), u64> {
     let mut counts = BTreeMap::new();
     for (index, trace) in traces.iter().enumerate() {
         for (number, tracefile) in trace.tracefiles().iter().enumerate() {
-            let mut cursor = trace.cursor(number);
+            let mut cursor = trace.cursor(TracefileIndex(number));
             while let Some(event) = cursor.next().unwrap() {
                 let key = (index, tracefile.cpu(), event.event_type().name().to_owned());
                 *counts.entry(key).or_insert(0) += 1;

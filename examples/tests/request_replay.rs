@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ltt_read::{Trace, open_all};
+use ltt_read::{Trace, TracefileIndex, open_all};
 use lttv_examples::request_replay::{Script, replay};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -40,7 +40,7 @@ fn bundled(names: &[&str]) -> Sample {
     let mut events = Vec::new();
     for (index, trace) in traces.iter().enumerate() {
         for (number, tracefile) in trace.tracefiles().iter().enumerate() {
-            let mut cursor = trace.cursor(number);
+            let mut cursor = trace.cursor(TracefileIndex(number));
             while let Some(event) = cursor.next().expect("sound events") {
                 let known = Known {
                     time: event.timestamp().expect("events with a time").as_ns(),

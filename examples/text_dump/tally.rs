@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use ltt_read::{Event, EventSink, Merge, Timestamp};
+use ltt_read::{Event, EventSink, Merge, Timestamp, TracefileNumber};
 
 use crate::window::Window;
 
@@ -42,14 +42,14 @@ impl Tally {
 impl EventSink for Tally {
     /// Accepts the first event after the window, to stop at it.
     #[inline]
-    fn accepts(&mut self, _: usize, event: &Event<'_>) -> bool {
+    fn accepts(&mut self, _: TracefileNumber, event: &Event<'_>) -> bool {
         let time = event.timestamp();
         // Where a clock goes back, events outside of the window may come between others.
         self.events += u64::from(self.window.contains(time));
         self.last.is_some_and(|last| time.is_some_and(|time| time > last))
     }
 
-    fn receive(&mut self, _: &Merge, _: usize, event: &Event<'_>) -> ControlFlow<()> {
+    fn receive(&mut self, _: &Merge, _: TracefileNumber, event: &Event<'_>) -> ControlFlow<()> {
         self.stopped = event.timestamp();
         ControlFlow::Break(())
     }

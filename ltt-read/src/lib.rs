@@ -49,8 +49,7 @@
 //! }
 //!
 //! let mut to_idle = 0;
-//! for tracefile in 0..trace.tracefiles().len() {
-//!     let mut cursor = trace.cursor(tracefile);
+//! for mut cursor in trace.cursors() {
 //!     while let Some(event) = cursor.next()? {
 //!         if let Some(field) = &next_tid[event.type_id().index()] {
 //!             to_idle += u32::from(event.integer(field) == Some(0));
@@ -159,8 +158,7 @@
 //! ```
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 //! let trace = ltt_read::Trace::open(path)?;
-//! let count = |tracefile| {
-//!     let mut cursor = trace.cursor(tracefile);
+//! let count = |mut cursor: ltt_read::Cursor| {
 //!     let mut events = 0;
 //!     while cursor.advance()? {
 //!         events += 1;
@@ -169,7 +167,7 @@
 //! };
 //! let events: u64 = std::thread::scope(|scope| {
 //!     let workers: Vec<_> =
-//!         (0..trace.tracefiles().len()).map(|t| scope.spawn(move || count(t))).collect();
+//!         trace.cursors().map(|cursor| scope.spawn(move || count(cursor))).collect();
 //!     workers.into_iter().map(|w| w.join().expect("no panic")).sum::<Result<_, _>>()
 //! })?;
 //! assert_eq!(events, 6087);
@@ -228,4 +226,7 @@ pub use merge::{EventSink, Merge, Progress, TimeSearch};
 pub use open::legacy;
 pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
 pub use report::{DecodeError, Error, Notice, NoticeKind, Place};
-pub use trace::{Index, IndexEntry, PacketTimes, Trace, Tracefile, UserProcess};
+pub use trace::{
+    Index, IndexEntry, PacketTimes, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber,
+    UserProcess,
+};

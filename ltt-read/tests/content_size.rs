@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, Scope, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
-use ltt_read::{Error, Merge, NoticeKind, Trace};
+use ltt_read::{Error, Merge, NoticeKind, Trace, TracefileIndex};
 use proptest::prelude::*;
 use support::config::cases;
 use support::read_all::{Seen, read_all};
@@ -76,10 +76,10 @@ fn write(schema: Schema, packets: &[Vec<(u64, bool, u8)>]) -> Sound {
     let stream = stream.finish().expect("a stream");
     assert_eq!(stream.len(), PACKET * packets.len(), "all fit");
     let trace = open(metadata.as_bytes(), &stream);
-    let entries = trace.packet_index(0).entries().len();
+    let entries = trace.packet_index(TracefileIndex(0)).entries().len();
     assert_eq!(entries, packets.len());
     let mut contents = vec![0; entries];
-    let mut cursor = trace.cursor(0);
+    let mut cursor = trace.cursor(TracefileIndex(0));
     while cursor.advance().expect("a sound trace") {
         let packet = cursor.event().packet();
         contents[packet.number as usize] = packet.content_bits;
@@ -121,7 +121,7 @@ impl Sound {
 /// Returns all events of a trace, its errors, and the number of recovered events.
 fn read(trace: &Arc<Trace>) -> (Vec<Read>, Vec<String>, Option<u64>) {
     let (mut events, mut errors) = (Vec::new(), Vec::new());
-    let mut cursor = trace.cursor(0);
+    let mut cursor = trace.cursor(TracefileIndex(0));
     loop {
         match cursor.advance() {
             Ok(true) => {
@@ -258,7 +258,7 @@ fn without_times_of_the_packet_no_event_is_recovered() {
         stream { packet.context := struct { u8 packet_size; u8 content_size; }; };
         event { name = e; fields := struct { u8 x; }; };";
     let trace = open(metadata, &[48, 8, 1, 2, 3, 4, 48, 32, 5, 6, 0, 0]);
-    let mut cursor = trace.cursor(0);
+    let mut cursor = trace.cursor(TracefileIndex(0));
     assert!(cursor.advance().is_err() && cursor.skip_packet());
     let mut values = Vec::new();
     while let Some(event) = cursor.next().expect("a sound packet") {

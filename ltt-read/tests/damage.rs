@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use ltt_read::{Merge, Timestamp, Trace};
+use ltt_read::{Merge, Timestamp, Trace, TracefileIndex};
 use support::read_all::{Seen, read_all, read_tracefile, visit_event};
 
 const LTTNG: &[u8] = include_bytes!("../fuzz/metadata/lttng.tsdl");
@@ -28,7 +28,7 @@ fn events(metadata: &[u8], stream: &[u8]) -> Seen {
     let trace = trace(metadata, stream);
     let mut seen = Seen::default();
     if !trace.tracefiles().is_empty() {
-        read_tracefile(&mut trace.cursor(0), &mut seen, visit_event);
+        read_tracefile(&mut trace.cursor(TracefileIndex(0)), &mut seen, visit_event);
     }
     seen
 }

@@ -2,7 +2,7 @@
 //! all events of the bundled trace.
 
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
-use ltt_read::{Field, Trace, Value};
+use ltt_read::{Field, Trace, TracefileIndex, Value};
 
 #[test]
 fn fast_reads_agree_with_general_ones() {
@@ -20,7 +20,7 @@ fn fast_reads_agree_with_general_ones() {
     let fields: Vec<_> = types.map(fields).collect();
     let (mut integers, mut words, mut texts) = (0, 0, 0);
     for number in 0..trace.tracefiles().len() {
-        let mut cursor = trace.cursor(number);
+        let mut cursor = trace.cursor(TracefileIndex(number));
         while let Some(event) = cursor.next().expect("sound data") {
             for field in &fields[event.type_id().index()] {
                 let value = event.get(field).expect("its type has it");

@@ -7,7 +7,7 @@ mod support {
 
 use std::path::Path;
 
-use ltt_read::{Merge, NoticeKind, Timestamp, open_all};
+use ltt_read::{Merge, NoticeKind, Timestamp, TracefileIndex, open_all};
 use support::recording::{EVENTS, STEP, Stream, cut, expected, numbers, read, rest_of, write_file};
 
 /// Lists packets of several CPUs.
@@ -94,7 +94,7 @@ fn overlapping_snapshots_are_read_once() {
         let traces = open_all(dir.path()).unwrap();
         let all = expected(packets(2, 0..9));
         assert_eq!(read(&traces), (all.clone(), vec![]));
-        let index = traces[0].packet_index(0);
+        let index = traces[0].packet_index(TracefileIndex(0));
         assert_eq!(index.entries().len(), 9);
         // A merge that seeks first agrees with one that has read all events.
         for at in (0..all.len()).rev() {

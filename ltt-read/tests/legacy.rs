@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ltt_read::legacy::from_memory;
 use ltt_read::schema::{ByteOrder, Format, Scope};
 use ltt_read::writer::{FieldValue, LegacyMarker, LegacyWriter};
-use ltt_read::{Merge, NoticeKind, Timestamp, Trace, UserProcess};
+use ltt_read::{Merge, NoticeKind, Timestamp, Trace, TracefileIndex, UserProcess};
 use proptest::prelude::*;
 use support::read_all::{Seen, read_all, read_tracefile, visit_event};
 
@@ -75,7 +75,7 @@ proptest! {
         prop_assert_eq!(kernel.is_some(), !events.is_empty());
         let Some(kernel) = kernel else { return Ok(()) };
         prop_assert_eq!(trace.tracefiles()[kernel].cpu(), Some(2));
-        let mut cursor = trace.cursor(kernel);
+        let mut cursor = trace.cursor(TracefileIndex(kernel));
         let mut now = 1 << 40;
         for (marker, gap, seed, text) in &events {
             now += gap;
@@ -131,7 +131,7 @@ fn events_of(trace: &Arc<Trace>, channel: &str, cpu: u32) -> Seen {
     let found = trace.tracefiles().iter();
     let found = found.zip(0..).find(|(t, _)| t.channel() == channel && t.cpu() == Some(cpu));
     if let Some((_, number)) = found {
-        read_tracefile(&mut trace.cursor(number), &mut seen, visit_event);
+        read_tracefile(&mut trace.cursor(TracefileIndex(number)), &mut seen, visit_event);
     }
     seen
 }
@@ -170,7 +170,7 @@ fn of_two_fields_of_one_name_the_first_is_found() {
     writer.event(0, marker, 1 << 20, &[1u64.into(), 2u64.into(), 3u64.into()]).unwrap();
     let trace = open(writer.finish());
     let kernel = trace.tracefiles().iter().position(|t| t.channel() == "kernel").unwrap();
-    let mut cursor = trace.cursor(kernel);
+    let mut cursor = trace.cursor(TracefileIndex(kernel));
     let event = cursor.next().unwrap().expect("one event");
     let field = |name| trace.field(event.type_id(), Scope::Payload, name).expect("a field");
     assert_eq!([field("a"), field("b")].map(|field| event.integer(&field)), [Some(1), Some(2)]);
@@ -200,7 +200,7 @@ fn losses_are_noted_from_the_counters_of_sub_buffers() {
     let marker = writer.marker("kernel", "tick", "").unwrap();
     writer.event(0, marker, 5, &[]).unwrap();
     writer.lose("kernel", 0, 3, 0);
-    let mut cursor = open(writer.finish()).cursor(0);
+    let mut cursor = open(writer.finish()).cursor(TracefileIndex(0));
     while cursor.advance().unwrap() {}
     let notices = cursor.take_notices();
     assert!(
@@ -277,7 +277,11 @@ fn a_flip_of_every_bit_is_survived() {
                 Ok(trace) => {
                     (0..trace.tracefiles().len()).for_each(|t| {
                         let mut seen = Seen::default();
-                        read_tracefile(&mut trace.cursor(t), &mut seen, visit_event);
+                        read_tracefile(
+                            &mut trace.cursor(TracefileIndex(t)),
+                            &mut seen,
+                            visit_event,
+                        );
                     });
                 }
                 // Without a sound sub-buffer of metadata there is no trace.

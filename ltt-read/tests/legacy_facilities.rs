@@ -8,7 +8,7 @@ mod support {
 use std::sync::Arc;
 
 use ltt_read::legacy::from_memory;
-use ltt_read::{Trace, Value};
+use ltt_read::{Trace, TracefileIndex, Value};
 use support::read_all::{Seen, read_all, read_tracefile, visit_event};
 
 type Files = Vec<(String, Vec<u8>)>;
@@ -111,7 +111,7 @@ fn facilities_of_0_8() {
     assert_eq!(trace.schema().version, (0, 8));
     // The checksums in the files are 0.
     assert_eq!(trace.warnings().len(), 2, "{:?}", trace.warnings());
-    let mut cursor = trace.cursor(tracefile(&trace, "cpu_0"));
+    let mut cursor = trace.cursor(TracefileIndex(tracefile(&trace, "cpu_0")));
     let cat = cursor.next().unwrap().unwrap();
     assert_eq!(cat.event_type().identity.namespace.as_deref(), Some("zoo"));
     assert_eq!((cat.event_type().name(), cat.cycles()), ("cat", Some(2000)));
@@ -133,7 +133,7 @@ fn facilities_of_0_8() {
 fn blocks_of_2003() {
     let trace = open(of_2003());
     assert_eq!(trace.schema().env_str("x"), Some("y"));
-    let mut cursor = trace.cursor(tracefile(&trace, "cpu/0"));
+    let mut cursor = trace.cursor(TracefileIndex(tracefile(&trace, "cpu/0")));
     let mut seen = Vec::new();
     while let Some(event) = cursor.next().unwrap() {
         let ns = event.timestamp().unwrap().as_ns() - 5_000_000_000;
@@ -157,7 +157,7 @@ fn damage_is_survived() {
                 let Ok(trace) = from_memory(files) else { continue };
                 for t in 0..trace.tracefiles().len() {
                     let mut seen = Seen::default();
-                    read_tracefile(&mut trace.cursor(t), &mut seen, visit_event);
+                    read_tracefile(&mut trace.cursor(TracefileIndex(t)), &mut seen, visit_event);
                 }
                 if at % 16 == 0 {
                     read_all(&trace);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::{DecodeError, Error, FieldInfo, Trace, Visitor};
+use ltt_read::{DecodeError, Error, FieldInfo, Trace, TracefileIndex, Visitor};
 
 const TRACE: &str = "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };
     typealias integer { size = 64; } := u64; typealias integer { size = 8; } := u8;
@@ -35,7 +35,7 @@ impl Visitor for Calls {
 #[track_caller]
 fn accepted(fields: &str, data: &[u8]) -> u64 {
     let trace = trace(fields, data);
-    let mut cursor = trace.cursor(0);
+    let mut cursor = trace.cursor(TracefileIndex(0));
     let mut calls = Calls::default();
     cursor.next().expect("a sound event").expect("an event").visit_body(&mut calls);
     assert!(cursor.next().expect("the end").is_none());
@@ -45,7 +45,7 @@ fn accepted(fields: &str, data: &[u8]) -> u64 {
 #[track_caller]
 fn refused(fields: &str, data: &[u8]) {
     let trace = trace(fields, data);
-    match trace.cursor(0).next() {
+    match trace.cursor(TracefileIndex(0)).next() {
         Err(Error::Decode { place, kind }) => {
             assert_eq!((place.packet, place.offset), (0, 0));
             let expected = matches!(
@@ -91,7 +91,7 @@ fn arrays_with_data_for_their_elements_are_read_whatever_their_size() {
     // A number of elements without data is accepted in every event.
     assert_eq!(accepted("u64 n; struct { } x[n];", &numbers(&[30_000])), 30_003);
     let trace = trace("u8 n; struct { } x[n][n];", &[100; 50]);
-    let mut cursor = trace.cursor(0);
+    let mut cursor = trace.cursor(TracefileIndex(0));
     for _ in 0..50 {
         assert!(cursor.advance().expect("a sound event"));
     }

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
-use ltt_read::{FieldInfo, Visitor};
+use ltt_read::{FieldInfo, TracefileIndex, Visitor};
 
 const FIELDS: usize = 120;
 const EVENTS: u64 = 50;
@@ -64,7 +64,7 @@ fn fields_far_from_the_start_are_visited_like_the_first_ones() -> Result<(), Box
     let trace = trace.open()?;
 
     // The last event ends at the end of the data.
-    let mut cursor = trace.cursor(0);
+    let mut cursor = trace.cursor(TracefileIndex(0));
     for event in 0..EVENTS {
         let read = cursor.next()?.ok_or("too few events")?;
         let mut numbers = Numbers::default();

@@ -8,7 +8,10 @@ mod support {
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use ltt_read::{Error, Notice, NoticeKind, OnFailure, OpenOptions, Opened, find_traces, open_all};
+use ltt_read::{
+    Error, Notice, NoticeKind, OnFailure, OpenOptions, Opened, TracefileNumber, find_traces,
+    open_all,
+};
 use support::recording::{expected, read, write_file};
 
 fn options() -> OpenOptions {
@@ -138,14 +141,14 @@ fn an_unreadable_file_of_a_legacy_trace_is_a_failure_and_the_others_are_read() {
 struct Every;
 
 impl ltt_read::EventSink for Every {
-    fn accepts(&mut self, _: usize, _: &ltt_read::Event<'_>) -> bool {
+    fn accepts(&mut self, _: TracefileNumber, _: &ltt_read::Event<'_>) -> bool {
         false
     }
 
     fn receive(
         &mut self,
         _: &ltt_read::Merge,
-        _: usize,
+        _: TracefileNumber,
         _: &ltt_read::Event<'_>,
     ) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::Format;
 use ltt_read::writer::{metadata_text, packetized_metadata};
-use ltt_read::{Merge, Trace};
+use ltt_read::{Merge, Trace, TracefileIndex};
 use proptest::prelude::*;
 use support::case::{Case, Expected, case};
 use support::config::cases;
@@ -53,7 +53,7 @@ fn from_files(case: &Case) -> Result<Arc<Trace>, TestCaseError> {
     }
     let trace = Trace::open(dir.path()).map_err(|e| TestCaseError::fail(e.to_string()))?;
     for tracefile in 0..trace.tracefiles().len() {
-        trace.packet_index(tracefile); // while the files are there
+        trace.packet_index(TracefileIndex(tracefile)); // while the files are there
     }
     Ok(trace)
 }
@@ -64,7 +64,7 @@ fn check_stream(
     expected: &[Expected],
 ) -> Result<(), TestCaseError> {
     let mut reader = Reader::default();
-    let mut cursor = trace.cursor(tracefile);
+    let mut cursor = trace.cursor(TracefileIndex(tracefile));
     for (i, expected) in expected.iter().enumerate() {
         let event = cursor.next().map_err(|e| TestCaseError::fail(format!("event {i}: {e}")))?;
         let Some(event) = event else {
@@ -98,7 +98,7 @@ fn check_merge(
     let mut reader = Reader::default();
     for (_, tracefile, i) in order {
         let Some(event) = merge.next() else { return Err(TestCaseError::fail("too few events")) };
-        prop_assert_eq!(event.tracefile_index(), tracefile);
+        prop_assert_eq!(event.tracefile_index().0, tracefile);
         prop_assert!(expected[streams[tracefile]][i].is(&reader.read(event)?));
     }
     prop_assert!(merge.next().is_none());

@@ -11,7 +11,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::{Cursor, Error, EventSink, Merge, NoticeKind, TimeSearch, Timestamp, Trace};
+use ltt_read::{
+    Cursor, Error, EventSink, Merge, NoticeKind, TimeSearch, Timestamp, Trace, TracefileIndex,
+    TracefileNumber,
+};
 use proptest::prelude::*;
 use support::config::cases;
 use support::timeline::{Event, Timeline, timeline};
@@ -45,7 +48,7 @@ struct Third {
 }
 
 impl EventSink for Third {
-    fn accepts(&mut self, _: usize, event: &ltt_read::Event<'_>) -> bool {
+    fn accepts(&mut self, _: TracefileNumber, event: &ltt_read::Event<'_>) -> bool {
         let number = number(*event);
         let is_wanted = number.is_multiple_of(3);
         self.passed.extend((!is_wanted).then_some(number));
@@ -55,7 +58,7 @@ impl EventSink for Third {
     fn receive(
         &mut self,
         merge: &Merge,
-        tracefile: usize,
+        tracefile: TracefileNumber,
         event: &ltt_read::Event<'_>,
     ) -> ControlFlow<()> {
         assert_eq!(merge.current_tracefile(), Some(tracefile));
@@ -87,7 +90,8 @@ fn with_listener(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCas
 /// Seeks every time that may matter, with one cursor and one merge that are reused.
 fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseError> {
     let mut merge = Merge::new(std::slice::from_ref(trace));
-    let mut cursors: Vec<_> = (0..trace.tracefiles().len()).map(|n| trace.cursor(n)).collect();
+    let mut cursors: Vec<_> =
+        (0..trace.tracefiles().len()).map(|n| trace.cursor(TracefileIndex(n))).collect();
     prop_assert_eq!(cursors.len(), timeline.streams.len());
     for time in timeline.interesting_times() {
         for (stream, cursor) in cursors.iter_mut().enumerate() {
@@ -118,7 +122,7 @@ fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseEr
 fn check_positions(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseError> {
     for stream in 0..trace.tracefiles().len() {
         let all = numbers(&timeline.events(stream));
-        let mut cursor = trace.cursor(stream);
+        let mut cursor = trace.cursor(TracefileIndex(stream));
         let mut cuts = vec![(cursor.position(), 0)];
         let mut packets = Vec::new();
         while let Some(event) = cursor.next().map_err(unexpected)? {
@@ -128,7 +132,7 @@ fn check_positions(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCa
         }
         cuts.push((cursor.position(), packets.len()));
         prop_assert!(cuts.is_sorted());
-        let mut other = trace.cursor(stream);
+        let mut other = trace.cursor(TracefileIndex(stream));
         for (cut, first) in cuts {
             other.seek(cut).map_err(unexpected)?;
             for i in first..all.len() {
@@ -147,7 +151,7 @@ fn check_positions(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCa
 
 fn check_notices(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseError> {
     for stream in 0..trace.tracefiles().len() {
-        let mut cursor = trace.cursor(stream);
+        let mut cursor = trace.cursor(TracefileIndex(stream));
         prop_assert_eq!(rest(&mut cursor)?, numbers(&timeline.events(stream)));
         let kinds: Vec<_> = cursor.take_notices().into_iter().map(|n| n.kind).collect();
         prop_assert_eq!(kinds, timeline.notices(stream));
@@ -217,7 +221,8 @@ fn check_indexes(timeline: &Timeline, damages: &[Damage]) -> Result<(), TestCase
     }
     let trace = Trace::open(dir.path()).map_err(unexpected)?;
     check_times(timeline, &trace)?;
-    let notices = (0..trace.tracefiles().len()).flat_map(|n| trace.packet_index(n).notices());
+    let notices =
+        (0..trace.tracefiles().len()).flat_map(|n| trace.packet_index(TracefileIndex(n)).notices());
     let ignored = notices.filter(|n| matches!(n.kind, NoticeKind::IndexIgnored { .. })).count();
     prop_assert_eq!(ignored, unusable);
     Ok(())
@@ -297,7 +302,7 @@ fn packets_with_narrow_times_are_entered_with_the_clock_before_them() {
     }
     let file = [("stream".to_owned(), stream)];
     let trace = Trace::from_memory(NARROW.as_bytes(), file).expect("a trace");
-    let mut cursor = trace.cursor(0);
+    let mut cursor = trace.cursor(TracefileIndex(0));
     let mut seen = Vec::new();
     while let Ok(Some(event)) = cursor.next() {
         seen.push((event.position(), event.cycles(), event.packet().clone()));
@@ -323,7 +328,7 @@ event { name = e; stream_id = 0; fields := struct { u8 number; }; };
     let file = |n: u8| (format!("chan_0_{n}"), vec![0, 7, 32, n]);
     let trace = Trace::from_memory(metadata.as_bytes(), (0..12).map(file)).expect("a trace");
     assert_eq!(trace.tracefiles().len(), 1);
-    assert_eq!(rest(&mut trace.cursor(0)).ok(), Some((0..12).collect()));
+    assert_eq!(rest(&mut trace.cursor(TracefileIndex(0))).ok(), Some((0..12).collect()));
 }
 
 /// An event without a timestamp is before all times, for every seek.

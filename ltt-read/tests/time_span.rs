@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ltt_read::{OpenOptions, TimeSpan, Trace, open_all};
+use ltt_read::{OpenOptions, TimeSpan, Trace, TracefileIndex, open_all};
 
 const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces");
 
 fn span_of_events(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
-    let (mut cursor, mut span) = (trace.cursor(tracefile), None::<TimeSpan>);
+    let (mut cursor, mut span) = (trace.cursor(TracefileIndex(tracefile)), None::<TimeSpan>);
     while let Some(event) = cursor.next().expect("a sound trace") {
         let Some(time) = event.timestamp() else { continue };
         let instant = TimeSpan { start: time, end: time };
@@ -20,7 +20,8 @@ fn span_of_events(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
 fn check(trace: &Arc<Trace>) {
     let mut spans = Vec::new();
     for tracefile in 0..trace.tracefiles().len() {
-        let (events, span) = (span_of_events(trace, tracefile), trace.time_span_of(tracefile));
+        let (events, span) =
+            (span_of_events(trace, tracefile), trace.time_span_of(TracefileIndex(tracefile)));
         spans.extend(span);
         let Some(events) = events else { continue };
         let span = span.expect("a time");
@@ -47,7 +48,7 @@ fn a_trace_without_a_clock_has_no_span() {
         trace { major = 1; minor = 8; byte_order = le; };
         event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
     let trace = Trace::from_memory(metadata, [("s".to_owned(), vec![7])]).unwrap();
-    assert_eq!((trace.time_span(), trace.time_span_of(0)), (None, None));
+    assert_eq!((trace.time_span(), trace.time_span_of(TracefileIndex(0))), (None, None));
     let empty = Trace::from_memory(metadata, []).unwrap();
     assert_eq!(empty.time_span(), None);
 }

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::{Event, Merge, OpenOptions, Position, TimeSearch, Timestamp, Trace};
+use ltt_read::{Event, Merge, OpenOptions, Position, TimeSearch, Timestamp, Trace, TracefileIndex};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::config::cases;
@@ -21,7 +21,7 @@ use support::timeline::{Timeline, deceptive, timeline};
 type Known = (Option<Timestamp>, usize, Position);
 
 fn known(event: Event<'_>) -> Known {
-    (event.timestamp(), event.tracefile_index(), event.position())
+    (event.timestamp(), event.tracefile_index().0, event.position())
 }
 
 /// Returns the time of an event. An event without a time is before all times.
@@ -53,7 +53,7 @@ fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseE
             let events = || full.iter().filter(|event| event.1 == number);
             let rest = events().skip_while(|event| order(event) < begin);
             let rest: Vec<Known> = rest.copied().collect();
-            let mut cursor = trace.cursor(number);
+            let mut cursor = trace.cursor(TracefileIndex(number));
             if cursor.seek_time(begin).is_ok() {
                 let found = match cursor.advance() {
                     Ok(true) => Some(known(cursor.event())),
@@ -265,7 +265,7 @@ fn windows_of_shared_traces() {
         let Ok(traces) = ltt_read::open_all(&path) else { continue };
         let mut merge = Merge::new(&traces);
         let known = |merge: &Merge, event: Event<'_>| {
-            (event.timestamp(), merge.current_tracefile().expect("an event"), event.position())
+            (event.timestamp(), merge.current_tracefile().expect("an event").0, event.position())
         };
         let all = |merge: &mut Merge| {
             let mut events = Vec::new();

@@ -170,7 +170,7 @@ pub struct ReadEnd {
     pub events: u64,
     /// The reason for the end of the read.
     pub reason: EndReason,
-    /// The number of errors met so far, and not yet [removed](crate::TracesetContext::drain_errors):
+    /// The number of errors met so far, and not yet [removed](crate::TracesetContext::take_errors):
     /// those in [`TracesetContext::errors`](crate::TracesetContext::errors) and those
     /// [omitted](crate::TracesetContext::errors_omitted) there. If it is not 0, events may be
     /// missing, in this read or an earlier one.

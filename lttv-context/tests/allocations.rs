@@ -36,7 +36,9 @@ fn delivering_events_allocates_nothing() {
     assert_eq!(calls, 2 * first.events);
     // Entering a packet may allocate, and so may the start of a read.
     let packets: usize = (traceset.traces().iter())
-        .flat_map(|trace| (0..trace.tracefiles().len()).map(|t| trace.packet_index(t)))
+        .flat_map(|trace| {
+            (0..trace.tracefiles().len()).map(|t| trace.packet_index(ltt_read::TracefileIndex(t)))
+        })
         .map(|index| index.entries().len())
         .sum();
     assert!(blocks <= 2 * packets as u64 + 10, "{blocks} blocks for {packets} packets");

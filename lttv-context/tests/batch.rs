@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use count::Count;
-use ltt_read::{Merge, Timestamp, Trace, open_all};
+use ltt_read::{Merge, Timestamp, Trace, TracefileIndex, open_all};
 use lttv_context::framework::{Batch, BatchOutcome};
 use lttv_context::{Level, Subscription, Traceset};
 
@@ -146,7 +146,9 @@ fn state_is_right_at_the_first_delivered_event() {
 fn without_state_earlier_events_are_not_read() {
     let trace = open_all(TRACE).unwrap();
     let index = |trace: &std::sync::Arc<Trace>| -> usize {
-        (0..trace.tracefiles().len()).map(|n| trace.packet_index(n).entries().len()).sum()
+        (0..trace.tracefiles().len())
+            .map(|n| trace.packet_index(TracefileIndex(n)).entries().len())
+            .sum()
     };
     let packets = index(&trace[0]) as u64;
     let last = *times().last().unwrap();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use count::Count;
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
-use ltt_read::{Event, TimeSpan, Timestamp, Trace};
+use ltt_read::{Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext, TracesetPosition};
 use proptest::prelude::*;
 use support::config::cases;
@@ -67,13 +67,13 @@ impl EventSelection for Sieve {
         assert!(!is_declared || number(event) >= self.from, "that was decided by the shortcut");
         self.has(&Known {
             time: event.timestamp().unwrap_or(Timestamp::MIN),
-            trace: event.trace_index(),
-            tracefile: event.tracefile_index(),
+            trace: event.trace_index().0,
+            tracefile: event.tracefile_index().0,
             number: number(event),
         })
     }
 
-    fn verdict(&self, _: usize, _: EventTypeId) -> Verdict {
+    fn verdict(&self, _: TraceIndex, _: EventTypeId) -> Verdict {
         let all = self.every == 1 && self.from == 0 && self.tracefile.is_none();
         match (self.talkative, &*self.spans) {
             (true, []) => Verdict::Never,
@@ -82,12 +82,12 @@ impl EventSelection for Sieve {
         }
     }
 
-    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
-        self.shortcuts.get(trace)?.get(event_type.index())?.as_ref()
+    fn shortcut(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {
+        self.shortcuts.get(trace.0)?.get(event_type.index())?.as_ref()
     }
 
-    fn may_match(&self, _: usize, tracefile: usize) -> bool {
-        !self.talkative || self.tracefile.is_none_or(|only| only == tracefile)
+    fn may_match(&self, _: TraceIndex, tracefile: TracefileIndex) -> bool {
+        !self.talkative || self.tracefile.is_none_or(|only| only == tracefile.0)
     }
 
     fn spans(&self) -> Vec<TimeSpan> {
@@ -98,8 +98,8 @@ impl EventSelection for Sieve {
 fn known(call: &lttv_context::EventCall<'_, '_>) -> Known {
     Known {
         time: call.time(),
-        trace: call.trace.index(),
-        tracefile: call.tracefile.index(),
+        trace: call.trace.index().0,
+        tracefile: call.tracefile.index().0,
         number: number(&call.event),
     }
 }

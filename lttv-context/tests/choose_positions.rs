@@ -12,7 +12,7 @@ use config::cases;
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
 use ltt_read::selection::EventSelection;
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
-use ltt_read::{Event, Timestamp, Trace};
+use ltt_read::{Event, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_context::{
     Bounds, EventCall, Extension, Handle, Setup, Subscription, Traceset, TracesetContext,
     TracesetPosition,
@@ -139,11 +139,11 @@ fn number(event: &Event<'_>) -> u64 {
 impl EventSelection for Sieve {
     fn matches(&self, event: &Event<'_>) -> bool {
         number(event).is_multiple_of(self.every)
-            && !self.leaves_out(event.trace_index(), event.tracefile_index())
+            && !self.leaves_out(event.trace_index().0, event.tracefile_index().0)
     }
 
-    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
-        !self.leaves_out(trace, tracefile)
+    fn may_match(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
+        !self.leaves_out(trace.0, tracefile.0)
     }
 }
 
@@ -175,8 +175,8 @@ enum Step {
 fn known(call: &EventCall<'_, '_>) -> Known {
     Known {
         time: call.time().as_ns(),
-        trace: call.trace.index(),
-        tracefile: call.tracefile.index(),
+        trace: call.trace.index().0,
+        tracefile: call.tracefile.index().0,
         number: number(&call.event),
     }
 }

@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use ltt_read::Timestamp;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
+use ltt_read::{Timestamp, TracefileIndex};
 use lttv_context::{Fingerprint, Traceset};
 
 const CPUS: u64 = 2;
@@ -182,7 +182,7 @@ fn growth_is_distinguished_from_change() {
     let now = open(dir.path());
     assert!(!Fingerprint::from_bytes(&before).matches(&now));
     let unchanged = unchanged_before(&before, &now).expect("it has grown");
-    let new = now.traces()[0].packet_index(0).entries()[100].start;
+    let new = now.traces()[0].packet_index(TracefileIndex(0)).entries()[100].start;
     assert!(unchanged <= new && unchanged > Timestamp::MIN);
     // The file has grown, but its earlier part has also changed.
     alter(&stream(dir.path()), 200_000, 1, false);
@@ -203,7 +203,7 @@ fn old_and_invalid_fingerprints_fit_no_traces() {
     let mut old = trace.uuid().map_or([0; 16], |uuid| uuid.0).to_vec();
     old.extend_from_slice(&(CPUS as u32).to_le_bytes());
     for number in 0..CPUS as usize {
-        let begin = trace.packet_index(number).entries()[0].start.as_ns();
+        let begin = trace.packet_index(TracefileIndex(number)).entries()[0].start.as_ns();
         old.extend_from_slice(&1u32.to_le_bytes());
         old.extend_from_slice(&crc32fast::hash(format!("c_{number}").as_bytes()).to_le_bytes());
         old.extend_from_slice(&begin.to_le_bytes());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
-use ltt_read::{Timestamp, Trace};
+use ltt_read::{Timestamp, Trace, TraceIndex, TracefileNumber};
 use lttv_context::{
     Bounds, CheckpointPolicy, EndReason, EventCall, Extension, Handle, HookSet, Level, ReadCall,
     Scope, Setup, Subscription, Traceset, TracesetContext, TracesetPosition,
@@ -61,7 +61,7 @@ fn two_by_two() -> Traceset {
 fn place(call: &EventCall<'_, '_>) -> String {
     let (tracefile, name) = (call.tracefile.tracefile(), call.event.event_type().name());
     let ns = call.time().as_ns() - 1_600_000_000_000_000_000;
-    format!("{}/{} {name}@{ns}", call.trace.index(), tracefile.name())
+    format!("{}/{} {name}@{ns}", call.trace.index().0, tracefile.name())
 }
 
 const ORDER: [&str; 8] = [
@@ -96,7 +96,7 @@ fn hooks_before_and_after_reading_are_nested() {
     let note = |what: &'static str| {
         let log = &log;
         move |call: &mut ReadCall<'_, '_>| {
-            let trace = call.trace.map_or(String::new(), |trace| trace.index().to_string());
+            let trace = call.trace.map_or(String::new(), |trace| trace.index().0.to_string());
             let file = call.tracefile.map_or("", |tracefile| tracefile.tracefile().name());
             log.borrow_mut().push(format!("{what} {trace} {file}"));
         }
@@ -136,7 +136,7 @@ fn hooks_before_and_after_reading_are_nested() {
     assert_eq!(log.take(), expected);
 
     // Only the last two events of trace 1 remain. The set can be used again.
-    let id = context.begin_read(hooks(Scope::Trace(1)));
+    let id = context.begin_read(hooks(Scope::Trace(TraceIndex(1))));
     assert!(context.read(&Bounds::all()).is_ok());
     let again = context.end_read(id).expect("it has begun");
     assert!(context.end_read(id).is_none());
@@ -162,7 +162,7 @@ fn hooks_before_and_after_reading_are_nested() {
     assert!(context.read(&Bounds::all()).is_ok());
     assert_eq!(log.take(), [""; 0]);
 
-    assert!(context.process(hooks(Scope::Tracefile(3)), &Bounds::all()).is_ok());
+    assert!(context.process(hooks(Scope::Tracefile(TracefileNumber(3))), &Bounds::all()).is_ok());
     assert_eq!(log.take(), ["before 1 other_0", "after 1 other_0"]);
 }
 
@@ -181,8 +181,8 @@ fn order_of_hooks_and_stopping() {
     add("last", Subscription::to_every_event().priority(Priority::LAST));
     add("main, default", Subscription::to_every_event());
     add("stops", Subscription::to("a").priority(Priority::STATE));
-    add("by type, default", Subscription::to_type(0, EventTypeId(0)));
-    add("main of trace 0", Subscription::to_every_event().within(Scope::Trace(0)));
+    add("by type, default", Subscription::to_type(TraceIndex(0), EventTypeId(0)));
+    add("main of trace 0", Subscription::to_every_event().within(Scope::Trace(TraceIndex(0))));
     add("first", Subscription::to("?").priority(Priority::FIRST));
     let read = context.read(&Bounds::all()).expect("bounds have no position");
     assert_eq!((read.events, read.reason), (1, EndReason::Stopped));
@@ -257,8 +257,14 @@ fn subscriptions_select_by_name_channel_tracefile_and_fields() {
     assert_eq!(places("c".into()), some(&[6, 7]));
     assert_eq!(places(Subscription::to("*").channel("ch*")), some(&[0, 2, 3, 4, 5, 7]));
     assert_eq!(places(Subscription::to_every_event().channel("other")), some(&[1, 6]));
-    assert_eq!(places(Subscription::to("*").within(Scope::Tracefile(1))), some(&[3, 4, 7]));
-    assert_eq!(places(Subscription::to("*").within(Scope::Tracefile(9))), some(&[]));
+    assert_eq!(
+        places(Subscription::to("*").within(Scope::Tracefile(TracefileNumber(1)))),
+        some(&[3, 4, 7])
+    );
+    assert_eq!(
+        places(Subscription::to("*").within(Scope::Tracefile(TracefileNumber(9)))),
+        some(&[])
+    );
     assert_eq!(places(Subscription::to("a").domain("kernel")), some(&[0, 1, 3]));
     assert_eq!(places(Subscription::to("a").domain("ust")), some(&[]));
     assert_eq!(places(Subscription::to("a").provider("p")), some(&[]));
@@ -285,8 +291,8 @@ fn hooks_for_one_tracefile_do_not_affect_others() {
         context.on_event(subscription, move |call| log.borrow_mut().push((name, place(call))))
     };
     add("b", Subscription::to("b").fields(["x"]));
-    let first = add("0", Subscription::to("b").within(Scope::Tracefile(0)));
-    add("1", Subscription::to_every_event().within(Scope::Tracefile(1)));
+    let first = add("0", Subscription::to("b").within(Scope::Tracefile(TracefileNumber(0))));
+    add("1", Subscription::to_every_event().within(Scope::Tracefile(TracefileNumber(1))));
     add("every", Subscription::to_every_event());
     assert!(context.remove(first) && !context.remove(first));
     read_all(context);
@@ -361,8 +367,8 @@ fn time_spans() {
         span.map(|s| [s.start, s.end].map(|t| t.as_ns() - 1_600_000_000_000_000_000))
     };
     assert_eq!(span(context.contexts().time_span()), Some([10, 30]));
-    assert_eq!(span(context.contexts().time_span_of(1)), Some([10, 20]));
-    assert_eq!(span(context.contexts().time_span_of(2)), None);
+    assert_eq!(span(context.contexts().time_span_of(TraceIndex(1))), Some([10, 20]));
+    assert_eq!(span(context.contexts().time_span_of(TraceIndex(2))), None);
     assert_eq!(span(TracesetContext::new(Traceset::new()).contexts().time_span()), None);
 }
 
@@ -519,7 +525,7 @@ fn damage_affects_only_the_damaged_part() {
     for _ in 0..2 {
         assert_eq!(errors(&mut context), 1);
         assert_eq!(errors(&mut context), 1, "nothing more is read");
-        assert_eq!(context.drain_errors().len(), 1);
+        assert_eq!(context.take_errors().len(), 1);
         assert_eq!(errors(&mut context), 0);
         context.seek_start();
     }

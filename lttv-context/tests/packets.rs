@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use ltt_read::{Timestamp, Trace};
+use ltt_read::{Timestamp, Trace, TracefileIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_filter::{Expression, Filters};
 
@@ -33,7 +33,8 @@ fn write(dir: &Path) {
 
 /// Returns the number of packets with events in `begin..end`, by the index.
 fn needed(trace: &Arc<Trace>, begin: Timestamp, end: Timestamp) -> u64 {
-    let entries = (0..trace.tracefiles().len()).flat_map(|t| trace.packet_index(t).entries());
+    let entries =
+        (0..trace.tracefiles().len()).flat_map(|t| trace.packet_index(TracefileIndex(t)).entries());
     entries.filter(|packet| packet.end >= begin && packet.start < end).count() as u64
 }
 
@@ -43,7 +44,8 @@ fn a_time_range_enters_only_its_packets() {
     write(dir.path());
     let traceset = Traceset::open(dir.path()).expect("the trace just written");
     let trace = &traceset.traces()[0];
-    let packets: usize = (0..4).map(|t| trace.packet_index(t).entries().len()).sum();
+    let packets: usize =
+        (0..4).map(|t| trace.packet_index(TracefileIndex(t)).entries().len()).sum();
     assert!(packets > 200, "{packets}");
     let origin = 1_600_000_000_000_000_000;
     let at = |n: u64| Timestamp::from_ns(origin + n as i64 * 100);

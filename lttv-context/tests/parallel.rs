@@ -17,8 +17,8 @@ fn known(call: &EventCall<'_, '_>) -> Known {
     let number = call.event.field("number").and_then(|v| v.as_u64()).expect("a number");
     Known {
         time: call.time(),
-        trace: call.trace.index(),
-        tracefile: call.tracefile.index(),
+        trace: call.trace.index().0,
+        tracefile: call.tracefile.index().0,
         number: number as u32,
     }
 }

@@ -25,7 +25,7 @@ impl Extension for Switches {
 
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
         setup.hooks.on_event(Subscription::to_every_event(), move |call| {
-            let here = call.tracefile.number();
+            let here = call.tracefile.number().0;
             let of = &mut call.extensions[handle];
             of.count += u64::from(of.last.replace(here) != Some(here));
         });

@@ -21,7 +21,7 @@ type Known = (Timestamp, usize, u64);
 
 fn known(event: &Event<'_>) -> Known {
     let number = event.field("number").and_then(|value| value.as_u64()).expect("a number");
-    (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index(), number)
+    (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index().0, number)
 }
 
 /// A choice of the events of a time span.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
-use ltt_read::{Event, TimeSpan, Timestamp, Trace};
+use ltt_read::{Cursor, Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 
 use crate::compile::program::Programs;
 use crate::compile::{self, Checked, Fault, Findings, Node, can_hold, spans};
@@ -26,7 +26,7 @@ use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, Trac
 /// let expression = Expression::parse("event.name == sched_switch && next_tid != 0")?;
 /// let filter = Filter::new(&expression, &trace)?;
 ///
-/// let mut cursor = trace.cursor(0);
+/// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
 /// let mut passed = 0;
 /// while let Some(event) = cursor.next()? {
 ///     passed += u32::from(filter.matches(&event));
@@ -180,8 +180,8 @@ impl Filter {
     }
 
     /// Returns `true` if any event of a tracefile can pass.
-    pub fn can_match_tracefile(&self, tracefile: usize) -> bool {
-        self.tracefiles.get(tracefile).copied().unwrap_or(false)
+    pub fn can_match_tracefile(&self, tracefile: TracefileIndex) -> bool {
+        self.tracefiles.get(tracefile.0).copied().unwrap_or(false)
     }
 
     /// Returns the spans of time in which events can pass, in order and with gaps between
@@ -198,15 +198,15 @@ impl EventSelection for Filter {
         self.matches(event)
     }
 
-    fn verdict(&self, _: usize, event_type: EventTypeId) -> Verdict {
+    fn verdict(&self, _: TraceIndex, event_type: EventTypeId) -> Verdict {
         Filter::verdict(self, event_type)
     }
 
-    fn shortcut(&self, _: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+    fn shortcut(&self, _: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {
         Filter::shortcut(self, event_type)
     }
 
-    fn may_match(&self, _: usize, tracefile: usize) -> bool {
+    fn may_match(&self, _: TraceIndex, tracefile: TracefileIndex) -> bool {
         self.can_match_tracefile(tracefile)
     }
 
@@ -254,6 +254,6 @@ pub(crate) fn can_have_events(trace: &Trace) -> bool {
 /// Returns the time of the first event of a trace. Tracefiles that start with an error
 /// are ignored.
 pub(crate) fn start_time(trace: &Arc<Trace>) -> Option<Timestamp> {
-    let first = |number| trace.cursor(number).next().ok().flatten().and_then(|e| e.timestamp());
-    (0..trace.tracefiles().len()).filter_map(first).min()
+    let first = |mut cursor: Cursor| cursor.next().ok().flatten().and_then(|e| e.timestamp());
+    trace.cursors().filter_map(first).min()
 }

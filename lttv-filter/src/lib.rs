@@ -214,7 +214,7 @@
 //!     ("next_tid == 0 ^ true", false, true, true),
 //! ] {
 //!     let filter = Filter::new(&Expression::parse(text)?, &trace)?;
-//!     let mut cursor = trace.cursor(0);
+//!     let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
 //!     while let Some(event) = cursor.next()? {
 //!         let tid = event.field("next_tid").and_then(|value| value.as_i64());
 //!         let (count, expected) = match tid {

@@ -16,7 +16,7 @@ use timeline::deceptive;
 type Known = (Option<Timestamp>, usize, Position);
 
 fn known(event: Event<'_>) -> Known {
-    (event.timestamp(), event.tracefile_index(), event.position())
+    (event.timestamp(), event.tracefile_index().0, event.position())
 }
 
 proptest! {

@@ -25,7 +25,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex, TracefileIndex};
 use lttv_context::{Level, TracesetContext};
 
 use crate::{Budget, EventsRequest, FinishReason, Owner, Scheduler, Status};
@@ -43,9 +43,9 @@ pub enum Call {
         /// The time of the event.
         time: Timestamp,
         /// The index of its trace in the traceset.
-        trace: usize,
+        trace: TraceIndex,
         /// The index of its tracefile in the trace.
-        tracefile: usize,
+        tracefile: TracefileIndex,
         /// The name of its type.
         name: String,
     },
@@ -259,7 +259,12 @@ mod tests {
     use super::*;
 
     fn event(ns: i64) -> Call {
-        Call::Event { time: Timestamp::from_ns(ns), trace: 0, tracefile: 0, name: "e".into() }
+        Call::Event {
+            time: Timestamp::from_ns(ns),
+            trace: TraceIndex(0),
+            tracefile: TracefileIndex(0),
+            name: "e".into(),
+        }
     }
 
     fn misplaced(calls: &[Call]) -> Option<usize> {

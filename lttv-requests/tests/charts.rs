@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Handle, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::{
     ControlFlow, ProcessKey, ProcessState, Resource, ResourceKey, ResourceState, Resources, Row,
@@ -154,7 +154,7 @@ fn processes(state: &KernelState) -> HashMap<ProcessKey, ProcessState> {
     let mut all = HashMap::new();
     for (trace, machine) in state.traces().enumerate() {
         for (_, process) in machine.processes() {
-            let key = ProcessKey { trace, serial: process.serial() };
+            let key = ProcessKey { trace: TraceIndex(trace), serial: process.serial() };
             all.insert(key, ProcessState::of(process));
         }
     }
@@ -164,7 +164,8 @@ fn processes(state: &KernelState) -> HashMap<ProcessKey, ProcessState> {
 fn resources(state: &KernelState) -> HashMap<ResourceKey, ResourceState> {
     let mut all = HashMap::new();
     for (trace, machine) in state.traces().enumerate() {
-        let mut put = |resource, state| all.insert(ResourceKey { trace, resource }, state);
+        let mut put =
+            |resource, state| all.insert(ResourceKey { trace: TraceIndex(trace), resource }, state);
         for (number, _) in machine.cpus() {
             put(Resource::Cpu(number), ResourceState::Cpu(machine.cpu_mode(number)));
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use count::Count;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
-use ltt_read::{Timestamp, Trace};
+use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_context::{Bounds, CheckpointPolicy, Level, Traceset, TracesetContext, TracesetPosition};
 use lttv_requests::{
     Background, Budget, ComputationProgress, Condition, EventsRequest, FinishReason, Owner,
@@ -340,8 +340,8 @@ fn invalid_requests_are_refused() {
     ));
     let until = request().until_position(&stale);
     assert!(matches!(scheduler.submit(until), Err(SubmitError::Stale { .. })));
-    let refused = scheduler.submit(request().in_trace(1));
-    assert_eq!(refused, Err(SubmitError::NoSuchTrace { trace: 1, traces: 1 }));
+    let refused = scheduler.submit(request().in_trace(TraceIndex(1)));
+    assert_eq!(refused, Err(SubmitError::NoSuchTrace { trace: TraceIndex(1), traces: 1 }));
     assert_eq!(scheduler.pending().len(), 0);
 }
 

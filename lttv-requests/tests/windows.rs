@@ -10,7 +10,7 @@ mod timeline;
 use std::cell::RefCell;
 
 use config::cases;
-use ltt_read::{Event, Merge, Timestamp};
+use ltt_read::{Event, Merge, Timestamp, TraceIndex};
 use lttv_context::{Traceset, TracesetContext};
 use lttv_requests::{Budget, EventsRequest, FinishReason, Owner, Scheduler, Urgency};
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ type Known = (Timestamp, usize, u64);
 
 fn known(event: &Event<'_>) -> Known {
     let number = event.field("number").and_then(|value| value.as_u64()).expect("a number");
-    (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index(), number)
+    (event.timestamp().unwrap_or(Timestamp::MIN), event.trace_index().0, number)
 }
 
 /// A window, with the limit on events and the trace of the request.
@@ -73,7 +73,7 @@ proptest! {
                 request = request.max_events(most as u64);
             }
             if let Some(trace) = trace {
-                request = request.in_trace(trace);
+                request = request.in_trace(TraceIndex(trace));
             }
             scheduler.submit(request).expect("a valid request");
         }

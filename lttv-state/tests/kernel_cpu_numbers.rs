@@ -10,7 +10,7 @@ use std::path::Path;
 
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use ltt_read::{Event, Timestamp};
+use ltt_read::{Event, Timestamp, TraceIndex};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression};
 use lttv_state::filter::KernelFilters;
@@ -334,14 +334,17 @@ fn check(dir: &Path, cases: &[Case]) {
         let state = |context: &mut TracesetContext<'_>, kernel| {
             context.seek_time_with_state(Timestamp::from_ns(t));
             let kernel: &KernelState = &context.extensions()[kernel];
-            Snapshot::from_state(kernel.trace(0).unwrap())
+            Snapshot::from_state(kernel.trace(TraceIndex(0)).unwrap())
         };
         let expected = state(&mut replay, replayed);
         assert_eq!(state(&mut saving, saved), expected, "checkpoints at {t}");
         assert_eq!(state(&mut loading, loaded), expected, "stored checkpoints at {t}");
-        let read =
-            Snapshot::from_history(&recorded.history, 0, Timestamp::from_ns(t).saturating_sub(1))
-                .unwrap();
+        let read = Snapshot::from_history(
+            &recorded.history,
+            TraceIndex(0),
+            Timestamp::from_ns(t).saturating_sub(1),
+        )
+        .unwrap();
         assert_eq!(read, expected, "history at {t}");
         for cpu in &expected.cpus {
             assert!(allowed.contains(&cpu.number), "a row of CPU {} at {t}", cpu.number);

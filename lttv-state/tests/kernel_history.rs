@@ -4,7 +4,7 @@ mod support;
 
 use std::ops::ControlFlow;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::history::{History, HistoryError, Settings};
 use lttv_state::kernel::KernelState;
@@ -29,7 +29,9 @@ fn replayed(
 
 fn read(history: &History, traces: usize, t: i64) -> Vec<Snapshot> {
     let before = Timestamp::from_ns(t).saturating_sub(1);
-    (0..traces).map(|trace| Snapshot::from_history(history, trace, before).unwrap()).collect()
+    (0..traces)
+        .map(|trace| Snapshot::from_history(history, TraceIndex(trace), before).unwrap())
+        .collect()
 }
 
 /// Returns relevant times: those of events and their neighbours, and some in between.

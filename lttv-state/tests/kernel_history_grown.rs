@@ -7,9 +7,9 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ltt_read::Timestamp;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
+use ltt_read::{Timestamp, TracefileIndex};
 use lttv_context::{Fingerprint, Traceset};
 use lttv_state::history::{Builder, History, HistoryError, Settings};
 use lttv_state::kernel_history::{Recorded, Target, record};
@@ -31,7 +31,7 @@ fn earlier(trace: &ltt_read::Trace, to: &Path, size: Stage<'_>) -> Traceset {
     let from = trace.tracefiles()[0].files().next().unwrap().parent().unwrap();
     fs::copy(from.join("metadata"), to.join("metadata")).unwrap();
     for (number, tracefile) in trace.tracefiles().iter().enumerate() {
-        let index = trace.packet_index(number);
+        let index = trace.packet_index(TracefileIndex(number));
         let ends: Vec<u64> = index.entries().iter().map(|p| p.offset + p.size).collect();
         for file in tracefile.files() {
             let bytes = fs::read(file).unwrap();

@@ -2,6 +2,7 @@
 
 mod support;
 
+use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::{CpuMode, ExecutionMode, KernelState, ProcessStatus};
 use lttv_state::stats::Statistics;
@@ -17,7 +18,7 @@ fn processes_start_run_and_exit() {
         if context.read(&Bounds::all().events(1)).expect("bounds without a position").events == 0 {
             break;
         }
-        let state = context.extensions()[kernel].trace(0).expect("one trace");
+        let state = context.extensions()[kernel].trace(TraceIndex(0)).expect("one trace");
         let born = state.processes().filter(|(_, process)| process.creation().is_some());
         forked = forked.max(born.count() as u64);
         busy += u64::from(state.cpu_mode(0) == CpuMode::Busy);
@@ -25,7 +26,7 @@ fn processes_start_run_and_exit() {
     assert!(forked > 3, "no more than {forked} processes at a time");
     assert!(busy > 1000, "busy after {busy} events only");
 
-    let state = context.extensions()[kernel].trace(0).expect("one trace");
+    let state = context.extensions()[kernel].trace(TraceIndex(0)).expect("one trace");
     // The dump puts all sleeping processes into a system call, including the shell; the
     // start of that call is not in the trace.
     assert_eq!(state.anomalies().unmatched_entries, 1);

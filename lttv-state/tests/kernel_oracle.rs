@@ -4,6 +4,7 @@ mod support;
 
 use std::cell::RefCell;
 
+use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::{KernelState, TraceState};
 use support::oracle::{Machine, idle};
@@ -59,12 +60,12 @@ fn check(name: &str, traceset: &Traceset) {
         model.step(&call.event);
         count += 1;
         let at = format!("{name}, event {count} {}", call.event.event_type().name());
-        let state = call.extensions[kernel].trace(0).expect("one trace");
+        let state = call.extensions[kernel].trace(TraceIndex(0)).expect("one trace");
         compare(&model, state, count.is_multiple_of(50), &at);
     });
     _ = context.read(&Bounds::all()).expect("bounds without a position");
     assert!(context.errors().is_empty(), "{name}: {:?}", context.errors());
-    let state = context.extensions()[kernel].trace(0).expect("one trace");
+    let state = context.extensions()[kernel].trace(TraceIndex(0)).expect("one trace");
     compare(&model.borrow(), state, true, name);
     assert_eq!(state.anomalies().wrong_previous, 0, "{name}");
     assert_eq!(state.anomalies().running_twice, 0, "{name}");

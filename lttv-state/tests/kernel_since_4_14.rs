@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ltt_read::Event;
+use ltt_read::{Event, TraceIndex};
 use lttv_context::{Bounds, EventCall, Traceset, TracesetContext};
 use lttv_hooks::Flow;
 use lttv_state::kernel::{IrqMode, KernelState, ProcessStatus, Serial, SourceKind, TraceState};
@@ -39,7 +39,9 @@ fn watch(name: &str, traceset: &Traceset, mut on: impl FnMut(&EventCall<'_, '_>,
     assert_linux_6_1(name, traceset);
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    context.on_event("*", move |call| on(call, call.extensions[kernel].trace(0).expect("one")));
+    context.on_event("*", move |call| {
+        on(call, call.extensions[kernel].trace(TraceIndex(0)).expect("one"))
+    });
     _ = context.read(&Bounds::all()).expect("bounds without a position");
 }
 

@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ltt_read::TraceIndex;
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::{KernelState, TraceState, Transition};
@@ -90,8 +91,11 @@ fn events_count_for_the_leaf_after_them() {
         context.on_event("*", |call| {
             use Transition::{DumpEnd, KernelThread, ProcessState};
             let kernel = &call.extensions[kernel];
-            let (Some(state), Some(cpu)) = (kernel.trace(0), kernel.cpu_of(call)) else { return };
-            let transition = kernel.transition(0, call.event.type_id());
+            let (Some(state), Some(cpu)) = (kernel.trace(TraceIndex(0)), kernel.cpu_of(call))
+            else {
+                return;
+            };
+            let transition = kernel.transition(TraceIndex(0), call.event.type_id());
             match transition {
                 _ if !on.contains_key(&cpu) => on.extend(key_of(state, cpu).map(|key| (cpu, key))),
                 Some(ProcessState | DumpEnd | KernelThread) => {

@@ -4,6 +4,7 @@ mod support;
 
 use std::cell::Cell;
 
+use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression};
 use lttv_state::filter::KernelFilters;
@@ -47,7 +48,7 @@ fn fields_are_those_of_the_running_process() {
         context.on_event("*", move |call| {
             let kernel = &call.extensions[kernel];
             let passes = filters.matches(call);
-            let state = kernel.trace(0).expect("one trace");
+            let state = kernel.trace(TraceIndex(0)).expect("one trace");
             let cpu = kernel.cpu_of(call).expect("a CPU");
             let expected = plain(state, state.running(cpu).expect("a known CPU"), cpu);
             assert_eq!(passes, expected, "{text} at {:?}", call.time());

@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut merge = Merge::new(traceset.traces());
             while let Some(event) = merge.next() {
                 events += 1;
-                for field in &handles[event.trace_index()][event.type_id().index()] {
+                for field in &handles[event.trace_index().0][event.type_id().index()] {
                     sum = sum.wrapping_add(event.integer(field).unwrap_or(0));
                 }
             }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
-use ltt_read::{Event, TimeSpan};
+use ltt_read::{Event, TimeSpan, TraceIndex, TracefileIndex};
 use lttv_context::{EventCall, TracesetContext};
 use lttv_filter::Filters;
 use lttv_state::filter::KernelFilters;
@@ -58,15 +58,15 @@ impl EventSelection for InAdvance {
         self.ask(|filters| filters.matches(event), true)
     }
 
-    fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
+    fn verdict(&self, trace: TraceIndex, event_type: EventTypeId) -> Verdict {
         self.ask(|filters| filters.verdict(trace, event_type), Verdict::Always)
     }
 
-    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+    fn shortcut(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {
         self.0.filters.get()?.filters().shortcut(trace, event_type)
     }
 
-    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
+    fn may_match(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
         self.ask(|filters| filters.may_match(trace, tracefile), true)
     }
 

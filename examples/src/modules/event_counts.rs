@@ -38,7 +38,7 @@ impl Module<Host> for EventCounts {
         let none = types.map(|types| vec![0; types]).collect();
         let counts = batch.context.attach_data(Counts { by_tracefile: none });
         host.data.on_chosen(events, move |call| {
-            let counts = &mut call.extensions[counts].by_tracefile[call.tracefile.number()];
+            let counts = &mut call.extensions[counts].by_tracefile[call.tracefile.number().0];
             counts[call.event.type_id().index()] += 1;
         });
         report_with(host, Priority::DEFAULT, move |host| report(host, counts));

@@ -46,14 +46,14 @@ impl Module<Host> for Interrupts {
             let Some((handlers, kernel)) = call.extensions.get_pair_mut(handlers, kernel) else {
                 return;
             };
-            if let (Some(of), Some(state)) = (handlers.get_mut(trace), kernel.trace(trace)) {
+            if let (Some(of), Some(state)) = (handlers.get_mut(trace.0), kernel.trace(trace)) {
                 of.ended(state);
             }
         });
         // Frequencies relate to the time span of all events.
         work.batch.hooks.on_event(Subscription::to_every_event(), move |call| {
             let (trace, time) = (call.trace.index(), call.time().as_ns());
-            if let Some(of) = call.extensions[handlers].get_mut(trace) {
+            if let Some(of) = call.extensions[handlers].get_mut(trace.0) {
                 of.last = time;
                 of.first.get_or_insert(time);
             }
@@ -133,9 +133,9 @@ fn report(
         let Some(state) = context.extensions()[kernel].trace(trace.index()) else { continue };
         if host.data.style == Style::Text {
             let mut output = host.data.output.borrow_mut();
-            let durations = durations(of, state, trace.index());
+            let durations = durations(of, state, trace.index().0);
             // Writing to a buffer never fails.
-            _ = write!(output.buffer(), "{durations}{}", extremes(of, state, trace.index()));
+            _ = write!(output.buffer(), "{durations}{}", extremes(of, state, trace.index().0));
         } else {
             let place = places::of_trace(&mut host.attributes, trace)?;
             export(&mut host.attributes, place, of, state)?;

@@ -9,7 +9,7 @@ pub(super) fn of_trace(
     trace: &TraceContext,
 ) -> Result<AttributeId, AttributeError> {
     let traces = attributes.subtree(AttributeId::ROOT, "traces")?;
-    let place = attributes.subtree(traces, trace.index() as u64)?;
+    let place = attributes.subtree(traces, trace.index().0 as u64)?;
     let paths = trace.trace().paths().iter().map(|path| path.to_string_lossy());
     let paths: Vec<_> = paths.collect();
     attributes.set(place, "path", paths.join(", "))?;

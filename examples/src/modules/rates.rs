@@ -44,7 +44,7 @@ impl Module<Host> for Rates {
         let contexts = batch.context.contexts();
         let (mut cpus, mut of_tracefile) = (Vec::new(), Vec::new());
         for tracefile in contexts.tracefiles() {
-            let cpu = (tracefile.trace_index(), places::cpu(tracefile));
+            let cpu = (tracefile.trace_index().0, places::cpu(tracefile));
             let known = cpus.iter().position(|(known, _)| *known == cpu);
             of_tracefile.push(known.unwrap_or_else(|| {
                 cpus.push((cpu, Peak::default()));
@@ -57,8 +57,8 @@ impl Module<Host> for Rates {
         host.data.on_chosen(events, move |call| {
             let time = call.time().as_ns();
             let peaks = &mut call.extensions[peaks];
-            peaks.traces[call.tracefile.trace_index()].count(time, peaks.interval);
-            let cpu = peaks.of_tracefile[call.tracefile.number()];
+            peaks.traces[call.tracefile.trace_index().0].count(time, peaks.interval);
+            let cpu = peaks.of_tracefile[call.tracefile.number().0];
             peaks.cpus[cpu].1.count(time, peaks.interval);
         });
         // The counts have been exported: their module comes first.

@@ -127,7 +127,7 @@ impl EventText for Json {
         let Some(trace) = self.traces.of(event.trace()) else { return };
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event));
-        let tracefile = event.tracefile_index();
+        let tracefile = event.tracefile_index().0;
         let Some((place, packet)) = trace.tracefiles.get_mut(tracefile) else { return };
         out.append(b"{\"timestamp\":");
         match event.timestamp() {

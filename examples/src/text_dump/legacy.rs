@@ -77,7 +77,7 @@ impl LegacyText {
         let LegacyText { palette, options, places, nameless, types, symbols } = self;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event, palette, *options));
-        let Some(place) = places.get(event.tracefile_index()) else { return };
+        let Some(place) = places.get(event.tracefile_index().0) else { return };
         if let Some(source) = &text.source {
             symbols.add(source, event);
         }

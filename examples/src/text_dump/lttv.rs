@@ -131,7 +131,7 @@ impl EventText for Lttv {
         let TraceText { tracefiles, types, .. } = trace;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event, style, palette));
-        let Some((channel, place)) = tracefiles.get(event.tracefile_index()) else { return };
+        let Some((channel, place)) = tracefiles.get(event.tracefile_index().0) else { return };
         channel.append(out);
         text.name.append(out);
         match (clock.style(), event.timestamp()) {

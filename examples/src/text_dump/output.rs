@@ -244,7 +244,7 @@ mod tests {
             },
         ];
         for (number, format) in formats.into_iter().enumerate() {
-            let mut cursor = trace.cursor(0);
+            let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
             assert!(cursor.advance().expect("a sound event"));
             let mut whole = Text::default();
             format(&traces).event(&cursor.event(), None, &mut whole);

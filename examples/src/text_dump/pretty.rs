@@ -112,7 +112,7 @@ impl EventText for Pretty {
         text.head.append(out);
         let packet = event.packet();
         if let Some(Some(plan)) = trace.contexts.get_mut(packet.stream_class.index())
-            && let Some(text) = trace.packets.get_mut(event.tracefile_index())
+            && let Some(text) = trace.packets.get_mut(event.tracefile_index().0)
         {
             text.append(event, out, |out| {
                 event.visit(Scope::PacketContext, &mut Fields::new(out, plan, &styles.context));

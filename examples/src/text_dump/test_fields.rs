@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ltt_read::Event;
 use ltt_read::schema::{
     Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind, FixedLen, Flag,
     Format, Integer, Length, OptionField, Selector, Str, StreamClassId, Variant, VariantOption,
 };
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
+use ltt_read::{Event, TracefileIndex};
 
 /// A member of a structure, with its class and value.
 pub(super) type Sample = (&'static str, FieldClass, FieldValue);
@@ -24,7 +24,7 @@ pub(super) fn with_event(members: Vec<Sample>, test: impl FnOnce(&Event<'_>)) {
     let mut writer = writer.with_packet_context(FieldValue::fields([("cpu_id", 3)]));
     writer.event(event_type, 1_000_000_007, values).expect("values that suit");
     trace.add(writer).expect("room");
-    let mut cursor = trace.open().expect("sound metadata").cursor(0);
+    let mut cursor = trace.open().expect("sound metadata").cursor(TracefileIndex(0));
     test(&cursor.next().expect("a sound event").expect("an event"));
 }
 

@@ -17,8 +17,8 @@ use crate::layout::tables::StreamTable;
 use crate::report::{DecodeError, Error};
 use crate::report::{Notice, NoticeKind};
 use crate::schema::EventTypeId;
-use crate::trace::Trace;
 use crate::trace::Tracefile;
+use crate::trace::{Trace, TracefileIndex};
 
 pub use position::Position;
 
@@ -35,7 +35,7 @@ const PREFETCH_DISTANCE: usize = 192;
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-/// let mut cursor = trace.cursor(0);
+/// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
 /// let mut events = 0;
 /// while let Some(event) = cursor.next()? {
 ///     println!("{:?} {}", event.timestamp(), event.event_type().name());
@@ -49,7 +49,7 @@ const PREFETCH_DISTANCE: usize = 192;
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-/// let mut cursor = trace.cursor(0);
+/// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
 /// loop {
 ///     match cursor.advance() {
 ///         Ok(true) => println!("{}", cursor.event().event_type().name()),
@@ -131,13 +131,20 @@ impl Trace {
     /// # Panics
     ///
     /// If `tracefile` is out of range.
-    pub fn cursor(self: &Arc<Self>, tracefile: usize) -> Cursor {
+    pub fn cursor(self: &Arc<Self>, tracefile: TracefileIndex) -> Cursor {
         Cursor::new(self.clone(), tracefile)
+    }
+
+    /// Returns a cursor before the first event of each tracefile.
+    pub fn cursors(
+        self: &Arc<Self>,
+    ) -> impl DoubleEndedIterator<Item = Cursor> + ExactSizeIterator {
+        (0..self.tracefiles().len()).map(|tracefile| self.cursor(TracefileIndex(tracefile)))
     }
 }
 
 impl Cursor {
-    pub(crate) fn new(trace: Arc<Trace>, tracefile: usize) -> Self {
+    pub(crate) fn new(trace: Arc<Trace>, TracefileIndex(tracefile): TracefileIndex) -> Self {
         let len = trace.tracefiles().len();
         assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
         let source = trace.tracefiles()[tracefile].files[0].source.clone();
@@ -189,8 +196,8 @@ impl Cursor {
     }
 
     /// Returns the index of that tracefile in [`Trace::tracefiles`].
-    pub fn tracefile_index(&self) -> usize {
-        self.tracefile as usize
+    pub fn tracefile_index(&self) -> TracefileIndex {
+        TracefileIndex(self.tracefile as usize)
     }
 
     /// Returns the current packet; `None` before the first packet, after the last one,

@@ -11,12 +11,12 @@ use std::hash::{Hash, Hasher};
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-/// let mut cursor = trace.cursor(0);
+/// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
 /// let first = cursor.next()?.expect("an event").position();
 /// let after = cursor.position();
 /// let second = cursor.next()?.expect("another event").offset();
 ///
-/// let mut other = trace.cursor(0);
+/// let mut other = trace.cursor(ltt_read::TracefileIndex(0));
 /// other.seek(after)?;
 /// assert_eq!(other.next()?.map(|event| event.offset()), Some(second));
 /// assert!(first < after);

@@ -19,7 +19,7 @@ use crate::format::Packet;
 use crate::layout::region::Region;
 use crate::report::Error;
 use crate::schema::{EventType, EventTypeId, Scope};
-use crate::trace::{Trace, Tracefile};
+use crate::trace::{Trace, TraceIndex, Tracefile, TracefileIndex};
 
 use value::View;
 use walk::{bytes, first_zero, scalar};
@@ -115,12 +115,12 @@ impl<'a> Event<'a> {
     /// Returns the index of its trace among those that a [`Merge`](crate::Merge) reads; 0
     /// for the event of a cursor that belongs to no merge.
     #[inline]
-    pub fn trace_index(&self) -> usize {
-        self.cursor.trace_number()
+    pub fn trace_index(&self) -> TraceIndex {
+        TraceIndex(self.cursor.trace_number())
     }
 
     /// Returns the index of its tracefile in [`Trace::tracefiles`].
-    pub fn tracefile_index(&self) -> usize {
+    pub fn tracefile_index(&self) -> TracefileIndex {
         self.cursor.tracefile_index()
     }
 
@@ -172,7 +172,7 @@ impl<'a> Event<'a> {
     ///
     /// ```
     /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-    /// # let mut cursor = trace.cursor(0);
+    /// # let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
     /// # let event = cursor.next()?.expect("an event");
     /// use ltt_read::schema::Scope;
     ///

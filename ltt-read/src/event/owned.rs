@@ -8,6 +8,7 @@ use super::value::{StructView, Value};
 use super::value_text;
 use crate::base::time::Timestamp;
 use crate::schema::{EventTypeId, Scope};
+use crate::trace::{TraceIndex, TracefileIndex};
 
 /// A copy of an [`Event`] with all its fields, independent of its cursor and its trace.
 ///
@@ -51,8 +52,8 @@ pub struct OwnedEvent {
     timestamp: Option<Timestamp>,
     type_id: EventTypeId,
     name: Option<Arc<str>>,
-    trace_index: usize,
-    tracefile_index: usize,
+    trace_index: TraceIndex,
+    tracefile_index: TracefileIndex,
     tracefile_name: String,
     cpu: Option<u32>,
     /// The root structures, in the order of [`Scope::ALL`].
@@ -94,12 +95,12 @@ impl OwnedEvent {
 
     /// Returns the index of the trace among those that a [`Merge`](crate::Merge) reads; 0
     /// for an event from a cursor that belongs to no merge.
-    pub fn trace_index(&self) -> usize {
+    pub fn trace_index(&self) -> TraceIndex {
         self.trace_index
     }
 
     /// Returns the index of the tracefile in [`Trace::tracefiles`](crate::Trace::tracefiles).
-    pub fn tracefile_index(&self) -> usize {
+    pub fn tracefile_index(&self) -> TracefileIndex {
         self.tracefile_index
     }
 
@@ -294,7 +295,7 @@ mod serialize {
             map.serialize_entry("time", &self.timestamp)?;
             map.serialize_entry("name", self.name())?;
             map.serialize_entry("type", &self.type_id.0)?;
-            map.serialize_entry("trace", &self.trace_index)?;
+            map.serialize_entry("trace", &self.trace_index.0)?;
             map.serialize_entry("tracefile", &self.tracefile_name)?;
             map.serialize_entry("cpu", &self.cpu)?;
             for scope in Scope::ALL {

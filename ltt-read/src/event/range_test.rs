@@ -19,7 +19,7 @@ pub struct RangeTest {
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-/// use ltt_read::RangeTests;
+/// use ltt_read::{RangeTests, TracefileIndex};
 /// use ltt_read::schema::Scope;
 ///
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
@@ -30,7 +30,7 @@ pub struct RangeTest {
 /// let tests: RangeTests = [prev_tid, next_prio].into_iter().flatten().collect();
 ///
 /// let mut after_idle = 0;
-/// let mut cursor = trace.cursor(0);
+/// let mut cursor = trace.cursor(TracefileIndex(0));
 /// while let Some(event) = cursor.next()? {
 ///     if event.type_id() == switch && event.all_in_range(&tests) {
 ///         assert_eq!(event.field("prev_tid").and_then(|tid| tid.as_i64()), Some(0));

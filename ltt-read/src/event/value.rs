@@ -27,7 +27,7 @@ use crate::schema::Encoding;
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
 /// # let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
-/// # let mut cursor = trace.cursor(0);
+/// # let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
 /// # while cursor.advance()? && cursor.event().type_id() != switch {}
 /// # let event = cursor.event();
 /// use ltt_read::Value;
@@ -376,7 +376,7 @@ mod tests {
         bytes.extend_from_slice(&[1, 2, 0]);
         bytes.extend_from_slice(b"x\0yz\0");
         let trace = Trace::from_memory(metadata, [("s".to_owned(), bytes)]).unwrap();
-        let mut cursor = trace.cursor(0);
+        let mut cursor = trace.cursor(crate::TracefileIndex(0));
         let event = cursor.next().unwrap().unwrap();
         let payload = event.scope(crate::schema::Scope::Payload).unwrap();
         let text = r#"a: -2, b: "a\"\\\n\x1b\xffz\u{202e}", c: [1, 2], s: { len: 0, d: [] }"#;

@@ -14,7 +14,7 @@ use crate::schema::Encoding;
 ///
 /// ```
 /// use ltt_read::schema::Scope;
-/// use ltt_read::{FieldInfo, StrValue, Visitor};
+/// use ltt_read::{FieldInfo, StrValue, TracefileIndex, Visitor};
 ///
 /// /// The number of bytes in string fields.
 /// #[derive(Default)]
@@ -28,7 +28,7 @@ use crate::schema::Encoding;
 ///
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
 /// let mut text = TextBytes::default();
-/// let mut cursor = trace.cursor(0);
+/// let mut cursor = trace.cursor(TracefileIndex(0));
 /// while let Some(event) = cursor.next()? {
 ///     event.visit(Scope::Payload, &mut text);
 /// }

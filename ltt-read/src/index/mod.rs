@@ -17,7 +17,9 @@ use std::sync::Arc;
 use crate::base::time::{TimeSpan, Timestamp};
 use crate::format::Decoder;
 use crate::report::{Notice, NoticeKind};
-use crate::trace::{Index, IndexEntry, PacketTimes, TimedPacket, Trace, Tracefile, times_overlap};
+use crate::trace::{
+    Index, IndexEntry, PacketTimes, TimedPacket, Trace, Tracefile, TracefileIndex, times_overlap,
+};
 
 pub(crate) use survey::Survey;
 
@@ -29,8 +31,8 @@ impl Trace {
     /// # Panics
     ///
     /// If `tracefile` is out of range.
-    pub fn packet_index(&self, tracefile: usize) -> &Index {
-        let tracefile = &self.tracefiles()[tracefile];
+    pub fn packet_index(&self, tracefile: TracefileIndex) -> &Index {
+        let tracefile = self.tracefile(tracefile);
         tracefile.index.get_or_build(|| Index::build(self, tracefile))
     }
 
@@ -42,7 +44,7 @@ impl Trace {
     /// # Panics
     ///
     /// If `tracefile` is out of range.
-    pub fn packet_times(self: &Arc<Self>, tracefile: usize) -> &PacketTimes {
+    pub fn packet_times(self: &Arc<Self>, tracefile: TracefileIndex) -> &PacketTimes {
         times(self, tracefile)
     }
 
@@ -61,7 +63,8 @@ impl Trace {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn time_span(self: &Arc<Self>) -> Option<TimeSpan> {
-        let spans = (0..self.tracefiles().len()).filter_map(|t| self.time_span_of(t));
+        let tracefiles = (0..self.tracefiles().len()).map(TracefileIndex);
+        let spans = tracefiles.filter_map(|tracefile| self.time_span_of(tracefile));
         spans.reduce(TimeSpan::join)
     }
 
@@ -75,7 +78,7 @@ impl Trace {
     /// # Panics
     ///
     /// If `tracefile` is out of range.
-    pub fn time_span_of(self: &Arc<Self>, tracefile: usize) -> Option<TimeSpan> {
+    pub fn time_span_of(self: &Arc<Self>, tracefile: TracefileIndex) -> Option<TimeSpan> {
         time_span(self, tracefile)
     }
 }
@@ -158,7 +161,7 @@ fn remove_duplicates(decoder: &Decoder, tracefile: &Tracefile, entries: &mut Vec
 }
 
 /// Returns the times of the packets of a tracefile, determining them if necessary.
-pub(crate) fn times(trace: &Arc<Trace>, tracefile: usize) -> &PacketTimes {
+pub(crate) fn times(trace: &Arc<Trace>, tracefile: TracefileIndex) -> &PacketTimes {
     let index = trace.packet_index(tracefile);
     index.times.get_or_init(|| match trust::doubt(trace, tracefile, index) {
         Ok(()) => trust::declared(trace, index),
@@ -168,7 +171,7 @@ pub(crate) fn times(trace: &Arc<Trace>, tracefile: usize) -> &PacketTimes {
 
 /// Returns the time span of a tracefile, from the times of its packets, or from its events
 /// if the end of its last packet is unknown. `None` if it has no times.
-pub(crate) fn time_span(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan> {
+pub(crate) fn time_span(trace: &Arc<Trace>, tracefile: TracefileIndex) -> Option<TimeSpan> {
     let times = times(trace, tracefile);
     if times.are_read() || times.time_span().is_some() {
         return times.time_span();
@@ -192,7 +195,7 @@ pub(crate) fn time_span(trace: &Arc<Trace>, tracefile: usize) -> Option<TimeSpan
 
 /// Returns a survey that determines the times of the packets of a tracefile; `None` if
 /// they are known, or can be determined without reading the events.
-pub(crate) fn survey(trace: &Arc<Trace>, tracefile: usize) -> Option<Survey> {
+pub(crate) fn survey(trace: &Arc<Trace>, tracefile: TracefileIndex) -> Option<Survey> {
     let index = trace.packet_index(tracefile);
     if index.times.get().is_some() {
         return None;
@@ -217,7 +220,7 @@ pub(crate) fn store_survey(survey: Survey) {
 /// file's times was checked when it was read.
 pub(crate) fn packet_reaching(
     trace: &Arc<Trace>,
-    tracefile: usize,
+    tracefile: TracefileIndex,
     time: Timestamp,
 ) -> Option<(TimedPacket, bool)> {
     loop {
@@ -231,7 +234,7 @@ pub(crate) fn packet_reaching(
         // In this case, `times.packets()` corresponds to the index.
         let last = index.entries.len().min(at.saturating_add(2));
         let used = index.entries.get(at.saturating_sub(1)..last).unwrap_or_default();
-        let file = &trace.tracefiles()[tracefile];
+        let file = trace.tracefile(tracefile);
         match index.check(trace, file, used) {
             None => return found.map(|packet| (packet, at < times.packets().len())),
             Some(wrong) => file.index.rebuild(|| {

@@ -7,7 +7,7 @@ use super::trust::{DISORDER, Doubt, OUTSIDE};
 use crate::base::time::{TimeSpan, Timestamp};
 use crate::cursor::Cursor;
 use crate::report::{Notice, NoticeKind};
-use crate::trace::{Declared, PacketTimes, TimedPacket, Trace};
+use crate::trace::{Declared, PacketTimes, TimedPacket, Trace, TracefileIndex};
 
 /// A scan of all events of a tracefile for their times, in bounded steps.
 ///
@@ -70,7 +70,7 @@ impl Current {
 }
 
 impl Survey {
-    pub(super) fn new(trace: &Arc<Trace>, tracefile: usize, doubt: Doubt) -> Self {
+    pub(super) fn new(trace: &Arc<Trace>, tracefile: TracefileIndex, doubt: Doubt) -> Self {
         let notice = match doubt {
             Doubt::Unknown => None,
             Doubt::Contradiction(notice) => Some(notice),
@@ -91,7 +91,7 @@ impl Survey {
         self.cursor.trace()
     }
 
-    pub(super) fn tracefile(&self) -> usize {
+    pub(super) fn tracefile(&self) -> TracefileIndex {
         self.cursor.tracefile_index()
     }
 

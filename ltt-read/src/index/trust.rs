@@ -3,7 +3,7 @@
 use crate::base::time::{TimeSpan, Timestamp};
 use crate::format::{PacketBounds, packet_bounds};
 use crate::report::{Notice, NoticeKind};
-use crate::trace::{Index, PacketTimes, TimedPacket, Trace};
+use crate::trace::{Index, PacketTimes, TimedPacket, Trace, TracefileIndex};
 
 /// The reason why declared times are not trusted.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) enum Doubt {
 
 /// Determines whether the times that packets declare can be trusted. The error is the
 /// reason why they are not.
-pub(super) fn doubt(trace: &Trace, tracefile: usize, index: &Index) -> Result<(), Doubt> {
+pub(super) fn doubt(trace: &Trace, tracefile: TracefileIndex, index: &Index) -> Result<(), Doubt> {
     let bounds = packet_bounds(trace.schema());
     if trace.is_small() || bounds == PacketBounds::Unknown {
         return Err(Doubt::Unknown);
@@ -35,7 +35,7 @@ pub(super) fn doubt(trace: &Trace, tracefile: usize, index: &Index) -> Result<()
             _ => before.begin <= begin && end.is_none_or(|end| before.end <= Some(end)),
         };
         if !in_order {
-            let files = trace.tracefiles().get(tracefile).map(|tracefile| &tracefile.files);
+            let files = trace.tracefiles().get(tracefile.0).map(|tracefile| &tracefile.files);
             let file = files.and_then(|files| files.get(entry.file as usize));
             let Some(file) = file.map(|file| file.path.clone()) else { continue };
             let kind = NoticeKind::PacketTimesIgnored { reason: DISORDER };

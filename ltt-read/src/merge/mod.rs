@@ -16,7 +16,7 @@ use crate::cursor::Cursor;
 use crate::event::Event;
 use crate::report::Error;
 use crate::report::Notice;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceIndex, TracefileIndex, TracefileNumber};
 
 use damage::Damage;
 pub use event_sink::EventSink;
@@ -84,13 +84,13 @@ impl Merge {
     /// other tracefiles are never read.
     pub fn with_tracefiles(
         traces: &[Arc<Trace>],
-        mut wanted: impl FnMut(usize, usize) -> bool,
+        mut wanted: impl FnMut(TraceIndex, TracefileIndex) -> bool,
     ) -> Self {
         let mut cursors = Vec::new();
         for (number, trace) in traces.iter().enumerate() {
-            for tracefile in (0..trace.tracefiles().len()).filter(|t| wanted(number, *t)) {
-                cursors.push(trace.cursor(tracefile).with_trace_number(number));
-            }
+            let mut wanted = |cursor: &Cursor| wanted(TraceIndex(number), cursor.tracefile_index());
+            let cursors_of = trace.cursors().filter(|cursor| wanted(cursor));
+            cursors.extend(cursors_of.map(|cursor| cursor.with_trace_number(number)));
         }
         let bytes_total = cursors.iter().map(|c| c.tracefile().size()).sum();
         Merge {
@@ -134,17 +134,17 @@ impl Merge {
     /// use std::ops::ControlFlow;
     ///
     /// use ltt_read::schema::EventTypeId;
-    /// use ltt_read::{Event, EventSink, Merge};
+    /// use ltt_read::{Event, EventSink, Merge, TracefileNumber};
     ///
     /// /// Stops at the tenth event of a type.
     /// struct Tenth(Option<EventTypeId>, u32);
     ///
     /// impl EventSink for Tenth {
-    ///     fn accepts(&mut self, _: usize, event: &Event<'_>) -> bool {
+    ///     fn accepts(&mut self, _: TracefileNumber, event: &Event<'_>) -> bool {
     ///         Some(event.type_id()) == self.0
     ///     }
     ///
-    ///     fn receive(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> ControlFlow<()> {
+    ///     fn receive(&mut self, _: &Merge, _: TracefileNumber, _: &Event<'_>) -> ControlFlow<()> {
     ///         self.1 += 1;
     ///         if self.1 == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     ///     }
@@ -176,7 +176,7 @@ impl Merge {
                             if key >= self.tree.runner_up {
                                 break key;
                             }
-                            if listener.accepts(number as usize, &cursor.event()) {
+                            if listener.accepts(TracefileNumber(number as usize), &cursor.event()) {
                                 break 'found true;
                             }
                             count += 1;
@@ -188,7 +188,7 @@ impl Merge {
                     }
                 }
                 match self.current() {
-                    Some(event) => listener.accepts(self.current as usize, &event),
+                    Some(event) => listener.accepts(TracefileNumber(self.current as usize), &event),
                     None => return count,
                 }
             };
@@ -196,7 +196,7 @@ impl Merge {
             if is_wanted {
                 let number = self.current as usize;
                 let event = self.cursors[number].event();
-                if listener.receive(self, number, &event).is_break() {
+                if listener.receive(self, TracefileNumber(number), &event).is_break() {
                     break;
                 }
             }

@@ -4,6 +4,7 @@ use super::{Damage, Merge, NO_CURSOR, seek_all};
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
 use crate::event::Event;
+use crate::trace::TracefileNumber;
 
 impl Merge {
     /// Un-reads the current event: [`next`](Self::next) returns it again. Does nothing if
@@ -31,8 +32,8 @@ impl Merge {
         self.cursors.get(self.current as usize).map(Cursor::event)
     }
 
-    /// Returns the index of the current event's tracefile among those of all traces, from
-    /// 0; `None` if there is no [current event](Self::current).
+    /// Returns the number of the current event's tracefile among those of all traces;
+    /// `None` if there is no [current event](Self::current).
     ///
     /// ```
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -41,15 +42,15 @@ impl Merge {
     /// assert_eq!(merge.current_tracefile(), None);
     /// let name = merge.next().map(|event| event.tracefile().name().to_owned());
     /// let number = merge.current_tracefile().expect("an event");
-    /// assert_eq!(name.as_deref(), Some(traces[0].tracefiles()[number].name()));
+    /// assert_eq!(name.as_deref(), Some(traces[0].tracefiles()[number.0].name()));
     /// merge.unread();
     /// assert_eq!(merge.current_tracefile(), None);
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     #[inline(always)]
-    pub fn current_tracefile(&self) -> Option<usize> {
+    pub fn current_tracefile(&self) -> Option<TracefileNumber> {
         let number = self.current as usize;
-        (number < self.cursors.len()).then_some(number)
+        (number < self.cursors.len()).then_some(TracefileNumber(number))
     }
 
     /// Returns the positions of all tracefiles, those of the first trace first. The
@@ -90,11 +91,11 @@ impl Merge {
     /// tracefile: before or after an event whose [time of delivery](Self::delivery_time)
     /// is `time`. The other tracefiles seek that time. No tracefile is left out
     /// afterwards.
-    pub fn seek_delivery(&mut self, time: Timestamp, tracefile: usize, place: Position) {
+    pub fn seek_delivery(&mut self, time: Timestamp, tracefile: TracefileNumber, place: Position) {
         self.note_indexes();
         self.left_out.clear();
         let Self { cursors, damage, .. } = self;
-        let own = tracefile.min(cursors.len());
+        let own = tracefile.0.min(cursors.len());
         let (before, rest) = cursors.split_at_mut(own);
         let (own, after) = rest.split_at_mut(rest.len().min(1));
         // Events of equal times are ordered by tracefile.
@@ -111,14 +112,18 @@ impl Merge {
     }
 
     /// Leaves out all tracefiles except those for which `wanted` returns `true`, given
-    /// their index. The cursors of the left-out tracefiles do not move. The current event
+    /// their number. The cursors of the left-out tracefiles do not move. The current event
     /// may belong to a left-out tracefile, so there is no current event after this call.
-    pub fn retain_tracefiles(&mut self, wanted: impl FnMut(usize) -> bool) {
+    pub fn retain_tracefiles(&mut self, wanted: impl FnMut(TracefileNumber) -> bool) {
         if self.current().is_some() {
             self.next();
             self.unread();
         }
-        self.left_out = (0..self.cursors.len()).map(wanted).map(|wanted| !wanted).collect();
+        self.left_out = (0..self.cursors.len())
+            .map(TracefileNumber)
+            .map(wanted)
+            .map(|wanted| !wanted)
+            .collect();
         if self.loaded {
             self.remove_left_out();
         }

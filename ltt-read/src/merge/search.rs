@@ -48,10 +48,7 @@ const ENTRY: u64 = 64;
 impl TimeSearch {
     /// Creates a search for a time in all tracefiles of the traces. Nothing is read yet.
     pub fn new(traces: &[Arc<Trace>], time: Timestamp) -> Self {
-        let cursors = |trace: &Arc<Trace>| {
-            let tracefiles = 0..trace.tracefiles().len();
-            tracefiles.rev().map(|tracefile| trace.cursor(tracefile)).collect::<Vec<_>>()
-        };
+        let cursors = |trace: &Arc<Trace>| trace.cursors().rev().collect::<Vec<_>>();
         TimeSearch {
             time,
             rest: traces.iter().rev().flat_map(cursors).collect(),

@@ -16,6 +16,7 @@ pub use verdicts::Verdicts;
 use crate::base::time::TimeSpan;
 use crate::event::Event;
 use crate::schema::EventTypeId;
+use crate::trace::{TraceIndex, TracefileIndex};
 
 /// A description of the wanted events of some traces. Only [`matches`](Self::matches) is
 /// required. The other methods describe what is known without looking at an event.
@@ -34,15 +35,15 @@ use crate::schema::EventTypeId;
 ///
 /// impl EventSelection for One<'_> {
 ///     fn matches(&self, event: &Event<'_>) -> bool {
-///         event.type_id() == self.event_type && self.may_match(0, event.tracefile_index())
+///         event.type_id() == self.event_type && self.may_match(TraceIndex(0), event.tracefile_index())
 ///     }
 ///
-///     fn verdict(&self, _trace: usize, event_type: EventTypeId) -> Verdict {
+///     fn verdict(&self, _trace: TraceIndex, event_type: EventTypeId) -> Verdict {
 ///         if event_type == self.event_type { Verdict::Depends } else { Verdict::Never }
 ///     }
 ///
-///     fn may_match(&self, _trace: usize, tracefile: usize) -> bool {
-///         self.trace.tracefiles()[tracefile].cpu() == Some(self.cpu)
+///     fn may_match(&self, _trace: TraceIndex, tracefile: TracefileIndex) -> bool {
+///         self.trace.tracefile(tracefile).cpu() == Some(self.cpu)
 ///     }
 /// }
 /// ```
@@ -53,7 +54,7 @@ pub trait EventSelection {
 
     /// Returns what is known about all events of a type. `trace` is the index of the
     /// trace.
-    fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
+    fn verdict(&self, trace: TraceIndex, event_type: EventTypeId) -> Verdict {
         let _ = (trace, event_type);
         Verdict::Depends
     }
@@ -62,14 +63,14 @@ pub trait EventSelection {
     /// [depends](Verdict::Depends) on the event. [`matches`](Self::matches) is called
     /// only for the events that the shortcut leaves undecided. `None` if there is no such
     /// test.
-    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+    fn shortcut(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {
         let _ = (trace, event_type);
         None
     }
 
     /// Returns `true` if an event of a tracefile may be wanted. `trace` is the index of
     /// the trace and `tracefile` that of the tracefile in it.
-    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
+    fn may_match(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
         let _ = (trace, tracefile);
         true
     }
@@ -86,15 +87,15 @@ impl<C: EventSelection + ?Sized> EventSelection for &C {
         (**self).matches(event)
     }
 
-    fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
+    fn verdict(&self, trace: TraceIndex, event_type: EventTypeId) -> Verdict {
         (**self).verdict(trace, event_type)
     }
 
-    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
+    fn shortcut(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {
         (**self).shortcut(trace, event_type)
     }
 
-    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
+    fn may_match(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
         (**self).may_match(trace, tracefile)
     }
 

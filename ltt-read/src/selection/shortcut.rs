@@ -19,7 +19,7 @@ use crate::event::RangeTests;
 /// let shortcut = Shortcut::new(to_idle, false, Verdict::Always);
 ///
 /// let mut idle = 0;
-/// let mut cursor = trace.cursor(0);
+/// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
 /// while let Some(event) = cursor.next()? {
 ///     let full_test = || unreachable!("the shortcut decides every event");
 ///     idle += u32::from(event.type_id() == switch && shortcut.passes(&event, full_test));

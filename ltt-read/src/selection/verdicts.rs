@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{EventSelection, Shortcut, Verdict};
 use crate::event::Event;
 use crate::schema::EventTypeId;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceIndex};
 
 /// A table of the verdicts and shortcuts of a selection for all event types of some traces.
 ///
@@ -21,7 +21,7 @@ use crate::trace::Trace;
 ///         false
 ///     }
 ///
-///     fn verdict(&self, _: usize, _: ltt_read::schema::EventTypeId) -> Verdict {
+///     fn verdict(&self, _: ltt_read::TraceIndex, _: ltt_read::schema::EventTypeId) -> Verdict {
 ///         Verdict::Never
 ///     }
 /// }
@@ -58,6 +58,7 @@ impl Verdicts {
         let (mut codes, mut shortcuts) = (Vec::new(), Vec::new());
         let mut bases = Vec::with_capacity(traces.len());
         for (number, trace) in traces.iter().enumerate() {
+            let number = TraceIndex(number);
             bases.push(codes.len());
             for id in (0..trace.schema().event_types.len() as u32).map(EventTypeId) {
                 codes.push(match (choice.verdict(number, id), choice.shortcut(number, id)) {
@@ -86,7 +87,7 @@ impl Verdicts {
         if self.is_all {
             return true;
         }
-        let code = self.bases.get(event.trace_index()).map_or(NEVER, |base| {
+        let code = self.bases.get(event.trace_index().0).map_or(NEVER, |base| {
             let code = self.codes.get(base + event.type_id().index());
             code.copied().unwrap_or(NEVER)
         });

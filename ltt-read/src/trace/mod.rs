@@ -3,6 +3,7 @@
 mod data_file;
 mod duplicates;
 mod grouping;
+mod index_types;
 mod packet_index;
 mod packet_times;
 mod tracefile;
@@ -22,6 +23,7 @@ use grouping::tracefiles;
 
 pub(crate) use data_file::DataFile;
 pub(crate) use duplicates::{DuplicateRun, files_overlap, times_overlap};
+pub use index_types::{TraceIndex, TracefileIndex, TracefileNumber};
 pub(crate) use packet_index::{Declared, Indexes};
 pub use packet_index::{Index, IndexEntry};
 pub use packet_times::PacketTimes;
@@ -76,7 +78,7 @@ impl Trace {
     ///     trace { major = 1; minor = 8; byte_order = le; };
     ///     event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
     /// let trace = ltt_read::Trace::from_memory(metadata, [("stream".to_owned(), vec![7, 8])])?;
-    /// let mut cursor = trace.cursor(0);
+    /// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
     /// let tick = cursor.next()?.expect("an event a byte");
     /// assert_eq!(tick.field("n").and_then(|n| n.as_u64()), Some(7));
     /// # Ok::<(), ltt_read::Error>(())
@@ -146,10 +148,19 @@ impl Trace {
         self.schema().uuid
     }
 
-    /// Returns the tracefiles, sorted by channel and CPU. The index in this slice is the
-    /// number of the tracefile in all other functions. Empty files are left out.
+    /// Returns the tracefiles, sorted by channel and CPU. Their [`TracefileIndex`] is the
+    /// index in this slice. Empty files are left out.
     pub fn tracefiles(&self) -> &[Tracefile] {
         &self.tracefiles
+    }
+
+    /// Returns a tracefile.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of range.
+    pub fn tracefile(&self, index: TracefileIndex) -> &Tracefile {
+        &self.tracefiles[index.0]
     }
 
     /// Returns an event type.

@@ -33,8 +33,8 @@ const ID: u32 = 31;
 /// writer.event(0, open, 1_000_000, &[3.into(), "/etc/passwd".into()])?;
 ///
 /// let trace = legacy::from_memory(writer.finish())?;
-/// let fs = trace.tracefiles().iter().position(|t| t.channel() == "fs").expect("a channel");
-/// let mut cursor = trace.cursor(fs);
+/// let is_fs = |cursor: &ltt_read::Cursor| cursor.tracefile().channel() == "fs";
+/// let mut cursor = trace.cursors().find(is_fs).expect("a channel");
 /// let event = cursor.next()?.expect("an event");
 /// assert_eq!(event.event_type().name(), "open");
 /// assert_eq!(event.field("fd").and_then(|fd| fd.as_i64()), Some(3));

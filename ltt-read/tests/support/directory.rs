@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ltt_read::{
-    Cursor, Event, EventSink, Merge, OnFailure, OpenOptions, Opened, Timestamp, Trace, find_traces,
+    Cursor, Event, EventSink, Merge, OnFailure, OpenOptions, Opened, Timestamp, Trace,
+    TracefileIndex, TracefileNumber, find_traces,
 };
 
 const METADATA: [&[u8]; 4] = [
@@ -232,11 +233,12 @@ fn read(traces: &[Arc<Trace>], bytes: &mut Bytes<'_>) {
         assert_eq!(times(&mut merge).len(), all.len() - at, "from a saved position");
     }
     let is_honest = traces.iter().all(|trace| {
-        (0..trace.tracefiles().len()).all(|number| is_honest(&mut trace.cursor(number)))
+        (0..trace.tracefiles().len())
+            .all(|number| is_honest(&mut trace.cursor(TracefileIndex(number))))
     });
     for trace in traces {
         for number in 0..trace.tracefiles().len() {
-            let entries = trace.packet_index(number).entries();
+            let entries = trace.packet_index(TracefileIndex(number)).entries();
             let mut places = entries.iter().map(|entry| (entry.file, entry.offset));
             let mut last = None;
             assert!(places.all(|place| last.replace(place) < Some(place)), "packets out of order");
@@ -284,15 +286,20 @@ fn is_honest(cursor: &mut Cursor) -> bool {
     }
 }
 
-/// A listener that wants no event.
+/// A sink that wants no event.
 struct Nothing;
 
 impl EventSink for Nothing {
-    fn accepts(&mut self, _: usize, _: &Event<'_>) -> bool {
+    fn accepts(&mut self, _: TracefileNumber, _: &Event<'_>) -> bool {
         false
     }
 
-    fn receive(&mut self, _: &Merge, _: usize, _: &Event<'_>) -> std::ops::ControlFlow<()> {
+    fn receive(
+        &mut self,
+        _: &Merge,
+        _: TracefileNumber,
+        _: &Event<'_>,
+    ) -> std::ops::ControlFlow<()> {
         std::ops::ControlFlow::Continue(())
     }
 }

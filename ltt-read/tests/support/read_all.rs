@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ltt_read::schema::Scope;
-use ltt_read::{Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, Value, Visitor};
+use ltt_read::{
+    Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, TracefileIndex, Value, Visitor,
+};
 
 /// A checksum of the data read, so that reading cannot be optimised away and ways of
 /// reading can be compared.
@@ -92,7 +94,7 @@ fn check_handles(event: Event<'_>) {
 
 /// Seeks the positions of some events of a tracefile.
 fn check_positions(trace: &Arc<Trace>, tracefile: usize) {
-    let mut cursor = trace.cursor(tracefile);
+    let mut cursor = trace.cursor(TracefileIndex(tracefile));
     let mut cuts = Vec::new();
     let mut count = 0u64;
     loop {
@@ -160,8 +162,8 @@ fn check_place(error: &Error) {
 pub(crate) fn read_all(trace: &Arc<Trace>) -> Seen {
     let (mut seen, mut values) = (Seen::default(), Seen::default());
     for n in 0..trace.tracefiles().len() {
-        read_tracefile(&mut trace.cursor(n), &mut seen, visit_event);
-        read_tracefile(&mut trace.cursor(n), &mut values, values_of_event);
+        read_tracefile(&mut trace.cursor(TracefileIndex(n)), &mut seen, visit_event);
+        read_tracefile(&mut trace.cursor(TracefileIndex(n)), &mut values, values_of_event);
         check_positions(trace, n);
     }
     assert_eq!(seen, values, "visiting and reading values differ");

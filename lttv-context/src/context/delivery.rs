@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use ltt_read::{Event, EventSink, Merge};
+use ltt_read::{Event, EventSink, Merge, TracefileNumber};
 use lttv_hooks::{Flow, HooksFound};
 
 use super::time_filter::TimeFilter;
@@ -147,12 +147,12 @@ impl<M: Mode> Delivery<'_, '_, M> {
             if M::BY_TIME
                 && let Some(time_filter) = &mut self.time_filter
             {
-                match time_filter.admits((time, tracefile as u32), &event, self.limit) {
+                match time_filter.admits((time, tracefile.0 as u32), &event, self.limit) {
                     Ok(is_in_time) => is_skipped = !is_in_time,
                     Err(reason) => return Some(Pause::Before(reason)),
                 }
             } else if time >= self.limit.time {
-                if let Some(reason) = self.limit.met((time, tracefile as u32), &event) {
+                if let Some(reason) = self.limit.met((time, tracefile.0 as u32), &event) {
                     return Some(Pause::Before(reason));
                 }
                 // The merge evaluates the check only for events before the limit.
@@ -166,7 +166,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             self.time = time;
             self.left -= 1;
             let latest = self.latest.replace(self.time);
-            let key = (self.time, tracefile as u32);
+            let key = (self.time, tracefile.0 as u32);
             let pause = self.call(merge, &event, found, key, latest, is_skipped);
             if pause.is_some() {
                 return pause;
@@ -237,7 +237,7 @@ struct HookListener<'d, D> {
 
 impl<M: Mode> EventSink for HookListener<'_, Delivery<'_, '_, M>> {
     #[inline(always)]
-    fn accepts(&mut self, tracefile: usize, event: &Event<'_>) -> bool {
+    fn accepts(&mut self, tracefile: TracefileNumber, event: &Event<'_>) -> bool {
         let delivery = &mut *self.delivery;
         self.time = delivery.time.max(time_of(event));
         let key = delivery.dispatch.key(tracefile, event.type_id());
@@ -254,10 +254,15 @@ impl<M: Mode> EventSink for HookListener<'_, Delivery<'_, '_, M>> {
     }
 
     #[inline(always)]
-    fn receive(&mut self, merge: &Merge, tracefile: usize, event: &Event<'_>) -> ControlFlow<()> {
+    fn receive(
+        &mut self,
+        merge: &Merge,
+        tracefile: TracefileNumber,
+        event: &Event<'_>,
+    ) -> ControlFlow<()> {
         let delivery = &mut *self.delivery;
         let Some(found) = self.found else { return ControlFlow::Continue(()) };
-        let place = (self.time, tracefile as u32);
+        let place = (self.time, tracefile.0 as u32);
         if self.time >= delivery.limit.time
             && let Some(reason) = delivery.limit.met(place, event)
         {

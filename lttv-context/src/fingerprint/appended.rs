@@ -4,7 +4,7 @@
 //! of its last packet are therefore complete in this tracefile. Another tracefile may be
 //! behind, and receive events before that time.
 
-use ltt_read::{IndexEntry, Timestamp};
+use ltt_read::{IndexEntry, Timestamp, TracefileIndex};
 
 use crate::traceset::Traceset;
 
@@ -33,7 +33,7 @@ impl Traceset {
         for trace in self.traces() {
             for number in 0..trace.tracefiles().len() {
                 let sizes: Vec<u64> = trace.tracefiles()[number].file_sizes().collect();
-                let mut packets = trace.packet_index(number).entries().iter().rev();
+                let mut packets = trace.packet_index(TracefileIndex(number)).entries().iter().rev();
                 if let Some(last) = packets.find(|packet| is_within(packet, &sizes)) {
                     let slack = end_of(last).since(last.start) / 16;
                     let end = end_of(last).saturating_sub(slack);
@@ -56,7 +56,7 @@ pub(super) fn unchanged_before(sizes: Vec<Vec<u64>>, traceset: &Traceset) -> Opt
         if trace.tracefiles()[number].file_sizes().eq(before.iter().copied()) {
             return Timestamp::MAX;
         }
-        let packets = trace.packet_index(number).entries();
+        let packets = trace.packet_index(TracefileIndex(number)).entries();
         let new = packets.iter().filter(|packet| !is_within(packet, &before));
         new.map(|packet| packet.start).min().unwrap_or_else(|| {
             // The new packet is incomplete and not in the index, but it may contain events.

@@ -5,7 +5,7 @@ mod file;
 
 use std::borrow::Cow;
 
-use ltt_read::{Timestamp, Trace};
+use ltt_read::{Timestamp, Trace, TracefileIndex};
 
 use crate::traceset::Traceset;
 
@@ -231,7 +231,7 @@ fn each_metadata(trace: &Trace, mut visit: impl FnMut(CurrentFile<'_>)) {
 /// Calls a function for each file of a tracefile.
 fn each_file(trace: &Trace, number: usize, mut visit: impl FnMut(CurrentFile<'_>)) {
     let Some(tracefile) = trace.tracefiles().get(number) else { return };
-    let mut packets = trace.packet_index(number).entries();
+    let mut packets = trace.packet_index(TracefileIndex(number)).entries();
     for (file, (path, bytes)) in (0..).zip(tracefile.files().zip(tracefile.file_bytes())) {
         let (of_file, rest) = packets.split_at(packets.partition_point(|p| p.file <= file));
         packets = rest;

@@ -58,7 +58,12 @@ impl EventCall<'_, '_> {
             }
             false => self.merge.positions(),
         };
-        TracesetPosition::new(generation, Some((self.time, number as u32)), self.latest, positions)
+        TracesetPosition::new(
+            generation,
+            Some((self.time, number.0 as u32)),
+            self.latest,
+            positions,
+        )
     }
 
     /// Returns the time of delivery: the event's own time, or that of an earlier event if the

@@ -64,7 +64,7 @@ impl<'h> Check<'h> {
 
     /// Stops the merge from reading the tracefiles in which no event passes.
     pub(crate) fn retain_tracefiles(&mut self, merge: &mut Merge) {
-        merge.retain_tracefiles(|number| self.tracefiles.get(number) == Some(&true));
+        merge.retain_tracefiles(|number| self.tracefiles.get(number.0) == Some(&true));
         self.moved();
     }
 

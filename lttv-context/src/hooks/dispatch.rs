@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ltt_read::Field;
 use ltt_read::schema::EventTypeId;
+use ltt_read::{Field, TraceIndex, TracefileNumber};
 use lttv_hooks::{
     HookId, HookTargets, HooksAt, HooksById, HooksFound, Priority, ReadyHooks, Removal,
 };
@@ -65,9 +65,9 @@ struct Registered {
 #[derive(Debug, Clone, Copy)]
 struct Table {
     base: usize,
-    trace: usize,
+    trace: TraceIndex,
     /// The number of one of these tracefiles.
-    tracefile: usize,
+    tracefile: TracefileNumber,
     /// `true` if the tracefile does not share its keys.
     single: bool,
 }
@@ -81,7 +81,7 @@ impl<'h> Dispatch<'h> {
             tables: Vec::new(),
             keys: 0,
         };
-        let mut known: HashMap<(usize, &str), usize> = HashMap::new();
+        let mut known: HashMap<(TraceIndex, &str), usize> = HashMap::new();
         for tracefile in contexts.tracefiles() {
             let channel = (tracefile.trace_index(), tracefile.tracefile().channel());
             let table = match known.get(&channel) {
@@ -155,7 +155,7 @@ impl<'h> Dispatch<'h> {
     }
 
     /// Moves a tracefile to keys of its own.
-    fn separate(&mut self, contexts: &Contexts, number: usize) {
+    fn separate(&mut self, contexts: &Contexts, TracefileNumber(number): TracefileNumber) {
         let Some(tracefile) = contexts.tracefiles().get(number) else { return };
         let base = self.bases[number];
         let Some(at) = self.tables.iter().position(|table| table.base == base) else { return };
@@ -167,7 +167,8 @@ impl<'h> Dispatch<'h> {
         let mut others = (0..self.bases.len()).filter(|other| self.bases[*other] == base);
         if let Some(other) = others.next() {
             let single = others.next().is_none();
-            self.tables[at] = Table { tracefile: other, single, ..self.tables[at] };
+            self.tables[at] =
+                Table { tracefile: TracefileNumber(other), single, ..self.tables[at] };
         }
         let ids: Vec<_> = self.subscriptions.keys().copied().collect();
         for id in ids {
@@ -189,7 +190,7 @@ impl<'h> Dispatch<'h> {
         let mut keys = Vec::new();
         for trace in contexts.traces() {
             let tables = self.tables.iter().filter(|table| {
-                let tracefile = &contexts.tracefiles()[table.tracefile];
+                let tracefile = &contexts.tracefiles()[table.tracefile.0];
                 table.trace == trace.index()
                     && subscription.wants_channel(tracefile.tracefile().channel())
                     && match subscription.scope {
@@ -224,8 +225,8 @@ pub(crate) struct Ready<'a, 'h> {
 impl<'h> Ready<'_, 'h> {
     /// Returns the key of events of a type in a tracefile.
     #[inline(always)]
-    pub(crate) fn key(&self, tracefile: usize, event_type: EventTypeId) -> usize {
-        self.bases.get(tracefile).copied().unwrap_or_default() + event_type.index()
+    pub(crate) fn key(&self, tracefile: TracefileNumber, event_type: EventTypeId) -> usize {
+        self.bases.get(tracefile.0).copied().unwrap_or_default() + event_type.index()
     }
 
     /// Returns `true` if there may be hooks for a key, and `false` for most keys without hooks.

@@ -1,7 +1,7 @@
 //! Subscriptions: the choice of events that a hook is called for.
 
 use ltt_read::schema::{EventType, EventTypeId, Scope as FieldScope};
-use ltt_read::{Field, Trace};
+use ltt_read::{Field, Trace, TraceIndex, TracefileNumber};
 use lttv_hooks::{HookId, Priority};
 
 use super::pattern::Pattern;
@@ -47,7 +47,7 @@ pub struct Subscription {
 pub(crate) enum EventSelector {
     Everything,
     Named(Pattern),
-    Type { trace: usize, event_type: EventTypeId },
+    Type { trace: TraceIndex, event_type: EventTypeId },
 }
 
 /// A part of a traceset.
@@ -57,9 +57,9 @@ pub enum Scope {
     #[default]
     Traceset,
     /// The trace of this index in the traceset.
-    Trace(usize),
+    Trace(TraceIndex),
     /// The tracefile of this number among all tracefiles of the traceset.
-    Tracefile(usize),
+    Tracefile(TracefileNumber),
 }
 
 impl Scope {
@@ -79,7 +79,8 @@ impl Scope {
 
     /// Returns the intersection of two parts, or `None` if it is empty.
     pub(crate) fn intersect(self, other: Scope, contexts: &Contexts) -> Option<Scope> {
-        let trace_of = |number: usize| Some(contexts.tracefiles().get(number)?.trace_index());
+        let trace_of =
+            |number: TracefileNumber| Some(contexts.tracefiles().get(number.0)?.trace_index());
         match (self, other) {
             (Scope::Traceset, part) | (part, Scope::Traceset) => Some(part),
             (Scope::Trace(a), Scope::Trace(b)) => (a == b).then_some(self),
@@ -105,7 +106,7 @@ impl Subscription {
     }
 
     /// Creates a subscription to one event type of the trace of an index.
-    pub fn to_type(trace: usize, event_type: EventTypeId) -> Self {
+    pub fn to_type(trace: TraceIndex, event_type: EventTypeId) -> Self {
         Self::new(EventSelector::Type { trace, event_type })
     }
 
@@ -175,7 +176,7 @@ impl Subscription {
     }
 
     /// Finds the selected event types of a trace, each with the handles of its fields.
-    pub(crate) fn types(&self, index: usize, trace: &Trace) -> Vec<(EventTypeId, Vec<Field>)> {
+    pub(crate) fn types(&self, index: TraceIndex, trace: &Trace) -> Vec<(EventTypeId, Vec<Field>)> {
         let schema = trace.schema();
         if self
             .domain
@@ -211,7 +212,7 @@ impl Subscription {
             && [&self.channel, &self.provider, &self.domain].iter().all(|p| p.is_none())
     }
 
-    fn wants(&self, trace: usize, id: EventTypeId, event_type: &EventType) -> bool {
+    fn wants(&self, trace: TraceIndex, id: EventTypeId, event_type: &EventType) -> bool {
         let mut name = event_type.name();
         if let Some(pattern) = &self.provider {
             let Some((provider, rest)) = name.split_once(':') else { return false };

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ltt_read::{Error, Notice, Timestamp};
+use ltt_read::{Error, Notice, Timestamp, TracefileIndex};
 
 use crate::bounds::Bounds;
 use crate::traceset::Traceset;
@@ -202,9 +202,13 @@ impl ParallelReader {
         // Without index files, this reads a little of each packet.
         for_each(self.threads, tracefiles.len(), |number| {
             let (trace, index) = tracefiles[number];
-            trace.packet_index(index);
+            trace.packet_index(TracefileIndex(index));
         });
-        let entries = || tracefiles.iter().flat_map(|(trace, i)| trace.packet_index(*i).entries());
+        let entries = || {
+            tracefiles
+                .iter()
+                .flat_map(|(trace, i)| trace.packet_index(TracefileIndex(*i)).entries())
+        };
         let slices = self.slices.unwrap_or_else(|| {
             // A slice should be long compared with the packets at its ends. At the same time, no
             // thread should wait long for the last slice of another.

@@ -144,7 +144,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let traceset = write(dir.path());
         let trace = &traceset.traces()[0];
-        let packets = || (0..2).flat_map(|number| trace.packet_index(number).entries());
+        let packets = || {
+            (0..2).flat_map(|number| trace.packet_index(ltt_read::TracefileIndex(number)).entries())
+        };
         let first = packets().map(|packet| packet.start).min().unwrap();
         let since = |points: &[Timestamp]| -> Vec<u64> {
             points.iter().map(|time| time.since(first)).collect()

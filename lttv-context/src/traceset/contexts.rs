@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use ltt_read::{TimeSpan, Trace, Tracefile};
+use ltt_read::{TimeSpan, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber};
 
 use super::Traceset;
 
@@ -21,16 +21,16 @@ pub struct Contexts {
 /// A trace of a traceset, with its index.
 #[derive(Debug, Clone)]
 pub struct TraceContext {
-    index: usize,
+    index: TraceIndex,
     trace: Arc<Trace>,
-    first_tracefile: usize,
+    first_tracefile: TracefileNumber,
 }
 
 /// A tracefile of a traceset, with its number.
 #[derive(Debug)]
 pub struct TracefileContext {
-    number: usize,
-    index: usize,
+    number: TracefileNumber,
+    index: TracefileIndex,
     /// A copy of the trace's context, at hand for each event.
     trace: TraceContext,
     span: OnceCell<Option<TimeSpan>>,
@@ -40,12 +40,15 @@ impl Contexts {
     pub(crate) fn new(traceset: Traceset) -> Self {
         let (mut traces, mut tracefiles) = (Vec::new(), Vec::new());
         for (trace_index, trace) in traceset.traces().iter().enumerate() {
-            let first_tracefile = tracefiles.len();
-            let context =
-                TraceContext { index: trace_index, trace: trace.clone(), first_tracefile };
+            let first = tracefiles.len();
+            let context = TraceContext {
+                index: TraceIndex(trace_index),
+                trace: trace.clone(),
+                first_tracefile: TracefileNumber(first),
+            };
             tracefiles.extend((0..trace.tracefiles().len()).map(|index| TracefileContext {
-                number: first_tracefile + index,
-                index,
+                number: TracefileNumber(first + index),
+                index: TracefileIndex(index),
                 trace: context.clone(),
                 span: OnceCell::new(),
             }));
@@ -71,9 +74,9 @@ impl Contexts {
 
     /// Returns the tracefiles of a trace, by their index in it. The slice is empty if there is no
     /// such trace.
-    pub fn tracefiles_of(&self, trace: usize) -> &[TracefileContext] {
-        let Some(context) = self.traces.get(trace) else { return &[] };
-        let begin = context.first_tracefile;
+    pub fn tracefiles_of(&self, trace: TraceIndex) -> &[TracefileContext] {
+        let Some(context) = self.traces.get(trace.0) else { return &[] };
+        let begin = context.first_tracefile.0;
         self.tracefiles.get(begin..begin + context.trace.tracefiles().len()).unwrap_or_default()
     }
 
@@ -84,7 +87,7 @@ impl Contexts {
 
     /// Computes the time span of a trace. Returns `None` if it has no time, or if there is no such
     /// trace.
-    pub fn time_span_of(&self, trace: usize) -> Option<TimeSpan> {
+    pub fn time_span_of(&self, trace: TraceIndex) -> Option<TimeSpan> {
         let spans = self.tracefiles_of(trace).iter().filter_map(TracefileContext::time_span);
         spans.reduce(TimeSpan::join)
     }
@@ -92,7 +95,7 @@ impl Contexts {
 
 impl TraceContext {
     /// Returns the index of the trace in the traceset.
-    pub fn index(&self) -> usize {
+    pub fn index(&self) -> TraceIndex {
         self.index
     }
 
@@ -102,24 +105,24 @@ impl TraceContext {
     }
 
     /// Returns the number in the traceset of the trace's first tracefile.
-    pub fn first_tracefile(&self) -> usize {
+    pub fn first_tracefile(&self) -> TracefileNumber {
         self.first_tracefile
     }
 }
 
 impl TracefileContext {
     /// Returns the number of the tracefile among all tracefiles of the traceset.
-    pub fn number(&self) -> usize {
+    pub fn number(&self) -> TracefileNumber {
         self.number
     }
 
     /// Returns the index of the tracefile in its trace.
-    pub fn index(&self) -> usize {
+    pub fn index(&self) -> TracefileIndex {
         self.index
     }
 
     /// Returns the index in the traceset of the tracefile's trace.
-    pub fn trace_index(&self) -> usize {
+    pub fn trace_index(&self) -> TraceIndex {
         self.trace.index
     }
 
@@ -136,7 +139,7 @@ impl TracefileContext {
 
     /// Returns the tracefile itself.
     pub fn tracefile(&self) -> &Tracefile {
-        &self.trace().tracefiles()[self.index]
+        self.trace().tracefile(self.index)
     }
 
     /// Returns the time from the start of the first packet to the end of the last packet. If

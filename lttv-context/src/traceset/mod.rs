@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ltt_read::{OnFailure, OpenOptions, Trace};
+use ltt_read::{OnFailure, OpenOptions, Trace, TraceIndex};
 
 pub use contexts::{Contexts, TraceContext, TracefileContext};
 pub(crate) use position::{Key, Latest, UNKNOWN, time_of};
@@ -87,16 +87,16 @@ impl Traceset {
     }
 
     /// Adds a trace after the others and returns its index.
-    pub fn add(&mut self, trace: Arc<Trace>) -> usize {
+    pub fn add(&mut self, trace: Arc<Trace>) -> TraceIndex {
         self.traces.push(trace);
         self.generation = Revision::fresh();
-        self.traces.len() - 1
+        TraceIndex(self.traces.len() - 1)
     }
 
     /// Removes and returns a trace. The indices of the traces after it decrease by one. Returns
     /// `None` if there is no trace of this index.
-    pub fn remove(&mut self, index: usize) -> Option<Arc<Trace>> {
-        let removed = (index < self.traces.len()).then(|| self.traces.remove(index))?;
+    pub fn remove(&mut self, index: TraceIndex) -> Option<Arc<Trace>> {
+        let removed = (index.0 < self.traces.len()).then(|| self.traces.remove(index.0))?;
         self.generation = Revision::fresh();
         Some(removed)
     }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use ltt_read::Trace;
+use ltt_read::{Trace, TraceIndex};
 use lttv_filter::{Expression, Filters, Verdict};
 
 static TRACE: LazyLock<Arc<Trace>> = LazyLock::new(|| {
@@ -23,9 +23,8 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         Err(error) => return drop((error.to_string(), error.render(false))),
     };
     let spans = filters.spans();
-    let filter = filters.for_trace(0).expect("a filter of the only trace");
-    for tracefile in 0..TRACE.tracefiles().len() {
-        let mut cursor = TRACE.cursor(tracefile);
+    let filter = filters.for_trace(TraceIndex(0)).expect("a filter of the only trace");
+    for mut cursor in TRACE.cursors() {
         for _ in 0..EVENTS {
             let Ok(Some(event)) = cursor.next() else { break };
             let passes = filter.matches(&event);

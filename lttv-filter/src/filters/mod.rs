@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::selection::{EventSelection, Shortcut, Verdict, Verdicts};
-use ltt_read::{Event, TimeSpan, Timestamp, Trace};
+use ltt_read::{Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 
 use crate::compile::{Fault, Findings};
 use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
@@ -181,8 +181,8 @@ impl Filters {
     }
 
     /// Returns the filter of the trace with an index.
-    pub fn for_trace(&self, trace: usize) -> Option<&Filter> {
-        self.filters.get(trace)
+    pub fn for_trace(&self, trace: TraceIndex) -> Option<&Filter> {
+        self.filters.get(trace.0)
     }
 
     /// Returns `true` if an event passes. The event has to come from a
@@ -197,14 +197,14 @@ impl Filters {
     #[inline(always)]
     pub fn matches_in<S: StateView>(&self, event: &Event<'_>, state: &S) -> bool {
         self.verdicts.passes(event, || {
-            let filter = self.filters.get(event.trace_index());
+            let filter = self.filters.get(event.trace_index().0);
             filter.is_some_and(|filter| filter.run_program(event, state))
         })
     }
 
     /// Returns `true` if any event of a tracefile of a trace can pass.
-    pub fn can_match(&self, trace: usize, tracefile: usize) -> bool {
-        let filter = self.filters.get(trace).filter(|filter| filter.can_match());
+    pub fn can_match(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
+        let filter = self.for_trace(trace).filter(|filter| filter.can_match());
         filter.is_some_and(|filter| filter.can_match_tracefile(tracefile))
     }
 
@@ -241,15 +241,15 @@ impl EventSelection for Filters {
         self.matches(event)
     }
 
-    fn verdict(&self, trace: usize, event_type: EventTypeId) -> Verdict {
-        self.filters.get(trace).map_or(Verdict::Never, |filter| filter.verdict(event_type))
+    fn verdict(&self, trace: TraceIndex, event_type: EventTypeId) -> Verdict {
+        self.for_trace(trace).map_or(Verdict::Never, |filter| filter.verdict(event_type))
     }
 
-    fn shortcut(&self, trace: usize, event_type: EventTypeId) -> Option<&Shortcut> {
-        self.filters.get(trace)?.shortcut(event_type)
+    fn shortcut(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {
+        self.for_trace(trace)?.shortcut(event_type)
     }
 
-    fn may_match(&self, trace: usize, tracefile: usize) -> bool {
+    fn may_match(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
         self.can_match(trace, tracefile)
     }
 

@@ -27,7 +27,7 @@ impl<S: StateView> Record<TraceField> for TraceRecord<'_, S> {
         match field {
             TraceField::Plain(field) => self.event.integer(field),
             TraceField::Time => self.event.timestamp().map(|time| time.as_ns() as u64),
-            TraceField::Tracefile => Some(self.event.tracefile_index() as u64),
+            TraceField::Tracefile => Some(self.event.tracefile_index().0 as u64),
             TraceField::Cycles => self.event.cycles(),
             TraceField::State(field) => self.state.integer(*field, &self.event),
             TraceField::Any(field) => match self.event.get(field)? {

@@ -18,7 +18,7 @@ use choices::Choices;
 use interpreter::Facts;
 use ltt_read::schema::Format;
 use ltt_read::writer::metadata_text;
-use ltt_read::{Merge, Trace};
+use ltt_read::{Merge, Trace, TraceIndex};
 use lttv_filter::{Expression, Filter, Filters, Verdict};
 use proptest::prelude::*;
 use support::case::{Case, case};
@@ -64,7 +64,7 @@ fn agree(
     expression: &Expression,
     facts: &[Facts],
 ) -> Result<(), TestCaseError> {
-    let filter: &Filter = filters.for_trace(0).expect("one for each trace");
+    let filter: &Filter = filters.for_trace(TraceIndex(0)).expect("one for each trace");
     let mut merge = Merge::new(traces);
     let mut passing = Vec::new();
     for facts in facts {

@@ -10,7 +10,7 @@ use ltt_read::schema::{
     StreamClassId,
 };
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
-use ltt_read::{Event, Merge, Trace, Value as Read};
+use ltt_read::{Event, Merge, Trace, TraceIndex, Value as Read};
 use lttv_filter::{Expression, Filters, Relation, Verdict};
 use proptest::prelude::*;
 
@@ -558,7 +558,7 @@ fn agree(traces: &[Arc<Trace>; 1], facts: &Facts, tree: &Tree) -> Result<(), Tes
         }
     };
     prop_assert!(has_sense(tree, facts), "{text} is compiled");
-    let filter = filters.for_trace(0).expect("of the only trace");
+    let filter = filters.for_trace(TraceIndex(0)).expect("of the only trace");
     let mut merge = Merge::new(traces);
     let mut passing = Vec::new();
     for fact in &facts.events {

@@ -274,7 +274,7 @@ impl<'h> Queue<'h> {
     /// Checks whether a request can be served, and returns a new id for it.
     pub(crate) fn check(&self, request: &EventsRequest<'h>) -> Result<RequestId, SubmitError> {
         let traces = self.traces.get();
-        if let Some(trace) = request.trace.filter(|trace| *trace >= traces) {
+        if let Some(trace) = request.trace.filter(|trace| trace.0 >= traces) {
             return Err(SubmitError::NoSuchTrace { trace, traces });
         }
         let is_stale = |position: &TracesetPosition| {

@@ -7,7 +7,7 @@ pub(crate) mod request_start;
 use std::fmt;
 use std::rc::Rc;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{
     Bounds, EventCall, HookSet, Level, ReadCall, Revision, Scope, Subscription, TracesetPosition,
 };
@@ -106,7 +106,7 @@ pub struct EventsRequest<'h> {
     pub(crate) start: RequestStart,
     pub(crate) bounds: Bounds,
     pub(crate) by_delivery: bool,
-    pub(crate) trace: Option<usize>,
+    pub(crate) trace: Option<TraceIndex>,
     pub(crate) hooks: RequestHooks<'h>,
     pub(crate) shared: Rc<Shared<'h>>,
 }
@@ -209,7 +209,7 @@ impl<'h> EventsRequest<'h> {
 
     /// Restricts the request to the trace with this index in the traceset.
     #[must_use]
-    pub fn in_trace(self, trace: usize) -> Self {
+    pub fn in_trace(self, trace: TraceIndex) -> Self {
         EventsRequest { trace: Some(trace), ..self }
     }
 
@@ -342,10 +342,10 @@ pub enum SubmitError {
         traceset: Revision,
     },
     /// The request is restricted to a trace that does not exist.
-    #[error("request is restricted to trace {trace}, but the traceset has {traces} traces")]
+    #[error("request is restricted to trace {}, but the traceset has {traces} traces", trace.0)]
     NoSuchTrace {
         /// The index of the requested trace.
-        trace: usize,
+        trace: TraceIndex,
         /// The number of traces of the traceset.
         traces: usize,
     },

@@ -1,6 +1,6 @@
 //! Filters on the events of requests, and limits on their number.
 
-use ltt_read::{Position, Timestamp};
+use ltt_read::{Position, Timestamp, TracefileNumber};
 use lttv_context::EventCall;
 use lttv_filter::Filters;
 #[cfg(feature = "state")]
@@ -66,7 +66,7 @@ pub(crate) struct RequestFilter<'h> {
     passed: u64,
     /// The event of the last decision (number of its tracefile and position in it), and
     /// whether it passed.
-    last: Option<(usize, Position, bool)>,
+    last: Option<(TracefileNumber, Position, bool)>,
 }
 
 impl RequestFilter<'_> {

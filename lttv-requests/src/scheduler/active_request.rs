@@ -3,7 +3,7 @@
 use std::mem::{replace, take};
 use std::rc::Rc;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{
     Bounds, HookSet, Level, ReadCall, ReadId, Subscription, TracesetContext, TracesetPosition,
 };
@@ -23,7 +23,7 @@ pub(crate) struct ActiveRequest<'h> {
     /// The position at which reading for the request starts or continues.
     pub(crate) start: RequestStart,
     pub(crate) bounds: Bounds,
-    pub(crate) trace: Option<usize>,
+    pub(crate) trace: Option<TraceIndex>,
     /// The time before which no event is delivered to the request.
     since: Timestamp,
     /// `true` if start and end times are times of delivery.

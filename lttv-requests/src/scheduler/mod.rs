@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use ltt_read::TraceIndex;
 use lttv_context::{IncrementalSeek, TracesetContext};
 
 use crate::chunk::{ChunkReport, FinishReason, Finished};
@@ -303,8 +304,8 @@ impl<'h> Scheduler<'h> {
         let mut finished = if old.revision() == new.revision() {
             Vec::new()
         } else {
-            let same_trace = |index: usize| {
-                let both = old.traces().get(index).zip(new.traces().get(index));
+            let same_trace = |index: TraceIndex| {
+                let both = old.traces().get(index.0).zip(new.traces().get(index.0));
                 both.is_some_and(|(old, new)| Arc::ptr_eq(old, new))
             };
             let stale = |request: &ActiveRequest<'h>| {

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug};
 use std::hash::Hash;
 use std::rc::Rc;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Handle, Level};
 use lttv_state::kernel::{KernelState, TraceState, Transition};
 
@@ -83,7 +83,7 @@ impl<R: KernelRows> Chart<R> {
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot<'s> {
     /// The index of the trace.
-    pub(super) trace: usize,
+    pub(super) trace: TraceIndex,
     pub(super) state: &'s TraceState,
     pub(super) time: Timestamp,
 }
@@ -175,7 +175,7 @@ impl<R: KernelRows> KernelChart<R> {
                 }
                 chart.rows = R::default();
                 for (trace, state) in state.traces().enumerate() {
-                    let at = Snapshot { trace, state, time: begin };
+                    let at = Snapshot { trace: TraceIndex(trace), state, time: begin };
                     let (rows, mut data) = chart.parts();
                     rows.update_all(&mut data, at);
                 }

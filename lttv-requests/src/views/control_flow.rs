@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_state::kernel::{
     ExecutionMode, NameId, Process, ProcessIndex, ProcessStatus, Serial, Tid, Transition,
 };
@@ -40,7 +40,7 @@ pub type ControlFlow = KernelChart<ProcessRows>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcessKey {
     /// The index of the process's trace.
-    pub trace: usize,
+    pub trace: TraceIndex,
     /// The serial number of the process in its trace.
     pub serial: Serial,
 }
@@ -167,10 +167,10 @@ impl ProcessRows {
         ix: ProcessIndex,
     ) {
         let (Snapshot { trace, state, time }, ChartData { timeline, labels }) = (at, data);
-        if self.0.len() <= trace {
-            self.0.resize_with(trace + 1, Vec::new);
+        if self.0.len() <= trace.0 {
+            self.0.resize_with(trace.0 + 1, Vec::new);
         }
-        let places = &mut self.0[trace];
+        let places = &mut self.0[trace.0];
         if places.len() <= ix.index() {
             places.resize(ix.index() + 1, None);
         }

@@ -1,5 +1,6 @@
 //! A chart of CPUs, interrupts and block devices.
 
+use ltt_read::TraceIndex;
 use lttv_state::kernel::{
     Anomalies, BlockDeviceMode, CpuMode, DeviceNumber, IrqMode, NameId, SourceKind, TraceState,
     Transition,
@@ -35,7 +36,7 @@ pub type Resources = KernelChart<ResourceRows>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceKey {
     /// The index of the resource's trace.
-    pub trace: usize,
+    pub trace: TraceIndex,
     /// The resource of the traced machine.
     pub resource: Resource,
 }
@@ -158,10 +159,10 @@ impl KernelRows for ResourceRows {
     type Label = String;
 
     fn update_all(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>) {
-        if self.0.len() <= at.trace {
-            self.0.resize_with(at.trace + 1, TraceRows::default);
+        if self.0.len() <= at.trace.0 {
+            self.0.resize_with(at.trace.0 + 1, TraceRows::default);
         }
-        let rows = &mut self.0[at.trace];
+        let rows = &mut self.0[at.trace.0];
         rows.anomalies = *at.state.anomalies();
         rows.update_all(data, at);
     }
@@ -174,7 +175,7 @@ impl KernelRows for ResourceRows {
     ) {
         let effect = at.state.effect();
         let Some(cpu) = effect.cpu() else { return };
-        let Some(rows) = self.0.get_mut(at.trace) else { return };
+        let Some(rows) = self.0.get_mut(at.trace.0) else { return };
         if rows.anomalies != *at.state.anomalies() || effect.lost_since().is_some() {
             return self.update_all(data, at);
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{
     Bounds, EventCall, Handle, Level, ReadCall, Subscription, TracesetContext, TracesetPosition,
 };
@@ -114,7 +114,7 @@ impl World {
             made = made.max_matches(most);
         }
         if let Some(trace) = model.trace(&self.sample) {
-            made = made.in_trace(trace);
+            made = made.in_trace(TraceIndex(trace));
         }
         if model.filter {
             made = made.filter(|call: &EventCall<'_, '_>| known(call).number.is_multiple_of(2));
@@ -202,7 +202,7 @@ impl World {
         let note = |entry: fn(usize) -> Entry| {
             let world = self.clone();
             move |call: &mut ReadCall<'_, 'static>, _: &Control<'static>| {
-                world.log(request, entry(call.trace.map_or(0, |trace| trace.index())));
+                world.log(request, entry(call.trace.map_or(0, |trace| trace.index().0)));
             }
         };
         let (world, at_end) = (self.clone(), self.clone());

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Trace};
+use ltt_read::{Event, Trace, TraceIndex, TracefileIndex, TracefileNumber};
 #[cfg(feature = "checkpoint-files")]
 use lttv_context::Codec;
 use lttv_context::{EventCall, Extension, Handle, Setup, Subscription, TraceContext};
@@ -31,7 +31,7 @@ use super::transition::Transition;
 /// let state = context.attach(KernelState::new());
 /// assert_eq!(context.read(&Bounds::all().events(3000))?.errors, 0);
 ///
-/// let state = context.extensions()[state].trace(0).expect("one trace");
+/// let state = context.extensions()[state].trace(ltt_read::TraceIndex(0)).expect("one trace");
 /// for (number, _) in state.cpus() {
 ///     let running = state.running(number).expect("a CPU has one running");
 ///     println!("CPU {number}: {}, {}", state.cpu_mode(number), state.name(running.name()));
@@ -108,12 +108,12 @@ impl KernelState {
     /// Returns the machine of the trace with an index; `None` if there is no such trace. A
     /// user-space trace has a machine, too, whose state remains unknown.
     #[inline]
-    pub fn trace(&self, index: usize) -> Option<&TraceState> {
-        Some(&self.traces.get(index)?.state)
+    pub fn trace(&self, index: TraceIndex) -> Option<&TraceState> {
+        Some(&self.traces.get(index.0)?.state)
     }
 
-    pub(crate) fn trace_mut(&mut self, index: usize) -> Option<&mut TraceState> {
-        Some(&mut self.traces.get_mut(index)?.state)
+    pub(crate) fn trace_mut(&mut self, index: TraceIndex) -> Option<&mut TraceState> {
+        Some(&mut self.traces.get_mut(index.0)?.state)
     }
 
     /// Iterates over the machines of all traces, in the order of their indices.
@@ -123,8 +123,8 @@ impl KernelState {
 
     /// Returns the transition of an event type; `None` if its events change no state.
     #[inline]
-    pub fn transition(&self, trace: usize, event_type: EventTypeId) -> Option<Transition> {
-        *self.traces.get(trace)?.transitions.get(event_type.index())?
+    pub fn transition(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<Transition> {
+        *self.traces.get(trace.0)?.transitions.get(event_type.index())?
     }
 
     /// Returns the CPU number of an event that a hook got, from the event, its packet or
@@ -139,11 +139,11 @@ impl KernelState {
     #[inline]
     fn cpu_and_place(
         &self,
-        trace: usize,
-        tracefile: usize,
+        trace: TraceIndex,
+        tracefile: TracefileNumber,
         event: &Event<'_>,
     ) -> Option<(u32, Option<usize>)> {
-        let (packet, machine) = (self.packets.get(tracefile)?, self.traces.get(trace)?);
+        let (packet, machine) = (self.packets.get(tracefile.0)?, self.traces.get(trace.0)?);
         let field = machine.cpu_fields.get(event.type_id().index())?;
         let cpu = match packet.other_cpu(field, event) {
             Some(cpu) => cpu,
@@ -158,8 +158,8 @@ impl KernelState {
     /// Returns the CPU number of the last event of a tracefile that can change the state;
     /// before that, the CPU number of the tracefile's first event.
     #[inline]
-    pub fn cpu_of_tracefile(&self, number: usize) -> Option<u32> {
-        Some(self.packets.get(number)?.cpu())
+    pub fn cpu_of_tracefile(&self, number: TracefileNumber) -> Option<u32> {
+        Some(self.packets.get(number.0)?.cpu())
     }
 
     /// Returns the process that runs on the CPU of an event that a hook got.
@@ -180,8 +180,8 @@ impl KernelState {
 
     /// Returns the limits of valid states of a trace.
     #[cfg(feature = "checkpoint-files")]
-    pub(super) fn limits(&self, trace: usize) -> Option<super::validate::Limits<'_>> {
-        let Initial { names, processes, .. } = &self.traces.get(trace)?.initial;
+    pub(super) fn limits(&self, trace: TraceIndex) -> Option<super::validate::Limits<'_>> {
+        let Initial { names, processes, .. } = &self.traces.get(trace.0)?.initial;
         Some(super::validate::Limits { names, processes: *processes })
     }
 
@@ -189,16 +189,20 @@ impl KernelState {
     /// change the state; [`report_ignored`](Self::report_ignored) reports others. Returns
     /// the observer's number, which is the same in all traces if each observer is added to
     /// all of them.
-    pub(crate) fn add_observer(&mut self, trace: usize, observer: impl Observer) -> Option<usize> {
-        let observers = &mut self.traces.get_mut(trace)?.observers;
+    pub(crate) fn add_observer(
+        &mut self,
+        trace: TraceIndex,
+        observer: impl Observer,
+    ) -> Option<usize> {
+        let observers = &mut self.traces.get_mut(trace.0)?.observers;
         observers.push(Box::new(observer));
         self.has_observers = true;
         Some(observers.len() - 1)
     }
 
     /// Returns the observer with a number, if it has type `F`.
-    pub(crate) fn observer<F: Observer>(&self, trace: usize, number: usize) -> Option<&F> {
-        let observer: &dyn Any = &**self.traces.get(trace)?.observers.get(number)?;
+    pub(crate) fn observer<F: Observer>(&self, trace: TraceIndex, number: usize) -> Option<&F> {
+        let observer: &dyn Any = &**self.traces.get(trace.0)?.observers.get(number)?;
         observer.downcast_ref()
     }
 
@@ -206,14 +210,14 @@ impl KernelState {
     #[inline]
     pub(crate) fn report_ignored(
         &mut self,
-        trace: usize,
+        trace: TraceIndex,
         observer: usize,
-        tracefile: usize,
+        tracefile: TracefileNumber,
         event: &Event<'_>,
         time: i64,
     ) {
         let Some((cpu, place)) = self.cpu_and_place(trace, tracefile, event) else { return };
-        let machine = self.traces.get_mut(trace);
+        let machine = self.traces.get_mut(trace.0);
         if let Some(observer) = machine.and_then(|machine| machine.observers.get_mut(observer)) {
             observer.event_ignored(cpu, place, event.type_id(), time);
         }
@@ -223,15 +227,15 @@ impl KernelState {
     #[inline(always)] // one frame less for each event
     fn apply_event(
         &mut self,
-        trace: usize,
-        tracefile: usize,
+        trace: TraceIndex,
+        tracefile: TracefileNumber,
         rule: &Rule,
         event: &Event<'_>,
         time: i64,
     ) -> bool {
-        let packet = &mut self.packets[tracefile];
+        let packet = &mut self.packets[tracefile.0];
         let (_, gap) = packet.advance(rule, event);
-        let state = &mut self.traces[trace].state;
+        let state = &mut self.traces[trace.0].state;
         state.begin_changes();
         let (cpu, place) = packet.locate(state);
         let at = At { cpu, place, time };
@@ -246,8 +250,8 @@ impl KernelState {
 
     /// Notifies all observers of the last event that was applied.
     #[inline(always)]
-    fn notify_observers(&mut self, trace: usize, rule: &Rule) {
-        let Machine { state, observers, .. } = &mut self.traces[trace];
+    fn notify_observers(&mut self, trace: TraceIndex, rule: &Rule) {
+        let Machine { state, observers, .. } = &mut self.traces[trace.0];
         for observer in observers {
             observer.event_applied(state, rule.transition, rule.event_type);
         }
@@ -313,7 +317,7 @@ impl TraceStart {
     fn of(trace: &Arc<Trace>) -> Self {
         let mut begin: Option<i64> = None;
         let cpus = trace.tracefiles().iter().enumerate().map(|(number, tracefile)| {
-            let mut cursor = trace.cursor(number);
+            let mut cursor = trace.cursor(TracefileIndex(number));
             let Ok(Some(event)) = cursor.next() else { return tracefile.cpu() };
             if let Some(time) = event.timestamp() {
                 begin = Some(begin.map_or(time.as_ns(), |begin| begin.min(time.as_ns())));

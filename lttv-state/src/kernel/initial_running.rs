@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ltt_read::Trace;
+use ltt_read::{Trace, TracefileIndex};
 
 use super::packets::PacketTracker;
 use super::rule::Rule;
@@ -76,7 +76,7 @@ fn for_each_fork(
     last: i64,
     mut call: impl FnMut(i32, i64),
 ) {
-    let mut cursor = trace.cursor(number);
+    let mut cursor = trace.cursor(TracefileIndex(number));
     for _ in 0..MAX_EVENTS {
         let Ok(Some(event)) = cursor.next() else { return };
         let time = event.timestamp().map_or(i64::MIN, |time| time.as_ns());
@@ -99,7 +99,7 @@ fn initial_running_of_tracefile(
     rules: &[Option<Rule>],
     cpu: u32,
 ) -> Vec<InitialProcess> {
-    let mut cursor = trace.cursor(number);
+    let mut cursor = trace.cursor(TracefileIndex(number));
     let mut packet = PacketTracker::new(cpu);
     let mut found: Vec<InitialProcess> = Vec::new();
     let mut cpus = HashSet::new();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use ltt_read::TraceIndex;
 use lttv_context::Codec;
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +97,7 @@ fn read(
         return None;
     }
     let traces = stored.traces.into_iter().enumerate().map(|(at, trace)| {
-        let limits = of.limits(at)?;
+        let limits = of.limits(TraceIndex(at))?;
         trace.restored(&limits, before.and_then(|before| before.traces.get(at)))
     });
     let packets = match before {

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Fingerprint, Handle, Traceset, TracesetContext};
 
 use super::snapshot::Snapshot;
@@ -67,7 +67,7 @@ pub(super) fn resume_or_extend(
     // Later events may reveal processes that ran at the start.
     let same = history.start() == start
         && (initial.iter().enumerate()).all(|(at, initial)| {
-            Snapshot::from_history(&history, at, start).is_ok_and(|of| of == *initial)
+            Snapshot::from_history(&history, TraceIndex(at), start).is_ok_and(|of| of == *initial)
         });
     let Some(settled) = settled.filter(|_| same) else { return Ok(Existing::Unusable(stale())) };
     match Builder::extend(path, settings.clone(), settled) {

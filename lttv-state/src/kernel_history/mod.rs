@@ -7,7 +7,7 @@
 //! taken from a [`TraceState`](crate::kernel::TraceState) at that time.
 //!
 //! ```
-//! use ltt_read::Timestamp;
+//! use ltt_read::{Timestamp, TraceIndex};
 //! use lttv_context::Traceset;
 //! use lttv_state::kernel_history::{Snapshot, Target, record};
 //! use std::ops::ControlFlow;
@@ -28,7 +28,7 @@
 //!     let idle = modes.iter().find(|mode| mode.value == "idle".into());
 //!     println!("{} {}", history.tree().path(cpu), idle.map_or(0, |mode| mode.time));
 //! }
-//! let snapshot = Snapshot::from_history(&history, 0, t)?;
+//! let snapshot = Snapshot::from_history(&history, TraceIndex(0), t)?;
 //! assert!(snapshot.cpus.iter().any(|cpu| cpu.thread.is_some()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,6 +1,6 @@
 //! Reading of snapshots from histories.
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 
 use super::machine::{ANOMALIES, CPU, CPUS, DEVICE, DEVICES, SOURCE, SOURCES, THREAD, THREADS};
 use super::snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
@@ -20,13 +20,13 @@ impl Snapshot {
     /// Returns an error if the history is damaged.
     pub fn from_history(
         history: &History,
-        trace: usize,
+        trace: TraceIndex,
         time: Timestamp,
     ) -> Result<Snapshot, HistoryError> {
         let t = time.as_ns().clamp(history.first(), history.last());
         let state = history.state_at(Timestamp::from_ns(t))?;
         let at = At { history, state: &state };
-        let Some(base) = history.tree().child(Quark::ROOT, &trace.to_string()) else {
+        let Some(base) = history.tree().child(Quark::ROOT, &trace.0.to_string()) else {
             return Ok(Snapshot::default());
         };
         let sources = SourceKind::ALL.into_iter().flat_map(|kind| {

@@ -1,7 +1,7 @@
 //! The context extension that writes kernel states to a history.
 
-use ltt_read::Timestamp;
 use ltt_read::schema::EventTypeId;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Codec, Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
@@ -128,7 +128,7 @@ impl KernelHistory {
     fn store(
         &mut self,
         kernel: &mut KernelState,
-        trace: usize,
+        trace: TraceIndex,
         cause: Option<Cause>,
         t: Timestamp,
     ) {
@@ -147,13 +147,13 @@ impl Storing {
     fn store(
         &mut self,
         kernel: &mut KernelState,
-        trace: usize,
+        trace: TraceIndex,
         cause: Option<Cause>,
         t: Timestamp,
     ) -> Result<(), HistoryError> {
         let Storing { builder, enum_texts, machines, .. } = self;
         let Some(state) = kernel.trace_mut(trace) else { return Ok(()) };
-        let (Some(machine), Some(enum_texts)) = (machines.get_mut(trace), enum_texts) else {
+        let (Some(machine), Some(enum_texts)) = (machines.get_mut(trace.0), enum_texts) else {
             return Ok(());
         };
         // Events without a time come first.
@@ -169,7 +169,7 @@ impl Storing {
             self.machines.push(Machine::new(&mut self.builder, trace)?);
             let start = self.builder.start();
             if start >= self.from {
-                self.store(kernel, trace, None, start)?;
+                self.store(kernel, TraceIndex(trace), None, start)?;
             }
         }
         Ok(())

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ltt_read::Timestamp;
 use ltt_read::schema::EventTypeId;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
@@ -69,12 +69,15 @@ impl Statistics {
         let mut collection = Collection { kernel, observer: None, traces: Vec::new() };
         let traces: Vec<_> = context.traceset().traces().to_vec();
         for (index, trace) in traces.iter().enumerate() {
-            let Some(state) = context.extensions()[kernel].trace(index) else { continue };
+            let Some(state) = context.extensions()[kernel].trace(TraceIndex(index)) else {
+                continue;
+            };
             let begin = time(index).map_or(state.start_time(), |time| time.max(state.start_time()));
             let types = trace.schema().event_types.len();
             let known_since = if is_part { state.start_time() } else { begin };
             let collector = Collector::new(state, begin.as_ns(), known_since.as_ns(), types);
-            collection.observer = context.extensions_mut()[kernel].add_observer(index, collector);
+            collection.observer =
+                context.extensions_mut()[kernel].add_observer(TraceIndex(index), collector);
             let collected = Collected::none(begin.as_ns());
             let (trace, names) = (Some(trace.clone()), Arc::default());
             collection.traces.push(TraceStatistics { trace, collected, names });
@@ -85,14 +88,22 @@ impl Statistics {
         for (index, trace) in traces.iter().enumerate() {
             let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
             for event_type in types {
-                if context.extensions()[kernel].transition(index, event_type).is_some() {
+                if context.extensions()[kernel].transition(TraceIndex(index), event_type).is_some()
+                {
                     continue;
                 }
-                let events = Subscription::to_type(index, event_type).priority(AFTER_STATE);
+                let events =
+                    Subscription::to_type(TraceIndex(index), event_type).priority(AFTER_STATE);
                 context.on_event(events, move |call| {
                     let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
                     if let Some(kernel) = call.extensions.get_mut(kernel) {
-                        kernel.report_ignored(index, observer, tracefile, &call.event, time);
+                        kernel.report_ignored(
+                            TraceIndex(index),
+                            observer,
+                            tracefile,
+                            &call.event,
+                            time,
+                        );
                     }
                 });
             }
@@ -132,9 +143,10 @@ impl StatisticsHandle {
             return taken;
         };
         for (index, of) in taken.traces.iter_mut().enumerate() {
-            let (Some(state), Some(collector)) =
-                (kernel.trace(index), kernel.observer::<Collector>(index, observer))
-            else {
+            let (Some(state), Some(collector)) = (
+                kernel.trace(TraceIndex(index)),
+                kernel.observer::<Collector>(TraceIndex(index), observer),
+            ) else {
                 continue;
             };
             of.collected = collector.collected(state, time(index).map(Timestamp::as_ns));

@@ -3,7 +3,7 @@
 use std::slice;
 use std::sync::Arc;
 
-use ltt_read::{Merge, Timestamp, Trace};
+use ltt_read::{Merge, Timestamp, Trace, TracefileIndex};
 use lttv_context::{
     Bounds, CheckpointPolicy, Checkpoints, ParallelReader, Traceset, TracesetContext,
 };
@@ -91,7 +91,8 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
 
 /// Returns the time of the last event of a trace; [`Timestamp::MIN`] if it has no events.
 fn last_event(trace: &Arc<Trace>) -> Timestamp {
-    let packets = (0..trace.tracefiles().len()).flat_map(|at| trace.packet_index(at).entries());
+    let packets = (0..trace.tracefiles().len())
+        .flat_map(|at| trace.packet_index(TracefileIndex(at)).entries());
     let mut begins: Vec<Timestamp> = packets.map(|packet| packet.start).collect();
     begins.sort_unstable();
     begins.dedup();

@@ -82,7 +82,7 @@ impl Module<Host> for DepAnalysis {
                 let transition = kernel.transition(trace, event_type);
                 let cpu = kernel.cpu_of_tracefile(tracefile);
                 if let (Some(of), Some(state), Some(cpu)) =
-                    (lives.get_mut(trace), kernel.trace(trace), cpu)
+                    (lives.get_mut(trace.0), kernel.trace(trace), cpu)
                 {
                     of.event(state, transition, cpu, time);
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ltt_read::TraceIndex;
 use lttv_context::EventCall;
 use lttv_state::kernel::{DeviceNumber, KernelState, RequestKind, RequestStep, Transition};
 
@@ -23,12 +24,12 @@ pub struct Disk {
 /// The block devices that completed requests in a time window.
 #[derive(Debug, Default)]
 pub struct Disks {
-    all: BTreeMap<(usize, DeviceNumber), Disk>,
+    all: BTreeMap<(TraceIndex, DeviceNumber), Disk>,
 }
 
 impl Disks {
     /// Iterates over all block devices, by trace index and device number.
-    pub fn all(&self) -> impl Iterator<Item = (&(usize, DeviceNumber), &Disk)> {
+    pub fn all(&self) -> impl Iterator<Item = (&(TraceIndex, DeviceNumber), &Disk)> {
         self.all.iter()
     }
 }

@@ -334,8 +334,8 @@ fn describe(call: &EventCall<'_, '_>, format: &mut Lttv) -> EventText {
     let mut fields = Text::default();
     format.fields(&call.event, &mut fields);
     EventText {
-        trace: call.trace.index(),
-        tracefile: call.tracefile.number(),
+        trace: call.trace.index().0,
+        tracefile: call.tracefile.number().0,
         cpu: call.tracefile.tracefile().cpu(),
         name: call.event.event_type().name().to_owned(),
         fields: String::from_utf8_lossy(fields.as_bytes()).into_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ltt_read::TraceIndex;
 use lttv_context::EventCall;
 use lttv_examples::spread::Spread;
 use lttv_state::kernel::{KernelState, SourceKind, TraceState, Transition};
@@ -15,7 +16,7 @@ const MHZ: u64 = 1_000_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InterruptKey {
     /// The index of the trace.
-    pub trace: usize,
+    pub trace: TraceIndex,
     /// The kind of interrupt.
     pub kind: SourceKind,
     /// The number of the interrupt.
@@ -52,7 +53,14 @@ impl Interrupts {
     }
 
     /// Adds the handlers that an event ended.
-    fn ended(&mut self, trace: usize, state: &TraceState, kind: SourceKind, cpu: u32, time: i64) {
+    fn ended(
+        &mut self,
+        trace: TraceIndex,
+        state: &TraceState,
+        kind: SourceKind,
+        cpu: u32,
+        time: i64,
+    ) {
         for ended in state.effect().ended() {
             let Some((_, number)) = ended.source.filter(|(of, _)| *of == kind) else { continue };
             let known = self.all.entry(InterruptKey { trace, kind, number, cpu }).or_default();

@@ -1,5 +1,6 @@
 //! The control flow viewer: a row for each process.
 
+use ltt_read::TraceIndex;
 use lttv_examples::paint::Paint;
 use lttv_requests::SubmitError;
 use lttv_requests::views::{ProcessKey, ProcessLabel, ProcessRows};
@@ -54,7 +55,7 @@ impl ControlFlowView {
 fn tree(labels: &[ProcessLabel], order: &[Row]) -> Vec<Row> {
     let id = |row: &Row| (row.key.trace, labels[row.at].tid);
     let parent = |row: &Row| (row.key.trace, labels[row.at].parent);
-    let is_idle = |of: (usize, Option<i32>)| of.1.is_none_or(|tid| tid == 0);
+    let is_idle = |of: (TraceIndex, Option<i32>)| of.1.is_none_or(|tid| tid == 0);
     let known: std::collections::HashSet<_> = order.iter().map(id).collect();
     let mut children: std::collections::HashMap<_, Vec<Row>> = Default::default();
     let mut todo = Vec::new();
@@ -163,7 +164,7 @@ impl Viewer for ControlFlowView {
                 of.brand.clone(),
                 (of.birth.as_ns() / 1_000_000_000).to_string(),
                 format!("{:09}", of.birth.as_ns().rem_euclid(1_000_000_000)),
-                row.key.trace.to_string(),
+                row.key.trace.0.to_string(),
             ];
             let mut x = left.x;
             for (cell, (_, width, from)) in cells.iter().zip(&COLUMNS) {

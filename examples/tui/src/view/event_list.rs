@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use ltt_read::TraceIndex;
 use lttv_filter::FilterError;
 use lttv_requests::views::{ProcessKey, ViewerId};
 use lttv_requests::{Start, SubmitError};
@@ -161,7 +162,7 @@ impl Viewer for EventListView {
             Action::Enter => {
                 let process = list.selected().and_then(|row| {
                     let Ran { serial, tid } = self.who_ran.at(&row.position)??;
-                    let key = ProcessKey { trace: row.content.trace, serial };
+                    let key = ProcessKey { trace: TraceIndex(row.content.trace), serial };
                     Some((key, format!("pid {}", tid?)))
                 });
                 if process.is_some() {

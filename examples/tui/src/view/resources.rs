@@ -71,7 +71,7 @@ impl Viewer for ResourcesView {
             let line = Rect { y, height: 1, ..left };
             let is_selected = at == self.scroll.selected && session.focus == self.title();
             let style = if is_selected { look.selected() } else { Default::default() };
-            let trace = if several { format!("{}: ", of.key().trace) } else { String::new() };
+            let trace = if several { format!("{}: ", of.key().trace.0) } else { String::new() };
             buffer.set_style(line.intersection(buffer.area), style);
             put(buffer, line, line.x, y, &format!("{trace}{label}"), style);
             let cells = self.picture.cells(*row, Paint::of_resource);

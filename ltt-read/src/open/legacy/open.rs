@@ -10,7 +10,6 @@ use super::markers::{self, METADATA, Markers, Sizes};
 use super::system::System;
 use super::warn;
 use crate::base::source::Access;
-use crate::cursor::Cursor;
 use crate::format;
 use crate::format::legacy::block::{BlockHeader, TraceHeader};
 use crate::format::legacy::clock::{Scale, TickClock};
@@ -103,8 +102,8 @@ impl Opening<'_> {
         let described = described.filter(|f| is_metadata(version, &f.name.channel));
         let first = Arc::new(self.trace(schema, described.cloned(), |_| 0, Vec::new())?);
         let (mut markers, mut warnings) = (Markers::default(), Vec::new());
-        for tracefile in 0..first.tracefiles().len() {
-            markers.read(Cursor::new(first.clone(), tracefile), &mut warnings);
+        for cursor in first.cursors() {
+            markers.read(cursor, &mut warnings);
         }
 
         let channels = if version.has_channels() {
@@ -166,8 +165,7 @@ impl Opening<'_> {
         let loading = loading.filter(|f| is_metadata(version, &f.name.channel)).cloned();
         let first = Arc::new(self.trace(schema, loading, |_| 0, Vec::new())?);
         let mut loads = Vec::new();
-        for tracefile in 0..first.tracefiles().len() {
-            let cursor = Cursor::new(first.clone(), tracefile);
+        for cursor in first.cursors() {
             facilities::read_loads(cursor, version, &machine, &mut loads, &mut warnings);
         }
 
@@ -336,8 +334,7 @@ fn open_2003(root: &Path, files: Files, system: &System) -> Result<Trace, Error>
     let loading = |file: &&File| file.path == "control/facilities";
     let loading: Vec<_> = files.tracefiles.iter().filter(loading).cloned().collect();
     let first = Arc::new(build(schema, loading, Vec::new())?);
-    for tracefile in 0..first.tracefiles().len() {
-        let cursor = Cursor::new(first.clone(), tracefile);
+    for cursor in first.cursors() {
         facilities::read_loads(cursor, version, machine, &mut loads, &mut warnings);
     }
     let descriptions = Descriptions::read(&files, &mut warnings);

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::{Merge, Position, Timestamp};
+use ltt_read::{Merge, Position, Timestamp, TracefileNumber};
 
 use super::Reader;
 use crate::bounds::{Bounds, EndReason};
@@ -21,7 +21,7 @@ pub(super) enum ReadPoint {
     Time(Timestamp),
     /// The position before or after an event. `place` is the event's position in its tracefile, and
     /// its time of delivery is [`Reader::now`].
-    Event { tracefile: usize, place: Position },
+    Event { tracefile: TracefileNumber, place: Position },
     /// The positions in all tracefiles.
     Tracefiles { positions: Arc<[Position]>, latest: Latest },
 }
@@ -117,12 +117,12 @@ impl Reader {
         if time != self.now {
             return time < self.now;
         }
-        let (tracefile, place) = (tracefile as usize, position.place());
+        let (tracefile, place) = (TracefileNumber(tracefile as usize), position.place());
         match &self.read_point {
             Some(ReadPoint::Event { tracefile: own, .. }) if *own != tracefile => tracefile < *own,
             Some(ReadPoint::Event { place: own, .. }) => place.is_some_and(|place| place < own),
             Some(ReadPoint::Tracefiles { positions, .. }) => {
-                place.zip(positions.get(tracefile)).is_some_and(|(place, own)| place < own)
+                place.zip(positions.get(tracefile.0)).is_some_and(|(place, own)| place < own)
             }
             Some(ReadPoint::Time(_)) | None => false,
         }
@@ -135,7 +135,7 @@ impl Reader {
         let mut merge = Merge::new(traceset.traces());
         read_point.seek(&mut merge, self.now);
         let time = merge.next().map(|event| self.now.max(time_of(&event)));
-        let key = time.zip(merge.current_tracefile().map(|number| number as u32));
+        let key = time.zip(merge.current_tracefile().map(|number| number.0 as u32));
         let (generation, latest) = (traceset.revision(), read_point.latest(self.now));
         Some(TracesetPosition::new(generation, key, latest, merge.positions()))
     }

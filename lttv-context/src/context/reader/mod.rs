@@ -64,7 +64,7 @@ impl Reader {
             return position;
         }
         let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
-        let key = time.zip(self.merge.current_tracefile().map(|number| number as u32));
+        let key = time.zip(self.merge.current_tracefile().map(|number| number.0 as u32));
         let positions = self.merge.positions();
         self.merge.unread();
         TracesetPosition::new(traceset.revision(), key, self.latest, positions)
@@ -110,7 +110,7 @@ impl Reader {
     /// Returns `None` at the end.
     pub(super) fn reach_next<R>(&mut self, look: impl FnOnce(Key, &Event<'_>) -> R) -> Option<R> {
         self.now = self.now.max(time_of(&self.merge.next()?));
-        let key = (self.now, self.merge.current_tracefile()? as u32);
+        let key = (self.now, self.merge.current_tracefile()?.0 as u32);
         let result = self.merge.current().map(|event| look(key, &event));
         self.merge.unread();
         result
@@ -136,7 +136,7 @@ impl Reader {
             let current = self.merge.current().zip(self.merge.current_tracefile());
             let Some((event, tracefile)) = current else { break };
             let now = self.now.max(time_of(&event));
-            let key = (now, tracefile as u32);
+            let key = (now, tracefile.0 as u32);
             if now >= limit.time && limit.met(key, &event).is_some() || !on(&event) {
                 self.merge.unread();
                 break;
