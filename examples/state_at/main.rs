@@ -18,7 +18,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use ltt_read::{Timestamp, TraceIndex};
-use lttv_context::{Bounds, CheckpointFileError, CheckpointPolicy, Traceset, TracesetContext};
+use lttv_context::{
+    Bounds, CheckpointFileError, CheckpointFileFault, CheckpointPolicy, Traceset, TracesetContext,
+};
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::inputs;
 use lttv_examples::opening::open;
@@ -147,16 +149,14 @@ fn load(
 ) -> Result<bool, CheckpointFileError> {
     match context.load_checkpoints(file) {
         Ok(_) => Ok(true),
-        Err(CheckpointFileError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
-            Ok(false)
-        }
-        Err(
-            error @ (CheckpointFileError::Io { .. } | CheckpointFileError::NotCheckpoints { .. }),
-        ) => Err(error),
-        Err(error) => {
-            report.warning(format_args!("{error}; it is written again"));
-            Ok(false)
-        }
+        Err(error) => match &error.fault {
+            CheckpointFileFault::Io(io) if io.kind() == io::ErrorKind::NotFound => Ok(false),
+            CheckpointFileFault::Io(_) | CheckpointFileFault::NotCheckpoints => Err(error),
+            _ => {
+                report.warning(format_args!("{error}; it is written again"));
+                Ok(false)
+            }
+        },
     }
 }
 

@@ -8,11 +8,14 @@ use crate::traceset::{Key, TracesetPosition};
 /// events have. All bounds are exact except [`max_examined`](Self::max_examined).
 ///
 /// ```
-/// use lttv_context::Bounds;
+/// use lttv_context::{Bounds, EndReason, TracesetContext, Traceset};
 /// use ltt_read::Timestamp;
 ///
-/// let chunk = Bounds::all().until(Timestamp::from_ns(1_000)).events(500);
-/// assert_eq!(chunk.max_events(), Some(500));
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let mut context = TracesetContext::new(Traceset::open(path)?);
+/// let read = context.read(&Bounds::all().until(Timestamp::MAX).events(500))?;
+/// assert_eq!((read.events, read.reason), (500, EndReason::EventCount));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
@@ -97,32 +100,35 @@ impl Bounds {
     }
 
     /// Returns the time before which events are skipped.
-    pub fn start_time(&self) -> Option<Timestamp> {
+    pub(crate) fn start_time(&self) -> Option<Timestamp> {
         self.since
     }
 
     /// Returns the time before which events are delivered.
+    #[doc(hidden)] // for schedulers of reads
     pub fn end_time(&self) -> Option<Timestamp> {
         self.until
     }
 
     /// Returns the time at whose start the read stops.
-    pub fn end_start_of(&self) -> Option<Timestamp> {
+    pub(crate) fn end_start_of(&self) -> Option<Timestamp> {
         self.start_of
     }
 
     /// Returns the position at which the read stops.
+    #[doc(hidden)] // for schedulers of reads
     pub fn end_position(&self) -> Option<&TracesetPosition> {
         self.position.as_ref()
     }
 
     /// Returns the number of events after which the read stops.
+    #[doc(hidden)] // for schedulers of reads
     pub fn max_events(&self) -> Option<u64> {
         self.events
     }
 
     /// Returns the approximate number of events to look at before the read stops.
-    pub fn examined_limit(&self) -> Option<u64> {
+    pub(crate) fn examined_limit(&self) -> Option<u64> {
         self.looks
     }
 }

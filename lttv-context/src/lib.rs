@@ -104,13 +104,11 @@ mod traceset;
 
 pub use bounds::{Bounds, EndReason, ReadEnd};
 #[cfg(feature = "checkpoint-files")]
-pub use checkpoint_file::CheckpointFileError;
+pub use checkpoint_file::{CheckpointFileError, CheckpointFileFault};
 pub use context::{IncrementalSeek, ReadId, TracesetContext};
 pub use extension::{Codec, Extension, Setup};
 pub use fingerprint::Fingerprint;
-pub use hooks::{
-    Commands, EventCall, EventHook, HookSet, Level, ReadCall, ReadHook, Scope, Subscription,
-};
+pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription};
 pub use ltt_read::TimeSpan;
 pub use parallel::{MissingState, ParallelReader, ParallelResult, TimeSlice};
 pub use state::{

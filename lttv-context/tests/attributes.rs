@@ -410,7 +410,7 @@ fn errors_contain_the_path() {
 
     assert!(tree.remove(cpus));
     let error = tree.subtree(cpus, "more").unwrap_err();
-    assert_eq!(error, AttributeError::Gone { index: cpus.index() });
+    assert_eq!(error, AttributeError::Gone(cpus.index()));
     assert!(!tree.remove(AttributeId::ROOT));
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lttv_context::{
-    Bounds, CheckpointFileError, CheckpointPolicy, Codec, Extension, Handle, Setup, Subscription,
+    Bounds, CheckpointFileFault, CheckpointPolicy, Codec, Extension, Handle, Setup, Subscription,
     Traceset, TracesetContext,
 };
 
@@ -201,14 +201,15 @@ fn files_of_other_extensions_are_refused() {
     for (context, has_codec) in [(&mut newer, true), (&mut more, true), (&mut other, false)] {
         let error = context.load_checkpoints(&path).unwrap_err();
         match has_codec {
-            true => assert!(matches!(error, CheckpointFileError::Missing { .. }), "{error}"),
-            false => assert!(matches!(error, CheckpointFileError::NoCodec { .. }), "{error}"),
+            true => assert!(matches!(error.fault, CheckpointFileFault::Missing { .. }), "{error}"),
+            false => assert!(matches!(error.fault, CheckpointFileFault::NoCodec { .. }), "{error}"),
         }
         assert!(context.checkpoints().is_empty());
     }
     let mut none = TracesetContext::new(&traceset);
     for result in [none.load_checkpoints(&path).map(|_| ()), none.store_checkpoints(&path)] {
-        assert!(matches!(result, Err(CheckpointFileError::NothingToStore { .. })));
+        let error = result.unwrap_err();
+        assert!(matches!(error.fault, CheckpointFileFault::NothingToStore), "{error}");
     }
     // Extensions without a codec are left out, and plain data makes no difference.
     let mut both = TracesetContext::new(&traceset);
@@ -252,7 +253,7 @@ fn a_copy_is_the_same_and_a_changed_trace_is_not() {
     bytes.extend_from_within(..);
     fs::write(stream.unwrap(), bytes).unwrap();
     let error = context(&trace).0.load_checkpoints(&path).unwrap_err();
-    assert!(matches!(error, CheckpointFileError::Stale { .. }), "{error}");
+    assert!(matches!(error.fault, CheckpointFileFault::Stale { .. }), "{error}");
 }
 
 #[test]
@@ -270,7 +271,7 @@ fn a_damaged_file_is_not_used_at_all() {
     };
     for length in 0..bytes.len() {
         let error = refused(&bytes[..length], format!("{length} bytes"));
-        let truncated = matches!(error, CheckpointFileError::Truncated { .. });
+        let truncated = matches!(error.fault, CheckpointFileFault::Truncated { .. });
         assert!(truncated || length < 8, "{length} bytes: {error}");
     }
     for at in 0..bytes.len() {
@@ -279,18 +280,18 @@ fn a_damaged_file_is_not_used_at_all() {
         refused(&changed, format!("byte {at}"));
     }
     let error = refused(&[&bytes[..], &[0]].concat(), "longer".to_owned());
-    assert!(matches!(error, CheckpointFileError::Damaged { .. }), "{error}");
+    assert!(matches!(error.fault, CheckpointFileFault::Damaged { .. }), "{error}");
     let error = refused(b"some other file altogether", "another file".to_owned());
-    assert!(matches!(error, CheckpointFileError::NotCheckpoints { .. }), "{error}");
+    assert!(matches!(error.fault, CheckpointFileFault::NotCheckpoints { .. }), "{error}");
     let mut newer = bytes.clone();
     newer[8] += 1;
     let error = refused(&newer, "a newer file".to_owned());
-    assert!(matches!(error, CheckpointFileError::Format { found: 2, known: 1, .. }), "{error}");
+    assert!(matches!(error.fault, CheckpointFileFault::Format { found: 2, known: 1 }), "{error}");
 
     fs::write(&path, bytes).unwrap();
     assert!(context.load_checkpoints(&path).is_ok());
     let error = context.load_checkpoints(dir.path().join("none")).unwrap_err();
-    assert!(matches!(error, CheckpointFileError::Io { .. }), "{error}");
+    assert!(matches!(error.fault, CheckpointFileFault::Io { .. }), "{error}");
 }
 
 #[test]
@@ -298,7 +299,7 @@ fn a_failed_write_keeps_the_old_file() {
     let dir = tempfile::tempdir().unwrap();
     let context = read(CheckpointPolicy::every(500));
     let error = context.store_checkpoints(dir.path().join("no/such/folder")).unwrap_err();
-    assert!(matches!(error, CheckpointFileError::Io { .. }), "{error}");
+    assert!(matches!(error.fault, CheckpointFileFault::Io { .. }), "{error}");
     // A directory cannot be replaced by a file.
     assert!(context.store_checkpoints(dir.path()).is_err());
 }

@@ -123,7 +123,7 @@ proptest! {
                 prop_assert!(missing && required == "missing");
                 prop_assert!(requires[number(&module)].contains(&NAMES.len()));
             }
-            Err(ModuleError::Cycle { modules }) => {
+            Err(ModuleError::Cycle(modules)) => {
                 prop_assert!(!possible && modules.len() >= 2);
                 prop_assert_eq!(modules.first(), modules.last());
                 for pair in modules.windows(2) {

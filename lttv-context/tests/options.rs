@@ -64,7 +64,7 @@ fn refused_declarations() {
     let mut declare = |spec| options.declare("late", spec).unwrap_err();
     for name in ["", "-x", "Trace", "a b", "a=b", "1st", "é"] {
         let error = declare(OptionSpec::flag(name, ""));
-        assert_eq!(error, OptionError::InvalidName { name: name.to_owned() });
+        assert_eq!(error, OptionError::InvalidName(name.to_owned()));
     }
     assert!(matches!(
         declare(OptionSpec::flag("x", "").short('-')),

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lttv_context::{
-    Bounds, CheckpointFileError, CheckpointPolicy, Extension, Handle, Traceset, TracesetContext,
+    Bounds, CheckpointFileFault, CheckpointPolicy, Extension, Handle, Traceset, TracesetContext,
 };
 use lttv_state::kernel::{KernelState, SavedKernelState};
 use lttv_state::stats::Statistics;
@@ -91,7 +91,7 @@ fn files_with_other_options_are_rejected() {
     let mut context = TracesetContext::new(&traceset);
     context.attach(KernelState::new().without_looking_ahead());
     let error = context.load_checkpoints(&path).unwrap_err();
-    assert!(matches!(error, CheckpointFileError::Missing { .. }), "{error}");
+    assert!(matches!(error.fault, CheckpointFileFault::Missing { .. }), "{error}");
 }
 
 /// Corrects the checksums after damage, so that the data they cover is decoded.

@@ -116,8 +116,8 @@ pub(super) fn try_each<E>(
 }
 
 /// The attributes below an attribute of a tree, as a structure to browse.
-#[derive(Debug, Clone, Copy)]
-pub struct Below<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct Below<'a> {
     tree: &'a Attributes,
     root: AttributeId,
 }
@@ -125,7 +125,7 @@ pub struct Below<'a> {
 impl Attributes {
     /// Returns the attributes below `root`, as a structure to browse. It is empty if `root` is not
     /// a tree or no longer exists.
-    pub fn below(&self, root: AttributeId) -> Below<'_> {
+    pub fn below(&self, root: AttributeId) -> impl Browse + Copy {
         Below { tree: self, root }
     }
 }
@@ -137,7 +137,7 @@ impl Browse for Below<'_> {
             let Some(name) = tree.name(id) else { continue };
             match tree.value(id) {
                 Some(value) => out.value(name, value.borrowed())?,
-                None => out.subtree(name, &tree.below(id))?,
+                None => out.subtree(name, &Below { tree, root: id })?,
             }
         }
         ControlFlow::Continue(())
@@ -146,7 +146,7 @@ impl Browse for Below<'_> {
 
 impl Browse for Attributes {
     fn entries(&self, out: &mut Entries<'_>) -> ControlFlow<()> {
-        self.below(AttributeId::ROOT).entries(out)
+        Below { tree: self, root: AttributeId::ROOT }.entries(out)
     }
 }
 

@@ -28,18 +28,14 @@ pub enum AttributeError {
         /// The kind of the attribute.
         kind: Kind,
     },
-    /// The new attribute would exceed the maximum depth of a tree.
-    #[error("attributes below {path} would be nested more than {MAX_DEPTH} deep")]
-    TooDeep {
-        /// The path of the tree that is already at the maximum depth.
-        path: Path,
-    },
-    /// The attribute was removed, or belongs to another tree.
-    #[error("attribute number {index} is no longer in this tree")]
-    Gone {
-        /// The [`AttributeId::index`](super::AttributeId::index) of the attribute.
-        index: usize,
-    },
+    /// The new attribute would exceed the maximum depth of a tree, at which the tree of this path
+    /// is already.
+    #[error("attributes below {0} would be nested more than {MAX_DEPTH} deep")]
+    TooDeep(Path),
+    /// The attribute with this [`index`](super::AttributeId::index) was removed, or belongs to another
+    /// tree.
+    #[error("attribute number {0} is no longer in this tree")]
+    Gone(usize),
     /// All attribute numbers are in use.
     #[error("a tree cannot contain more than 2³² attributes")]
     Full,

@@ -67,7 +67,7 @@ impl Attributes {
     ) -> Result<(), AttributeError> {
         try_each(from, |name, item| {
             if path.names().len() == MAX_DEPTH {
-                return Err(AttributeError::TooDeep { path: path.clone() });
+                return Err(AttributeError::TooDeep(path.clone()));
             }
             let here = into.and_then(|tree| self.child(tree, name));
             path.push(name);

@@ -48,7 +48,7 @@ mod serial;
 mod tree;
 mod value;
 
-pub use self::browse::{Below, Browse, Entries, Item};
+pub use self::browse::{Browse, Entries, Item};
 pub use self::error::AttributeError;
 pub use self::key::{AttributeId, AttributeType, Key};
 pub use self::merge::MergeRule;

@@ -25,15 +25,9 @@ pub enum Name<'a> {
     Index(u64),
 }
 
-impl<'a> From<&'a str> for Name<'a> {
-    fn from(text: &'a str) -> Self {
-        Name::Text(text)
-    }
-}
-
-impl<'a> From<&'a String> for Name<'a> {
-    fn from(text: &'a String) -> Self {
-        Name::Text(text)
+impl<'a, S: AsRef<str> + ?Sized> From<&'a S> for Name<'a> {
+    fn from(text: &'a S) -> Self {
+        Name::Text(text.as_ref())
     }
 }
 

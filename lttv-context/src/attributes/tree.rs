@@ -395,7 +395,7 @@ impl Attributes {
                 let path = self.path(id).unwrap_or_default();
                 Err(AttributeError::WrongKind { path, found, wanted })
             }
-            None => Err(AttributeError::Gone { index: id.index() }),
+            None => Err(AttributeError::Gone(id.index())),
         }
     }
 
@@ -408,7 +408,7 @@ impl Attributes {
         let depth = self.nodes[parent as usize].depth;
         if usize::from(depth) == MAX_DEPTH {
             let path = self.path(self.id(parent)).unwrap_or_default();
-            return Err(AttributeError::TooDeep { path });
+            return Err(AttributeError::TooDeep(path));
         }
         let mut node = Node::new(name.into(), parent, depth + 1);
         node.previous = self.nodes[parent as usize].last_child;

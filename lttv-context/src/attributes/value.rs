@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ltt_read::Timestamp;
 
+use super::key::AttributeType;
 use super::seconds;
 
 /// The text of an attribute.
@@ -215,14 +216,8 @@ macro_rules! from {
 }
 
 from! {
-    bool => Bool(std::convert::identity),
     i32 => Int(i64::from),
-    i64 => Int(std::convert::identity),
     u32 => UInt(u64::from),
-    u64 => UInt(std::convert::identity),
-    f64 => Float(std::convert::identity),
-    Timestamp => Time(std::convert::identity),
-    Duration => Duration(std::convert::identity),
     String => Text(Cow::Owned),
 }
 
@@ -232,9 +227,9 @@ impl<'a> From<&'a str> for AttributeValue<'a> {
     }
 }
 
-impl<'a> From<Cow<'a, str>> for AttributeValue<'a> {
-    fn from(text: Cow<'a, str>) -> Self {
-        AttributeValue::Text(text)
+impl<T: AttributeType> From<T> for AttributeValue<'_> {
+    fn from(value: T) -> Self {
+        value.into_value()
     }
 }
 

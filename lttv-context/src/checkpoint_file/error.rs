@@ -1,81 +1,67 @@
 //! Errors of checkpoint files.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// An error from storing checkpoints in a file or loading them.
 #[derive(Debug, thiserror::Error)]
+#[error("{}: {fault}", path.display())]
 #[non_exhaustive]
-pub enum CheckpointFileError {
+pub struct CheckpointFileError {
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The fault of the file, or of the context that uses it.
+    pub fault: CheckpointFileFault,
+}
+
+/// A fault of a checkpoint file, or of the context that uses it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointFileFault {
     /// The file could not be read or written.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The path of the file.
-        path: PathBuf,
-        /// The error from the operating system.
-        error: std::io::Error,
-    },
+    #[error("{0}")]
+    Io(io::Error),
     /// The file is not a checkpoint file.
-    #[error("{}: not a checkpoint file", path.display())]
-    NotCheckpoints {
-        /// The path of the file.
-        path: PathBuf,
-    },
+    #[error("not a checkpoint file")]
+    NotCheckpoints,
     /// The file has a format that this version does not read.
-    #[error("{}: checkpoint file has format {found}, expected format {known}", path.display())]
+    #[error("checkpoint file has format {found}, expected format {known}")]
     Format {
-        /// The path of the file.
-        path: PathBuf,
         /// The format of the file.
         found: u32,
         /// The only format that is supported.
         known: u32,
     },
-    /// The file ends too early.
-    #[error("{}: truncated at byte {offset}", path.display())]
-    Truncated {
-        /// The path of the file.
-        path: PathBuf,
-        /// The length of the part of the file that could be read, in bytes.
-        offset: u64,
-    },
+    /// The file ends too early, after this many bytes.
+    #[error("truncated at byte {0}")]
+    Truncated(u64),
     /// The content of the file has changed since it was written.
-    #[error("{}: damaged at byte {offset}: {what}", path.display())]
+    #[error("damaged at byte {offset}: {what}")]
     Damaged {
-        /// The path of the file.
-        path: PathBuf,
         /// A description of the damage.
         what: String,
         /// The offset of the damaged part, in bytes.
         offset: u64,
     },
     /// The checkpoints belong to other traces, or to these traces before a change.
-    #[error("{}: checkpoints of other traces, or of these before a change", path.display())]
-    Stale {
-        /// The path of the file.
-        path: PathBuf,
-    },
-    /// An attached extension has no codec, so its states can be in no file.
-    #[error("{}: {extension} cannot store checkpoints", path.display())]
-    NoCodec {
-        /// The path of the file.
-        path: PathBuf,
-        /// The name of the extension's type.
-        extension: &'static str,
-    },
-    /// The file has no states for an attached extension in its version and with its options.
-    #[error("{}: no checkpoints for this version of {extension}", path.display())]
-    Missing {
-        /// The path of the file.
-        path: PathBuf,
-        /// The name of the extension.
-        extension: &'static str,
-    },
+    #[error("checkpoints of other traces, or of these before a change")]
+    Stale,
+    /// The attached extension of this type has no codec, so its states can be in no file.
+    #[error("{0} cannot store checkpoints")]
+    NoCodec(&'static str),
+    /// The file has no states for the attached extension of this name, in its version and with its
+    /// options.
+    #[error("no checkpoints for this version of {0}")]
+    Missing(&'static str),
     /// No attached extension has a codec.
-    #[error("{}: no attached extension can store checkpoints", path.display())]
-    NothingToStore {
-        /// The path of the file.
-        path: PathBuf,
-    },
+    #[error("no attached extension can store checkpoints")]
+    NothingToStore,
+}
+
+impl CheckpointFileFault {
+    pub(super) fn of(self, path: &Path) -> CheckpointFileError {
+        CheckpointFileError { path: path.to_owned(), fault: self }
+    }
 }
 
 #[cfg(test)]
@@ -86,8 +72,8 @@ mod tests {
 
     #[test]
     fn the_text_is_complete_and_repeats_no_source() {
-        let error = std::io::Error::other("disk on fire");
-        let error = CheckpointFileError::Io { path: "log.checkpoints".into(), error };
+        let error = CheckpointFileFault::Io(io::Error::other("disk on fire"));
+        let error = error.of("log.checkpoints".as_ref());
         assert_eq!(error.to_string(), "log.checkpoints: disk on fire");
         assert!(error.source().is_none());
     }

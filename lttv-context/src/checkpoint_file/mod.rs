@@ -29,7 +29,7 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
-pub use error::CheckpointFileError;
+pub use error::{CheckpointFileError, CheckpointFileFault};
 
 const MAGIC: [u8; 8] = *b"\x89LCP\r\n\x1a\n";
 const FORMAT: u32 = 1;

@@ -7,6 +7,7 @@ use std::path::Path;
 use crc32fast::Hasher;
 use ltt_read::Position;
 
+use super::CheckpointFileFault as Fault;
 use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
 use crate::context::TracesetContext;
 use crate::fingerprint::Fingerprint;
@@ -35,8 +36,7 @@ impl TracesetContext<'_> {
         path: impl AsRef<Path>,
     ) -> Result<usize, CheckpointFileError> {
         let path = path.as_ref();
-        let file = File::open(path)
-            .map_err(|error| CheckpointFileError::Io { path: path.to_owned(), error })?;
+        let file = File::open(path).map_err(|error| Fault::Io(error).of(path))?;
         let mut frames =
             FrameReader { path, file: BufReader::new(file), offset: 0, sum: Hasher::new() };
         frames.begin()?;
@@ -45,10 +45,9 @@ impl TracesetContext<'_> {
             rest.is_empty().then_some(header)
         })?;
         if !Fingerprint::from_bytes(&header.source).matches(self.traceset()) {
-            return Err(CheckpointFileError::Stale { path: path.to_owned() });
+            return Err(Fault::Stale.of(path));
         }
-        let matched =
-            self.match_extensions(&header.extensions).map_err(|error| error.in_file(path))?;
+        let matched = self.match_extensions(&header.extensions).map_err(|fault| fault.of(path))?;
         let mut kept = Checkpoints::default();
         let mut before: Option<Checkpoint> = None;
         // Every `every`-th checkpoint is kept.
@@ -79,18 +78,18 @@ impl TracesetContext<'_> {
     pub(super) fn match_extensions(
         &self,
         stored: &[StoredExtension],
-    ) -> Result<Vec<MatchedExtension>, Unmatched> {
+    ) -> Result<Vec<MatchedExtension>, Fault> {
         let mut matched: Vec<MatchedExtension> = Vec::new();
         for (place, type_name, codec) in self.extensions().codecs() {
-            let codec = codec.ok_or(Unmatched::NoCodec(type_name))?;
+            let codec = codec.ok_or(Fault::NoCodec(type_name))?;
             let this = StoredExtension::of(&codec);
             // Equal extensions are matched in order.
             let taken = matched.iter().filter(|other| other.codec.name == codec.name).count();
             let same = stored.iter().enumerate().filter(|(_, stored)| **stored == this);
-            let stored = same.map(|(at, _)| at).nth(taken).ok_or(Unmatched::Missing(codec.name))?;
+            let stored = same.map(|(at, _)| at).nth(taken).ok_or(Fault::Missing(codec.name))?;
             matched.push(MatchedExtension { place, stored, codec });
         }
-        if matched.is_empty() { Err(Unmatched::NoExtension) } else { Ok(matched) }
+        if matched.is_empty() { Err(Fault::NothingToStore) } else { Ok(matched) }
     }
 
     /// Decodes the states of all extensions from their stored bytes and the previous checkpoint.
@@ -145,27 +144,6 @@ pub(super) struct MatchedExtension {
     codec: AnyCodec,
 }
 
-/// The reason why the attached extensions do not match the stored ones.
-pub(super) enum Unmatched {
-    /// The extension of this type has no codec.
-    NoCodec(&'static str),
-    /// The extension of this name is not stored.
-    Missing(&'static str),
-    /// No extension is attached.
-    NoExtension,
-}
-
-impl Unmatched {
-    fn in_file(self, path: &Path) -> CheckpointFileError {
-        let path = path.to_owned();
-        match self {
-            Unmatched::NoCodec(extension) => CheckpointFileError::NoCodec { path, extension },
-            Unmatched::Missing(extension) => CheckpointFileError::Missing { path, extension },
-            Unmatched::NoExtension => CheckpointFileError::NothingToStore { path },
-        }
-    }
-}
-
 /// A reader of a file, frame by frame.
 struct FrameReader<'p> {
     path: &'p Path,
@@ -179,10 +157,8 @@ impl FrameReader<'_> {
         let magic = self.take::<8>();
         if magic.as_ref().ok() != Some(&MAGIC) {
             return match magic {
-                Err(CheckpointFileError::Io { path, error }) => {
-                    Err(CheckpointFileError::Io { path, error })
-                }
-                _ => Err(CheckpointFileError::NotCheckpoints { path: self.path.to_owned() }),
+                Err(error) if matches!(error.fault, Fault::Io(_)) => Err(error),
+                _ => Err(Fault::NotCheckpoints.of(self.path)),
             };
         }
         let found = u32::from_le_bytes(self.take()?);
@@ -190,11 +166,7 @@ impl FrameReader<'_> {
         self.sum.update(&found.to_le_bytes());
         match found {
             FORMAT => Ok(()),
-            found => Err(CheckpointFileError::Format {
-                path: self.path.to_owned(),
-                found,
-                known: FORMAT,
-            }),
+            found => Err(Fault::Format { found, known: FORMAT }.of(self.path)),
         }
     }
 
@@ -246,14 +218,14 @@ impl FrameReader<'_> {
     }
 
     fn failed(&self, error: io::Error) -> CheckpointFileError {
-        CheckpointFileError::Io { path: self.path.to_owned(), error }
+        Fault::Io(error).of(self.path)
     }
 
     fn truncated(&self) -> CheckpointFileError {
-        CheckpointFileError::Truncated { path: self.path.to_owned(), offset: self.offset }
+        Fault::Truncated(self.offset).of(self.path)
     }
 
     fn damaged(&self, what: String, offset: u64) -> CheckpointFileError {
-        CheckpointFileError::Damaged { path: self.path.to_owned(), what, offset }
+        Fault::Damaged { what, offset }.of(self.path)
     }
 }

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use crc32fast::Hasher;
 use serde::Serialize;
 
-use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
+use super::{
+    CheckpointFileError, CheckpointFileFault, FORMAT, Header, MAGIC, StoredCheckpoint,
+    StoredExtension,
+};
 use crate::context::TracesetContext;
 use crate::fingerprint::Fingerprint;
 use crate::state::{AnyCodec, Checkpoint};
@@ -24,7 +27,7 @@ impl TracesetContext<'_> {
     /// first checkpoint, and mostly differences for the others.
     ///
     /// ```
-    /// use lttv_context::{Bounds, CheckpointFileError, CheckpointPolicy, Traceset, TracesetContext};
+    /// use lttv_context::{Bounds, CheckpointFileFault, CheckpointPolicy, Traceset, TracesetContext};
     ///
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
@@ -32,7 +35,8 @@ impl TracesetContext<'_> {
     /// context.set_checkpoint_policy(CheckpointPolicy::every(1000));
     /// assert_eq!(context.replay_state(&Bounds::all())?.errors, 0);
     /// let stored = context.store_checkpoints("lttv.checkpoints");
-    /// assert!(matches!(stored, Err(CheckpointFileError::NothingToStore { .. })));
+    /// let error = stored.expect_err("no extension");
+    /// assert!(matches!(error.fault, CheckpointFileFault::NothingToStore));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -44,14 +48,14 @@ impl TracesetContext<'_> {
         let codecs = self.extensions().codecs();
         let codecs: Vec<_> = codecs.filter_map(|(at, _, codec)| Some((at, codec?))).collect();
         if codecs.is_empty() {
-            return Err(CheckpointFileError::NothingToStore { path: path.to_owned() });
+            return Err(CheckpointFileFault::NothingToStore.of(path));
         }
         let partial = partial_path(path);
         let stored = self.store_in(&codecs, path, &partial);
         stored.map_err(|error| {
             // The file may not exist.
             _ = fs::remove_file(&partial);
-            CheckpointFileError::Io { path: path.to_owned(), error }
+            CheckpointFileFault::Io(error).of(path)
         })
     }
 

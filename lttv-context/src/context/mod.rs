@@ -215,6 +215,7 @@ impl<'h> TracesetContext<'h> {
     }
 
     /// Returns the number of packets entered so far: see [`Merge::packets_entered`](ltt_read::Merge::packets_entered).
+    #[doc(hidden)] // for tests and measurements
     pub fn packets_entered(&self) -> u64 {
         self.reader.merge().packets_entered()
     }

@@ -112,7 +112,7 @@ impl<S: ?Sized> Modules<S> {
         let info = module.info();
         let index = self.modules.len();
         if self.by_name.try_insert(info.name, index).is_err() {
-            return Err(ModuleError::Duplicate { module: info.name.to_owned() });
+            return Err(ModuleError::Duplicate(info.name.to_owned()));
         }
         self.modules.push(Entry { module: Box::new(module), info, started: false });
         Ok(())
@@ -221,7 +221,7 @@ impl<S: ?Sized> Modules<S> {
         };
         for name in names {
             let index = self.by_name.get(name);
-            let index = *index.ok_or_else(|| ModuleError::Unknown { module: name.to_owned() })?;
+            let index = *index.ok_or_else(|| ModuleError::Unknown(name.to_owned()))?;
             visit.visit(index)?;
         }
         Ok(visit.order)
@@ -269,7 +269,7 @@ impl<S: ?Sized> Visit<'_, S> {
                     let names = open.iter().map(|&(index, _)| index).chain([required]);
                     let cycle = names.skip_while(|&index| index != required);
                     let name = |index: usize| self.modules.modules[index].info.name.to_owned();
-                    return Err(ModuleError::Cycle { modules: cycle.map(name).collect() });
+                    return Err(ModuleError::Cycle(cycle.map(name).collect()));
                 }
                 Mark::Ordered => {}
             }
@@ -302,18 +302,12 @@ impl<S: ?Sized> fmt::Debug for Modules<S> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModuleError {
-    /// Two modules have the same name.
-    #[error("duplicate module `{module}`")]
-    Duplicate {
-        /// The name of the modules.
-        module: String,
-    },
-    /// There is no module of a requested name.
-    #[error("unknown module `{module}`")]
-    Unknown {
-        /// The requested name.
-        module: String,
-    },
+    /// Two modules have this name.
+    #[error("duplicate module `{0}`")]
+    Duplicate(String),
+    /// There is no module of this requested name.
+    #[error("unknown module `{0}`")]
+    Unknown(String),
     /// There is no module of a required name.
     #[error("module `{module}` requires unknown module `{required}`")]
     Missing {
@@ -322,12 +316,10 @@ pub enum ModuleError {
         /// The name of the missing module.
         required: String,
     },
-    /// Modules require each other in a cycle.
-    #[error("modules require each other in a cycle: {}", modules.join(" → "))]
-    Cycle {
-        /// The names on the cycle, each requiring the next. The last name repeats the first.
-        modules: Vec<String>,
-    },
+    /// Modules require each other in a cycle: each of these the next. The last name repeats the
+    /// first.
+    #[error("modules require each other in a cycle: {}", .0.join(" → "))]
+    Cycle(Vec<String>),
     /// A module could not start.
     #[error("module `{module}` could not start: {error}")]
     Init {

@@ -87,10 +87,10 @@ impl OptionSpec {
         let mut chars = self.name.chars();
         let begins = chars.next().is_some_and(|c| c.is_ascii_lowercase());
         if !begins || !chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
-            return Err(OptionError::InvalidName { name: self.name.to_string() });
+            return Err(OptionError::InvalidName(self.name.to_string()));
         }
         if let Some(short) = self.short.filter(|short| !short.is_ascii_alphanumeric()) {
-            return Err(OptionError::InvalidName { name: short.to_string() });
+            return Err(OptionError::InvalidName(short.to_string()));
         }
         // A flag that is set by default could not be unset. For a list with a default, it would be
         // unclear whether given values extend or replace it.
@@ -100,7 +100,7 @@ impl OptionSpec {
             || flag && self.repeatable
             || no_default && self.default.is_some()
         {
-            return Err(OptionError::InvalidSpec { option: self.name.to_string() });
+            return Err(OptionError::InvalidSpec(self.name.to_string()));
         }
         self.parse_default().map(|_| ())
     }
@@ -225,7 +225,7 @@ impl Options {
         let index = self.find(name, Some(value.kind()))?;
         let Declared { spec, given, .. } = &mut self.options[index];
         if !given.is_empty() && !spec.repeatable {
-            return Err(OptionError::AlreadySet { option: name.to_owned() });
+            return Err(OptionError::AlreadySet(name.to_owned()));
         }
         given.push(value.into_owned());
         Ok(())
@@ -276,7 +276,7 @@ impl Options {
 
     fn find(&self, name: &str, wanted: Option<Kind>) -> Result<usize, OptionError> {
         let Some(&index) = self.by_name.get(name) else {
-            return Err(OptionError::Unknown { option: name.to_owned() });
+            return Err(OptionError::Unknown(name.to_owned()));
         };
         let kind = self.options[index].spec.kind;
         match wanted {
@@ -314,18 +314,12 @@ impl Browse for List<'_> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionError {
-    /// The name is invalid on a command line.
-    #[error("invalid option name `{name}`")]
-    InvalidName {
-        /// The name or the letter.
-        name: String,
-    },
-    /// The option is a tree, a flag or a list with a default, or a list of flags.
-    #[error("option --{option} is a tree, a list of flags, or a flag or list with a default")]
-    InvalidSpec {
-        /// The name of the option.
-        option: String,
-    },
+    /// This name or letter is invalid on a command line.
+    #[error("invalid option name `{0}`")]
+    InvalidName(String),
+    /// The option of this name is a tree, a flag or a list with a default, or a list of flags.
+    #[error("option --{0} is a tree, a list of flags, or a flag or list with a default")]
+    InvalidSpec(String),
     /// Two modules declare options of the same name or letter.
     #[error("option {option} of module {second} is already declared by module {first}")]
     Duplicate {
@@ -337,11 +331,8 @@ pub enum OptionError {
         second: String,
     },
     /// No module has an option of this name.
-    #[error("unknown option --{option}")]
-    Unknown {
-        /// The name of the option.
-        option: String,
-    },
+    #[error("unknown option --{0}")]
+    Unknown(String),
     /// The option has another kind.
     #[error("option --{option} has kind {kind}, not {wanted}")]
     WrongKind {
@@ -362,10 +353,7 @@ pub enum OptionError {
         /// The kind of the option.
         kind: Kind,
     },
-    /// The option has a value and is not repeatable.
-    #[error("option --{option} can be given only once")]
-    AlreadySet {
-        /// The name of the option.
-        option: String,
-    },
+    /// The option of this name has a value and is not repeatable.
+    #[error("option --{0} can be given only once")]
+    AlreadySet(String),
 }

@@ -28,6 +28,7 @@ use crate::attributes::Attributes;
 /// });
 /// assert!(session.run().is_continue());
 /// ```
+#[derive(Default)]
 #[non_exhaustive]
 pub struct Session<'h, D = ()> {
     /// The data of this application.
@@ -80,12 +81,6 @@ impl<'h, D> Session<'h, D> {
         // A hook that is added again under an existing id keeps its first priority.
         let _ = list(self).append(added);
         flow
-    }
-}
-
-impl<D: Default> Default for Session<'_, D> {
-    fn default() -> Self {
-        Session::new(D::default())
     }
 }
 

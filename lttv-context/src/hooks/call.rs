@@ -9,10 +9,10 @@ use crate::state::Extensions;
 use crate::traceset::{Contexts, Latest, TraceContext, TracefileContext, TracesetPosition};
 
 /// A hook for events. `Break` ends reading after the event.
-pub type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
+pub(super) type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
 
 /// A hook for the start or end of a read, at one [`Level`](crate::Level).
-pub type ReadHook<'h> = dyn FnMut(&mut ReadCall<'_, 'h>) -> Flow + 'h;
+pub(super) type ReadHook<'h> = dyn FnMut(&mut ReadCall<'_, 'h>) -> Flow + 'h;
 
 /// The argument of a hook for events: the event, its place, and the data that hooks share. Its
 /// fields can be borrowed independently.

@@ -9,7 +9,7 @@ use super::subscription::Subscription;
 
 /// A queue of hooks to add and remove, which other hooks fill. The changes are made in order
 /// before the next event.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Commands<'h> {
     pending: Vec<Command<'h>>,
 }
@@ -66,12 +66,6 @@ impl<'h> Commands<'h> {
     /// Removes and returns the requested changes, in order.
     pub(crate) fn take(&mut self) -> Vec<Command<'h>> {
         mem::take(&mut self.pending)
-    }
-}
-
-impl fmt::Debug for Commands<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.pending).finish()
     }
 }
 

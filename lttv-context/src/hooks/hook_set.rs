@@ -1,7 +1,5 @@
 //! Sets of hooks for one read.
 
-use std::fmt;
-
 use lttv_hooks::{HookId, HookList, IntoFlow, Priority};
 
 use super::call::{EventCall, ReadCall, ReadHook};
@@ -31,7 +29,7 @@ use super::subscription::{Scope, Subscription};
 /// assert_eq!((events, read.events, lines.len()), (100, 100, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct HookSet<'h> {
     scope: Scope,
     before: [HookList<ReadHook<'h>>; 3],
@@ -131,7 +129,7 @@ impl<'h> HookSet<'h> {
     }
 
     /// Returns the part of the traceset that the set is for.
-    pub fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         self.scope
     }
 
@@ -145,16 +143,5 @@ impl<'h> HookSet<'h> {
             | ([_, list, _], Level::Trace)
             | ([_, _, list], Level::Tracefile) => list,
         }
-    }
-}
-
-impl fmt::Debug for HookSet<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HookSet")
-            .field("scope", &self.scope)
-            .field("before", &self.before)
-            .field("after", &self.after)
-            .field("events", &self.events)
-            .finish()
     }
 }

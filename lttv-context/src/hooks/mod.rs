@@ -8,7 +8,7 @@ mod hook_set;
 mod pattern;
 mod subscription;
 
-pub use call::{EventCall, EventHook, ReadCall, ReadHook};
+pub use call::{EventCall, ReadCall};
 pub(crate) use check::{Check, Looks};
 pub use commands::Commands;
 pub(crate) use commands::{Command, Registration};

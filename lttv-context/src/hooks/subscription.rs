@@ -236,14 +236,8 @@ impl Subscription {
     }
 }
 
-impl From<&str> for Subscription {
-    fn from(name: &str) -> Self {
-        Subscription::to(name)
-    }
-}
-
-impl From<&String> for Subscription {
-    fn from(name: &String) -> Self {
-        Subscription::to(name)
+impl<S: AsRef<str> + ?Sized> From<&S> for Subscription {
+    fn from(name: &S) -> Self {
+        Subscription::to(name.as_ref())
     }
 }

@@ -1,6 +1,7 @@
 //! Cells: extensions and data of any type, with the operations on their state.
 
 use std::any::{Any, type_name};
+use std::fmt;
 use std::sync::Arc;
 
 use super::identity::ExtensionIdentity;
@@ -41,6 +42,12 @@ pub(crate) struct AnyCodec {
 
 type WriteAny = dyn Fn(&Saved, Option<&Saved>, &mut Vec<u8>);
 type ReadAny = dyn Fn(&dyn Any, &[u8], Option<&Saved>) -> Option<Saved>;
+
+impl fmt::Debug for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.type_name)
+    }
+}
 
 impl Cell {
     /// Creates the cell of an extension.

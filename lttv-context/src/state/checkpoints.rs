@@ -1,7 +1,6 @@
 //! Checkpoints: saved states of all extensions, which make seeking cheaper than reading from
 //! the start.
 
-use std::fmt;
 use std::sync::Arc;
 
 use ltt_read::{Position, Timestamp};
@@ -31,7 +30,7 @@ struct Counted {
 }
 
 /// The state of all extensions of a context at a position.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Checkpoint {
     position: TracesetPosition,
     states: Arc<[Saved]>,
@@ -173,11 +172,5 @@ impl Checkpoints {
 
     fn last_before(&self, index: usize) -> Option<&Checkpoint> {
         Some(&self.saved.get(index.checked_sub(1)?)?.checkpoint)
-    }
-}
-
-impl fmt::Debug for Checkpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Checkpoint").field(&self.position).finish()
     }
 }

@@ -1,6 +1,5 @@
 //! The extensions and data attached to a context.
 
-use std::fmt;
 use std::ops::{Index, IndexMut};
 #[cfg(feature = "checkpoint-files")]
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use super::saved::Saved;
 /// The extensions and data attached to a context.
 ///
 /// Indexing with a [`Handle`] of another context panics. [`get`](Self::get) does not panic.
+#[derive(Debug)]
 pub struct Extensions {
     cells: Vec<Cell>,
     numbers: Numbers,
@@ -173,11 +173,5 @@ impl<T: 'static> IndexMut<Handle<T>> for Extensions {
     #[inline]
     fn index_mut(&mut self, handle: Handle<T>) -> &mut T {
         self.get_mut(handle).expect("the handle belongs to another context")
-    }
-}
-
-impl fmt::Debug for Extensions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.cells.iter().map(Cell::type_name)).finish()
     }
 }

@@ -1,6 +1,7 @@
 //! Saved states of extensions of all types.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use super::identity::ExtensionIdentity;
@@ -16,6 +17,15 @@ pub(crate) trait SavedState: Any + Send + Sync {
     /// Returns the number of bytes of memory that the state occupies, without those that it shares
     /// with `before`.
     fn bytes(&self, before: Option<&Saved>) -> usize;
+}
+
+impl fmt::Debug for dyn SavedState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.identity() {
+            Some(identity) => write!(f, "state of {identity}"),
+            None => f.write_str("plain data"),
+        }
+    }
 }
 
 /// A placeholder for plain data, which is not saved.

@@ -103,11 +103,6 @@ impl TraceContext {
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
     }
-
-    /// Returns the number in the traceset of the trace's first tracefile.
-    pub fn first_tracefile(&self) -> TracefileNumber {
-        self.first_tracefile
-    }
 }
 
 impl TracefileContext {
