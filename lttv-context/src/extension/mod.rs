@@ -64,7 +64,7 @@ pub use setup::Setup;
 /// ```
 pub trait Extension: Sized + 'static {
     /// The saved state of the extension. Dozens of checkpoints may be kept, so parts that seldom
-    /// change are best shared by [`Arc`].
+    /// change are best shared by [`Arc`](std::sync::Arc).
     type Checkpoint: Send + Sync + 'static;
 
     /// Adds the hooks of the extension, and prepares it for the traces of the context. Hooks access

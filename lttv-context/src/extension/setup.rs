@@ -4,7 +4,7 @@ use crate::hooks::Commands;
 use crate::state::Extensions;
 use crate::traceset::Contexts;
 
-/// The argument of [`Extension::install`].
+/// The argument of [`Extension::install`](crate::Extension::install).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Setup<'a, 'h> {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::plans::{COMMON, Plans, Run};
 use crate::flow::{Flow, or_break};
 
-/// A view of a [`HooksById`] for calling hooks many times, from [`HooksById::ready`].
+/// A view of a [`HooksById`](crate::HooksById) for calling hooks many times, from [`HooksById::ready`](crate::HooksById::ready).
 pub struct ReadyHooks<'a, F: ?Sized, D> {
     plans: &'a Plans<D>,
     /// `true` if there are hooks for all ids.
@@ -55,7 +55,7 @@ pub struct HooksFound {
     number: u32,
 }
 
-/// The hooks for one id, ready to be called, from [`HooksById::at`].
+/// The hooks for one id, ready to be called, from [`HooksById::at`](crate::HooksById::at).
 pub struct HooksAt<'a, F: ?Sized, D> {
     plan: &'a [Run<D>],
     hooks: &'a mut [Option<Box<F>>],
