@@ -210,6 +210,8 @@ mod trace;
 #[cfg(feature = "writer")]
 pub mod writer;
 
+#[doc(hidden)]
+pub use base::source;
 pub use base::source::Access;
 pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
 pub use base::uuid;

@@ -1,7 +1,7 @@
 //! Types and functions that know nothing of traces.
 
 pub(crate) mod bits;
-pub(crate) mod source;
+pub mod source;
 pub(crate) mod time;
 pub mod uuid;
 pub(crate) mod zeros;

@@ -1,12 +1,13 @@
-//! The bytes of a file, mapped or read into memory.
+//! The bytes of a file, mapped or read into memory. Crates of this family share them; they are
+//! no part of the public interface, except for [`Access`].
 //!
 //! This module and [`zeros`](crate::zeros) have the only `unsafe` code of the crate.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The way in which the bytes of files, both metadata and data streams, are accessed.
+/// The way in which the bytes of a file are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Access {
@@ -15,17 +16,17 @@ pub enum Access {
     ///
     /// Files must not be truncated or overwritten while they are mapped. If another
     /// process *truncates* a file, reading the lost part ends this process with the
-    /// signal `SIGBUS`. If it *overwrites* the file, events have wrong values, and a
-    /// `&str` from a string field may no longer be valid UTF-8, which Rust does not
-    /// allow. Tracers only append to their files; appended data is not seen. Use
-    /// [`Read`](Self::Read) for files that may be rewritten.
+    /// signal `SIGBUS`. If it *overwrites* the file, values are wrong, and a `&str` from
+    /// the file may no longer be valid UTF-8, which Rust does not allow. Tracers only
+    /// append to their files; appended data is not seen. Finished histories are replaced
+    /// as a whole. Use [`Read`](Self::Read) for files that may be rewritten.
     ///
-    /// This is the default because traces are often larger than memory, and because most
-    /// programs read only a part of them.
+    /// This is the default because traces and histories are often larger than memory, and
+    /// because most programs read only a part of them.
     #[default]
     Map,
     /// Reads the whole file into memory when it is opened. Later changes of the file have
-    /// no effect. Memory use is the size of the trace.
+    /// no effect. Memory use is the size of the file.
     Read,
 }
 
@@ -37,10 +38,15 @@ enum Bytes {
 
 /// The bytes of one file.
 #[derive(Debug)]
-pub(crate) struct Source(Bytes);
+pub struct Source(Bytes);
 
 impl Source {
-    pub(crate) fn open(path: &Path, access: Access) -> io::Result<Source> {
+    /// Opens a regular file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read, or if it is no regular file.
+    pub fn open(path: &Path, access: Access) -> io::Result<Source> {
         Source::open_up_to(path, access, u64::MAX)
     }
 
@@ -55,37 +61,48 @@ impl Source {
             let text = format!("file has {} bytes, the limit is {max}", found.len());
             return Err(io::Error::new(ErrorKind::FileTooLarge, text));
         }
-        if access == Access::Read {
-            return fs::read(path).map(|v| Source(Bytes::Owned(v)));
-        }
-        let file = File::open(path)?;
-        if file.metadata()?.len() == 0 {
-            return Ok(Source(Bytes::Owned(Vec::new())));
-        }
-        // SAFETY: the mapping is private and read-only, and this process does not change
-        // the file. The operating system cannot guarantee more: another process may
-        // change or truncate the file, while `bytes` returns a slice whose contents Rust
-        // assumes to be constant. No safe code can rule this out, so `Access::Map`
-        // documents it as the responsibility of the caller, who can choose `Access::Read`
-        // instead. In practice, changed bytes lead to wrong values or errors but to no
-        // access out of bounds, because each access to the slice compares its index with
-        // the slice's length, which never changes. Truncation raises SIGBUS.
-        #[allow(unsafe_code, reason = "the only way to map a file")]
-        let mapped = unsafe { memmap2::Mmap::map(&file) };
-        match mapped {
-            Ok(map) => Ok(Source(Bytes::Mapped(map))),
+        Source::of(&File::open(path)?, access)
+    }
+
+    /// Creates a source of all bytes that an open file has now.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read.
+    pub fn of(mut file: &File, access: Access) -> io::Result<Source> {
+        if access == Access::Map && file.metadata()?.len() > 0 {
+            // SAFETY: the mapping is private and read-only, and this process does not
+            // change the bytes that it reads through it: traces are never written, finished
+            // histories are replaced, and a history that is resumed is truncated only after
+            // its last block. The operating system cannot guarantee more: another process
+            // may change or truncate the file, while `bytes` returns a slice whose contents
+            // Rust assumes to be constant. No safe code can rule this out, so `Access::Map`
+            // documents it as the responsibility of the caller, who can choose
+            // `Access::Read` instead. In practice, changed bytes lead to wrong values or
+            // errors but to no access out of bounds, because each access to the slice
+            // compares its index with the slice's length, which never changes. Truncation
+            // raises SIGBUS.
+            #[allow(unsafe_code, reason = "the only way to map a file")]
+            let mapped = unsafe { memmap2::Mmap::map(file) };
             // Some file systems do not support mapping; all support reading.
-            Err(_) => fs::read(path).map(|v| Source(Bytes::Owned(v))),
+            if let Ok(map) = mapped {
+                return Ok(Source(Bytes::Mapped(map)));
+            }
         }
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.read_to_end(&mut bytes)?;
+        Ok(Source(Bytes::Owned(bytes)))
     }
 
     /// Creates a source from bytes in memory.
-    pub(crate) fn in_memory(bytes: Vec<u8>) -> Source {
+    pub fn in_memory(bytes: Vec<u8>) -> Source {
         Source(Bytes::Owned(bytes))
     }
 
+    /// Returns all bytes.
     #[inline(always)]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         match &self.0 {
             Bytes::Mapped(map) => map,
             Bytes::Owned(vec) => vec,
@@ -95,7 +112,7 @@ impl Source {
 
 /// Prefetches the bytes at an index that will be read soon. The index may be out of range.
 #[inline(always)]
-pub(crate) fn prefetch(data: &[u8], at: usize) {
+pub fn prefetch(data: &[u8], at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

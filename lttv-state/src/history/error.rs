@@ -1,6 +1,6 @@
 //! Errors of histories.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ltt_read::Timestamp;
 
@@ -143,6 +143,12 @@ pub enum HistoryError {
     /// A path or an attribute is invalid.
     #[error(transparent)]
     Tree(#[from] TreeError),
+}
+
+impl HistoryError {
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> HistoryError {
+        HistoryError::Io { path: path.to_owned(), error }
+    }
 }
 
 #[cfg(test)]

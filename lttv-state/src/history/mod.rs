@@ -96,7 +96,7 @@ mod identity;
 mod query;
 mod time;
 
-pub use ltt_read::Timestamp;
+pub use ltt_read::{Access, Timestamp};
 
 pub use build::builder::Builder;
 pub use build::live::Live;
@@ -104,7 +104,6 @@ pub use build::settings::Settings;
 pub use build::states::Text;
 pub use error::HistoryError;
 pub use file::resume_note::ResumeNote;
-pub use file::source::Access;
 pub use identity::HistoryIdentity;
 pub use query::durations::{NumberStatistics, ValueDuration};
 pub use query::history::History;

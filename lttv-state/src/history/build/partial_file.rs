@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ltt_read::Access;
+use ltt_read::source::Source;
+
 use crate::history::error::HistoryError;
-use crate::history::file::source::{Access, LazyFrame, Source};
+use crate::history::file::lazy_frame::LazyFrame;
 
 /// The extension that follows the name of a file until it is finished.
 const PARTIAL: &str = ".partial";
@@ -52,18 +55,19 @@ impl PartialFile {
                 Ok(stale) => {
                     lock(&stale, path, &partial)?;
                     if is_same_file(&stale, &partial) {
-                        fs::remove_file(&partial).map_err(|error| io(&partial, error))?;
+                        fs::remove_file(&partial)
+                            .map_err(|error| HistoryError::io(&partial, error))?;
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(io(&partial, error)),
+                Err(error) => return Err(HistoryError::io(&partial, error)),
             }
             let new = File::options().read(true).write(true).create_new(true).open(&partial);
             let file = match new {
                 Ok(file) => file,
                 // Another builder was faster.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(io(&partial, error)),
+                Err(error) => return Err(HistoryError::io(&partial, error)),
             };
             // Another builder may have taken it for a stale one and removed it.
             lock(&file, path, &partial)?;
@@ -86,7 +90,7 @@ impl PartialFile {
     pub(crate) fn resume(path: &Path) -> Result<PartialFile, HistoryError> {
         let partial = checked_partial(path)?;
         for _ in 0..ATTEMPTS {
-            let file = open(&partial).map_err(|error| io(&partial, error))?;
+            let file = open(&partial).map_err(|error| HistoryError::io(&partial, error))?;
             lock(&file, path, &partial)?;
             if is_same_file(&file, &partial) {
                 return Ok(PartialFile::of(file, path, partial));
@@ -112,7 +116,7 @@ impl PartialFile {
 
     /// Maps the file. While it is locked, it is not truncated.
     pub(crate) fn map(&self) -> Result<Source, HistoryError> {
-        Source::of(&self.file, Access::Map).map_err(|error| io(&self.partial, error))
+        Source::of(&self.file, Access::Map).map_err(|error| HistoryError::io(&self.partial, error))
     }
 
     /// Truncates the file to `len` bytes, after which the next frame is written.
@@ -120,7 +124,7 @@ impl PartialFile {
         use std::io::{Seek, SeekFrom};
         let mut file = &*self.file;
         let truncate = file.set_len(len).and_then(|()| file.seek(SeekFrom::Start(len)));
-        truncate.map_err(|error| io(&self.partial, error))?;
+        truncate.map_err(|error| HistoryError::io(&self.partial, error))?;
         self.len = len;
         Ok(())
     }
@@ -131,14 +135,14 @@ impl PartialFile {
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), HistoryError> {
-        (&*self.file).write_all(bytes).map_err(|error| io(&self.partial, error))?;
+        (&*self.file).write_all(bytes).map_err(|error| HistoryError::io(&self.partial, error))?;
         self.len += bytes.len() as u64;
         Ok(())
     }
 
     /// Waits until all that was written is on disk.
     pub(crate) fn sync(&self) -> Result<(), HistoryError> {
-        self.file.sync_all().map_err(|error| io(&self.partial, error))
+        self.file.sync_all().map_err(|error| HistoryError::io(&self.partial, error))
     }
 
     /// Renames the file to its final name. It has to be complete and [synced](Self::sync).
@@ -147,7 +151,7 @@ impl PartialFile {
         if !is_same_file(&file, &partial) {
             return Err(HistoryError::Replaced { path: partial });
         }
-        fs::rename(&partial, &path).map_err(|error| io(&path, error))?;
+        fs::rename(&partial, &path).map_err(|error| HistoryError::io(&path, error))?;
         // The directory entry has to be on disk, too. Some systems cannot sync directories.
         if let Some(Ok(parent)) = path.parent().map(directory) {
             let _ = parent.sync_all();
@@ -160,12 +164,8 @@ impl PartialFile {
         if !is_same_file(&self.file, &self.partial) {
             return Err(HistoryError::Replaced { path: self.partial });
         }
-        fs::remove_file(&self.partial).map_err(|error| io(&self.partial, error))
+        fs::remove_file(&self.partial).map_err(|error| HistoryError::io(&self.partial, error))
     }
-}
-
-fn io(path: &Path, error: std::io::Error) -> HistoryError {
-    HistoryError::Io { path: path.to_owned(), error }
 }
 
 /// Returns the path of the unfinished file, if `path` can name a history: neither path may
@@ -201,7 +201,7 @@ fn lock(file: &File, path: &Path, partial: &Path) -> Result<(), HistoryError> {
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
                 return Ok(());
             }
-            Err(TryLockError::Error(error)) => return Err(io(partial, error)),
+            Err(TryLockError::Error(error)) => return Err(HistoryError::io(partial, error)),
         }
     }
     Err(HistoryError::Busy { path: path.to_owned() })

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use ltt_read::Access;
+use ltt_read::source::Source;
+
 use super::partial_file::partial_path;
 use crate::history::block::bits::ByteReader;
 use crate::history::block::{Block, BlockHead};
 use crate::history::error::HistoryError;
 use crate::history::file::index::{BlockEntry, BlockSequence};
 use crate::history::file::presence::{PresenceBuilder, PresenceGroup};
-use crate::history::file::source::{Access, Source};
 use crate::history::file::spanning::SpanningTree;
 use crate::history::file::{self, FrameKind};
 use crate::history::query::history::{History, Parts, Store};
@@ -29,7 +31,9 @@ impl Recovered {
     /// its checksum, since the last one may be incomplete.
     pub(crate) fn read(path: &Path) -> Result<Recovered, HistoryError> {
         // Others may truncate the file, so it must not be mapped.
-        Recovered::of(Source::open(&partial_path(path), Access::Read)?)
+        let path = partial_path(path);
+        let source = Source::open(&path, Access::Read);
+        Recovered::of(source.map_err(|error| HistoryError::io(&path, error))?)
     }
 
     /// Reads the bytes of an unfinished file.

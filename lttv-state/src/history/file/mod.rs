@@ -24,9 +24,9 @@
 //! This layer uses `block`.
 
 pub(crate) mod index;
+pub(crate) mod lazy_frame;
 pub(crate) mod presence;
 pub(crate) mod resume_note;
-pub(crate) mod source;
 pub(crate) mod spanning;
 
 use std::ops::Range;

@@ -10,9 +10,10 @@
 //! A few chunks in a hundred have unusual encodings, and are searched one by one.
 
 use super::block_probe::{BlockProbe, FoundInterval, Target};
+use ltt_read::source::prefetch;
+
 use crate::history::block::Block;
 use crate::history::block::column_chunk::{ColumnChunk, EndedInterval, Position};
-use crate::history::file::source::prefetch;
 use crate::tree::Quark;
 
 /// The number of column chunks in a batch.

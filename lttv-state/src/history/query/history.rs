@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ltt_read::Timestamp;
+use ltt_read::source::Source;
+use ltt_read::{Access, Timestamp};
 
 use super::text_cache::TextCache;
 use crate::history::block::Block;
@@ -15,10 +16,9 @@ use crate::history::block::names;
 use crate::history::block::raw_value::{Kind, RawValue, value_of};
 use crate::history::error::HistoryError;
 use crate::history::file::index::{self, BlockEntry};
+use crate::history::file::lazy_frame::LazyFrame;
 use crate::history::file::presence::{GROUP_BLOCKS, PresenceGroup};
 use crate::history::file::resume_note::ResumeNote;
-use crate::history::file::source::LazyFrame;
-use crate::history::file::source::{Access, Source};
 use crate::history::file::spanning::{SpanningPath, SpanningTree};
 use crate::history::file::{self, FRAME_HEAD};
 use crate::history::identity::HistoryIdentity;
@@ -120,11 +120,16 @@ impl History {
 
     /// Opens a finished file, with a choice of how to access its bytes.
     ///
+    /// Mapping is safe as long as only builders write the file: they replace a finished file
+    /// as a whole, by renaming.
+    ///
     /// # Errors
     ///
     /// Returns the errors of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, access: Access) -> Result<History, HistoryError> {
-        History::of_source(Source::open(path.as_ref(), access)?)
+        let path = path.as_ref();
+        let source = Source::open(path, access);
+        History::of_source(source.map_err(|error| HistoryError::io(path, error))?)
     }
 
     /// Opens a finished file, like [`open`](Self::open), if its identity is `expected`.
