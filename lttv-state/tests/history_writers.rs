@@ -204,7 +204,7 @@ fn a_second_builder_is_refused_at_once_and_leaves_everything_as_it_is() {
         Builder::extend(&path, settings(), ns(100)),
     ] {
         match result {
-            Err(HistoryError::Busy { path: of }) => assert_eq!(of, path),
+            Err(HistoryError::Busy(of)) => assert_eq!(of, path),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("two builders"),
         }

@@ -19,25 +19,17 @@ pub enum HistoryError {
         /// The error of the operating system.
         error: std::io::Error,
     },
-    /// The file is being built by another process, or by another builder of this one.
-    #[error("{}: another process is building this history", path.display())]
-    Busy {
-        /// The path of the finished file.
-        path: PathBuf,
-    },
-    /// The path cannot name a history file: it has no file name, or belongs to something
+    /// The history at a path is being built by another process, or by another builder of
+    /// this one.
+    #[error("{}: another process is building this history", .0.display())]
+    Busy(PathBuf),
+    /// A path cannot name a history file: it has no file name, or belongs to something
     /// other than a regular file, such as a directory or a device.
-    #[error("{}: not a regular file", path.display())]
-    NotAFile {
-        /// The path that was refused.
-        path: PathBuf,
-    },
-    /// The unfinished file was removed or replaced while it was built.
-    #[error("{}: removed or replaced during the build", path.display())]
-    Replaced {
-        /// The path of the unfinished file.
-        path: PathBuf,
-    },
+    #[error("{}: not a regular file", .0.display())]
+    NotAFile(PathBuf),
+    /// The unfinished file at a path was removed or replaced while it was built.
+    #[error("{}: removed or replaced during the build", .0.display())]
+    Replaced(PathBuf),
     /// The file is not a history.
     #[error("not a history file")]
     NotAHistory,
@@ -109,17 +101,11 @@ pub enum HistoryError {
         end: Timestamp,
     },
     /// The history has no attribute with this quark.
-    #[error("unknown attribute {}", quark.index())]
-    UnknownQuark {
-        /// The unknown quark.
-        quark: Quark,
-    },
-    /// A push or pop on an attribute whose value is not a stack depth.
-    #[error("attribute {path:?} is not a stack: its value is neither null nor a depth")]
-    NotAStack {
-        /// The path of the attribute.
-        path: String,
-    },
+    #[error("unknown attribute {}", .0.index())]
+    UnknownQuark(Quark),
+    /// A push or pop on the attribute at a path whose value is not a stack depth.
+    #[error("attribute {0:?} is not a stack: its value is neither null nor a depth")]
+    NotAStack(String),
     /// A push on a stack that has its greatest depth already.
     #[error("stack {path:?} has its greatest depth of {limit} already")]
     StackTooDeep {
@@ -161,7 +147,7 @@ mod tests {
     fn texts_are_complete_and_repeat_no_source() {
         let io =
             HistoryError::Io { path: "h".into(), error: std::io::Error::other("disk on fire") };
-        let tree = HistoryError::Tree(TreeError::Escape { path: "a\\".to_owned() });
+        let tree = HistoryError::Tree(TreeError::Escape("a\\".to_owned()));
         for (error, cause) in [(io, "h: disk on fire"), (tree, "a single backslash")] {
             let text = error.to_string();
             assert!(text.contains(cause), "{text}");

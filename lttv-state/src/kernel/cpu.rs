@@ -39,7 +39,7 @@ impl Cpu {
     }
 
     /// Returns the placeholder that represents the running process while that is unknown.
-    pub fn unknown_process(&self) -> ProcessIndex {
+    pub(crate) fn unknown_process(&self) -> ProcessIndex {
         self.unknown_process
     }
 

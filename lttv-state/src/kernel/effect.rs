@@ -175,7 +175,7 @@ impl Effect {
     }
 
     /// Returns the processes that the event renamed, with their new names.
-    pub fn renamed(&self) -> &[(Serial, NameId)] {
+    pub(crate) fn renamed(&self) -> &[(Serial, NameId)] {
         &self.rare.renamed
     }
 

@@ -39,9 +39,9 @@ use super::transition::Transition;
 /// assert!(state.cpus().any(|(number, _)| state.cpu_mode(number) != CpuMode::Unknown));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct KernelState {
-    finds_initial_processes: bool,
+    ignores_initial_processes: bool,
     has_observers: bool,
     traces: Vec<Machine>,
     /// The packet trackers, by tracefile number.
@@ -80,29 +80,17 @@ pub struct SavedKernelState {
     pub(super) packets: Arc<[PacketTracker]>,
 }
 
-impl Default for KernelState {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl KernelState {
     /// Creates an extension to be attached to a context; it has no traces before.
     pub fn new() -> Self {
-        KernelState {
-            finds_initial_processes: true,
-            has_observers: false,
-            traces: Vec::new(),
-            packets: Vec::new(),
-            first_packets: Vec::new(),
-        }
+        Self::default()
     }
 
     /// Disables the search for the first switch of each CPU. As in LTTV, the running
     /// process is then unknown until that switch.
     #[must_use]
     pub fn without_looking_ahead(self) -> Self {
-        KernelState { finds_initial_processes: false, ..self }
+        KernelState { ignores_initial_processes: true, ..self }
     }
 
     /// Returns the machine of the trace with an index; `None` if there is no such trace. A
@@ -169,7 +157,7 @@ impl KernelState {
 
     #[cfg(feature = "checkpoint-files")]
     pub(super) fn finds_initial_processes(&self) -> bool {
-        self.finds_initial_processes
+        !self.ignores_initial_processes
     }
 
     /// Returns the number of tracefiles.
@@ -275,9 +263,9 @@ impl KernelState {
         let mut cpus: Vec<u32> = start.cpus.iter().copied().flatten().collect();
         cpus.sort_unstable();
         cpus.dedup();
-        let running = match self.finds_initial_processes {
-            true => initial_running(trace.trace(), rules, &start.cpus),
-            false => Vec::new(),
+        let running = match self.ignores_initial_processes {
+            true => Vec::new(),
+            false => initial_running(trace.trace(), rules, &start.cpus),
         };
         let types = (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
         let cpu_fields = types.map(|id| cpu_field(trace.trace(), id)).collect();

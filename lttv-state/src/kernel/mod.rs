@@ -86,7 +86,8 @@ pub use machine::TraceState;
 pub use modes::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ParseModeError, ProcessStatus, ProcessType,
 };
-pub use names::{NameId, Names};
+pub use names::NameId;
+pub(crate) use names::Names;
 pub(crate) use observer::Observer;
 pub use process::{Frame, Process, Serial, Tid};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, Source, SourceKind};

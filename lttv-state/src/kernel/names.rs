@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::syscalls::SYSCALLS;
 
-/// The id of a name in the [`Names`] of a trace: of a process, a system call or a file, for
-/// example.
+/// The id of a name in a trace: of a process, a system call or a file, for example.
+/// [`TraceState::name`](super::TraceState::name) returns its text.
 ///
 /// Within one trace, equal names have equal ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -37,7 +37,7 @@ impl NameId {
 
 /// The names that occur in a trace, with their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
+pub(crate) struct Names {
     pub(super) texts: Vec<Arc<str>>,
     ids: HashMap<Arc<str>, NameId>,
 }
@@ -54,23 +54,18 @@ impl Default for Names {
 
 impl Names {
     /// Returns the text of a name; empty if the id is not one of these names.
-    pub fn get(&self, id: NameId) -> &str {
+    pub(crate) fn get(&self, id: NameId) -> &str {
         self.texts.get(id.index()).map_or("", |text| text)
     }
 
     /// Finds the id of a name; `None` if the name has not occurred.
-    pub fn find(&self, text: &str) -> Option<NameId> {
+    pub(crate) fn find(&self, text: &str) -> Option<NameId> {
         self.ids.get(text).copied()
     }
 
     /// Returns the number of names.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.texts.len()
-    }
-
-    /// Returns `true` if there are no names.
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
     }
 
     /// Returns the id of a name, which is added if it is new.

@@ -105,7 +105,7 @@ pub struct DeviceNumber {
 impl DeviceNumber {
     /// Decodes the kernel's internal encoding (20 bits of minor number), which tracers
     /// record.
-    pub fn from_kernel(dev: u32) -> Self {
+    pub(super) fn from_kernel(dev: u32) -> Self {
         DeviceNumber { major: dev >> 20, minor: dev & 0xf_ffff }
     }
 }

@@ -14,7 +14,7 @@ pub struct Durations {
 impl Durations {
     /// Adds a duration in ns.
     #[inline]
-    pub fn count(&mut self, time: u64) {
+    pub(super) fn count(&mut self, time: u64) {
         self.count_if(true, time);
     }
 
@@ -31,7 +31,7 @@ impl Durations {
     }
 
     /// Adds the durations of another summary.
-    pub fn add(&mut self, others: &Durations) {
+    pub(super) fn add(&mut self, others: &Durations) {
         if others.count == 0 {
             return;
         }

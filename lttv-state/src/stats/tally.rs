@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ltt_read::schema::EventTypeId;
 
 /// The number of events of each type.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The counts, ordered by type; none is 0.
     events: Events,
@@ -32,7 +32,7 @@ impl Default for Events {
 
 impl Tally {
     /// Adds one event of a type.
-    pub fn count(&mut self, event_type: EventTypeId) {
+    pub(super) fn count(&mut self, event_type: EventTypeId) {
         self.add_to(event_type, 1);
     }
 
@@ -58,23 +58,18 @@ impl Tally {
     fn take_own(&mut self) -> Vec<(u32, u64)> {
         match &mut self.events {
             Events::Own(own) => std::mem::take(own),
-            Events::Part { .. } => self.iter().map(|(of, events)| (of.0, events)).collect(),
+            part @ Events::Part { .. } => part.iter().collect(),
         }
     }
 
     /// Adds the counts of another tally.
-    pub fn add(&mut self, other: &Tally) {
+    pub(super) fn add(&mut self, other: &Tally) {
         other.iter().for_each(|(event_type, events)| self.add_to(event_type, events));
     }
 
     /// Iterates over the types with events, in ascending order, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (EventTypeId, u64)> {
-        let (own, part): (&[_], &[_]) = match &self.events {
-            Events::Own(own) => (own, &[]),
-            Events::Part { of, begin, len } => (&[], &of[*begin as usize..][..*len as usize]),
-        };
-        let part = part.iter().map(|(of, events)| (*of, u64::from(*events)));
-        own.iter().copied().chain(part).map(|(of, events)| (EventTypeId(of), events))
+        self.events.iter().map(|(of, events)| (EventTypeId(of), events))
     }
 
     /// Returns the number of all events.
@@ -83,18 +78,29 @@ impl Tally {
     }
 }
 
-impl PartialEq for Tally {
+impl Events {
+    /// Iterates over the numbers of the types with events, in ascending order, with counts.
+    fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
+        let (own, part): (&[_], &[_]) = match self {
+            Events::Own(own) => (own, &[]),
+            Events::Part { of, begin, len } => (&[], &of[*begin as usize..][..*len as usize]),
+        };
+        let part = part.iter().map(|(of, events)| (*of, u64::from(*events)));
+        own.iter().copied().chain(part)
+    }
+}
+
+impl PartialEq for Events {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
     }
 }
 
-impl Eq for Tally {}
+impl Eq for Events {}
 
-impl fmt::Debug for Tally {
+impl fmt::Debug for Events {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let events = self.iter().map(|(event_type, events)| (event_type.0, events));
-        f.debug_map().entries(events).finish()
+        f.debug_map().entries(self.iter()).finish()
     }
 }
 

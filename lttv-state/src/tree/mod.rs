@@ -36,7 +36,7 @@ mod nodes;
 mod path;
 mod pattern;
 
-pub use nodes::{Children, Descendants, Tree};
+pub use nodes::Tree;
 
 /// The number of an attribute in its [`Tree`].
 ///
@@ -77,22 +77,13 @@ pub enum TreeError {
         offset: usize,
     },
     /// A path that ends within an escape.
-    #[error("path {path:?} ends with a single backslash")]
-    Escape {
-        /// The malformed path.
-        path: String,
-    },
+    #[error("path {0:?} ends with a single backslash")]
+    Escape(String),
     /// A quark that the tree does not have.
-    #[error("unknown attribute {}", quark.index())]
-    UnknownQuark {
-        /// The unknown quark.
-        quark: Quark,
-    },
-    /// The tree has the greatest possible number of attributes, or of bytes in names: what
-    /// 32 bits can number.
-    #[error("tree is full: it has {attributes} attributes")]
-    Full {
-        /// The number of attributes in the tree.
-        attributes: usize,
-    },
+    #[error("unknown attribute {}", .0.index())]
+    UnknownQuark(Quark),
+    /// The tree, with a number of attributes, has the greatest possible number of them or of
+    /// bytes in names: what 32 bits can number.
+    #[error("tree is full: it has {0} attributes")]
+    Full(usize),
 }

@@ -21,6 +21,12 @@ impl ChildList {
     const EMPTY: ChildList = ChildList { first: NONE, last: NONE, count: 0 };
 }
 
+impl Default for ChildList {
+    fn default() -> Self {
+        ChildList::EMPTY
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Node {
     parent: u32,
@@ -35,7 +41,7 @@ struct Node {
 ///
 /// See the [module](super) for paths and patterns. Adding an attribute that exists already
 /// returns its quark. Attributes are never removed, since that would change quarks.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
     roots: ChildList,
@@ -46,22 +52,10 @@ pub struct Tree {
     hasher: DefaultHashBuilder,
 }
 
-impl Default for Tree {
-    fn default() -> Self {
-        Tree::new()
-    }
-}
-
 impl Tree {
     /// Creates an empty tree.
     pub fn new() -> Tree {
-        Tree {
-            nodes: Vec::new(),
-            roots: ChildList::EMPTY,
-            names: String::new(),
-            by_name: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
-        }
+        Tree::default()
     }
 
     /// Returns the number of attributes. The numbers of all quarks are below it.
@@ -111,7 +105,7 @@ impl Tree {
         if let Some(quark) = self.child(parent, name) {
             return Ok(quark);
         }
-        let full = TreeError::Full { attributes: self.nodes.len() };
+        let full = TreeError::Full(self.nodes.len());
         let quark = self.nodes.len() as u32;
         let name_start = self.names.len() as u32;
         let Ok(name_end) = u32::try_from(self.names.len() + name.len()) else { return Err(full) };
@@ -190,14 +184,14 @@ impl Tree {
 
     /// Iterates over the children of an attribute or the root, in the order in which they
     /// were added.
-    pub fn children(&self, quark: Quark) -> Children<'_> {
+    pub fn children(&self, quark: Quark) -> impl ExactSizeIterator<Item = Quark> + Clone {
         let child_list = self.child_list(quark);
         Children { tree: self, next: child_list.first, left: child_list.count as usize }
     }
 
     /// Iterates over all attributes below an attribute or the root, parents before their
     /// children.
-    pub fn descendants(&self, quark: Quark) -> Descendants<'_> {
+    pub fn descendants(&self, quark: Quark) -> impl Iterator<Item = Quark> + Clone {
         Descendants { tree: self, top: quark, next: self.child_list(quark).first }
     }
 
@@ -234,7 +228,7 @@ impl Tree {
     fn check(&self, quark: Quark) -> Result<(), TreeError> {
         match quark == Quark::ROOT || self.contains(quark) {
             true => Ok(()),
-            false => Err(TreeError::UnknownQuark { quark }),
+            false => Err(TreeError::UnknownQuark(quark)),
         }
     }
 
@@ -257,9 +251,9 @@ impl Tree {
     }
 }
 
-/// An iterator over the children of an attribute: see [`Tree::children`].
+/// An iterator over the children of an attribute.
 #[derive(Debug, Clone)]
-pub struct Children<'t> {
+struct Children<'t> {
     tree: &'t Tree,
     next: u32,
     left: usize,
@@ -282,9 +276,9 @@ impl Iterator for Children<'_> {
 
 impl ExactSizeIterator for Children<'_> {}
 
-/// An iterator over all attributes below one: see [`Tree::descendants`].
+/// An iterator over all attributes below one.
 #[derive(Debug, Clone)]
-pub struct Descendants<'t> {
+struct Descendants<'t> {
     tree: &'t Tree,
     top: Quark,
     next: u32,

@@ -46,7 +46,7 @@ impl<'p> Iterator for Elements<'p> {
                     name.to_mut().push_str(&rest[plain..at]);
                     (plain, escaped) = (at + 1, true);
                     if bytes.next().is_none() {
-                        return Some(Err(TreeError::Escape { path: self.path.to_owned() }));
+                        return Some(Err(TreeError::Escape(self.path.to_owned())));
                     }
                 }
                 _ => {}
@@ -101,6 +101,6 @@ mod tests {
         let error = |path: &str| elements(path).find_map(Result::err).unwrap();
         assert_eq!(error("a//b"), TreeError::EmptyName { path: "a//b".into(), offset: 2 });
         assert_eq!(error("//b"), TreeError::EmptyName { path: "//b".into(), offset: 1 });
-        assert_eq!(error("a/b\\"), TreeError::Escape { path: "a/b\\".into() });
+        assert_eq!(error("a/b\\"), TreeError::Escape("a/b\\".into()));
     }
 }

@@ -210,7 +210,7 @@ impl BlockWriter {
                     && history.identity() == identity
                     && history.blocks() == blocks.len();
                 if !is_right {
-                    return Err(HistoryError::Replaced { path: file.partial_path().to_owned() });
+                    return Err(HistoryError::Replaced(file.partial_path().to_owned()));
                 }
                 history.verify()?;
                 file.finish()?;

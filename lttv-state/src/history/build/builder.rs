@@ -518,7 +518,7 @@ impl Builder {
     fn delay(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), HistoryError> {
         self.clock.check(t)?;
         if !self.states.tree().contains(quark) {
-            return Err(HistoryError::UnknownQuark { quark });
+            return Err(HistoryError::UnknownQuark(quark));
         }
         if let Some(reorder) = &mut self.reorder {
             reorder.push(t, quark, action);

@@ -77,7 +77,7 @@ impl PartialFile {
                 return Ok(output);
             }
         }
-        Err(HistoryError::Busy { path: path.to_owned() })
+        Err(HistoryError::Busy(path.to_owned()))
     }
 
     fn of(file: File, path: &Path, partial: PathBuf) -> PartialFile {
@@ -96,7 +96,7 @@ impl PartialFile {
                 return Ok(PartialFile::of(file, path, partial));
             }
         }
-        Err(HistoryError::Busy { path: path.to_owned() })
+        Err(HistoryError::Busy(path.to_owned()))
     }
 
     /// Returns the path of the unfinished file.
@@ -149,7 +149,7 @@ impl PartialFile {
     pub(crate) fn finish(self) -> Result<(), HistoryError> {
         let PartialFile { file, path, partial, .. } = self;
         if !is_same_file(&file, &partial) {
-            return Err(HistoryError::Replaced { path: partial });
+            return Err(HistoryError::Replaced(partial));
         }
         fs::rename(&partial, &path).map_err(|error| HistoryError::io(&path, error))?;
         // The directory entry has to be on disk, too. Some systems cannot sync directories.
@@ -162,7 +162,7 @@ impl PartialFile {
     /// Removes the unfinished file.
     pub(crate) fn remove(self) -> Result<(), HistoryError> {
         if !is_same_file(&self.file, &self.partial) {
-            return Err(HistoryError::Replaced { path: self.partial });
+            return Err(HistoryError::Replaced(self.partial));
         }
         fs::remove_file(&self.partial).map_err(|error| HistoryError::io(&self.partial, error))
     }
@@ -172,14 +172,14 @@ impl PartialFile {
 /// belong to something other than a file.
 fn checked_partial(path: &Path) -> Result<PathBuf, HistoryError> {
     if path.file_name().is_none() {
-        return Err(HistoryError::NotAFile { path: path.to_owned() });
+        return Err(HistoryError::NotAFile(path.to_owned()));
     }
     let partial = partial_path(path);
     if fs::metadata(path).is_ok_and(|of| !of.is_file()) {
-        return Err(HistoryError::NotAFile { path: path.to_owned() });
+        return Err(HistoryError::NotAFile(path.to_owned()));
     }
     if fs::symlink_metadata(&partial).is_ok_and(|of| !of.is_file()) {
-        return Err(HistoryError::NotAFile { path: partial });
+        return Err(HistoryError::NotAFile(partial));
     }
     Ok(partial)
 }
@@ -204,7 +204,7 @@ fn lock(file: &File, path: &Path, partial: &Path) -> Result<(), HistoryError> {
             Err(TryLockError::Error(error)) => return Err(HistoryError::io(partial, error)),
         }
     }
-    Err(HistoryError::Busy { path: path.to_owned() })
+    Err(HistoryError::Busy(path.to_owned()))
 }
 
 /// Returns whether a path leads to an open file, and not to another one that replaced it.

@@ -123,12 +123,12 @@ impl States {
 
     /// Returns the present interval of an attribute, up to `now`, in ns.
     pub(super) fn ongoing(&self, quark: Quark, now: i64) -> Result<Interval<'_>, HistoryError> {
-        let (start, raw) = self.current.get(quark).ok_or(HistoryError::UnknownQuark { quark })?;
+        let (start, raw) = self.current.get(quark).ok_or(HistoryError::UnknownQuark(quark))?;
         Ok(Interval::new(quark, start, now, self.pool.value(raw)))
     }
 
     fn value(&self, quark: Quark) -> Result<StateValue<'_>, HistoryError> {
-        let (_, raw) = self.current.get(quark).ok_or(HistoryError::UnknownQuark { quark })?;
+        let (_, raw) = self.current.get(quark).ok_or(HistoryError::UnknownQuark(quark))?;
         Ok(self.pool.value(raw))
     }
 
@@ -144,14 +144,14 @@ impl States {
         match self.value(stack)? {
             StateValue::Null => Ok(0),
             StateValue::I32(depth) if depth >= 0 => Ok(depth as u32),
-            _ => Err(HistoryError::NotAStack { path: self.tree.path(stack) }),
+            _ => Err(HistoryError::NotAStack(self.tree.path(stack))),
         }
     }
 
     /// Sets the value of an attribute from `t` on, in ns.
     #[inline]
     pub(super) fn set(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), HistoryError> {
-        let ended = self.current.set(quark, t, raw).ok_or(HistoryError::UnknownQuark { quark })?;
+        let ended = self.current.set(quark, t, raw).ok_or(HistoryError::UnknownQuark(quark))?;
         if let (Some(ended), Some(observer)) = (ended, &mut self.observer) {
             observer(&interval(&self.pool, ended));
         }

@@ -329,7 +329,7 @@ impl History {
     pub(crate) fn check_quark(&self, quark: Quark) -> Result<(), HistoryError> {
         match self.tree().contains(quark) {
             true => Ok(()),
-            false => Err(HistoryError::UnknownQuark { quark }),
+            false => Err(HistoryError::UnknownQuark(quark)),
         }
     }
 

@@ -134,11 +134,6 @@ impl TraceState {
         }
     }
 
-    /// Returns the names that the [`NameId`]s of this state refer to.
-    pub fn names(&self) -> &Names {
-        &self.names
-    }
-
     /// Returns the names, shared with the state.
     pub(crate) fn shared_names(&self) -> Arc<Names> {
         self.names.clone()
@@ -298,7 +293,7 @@ impl TraceState {
     }
 
     /// Returns the number of places in the table of processes. All indices are below it.
-    pub fn process_bound(&self) -> usize {
+    pub(crate) fn process_bound(&self) -> usize {
         self.processes.places()
     }
 
