@@ -85,7 +85,7 @@ impl KernelHistory {
 
     /// Returns the builder of the history, for example to share it with
     /// [live](Builder::live) readers; `None` once the history is finished.
-    pub(super) fn builder_mut(&mut self) -> Option<&mut Builder> {
+    pub fn builder_mut(&mut self) -> Option<&mut Builder> {
         Some(&mut self.storing.as_mut()?.builder)
     }
 
