@@ -95,7 +95,7 @@ async fn histogram(
     let mut bars = vec![0; COLUMNS as usize];
     let mut times = scheduler.events(within(window), |call| Some(call.time()))?;
     while let Some(time) = times.next().await {
-        let offset = u128::from(time.as_ns().abs_diff(window.start().as_ns()));
+        let offset = u128::from(time.since(window.start()));
         let column = offset * u128::from(COLUMNS) / u128::from(window.width());
         bars[column as usize] += 1;
     }
@@ -120,9 +120,9 @@ async fn list(
     window: TimeWindow,
 ) -> Result<Vec<String>, SubmitError> {
     future::yield_now().await;
-    let middle = window.start().as_ns().saturating_add_unsigned(window.width() / 2);
+    let middle = window.start().saturating_add(window.width() / 2);
     let ten = EventsRequest::new(Owner::unique()).urgency(Urgency::HIGH).max_events(10);
-    let line = scheduler.events(ten.starting_at(Timestamp::from_ns(middle)), |call| {
+    let line = scheduler.events(ten.starting_at(middle), |call| {
         Some(format!("{} {}", call.time(), call.event.event_type().name()))
     })?;
     Ok(line.collect().await)

@@ -55,7 +55,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     // A histogram and a counter of the whole window, which are read together.
     views.histogram.replace(vec![0; COLUMNS]);
     let column = move |time: ltt_read::Timestamp| {
-        let offset = u128::from(time.as_ns().abs_diff(window.start().as_ns()));
+        let offset = u128::from(time.since(window.start()));
         (offset * COLUMNS as u128 / u128::from(window.width())) as usize
     };
     let overview =
@@ -79,8 +79,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         if frames == 4 && !clicked {
             // The user clicks: a list of ten events from that time has precedence.
             clicked = true;
-            let middle = window.start().as_ns().saturating_add_unsigned(window.width() / 2);
-            tab.set_time(ltt_read::Timestamp::from_ns(middle), None);
+            tab.set_time(window.start().saturating_add(window.width() / 2), None);
             let list = EventsRequest::new(Owner::unique())
                 .urgency(Urgency::HIGH)
                 .starting_at(tab.time())

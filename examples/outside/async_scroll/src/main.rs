@@ -38,9 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let reader = async {
         // Small chunks, so that requests are still pending when they are cancelled.
         let mut chunks = scheduler.serve(Budget::events(5));
-        while chunks.next().await.is_some() {
-            tokio::task::yield_now().await;
-        }
+        while chunks.next().await.is_some() {}
     };
     let (result, ()) = tokio::join!(user, reader);
     Ok(result?)
