@@ -7,12 +7,11 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Event, Merge, Trace};
 use lttv_benches::{Input, Kind, bench_events, time_range};
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
-use lttv_filter::{Environment, Expression, Filters, NoState};
+use lttv_filter::{Expression, Filters};
 
 fn compile(text: &str, traces: &[Arc<Trace>]) -> Filters {
     let expression = Expression::parse(text).expect("a sound expression");
-    Filters::with_environment(&expression, traces, &Environment::new(), &NoState)
-        .expect("known fields")
+    Filters::new(&expression, traces).expect("known fields")
 }
 
 /// Counts the events that pass, by testing all of them in order.

@@ -10,8 +10,7 @@ use crate::record_filter::RecordFilter;
 use crate::syntax::Selector;
 
 /// The columns of an application's records, each with a name and a function that reads
-/// it. This is all that records of one type need; for records of several types, see
-/// [`Model`].
+/// it. They are the [`Model`] of records of one type.
 ///
 /// A function returns `None` for a record without the value; every comparison with it is
 /// false then. [`compile`](Self::compile) builds a filter, which can be stored as a
@@ -130,7 +129,7 @@ impl<R> Columns<R> {
     }
 }
 
-/// Columns describe records of one type, of number 0.
+#[doc(hidden)] // `Columns` says so: the functions are those that it was given.
 impl<R> Model for Columns<R> {
     type Field = Column<R>;
     type Record<'r> = R;

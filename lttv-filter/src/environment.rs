@@ -12,24 +12,18 @@ use crate::zone::Zone;
 /// let environment = Environment::new().in_zone(Zone::local());
 /// # let _ = environment;
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Environment {
     zone: Zone,
     /// A point in time on that date, in ns since the epoch.
     day: Option<i64>,
 }
 
-impl Default for Environment {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Environment {
     /// Creates an environment in which times are UTC, and times of day refer to the day
     /// on which the traces begin.
     pub fn new() -> Self {
-        Environment { zone: Zone::UTC, day: None }
+        Self::default()
     }
 
     /// Sets the time zone of dates and times of day.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::selection::{EventSelection, Shortcut, Verdict};
-use ltt_read::{Cursor, Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
+use ltt_read::selection::{Shortcut, Verdict};
+use ltt_read::{Cursor, Event, TimeSpan, Timestamp, Trace, TracefileIndex};
 
 use crate::compile::program::Programs;
 use crate::compile::{self, Checked, Fault, Findings, Node, can_hold, spans};
@@ -67,7 +67,20 @@ impl Filter {
     /// Returns an error for each comparison that is invalid for all events of the trace:
     /// unknown fields and labels, and values of the wrong type.
     pub fn new(expression: &Expression, trace: &Arc<Trace>) -> Result<Self, FilterError> {
-        Self::with_environment(expression, trace, &Environment::new(), &NoState)
+        Self::with_environment(expression, trace, &Environment::new())
+    }
+
+    /// Builds a filter from an expression, with an environment for times.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the conditions of [`new`](Self::new).
+    pub fn with_environment(
+        expression: &Expression,
+        trace: &Arc<Trace>,
+        environment: &Environment,
+    ) -> Result<Self, FilterError> {
+        Self::with_state(expression, trace, environment, &NoState)
     }
 
     /// Builds a filter from an expression, with an environment for times and with the
@@ -76,7 +89,7 @@ impl Filter {
     /// # Errors
     ///
     /// Returns an error under the conditions of [`new`](Self::new).
-    pub fn with_environment(
+    pub fn with_state(
         expression: &Expression,
         trace: &Arc<Trace>,
         environment: &Environment,
@@ -188,30 +201,6 @@ impl Filter {
     /// them. If events without a time can pass, the only span is [`TimeSpan::ALL`].
     pub fn spans(&self) -> &[TimeSpan] {
         &self.spans
-    }
-}
-
-/// A choice for sets of a single trace.
-impl EventSelection for Filter {
-    #[inline]
-    fn matches(&self, event: &Event<'_>) -> bool {
-        self.matches(event)
-    }
-
-    fn verdict(&self, _: TraceIndex, event_type: EventTypeId) -> Verdict {
-        Filter::verdict(self, event_type)
-    }
-
-    fn shortcut(&self, _: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {
-        Filter::shortcut(self, event_type)
-    }
-
-    fn may_match(&self, _: TraceIndex, tracefile: TracefileIndex) -> bool {
-        self.can_match_tracefile(tracefile)
-    }
-
-    fn spans(&self) -> Vec<TimeSpan> {
-        self.spans.clone()
     }
 }
 

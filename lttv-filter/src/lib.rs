@@ -354,6 +354,6 @@ pub use syntax::{
     StepKind,
 };
 #[cfg(feature = "traces")]
-pub use trace::{NoState, StateField, StateFields, StateView};
+pub use trace::{StateField, StateFields, StateView};
 pub use verdict::Verdict;
 pub use zone::{UnknownZone, Zone};

@@ -11,11 +11,15 @@ use jiff::tz::{Offset, TimeZone};
 /// let environment = Environment::new().in_zone(nepal);
 /// # let _ = environment;
 /// ```
-#[derive(Debug, Clone)]
+///
+/// The default is UTC.
+#[derive(Debug, Clone, Default)]
 pub struct Zone(Kind);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 enum Kind {
+    #[default]
+    Utc,
     /// The zone of the system, looked up when it is used.
     Local,
     Known(TimeZone),
@@ -28,7 +32,7 @@ pub struct UnknownZone(pub String);
 
 impl Zone {
     /// The zone of Coordinated Universal Time.
-    pub const UTC: Zone = Zone(Kind::Known(TimeZone::UTC));
+    pub const UTC: Zone = Zone(Kind::Utc);
 
     /// Returns the time zone of the system, which the environment variable `TZ`
     /// overrides.
@@ -56,6 +60,7 @@ impl Zone {
     /// Returns the zone as a type of `jiff`.
     pub(crate) fn resolve(&self) -> TimeZone {
         match &self.0 {
+            Kind::Utc => TimeZone::UTC,
             Kind::Local => TimeZone::system(),
             Kind::Known(zone) => zone.clone(),
         }

@@ -255,11 +255,12 @@ fn faults_of_a_large_set_are_limited() {
 /// A tree that no text corresponds to is refused, however deep it is.
 #[test]
 fn invalid_trees_are_refused() {
-    use lttv_filter::{ExprKind, Root, Selector};
-    let a = || Selector::bare("a").eq(5);
+    use lttv_filter::{Expr, ExprKind, Root, Selector};
+    let a = || Selector::field("a").eq(5);
     let message = |tree| Expression::new(tree).unwrap_err().to_string();
     assert!(
-        message(ExprKind::And(vec![a()]).into()).contains("the tree cannot be expressed as text")
+        message(Expr::new(ExprKind::And(vec![a()])))
+            .contains("the tree cannot be expressed as text")
     );
     assert_eq!(lttv_filter::LiteralKind::decimal(f64::NAN), None);
     let empty = Selector { steps: Vec::new(), ..Selector::new(Root::Event, "x") };

@@ -121,7 +121,7 @@ impl Model for Strange {
             return Resolution::Nothing;
         };
         let (_, low, high) = LIMITS[at];
-        let of = IntegerType { low, high, labels: Vec::new(), unit: IntegerKind::Number };
+        let of = IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Number };
         let of = FieldType::Integer(of);
         Resolution::Fields(vec![FieldAccess { field: at as u64, field_type: of, always: true }])
     }

@@ -136,9 +136,7 @@ fn notes_cover_all_traces_together() {
     let expression = Expression::parse("event.name == sched_switch").expect("sound");
     let mut filters = Filters::new(&expression, &[Arc::clone(arrays)]).expect("sound");
     assert!(filters.matches_none() && !filters.notes().is_empty());
-    filters
-        .set_traces(&[Arc::clone(arrays), Arc::clone(other)], &lttv_filter::NoState)
-        .expect("sound");
+    filters.set_traces(&[Arc::clone(arrays), Arc::clone(other)]).expect("sound");
     assert!(!filters.matches_none() && filters.notes().is_empty());
 }
 

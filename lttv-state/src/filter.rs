@@ -80,7 +80,7 @@ impl KernelFilters {
         traces: &[Arc<Trace>],
         environment: &Environment,
     ) -> Result<Self, FilterError> {
-        let filters = Filters::with_environment(expression, traces, environment, &KernelFields)?;
+        let filters = Filters::with_state(expression, traces, environment, &KernelFields)?;
         Ok(KernelFilters { filters, kernel: None, asks_state: expression.uses_state() })
     }
 
@@ -177,7 +177,7 @@ fn enumeration(labels: impl Iterator<Item = (usize, &'static str)>) -> FieldType
     };
     let labels: Vec<_> = labels.map(label).collect();
     let high = labels.iter().map(|label| label.ranges[0].1).max().unwrap_or(0);
-    FieldType::Integer(IntegerType { low: 0, high, labels, unit: IntegerKind::Number })
+    FieldType::Integer(IntegerType { low: 0, high, labels, kind: IntegerKind::Number })
 }
 
 impl StateFields for KernelFields {

@@ -57,7 +57,7 @@ impl FieldFinding {
     pub(crate) fn add_type(&mut self, of: &FieldType) {
         if let FieldType::Integer(of) = of {
             let (low, high) = bounds(of);
-            self.add_limits(Limits { low, high, unit: of.unit, is_known: false });
+            self.add_limits(Limits { low, high, unit: of.kind, is_known: false });
         }
     }
 

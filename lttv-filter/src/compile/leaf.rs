@@ -349,7 +349,7 @@ fn without_value(
             Ok(integer_predicate(i, all_integers(i), false))
         }
         (ExprKind::Exists(_), _) => Ok(other_predicate(OtherPredicate::Present, false)),
-        (ExprKind::Is(_), FieldType::Integer(i)) if i.unit == IntegerKind::Truth => {
+        (ExprKind::Is(_), FieldType::Integer(i)) if i.kind == IntegerKind::Truth => {
             Ok(integer_predicate(i, Ranges::of(1, 1), false))
         }
         (ExprKind::Is(_), _) => {

@@ -39,7 +39,7 @@ pub(super) fn numbers(
     environment: &Environment,
 ) -> Result<Ranges, Misfit> {
     match &literal.kind {
-        LiteralKind::Text(name) if of.unit == IntegerKind::Number => label(of, name, literal),
+        LiteralKind::Text(name) if of.kind == IntegerKind::Number => label(of, name, literal),
         _ => {
             let Between { floor, ceil } = number(of, literal, environment).map_err(Misfit::Type)?;
             let (low, high) = bounds(of);
@@ -61,8 +61,8 @@ pub(super) fn number(
         |fault: crate::environment::TimeFault| Diagnostic::new(literal.span, fault.to_string());
     let mismatch = || mismatch(&FieldType::Integer(of.clone()), literal);
     // A number without a unit is in seconds if it is compared with a time.
-    let power = if of.unit == IntegerKind::Time { NS } else { 0 };
-    let (floor, ceil) = match (&literal.kind, of.unit) {
+    let power = if of.kind == IntegerKind::Time { NS } else { 0 };
+    let (floor, ceil) = match (&literal.kind, of.kind) {
         (LiteralKind::Integer(number) | LiteralKind::Decimal(number), _) => number.between(power),
         (LiteralKind::Bool(truth), IntegerKind::Truth) => whole(i128::from(*truth)),
         (LiteralKind::Duration(ns), IntegerKind::Number | IntegerKind::Time) => ns.between(0),
@@ -114,7 +114,7 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
         (FieldType::Text, LiteralKind::Integer(_) | LiteralKind::Decimal(_)) => {
             error.replace(literal.span, format!("\"{literal}\""))
         }
-        (FieldType::Integer(i), LiteralKind::Text(text)) => match (i.unit, text.parse::<i64>()) {
+        (FieldType::Integer(i), LiteralKind::Text(text)) => match (i.kind, text.parse::<i64>()) {
             (IntegerKind::Number, Ok(number)) => error.replace(literal.span, number.to_string()),
             (IntegerKind::Truth, _) => error.help("its values are `true` and `false`"),
             (IntegerKind::Time, _) => error.help(

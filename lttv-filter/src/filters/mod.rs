@@ -70,7 +70,20 @@ impl Filters {
     /// Returns an error for each comparison that is invalid for all events of all traces.
     /// Without traces, there are no errors.
     pub fn new(expression: &Expression, traces: &[Arc<Trace>]) -> Result<Self, FilterError> {
-        Self::with_environment(expression, traces, &Environment::new(), &NoState)
+        Self::with_environment(expression, traces, &Environment::new())
+    }
+
+    /// Builds a filter from an expression, with an environment for times.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the conditions of [`new`](Self::new).
+    pub fn with_environment(
+        expression: &Expression,
+        traces: &[Arc<Trace>],
+        environment: &Environment,
+    ) -> Result<Self, FilterError> {
+        Self::with_state(expression, traces, environment, &NoState)
     }
 
     /// Builds a filter from an expression, with an environment for times and with the
@@ -79,7 +92,7 @@ impl Filters {
     /// # Errors
     ///
     /// Returns an error under the conditions of [`new`](Self::new).
-    pub fn with_environment(
+    pub fn with_state(
         expression: &Expression,
         traces: &[Arc<Trace>],
         environment: &Environment,
@@ -95,7 +108,7 @@ impl Filters {
             known: Vec::new(),
             notes: FilterNotes::default(),
         };
-        filters.set_traces(traces, state)?;
+        filters.set_traces_with_state(traces, state)?;
         Ok(filters)
     }
 
@@ -106,7 +119,16 @@ impl Filters {
     ///
     /// Returns an error under the conditions of [`new`](Self::new); the filters are not
     /// changed then.
-    pub fn set_traces(
+    pub fn set_traces(&mut self, traces: &[Arc<Trace>]) -> Result<(), FilterError> {
+        self.set_traces_with_state(traces, &NoState)
+    }
+
+    /// Sets the traces, with the fields of a state: see [`set_traces`](Self::set_traces).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error under the conditions of [`set_traces`](Self::set_traces).
+    pub fn set_traces_with_state(
         &mut self,
         traces: &[Arc<Trace>],
         state: &dyn StateFields,

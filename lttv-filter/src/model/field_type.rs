@@ -27,7 +27,7 @@ pub struct IntegerType {
     /// The labels of values, for enumerations.
     pub labels: Vec<Label>,
     /// The meaning of the values.
-    pub unit: IntegerKind,
+    pub kind: IntegerKind,
 }
 
 /// A label of an enumeration.
@@ -59,7 +59,7 @@ impl FieldType {
             true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
             false => (0, (1i128 << bits) - 1),
         };
-        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: IntegerKind::Number })
+        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Number })
     }
 
     /// Creates the type of truth values: the integers 0 and 1.
@@ -68,20 +68,20 @@ impl FieldType {
             low: 0,
             high: 1,
             labels: Vec::new(),
-            unit: IntegerKind::Truth,
+            kind: IntegerKind::Truth,
         })
     }
 
     /// Creates the type of points in time, in signed ns.
     pub fn time() -> Self {
         let (low, high) = (i64::MIN.into(), i64::MAX.into());
-        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), unit: IntegerKind::Time })
+        FieldType::Integer(IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Time })
     }
 
     /// Returns the name of the type, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
-            FieldType::Integer(i) => match i.unit {
+            FieldType::Integer(i) => match i.kind {
                 IntegerKind::Time => "a time",
                 IntegerKind::Truth => "a truth value",
                 IntegerKind::Number if !i.labels.is_empty() => "an enumeration",

@@ -26,7 +26,7 @@ impl Expr {
 
     /// Creates a constant: `true` or `false`.
     pub fn constant(truth: bool) -> Expr {
-        ExprKind::Constant(truth).into()
+        Expr::new(ExprKind::Constant(truth))
     }
 
     fn joined(
@@ -38,7 +38,7 @@ impl Expr {
         match terms.len() {
             0 => Expr::constant(of_none),
             1 => terms.remove(0),
-            _ => join(terms).into(),
+            _ => Expr::new(join(terms)),
         }
     }
 }
@@ -47,7 +47,7 @@ impl Not for Expr {
     type Output = Expr;
 
     fn not(self) -> Expr {
-        ExprKind::Not(Box::new(self)).into()
+        Expr::new(ExprKind::Not(Box::new(self)))
     }
 }
 
@@ -55,7 +55,7 @@ impl Not for Expr {
 impl Selector {
     /// Creates a comparison: `field RELATION value`.
     pub fn compare(&self, relation: Relation, value: impl Into<Literal>) -> Expr {
-        ExprKind::Compare { selector: self.clone(), relation, value: value.into() }.into()
+        Expr::new(ExprKind::Compare { selector: self.clone(), relation, value: value.into() })
     }
 
     /// Creates a comparison: `field == value`.
@@ -96,22 +96,22 @@ impl Selector {
     /// Creates a membership test: `field in (…)`.
     pub fn one_of<V: Into<Literal>>(&self, values: impl IntoIterator<Item = V>) -> Expr {
         let values = values.into_iter().map(Into::into).collect();
-        ExprKind::In { selector: self.clone(), negated: false, values }.into()
+        Expr::new(ExprKind::In { selector: self.clone(), negated: false, values })
     }
 
     /// Creates a negated membership test: `field not in (…)`.
     pub fn none_of<V: Into<Literal>>(&self, values: impl IntoIterator<Item = V>) -> Expr {
         let values = values.into_iter().map(Into::into).collect();
-        ExprKind::In { selector: self.clone(), negated: true, values }.into()
+        Expr::new(ExprKind::In { selector: self.clone(), negated: true, values })
     }
 
     /// Creates a test for presence: `exists(field)`.
     pub fn exists(&self) -> Expr {
-        ExprKind::Exists(self.clone()).into()
+        Expr::new(ExprKind::Exists(self.clone()))
     }
 
     /// Creates a test of a boolean field: `field`.
     pub fn is_true(&self) -> Expr {
-        ExprKind::Is(self.clone()).into()
+        Expr::new(ExprKind::Is(self.clone()))
     }
 }

@@ -16,7 +16,7 @@ use super::selector::Selector;
 /// use lttv_filter::{Expr, Expression, Selector};
 ///
 /// let name = Selector::event("name");
-/// let tid = Selector::bare("next_tid");
+/// let tid = Selector::field("next_tid");
 /// let tree = Expr::all([name.eq("sched_switch"), !tid.one_of([0, 1])]);
 /// let expression = Expression::new(tree)?;
 /// assert_eq!(
@@ -113,7 +113,7 @@ impl Relation {
 
     /// Returns the equivalent relation with its operands swapped. `None` for patterns,
     /// which have to be on the right.
-    pub fn flipped(self) -> Option<Relation> {
+    pub(crate) fn flipped(self) -> Option<Relation> {
         Some(match self {
             Relation::Eq | Relation::Ne => self,
             Relation::Lt => Relation::Gt,
@@ -146,12 +146,6 @@ impl PartialEq for Literal {
     }
 }
 
-impl From<ExprKind> for Expr {
-    fn from(kind: ExprKind) -> Self {
-        Expr { kind, span: Span::default() }
-    }
-}
-
 impl<K: Into<LiteralKind>> From<K> for Literal {
     fn from(kind: K) -> Self {
         Literal { kind: kind.into(), span: Span::default() }
@@ -159,6 +153,11 @@ impl<K: Into<LiteralKind>> From<K> for Literal {
 }
 
 impl Expr {
+    /// Creates a node that is at no place of a text.
+    pub fn new(kind: ExprKind) -> Self {
+        Expr { kind, span: Span::default() }
+    }
+
     /// Returns the child nodes.
     pub fn children(&self) -> &[Expr] {
         match &self.kind {

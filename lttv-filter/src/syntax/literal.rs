@@ -46,7 +46,7 @@ impl CivilTime {
     /// use lttv_filter::{CivilTime, LiteralKind, Selector};
     ///
     /// let noon = CivilTime::new((2026, 11, 21), 43_200_000_000_000, Some(3600)).expect("a day");
-    /// let after = Selector::bare("time").gt(LiteralKind::DateTime(noon));
+    /// let after = Selector::field("time").gt(LiteralKind::DateTime(noon));
     /// assert_eq!(after.to_string(), "time > 2026-11-21T12:00:00+01:00");
     /// assert_eq!(CivilTime::new((2026, 2, 29), 0, None), None);
     /// ```
@@ -86,7 +86,7 @@ impl LiteralKind {
     /// use lttv_filter::{LiteralKind, Selector};
     ///
     /// let half = LiteralKind::decimal(0.5).expect("a finite number");
-    /// assert_eq!(Selector::bare("load").gt(half).to_string(), "load > 0.5");
+    /// assert_eq!(Selector::field("load").gt(half).to_string(), "load > 0.5");
     /// assert_eq!(LiteralKind::decimal(f64::NAN), None);
     /// ```
     pub fn decimal(number: f64) -> Option<Self> {
@@ -135,4 +135,4 @@ macro_rules! from_integer {
     )*};
 }
 
-from_integer!(u8, u16, u32, u64, i8, i16, i32, i64);
+from_integer!(u32, u64, i32, i64);

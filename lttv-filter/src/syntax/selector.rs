@@ -42,11 +42,11 @@ pub enum Root {
 
 impl Root {
     /// All roots except [`Root::Unqualified`], which is not written.
-    pub const QUALIFIED: [Root; 6] =
+    pub(crate) const QUALIFIED: [Root; 6] =
         [Root::Event, Root::Packet, Root::Tracefile, Root::Channel, Root::Trace, Root::State];
 
     /// Returns the word of the root. Empty for [`Root::Unqualified`].
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Root::Unqualified => "",
             Root::Event => "event",
@@ -91,26 +91,25 @@ pub enum StepKind {
 }
 
 impl Step {
+    /// Creates a step that is at no place of a text.
+    pub fn new(kind: StepKind) -> Self {
+        Step { kind, span: Span::default() }
+    }
+
     /// Returns the name. `None` for other kinds of steps.
     pub fn name(&self) -> Option<&str> {
         if let StepKind::Name(name) = &self.kind { Some(name) } else { None }
     }
 }
 
-impl From<StepKind> for Step {
-    fn from(kind: StepKind) -> Self {
-        Step { kind, span: Span::default() }
-    }
-}
-
 impl Selector {
     /// Creates a selector with a root and one name.
     pub fn new(root: Root, name: &str) -> Self {
-        Selector { root, steps: Vec::new(), span: Span::default() }.name(name)
+        Selector { root, steps: Vec::new(), span: Span::default() }.member(name)
     }
 
-    /// Creates a selector of a field by its name alone.
-    pub fn bare(name: &str) -> Self {
+    /// Creates a selector of a field by its name alone: `FIELD`.
+    pub fn field(name: &str) -> Self {
         Self::new(Root::Unqualified, name)
     }
 
@@ -121,12 +120,12 @@ impl Selector {
 
     /// Creates the selector `event.fields.EVENT.FIELD`.
     pub fn field_of(event: &str, field: &str) -> Self {
-        Self::event("fields").name(event).name(field)
+        Self::event("fields").member(event).member(field)
     }
 
     /// Creates the selector `event.fields.*.FIELD`.
     pub fn field_of_any(field: &str) -> Self {
-        Self::event("fields").with(StepKind::Any).name(field)
+        Self::event("fields").with(StepKind::Any).member(field)
     }
 
     /// Creates the selector `state.NAME`.
@@ -136,18 +135,18 @@ impl Selector {
 
     /// Adds a step to a member: `.NAME`.
     #[must_use]
-    pub fn name(self, name: &str) -> Self {
+    pub fn member(self, name: &str) -> Self {
         self.with(StepKind::Name(name.to_owned()))
     }
 
     /// Adds a step to an element: `[INDEX]`.
     #[must_use]
-    pub fn index(self, index: u64) -> Self {
+    pub fn element(self, index: u64) -> Self {
         self.with(StepKind::Index(index))
     }
 
     fn with(mut self, kind: StepKind) -> Self {
-        self.steps.push(kind.into());
+        self.steps.push(Step::new(kind));
         self
     }
 

@@ -135,5 +135,5 @@ fn labelled(of: FieldType, class: &FieldClass) -> FieldType {
         ranges: ranges.clone(),
     };
     let labels = mappings.iter().map(|m| label(&m.label, &m.ranges)).collect();
-    FieldType::Integer(IntegerType { labels, unit: IntegerKind::Number, ..integer.clone() })
+    FieldType::Integer(IntegerType { labels, kind: IntegerKind::Number, ..integer.clone() })
 }

@@ -10,4 +10,5 @@ mod state;
 pub(crate) use fields::TraceField;
 pub(crate) use model::TraceModel;
 pub(crate) use record::TraceRecord;
-pub use state::{NoState, StateField, StateFields, StateView};
+pub(crate) use state::NoState;
+pub use state::{StateField, StateFields, StateView};

@@ -475,7 +475,7 @@ fn log_level(level: i64) -> Resolution<TraceField> {
         low: i64::MIN.into(),
         high: i64::MAX.into(),
         labels: (0..).zip(&names::LOG_LEVELS).map(label).collect(),
-        unit: IntegerKind::Number,
+        kind: IntegerKind::Number,
     });
     Resolution::Constant(Constant { field_type: of, value: ConstantValue::Integer(level.into()) })
 }

@@ -33,8 +33,8 @@ pub trait StateView {
 }
 
 /// A state without fields.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoState;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NoState;
 
 impl StateFields for NoState {
     fn find(&self, _: &str) -> Option<(StateField, FieldType)> {

@@ -3,7 +3,7 @@
 use ltt_read::schema::{FieldClass, Schema};
 use ltt_read::writer::FieldValue;
 use lttv_filter::{
-    ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, StepKind,
+    ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step, StepKind,
 };
 
 use crate::choices::Choices;
@@ -28,10 +28,10 @@ pub(crate) fn expression(
         (0..count).map(|_| expression(choices, schema, facts, depth - 1)).collect()
     };
     match kind {
-        3 => ExprKind::Not(Box::new(expression(choices, schema, facts, depth - 1))).into(),
-        4 => ExprKind::And(terms(choices)).into(),
-        5 => ExprKind::Or(terms(choices)).into(),
-        6 => ExprKind::Xor(terms(choices)).into(),
+        3 => Expr::new(ExprKind::Not(Box::new(expression(choices, schema, facts, depth - 1)))),
+        4 => Expr::new(ExprKind::And(terms(choices))),
+        5 => Expr::new(ExprKind::Or(terms(choices))),
+        6 => Expr::new(ExprKind::Xor(terms(choices))),
         // Several comparisons of one field, to be merged.
         7 if !facts.is_empty() => {
             let count = 2 + choices.below(3);
@@ -110,15 +110,15 @@ fn field<'a>(
     let shadowed = (scope == 2) && leads(event.roots(schema)[1].0, &path);
     let mut selector = match (scope, choices.below(4)) {
         (_, 0) => Selector { root: Root::Unqualified, steps: Vec::new(), span: Default::default() },
-        (0, 1 | 2) => Selector::event("fields").name(&event.name),
+        (0, 1 | 2) => Selector::event("fields").member(&event.name),
         (0, _) => {
             let mut selector = Selector::event("fields");
-            selector.steps.push(StepKind::Any.into());
+            selector.steps.push(Step::new(StepKind::Any));
             selector
         }
         _ => Selector::event("context"),
     };
-    selector.steps.extend(path.into_iter().map(Into::into));
+    selector.steps.extend(path.into_iter().map(Step::new));
     // The name then refers to the specific context.
     (selector, if shadowed { None } else { Some(class) }, value)
 }
