@@ -107,7 +107,7 @@ fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) 
                     counter.on_event("sched_switch", |_, _| switches.set(switches.get() + 1));
                 _ = scheduler.submit(counter.starting_at(window.start()).until(window.end()));
             }
-            Ok(Command::List(time)) => _ = scheduler.submit(list.show_time(time)),
+            Ok(Command::List(time)) => _ = scheduler.submit(list.show(time)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => break,
         }

@@ -145,7 +145,7 @@ fn act<'c>(
         // Going to a time, or scrolling a table.
         4..10 => {
             let table = &viewers.tables[random.below(5) as usize];
-            let request = table.show_time(anywhere(random, all));
+            let request = table.show(anywhere(random, all));
             scheduler.submit(request).expect("a sound request");
         }
         10..16 => {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// use lttv_requests::Budget;
 ///
 /// let quick = Budget::time(Duration::from_millis(2)).and_events(10_000);
-/// assert_eq!(quick.max_events(), Some(10_000));
+/// assert_ne!(quick, Budget::time(Duration::from_millis(2)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
@@ -40,16 +40,6 @@ impl Budget {
     #[must_use]
     pub const fn and_events(self, events: u64) -> Self {
         Budget { events: Some(events), ..self }
-    }
-
-    /// Returns the maximum number of events. `None` if there is no such limit.
-    pub const fn max_events(self) -> Option<u64> {
-        self.events
-    }
-
-    /// Returns the maximum duration. `None` if there is no such limit.
-    pub const fn max_time(self) -> Option<Duration> {
-        self.time
     }
 }
 

@@ -20,7 +20,7 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let (events, list) = (Cell::new(0), RefCell::new(Vec::new()));
 //! let context = TracesetContext::new(Traceset::open(path)?);
-//! let middle = context.contexts().time_span().expect("some events").end;
+//! let end = context.contexts().time_span().expect("some events").end;
 //! let mut scheduler = Scheduler::new(context);
 //!
 //! let (histogram, table) = (Owner::unique(), Owner::unique());
@@ -33,7 +33,7 @@
 //! let ten = scheduler.submit(
 //!     EventsRequest::new(table)
 //!         .urgency(Urgency::HIGH)
-//!         .starting_at(ltt_read::Timestamp::from_ns(middle.as_ns() - 1_000_000))
+//!         .starting_at(end - Duration::from_millis(1))
 //!         .max_events(10)
 //!         .on_event("sched_*", |call, _| list.borrow_mut().push(call.time())),
 //! )?;

@@ -125,7 +125,7 @@ impl Journal {
     /// all other calls; each chunk that starts between them ends; events are part of
     /// chunks, in the order of their times. A request that was cancelled before it
     /// started receives only the last call.
-    pub fn misplaced(&self) -> Option<(usize, Call)> {
+    fn misplaced(&self) -> Option<(usize, Call)> {
         let calls = self.0.borrow();
         let mut place = Phase::Before;
         let mut latest = None;
@@ -146,8 +146,10 @@ impl Journal {
         None
     }
 
-    /// Checks that no call is [misplaced](Journal::misplaced), and that the request has
-    /// ended.
+    /// Checks that no call is out of order, and that the request has ended. A request
+    /// starts once, before all other calls, and ends once, after all other calls; each
+    /// chunk that starts between them ends; events are part of chunks, in the order of
+    /// their times.
     ///
     /// # Panics
     ///

@@ -12,7 +12,7 @@ use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use lttv_context::{EventCall, Traceset, TracesetContext, TracesetPosition};
 use lttv_requests::views::{EventTable, Histogram, SegmentState, TimeWindow, Timeline};
-use lttv_requests::{Budget, Owner, Scheduler};
+use lttv_requests::{Budget, Owner, Scheduler, Start};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::digest::known;
@@ -89,7 +89,7 @@ fn a_table_scrolls_back_to_events_before_their_packet() {
 
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     let table = EventTable::new(Owner::unique(), 1, |_| ());
-    scheduler.submit(table.show_start()).unwrap();
+    scheduler.submit(table.show(Start::Begin)).unwrap();
     drain(&mut scheduler, 10);
     let first = table.rows()[0].time;
     scheduler.submit(table.scroll(2).unwrap()).unwrap();
@@ -118,7 +118,7 @@ fn ten_events() -> Traceset {
 fn rows_can_be_held_while_requests_change_the_table() {
     let mut scheduler = Scheduler::new(TracesetContext::new(ten_events()));
     let table = EventTable::new(Owner::unique(), 4, |call| call.time());
-    scheduler.submit(table.show_start()).unwrap();
+    scheduler.submit(table.show(Start::Begin)).unwrap();
     drain(&mut scheduler, 3);
     let first = table.rows();
     let times: Vec<Timestamp> = first.iter().map(|row| row.content).collect();
@@ -130,7 +130,7 @@ fn rows_can_be_held_while_requests_change_the_table() {
         let request = match turn {
             0 => table.scroll(3).unwrap(),
             1 => table.scroll(-2).unwrap(),
-            _ => table.show_time(times[2]),
+            _ => table.show(times[2]),
         };
         scheduler.submit(request).unwrap();
         drain(&mut scheduler, 1);
@@ -206,11 +206,11 @@ proptest! {
                     }
                     all = sample.events.clone();
                     all.retain(|event| !on || is_even(event));
-                    scheduler.submit(table.show_start()).unwrap();
+                    scheduler.submit(table.show(Start::Begin)).unwrap();
                     (first, count) = (0, page.min(all.len()));
                 }
                 Step::Begin => {
-                    scheduler.submit(table.show_start()).unwrap();
+                    scheduler.submit(table.show(Start::Begin)).unwrap();
                     (first, count) = (0, page.min(all.len()));
                 }
                 Step::Last => {
@@ -229,7 +229,7 @@ proptest! {
                 }
                 Step::Time(index) => {
                     let time = *index.get(&times);
-                    scheduler.submit(table.show_time(time)).unwrap();
+                    scheduler.submit(table.show(time)).unwrap();
                     first = all.partition_point(|event| event.time < time);
                     count = page.min(all.len() - first);
                 }
@@ -240,7 +240,7 @@ proptest! {
                     scheduler.submit(request).unwrap();
                     if matches!(step, Step::Hasty(_)) {
                         scheduler.service_chunk(Budget::events(1));
-                        scheduler.submit(table.show_start()).unwrap();
+                        scheduler.submit(table.show(Start::Begin)).unwrap();
                         (first, count) = (0, page.min(all.len()));
                     } else if by > 0 {
                         let more = (by as usize).min(all.len() - first - count);
@@ -268,7 +268,7 @@ proptest! {
         // Showing a row's position makes it the first row.
         let last = table.rows().back().cloned();
         if let Some(last) = last {
-            scheduler.submit(table.show_position(&last.position)).unwrap();
+            scheduler.submit(table.show(&last.position)).unwrap();
             drain(&mut scheduler, budget);
             prop_assert_eq!(table.rows().front().cloned(), Some(last.clone()));
             let at = last.time;

@@ -220,7 +220,7 @@ fn errors_are_returned() {
     }
     let traceset = Traceset::open(dir.path()).expect("a trace");
     let mut context = TracesetContext::new(&traceset);
-    context.read(&Bounds::all()).expect("bounds without a position");
+    _ = context.read(&Bounds::all()).expect("bounds without a position");
     let texts =
         |errors: &[ltt_read::Error]| errors.iter().map(|e| e.to_string()).collect::<Vec<_>>();
     let expected = texts(context.errors());
@@ -243,7 +243,7 @@ fn handles_are_valid_in_their_context() {
     let other = TracesetContext::new(&traceset);
     assert!(handle.take(other.extensions()).traces().is_empty());
     assert_eq!(handle.take(context.extensions()).traces().len(), 1);
-    context.read(&Bounds::all().events(3000)).expect("bounds without a position");
+    _ = context.read(&Bounds::all().events(3000)).expect("bounds without a position");
     let middle = context.position().time().expect("more events");
     let part = handle.take_until(context.extensions(), middle);
     assert_eq!(part.traces()[0].end(), middle);

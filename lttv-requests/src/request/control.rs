@@ -7,7 +7,7 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use lttv_context::{EventCall, ReadCall, Revision, TracesetPosition};
+use lttv_context::{EventCall, ReadCall, Revision, StalePosition, TracesetPosition};
 use lttv_hooks::{Flow, IntoFlow};
 
 use crate::identity::{Owner, RequestId};
@@ -19,6 +19,7 @@ use crate::request::{EventsRequest, SubmitError};
 /// request and submits or cancels others.
 ///
 /// Commands are executed before the next event is read.
+#[derive(Debug)]
 pub struct Control<'h>(pub(crate) Rc<Shared<'h>>);
 
 /// The state that a request's hooks share with each other and the scheduler.
@@ -278,10 +279,9 @@ impl<'h> Queue<'h> {
             return Err(SubmitError::NoSuchTrace { trace, traces });
         }
         let is_stale = |position: &TracesetPosition| {
-            (position.revision() != self.generation.get()).then_some(SubmitError::Stale {
-                position: position.revision(),
-                traceset: self.generation.get(),
-            })
+            (position.revision() != self.generation.get()).then_some(SubmitError::Stale(
+                StalePosition { position: position.revision(), traceset: self.generation.get() },
+            ))
         };
         if let RequestStart::Position(start) = &request.start
             && let Some(stale) = is_stale(start)
@@ -327,8 +327,9 @@ impl<'h> Queue<'h> {
     }
 }
 
-impl fmt::Debug for Control<'_> {
+impl fmt::Debug for Shared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Control").field(&self.request()).finish()
+        let id = self.link.get().map(|link| link.id);
+        f.debug_struct("Shared").field("request", &id).finish_non_exhaustive()
     }
 }

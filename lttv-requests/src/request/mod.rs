@@ -9,7 +9,8 @@ use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{
-    Bounds, EventCall, HookSet, Level, ReadCall, Revision, Scope, Subscription, TracesetPosition,
+    Bounds, EventCall, HookSet, Level, ReadCall, Scope, StalePosition, Subscription,
+    TracesetPosition,
 };
 use lttv_hooks::{IntoFlow, Priority};
 
@@ -100,6 +101,7 @@ impl Default for Urgency {
 ///
 /// A hook that panics ends its request and does not affect others: see
 /// [`Scheduler`](crate::Scheduler#panics-of-hooks).
+#[derive(Debug)]
 pub struct EventsRequest<'h> {
     pub(crate) owner: Owner,
     pub(crate) urgency: Urgency,
@@ -124,6 +126,12 @@ pub(crate) struct RequestHooks<'h> {
     /// The event hooks.
     pub(crate) events: HookSet<'h>,
     event_hooks: usize,
+}
+
+impl fmt::Debug for RequestHooks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestHooks").field("events", &self.event_hooks).finish_non_exhaustive()
+    }
 }
 
 pub(crate) type AfterRequest<'h> =
@@ -317,30 +325,13 @@ impl<'h> EventsRequest<'h> {
     }
 }
 
-impl fmt::Debug for EventsRequest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventsRequest")
-            .field("owner", &self.owner)
-            .field("urgency", &self.urgency)
-            .field("start", &self.start)
-            .field("bounds", &self.bounds)
-            .field("trace", &self.trace)
-            .finish_non_exhaustive()
-    }
-}
-
 /// An error from submitting a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {
     /// The start or end position belongs to another traceset.
-    #[error("position of the request belongs to {position:?}, the traceset is {traceset:?}")]
-    Stale {
-        /// The generation of the traceset that the position belongs to.
-        position: Revision,
-        /// The generation of the scheduler's traceset.
-        traceset: Revision,
-    },
+    #[error(transparent)]
+    Stale(StalePosition),
     /// The request is restricted to a trace that does not exist.
     #[error("request is restricted to trace {}, but the traceset has {traces} traces", trace.0)]
     NoSuchTrace {

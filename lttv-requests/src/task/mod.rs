@@ -39,4 +39,4 @@ mod events;
 mod serve;
 
 pub use events::EventStream;
-pub use serve::{AsyncScheduler, Serve};
+pub use serve::AsyncScheduler;

@@ -1,7 +1,6 @@
 //! The asynchronous scheduler, and the stream that drives it.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -17,10 +16,12 @@ use crate::request::{EventsRequest, SubmitError};
 use crate::scheduler::Scheduler;
 
 /// A scheduler that tasks of one thread share. Clones refer to one scheduler.
+#[derive(Debug, Clone)]
 pub struct AsyncScheduler<'h> {
     inner: Rc<Inner<'h>>,
 }
 
+#[derive(Debug)]
 pub(super) struct Inner<'h> {
     scheduler: RefCell<Scheduler<'h>>,
     driver: RefCell<Option<Waker>>,
@@ -77,7 +78,7 @@ impl<'h> AsyncScheduler<'h> {
 
     /// Returns a stream that serves requests while it is polled. Each chunk is an item.
     /// The stream waits while no work remains. Only one task should poll such a stream.
-    pub fn serve(&self, budget: Budget) -> Serve<'h> {
+    pub fn serve(&self, budget: Budget) -> impl Stream<Item = ChunkReport> + Unpin + use<'h> {
         Serve { inner: self.inner.clone(), budget, has_returned_chunk: false }
     }
 
@@ -113,7 +114,7 @@ impl<'h> Inner<'h> {
 }
 
 /// A stream that serves requests: see [`AsyncScheduler::serve`].
-pub struct Serve<'h> {
+struct Serve<'h> {
     inner: Rc<Inner<'h>>,
     budget: Budget,
     /// `true` if the last poll returned a chunk, so that other tasks run first.
@@ -145,26 +146,5 @@ impl Stream for Serve<'_> {
         }
         this.inner.driver.replace(Some(cx.waker().clone()));
         Poll::Pending
-    }
-}
-
-impl Clone for AsyncScheduler<'_> {
-    fn clone(&self) -> Self {
-        AsyncScheduler { inner: self.inner.clone() }
-    }
-}
-
-impl fmt::Debug for AsyncScheduler<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AsyncScheduler")
-            .field("scheduler", &self.inner.scheduler)
-            .field("is_closed", &self.inner.is_closed)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Serve<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serve").field("budget", &self.budget).finish_non_exhaustive()
     }
 }

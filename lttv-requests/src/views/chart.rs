@@ -19,44 +19,47 @@ use crate::request::EventsRequest;
 /// A [`Timeline`] of kernel state with a label for each row:
 /// [`ControlFlow`](super::ControlFlow) or [`Resources`](super::Resources). Clones refer
 /// to one chart.
-pub struct KernelChart<R: KernelRows> {
-    inner: Rc<RefCell<Chart<R>>>,
+#[derive(Clone)]
+pub struct KernelChart<K: KernelKey> {
+    inner: Rc<RefCell<Chart<K>>>,
 }
 
-/// The kind of rows of a [`KernelChart`], and their updates from kernel state. Only this
-/// crate implements this trait.
-pub trait KernelRows: Default + Sized + 'static {
-    /// The key that identifies a row.
-    type Key: Copy + Eq + Hash + Debug;
+/// The key that identifies a row of a [`KernelChart`]. Only this crate implements this
+/// trait.
+pub trait KernelKey: Copy + Eq + Hash + Debug + 'static {
     /// The state of a row.
     type State: SegmentState + Debug;
     /// The label of a row.
     type Label: Clone + Debug;
+    #[doc(hidden)]
+    type Rows: KernelRows<Key = Self>;
+}
+
+/// The rows of a [`KernelChart`], and their updates from kernel state.
+pub trait KernelRows: Default + 'static {
+    type Key: KernelKey<Rows = Self>;
 
     /// Updates all rows of a trace.
-    #[doc(hidden)]
-    fn update_all(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>);
+    fn update_all(&mut self, data: &mut ChartData<'_, Self::Key>, at: Snapshot<'_>);
 
     /// Updates the rows of a trace that an event may have changed.
-    #[doc(hidden)]
     fn update_after(
         &mut self,
-        data: &mut ChartData<'_, Self>,
+        data: &mut ChartData<'_, Self::Key>,
         at: Snapshot<'_>,
         transition: Transition,
     );
 
     /// Returns the key by which rows are sorted.
-    #[doc(hidden)]
-    fn order(key: &Self::Key, label: &Self::Label) -> impl Ord;
+    fn order(key: &Self::Key, label: &<Self::Key as KernelKey>::Label) -> impl Ord;
 }
 
-struct Chart<R: KernelRows> {
+struct Chart<K: KernelKey> {
     /// The timeline and the labels of its rows, shared with the snapshots that
     /// [`KernelChart::timeline`] and [`KernelChart::labels`] have returned.
-    timeline: Rc<Timeline<R::Key, R::State>>,
-    labels: Rc<Vec<R::Label>>,
-    rows: R,
+    timeline: Rc<Timeline<K, K::State>>,
+    labels: Rc<Vec<K::Label>>,
+    rows: K::Rows,
     /// The time of delivery of the last event.
     latest: Timestamp,
     /// A number that changes whenever previous requests are to stop.
@@ -65,15 +68,15 @@ struct Chart<R: KernelRows> {
 
 /// The data of a chart that is drawn, for modification.
 #[allow(missing_debug_implementations, reason = "only this crate uses it")]
-pub struct ChartData<'c, R: KernelRows> {
-    pub(super) timeline: &'c mut Timeline<R::Key, R::State>,
+pub struct ChartData<'c, K: KernelKey> {
+    pub(super) timeline: &'c mut Timeline<K, K::State>,
     /// The labels of the rows, by row.
-    pub(super) labels: &'c mut Vec<R::Label>,
+    pub(super) labels: &'c mut Vec<K::Label>,
 }
 
-impl<R: KernelRows> Chart<R> {
+impl<K: KernelKey> Chart<K> {
     /// Returns the rows and the data that they update.
-    fn parts(&mut self) -> (&mut R, ChartData<'_, R>) {
+    fn parts(&mut self) -> (&mut K::Rows, ChartData<'_, K>) {
         let timeline = Rc::make_mut(&mut self.timeline);
         (&mut self.rows, ChartData { timeline, labels: Rc::make_mut(&mut self.labels) })
     }
@@ -88,14 +91,14 @@ pub struct Snapshot<'s> {
     pub(super) time: Timestamp,
 }
 
-impl<R: KernelRows> KernelChart<R> {
+impl<K: KernelKey> KernelChart<K> {
     /// Creates a chart without rows. The resolution in ns is the time that a pixel
     /// represents.
     pub fn new(window: TimeWindow, resolution: u64) -> Self {
         let chart = Chart {
             timeline: Rc::new(Timeline::new(window, resolution)),
             labels: Rc::default(),
-            rows: R::default(),
+            rows: K::Rows::default(),
             latest: window.start(),
             epoch: 0,
         };
@@ -106,13 +109,13 @@ impl<R: KernelRows> KernelChart<R> {
     ///
     /// The snapshot shares its memory with the chart: the timeline is copied only if it
     /// still exists when the chart changes.
-    pub fn timeline(&self) -> Rc<Timeline<R::Key, R::State>> {
+    pub fn timeline(&self) -> Rc<Timeline<K, K::State>> {
         self.inner.borrow().timeline.clone()
     }
 
     /// Returns a snapshot of the labels of the rows, by row, like
     /// [`timeline`](Self::timeline).
-    pub fn labels(&self) -> Rc<Vec<R::Label>> {
+    pub fn labels(&self) -> Rc<Vec<K::Label>> {
         self.inner.borrow().labels.clone()
     }
 
@@ -122,7 +125,7 @@ impl<R: KernelRows> KernelChart<R> {
         let inner = &*self.inner.borrow();
         let mut rows: Vec<usize> = (0..inner.labels.len()).collect();
         rows.sort_by_cached_key(|row| {
-            R::order(inner.timeline.rows()[*row].key(), &inner.labels[*row])
+            K::Rows::order(inner.timeline.rows()[*row].key(), &inner.labels[*row])
         });
         rows
     }
@@ -173,7 +176,7 @@ impl<R: KernelRows> KernelChart<R> {
                 if chart.epoch != epoch {
                     return;
                 }
-                chart.rows = R::default();
+                chart.rows = K::Rows::default();
                 for (trace, state) in state.traces().enumerate() {
                     let at = Snapshot { trace: TraceIndex(trace), state, time: begin };
                     let (rows, mut data) = chart.parts();
@@ -211,13 +214,7 @@ impl<R: KernelRows> KernelChart<R> {
     }
 }
 
-impl<R: KernelRows> Clone for KernelChart<R> {
-    fn clone(&self) -> Self {
-        KernelChart { inner: self.inner.clone() }
-    }
-}
-
-impl<R: KernelRows> fmt::Debug for KernelChart<R> {
+impl<K: KernelKey> fmt::Debug for KernelChart<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = self.inner.borrow();
         f.debug_struct("KernelChart")

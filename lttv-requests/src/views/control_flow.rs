@@ -7,7 +7,7 @@ use lttv_state::kernel::{
     ExecutionMode, NameId, Process, ProcessIndex, ProcessStatus, Serial, Tid, Transition,
 };
 
-use super::chart::{ChartData, KernelChart, KernelRows, Snapshot};
+use super::chart::{ChartData, KernelChart, KernelKey, KernelRows, Snapshot};
 use super::row::SegmentState;
 
 /// A chart of the states of each process in a time window, with one row per process.
@@ -34,7 +34,7 @@ use super::row::SegmentState;
 /// # assert!(view.timeline().rows().len() > 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type ControlFlow = KernelChart<ProcessRows>;
+pub type ControlFlow = KernelChart<ProcessKey>;
 
 /// The key of a process's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,18 +135,27 @@ struct ProcessRow {
     brand: NameId,
 }
 
-impl KernelRows for ProcessRows {
-    type Key = ProcessKey;
+impl KernelKey for ProcessKey {
     type State = ProcessState;
     type Label = ProcessLabel;
+    type Rows = ProcessRows;
+}
 
-    fn update_all(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>) {
+impl KernelRows for ProcessRows {
+    type Key = ProcessKey;
+
+    fn update_all(&mut self, data: &mut ChartData<'_, ProcessKey>, at: Snapshot<'_>) {
         for (ix, _) in at.state.processes() {
             self.update_process(data, at, ix);
         }
     }
 
-    fn update_after(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>, _: Transition) {
+    fn update_after(
+        &mut self,
+        data: &mut ChartData<'_, ProcessKey>,
+        at: Snapshot<'_>,
+        _: Transition,
+    ) {
         for ix in at.state.changed_processes() {
             self.update_process(data, at, *ix);
         }
@@ -162,7 +171,7 @@ impl ProcessRows {
     /// Updates the row of a process.
     fn update_process(
         &mut self,
-        data: &mut ChartData<'_, Self>,
+        data: &mut ChartData<'_, ProcessKey>,
         at: Snapshot<'_>,
         ix: ProcessIndex,
     ) {

@@ -24,7 +24,7 @@ use crate::request::{EventsRequest, Urgency};
 ///
 /// ```
 /// use lttv_context::{Traceset, TracesetContext};
-/// use lttv_requests::{Budget, Owner, Scheduler};
+/// use lttv_requests::{Budget, Owner, Scheduler, Start};
 /// use lttv_requests::views::EventTable;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -32,7 +32,7 @@ use crate::request::{EventsRequest, Urgency};
 /// let table = EventTable::new(Owner::unique(), 20, |call| {
 ///     call.event.event_type().name().to_owned()
 /// });
-/// scheduler.submit(table.show_start())?;
+/// scheduler.submit(table.show(Start::Begin))?;
 /// while scheduler.service_chunk(Budget::default()).has_more() {}
 /// assert_eq!(table.rows().len(), 20);
 ///
@@ -157,19 +157,11 @@ impl<T: Clone + 'static> EventTable<T> {
         (at < rows.len() && (at > 0 || rows[0].position.is_start_of(time))).then_some(at)
     }
 
-    /// Creates a request that shows the first events of the traceset.
-    pub fn show_start<'h>(&self) -> EventsRequest<'h> {
-        self.show(Start::Begin)
-    }
-
-    /// Creates a request that shows the first events at a time or later.
-    pub fn show_time<'h>(&self, time: Timestamp) -> EventsRequest<'h> {
-        self.show(Start::Time(time))
-    }
-
-    /// Creates a request that shows the events from a position on.
-    pub fn show_position<'h>(&self, position: &TracesetPosition) -> EventsRequest<'h> {
-        self.show(Start::from(position))
+    /// Creates a request that shows the first events from a start on: a [`Timestamp`], a
+    /// [`TracesetPosition`], or [`Start::Begin`].
+    pub fn show<'h>(&self, start: impl Into<Start>) -> EventsRequest<'h> {
+        let page = self.inner.borrow().page as u64;
+        self.append(start.into(), page, false)
     }
 
     /// Creates a request that shows the last events before a position, such as [the
@@ -201,11 +193,6 @@ impl<T: Clone + 'static> EventTable<T> {
     /// position is given.
     fn back<'h>(&self, epoch: u64, count: u64, first: TracesetPosition) -> EventsRequest<'h> {
         ScrollBack { table: self.share(), epoch, count, first, found: 0 }.begin()
-    }
-
-    fn show<'h>(&self, start: Start) -> EventsRequest<'h> {
-        let page = self.inner.borrow().page as u64;
-        self.append(start, page, false)
     }
 
     /// Creates a request that appends rows and drops the first ones if there are too

@@ -61,13 +61,13 @@ mod time_window;
 mod timeline;
 
 #[cfg(feature = "state")]
-pub use chart::{KernelChart, KernelRows};
+pub use chart::{KernelChart, KernelKey};
 #[cfg(feature = "state")]
-pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessRows, ProcessState};
+pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessState};
 pub use event_table::{EventTable, TableRow};
 pub use histogram::Histogram;
 #[cfg(feature = "state")]
-pub use resources::{Resource, ResourceKey, ResourceRows, ResourceState, Resources, SoftirqMode};
+pub use resources::{Resource, ResourceKey, ResourceState, Resources, SoftirqMode};
 pub use row::{Row, Segment, SegmentState};
 pub use shared_view::{Changes, SharedView, ViewerId};
 pub use time_window::TimeWindow;

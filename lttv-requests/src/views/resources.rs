@@ -6,7 +6,7 @@ use lttv_state::kernel::{
     Transition,
 };
 
-use super::chart::{ChartData, KernelChart, KernelRows, Snapshot};
+use super::chart::{ChartData, KernelChart, KernelKey, KernelRows, Snapshot};
 use super::row::SegmentState;
 
 /// A chart of the states of CPUs, interrupts and block devices in a time window, with one
@@ -30,7 +30,7 @@ use super::row::SegmentState;
 /// assert!(view.labels().iter().any(|label| label == "CPU 0"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type Resources = KernelChart<ResourceRows>;
+pub type Resources = KernelChart<ResourceKey>;
 
 /// The key of a resource's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -153,12 +153,16 @@ struct ResourceRow {
     name: NameId,
 }
 
-impl KernelRows for ResourceRows {
-    type Key = ResourceKey;
+impl KernelKey for ResourceKey {
     type State = ResourceState;
     type Label = String;
+    type Rows = ResourceRows;
+}
 
-    fn update_all(&mut self, data: &mut ChartData<'_, Self>, at: Snapshot<'_>) {
+impl KernelRows for ResourceRows {
+    type Key = ResourceKey;
+
+    fn update_all(&mut self, data: &mut ChartData<'_, ResourceKey>, at: Snapshot<'_>) {
         if self.0.len() <= at.trace.0 {
             self.0.resize_with(at.trace.0 + 1, TraceRows::default);
         }
@@ -169,7 +173,7 @@ impl KernelRows for ResourceRows {
 
     fn update_after(
         &mut self,
-        data: &mut ChartData<'_, Self>,
+        data: &mut ChartData<'_, ResourceKey>,
         at: Snapshot<'_>,
         transition: Transition,
     ) {
@@ -198,7 +202,7 @@ impl KernelRows for ResourceRows {
 }
 
 impl TraceRows {
-    fn update_all(&mut self, data: &mut ChartData<'_, ResourceRows>, at: Snapshot<'_>) {
+    fn update_all(&mut self, data: &mut ChartData<'_, ResourceKey>, at: Snapshot<'_>) {
         for (number, _) in at.state.cpus() {
             self.update_cpu(data, at, number);
             self.update_pending(at, number);
@@ -209,12 +213,7 @@ impl TraceRows {
         self.update_devices(data, at);
     }
 
-    fn update_cpu(
-        &mut self,
-        data: &mut ChartData<'_, ResourceRows>,
-        at: Snapshot<'_>,
-        number: u32,
-    ) {
+    fn update_cpu(&mut self, data: &mut ChartData<'_, ResourceKey>, at: Snapshot<'_>, number: u32) {
         // CPU numbers can be sparse, indices are dense.
         let Some(place) = at.state.cpu_index(number) else { return };
         let mode = ResourceState::Cpu(at.state.cpu_mode(number));
@@ -232,7 +231,7 @@ impl TraceRows {
 
     fn update_sources(
         &mut self,
-        data: &mut ChartData<'_, ResourceRows>,
+        data: &mut ChartData<'_, ResourceKey>,
         at: Snapshot<'_>,
         kind: SourceKind,
     ) {
@@ -252,7 +251,7 @@ impl TraceRows {
         }
     }
 
-    fn update_devices(&mut self, data: &mut ChartData<'_, ResourceRows>, at: Snapshot<'_>) {
+    fn update_devices(&mut self, data: &mut ChartData<'_, ResourceKey>, at: Snapshot<'_>) {
         for (place, device) in at.state.devices().iter().enumerate() {
             let what = (Resource::Block(device.number()), device.name());
             let mode = ResourceState::Block(device.mode());
@@ -265,7 +264,7 @@ impl TraceRows {
 fn set(
     rows: &mut Vec<Option<ResourceRow>>,
     place: usize,
-    data: &mut ChartData<'_, ResourceRows>,
+    data: &mut ChartData<'_, ResourceKey>,
     at: Snapshot<'_>,
     (resource, name): (Resource, NameId),
     mode: ResourceState,

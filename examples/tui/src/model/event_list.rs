@@ -170,11 +170,7 @@ impl EventList {
                 filters.iter().all(|filters| filters.matches(call))
             });
         }
-        let request = match &place {
-            Start::Begin => self.table.show_start(),
-            Start::Time(time) => self.table.show_time(*time),
-            Start::Position(position) => self.table.show_position(position),
-        };
+        let request = self.table.show(place);
         self.restart(servers, request, Edge::First)
     }
 
@@ -196,7 +192,7 @@ impl EventList {
             self.select(after);
             return Ok(());
         }
-        let request = self.table.show_time(time);
+        let request = self.table.show(time);
         self.restart(servers, request, Edge::First)
     }
 
@@ -218,7 +214,7 @@ impl EventList {
             self.select(after);
             return Ok(());
         }
-        let request = self.table.show_position(position);
+        let request = self.table.show(position);
         self.restart(servers, request, Edge::First)
     }
 

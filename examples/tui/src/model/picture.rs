@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lttv_context::Handle;
 use lttv_examples::paint::Paint;
-use lttv_requests::views::{KernelChart, KernelRows, TimeWindow, Timeline};
+use lttv_requests::views::{KernelChart, KernelKey, TimeWindow, Timeline};
 use lttv_requests::{Owner, Scheduler, SubmitError};
 use lttv_state::kernel::KernelState;
 
@@ -13,20 +13,20 @@ use super::cells::{Cell, cells};
 
 /// A chart, and the previous chart, which stays visible until the new one is filled.
 #[derive(Debug)]
-pub struct Picture<R: KernelRows> {
+pub struct Picture<K: KernelKey> {
     owner: Owner,
-    now: Option<(Axis, KernelChart<R>)>,
+    now: Option<(Axis, KernelChart<K>)>,
     /// The states of the previous chart.
-    before: Option<Rc<Timeline<R::Key, R::State>>>,
+    before: Option<Rc<Timeline<K, K::State>>>,
 }
 
-impl<R: KernelRows> Default for Picture<R> {
+impl<K: KernelKey> Default for Picture<K> {
     fn default() -> Self {
         Picture { owner: Owner::unique(), now: None, before: None }
     }
 }
 
-impl<R: KernelRows> Picture<R> {
+impl<K: KernelKey> Picture<K> {
     /// Starts filling the chart for an axis, unless it is the current one.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl<R: KernelRows> Picture<R> {
     }
 
     /// Returns the chart so far; `None` before the first call of [`set_axis`](Self::set_axis).
-    pub fn chart(&self) -> Option<&KernelChart<R>> {
+    pub fn chart(&self) -> Option<&KernelChart<K>> {
         self.now.as_ref().map(|(_, chart)| chart)
     }
 
@@ -68,7 +68,7 @@ impl<R: KernelRows> Picture<R> {
     pub fn cells(
         &self,
         row: usize,
-        paint: impl Fn(R::State) -> Option<Paint>,
+        paint: impl Fn(K::State) -> Option<Paint>,
     ) -> Vec<Option<Cell>> {
         let Some((axis, chart)) = &self.now else { return Vec::new() };
         let timeline = chart.timeline();
@@ -96,7 +96,7 @@ impl<R: KernelRows> Picture<R> {
     }
 }
 
-fn progress<R: KernelRows>(chart: &KernelChart<R>) -> f64 {
+fn progress<K: KernelKey>(chart: &KernelChart<K>) -> f64 {
     let missing = chart.missing().map_or(0, TimeWindow::width) as f64;
     let all = chart.timeline().window().width() as f64;
     if missing > 0.0 { (1.0 - missing / all).min(0.999) } else { 1.0 }

@@ -3,7 +3,7 @@
 use ltt_read::TraceIndex;
 use lttv_examples::paint::Paint;
 use lttv_requests::SubmitError;
-use lttv_requests::views::{ProcessKey, ProcessLabel, ProcessRows};
+use lttv_requests::views::{ProcessKey, ProcessLabel};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -16,7 +16,7 @@ use crate::session::Session;
 /// The states of each process over time.
 #[derive(Debug, Default)]
 pub struct ControlFlowView {
-    picture: Picture<ProcessRows>,
+    picture: Picture<ProcessKey>,
     order: Vec<Row>,
     scroll: Scroll,
     shows_inactive: bool,

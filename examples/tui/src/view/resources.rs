@@ -2,7 +2,7 @@
 
 use lttv_examples::paint::Paint;
 use lttv_requests::SubmitError;
-use lttv_requests::views::{Resource, ResourceRows};
+use lttv_requests::views::{Resource, ResourceKey};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -15,7 +15,7 @@ use crate::session::Session;
 /// The states of each resource over time.
 #[derive(Debug, Default)]
 pub struct ResourcesView {
-    picture: Picture<ResourceRows>,
+    picture: Picture<ResourceKey>,
     /// The visible rows, as indices in the chart.
     order: Vec<usize>,
     scroll: Scroll,
