@@ -30,7 +30,7 @@ impl AttributeId {
     }
 }
 
-/// A type of attribute values.
+/// A type of attribute values: `bool`, `i64`, `u64`, `f64`, [`Timestamp`], [`Duration`] or [`Text`].
 pub trait AttributeType: Default + sealed::Sealed {
     /// The kind of the values.
     const KIND: Kind;
@@ -51,6 +51,7 @@ macro_rules! attribute_type {
         impl sealed::Sealed for $type {}
 
         impl AttributeType for $type {
+            #[doc(hidden)] // listed at the trait
             const KIND: Kind = Kind::$variant;
 
             #[inline]

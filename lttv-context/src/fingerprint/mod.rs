@@ -58,14 +58,14 @@ pub struct Fingerprint<'b> {
 /// The first bytes of a fingerprint. The last of them is the version of the format.
 const MAGIC: [u8; 4] = *b"LFP\x02";
 
-impl Fingerprint<'static> {
+impl<'b> Fingerprint<'b> {
     /// Creates the fingerprint of traces as they are now. This reads all of them.
     ///
     /// The bytes may differ between fingerprints of the same traces, for instance after a file was
     /// copied or touched. [`matches`](Self::matches) tests whether a fingerprint belongs to
     /// traces. To compare bytes, compare them with
     /// [`into_current_bytes`](Self::into_current_bytes).
-    pub fn of(traceset: &Traceset) -> Self {
+    pub fn of(traceset: &Traceset) -> Fingerprint<'static> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend_from_slice(&(traceset.traces().len() as u32).to_le_bytes());
         for trace in traceset.traces() {
@@ -83,9 +83,7 @@ impl Fingerprint<'static> {
         }
         Fingerprint { bytes: bytes.into(), is_strict: false }
     }
-}
 
-impl<'b> Fingerprint<'b> {
     /// Creates a fingerprint from any bytes. If they are not those of a fingerprint, it fits no
     /// traces.
     pub fn from_bytes(bytes: &'b [u8]) -> Self {

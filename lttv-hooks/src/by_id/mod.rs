@@ -186,6 +186,7 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
 
     /// Sets the ids for which a hook is called, and nothing else. Returns `false` if
     /// there is no hook with this identity.
+    #[doc(hidden)] // a caller with fixed ids never needs it
     pub fn set_targets(&mut self, id: HookId, reach: HookTargets<D>) -> bool {
         let Some(slot) = self.by_identity.get(&id).copied() else { return false };
         if let Some(mut info) = self.infos[slot as usize].take() {
