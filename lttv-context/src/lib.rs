@@ -38,6 +38,7 @@
 //! | add and remove hooks from within hooks | [`Commands`] |
 //! | run code before and after a read | [`HookSet`], [`begin_read`](TracesetContext::begin_read), [`end_read`](TracesetContext::end_read) |
 //! | limit a read | [`Bounds`], with [`ReadEnd`] as the result |
+//! | see whether traces are damaged | [`ReadEnd::errors`], [`errors`](TracesetContext::errors) |
 //! | return to a position | [`TracesetPosition`] |
 //! | seek by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
 //! | keep state that is right after every seek | [`Extension`], [`Checkpoints`] |
