@@ -1,7 +1,7 @@
 //! The bytes of a file, mapped or read into memory. Crates of this family share them; they are
 //! no part of the public interface, except for [`Access`].
 //!
-//! This module and [`zeros`](crate::zeros) have the only `unsafe` code of the crate.
+//! This module and `zeros` have the only `unsafe` code of the crate.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
