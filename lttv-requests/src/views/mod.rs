@@ -29,15 +29,15 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let context = TracesetContext::new(Traceset::open(path)?);
 //! let (traceset, span) = (context.traceset().revision(), context.contexts().time_span());
-//! let mut tab: SharedView<String> = SharedView::new(traceset, span);
+//! let mut view: SharedView<String> = SharedView::new(traceset, span);
 //! let mut scheduler = Scheduler::new(context);
-//! let (owner, viewer) = (Owner::unique(), tab.add_viewer());
-//! let histogram = Histogram::new(tab.window(), 80);
+//! let (owner, viewer) = (Owner::unique(), view.add_viewer());
+//! let histogram = Histogram::new(view.window(), 80);
 //!
-//! tab.fit(None); // show the whole traceset
-//! if tab.take_changes(viewer).window.is_some() {
+//! view.fit(None); // show the whole traceset
+//! if view.take_changes(viewer).window.is_some() {
 //!     scheduler.cancel_owner(owner);
-//!     histogram.show(tab.window());
+//!     histogram.show(view.window());
 //!     for missing in histogram.missing() {
 //!         scheduler.submit(histogram.request(owner, missing))?;
 //!     }

@@ -6,12 +6,12 @@ use lttv_context::{Revision, StalePosition, TimeSpan, TracesetPosition};
 use super::time_window::TimeWindow;
 
 /// The state that viewers of one traceset share: the time window, the current time and
-/// position, and the filter. A tab keeps them consistent, and notifies each viewer of
+/// position, and the filter. It keeps them consistent, and notifies each viewer of
 /// changes that others have made.
 ///
-/// A tab is a plain value without a user interface. A viewer that makes a change passes
-/// its own id, and is not notified of that change. Viewers either poll their changes
-/// ([`take_changes`](Self::take_changes)), or the application delivers them
+/// A shared view is a plain value without a user interface. A viewer that makes a change
+/// passes its own id, and is not notified of that change. Viewers either poll their
+/// changes ([`take_changes`](Self::take_changes)), or the application delivers them
 /// ([`deliver`](Self::deliver)). Changes that viewers make during delivery are ignored,
 /// so that changes cannot trigger each other without end.
 ///
@@ -23,13 +23,14 @@ use super::time_window::TimeWindow;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let context = TracesetContext::new(Traceset::open(path)?);
-/// let mut tab: SharedView<String> = SharedView::new(context.traceset().revision(), context.contexts().time_span());
-/// let (list, chart) = (tab.add_viewer(), tab.add_viewer());
-/// let before = tab.window();
-/// tab.zoom(0.5, Some(list));
+/// let (traceset, span) = (context.traceset().revision(), context.contexts().time_span());
+/// let mut view: SharedView<String> = SharedView::new(traceset, span);
+/// let (list, chart) = (view.add_viewer(), view.add_viewer());
+/// let before = view.window();
+/// view.zoom(0.5, Some(list));
 ///
-/// assert!(tab.take_changes(list).is_none());
-/// let changes = tab.take_changes(chart);
+/// assert!(view.take_changes(list).is_none());
+/// let changes = view.take_changes(chart);
 /// assert_eq!(changes.window, Some(before)); // the overlap need not be drawn again
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
@@ -79,8 +80,8 @@ impl Changes {
 const FIRST_WIDTH: i64 = 1_000_000_000;
 
 impl<F: PartialEq> SharedView<F> {
-    /// Creates a tab for a traceset of a generation and time span. The window covers the
-    /// first second.
+    /// Creates a shared view of a traceset, given its revision and time span. The window
+    /// covers the first second.
     pub fn new(traceset: Revision, span: Option<TimeSpan>) -> Self {
         let begin = span.map_or(Timestamp::from_ns(0), |span| span.start);
         SharedView {
@@ -210,8 +211,8 @@ impl<F: PartialEq> SharedView<F> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the position belongs to another traceset; the tab is not
-    /// changed then.
+    /// Returns an error if the position belongs to another traceset; the shared
+    /// view is not changed then.
     pub fn set_position(
         &mut self,
         position: &TracesetPosition,

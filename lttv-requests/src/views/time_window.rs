@@ -27,8 +27,8 @@ pub struct TimeWindow {
 
 impl TimeWindow {
     /// Creates a window from its start and end. Returns `None` unless the end is later.
-    pub fn new(begin: Timestamp, end: Timestamp) -> Option<Self> {
-        let (begin, end) = (begin.as_ns(), end.as_ns());
+    pub fn new(start: Timestamp, end: Timestamp) -> Option<Self> {
+        let (begin, end) = (start.as_ns(), end.as_ns());
         (begin < end).then(|| TimeWindow { begin, width: end.abs_diff(begin) })
     }
 
