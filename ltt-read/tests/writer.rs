@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ltt_read::schema::ByteOrder::{Big, Little};
 use ltt_read::schema::*;
 use ltt_read::writer::{
-    FieldValue, Problem, Record, StreamWriter, WriteError, metadata_text, presets,
+    FieldValue, Record, StreamWriter, WriteError, metadata_text, presets,
 };
 
 const HEADER_BYTES: usize = 32;
@@ -36,7 +36,7 @@ fn bare_bytes(schema: &Arc<Schema>, payload: FieldValue) -> Result<Vec<u8>, Writ
     stream.finish()
 }
 
-fn problem(result: Result<Vec<u8>, WriteError>) -> (String, Problem) {
+fn problem(result: Result<Vec<u8>, WriteError>) -> (String, String) {
     match result {
         Err(WriteError::Value { place, problem }) => (place, problem),
         other => panic!("expected a misfit, found {other:?}"),
@@ -201,9 +201,7 @@ fn lengths_and_selectors_are_filled_or_checked() {
     assert_eq!(bare_bytes(&schema, fields(3.into())).unwrap(), expected);
     let (place, problem) = problem(bare_bytes(&schema, fields(2.into())));
     assert_eq!(place, "event-record-payload.s");
-    let contradiction =
-        Problem::Contradiction { location: "n".into(), found: 2, wanted: "3".into() };
-    assert_eq!(problem, contradiction);
+    assert_eq!(problem, "n is 2, but this value needs 3");
 }
 
 #[test]
@@ -361,7 +359,7 @@ fn deeply_nested_schemas_are_rejected() {
     let schema = bare(Format::Ctf2, class);
     assert!(metadata_text(&schema).is_err());
     let refused = StreamWriter::new(schema, StreamClassId(0), "memory", Vec::new());
-    assert!(matches!(refused, Err(WriteError::Value { problem: Problem::TooDeep, .. })));
+    assert!(matches!(refused, Err(WriteError::Value { problem, .. }) if problem == "nested too deeply"));
 }
 
 #[test]

@@ -22,9 +22,9 @@ pub struct Packet {
     pub content_bits: u64,
     /// The start of the first event record or of the padding before it, in bits from the
     /// packet's start.
-    pub events_start: u64,
+    pub(crate) events_start: u64,
     /// The number of its bytes that are missing in the file: 0 for a whole packet.
-    pub missing: u64,
+    pub(crate) missing: u64,
     /// The stream class of its event records.
     pub stream_class: StreamClassId,
     /// The id of the data stream within its class; `None` if not declared.
@@ -41,15 +41,15 @@ pub struct Packet {
     /// `None` if not declared.
     pub discarded: Option<u64>,
     /// The width of that counter in bits.
-    pub discarded_bits: u8,
+    pub(crate) discarded_bits: u8,
     /// The sequence number; `None` if not declared.
     pub sequence: Option<u64>,
     /// The width of that number in bits.
-    pub sequence_bits: u8,
+    pub(crate) sequence_bits: u8,
     /// The magic number, if it is not that of CTF.
-    pub wrong_magic: Option<u64>,
+    pub(crate) wrong_magic: Option<u64>,
     /// The trace UUID in the packet header, if it is not that of the trace.
-    pub wrong_uuid: Option<Uuid>,
+    pub(crate) wrong_uuid: Option<Uuid>,
     /// The value of the default clock before its first event, in cycles.
     pub clock: u64,
     /// The packing of its events, if it is a sub-buffer in a format before CTF.

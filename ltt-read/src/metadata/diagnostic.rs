@@ -41,7 +41,7 @@ pub struct Context {
 
 impl Diagnostic {
     /// Creates an error at a position.
-    pub fn error(span: Span, message: impl Into<String>) -> Self {
+    pub(crate) fn error(span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             severity: Severity::Error,
             span,
@@ -52,20 +52,20 @@ impl Diagnostic {
     }
 
     /// Creates a warning at a position.
-    pub fn warning(span: Span, message: impl Into<String>) -> Self {
+    pub(crate) fn warning(span: Span, message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Self::error(span, message) }
     }
 
     /// Adds a construct around those that were added before.
     #[must_use]
-    pub fn within(mut self, span: Span, what: impl Into<String>) -> Self {
+    pub(crate) fn within(mut self, span: Span, what: impl Into<String>) -> Self {
         self.context.insert(0, Context { span, what: what.into() });
         self
     }
 
     /// Adds a suggested fix.
     #[must_use]
-    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

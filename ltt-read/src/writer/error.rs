@@ -29,8 +29,8 @@ pub enum WriteError {
     Value {
         /// The path of the field, starting with its scope.
         place: String,
-        /// The problem of the value.
-        problem: Problem,
+        /// The description of the problem.
+        problem: String,
     },
     /// An index is outside of the schema's tables, or an event type belongs to another
     /// stream class.
@@ -84,8 +84,7 @@ pub enum WriteError {
 
 /// A problem with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Problem {
+pub(super) enum Problem {
     /// The value is of another kind than the field class.
     #[error("expected {expected}, found {found}")]
     Kind {
@@ -181,7 +180,7 @@ impl LocatedProblem {
     pub(super) fn in_scope(mut self, scope: crate::schema::Scope) -> WriteError {
         self.steps.push(scope.ctf2_name().to_owned());
         self.steps.reverse();
-        WriteError::Value { place: self.steps.join("."), problem: self.problem }
+        WriteError::Value { place: self.steps.join("."), problem: self.problem.to_string() }
     }
 }
 

@@ -205,12 +205,15 @@ impl LegacyWriter {
             let (expected, found) = (fields.len() as u64, values.len() as u64);
             return Err(WriteError::Value {
                 place: place("*"),
-                problem: Problem::Count { expected, found },
+                problem: Problem::Count { expected, found }.to_string(),
             });
         }
         let (mut payload, mut largest) = (Vec::new(), 1);
         for (field, value) in fields.iter().zip(values) {
-            let problem = |problem| WriteError::Value { place: place(&field.name), problem };
+            let problem = |problem: Problem| WriteError::Value {
+                place: place(&field.name),
+                problem: problem.to_string(),
+            };
             largest = largest.max(self.field(&mut payload, field, value).map_err(problem)?);
         }
         let known = self.files.get(&(channel, cpu));

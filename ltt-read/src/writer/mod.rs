@@ -64,7 +64,7 @@ mod tsdl;
 mod tsdl_names;
 mod value;
 
-pub use error::{Problem, WriteError};
+pub use error::WriteError;
 pub use index::{PacketInfo, write_index};
 pub use legacy::{LegacyMarker, LegacyWriter};
 pub use memory::{MemoryTrace, MemoryTraceError};
