@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::ByteOrder::{Big, Little};
 use ltt_read::schema::*;
-use ltt_read::writer::{
-    FieldValue, Record, StreamWriter, WriteError, metadata_text, presets,
-};
+use ltt_read::writer::{FieldValue, Record, StreamWriter, WriteError, metadata_text, presets};
 
 const HEADER_BYTES: usize = 32;
 const CONTEXT_BYTES: usize = 52;
@@ -359,7 +357,9 @@ fn deeply_nested_schemas_are_rejected() {
     let schema = bare(Format::Ctf2, class);
     assert!(metadata_text(&schema).is_err());
     let refused = StreamWriter::new(schema, StreamClassId(0), "memory", Vec::new());
-    assert!(matches!(refused, Err(WriteError::Value { problem, .. }) if problem == "nested too deeply"));
+    assert!(
+        matches!(refused, Err(WriteError::Value { problem, .. }) if problem == "nested too deeply")
+    );
 }
 
 #[test]

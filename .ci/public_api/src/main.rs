@@ -58,7 +58,46 @@ fn list(name: &str) -> Result<String, Box<dyn Error>> {
         .omit_auto_trait_impls(true)
         .omit_auto_derived_impls(true)
         .build()?;
-    Ok(api.items().map(|item| format!("{item}\n")).collect())
+    let lines: Vec<String> = api.items().map(|item| item.to_string()).collect();
+    Ok(one_line_each(&lines, &name.replace('-', "_")))
+}
+
+/// Keeps one line for each item. An implementation of a trait is one item: its methods and
+/// types are those of the trait. An inherent `impl` block is no item.
+fn one_line_each(lines: &[String], crate_name: &str) -> String {
+    let (mut text, mut is_in_impl) = (String::new(), false);
+    for line in lines {
+        if line.starts_with("impl") {
+            is_in_impl = line.contains(" for ");
+            if !is_in_impl || text.lines().any(|known| known == line) {
+                continue;
+            }
+        } else if is_in_impl && is_associated(line, crate_name) {
+            continue;
+        } else {
+            is_in_impl = false;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns `true` if a line is a function, type or constant of a type, and not of a module.
+fn is_associated(line: &str, crate_name: &str) -> bool {
+    let Some(rest) = line.strip_prefix("pub ") else { return false };
+    let rest = rest.trim_start_matches("unsafe ");
+    let Some(path) =
+        ["fn ", "const fn ", "type ", "const "].iter().find_map(|kind| rest.strip_prefix(kind))
+    else {
+        return false;
+    };
+    // The steps before the name are those of the crate and of modules, in lower case.
+    let end = path.find(['(', '<', ' ']).unwrap_or(path.len());
+    let mut steps: Vec<_> = path[..end].split("::").collect();
+    steps.pop();
+    let is_module = |step: &&str| !step.starts_with(|c: char| c.is_ascii_uppercase());
+    steps.first() != Some(&crate_name) || !steps.iter().all(is_module)
 }
 
 /// Lines of one text that the other has not. (Both are sorted.)

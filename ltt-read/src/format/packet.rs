@@ -45,7 +45,7 @@ pub struct Packet {
     /// The sequence number; `None` if not declared.
     pub sequence: Option<u64>,
     /// The width of that number in bits.
-    pub(crate) sequence_bits: u8,
+    pub sequence_bits: u8,
     /// The magic number, if it is not that of CTF.
     pub(crate) wrong_magic: Option<u64>,
     /// The trace UUID in the packet header, if it is not that of the trace.
