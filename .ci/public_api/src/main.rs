@@ -92,12 +92,13 @@ fn is_associated(line: &str, crate_name: &str) -> bool {
     else {
         return false;
     };
-    // The steps before the name are those of the crate and of modules, in lower case.
-    let end = path.find(['(', '<', ' ']).unwrap_or(path.len());
-    let mut steps: Vec<_> = path[..end].split("::").collect();
+    let end = ["(", " = ", ": "].iter().filter_map(|mark| path.find(mark)).min();
+    let path = &path[..end.unwrap_or(path.len())];
+    // The steps before the name of an item in a module are in lower case.
+    let mut steps: Vec<_> = path[..path.find('<').unwrap_or(path.len())].split("::").collect();
     steps.pop();
     let is_module = |step: &&str| !step.starts_with(|c: char| c.is_ascii_uppercase());
-    steps.first() != Some(&crate_name) || !steps.iter().all(is_module)
+    path.contains(">::") || steps.first() != Some(&crate_name) || !steps.iter().all(is_module)
 }
 
 /// Lines of one text that the other has not. (Both are sorted.)
