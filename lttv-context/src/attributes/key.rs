@@ -51,7 +51,6 @@ macro_rules! attribute_type {
         impl sealed::Sealed for $type {}
 
         impl AttributeType for $type {
-            #[doc(hidden)] // listed at the trait
             const KIND: Kind = Kind::$variant;
 
             #[inline]
