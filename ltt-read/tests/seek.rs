@@ -40,7 +40,7 @@ fn unexpected(error: Error) -> TestCaseError {
     TestCaseError::fail(error.to_string())
 }
 
-/// A listener that wants a third of the events and stops at every other one of these.
+/// A sink that wants a third of the events and stops at every other one of these.
 #[derive(Default)]
 struct Third {
     passed: Vec<u32>,
@@ -73,8 +73,8 @@ impl EventSink for Third {
     }
 }
 
-/// Reads all events from a time on, with a listener that wants a third of them.
-fn with_listener(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCaseError> {
+/// Reads all events from a time on, with a sink that wants a third of them.
+fn with_sink(merge: &mut Merge, time: Timestamp) -> Result<Vec<u32>, TestCaseError> {
     merge.seek(time);
     let mut third = Third::default();
     loop {
@@ -104,7 +104,7 @@ fn check_times(timeline: &Timeline, trace: &Arc<Trace>) -> Result<(), TestCaseEr
             prop_assert_eq!(merge.next().map(number), Some(expected.number), "from {}", time);
         }
         prop_assert!(merge.next().is_none());
-        prop_assert_eq!(with_listener(&mut merge, time)?, numbers(&timeline.merged_from(time)));
+        prop_assert_eq!(with_sink(&mut merge, time)?, numbers(&timeline.merged_from(time)));
         for events in [1, 3] {
             let mut search = TimeSearch::new(std::slice::from_ref(trace), time);
             while !search.run(events) {}

@@ -123,8 +123,8 @@ impl Merge {
         self.select_after(number, key)
     }
 
-    /// Reads at most `most` events in time order and passes those that `listener` wants
-    /// to it, until it breaks. Returns the number of events read. If the listener broke
+    /// Reads at most `most` events in time order and passes those that `sink` wants
+    /// to it, until it breaks. Returns the number of events read. If the sink broke
     /// at an event, that is [`current`](Self::current).
     ///
     /// Equivalent to calling [`next`](Self::next) repeatedly, but faster if only some of
@@ -160,7 +160,7 @@ impl Merge {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     #[inline]
-    pub fn drive(&mut self, most: u64, listener: &mut impl EventSink) -> u64 {
+    pub fn drive(&mut self, most: u64, sink: &mut impl EventSink) -> u64 {
         let mut count = 0;
         while count < most {
             let number = self.current;
@@ -176,7 +176,7 @@ impl Merge {
                             if key >= self.tree.runner_up {
                                 break key;
                             }
-                            if listener.accepts(TracefileNumber(number as usize), &cursor.event()) {
+                            if sink.accepts(TracefileNumber(number as usize), &cursor.event()) {
                                 break 'found true;
                             }
                             count += 1;
@@ -188,7 +188,7 @@ impl Merge {
                     }
                 }
                 match self.current() {
-                    Some(event) => listener.accepts(TracefileNumber(self.current as usize), &event),
+                    Some(event) => sink.accepts(TracefileNumber(self.current as usize), &event),
                     None => return count,
                 }
             };
@@ -196,7 +196,7 @@ impl Merge {
             if is_wanted {
                 let number = self.current as usize;
                 let event = self.cursors[number].event();
-                if listener.receive(self, TracefileNumber(number), &event).is_break() {
+                if sink.receive(self, TracefileNumber(number), &event).is_break() {
                     break;
                 }
             }

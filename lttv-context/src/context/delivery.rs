@@ -104,14 +104,13 @@ impl<M: Mode> Delivery<'_, '_, M> {
     fn deliver_all(&mut self, merge: &mut Merge) -> Option<Pause> {
         let most = self.left;
         let time = self.time;
-        let mut hooks =
-            HookListener { delivery: self, time, found: None, is_first: true, pause: None };
+        let mut hooks = HookSink { delivery: self, time, found: None, is_first: true, pause: None };
         let seen = merge.drive(most, &mut hooks);
-        let HookListener { is_first, pause, .. } = hooks;
+        let HookSink { is_first, pause, .. } = hooks;
         if !is_first {
             self.latest = Some(self.time);
         }
-        // An event that meets a limit was passed to the listener but not delivered.
+        // An event that meets a limit was passed to the sink but not delivered.
         self.left -= seen - u64::from(matches!(pause, Some(Pause::Before(_))));
         match pause {
             None if self.left == 0 => Some(Pause::Full),
@@ -224,10 +223,10 @@ impl<M: Mode> Delivery<'_, '_, M> {
     }
 }
 
-/// The listener of a merge that counts the events without hooks as delivered.
-struct HookListener<'d, D> {
+/// The sink of a merge that counts the events without hooks as delivered.
+struct HookSink<'d, D> {
     delivery: &'d mut D,
-    /// The time of delivery of the event that `wants` was called for last, in ns, and its hooks.
+    /// The time of delivery of the event that `accepts` was called for last, in ns, and its hooks.
     time: i64,
     found: Option<HooksFound>,
     /// `true` until an event has been delivered.
@@ -235,7 +234,7 @@ struct HookListener<'d, D> {
     pause: Option<Pause>,
 }
 
-impl<M: Mode> EventSink for HookListener<'_, Delivery<'_, '_, M>> {
+impl<M: Mode> EventSink for HookSink<'_, Delivery<'_, '_, M>> {
     #[inline(always)]
     fn accepts(&mut self, tracefile: TracefileNumber, event: &Event<'_>) -> bool {
         let delivery = &mut *self.delivery;

@@ -48,7 +48,7 @@ pub struct EventCall<'a, 'h> {
 impl EventCall<'_, '_> {
     /// Returns the position before the event. After seeking it, the event is the next one.
     pub fn position(&self) -> TracesetPosition {
-        let generation = self.contexts.traceset().revision();
+        let revision = self.contexts.traceset().revision();
         let number = self.tracefile.number();
         let positions = match self.is_filtered {
             true => {
@@ -58,12 +58,7 @@ impl EventCall<'_, '_> {
             }
             false => self.merge.positions(),
         };
-        TracesetPosition::new(
-            generation,
-            Some((self.time, number.0 as u32)),
-            self.latest,
-            positions,
-        )
+        TracesetPosition::new(revision, Some((self.time, number.0 as u32)), self.latest, positions)
     }
 
     /// Returns the time of delivery: the event's own time, or that of an earlier event if the

@@ -31,16 +31,16 @@ pub use position::{StalePosition, TracesetPosition};
 #[derive(Debug, Clone)]
 pub struct Traceset {
     traces: Vec<Arc<Trace>>,
-    generation: Revision,
+    revision: Revision,
 }
 
-/// A number that identifies the contents of a traceset. A clone has the generation of the
-/// original until one of them is changed. Each change leads to a new generation.
+/// A number that identifies the contents of a traceset. A clone has the revision of the
+/// original until one of them is changed. Each change leads to a new revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Revision(u64);
 
 impl Revision {
-    fn fresh() -> Self {
+    fn unique() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Revision(LAST.fetch_add(1, Ordering::Relaxed))
     }
@@ -49,7 +49,7 @@ impl Revision {
 impl Traceset {
     /// Creates a traceset without traces.
     pub fn new() -> Self {
-        Traceset { traces: Vec::new(), generation: Revision::fresh() }
+        Traceset { traces: Vec::new(), revision: Revision::unique() }
     }
 
     /// Opens all traces at or below a directory: see [`open_all`](ltt_read::open_all).
@@ -81,15 +81,15 @@ impl Traceset {
         &self.traces
     }
 
-    /// Returns the generation, which changes with every change of the traceset.
+    /// Returns the revision, which changes with every change of the traceset.
     pub fn revision(&self) -> Revision {
-        self.generation
+        self.revision
     }
 
     /// Adds a trace after the others and returns its index.
     pub fn add(&mut self, trace: Arc<Trace>) -> TraceIndex {
         self.traces.push(trace);
-        self.generation = Revision::fresh();
+        self.revision = Revision::unique();
         TraceIndex(self.traces.len() - 1)
     }
 
@@ -97,7 +97,7 @@ impl Traceset {
     /// `None` if there is no trace of this index.
     pub fn remove(&mut self, index: TraceIndex) -> Option<Arc<Trace>> {
         let removed = (index.0 < self.traces.len()).then(|| self.traces.remove(index.0))?;
-        self.generation = Revision::fresh();
+        self.revision = Revision::unique();
         Some(removed)
     }
 }
@@ -110,7 +110,7 @@ impl Default for Traceset {
 
 impl From<Vec<Arc<Trace>>> for Traceset {
     fn from(traces: Vec<Arc<Trace>>) -> Self {
-        Traceset { traces, generation: Revision::fresh() }
+        Traceset { traces, revision: Revision::unique() }
     }
 }
 

@@ -32,7 +32,7 @@ use super::{Revision, Traceset};
 /// ```
 #[derive(Debug, Clone)]
 pub struct TracesetPosition {
-    generation: Revision,
+    revision: Revision,
     /// The key of the next event, or [`END`] after the last event.
     key: Key,
     latest: Latest,
@@ -65,13 +65,13 @@ const END: Key = (i64::MAX, u32::MAX);
 
 impl TracesetPosition {
     pub(crate) fn new(
-        generation: Revision,
+        revision: Revision,
         key: Option<Key>,
         latest: Latest,
         tracefiles: impl Into<Arc<[Position]>>,
     ) -> Self {
         let (key, tracefiles) = (key.unwrap_or(END), tracefiles.into());
-        TracesetPosition { generation, key, latest, tracefiles }
+        TracesetPosition { revision, key, latest, tracefiles }
     }
 
     /// Creates the position after the last event of a traceset, which is the greatest of its
@@ -117,9 +117,9 @@ impl TracesetPosition {
             && self.time().is_none_or(|next| time <= next)
     }
 
-    /// Returns the generation of the position's traceset.
+    /// Returns the revision of the position's traceset.
     pub fn revision(&self) -> Revision {
-        self.generation
+        self.revision
     }
 
     /// Returns `true` if the position is consistent with a traceset of this many tracefiles.
@@ -157,7 +157,7 @@ impl PartialOrd for TracesetPosition {
     /// Compares the places of two positions in the order of events. Returns `None` if they belong
     /// to different tracesets.
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        if self.generation != other.generation {
+        if self.revision != other.revision {
             return None;
         }
         // The key and the place of the next event determine the places of all other tracefiles.
@@ -169,8 +169,8 @@ impl PartialOrd for TracesetPosition {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the position is of {position:?}, the traceset is now {traceset:?}")]
 pub struct StalePosition {
-    /// The generation of the position's traceset.
+    /// The revision of the position's traceset.
     pub position: Revision,
-    /// The current generation of the traceset that refused the position.
+    /// The current revision of the traceset that refused the position.
     pub traceset: Revision,
 }

@@ -56,7 +56,7 @@ pub(crate) struct Queue<'h> {
     /// The first panic, to be resumed by the scheduler.
     panic: Cell<Option<Panic>>,
     next: Cell<u64>,
-    generation: Cell<Revision>,
+    revision: Cell<Revision>,
     traces: Cell<usize>,
 }
 
@@ -256,19 +256,19 @@ impl<'h> Shared<'h> {
 }
 
 impl<'h> Queue<'h> {
-    pub(crate) fn new(generation: Revision, traces: usize) -> Rc<Self> {
+    pub(crate) fn new(revision: Revision, traces: usize) -> Rc<Self> {
         Rc::new(Queue {
             commands: RefCell::default(),
             failed: RefCell::default(),
             panic: Cell::new(None),
             next: Cell::new(0),
-            generation: Cell::new(generation),
+            revision: Cell::new(revision),
             traces: Cell::new(traces),
         })
     }
 
-    pub(crate) fn set_traceset(&self, generation: Revision, traces: usize) {
-        self.generation.set(generation);
+    pub(crate) fn set_traceset(&self, revision: Revision, traces: usize) {
+        self.revision.set(revision);
         self.traces.set(traces);
     }
 
@@ -279,8 +279,8 @@ impl<'h> Queue<'h> {
             return Err(SubmitError::NoSuchTrace { trace, traces });
         }
         let is_stale = |position: &TracesetPosition| {
-            (position.revision() != self.generation.get()).then_some(SubmitError::Stale(
-                StalePosition { position: position.revision(), traceset: self.generation.get() },
+            (position.revision() != self.revision.get()).then_some(SubmitError::Stale(
+                StalePosition { position: position.revision(), traceset: self.revision.get() },
             ))
         };
         if let RequestStart::Position(start) = &request.start

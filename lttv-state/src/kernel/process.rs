@@ -40,7 +40,7 @@ impl Serial {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process(pub(super) ProcessRecord);
 
-/// What is known about a process.
+/// The known properties of a process.
 ///
 /// Consecutive events are often about different processes. The fields that most events need
 /// are therefore adjacent: one cache line, followed by the functions and the stack.

@@ -136,8 +136,8 @@ impl Reader {
         read_point.seek(&mut merge, self.now);
         let time = merge.next().map(|event| self.now.max(time_of(&event)));
         let key = time.zip(merge.current_tracefile().map(|number| number.0 as u32));
-        let (generation, latest) = (traceset.revision(), read_point.latest(self.now));
-        Some(TracesetPosition::new(generation, key, latest, merge.positions()))
+        let (revision, latest) = (traceset.revision(), read_point.latest(self.now));
+        Some(TracesetPosition::new(revision, key, latest, merge.positions()))
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct States {
     tree: Tree,
     current: CurrentState,
     pool: TextPool,
-    /// What is in blocks already.
+    /// The states that are already in blocks.
     stored: Stored,
     observer: Option<Observer>,
 }
