@@ -273,6 +273,7 @@
 //! assert_eq!(span.end.as_ns() - span.start.as_ns(), 99_999_999);
 //! // of one processor,
 //! for (number, tracefile) in trace.tracefiles().iter().enumerate() {
+//!     let number = ltt_read::TracefileIndex(number);
 //!     assert_eq!(filter.can_match_tracefile(number), tracefile.cpu() == Some(3));
 //! }
 //! // and of their events those of two types.
