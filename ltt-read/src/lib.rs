@@ -227,7 +227,7 @@ pub use merge::Decision;
 pub use merge::{EventSink, Merge, Progress, TimeSearch};
 pub use open::legacy;
 pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
-pub use report::{DecodeError, Error, Notice, NoticeKind, Place};
+pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};
 pub use trace::{
     Index, IndexEntry, PacketTimes, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber,
     UserProcess,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::{DecodeError, Error, FieldInfo, Trace, TracefileIndex, Visitor};
+use ltt_read::{DecodeError, Error, FieldInfo, LayoutError, Trace, TracefileIndex, Visitor};
 
 const TRACE: &str = "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };
     typealias integer { size = 64; } := u64; typealias integer { size = 8; } := u8;
@@ -50,7 +50,8 @@ fn refused(fields: &str, data: &[u8]) {
             assert_eq!((place.packet, place.offset), (0, 0));
             let expected = matches!(
                 kind,
-                DecodeError::TooManyFields { .. } | DecodeError::ArrayTooLong { .. }
+                DecodeError::TooManyFields { .. }
+                    | DecodeError::Layout(LayoutError::ArrayTooLong { .. })
             );
             assert!(expected, "{kind}");
         }

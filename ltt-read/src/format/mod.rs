@@ -15,7 +15,7 @@ mod quirks;
 use crate::base::time::Timestamp;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::{BodyStart, Tables};
-use crate::report::DecodeError;
+use crate::report::{DecodeError, LayoutError};
 use crate::schema::{EventTypeId, Schema};
 
 pub use packet::Packet;
@@ -60,7 +60,7 @@ pub(crate) struct Record {
 
 impl Decoder {
     /// Creates the decoder of a trace in CTF.
-    pub(crate) fn of_ctf(schema: Schema) -> Result<Decoder, DecodeError> {
+    pub(crate) fn of_ctf(schema: Schema) -> Result<Decoder, LayoutError> {
         let tables = Tables::new(&schema, BodyStart::AfterHeader)?;
         Ok(Decoder { schema, tables, format: Format::Ctf })
     }
@@ -69,7 +69,7 @@ impl Decoder {
     pub(crate) fn of_legacy(
         schema: Schema,
         decoder: legacy::Decoder,
-    ) -> Result<Decoder, DecodeError> {
+    ) -> Result<Decoder, LayoutError> {
         let tables = Tables::new(&schema, BodyStart::AlignedPayload)?;
         Ok(Decoder { schema, tables, format: Format::Legacy(decoder) })
     }

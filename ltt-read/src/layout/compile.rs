@@ -12,7 +12,7 @@ use super::region::{Region, Start};
 use super::skip::{ByteAlignedSkip, DynamicSkip};
 use super::{FieldInfo, FixedRead};
 use crate::metadata::limits;
-use crate::report::DecodeError;
+use crate::report::{DecodeError, LayoutError};
 use crate::schema::{
     Array, ByteOrder, Dependency, FieldClass, FieldKind, FixedLen, Integer, Length, OptionField,
     Roles, Selector, Str, Variant,
@@ -28,14 +28,14 @@ const MAX_NODES: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// [`DecodeError::TooComplex`], [`DecodeError::UnsupportedLength`],
-/// [`DecodeError::Unresolved`], [`DecodeError::ArrayTooLong`] if no layout can be
+/// [`LayoutError::TooComplex`], [`LayoutError::UnsupportedLength`],
+/// [`LayoutError::Unresolved`], [`LayoutError::ArrayTooLong`] if no layout can be
 /// compiled.
 pub(crate) fn compile(
     roots: &[Option<&Arc<FieldClass>>],
     start: Start,
     roles: bool,
-) -> Result<Region, DecodeError> {
+) -> Result<Region, LayoutError> {
     let mut c = Compiler {
         nodes: Vec::new(),
         cues: Vec::new(),
@@ -116,9 +116,9 @@ impl Compiler {
         &mut self,
         name: Option<Arc<str>>,
         class: &Arc<FieldClass>,
-    ) -> Result<u64, DecodeError> {
+    ) -> Result<u64, LayoutError> {
         if self.depth > limits::DEPTH || self.nodes.len() >= MAX_NODES {
-            return Err(DecodeError::TooComplex);
+            return Err(LayoutError::TooComplex);
         }
         self.depth += 1;
         self.align(u64::from(class.align.max(1)));
@@ -172,7 +172,7 @@ impl Compiler {
 
     /// Compiles the kind of a field and the fields in it. Returns the number of visitor
     /// calls.
-    fn contents(&mut self, index: usize, class: &Arc<FieldClass>) -> Result<u64, DecodeError> {
+    fn contents(&mut self, index: usize, class: &Arc<FieldClass>) -> Result<u64, LayoutError> {
         match &class.kind {
             FieldKind::BitArray(f) | FieldKind::BitMap(f, _) => {
                 self.nodes[index].kind = NodeKind::Bits(self.fixed(f, false)?.0);
@@ -223,9 +223,9 @@ impl Compiler {
 
     /// Skips a fixed-length field of up to 64 bits. Returns its encoding and its distance
     /// in bits from the end of the ops so far.
-    fn fixed(&mut self, fixed: &FixedLen, signed: bool) -> Result<(FixedRead, u64), DecodeError> {
+    fn fixed(&mut self, fixed: &FixedLen, signed: bool) -> Result<(FixedRead, u64), LayoutError> {
         if !(1..=64).contains(&fixed.bits) {
-            return Err(DecodeError::UnsupportedLength { bits: fixed.bits });
+            return Err(LayoutError::UnsupportedLength { bits: fixed.bits });
         }
         self.enter_byte_order(fixed.byte_order);
         let delta = self.pending;
@@ -238,7 +238,7 @@ impl Compiler {
         index: usize,
         fixed: &FixedLen,
         int: &Integer,
-    ) -> Result<(), DecodeError> {
+    ) -> Result<(), LayoutError> {
         let (read, delta) = self.fixed(fixed, int.signed)?;
         self.nodes[index].kind =
             if int.signed { NodeKind::Sint(read) } else { NodeKind::Uint(read) };
@@ -251,20 +251,20 @@ impl Compiler {
         Ok(())
     }
 
-    fn float(&mut self, index: usize, fixed: &FixedLen) -> Result<(), DecodeError> {
+    fn float(&mut self, index: usize, fixed: &FixedLen) -> Result<(), LayoutError> {
         let read = FixedRead::new(fixed, false);
         self.nodes[index].kind = match fixed.bits {
             32 => NodeKind::Float32(read),
             64 => NodeKind::Float64(read),
             16 | 128 => NodeKind::FloatOther(read),
-            bits => return Err(DecodeError::UnsupportedLength { bits }),
+            bits => return Err(LayoutError::UnsupportedLength { bits }),
         };
         self.enter_byte_order(fixed.byte_order);
         self.skip(fixed.bits.into());
         Ok(())
     }
 
-    fn string(&mut self, index: usize, string: &Str) -> Result<(), DecodeError> {
+    fn string(&mut self, index: usize, string: &Str) -> Result<(), LayoutError> {
         let encoding = string.encoding;
         self.nodes[index].kind = match &string.length {
             None => {
@@ -278,7 +278,7 @@ impl Compiler {
     }
 
     /// Skips a string or blob of `length` bytes.
-    fn bytes(&mut self, length: &Length) -> Result<Len, DecodeError> {
+    fn bytes(&mut self, length: &Length) -> Result<Len, LayoutError> {
         match length {
             Length::Static(n) => {
                 self.skip(n.saturating_mul(8));
@@ -293,7 +293,7 @@ impl Compiler {
         }
     }
 
-    fn array(&mut self, index: usize, array: &Array) -> Result<u64, DecodeError> {
+    fn array(&mut self, index: usize, array: &Array) -> Result<u64, LayoutError> {
         let len = match &array.length {
             Length::Static(n) => Len::Const(*n),
             Length::Dynamic(dependency) => Len::Slot(slot_of(dependency)?),
@@ -325,7 +325,7 @@ impl Compiler {
             return Ok(2);
         }
         let size = element_end.offset;
-        let stride = size.checked_next_multiple_of(align).ok_or(DecodeError::TooComplex)?;
+        let stride = size.checked_next_multiple_of(align).ok_or(LayoutError::TooComplex)?;
         self.nodes[index].kind =
             NodeKind::Array { len, elements: Elements::Fixed { stride, anchor } };
         match len {
@@ -336,7 +336,7 @@ impl Compiler {
                 self.excess_visits =
                     self.excess_visits.saturating_add(all_visits.saturating_sub(bits));
                 if self.excess_visits > MAX_EMPTY_FIELDS {
-                    return Err(DecodeError::ArrayTooLong { len: n });
+                    return Err(LayoutError::ArrayTooLong { len: n });
                 }
                 self.skip(bits);
                 self.at.order = element_end.order;
@@ -353,7 +353,7 @@ impl Compiler {
         }
     }
 
-    fn option(&mut self, index: usize, option: &OptionField) -> Result<u64, DecodeError> {
+    fn option(&mut self, index: usize, option: &OptionField) -> Result<u64, LayoutError> {
         let selector = slot_of(&option.selector)?;
         let present = match &option.present {
             Selector::Bool => Present::NonZero,
@@ -378,7 +378,7 @@ impl Compiler {
         Ok(2)
     }
 
-    fn variant(&mut self, index: usize, variant: &Variant) -> Result<u64, DecodeError> {
+    fn variant(&mut self, index: usize, variant: &Variant) -> Result<u64, LayoutError> {
         let selector = slot_of(&variant.selector)?;
         let signed = variant.options.iter().flat_map(|o| &o.ranges).any(|(low, _)| *low < 0);
         let chosen = self.new_slot();
@@ -405,7 +405,7 @@ impl Compiler {
         &mut self,
         name: Option<Arc<str>>,
         class: &Arc<FieldClass>,
-    ) -> Result<(Vec<Op>, u64, StaticPosition), DecodeError> {
+    ) -> Result<(Vec<Op>, u64, StaticPosition), LayoutError> {
         let outer = (self.at, std::mem::take(&mut self.ops), self.pending);
         self.pending = 0;
         self.cue_base = None;
@@ -479,8 +479,8 @@ impl Compiler {
     }
 }
 
-fn slot_of(dependency: &Dependency) -> Result<Slot, DecodeError> {
-    dependency.slot.map(|s| s.0.into()).ok_or(DecodeError::Unresolved)
+fn slot_of(dependency: &Dependency) -> Result<Slot, LayoutError> {
+    dependency.slot.map(|s| s.0.into()).ok_or(LayoutError::Unresolved)
 }
 
 fn is_signed(selector: &Selector) -> bool {

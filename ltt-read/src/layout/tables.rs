@@ -13,7 +13,7 @@ use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Region, Start};
 
 use crate::layout::clock::ClockConverter;
-use crate::report::DecodeError;
+use crate::report::{DecodeError, LayoutError};
 use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
 
 /// The compiled layouts of one schema.
@@ -40,7 +40,7 @@ pub(crate) enum BodyStart {
     AlignedPayload,
 }
 
-type CompiledBody = Result<Box<Body>, DecodeError>;
+type CompiledBody = Result<Box<Body>, LayoutError>;
 
 /// The compiled layout of one event type's contexts and payload.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub(crate) struct StreamTable {
 }
 
 impl Tables {
-    pub(crate) fn new(schema: &Schema, body_start: BodyStart) -> Result<Tables, DecodeError> {
+    pub(crate) fn new(schema: &Schema, body_start: BodyStart) -> Result<Tables, LayoutError> {
         // Value slots come first, then anchors.
         let slots = |n: u16| Slot::from(n);
         let streams = schema.stream_classes.iter().map(|s| slots(s.stream_slots));
@@ -138,7 +138,7 @@ impl Tables {
             slots_read(&region.ops, &mut |slot| needs_header |= saved.contains(&slot));
             Ok(Box::new(Body { region, needs_header }))
         });
-        body.as_ref().map(|body| &**body).map_err(|e| *e)
+        body.as_ref().map(|body| &**body).map_err(|e| DecodeError::Layout(*e))
     }
 
     /// Returns the layout of the body of an event that has been read; `None` if it is not
@@ -185,7 +185,7 @@ impl StreamTable {
         class: &StreamClass,
         event_ids: Vec<(u64, EventTypeId)>,
         start: Start,
-    ) -> Result<Self, DecodeError> {
+    ) -> Result<Self, LayoutError> {
         let packet_context =
             class.packet_context.as_ref().map(|c| compile(&[Some(c)], start, true)).transpose()?;
         let after = packet_context.as_ref().map_or(start, following);

@@ -53,7 +53,7 @@ pub enum Error {
         /// The path of the trace directory.
         path: PathBuf,
         /// The unsupported property of the metadata.
-        kind: DecodeError,
+        kind: LayoutError,
     },
     /// A data stream file cannot be decoded beyond a place.
     #[error("{place}: {kind}")]
@@ -101,8 +101,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// The reason why bytes are not a sound packet or event record, or why a layout cannot be
-/// compiled.
+/// The reason why bytes are not a sound packet or event record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -167,12 +166,6 @@ pub enum DecodeError {
     /// Two successive fields with different byte orders share a byte.
     #[error("the byte order changes within a byte")]
     ByteOrderChange,
-    /// An array has more elements than fit in its packet.
-    #[error("an array of {len} elements does not fit in the packet")]
-    ArrayTooLong {
-        /// The number of elements.
-        len: u64,
-    },
     /// The arrays in a region, such as the fields of an event, have many more fields than
     /// bits, so that decoding them would take unbounded time. The limit is one field per
     /// bit, and some ten thousand fields more.
@@ -190,16 +183,6 @@ pub enum DecodeError {
     /// An event record has a size of 0 bits, so reading would never advance.
     #[error("an event record of this type has no bits")]
     EmptyEvent,
-    /// A fixed-length field has an unsupported length.
-    #[error("fixed-length fields of {bits} bits are not supported")]
-    UnsupportedLength {
-        /// The length of the field, in bits.
-        bits: u32,
-    },
-    /// A length or selector is not resolved, because the schema was constructed without
-    /// [`crate::metadata`].
-    #[error("a length or selector location of this type is not resolved")]
-    Unresolved,
     /// The bytes are not the header of a sub-buffer (formats before CTF).
     #[error("not an LTTng 0.x sub-buffer")]
     NotASubBuffer,
@@ -229,6 +212,32 @@ pub enum DecodeError {
         declared: u64,
         /// The size of the fields, in bytes.
         found: u64,
+    },
+    /// The metadata describes the bytes, but no decoder can be compiled from it.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}
+
+/// The reason why no decoder can be compiled from the metadata of an event type or stream
+/// class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// A fixed-length field has an unsupported length.
+    #[error("fixed-length fields of {bits} bits are not supported")]
+    UnsupportedLength {
+        /// The length of the field, in bits.
+        bits: u32,
+    },
+    /// A length or selector is not resolved, because the schema was constructed without
+    /// [`crate::metadata`].
+    #[error("a length or selector location of this type is not resolved")]
+    Unresolved,
+    /// An array of constant length has far more fields than bits.
+    #[error("an array of {len} elements does not fit in the packet")]
+    ArrayTooLong {
+        /// The number of elements.
+        len: u64,
     },
     /// An event type has too many fields, or they are nested too deeply.
     #[error("the type has too many fields, or they are nested too deeply")]

@@ -3,5 +3,5 @@
 mod error;
 mod notice;
 
-pub use error::{DecodeError, Error, Place};
+pub use error::{DecodeError, Error, LayoutError, Place};
 pub use notice::{Notice, NoticeKind};
