@@ -36,7 +36,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
             if passes {
                 let time = event.timestamp().expect("kernel events have times");
                 assert!(spans.iter().any(|w| w.start <= time && time <= w.end));
-                assert!(filters.can_match(0, tracefile));
+                assert!(filters.can_match(TraceIndex(0), event.tracefile_index()));
             }
         }
     }
