@@ -1,8 +1,8 @@
-//! Writes a file of checkpoints of the bundled trace, to begin a corpus with.
+//! Writes a file of checkpoints of the bundled trace, to start a corpus with.
 
 use std::path::PathBuf;
 
-use lttv_context::{Bounds, Saving, Traceset, TracesetContext};
+use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel");
@@ -13,8 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = PathBuf::from(std::env::args_os().nth(1).ok_or("give the name of the file")?);
     let mut context = TracesetContext::new(Traceset::open(TRACE)?);
     context.attach(KernelState::new());
-    context.save_checkpoints(Saving::every(EVERY));
-    context.replay(&Bounds::all())?;
+    context.set_checkpoint_policy(CheckpointPolicy::every(EVERY));
+    _ = context.replay_state(&Bounds::all())?;
     context.store_checkpoints(&path)?;
     println!("{} checkpoints", context.checkpoints().positions().len());
     Ok(())
