@@ -24,7 +24,7 @@ use crate::trace::{TraceIndex, TracefileIndex};
 /// ```
 /// use ltt_read::selection::{EventSelection, Verdict};
 /// use ltt_read::schema::EventTypeId;
-/// use ltt_read::{Event, Trace, TracefileIndex, TraceIndex};
+/// use ltt_read::{Event, Trace, TraceIndex, TracefileIndex};
 ///
 /// /// Events of one type, on one CPU.
 /// struct One<'t> {

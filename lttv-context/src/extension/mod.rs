@@ -38,7 +38,7 @@ pub use setup::Setup;
 ///         let switches = Subscription::to("sched_switch").fields(["next_tid"]);
 ///         setup.hooks.on_event(switches.priority(Priority::STATE), move |call| {
 ///             let tid = call.integer(0).unwrap_or(0);
-///             call.extensions[handle].tids[call.tracefile.number()] = tid;
+///             call.extensions[handle].tids[call.tracefile.number().0] = tid;
 ///         });
 ///     }
 ///
