@@ -21,6 +21,9 @@ use crate::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
 /// The exit status of an interrupted program, as in shells.
 const INTERRUPTED: u8 = 130;
 
+/// The warning if all modules only support others.
+const NOTHING_READ: &str = "no module reads the traces; add one, such as -m batchAnalysis";
+
 /// Runs the command line.
 pub(crate) fn main() -> ExitCode {
     let mut answer = None;
@@ -79,8 +82,10 @@ fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
 fn report_end(host: &mut Host) -> bool {
     let Work { end, failures, report, .. } = &mut host.data;
     failures.iter().for_each(|failure| report.error(failure));
-    // Modules that only support others do not read.
-    let Some(end) = end else { return false };
+    let Some(end) = end else {
+        report.warning(NOTHING_READ);
+        return false;
+    };
     report.notices_omitted(end.notices_omitted);
     report.errors(&end.errors, end.errors_omitted);
     let is_cancelled = end.outcome == BatchOutcome::Cancelled;

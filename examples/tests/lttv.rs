@@ -122,10 +122,28 @@ fn wrong_command_lines() {
         (&["-m", "textDump", "-f", "/nowhere/at/all"], 1, "cannot read /nowhere/at/all"),
         (&["-m", "textDump", "-t", "/nowhere/at/all"], 1, "/nowhere/at/all"),
         (&["-m", "print", "-a", "--json"], 2, "cannot be used together"),
+        (&["-m", "print", "--types"], 2, "--types is a part of --json"),
     ] {
         let run = lttv(args);
         assert_eq!(run.status, Some(status), "{args:?}: {run:?}");
         assert!(run.stderr.contains(message), "{args:?}: {run:?}");
         assert!(run.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn modules_of_which_none_reads_are_reported() {
+    const WARNING: &str = "lttv: warning: no module reads the traces";
+    for (args, is_idle) in [
+        (&["-m", "core"][..], true),
+        (&["-m", "textFilter", "-m", "print"], true),
+        (&["-m", "batchAnalysis"], false),
+        (&["-m", "statistics"], false),
+        (&["-m", "interrupts"], false),
+    ] {
+        let run = lttv(args);
+        assert_eq!(run.status, Some(0), "{args:?}: {run:?}");
+        assert_eq!(run.stderr.starts_with(WARNING), is_idle, "{args:?}: {}", run.stderr);
+        assert_eq!(run.stdout.is_empty(), is_idle || args == ["-m", "batchAnalysis"], "{args:?}");
     }
 }

@@ -24,7 +24,7 @@ fn lttv(args: &[&str]) -> Run {
 }
 
 fn json(args: &[&str]) -> Attributes {
-    serde_json::from_slice(&lttv(&[args, &["--json"]].concat()).stdout).unwrap()
+    serde_json::from_slice(&lttv(&[args, &["--json", "--types"]].concat()).stdout).unwrap()
 }
 
 fn text(args: &[&str]) -> String {
@@ -326,4 +326,37 @@ fn histories() {
     let args = ["-m", "precompute", "--begin=0", "--history", "/nowhere"];
     let run = support::run(&support::example("lttv"), &args, None, LIMIT);
     assert!(run.stderr.contains("a history covers whole traces"), "{run:?}");
+}
+
+#[test]
+fn statistics_alone_read_the_trace() {
+    let alone = text(&["-m", "statistics"]);
+    assert!(alone.contains("\nevents count: 6087\n"), "{alone}");
+    // Whichever module has the traces read, they are read once.
+    for args in [
+        &["-m", "statistics", "-s"][..],
+        &["-m", "statistics", "-m", "batchAnalysis"],
+        &["-m", "batchAnalysis", "-m", "statistics"],
+        &["-m", "batchAnalysis", "-s"],
+    ] {
+        assert_eq!(text(args), alone, "{args:?}");
+    }
+    let found = json(&["-m", "statistics"]);
+    assert_eq!(number(&found, "statistics/traces/[0]/events count"), 6087.0);
+}
+
+#[test]
+fn json_is_plain_unless_types_are_asked_for() {
+    let output = lttv(&["-m", "statistics", "--json"]).stdout;
+    let plain: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    let typed = json(&["-m", "statistics"]);
+    let of_trace = &plain["statistics"]["traces"]["[0]"];
+    assert_eq!(of_trace["events count"], 6087);
+    let cpu = of_trace["cpu"]["[0]"]["cpu time"].as_u64().unwrap();
+    assert_eq!(cpu as f64, number(&typed, "statistics/traces/[0]/cpu/[0]/cpu time"));
+    // The plain form has the same members as the form with types, whose root counts, too.
+    fn members(of: &serde_json::Value) -> usize {
+        of.as_object().map_or(0, |of| of.len() + of.values().map(members).sum::<usize>())
+    }
+    assert_eq!(members(&plain) + 1, typed.find(&"**".parse().unwrap()).count());
 }

@@ -20,7 +20,7 @@ fn analyse(args: &[&str], trace: Option<&Path>) -> Run {
 
 /// Returns the results that the program printed.
 fn results(args: &[&str], trace: Option<&Path>) -> Attributes {
-    let run = analyse(&[&["-m", "rates", "--json"], args].concat(), trace);
+    let run = analyse(&[&["-m", "rates", "--json", "--types"], args].concat(), trace);
     assert_eq!(run.status, Some(0), "{run:?}");
     serde_json::from_slice(&run.stdout).unwrap()
 }
@@ -142,7 +142,7 @@ fn a_time_window() {
     let (begin, end) = (times[1000], times[2000]);
     let within = times.iter().filter(|time| (begin..=end).contains(time)).count();
     let (begin, end) = (begin.to_string(), end.to_string());
-    let args = ["-m", "eventCounts", "--json", "--begin", &begin, "--end", &end];
+    let args = ["-m", "eventCounts", "--json", "--types", "--begin", &begin, "--end", &end];
     let run = analyse(&args, None);
     let found: Attributes = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(number(&found, "traces/[0]/events"), within as f64);

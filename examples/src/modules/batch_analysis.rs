@@ -29,11 +29,18 @@ impl Module<Host> for BatchAnalysis {
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        read_once(host);
+        Ok(())
+    }
+}
+
+/// Has the session read the traces, once however many modules call this.
+pub(super) fn read_once(host: &mut Host) {
+    if !std::mem::replace(&mut host.data.reads, true) {
         host.core.add(Priority::DEFAULT, |host: &mut Host| {
             read(host);
             Flow::Continue(())
         });
-        Ok(())
     }
 }
 

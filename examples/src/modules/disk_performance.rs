@@ -42,7 +42,7 @@ fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), Attribute
     for (number, trace) in found.traces().iter().enumerate() {
         match host.data.style {
             Style::Text => print(host, number, trace),
-            Style::Paths | Style::Json => {
+            Style::Paths | Style::Json | Style::TypedJson => {
                 let of = &host.data.batch.context.contexts().traces()[number];
                 let place = places::of_trace(&mut host.attributes, of)?;
                 export(&mut host.attributes, place, trace)?;

@@ -13,6 +13,7 @@ mod disk_performance;
 mod event_counts;
 mod interrupts;
 mod places;
+mod plain_json;
 mod precompute;
 mod print;
 mod rates;

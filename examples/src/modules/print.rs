@@ -6,15 +6,17 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use lttv_context::attributes::{Attributes, Indented, Kind, Paths, Text};
+use lttv_context::attributes::{self, Attributes, Indented, Kind, Paths};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionError, OptionSpec};
 use lttv_hooks::Priority;
 
+use super::plain_json::Plain;
 use super::{Host, report_with};
 use crate::escape::Escapes;
 use crate::inputs;
 use crate::report::Usage;
 use crate::text_dump::output::{Output, Reader};
+use crate::text_dump::text::Text;
 
 /// The module `print`.
 #[derive(Debug)]
@@ -28,8 +30,10 @@ pub(super) enum Style {
     Text,
     /// One line per value, with its path.
     Paths,
-    /// One JSON object.
+    /// One JSON object of plain values.
     Json,
+    /// One JSON object, with the type of each value.
+    TypedJson,
 }
 
 impl Module<Host> for Print {
@@ -38,7 +42,10 @@ impl Module<Host> for Print {
             name: "print",
             summary: "Choose the destination and format of results",
             description: "Prints the results of the modules: as tables and an indented tree, or \
-                          all as paths or JSON, for other programs to read.",
+                          all as paths or JSON, for other programs to read. In JSON a tree is an \
+                          object, [N] names its member of number N, times and durations are in \
+                          ns, and integers have all their digits, also beyond 2^53. NaN and \
+                          infinities are the texts nan, inf and -inf.",
             requires: &["core"],
         }
     }
@@ -50,20 +57,24 @@ impl Module<Host> for Print {
             OptionSpec::flag("path-output", "Print results as one line per value, with its path")
                 .short('a'),
             OptionSpec::flag("json", "Print results as one JSON object"),
+            OptionSpec::flag("types", "With --json, print each value with its type"),
         ]
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
-        let (paths, json) = (host.options.is_set("path-output")?, host.options.is_set("json")?);
-        host.data.style = match (paths, json) {
-            (false, false) => Style::Text,
-            (true, false) => Style::Paths,
-            (false, true) => Style::Json,
-            (true, true) => {
+        let is_set = |option| host.options.is_set(option);
+        let (paths, json, types) = (is_set("path-output")?, is_set("json")?, is_set("types")?);
+        host.data.style = match (paths, json, types) {
+            (true, true, _) => {
                 return Err(Usage::new("--path-output and --json cannot be used together").into());
             }
+            (_, false, true) => return Err(Usage::new("--types is a part of --json").into()),
+            (false, false, false) => Style::Text,
+            (true, false, false) => Style::Paths,
+            (false, true, false) => Style::Json,
+            (false, true, true) => Style::TypedJson,
         };
-        if let Some(path) = host.options.get::<Text>("output")? {
+        if let Some(path) = host.options.get::<attributes::Text>("output")? {
             let path = Path::new(&**path);
             inputs::refuse(
                 path,
@@ -92,7 +103,7 @@ fn print(host: &mut Host) -> Result<(), Box<dyn Error>> {
 
 /// Returns the files that other modules read.
 fn files_of_modules(host: &Host) -> Result<Vec<PathBuf>, Failure> {
-    match host.options.all::<Text>("filename") {
+    match host.options.all::<attributes::Text>("filename") {
         Ok(given) => Ok(given.iter().map(|path| PathBuf::from(&***path)).collect()),
         // The module that declares the option was not loaded.
         Err(OptionError::Unknown { .. }) => Ok(Vec::new()),
@@ -106,10 +117,14 @@ fn write(attributes: &Attributes, style: Style, output: &mut Output) -> Result<(
         _ if attributes.is_empty() => {}
         Style::Text => write!(out, "{}", Indented(attributes))?,
         Style::Paths => write!(out, "{}", Paths(attributes))?,
-        Style::Json => {
-            out.append(&serde_json::to_vec_pretty(attributes)?);
-            out.push(b'\n');
-        }
+        Style::Json => json(out, &Plain(attributes))?,
+        Style::TypedJson => json(out, attributes)?,
     }
+    Ok(())
+}
+
+fn json(out: &mut Text, value: &impl serde::Serialize) -> serde_json::Result<()> {
+    out.append(&serde_json::to_vec_pretty(value)?);
+    out.push(b'\n');
     Ok(())
 }

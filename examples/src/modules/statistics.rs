@@ -7,6 +7,7 @@ use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
 use lttv_state::stats::{Statistics as Collected, StatisticsHandle};
 
+use super::batch_analysis::read_once;
 use super::print::Style;
 use super::{Host, Work, report_with};
 
@@ -23,7 +24,7 @@ impl Module<Host> for Statistics {
                           the attributes statistics/traces/[TRACE]/processes/PROCESS/cpu/[CPU]/\
                           functions/FUNCTION/mode_types/MODE/submodes/SUBMODE and in sums at all \
                           levels of this path. Printed if the module is named on the command \
-                          line, or with --stats.",
+                          line, which also has the traces read, or with --stats.",
             requires: &["core", "print"],
         }
     }
@@ -37,6 +38,9 @@ impl Module<Host> for Statistics {
         if asked || host.options.is_set("stats")? {
             let statistics = collect(&mut host.data);
             report_with(host, Priority::DEFAULT, move |host| report(host, statistics));
+        }
+        if asked {
+            read_once(host);
         }
         Ok(())
     }

@@ -51,6 +51,8 @@ pub struct Work {
     pub(super) span: Option<TimeSpan>,
     /// The events that text filters select.
     pub(super) chosen: Rc<Chosen>,
+    /// `true` if a module has the traces read.
+    pub(super) reads: bool,
     /// The destination of results.
     pub(super) output: Rc<RefCell<Output>>,
     /// The format of results.
@@ -74,6 +76,7 @@ impl Work {
             begin: None,
             span: None,
             chosen: Rc::default(),
+            reads: false,
             output: Rc::new(RefCell::new(Output::stdout())),
             style: Style::default(),
             statistics: None,
