@@ -142,7 +142,8 @@ impl fmt::Display for FilterError {
 /// column 1: nothing passes this filter
 /// column 1: this is true wherever `next_prio` is present: \
 /// `next_prio` holds integers from -2147483648 to 2147483647
-/// column 27: this part is never true (perhaps `\"sched_switch\"`)");
+/// column 41: this part is never true: `event.name` never equals this \
+/// (perhaps `\"sched_switch\"`)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -102,8 +102,9 @@
 //!
 //! | selector | meaning |
 //! |---|---|
-//! | `event.name` | name of the event |
-//! | `event.category`, `event.subname` | the parts of the name before and after the first `:` |
+//! | `event.name` | name of the event, also with its channel: `CHANNEL.EVENT` |
+//! | `event.category` | provider, subsystem, facility or channel: see [below](#names-and-categories) |
+//! | `event.subname` | the part of the name after the first `:`, or the whole name |
 //! | `event.id`, `event.loglevel` | number of the event type in its stream; log level (`WARNING`, or a number) |
 //! | `event.time` | timestamp |
 //! | `event.cycles`, `event.tsc` | clock value, in cycles |
@@ -122,6 +123,27 @@
 //! Members follow a point, and indices of elements are in brackets:
 //! `fds[0].events.EPOLLIN`. Steps that lead to a variant apply to its options. Names that
 //! are not words are quoted with backticks: ``event.fields.`my event`.`field-1` ``.
+//!
+//! ## Names and categories
+//!
+//! Text and patterns that contain a point are compared with the name of the event and with
+//! `CHANNEL.EVENT`, as LTTV prints events: `event.name == sched.sched_switch` passes the
+//! events `sched_switch` of the channel `sched`, `event.name =~ "sched.*"` all events of
+//! this channel. Traces of LTT, which have no channels, contain the facility in its place.
+//! `!=` and `!~` are true if neither form matches.
+//!
+//! The category of an event is the first of these that it has:
+//!
+//! 1. the channel or facility, in traces of LTTng 0.x and LTT;
+//! 2. the part of its name before the first `:`: the provider of a user-space event;
+//! 3. the subsystem of the Linux kernel, for kernel events of LTTng 2;
+//! 4. the channel.
+//!
+//! The subsystem is not in the trace. It is known from the names that LTTng gives to the
+//! events of the kernel, each of which starts with the subsystem: `irq` for
+//! `irq_softirq_entry`, `kvm_mmu` for `kvm_mmu_get_page`. All events of system calls have the
+//! category `syscall`. The names of LTTng before 2.5 are known as well: `timer` for
+//! `hrtimer_start`. Probes that a user has added have no subsystem.
 //!
 //! ## Values
 //!

@@ -98,7 +98,7 @@ const MEANINGS: [&str; 37] = [
 ];
 
 /// Valid expressions that are never or always true.
-const NOTED: [&str; 30] = [
+const NOTED: [&str; 39] = [
     "next_tid == 1.5",
     "next_tid == 3000000000",
     "next_tid < -3000000000",
@@ -129,10 +129,19 @@ const NOTED: [&str; 30] = [
     "true",
     "false",
     "event.name == sched_switch && true",
+    "event.name == sched.sched_swich",
+    "event.name == kernel.sched_switch",
+    "event.name =~ \"kernel.*\"",
+    "event.name in (sched_swich)",
+    "event.category == shced",
+    "event.name == sched_switch && ret < 0",
+    "next_prio == 3 || event.name =~ \"sched_*\" && ret < 0 && tracefile.cpu == 1",
+    "event.category == sched && (ret < 0 || ret == 5)",
+    "event.loglevel == WARNING && next_prio == 3",
 ];
 
 /// Expressions without notes.
-const NOT_NOTED: [&str; 9] = [
+const NOT_NOTED: [&str; 13] = [
     "next_tid == 5",
     "ret != -1",
     "ret < 9223372036854775808",
@@ -142,6 +151,10 @@ const NOT_NOTED: [&str; 9] = [
     "event.time > 03:56",
     "tracefile.cpu == 1 || next_tid in (3000000000, 5)",
     "next_comm == \"nobody\"",
+    "event.name == sched.sched_switch",
+    "event.name =~ \"sched.sched_*\"",
+    "event.category == sched",
+    "event.name in (sched_switch, sched.sched_waking)",
 ];
 
 fn show(shown: &mut String, text: &str, error: &FilterError) {

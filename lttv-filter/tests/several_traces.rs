@@ -117,7 +117,10 @@ fn notes_cover_all_traces_together() {
     };
     let (other, arrays) = (&traces.other, &traces.arrays);
     let text = "event.name == sched_switch";
-    assert_eq!(notes(text, &[arrays]), "column 1: nothing passes this filter");
+    assert_eq!(
+        notes(text, &[arrays]),
+        "column 15: nothing passes this filter: `event.name` never equals this"
+    );
     assert_eq!(notes(text, &[arrays, other]), "");
     assert_eq!(notes(text, &[other]), "column 1: everything passes this filter");
     let text = "size == 300";

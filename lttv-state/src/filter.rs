@@ -16,8 +16,8 @@
 //! | `state.execution_submode` | the name of the system call, interrupt or exception; `NONE`, `UNKNOWN` |
 //! | `state.process_status` | `RUN`, `WAIT`, `WAIT_CPU`, `WAIT_FORK`, `EXIT`, `ZOMBIE`, `DEAD`, `UNNAMED` |
 //!
-//! Labels may also be written in lower case (`user_mode`, `unknown`, `run`). An unknown
-//! value is absent: a comparison with it is false. The priority of the hook that evaluates
+//! Labels may also be written in lower case (`user_mode`, `unknown`, `run`), also `none` and
+//! `unknown` for the submode. An unknown value is absent: a comparison with it is false. The priority of the hook that evaluates
 //! a filter decides whether the filter sees the state before or after the event.
 //!
 //! ```
@@ -49,7 +49,7 @@ use std::sync::Arc;
 
 use ltt_read::{Event, Trace};
 use lttv_context::{EventCall, Handle};
-use lttv_filter::model::{FieldType, IntegerKind, IntegerType, Label};
+use lttv_filter::model::{FieldType, IntegerKind, IntegerType, Label, Spelling};
 use lttv_filter::{
     Environment, Expression, FilterError, Filters, StateField, StateFields, StateView,
 };
@@ -170,6 +170,13 @@ fn status_labels() -> impl Iterator<Item = (usize, &'static str)> {
     spelled.enumerate().chain([(0, "UNNAMED")]).chain(small.into_iter().enumerate())
 }
 
+/// Returns the type of submodes: any text, and the special ones also in the spelling of
+/// LTTV's specification.
+fn submode() -> FieldType {
+    let spelling = |(text, also): (&str, &str)| Spelling { text: text.into(), also: also.into() };
+    FieldType::Spelled([("NONE", "none"), ("UNKNOWN", "unknown")].map(spelling).into())
+}
+
 fn enumeration(labels: impl Iterator<Item = (usize, &'static str)>) -> FieldType {
     let label = |(number, name): (usize, &str)| {
         let number = number as i128;
@@ -187,7 +194,8 @@ impl StateFields for KernelFields {
             FieldKind::Pid | FieldKind::Tgid | FieldKind::Ppid => FieldType::integer(32, true),
             FieldKind::Cpu => FieldType::integer(32, false),
             FieldKind::CreationTime | FieldKind::InsertionTime => FieldType::time(),
-            FieldKind::ProcessName | FieldKind::ThreadBrand | FieldKind::Submode => FieldType::Text,
+            FieldKind::ProcessName | FieldKind::ThreadBrand => FieldType::Text,
+            FieldKind::Submode => submode(),
             FieldKind::Mode => enumeration(mode_labels()),
             FieldKind::Status => enumeration(status_labels()),
         };

@@ -28,6 +28,19 @@ fn fields_are_those_of_the_running_process() {
         ("state.execution_mode = user_mode", |_, p, _| p.mode() == ExecutionMode::User),
         ("state.execution_mode != MODE_UNKNOWN", |_, p, _| p.mode() != ExecutionMode::Unknown),
         ("state.execution_submode = \"epoll_wait\"", |s, p, _| s.name(p.submode()) == "epoll_wait"),
+        ("state.execution_submode = none", |s, p, _| s.name(p.submode()) == "NONE"),
+        ("state.execution_submode = NONE", |s, p, _| s.name(p.submode()) == "NONE"),
+        ("state.execution_submode != unknown", |s, p, _| s.name(p.submode()) != "UNKNOWN"),
+        ("state.execution_submode in (none, unknown)", |s, p, _| {
+            ["NONE", "UNKNOWN"].contains(&s.name(p.submode()))
+        }),
+        ("state.execution_submode not in (none, unknown, read)", |s, p, _| {
+            !["NONE", "UNKNOWN", "read"].contains(&s.name(p.submode()))
+        }),
+        ("state.execution_submode =~ \"no*\"", |s, p, _| {
+            s.name(p.submode()) == "NONE" || s.name(p.submode()).starts_with("no")
+        }),
+        ("state.execution_submode !~ \"none\"", |s, p, _| s.name(p.submode()) != "NONE"),
         ("state.process_status = RUN", |_, p, _| p.status() == ProcessStatus::Run),
         ("!(state.process_status = run)", |_, p, _| p.status() != ProcessStatus::Run),
         ("state.creation_time > 0", |_, p, _| p.creation().is_some()),

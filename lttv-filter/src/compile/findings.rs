@@ -4,7 +4,7 @@ use crate::verdict::Verdict;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{FieldType, IntegerKind};
-use crate::syntax::{Expr, ExprKind, Selector, nanoseconds_text};
+use crate::syntax::{Expr, ExprKind, Relation, Selector, nanoseconds_text};
 
 use super::bounds;
 
@@ -21,6 +21,10 @@ pub(crate) struct Part {
     holds: bool,
     /// `true` if the part can be false for a record.
     fails: bool,
+    /// For a comparison in a conjunction: whether there are record types for which all other
+    /// terms can hold, and whether one of these has the field.
+    fitting: bool,
+    fitting_with_field: bool,
     pub(crate) field: FieldFinding,
 }
 
@@ -32,6 +36,8 @@ pub(crate) struct FieldFinding {
     /// `true` if the comparison can be false for such a record.
     fails: bool,
     limits: Option<Limits>,
+    /// `true` if the field has texts that are known in advance.
+    has_texts: bool,
     /// The nearest text that the field is known to have, as a suggestion.
     pub(crate) near: Option<String>,
 }
@@ -66,6 +72,16 @@ impl FieldFinding {
         self.add_limits(Limits { low: n, high: n, unit: IntegerKind::Number, is_known: true });
     }
 
+    /// Adds a text that is known in advance.
+    pub(crate) fn add_text(&mut self) {
+        self.has_texts = true;
+    }
+
+    /// Returns `true` if no record has the field.
+    fn is_absent(&self) -> bool {
+        !self.holds && !self.fails
+    }
+
     /// Returns `true` if records have the field, but the comparison is never true.
     pub(crate) fn is_never(&self) -> bool {
         self.fails && !self.holds
@@ -85,6 +101,7 @@ impl FieldFinding {
 
     fn join(&mut self, other: &FieldFinding) {
         self.add(other.holds, other.fails);
+        self.has_texts |= other.has_texts;
         if let Some(limits) = other.limits {
             self.add_limits(limits);
         }
@@ -100,6 +117,12 @@ impl Part {
         let (can_hold, can_fail) = (verdict != Verdict::Never, verdict != Verdict::Always);
         self.holds |= if is_negation { can_fail } else { can_hold };
         self.fails |= if is_negation { can_hold } else { can_fail };
+    }
+
+    /// Adds a record type for which all other terms of a conjunction can hold.
+    pub(crate) fn add_fitting(&mut self, has_field: bool) {
+        self.fitting = true;
+        self.fitting_with_field |= has_field;
     }
 
     /// Returns the value of the part if it is constant.
@@ -121,6 +144,8 @@ impl Findings {
         for (part, other) in self.parts.iter_mut().zip(&other.parts) {
             part.holds |= other.holds;
             part.fails |= other.fails;
+            part.fitting |= other.fitting;
+            part.fitting_with_field |= other.fitting_with_field;
             part.field.join(&other.field);
         }
     }
@@ -131,7 +156,7 @@ impl Findings {
     /// The argument `is_never` states that no record can pass for another reason.
     pub(crate) fn notes(&self, tree: &Expr, is_never: bool) -> Vec<Diagnostic> {
         let mut notes = Notes { parts: self.parts.iter(), notes: Vec::new() };
-        let (constant, is_noted) = notes.visit(tree, true);
+        let Visited { constant, is_noted, .. } = notes.visit(tree, true);
         if is_never && constant.is_none() && !is_noted {
             notes.notes.push(Diagnostic::new(tree.span, NOTHING_PASSES));
         }
@@ -142,25 +167,37 @@ impl Findings {
 const NOTHING_PASSES: &str = "nothing passes this filter";
 const EVERYTHING_PASSES: &str = "everything passes this filter";
 
+/// A part of an expression after the notes on it.
+#[derive(Clone, Copy, Default)]
+struct Visited {
+    /// The value of the part if it is constant.
+    constant: Option<bool>,
+    /// `true` if there is a note for the part.
+    is_noted: bool,
+    /// `true` if no record for which the other terms of a conjunction can hold has the field.
+    lacks_field: bool,
+}
+
 struct Notes<'f> {
     parts: std::slice::Iter<'f, Part>,
     notes: Vec<Diagnostic>,
 }
 
 impl Notes<'_> {
-    /// Adds the notes for a part and those below it. Returns the value of the part if it
-    /// is constant, and whether there is a note for it.
-    fn visit(&mut self, expr: &Expr, is_whole: bool) -> (Option<bool>, bool) {
-        let Some(part) = self.parts.next() else { return (None, false) };
+    /// Adds the notes for a part and those below it.
+    fn visit(&mut self, expr: &Expr, is_whole: bool) -> Visited {
+        let Some(part) = self.parts.next() else { return Visited::default() };
         let below: Vec<_> = expr.children().iter().map(|term| self.visit(term, false)).collect();
         let constant = part.constant();
-        let is = |truth| move |known: &(Option<bool>, bool)| known.0 == Some(truth);
+        let lacks_field = part.fitting && !part.fitting_with_field;
+        let none = Visited { constant, is_noted: false, lacks_field };
+        let is = |truth| move |known: &Visited| known.constant == Some(truth);
         let is_expected = match (&expr.kind, constant) {
             (_, None) => false,
             (ExprKind::Constant(_), _) => true,
             (ExprKind::And(_), Some(false)) => below.iter().any(is(false)),
             (ExprKind::Or(_), Some(true)) => below.iter().any(is(true)),
-            _ => !below.is_empty() && below.iter().all(|known| known.0.is_some()),
+            _ => !below.is_empty() && below.iter().all(|known| known.constant.is_some()),
         };
         let message = match (constant, is_whole) {
             (Some(false), true) => NOTHING_PASSES.to_owned(),
@@ -172,23 +209,42 @@ impl Notes<'_> {
                     (ExprKind::Compare { .. } | ExprKind::In { .. }, Some(selector)) => {
                         format!("this is true wherever `{selector}` is present")
                     }
-                    _ => return (constant, false),
+                    _ => return none,
                 }
             }
-            _ => return (constant, false),
+            _ => return none,
         };
         let mut note = Diagnostic::new(expr.span, message);
+        let lacking = expr
+            .children()
+            .iter()
+            .zip(&below)
+            .find(|(_, known)| known.lacks_field && !known.is_noted);
         if let Some(selector) = expr.selector() {
-            note = part.field.explain(note, expr, selector);
+            note = part.field.explain(note, expr, selector, constant);
+        } else if let (Some(false), ExprKind::And(_), Some((term, _))) =
+            (constant, &expr.kind, lacking)
+            && let Some(selector) = term.selector()
+        {
+            note = note.label(format!("nothing that fits the other terms has `{selector}`"));
         }
         self.notes.push(note);
-        (constant, true)
+        Visited { is_noted: true, ..none }
     }
 }
 
 impl FieldFinding {
     /// Adds the reason why a comparison is constant to its note.
-    fn explain(&self, note: Diagnostic, expr: &Expr, selector: &Selector) -> Diagnostic {
+    fn explain(
+        &self,
+        mut note: Diagnostic,
+        expr: &Expr,
+        selector: &Selector,
+        constant: Option<bool>,
+    ) -> Diagnostic {
+        if self.is_absent() && constant == Some(false) {
+            return note.label(format!("`{selector}` is absent everywhere"));
+        }
         if matches!(expr.kind, ExprKind::Exists(_)) {
             return note;
         }
@@ -209,11 +265,25 @@ impl FieldFinding {
                 }
             });
         }
-        match (&expr.kind, &self.near) {
-            (ExprKind::Compare { value, .. }, Some(near)) => {
-                note.replace(value.span, format!("{near:?}"))
+        let (relation, value) = match &expr.kind {
+            ExprKind::Compare { relation, value, .. } => (*relation, value),
+            ExprKind::In { negated: false, values, .. } if values.len() == 1 => {
+                (Relation::Eq, &values[0])
             }
-            _ => note,
+            _ => return note,
+        };
+        if self.has_texts && constant == Some(false) {
+            let never = match relation {
+                Relation::Eq => "never equals this",
+                Relation::Matches => "never matches this",
+                _ => return note,
+            };
+            note.span = value.span;
+            note = note.label(format!("`{selector}` {never}"));
+        }
+        match &self.near {
+            Some(near) => note.replace(value.span, format!("{near:?}")),
+            None => note,
         }
     }
 }

@@ -22,7 +22,8 @@ use crate::syntax::{Expr, ExprKind, Literal, LiteralKind, Relation, Selector};
 /// A comparison, resolved for each record type.
 #[derive(Debug)]
 pub(super) struct Leaf<F> {
-    /// The nodes by record type. The comparison is false for other types.
+    /// The nodes by record type. Other types do not have the field, and the comparison is
+    /// false for them.
     types: HashMap<u32, Node<F>>,
     /// The findings for records that have the field.
     pub(super) finding: FieldFinding,
@@ -31,6 +32,11 @@ pub(super) struct Leaf<F> {
 impl<F: Clone> Leaf<F> {
     pub(super) fn for_type(&self, record_type: u32) -> Node<F> {
         self.types.get(&record_type).cloned().unwrap_or(Node::Constant(false))
+    }
+
+    /// Returns `true` if records of a type can have the field.
+    pub(super) fn is_in(&self, record_type: u32) -> bool {
+        self.types.contains_key(&record_type)
     }
 }
 
@@ -78,7 +84,17 @@ impl<'a, M: Model> Leaves<'a, M> {
                     let key = *self.selectors.entry(selector.to_string()).or_insert(count);
                     for record_type in 0..self.model.types() {
                         let found = self.model.find(record_type, selector);
-                        if let Some(node) = comparison.node(selector, found, key) {
+                        // A type whose field cannot be compared differs from one without
+                        // the field, for the notes.
+                        let is_present = !matches!(found, Resolution::Nothing);
+                        let mut node = comparison.node(selector, found, (key, 0));
+                        if has_point(expr) {
+                            let longer = self.model.find_qualified(record_type, selector);
+                            let longer = comparison.node(selector, longer, (key, QUALIFIED));
+                            node = both_forms(expr, node, longer);
+                        }
+                        let absent = is_present.then_some(Node::Constant(false));
+                        if let Some(node) = node.or(absent) {
                             types.insert(record_type, node);
                         }
                     }
@@ -107,23 +123,71 @@ impl<'a, M: Model> Leaves<'a, M> {
             return None;
         }
         self.searched += 1;
-        let mut texts = Vec::new();
-        let mut add = |constant: &Constant| {
-            if let ConstantValue::Text(text) = &constant.value {
-                texts.push(text.clone());
-            }
-        };
+        let (mut plain, mut qualified) = (Vec::new(), Vec::new());
         for record_type in 0..self.model.types() {
-            match self.model.find(record_type, selector) {
-                Resolution::Constant(constant) => add(&constant),
-                Resolution::OneOf(_, values) => values.iter().flatten().for_each(&mut add),
-                _ => {}
+            add_texts(&self.model.find(record_type, selector), &mut plain);
+            if has_point(expr) {
+                add_texts(&self.model.find_qualified(record_type, selector), &mut qualified);
             }
         }
-        texts.sort_unstable();
-        texts.dedup();
-        nearest(wanted, texts.iter().map(|text| &**text)).map(str::to_owned)
+        let near = |wanted: &str, texts: &mut Vec<String>| {
+            texts.sort_unstable();
+            texts.dedup();
+            nearest(wanted, texts.iter().map(|text| &**text)).map(str::to_owned)
+        };
+        // With another channel than the event has, the event alone is suggested.
+        let event = wanted.split_once('.').filter(|_| !qualified.is_empty());
+        near(wanted, &mut qualified)
+            .or_else(|| near(wanted, &mut plain))
+            .or_else(|| event.and_then(|(_, event)| near(event, &mut plain)))
     }
+}
+
+/// The number of the first test of a name's longer form, in the keys of tests.
+const QUALIFIED: u32 = 1 << 31;
+
+/// Returns `true` if a comparison has text with a point.
+fn has_point(expr: &Expr) -> bool {
+    let has = |value: &Literal| match &value.kind {
+        LiteralKind::Text(text) => text.contains('.'),
+        _ => false,
+    };
+    match &expr.kind {
+        ExprKind::Compare { value, .. } => has(value),
+        ExprKind::In { values, .. } => values.iter().any(has),
+        _ => false,
+    }
+}
+
+/// Joins the nodes for both forms of a name: one has to be equal, or both have to differ.
+fn both_forms<F: Clone>(
+    expr: &Expr,
+    plain: Option<Node<F>>,
+    longer: Option<Node<F>>,
+) -> Option<Node<F>> {
+    let negated = match &expr.kind {
+        ExprKind::Compare { relation, .. } => is_negation(*relation),
+        ExprKind::In { negated, .. } => *negated,
+        _ => false,
+    };
+    match (plain, longer) {
+        (Some(plain), Some(longer)) if negated => Some(Node::all(vec![plain, longer])),
+        (Some(plain), Some(longer)) => Some(Node::any(vec![plain, longer])),
+        (plain, longer) => plain.or(longer),
+    }
+}
+
+/// Adds the texts that are known in advance.
+fn add_texts<F>(found: &Resolution<F>, texts: &mut Vec<String>) {
+    let constants = match found {
+        Resolution::Constant(constant) => std::slice::from_ref(constant).iter().collect(),
+        Resolution::OneOf(_, values) => values.iter().flatten().collect(),
+        _ => Vec::new(),
+    };
+    texts.extend(constants.into_iter().filter_map(|constant| match &constant.value {
+        ConstantValue::Text(text) => Some(text.clone()),
+        ConstantValue::Integer(_) => None,
+    }));
 }
 
 /// A comparison that is checked against one field after another.
@@ -144,7 +208,7 @@ impl Comparison<'_> {
         &mut self,
         selector: &Selector,
         found: Resolution<F>,
-        key: u32,
+        (key, first): (u32, u32),
     ) -> Option<Node<F>> {
         match found {
             Resolution::Nothing => None,
@@ -166,12 +230,12 @@ impl Comparison<'_> {
                 }
                 let high = values.len() as i128 - 1;
                 let predicate = Predicate::Integer { set: Ranges::union_of(set), low: 0, high };
-                let (key, absent, always) = ((key, 0), false, true);
+                let (key, absent, always) = ((key, first), false, true);
                 Some(Node::test(Test { field, key, predicate, absent, always }))
             }
             Resolution::Fields(fields) => {
                 let mut nodes = Vec::new();
-                for (number, readable) in (0..).zip(fields) {
+                for (number, readable) in (first..).zip(fields) {
                     self.finding.add_type(&readable.field_type);
                     let Some(predicate) = self.predicate(selector, &readable.field_type) else {
                         self.finding.add(false, true);
@@ -201,8 +265,9 @@ impl Comparison<'_> {
             _ => false,
         });
         self.finding.add(holds == Some(true), holds != Some(true));
-        if let ConstantValue::Integer(n) = &constant.value {
-            self.finding.add_number(*n);
+        match &constant.value {
+            ConstantValue::Integer(n) => self.finding.add_number(*n),
+            ConstantValue::Text(_) => self.finding.add_text(),
         }
         holds
     }
@@ -272,7 +337,7 @@ impl Comparison<'_> {
                     .map(|(below, above)| doubles.extend((below == above).then_some(below)))
                     .map_err(Misfit::Type),
                 _ => literal::text(value)
-                    .map(|text| texts.push(text.as_bytes().to_vec()))
+                    .map(|text| texts.extend(literal::texts_of(of, text)))
                     .map_err(Misfit::Type),
             };
             can |= !matches!(fit, Err(Misfit::Type(_)));
@@ -403,15 +468,23 @@ fn other_than_integer(
                 _ => other_predicate(OtherPredicate::Float(Relation::Ge, above), false),
             })
         }
-        _ if equality => Ok(other_predicate(
-            OtherPredicate::Equals(literal::text(value)?.as_bytes().to_vec()),
-            negated,
-        )),
+        _ if equality => {
+            let texts = literal::texts_of(of, literal::text(value)?);
+            Ok(other_predicate(equal_to(texts), negated))
+        }
         _ if likeness => {
             let glob = pattern(value)?;
+            let texts = || literal::spelled(of, |also| glob.matches(also.as_bytes()));
+            let mut more: Vec<_> = texts().filter(|text| !glob.matches(text)).collect();
+            more.sort_unstable();
             let predicate = match glob.plain() {
-                Some(text) => OtherPredicate::Equals(text.to_vec()),
-                None => OtherPredicate::Like(glob),
+                Some(text) => {
+                    more.push(text.to_vec());
+                    more.sort_unstable();
+                    equal_to(more)
+                }
+                None if more.is_empty() => OtherPredicate::Like(glob),
+                None => OtherPredicate::LikeOrOneOf(glob, more),
             };
             Ok(other_predicate(predicate, negated))
         }
@@ -451,6 +524,14 @@ fn integer_predicate(of: &IntegerType, set: Ranges, negated: bool) -> Predicate 
 
 fn other_predicate(predicate: OtherPredicate, negated: bool) -> Predicate {
     Predicate::Other { predicate, negated }
+}
+
+/// Returns the predicate that a text is one of these, which are sorted.
+fn equal_to(mut texts: Vec<Vec<u8>>) -> OtherPredicate {
+    match texts.len() {
+        1 => OtherPredicate::Equals(texts.remove(0)),
+        _ => OtherPredicate::OneOf(texts),
+    }
 }
 
 fn pattern(value: &Literal) -> Result<Glob, Diagnostic> {

@@ -105,6 +105,26 @@ pub(super) fn text(literal: &Literal) -> Result<&str, Diagnostic> {
     }
 }
 
+/// Returns the texts that a text in an expression stands for, sorted: itself, and those
+/// that it is another spelling of.
+pub(super) fn texts_of(of: &FieldType, text: &str) -> Vec<Vec<u8>> {
+    let mut texts = vec![text.as_bytes().to_vec()];
+    texts.extend(spelled(of, |also| also == text));
+    texts.sort_unstable();
+    texts.dedup();
+    texts
+}
+
+/// Iterates over the texts of a type with a second spelling that `is` accepts.
+pub(super) fn spelled(of: &FieldType, is: impl Fn(&str) -> bool) -> impl Iterator<Item = Vec<u8>> {
+    let spellings = match of {
+        FieldType::Spelled(spellings) => &**spellings,
+        _ => &[],
+    };
+    let also = spellings.iter().filter(move |spelling| is(&spelling.also));
+    also.map(|spelling| spelling.text.as_bytes().to_vec())
+}
+
 /// Creates the fault of a literal with the wrong type.
 fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
     let found = literal.kind.describe();

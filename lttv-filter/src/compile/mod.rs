@@ -75,7 +75,8 @@ pub(crate) fn check<M: Model>(
         part.field = std::mem::take(&mut leaf.finding);
     }
     let trees = (0..model.types()).map(|record_type| {
-        let mut builder = Builder { record_type, leaves: leaves.iter(), parts: parts.iter_mut() };
+        let (leaves, parts) = (leaves.iter(), &mut *parts);
+        let mut builder = Builder { record_type, leaves, parts, next: 0, is_in: true };
         builder.build(tree, false)
     });
     Checked { trees: trees.collect(), faults, findings: Findings::new(parts) }
@@ -95,33 +96,62 @@ struct Builder<'a, F> {
     record_type: u32,
     /// The comparisons that have not been visited yet.
     leaves: std::slice::Iter<'a, Leaf<F>>,
-    /// The results for the remaining parts.
-    parts: std::slice::IterMut<'a, Part>,
+    /// The results for all parts.
+    parts: &'a mut [Part],
+    /// The index of the next part.
+    next: usize,
+    /// `false` if records of the type do not have the field of the last comparison.
+    is_in: bool,
 }
 
 impl<F: Clone> Builder<'_, F> {
     /// Builds the tree for an expression, or for its negation. Negations are moved down
     /// to the tests.
     fn build(&mut self, expr: &Expr, negated: bool) -> Node<F> {
-        let part = self.parts.next();
+        let at = self.next;
+        self.next += 1;
         let node = match &expr.kind {
             ExprKind::Constant(truth) => Node::Constant(*truth != negated),
             ExprKind::Not(inner) => self.build(inner, !negated),
             ExprKind::And(terms) if negated => Node::any(self.each(terms, true)),
-            ExprKind::And(terms) => Node::all(self.each(terms, false)),
+            ExprKind::And(terms) => Node::all(self.conjunction(terms)),
             ExprKind::Or(terms) if negated => Node::all(self.each(terms, true)),
             ExprKind::Or(terms) => Node::any(self.each(terms, false)),
             ExprKind::Xor(terms) => Node::odd(self.each(terms, false), negated),
             _ => {
-                let leaf = self.leaves.next().map(|leaf| leaf.for_type(self.record_type));
+                let leaf = self.leaves.next();
+                self.is_in = leaf.is_some_and(|leaf| leaf.is_in(self.record_type));
+                let leaf = leaf.map(|leaf| leaf.for_type(self.record_type));
                 let leaf = leaf.unwrap_or(Node::Constant(false)); // there is a leaf for each comparison
                 if negated { leaf.negate() } else { leaf }
             }
         };
-        if let Some(part) = part {
+        if let Some(part) = self.parts.get_mut(at) {
             part.add(node.verdict(), negated);
         }
         node
+    }
+
+    /// Builds the terms of a conjunction. Comparisons are told whether the other terms can
+    /// hold for the type.
+    fn conjunction(&mut self, terms: &[Expr]) -> Vec<Node<F>> {
+        let (mut nodes, mut places) = (Vec::with_capacity(terms.len()), Vec::new());
+        for term in terms {
+            let at = self.next;
+            nodes.push(self.build(term, false));
+            places.push(term.selector().map(|_| (at, self.is_in)));
+        }
+        let is_never = |node: &Node<F>| matches!(node, Node::Constant(false));
+        let never = nodes.iter().filter(|node| is_never(node)).count();
+        for (node, place) in nodes.iter().zip(places) {
+            let Some((at, is_in)) = place else { continue };
+            if never == usize::from(is_never(node))
+                && let Some(part) = self.parts.get_mut(at)
+            {
+                part.add_fitting(is_in);
+            }
+        }
+        nodes
     }
 
     fn each(&mut self, terms: &[Expr], negated: bool) -> Vec<Node<F>> {

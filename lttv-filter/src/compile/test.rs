@@ -38,6 +38,8 @@ pub(crate) enum OtherPredicate {
     /// The text is one of these, which are sorted.
     OneOf(Vec<Vec<u8>>),
     Like(Glob),
+    /// The text matches, or is one of these, which are sorted.
+    LikeOrOneOf(Glob, Vec<Vec<u8>>),
 }
 
 impl<F> Test<F> {
@@ -81,7 +83,7 @@ impl<F> Test<F> {
                 OtherPredicate::FloatOneOf(_) => 7,
                 OtherPredicate::Equals(_) => 8,
                 OtherPredicate::OneOf(_) => 12,
-                OtherPredicate::Like(_) => 20,
+                OtherPredicate::Like(_) | OtherPredicate::LikeOrOneOf(..) => 20,
             },
         }
     }
@@ -125,9 +127,17 @@ impl OtherPredicate {
     pub(crate) fn text(&self, value: &[u8]) -> bool {
         match self {
             OtherPredicate::Equals(wanted) => value == wanted,
-            OtherPredicate::OneOf(wanted) => wanted.binary_search_by(|w| (**w).cmp(value)).is_ok(),
+            OtherPredicate::OneOf(wanted) => is_one_of(value, wanted),
             OtherPredicate::Like(glob) => glob.matches(value),
+            OtherPredicate::LikeOrOneOf(glob, wanted) => {
+                glob.matches(value) || is_one_of(value, wanted)
+            }
             _ => false,
         }
     }
+}
+
+/// Returns `true` if a text is one of sorted texts.
+fn is_one_of(value: &[u8], texts: &[Vec<u8>]) -> bool {
+    texts.binary_search_by(|text| (**text).cmp(value)).is_ok()
 }

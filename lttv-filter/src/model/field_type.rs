@@ -12,6 +12,9 @@ pub enum FieldType {
     Float,
     /// Text: bytes that should be UTF-8.
     Text,
+    /// Text, some values of which have a second spelling in filters. Any other text can be
+    /// a value, too.
+    Spelled(Vec<Spelling>),
     /// A type that cannot be compared, with its name (such as `a structure`) for error
     /// messages. Only the presence of such a field can be tested.
     Opaque(&'static str),
@@ -37,6 +40,15 @@ pub struct Label {
     pub name: Arc<str>,
     /// The ranges of values with this label.
     pub ranges: Vec<(i128, i128)>,
+}
+
+/// A second spelling of a text, which a filter accepts in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spelling {
+    /// The text that fields contain.
+    pub text: Arc<str>,
+    /// The text that a filter may contain in its place.
+    pub also: Arc<str>,
 }
 
 /// The meaning of integers.
@@ -88,7 +100,7 @@ impl FieldType {
                 IntegerKind::Number => "an integer",
             },
             FieldType::Float => "a floating-point number",
-            FieldType::Text => "text",
+            FieldType::Text | FieldType::Spelled(_) => "text",
             FieldType::Opaque(what) => what,
         }
     }

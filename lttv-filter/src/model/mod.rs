@@ -10,7 +10,7 @@ mod found;
 use std::borrow::Cow;
 use std::fmt::Debug;
 
-pub use field_type::{FieldType, IntegerKind, IntegerType, Label};
+pub use field_type::{FieldType, IntegerKind, IntegerType, Label, Spelling};
 pub use found::{Constant, ConstantValue, FieldAccess, Resolution, SelectorError};
 
 use crate::syntax::Selector;
@@ -31,6 +31,15 @@ pub trait Model {
 
     /// Finds the fields that a selector refers to in records of a type.
     fn find(&self, record_type: u32, selector: &Selector) -> Resolution<Self::Field>;
+
+    /// Finds the longer form of a name that a selector refers to: `CHANNEL.EVENT` for the
+    /// name of an event. Text and patterns that contain a point are compared with both
+    /// forms, others with the result of [`find`](Self::find) only. The default is no longer
+    /// form.
+    fn find_qualified(&self, record_type: u32, selector: &Selector) -> Resolution<Self::Field> {
+        _ = (record_type, selector);
+        Resolution::Nothing
+    }
 
     /// Checks a selector. Called before [`find`](Self::find), and independently of a
     /// type.

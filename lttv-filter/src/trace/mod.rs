@@ -1,5 +1,6 @@
 //! The model of traces and the records of events.
 
+mod category;
 mod class;
 mod fields;
 mod model;

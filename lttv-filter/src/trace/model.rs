@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ltt_read::schema::{EnvValue, EventType, EventTypeId, FieldClass, Schema, Scope};
 use ltt_read::{Trace, Tracefile};
 
+use super::category::{self, Channels};
 use super::class::{Target, field_type, names_below, targets};
 use super::fields::TraceField;
 use super::names;
@@ -75,9 +76,17 @@ impl Model for TraceModel<'_> {
         let text = |text: &str| Resolution::Constant(Constant::text(text));
         match property {
             Property::Name => text(event_type.name()),
-            Property::Category => {
-                event_type.name().split_once(':').map_or(Resolution::Nothing, |(c, _)| text(c))
-            }
+            Property::Category => match category::in_name(self.schema(), event_type) {
+                Some(category) => text(category),
+                None => match category::channels(self.trace, id) {
+                    Channels::None => Resolution::Nothing,
+                    Channels::One(channel) => text(channel),
+                    Channels::Several => self.of_tracefile(|tracefile| {
+                        let is_in = category::is_in(tracefile, event_type);
+                        is_in.then(|| Constant::text(tracefile.channel()))
+                    }),
+                },
+            },
             Property::Subname => {
                 text(event_type.name().split_once(':').map_or(event_type.name(), |(_, s)| s))
             }
@@ -123,6 +132,28 @@ impl Model for TraceModel<'_> {
                     Resolution::Fields(vec![FieldAccess { field, field_type: of, always }])
                 }
             },
+        }
+    }
+
+    fn find_qualified(&self, record_type: u32, selector: &Selector) -> Resolution<TraceField> {
+        let id = EventTypeId(record_type);
+        let (Some(event_type), Ok(Property::Name)) =
+            (self.schema().event_types.get(id.index()), property(selector))
+        else {
+            return Resolution::Nothing;
+        };
+        let name = event_type.name();
+        match category::channels(self.trace, id) {
+            Channels::None => Resolution::Nothing,
+            Channels::One(channel) => {
+                Resolution::Constant(Constant::text(format!("{channel}.{name}")))
+            }
+            Channels::Several => self.of_tracefile(|tracefile| {
+                Some(Constant::text(match category::is_in(tracefile, event_type) {
+                    true => format!("{}.{name}", tracefile.channel()),
+                    false => name.to_owned(),
+                }))
+            }),
         }
     }
 

@@ -33,6 +33,16 @@ impl Facts {
         }
     }
 
+    /// The name with the channel.
+    pub(crate) fn longer_name(&self) -> String {
+        format!("{}.{}", self.channel, self.name)
+    }
+
+    /// The part of the name before the first `:`, or else the channel.
+    pub(crate) fn category(&self) -> &str {
+        self.name.split_once(':').map_or(&self.channel, |(category, _)| category)
+    }
+
     /// The payload, and the specific and common context.
     pub(crate) fn roots<'a>(&'a self, schema: &'a Schema) -> [(&'a FieldClass, &'a FieldValue); 3] {
         const NONE: &FieldClass = &FieldClass {
@@ -61,6 +71,8 @@ impl Facts {
 enum Found<'a> {
     Field(&'a FieldClass, &'a FieldValue),
     Text(&'a str),
+    /// A name, and its longer form.
+    Name(&'a str, String),
     Number(i128),
     Time(i128),
 }
@@ -95,7 +107,8 @@ fn find<'a>(selector: &Selector, schema: &'a Schema, facts: &'a Facts) -> Option
         (Root::Event, "context") => in_any(&[specific, common], &steps[1..]),
         (Root::Event, "fields") if steps[1] != StepKind::Any && name(1) != facts.name => None,
         (Root::Event, "fields") => in_any(&[payload], &steps[2..]),
-        (Root::Event, "name") => Some(Found::Text(&facts.name)),
+        (Root::Event, "name") => Some(Found::Name(&facts.name, facts.longer_name())),
+        (Root::Event, "category") => Some(Found::Text(facts.category())),
         (Root::Event, "time") => facts.time.map(|ns| Found::Time(ns.into())),
         (Root::Event, "cycles") => facts.read.timestamp.map(|n| Found::Number(n.into())),
         (Root::Tracefile, "name") => Some(Found::Text(&facts.tracefile)),
@@ -126,6 +139,19 @@ fn leaf(expr: &Expr, found: &Found<'_>) -> bool {
 fn compare(found: &Found<'_>, relation: Relation, literal: &Literal) -> Option<bool> {
     match found {
         Found::Text(text) => of_text(text, relation, &literal.kind),
+        Found::Name(name, longer) => {
+            let plain = of_text(name, relation, &literal.kind)?;
+            match &literal.kind {
+                LiteralKind::Text(text) if text.contains('.') => {
+                    let longer = of_text(longer, relation, &literal.kind)?;
+                    Some(match relation {
+                        Relation::Ne | Relation::NotMatches => plain && longer,
+                        _ => plain || longer,
+                    })
+                }
+                _ => Some(plain),
+            }
+        }
         Found::Number(n) => of_number(*n, relation, &literal.kind, &[]),
         Found::Time(ns) => {
             let wanted = match &literal.kind {

@@ -56,8 +56,11 @@ fn leaf(choices: &mut Choices<'_>, schema: &Schema, facts: &[Facts]) -> Expr {
     let event = &facts[choices.below(facts.len())];
     match choices.below(10) {
         0 => {
-            let (selector, text) = match choices.below(3) {
+            let (longer, category) = (event.longer_name(), event.category().to_owned());
+            let (selector, text) = match choices.below(5) {
                 0 => (Selector::event("name"), &event.name),
+                3 => (Selector::event("name"), &longer),
+                4 => (Selector::event("category"), &category),
                 1 => (Selector::new(Root::Tracefile, "name"), &event.tracefile),
                 _ => (Selector::new(Root::Channel, "name"), &event.channel),
             };
