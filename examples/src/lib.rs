@@ -8,6 +8,7 @@ pub mod escape;
 pub mod inputs;
 pub mod loading;
 pub mod modules;
+pub mod notes;
 pub mod opening;
 pub mod paint;
 pub mod progress;
