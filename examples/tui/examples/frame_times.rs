@@ -11,7 +11,7 @@
 use std::time::{Duration, Instant};
 
 use lttv_tui::app::{App, FRAME, SERVICE};
-use lttv_tui::keys::Action;
+use lttv_tui::keys::{Action, Move};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use ratatui::Terminal;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (what, action) in [
         ("all of the traceset", Action::Fit),
         ("zoomed in", Action::Zoom(0.25)),
-        ("at the last event", Action::Edge { last: true }),
+        ("at the last event", Action::Go(Move::Last)),
     ] {
         app.action(action);
         measure(&mut app, &mut terminal, what)?;

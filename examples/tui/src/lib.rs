@@ -2,9 +2,11 @@
 //! and served by [`lttv_requests`] between key presses.
 //!
 //! * [`model`]: the data that viewers show.
-//! * [`view`]: drawing that data, in the colours of a [`Look`](look::Look).
+//! * [`viewer`]: what a viewer is, and the registry of their kinds. Programs add their own.
+//! * [`view`]: the viewers of this crate, in the colours of a [`Look`](look::Look).
 //! * [`session`]: a tab: a traceset, and the data that its viewers share.
 //! * [`app`]: the application: all tabs, the handling of keys, and the drawing of frames.
+//! * [`keys`]: the keys of all viewers, and the order in which a key is looked up.
 
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -18,3 +20,4 @@ pub mod prompt;
 pub mod session;
 pub mod time_text;
 pub mod view;
+pub mod viewer;

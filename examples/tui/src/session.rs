@@ -11,7 +11,7 @@ use lttv_context::{
 };
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_requests::views::{ProcessKey, SharedView, TimeWindow, ViewerId};
-use lttv_requests::{Budget, ChunkReport, Scheduler, SubmitError};
+use lttv_requests::{Budget, ChunkReport, Owner, Scheduler, SubmitError};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
@@ -38,8 +38,6 @@ pub struct Session {
     pub filters: Option<Rc<KernelFilters>>,
     /// The selected process and its label.
     pub process: Option<(ProcessKey, String)>,
-    /// The title of the viewer with the focus.
-    pub focus: &'static str,
     /// The width of labels, to the left of charts, in columns of the screen.
     pub label_width: u16,
     /// The width of charts, in columns of the screen.
@@ -52,8 +50,6 @@ pub struct Session {
     pub failures: Vec<String>,
     /// The traces and files that were skipped as duplicates when opening.
     pub notices: Vec<String>,
-    /// The message that no event passes the filters, once this is known.
-    pub nothing_found: Option<String>,
     /// The time span of the traceset.
     span: TimeSpan,
 }
@@ -138,14 +134,12 @@ impl Session {
             kernel,
             filters: None,
             process: None,
-            focus: "",
             label_width: 0,
             chart_width: 1,
             search: None,
             message: None,
             failures: Vec::new(),
             notices: Vec::new(),
-            nothing_found: None,
             span,
         })
     }
@@ -177,6 +171,14 @@ impl Session {
         Servers { reader: &mut self.reader, follower: &mut self.scheduler }
     }
 
+    /// Cancels the requests of owners.
+    pub(crate) fn cancel(&mut self, owners: &[Owner]) {
+        for owner in owners {
+            self.scheduler.cancel_owner(*owner);
+            self.reader.cancel_owner(*owner);
+        }
+    }
+
     /// Returns the columns of charts.
     pub fn axis(&self) -> Axis {
         Axis::new(self.tab.window(), self.chart_width)
@@ -191,7 +193,6 @@ impl Session {
         let filters = self.compile(text)?;
         self.note(filters.as_deref());
         self.filters = filters;
-        self.nothing_found = None;
         self.tab.set_filter(self.filters.is_some().then(|| text.to_owned()), None);
         Ok(())
     }

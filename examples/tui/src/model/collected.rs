@@ -32,12 +32,6 @@ pub struct Collected<C> {
     now: Option<Rc<RefCell<Soon<C>>>>,
 }
 
-impl<C> Default for Collected<C> {
-    fn default() -> Self {
-        Collected { owner: Owner::unique(), now: None }
-    }
-}
-
 impl<C> Soon<C> {
     /// Returns the time span of the window that has been read, in ns; at least 1.
     pub fn time(&self) -> u64 {
@@ -46,6 +40,11 @@ impl<C> Soon<C> {
 }
 
 impl<C: Collect> Collected<C> {
+    /// Creates an empty collection, whose requests are of an owner.
+    pub fn new(owner: Owner) -> Self {
+        Collected { owner, now: None }
+    }
+
     /// Starts collecting from a window, unless it is the current one.
     ///
     /// # Errors

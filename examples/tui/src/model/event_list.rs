@@ -81,11 +81,10 @@ enum Edge {
 }
 
 impl EventList {
-    /// Creates an empty list for the events of traces.
-    pub fn new(traces: &[std::sync::Arc<Trace>]) -> Self {
+    /// Creates an empty list for the events of traces, whose requests are of an owner.
+    pub fn new(owner: Owner, traces: &[std::sync::Arc<Trace>]) -> Self {
         let clock = ClockText::new(ClockStyle::Seconds, local_zone());
         let mut format = Lttv::new(traces, clock, false);
-        let owner = Owner::unique();
         EventList {
             table: EventTable::new(owner, PAGE, move |call| describe(call, &mut format)),
             owner,

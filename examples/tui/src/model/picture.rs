@@ -20,13 +20,12 @@ pub struct Picture<K: KernelKey> {
     before: Option<Rc<Timeline<K, K::State>>>,
 }
 
-impl<K: KernelKey> Default for Picture<K> {
-    fn default() -> Self {
-        Picture { owner: Owner::unique(), now: None, before: None }
-    }
-}
-
 impl<K: KernelKey> Picture<K> {
+    /// Creates an empty chart, whose requests are of an owner.
+    pub fn new(owner: Owner) -> Self {
+        Picture { owner, now: None, before: None }
+    }
+
     /// Starts filling the chart for an axis, unless it is the current one.
     ///
     /// # Errors

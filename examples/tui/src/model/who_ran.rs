@@ -32,13 +32,12 @@ pub struct WhoRan {
     requested: Vec<TracesetPosition>,
 }
 
-impl Default for WhoRan {
-    fn default() -> Self {
-        WhoRan { owner: Owner::unique(), known: Rc::default(), requested: Vec::new() }
-    }
-}
-
 impl WhoRan {
+    /// Creates an empty model, whose requests are of an owner.
+    pub fn new(owner: Owner) -> Self {
+        WhoRan { owner, known: Rc::default(), requested: Vec::new() }
+    }
+
     /// Returns the process that was running at the event of a position: `None` if it has not
     /// been determined yet, `Some(None)` if it cannot be determined.
     pub fn at(&self, position: &TracesetPosition) -> Option<Option<Ran>> {

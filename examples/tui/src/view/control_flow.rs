@@ -7,14 +7,14 @@ use lttv_requests::views::{ProcessKey, ProcessLabel};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Scroll, Viewer, canvas, marker, put, split, strip};
-use crate::keys::Action;
-use crate::look::Look;
+use super::{Scroll, canvas, marker, put, split, strip};
+use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
+use crate::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
 
 /// The states of each process over time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ControlFlowView {
     picture: Picture<ProcessKey>,
     order: Vec<Row>,
@@ -23,6 +23,16 @@ pub struct ControlFlowView {
     is_tree: bool,
     /// The number of rows without activity that are hidden.
     hidden: usize,
+}
+
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    let inactive = "show, hide processes without activity in the window";
+    let tree = "sort by pid, or as a tree of processes";
+    ViewerKind::new("control-flow", "Control flow", |setup| Box::new(ControlFlowView::new(setup)))
+        .summary("the states of each process over time")
+        .action(ViewerAction::new("inactive", inactive, [Key::char('a')]))
+        .action(ViewerAction::new("tree", tree, [Key::char('s')]))
 }
 
 /// A visible row: its index in the chart, and its depth in the tree of processes.
@@ -34,6 +44,17 @@ struct Row {
 }
 
 impl ControlFlowView {
+    fn new(setup: &mut Setup<'_>) -> Self {
+        ControlFlowView {
+            picture: Picture::new(setup.owner()),
+            order: Vec::new(),
+            scroll: Scroll::default(),
+            shows_inactive: false,
+            is_tree: false,
+            hidden: 0,
+        }
+    }
+
     /// Sorts rows in LTTV's order, or as a tree with children below their parents.
     fn sort(&mut self) {
         self.order.clear();
@@ -110,10 +131,6 @@ fn number(value: Option<impl ToString>) -> String {
 }
 
 impl Viewer for ControlFlowView {
-    fn title(&self) -> &'static str {
-        "Control flow"
-    }
-
     fn height(&self) -> (u16, u16) {
         (4, 4)
     }
@@ -131,7 +148,8 @@ impl Viewer for ControlFlowView {
         Ok(())
     }
 
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
+        let Pane { area, look, .. } = pane;
         let (left, chart) = split(session, area);
         canvas(look, chart, buffer);
         let columns = || COLUMNS.iter().filter(|column| left.width >= column.2);
@@ -180,23 +198,24 @@ impl Viewer for ControlFlowView {
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
     }
 
-    fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError> {
-        match action {
-            Action::Inactive => self.shows_inactive = !self.shows_inactive,
-            Action::Sort => self.is_tree = !self.is_tree,
-            _ => {
-                if !self.scroll.action(action, self.order.len()) {
-                    return Ok(false);
-                }
-                let row = self.order.get(self.scroll.selected).copied();
-                let labels = self.picture.chart().map(|chart| chart.labels());
-                session.process = row.and_then(|row| {
-                    let of = labels.as_ref()?.get(row.at)?;
-                    Some((row.key, format!("{} ({})", of.title(), number(of.tid))))
-                });
-            }
-        }
+    fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
+        self.scroll.go(to, self.order.len());
+        let row = self.order.get(self.scroll.selected).copied();
+        let labels = self.picture.chart().map(|chart| chart.labels());
+        session.process = row.and_then(|row| {
+            let of = labels.as_ref()?.get(row.at)?;
+            Some((row.key, format!("{} ({})", of.title(), number(of.tid))))
+        });
         Ok(true)
+    }
+
+    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+        match action {
+            "inactive" => self.shows_inactive = !self.shows_inactive,
+            "tree" => self.is_tree = !self.is_tree,
+            _ => {}
+        }
+        Ok(Reply::Done)
     }
 
     fn note(&self, _: &Session) -> String {

@@ -4,19 +4,30 @@ use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Viewer;
 use super::table::{Column, Table};
-use crate::keys::Action;
-use crate::look::Look;
+use crate::keys::Move;
 use crate::model::collected::Collected;
 use crate::model::disks::Disks;
 use crate::session::Session;
+use crate::viewer::{Pane, Setup, Viewer, ViewerKind};
 
 /// The bytes and requests of each block device in the time window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct DisksView {
     found: Collected<Disks>,
     table: Table,
+}
+
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    ViewerKind::new("disks", "Disk performance", |setup| Box::new(DisksView::new(setup)))
+        .summary("bytes and requests of block devices in the time window")
+}
+
+impl DisksView {
+    fn new(setup: &mut Setup<'_>) -> Self {
+        DisksView { found: Collected::new(setup.owner()), table: Table::default() }
+    }
 }
 
 const COLUMNS: [Column; 8] = [
@@ -31,10 +42,6 @@ const COLUMNS: [Column; 8] = [
 ];
 
 impl Viewer for DisksView {
-    fn title(&self) -> &'static str {
-        "Disk performance"
-    }
-
     fn height(&self) -> (u16, u16) {
         (3, 1)
     }
@@ -62,13 +69,13 @@ impl Viewer for DisksView {
         Ok(())
     }
 
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
-        let has_focus = session.focus == self.title();
-        self.table.draw(&COLUMNS, has_focus, look, area, buffer);
+    fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
+        self.table.draw(&COLUMNS, pane, buffer);
     }
 
-    fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
-        Ok(self.table.action(action))
+    fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
+        self.table.go(to);
+        Ok(true)
     }
 
     fn note(&self, _: &Session) -> String {

@@ -3,30 +3,42 @@
 use std::rc::Rc;
 
 use ltt_read::TraceIndex;
-use lttv_filter::FilterError;
 use lttv_requests::views::{ProcessKey, ViewerId};
 use lttv_requests::{Start, SubmitError};
 use lttv_state::filter::KernelFilters;
 use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 
-use super::{Viewer, put};
-use crate::keys::Action;
-use crate::look::Look;
+use super::put;
+use crate::keys::{Key, Move};
 use crate::model::event_list::{EventList, EventRow};
 use crate::model::who_ran::{Ran, WhoRan};
 use crate::session::Session;
+use crate::viewer::{Fault, Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
 
 /// The events around the current time that pass the filters of the tab and of the list.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct EventListView {
-    list: Option<EventList>,
+    list: EventList,
     who_ran: WhoRan,
-    id: Option<ViewerId>,
+    id: ViewerId,
+    /// `true` until the list has been filled for the first time.
+    is_new: bool,
     /// The text and the compiled form of the list's filter.
     own: Option<(String, Rc<KernelFilters>)>,
     /// `true` after a key until the selection has arrived.
     is_moving: bool,
+}
+
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    let process = "select the process of the event";
+    let filter = ViewerAction::new("filter", "filter of this list only", [Key::char('\\')]);
+    ViewerKind::new("events", "Events", |setup| Box::new(EventListView::new(setup)))
+        .summary("the events around the current time that pass the filters")
+        .action(ViewerAction::new("process", process, [Key::new(KeyCode::Enter)]))
+        .action(filter.without_focus())
 }
 
 /// The columns: heading, width, and the least width of the list at which the column is
@@ -43,59 +55,50 @@ const COLUMNS: [(&str, u16, u16); 8] = [
 ];
 
 impl EventListView {
+    fn new(setup: &mut Setup<'_>) -> Self {
+        EventListView {
+            list: EventList::new(setup.owner(), setup.session.traceset().traces()),
+            who_ran: WhoRan::new(setup.owner()),
+            id: setup.viewer(),
+            is_new: true,
+            own: None,
+            is_moving: false,
+        }
+    }
+
     /// Applies the filters again.
     fn refilter(&mut self, session: &mut Session) -> Result<(), SubmitError> {
-        let Some(list) = &mut self.list else { return Ok(()) };
         let filters = session.filters.iter().chain(self.own.as_ref().map(|(_, own)| own));
         let filters = filters.cloned().collect();
         let place = match session.tab.position() {
             Some(position) => Start::from(position),
             None => Start::from(session.tab.time()),
         };
-        list.set_filters(&mut session.servers(), filters, place)
-    }
-
-    /// Returns a message if it is known that no event passes the filters.
-    fn nothing_found(&self, session: &Session) -> Option<String> {
-        let read = self.list.as_ref()?.found_nothing()?;
-        let filter = match (&session.filters, &self.own) {
-            (Some(_), Some(_)) => "this filter and the filter of the list",
-            (None, Some(_)) => "the filter of the list",
-            _ => "this filter",
-        };
-        Some(format!("no event matches {filter} (read {read} events)"))
+        self.list.set_filters(&mut session.servers(), filters, place)
     }
 
     /// Sets the position of the tab to the selected event.
     fn report(&self, session: &mut Session) {
-        let row = self.list.as_ref().and_then(EventList::selected);
+        let row = self.list.selected();
         if let Some(position) = row.map(|row| row.position.clone()) {
             // The position is of this traceset, so it is not refused.
-            _ = session.tab.set_position(&position, self.id);
+            _ = session.tab.set_position(&position, Some(self.id));
         }
     }
 }
 
 impl Viewer for EventListView {
-    fn title(&self) -> &'static str {
-        "Events"
-    }
-
     fn height(&self) -> (u16, u16) {
         (4, 3)
     }
 
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
-        let id = *self.id.get_or_insert_with(|| session.tab.add_viewer());
-        let changes = session.tab.take_changes(id);
-        let is_new = self.list.is_none();
-        if is_new {
-            self.list = Some(EventList::new(session.traceset().traces()));
-        }
+        let changes = session.tab.take_changes(self.id);
+        let is_new = std::mem::take(&mut self.is_new);
         if is_new || changes.filter {
             self.refilter(session)?;
         }
-        let Some(list) = &mut self.list else { return Ok(()) };
+        let list = &mut self.list;
         list.set_height(usize::from(area.height.saturating_sub(1)));
         if !is_new
             && changes.position
@@ -107,8 +110,6 @@ impl Viewer for EventListView {
             list.go_to_time(&mut session.servers(), time)?;
         }
         list.get_on(&mut session.servers())?;
-        session.nothing_found = self.nothing_found(session);
-        let Some(list) = &self.list else { return Ok(()) };
         if !list.is_busy() {
             let rows = list.rows();
             let shown = rows.range(list.visible()).map(|row| (row.position.clone(), row.time));
@@ -121,14 +122,15 @@ impl Viewer for EventListView {
         Ok(())
     }
 
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
+        let Pane { area, look, .. } = pane;
         let columns = || COLUMNS.iter().filter(|column| area.width >= column.2);
         let mut x = area.x;
         for (heading, width, _) in columns() {
             put(buffer, area, x, area.y, heading, look.faint());
             x = x.saturating_add(width + 1);
         }
-        let Some(list) = &self.list else { return };
+        let list = &self.list;
         let (rows, visible, selected) = (list.rows(), list.visible(), list.selected_at());
         let rows = visible.clone().zip(rows.range(visible));
         for ((at, row), y) in rows.zip(area.y + 1..area.bottom()) {
@@ -149,18 +151,26 @@ impl Viewer for EventListView {
         }
     }
 
-    fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError> {
-        let Some(list) = &mut self.list else { return Ok(false) };
-        match action {
-            Action::Rows(by) => list.go_by(by),
-            Action::Pages(by) => list.go_by(by * list.page()),
-            Action::Edge { last: true } => list.go_to_end(&mut session.servers())?,
-            Action::Edge { last: false } => {
+    fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
+        let list = &mut self.list;
+        match to {
+            Move::Rows(by) => list.go_by(by),
+            Move::Pages(by) => list.go_by(by.saturating_mul(list.page())),
+            Move::First => {
                 let begin = session.span().start;
                 list.go_to_time(&mut session.servers(), begin)?;
             }
-            Action::Enter => {
-                let process = list.selected().and_then(|row| {
+            Move::Last => list.go_to_end(&mut session.servers())?,
+        }
+        self.is_moving = true;
+        self.report(session);
+        Ok(true)
+    }
+
+    fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
+        match action {
+            "process" => {
+                let process = self.list.selected().and_then(|row| {
                     let Ran { serial, tid } = self.who_ran.at(&row.position)??;
                     let key = ProcessKey { trace: TraceIndex(row.content.trace), serial };
                     Some((key, format!("pid {}", tid?)))
@@ -168,17 +178,25 @@ impl Viewer for EventListView {
                 if process.is_some() {
                     session.process = process;
                 }
-                return Ok(true);
             }
-            _ => return Ok(false),
+            "filter" => {
+                let text = self.own.as_ref().map_or_else(String::new, |(text, _)| text.clone());
+                return Ok(Reply::Ask { title: "filter of the list: ", text, is_filter: true });
+            }
+            _ => {}
         }
-        self.is_moving = true;
-        self.report(session);
-        Ok(true)
+        Ok(Reply::Done)
+    }
+
+    fn answer(&mut self, _: &str, text: &str, session: &mut Session) -> Result<(), Fault> {
+        let own = session.compile(text)?;
+        session.note(own.as_deref());
+        self.own = own.map(|filters| (text.to_owned(), filters));
+        self.refilter(session).map_err(|error| Fault::new(error.to_string()))
     }
 
     fn note(&self, session: &Session) -> String {
-        let busy = self.list.as_ref().is_some_and(EventList::is_busy);
+        let busy = self.list.is_busy();
         let own = self.own.as_ref().map(|(own, _)| format!("own filter: {own}"));
         let own = own.unwrap_or_default();
         match (busy, session.filters.is_some() || self.own.is_some()) {
@@ -187,21 +205,14 @@ impl Viewer for EventListView {
         }
     }
 
-    fn progress(&self) -> f64 {
-        1.0
-    }
-
-    fn own_filter(&self) -> Option<&str> {
-        Some(self.own.as_ref().map_or("", |(text, _)| text))
-    }
-
-    fn set_own_filter(&mut self, session: &mut Session, text: &str) -> Result<(), FilterError> {
-        let own = session.compile(text)?;
-        session.note(own.as_deref());
-        self.own = own.map(|filters| (text.to_owned(), filters));
-        // The position is of this traceset, so it is not refused.
-        _ = self.refilter(session);
-        Ok(())
+    fn message(&self, session: &Session) -> Option<String> {
+        let read = self.list.found_nothing()?;
+        let filter = match (&session.filters, &self.own) {
+            (Some(_), Some(_)) => "this filter and the filter of the list",
+            (None, Some(_)) => "the filter of the list",
+            _ => "this filter",
+        };
+        Some(format!("no event matches {filter} (read {read} events)"))
     }
 }
 

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use super::{canvas, put, status};
 use crate::keys;
 use crate::look::Look;
+use crate::viewer::ViewerKinds;
 
 /// The help page, which can be scrolled on small screens.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,9 +17,10 @@ pub struct Help {
 }
 
 /// A line of the help page.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Line {
-    Key(&'static str, &'static str),
+    Title(&'static str),
+    Key(String, &'static str),
     Legend(&'static str, &'static [Paint]),
     Text(&'static str),
 }
@@ -33,13 +35,13 @@ impl Help {
     }
 
     /// Draws the page over the whole area.
-    pub fn draw(&mut self, look: Look, area: Rect, buffer: &mut Buffer) {
+    pub fn draw(&mut self, kinds: &ViewerKinds, look: Look, area: Rect, buffer: &mut Buffer) {
         canvas(look, area, buffer);
         let inner =
             Rect { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
         let heading = look.canvas().patch(look.heading());
         let legends = inner.width.saturating_sub(INDENT);
-        let lines = lines_of(legends);
+        let lines = lines_of(kinds, legends);
         let room = usize::from(area.height.saturating_sub(1));
         self.top = self.top.min(lines.len().saturating_sub(room));
         let top = self.top;
@@ -58,8 +60,9 @@ impl Help {
         for (line, y) in lines.into_iter().skip(top).zip(area.y + 1..area.bottom()) {
             let text = Rect { x: inner.x.saturating_add(INDENT), y, width: legends, height: 1 };
             match line {
+                Line::Title(title) => _ = put(buffer, inner, inner.x, y, title, heading),
                 Line::Key(key, meaning) => {
-                    put(buffer, inner, inner.x, y, key, heading);
+                    put(buffer, inner, inner.x, y, &key, heading);
                     put(buffer, text, text.x, y, meaning, look.canvas());
                 }
                 Line::Legend(title, paints) => {
@@ -73,8 +76,16 @@ impl Help {
 }
 
 /// Returns all lines, with legends of at most this width.
-fn lines_of(width: u16) -> Vec<Line> {
-    let mut lines: Vec<Line> = keys::help().map(|(key, text)| Line::Key(key, text)).collect();
+fn lines_of(kinds: &ViewerKinds, width: u16) -> Vec<Line> {
+    let general = keys::help().map(|(key, text)| Line::Key(key.to_owned(), text));
+    let mut lines: Vec<Line> = general.collect();
+    for kind in kinds.iter().filter(|kind| !kind.actions().is_empty()) {
+        lines.push(Line::Title(kind.title()));
+        lines.extend(kind.actions().iter().map(|action| {
+            let keys: Vec<String> = action.keys().iter().map(ToString::to_string).collect();
+            Line::Key(format!("  {}", keys.join(" ")), action.text())
+        }));
+    }
     for (title, paints) in
         [("Processes", &Paint::OF_PROCESSES[..]), ("Resources", &Paint::OF_RESOURCES)]
     {

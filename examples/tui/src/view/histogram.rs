@@ -6,28 +6,31 @@ use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Viewer, canvas, marker, put, split};
-use crate::keys::Action;
-use crate::look::Look;
+use super::{canvas, marker, put, split};
 use crate::model::axis::Axis;
 use crate::session::Session;
 use crate::time_text::length;
+use crate::viewer::{Pane, Setup, Viewer, ViewerKind};
 
 /// The number of events in each column that pass the tab's filter.
 #[derive(Debug)]
 pub struct HistogramView {
     owner: Owner,
     counted: Option<(Axis, Histogram)>,
-    id: Option<ViewerId>,
+    id: ViewerId,
 }
 
-impl Default for HistogramView {
-    fn default() -> Self {
-        HistogramView { owner: Owner::unique(), counted: None, id: None }
-    }
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    ViewerKind::new("histogram", "Histogram", |setup| Box::new(HistogramView::new(setup)))
+        .summary("the numbers of events over time that pass the filter")
 }
 
 impl HistogramView {
+    fn new(setup: &mut Setup<'_>) -> Self {
+        HistogramView { owner: setup.owner(), counted: None, id: setup.viewer() }
+    }
+
     /// Starts counting again for the columns of the session, unless nothing has changed.
     fn recount(&mut self, session: &mut Session, is_filter_new: bool) -> Result<(), SubmitError> {
         let axis = session.axis();
@@ -64,21 +67,17 @@ impl HistogramView {
 }
 
 impl Viewer for HistogramView {
-    fn title(&self) -> &'static str {
-        "Histogram"
-    }
-
     fn height(&self) -> (u16, u16) {
         (3, 1)
     }
 
     fn update(&mut self, session: &mut Session, _: Rect) -> Result<(), SubmitError> {
-        let id = *self.id.get_or_insert_with(|| session.tab.add_viewer());
-        let is_filter_new = session.tab.take_changes(id).filter;
+        let is_filter_new = session.tab.take_changes(self.id).filter;
         self.recount(session, is_filter_new)
     }
 
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
+        let Pane { area, look, .. } = pane;
         let (left, chart) = split(session, area);
         canvas(look, chart, buffer);
         let Some((axis, histogram)) = &self.counted else { return };
@@ -107,10 +106,6 @@ impl Viewer for HistogramView {
             }
         }
         marker(session, look, chart, buffer);
-    }
-
-    fn action(&mut self, _: Action, _: &mut Session) -> Result<bool, SubmitError> {
-        Ok(false)
     }
 
     fn note(&self, session: &Session) -> String {

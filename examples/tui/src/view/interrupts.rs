@@ -3,24 +3,39 @@
 use ltt_read::Timestamp;
 use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 
-use super::Viewer;
 use super::table::{Column, Table};
-use crate::keys::Action;
-use crate::look::Look;
+use crate::keys::{Key, Move};
 use crate::model::collected::Collected;
 use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
 use crate::session::Session;
 use crate::time_text::length;
+use crate::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
 
 /// The numbers and durations of interrupts in the time window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct InterruptsView {
     found: Collected<Interrupts>,
     table: Table,
     /// The start of the longest handler of each row.
     longest: Vec<Timestamp>,
+}
+
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    let longest = "go to the longest handler of the interrupt";
+    ViewerKind::new("interrupts", "Interrupts", |setup| Box::new(InterruptsView::new(setup)))
+        .summary("numbers, durations and periods of interrupts in the time window")
+        .action(ViewerAction::new("longest", longest, [Key::new(KeyCode::Enter)]))
+}
+
+impl InterruptsView {
+    fn new(setup: &mut Setup<'_>) -> Self {
+        let found = Collected::new(setup.owner());
+        InterruptsView { found, table: Table::default(), longest: Vec::new() }
+    }
 }
 
 const COLUMNS: [Column; 12] = [
@@ -60,10 +75,6 @@ fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> Vec<String> {
 }
 
 impl Viewer for InterruptsView {
-    fn title(&self) -> &'static str {
-        "Interrupts"
-    }
-
     fn height(&self) -> (u16, u16) {
         (4, 2)
     }
@@ -82,19 +93,22 @@ impl Viewer for InterruptsView {
         Ok(())
     }
 
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
-        let has_focus = session.focus == self.title();
-        self.table.draw(&COLUMNS, has_focus, look, area, buffer);
+    fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
+        self.table.draw(&COLUMNS, pane, buffer);
     }
 
-    fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError> {
-        if action == Action::Enter {
-            if let Some(begin) = self.longest.get(self.table.selected()) {
-                session.tab.set_time(*begin, None);
-            }
-            return Ok(true);
+    fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
+        self.table.go(to);
+        Ok(true)
+    }
+
+    fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
+        if action == "longest"
+            && let Some(begin) = self.longest.get(self.table.selected())
+        {
+            session.tab.set_time(*begin, None);
         }
-        Ok(self.table.action(action))
+        Ok(Reply::Done)
     }
 
     fn note(&self, _: &Session) -> String {

@@ -1,17 +1,15 @@
-//! Drawing of models.
+//! The viewers of this crate, and drawing in general.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use lttv_examples::escape;
-use lttv_filter::FilterError;
-use lttv_requests::SubmitError;
-
-use crate::keys::Action;
+use crate::keys::Move;
 use crate::look::Look;
 use crate::model::cells::Cell;
 use crate::session::Session;
+use crate::viewer::ViewerKind;
+use lttv_examples::escape;
 
 pub mod control_flow;
 pub mod disks;
@@ -25,53 +23,17 @@ pub mod status;
 pub mod table;
 pub mod time_bar;
 
-/// A viewer of a tab.
-pub trait Viewer: std::fmt::Debug {
-    /// Returns the title.
-    fn title(&self) -> &'static str;
-
-    /// Returns the least number of lines that it needs, heading included, and the weight of
-    /// its share of the remaining lines.
-    fn height(&self) -> (u16, u16);
-
-    /// Updates the viewer for changes of the session and submits requests for missing data.
-    /// Called before each frame, with the area below the heading.
-    ///
-    /// # Errors
-    ///
-    /// If a request is refused.
-    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError>;
-
-    /// Draws the viewer into the area below its heading.
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer);
-
-    /// Performs an action while the viewer has the focus. Returns `true` if the action
-    /// applies to the viewer.
-    ///
-    /// # Errors
-    ///
-    /// If a request is refused.
-    fn action(&mut self, action: Action, session: &mut Session) -> Result<bool, SubmitError>;
-
-    /// Returns the text in its heading after the title.
-    fn note(&self, session: &Session) -> String;
-
-    /// Returns the part of its data that is available, from 0 to 1.
-    fn progress(&self) -> f64;
-
-    /// Returns the text of its own filter; `None` if it cannot have one.
-    fn own_filter(&self) -> Option<&str> {
-        None
-    }
-
-    /// Sets its own filter, if it can have one.
-    ///
-    /// # Errors
-    ///
-    /// If the text is not a filter; the previous filter stays.
-    fn set_own_filter(&mut self, _: &mut Session, _: &str) -> Result<(), FilterError> {
-        Ok(())
-    }
+/// Returns the kinds of viewers of this crate, in the order in which a tab shows them.
+pub fn kinds() -> Vec<ViewerKind> {
+    vec![
+        event_list::kind(),
+        control_flow::kind(),
+        resources::kind(),
+        histogram::kind(),
+        statistics::kind(),
+        interrupts::kind(),
+        disks::kind(),
+    ]
 }
 
 /// Draws a text, clipped to the area. Returns the column after it.
@@ -146,18 +108,16 @@ impl Scroll {
         self.top = self.top.min(rows.saturating_sub(self.height));
     }
 
-    /// Moves the selection. Returns `false` if the action does not move it.
-    pub fn action(&mut self, action: Action, rows: usize) -> bool {
-        let to = |by: isize| self.selected.saturating_add_signed(by);
+    /// Moves the selection among this many rows.
+    pub fn go(&mut self, to: Move, rows: usize) {
+        let by = |by: isize| self.selected.saturating_add_signed(by);
         let page = self.height.saturating_sub(1).max(1) as isize;
-        let selected = match action {
-            Action::Rows(by) => to(by),
-            Action::Pages(by) => to(by * page),
-            Action::Edge { last: true } => usize::MAX,
-            Action::Edge { last: false } => 0,
-            _ => return false,
+        let selected = match to {
+            Move::Rows(rows) => by(rows),
+            Move::Pages(pages) => by(pages.saturating_mul(page)),
+            Move::First => 0,
+            Move::Last => usize::MAX,
         };
         self.selected = selected.min(rows.saturating_sub(1));
-        true
     }
 }

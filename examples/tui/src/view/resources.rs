@@ -6,14 +6,14 @@ use lttv_requests::views::{Resource, ResourceKey};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Scroll, Viewer, canvas, marker, put, split, status, strip};
-use crate::keys::Action;
-use crate::look::Look;
+use super::{Scroll, canvas, marker, put, split, status, strip};
+use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
+use crate::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
 
 /// The states of each resource over time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ResourcesView {
     picture: Picture<ResourceKey>,
     /// The visible rows, as indices in the chart.
@@ -24,7 +24,25 @@ pub struct ResourcesView {
     shows_inactive: bool,
 }
 
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    let inactive = "show, hide resources without activity in the window";
+    ViewerKind::new("resources", "Resources", |setup| Box::new(ResourcesView::new(setup)))
+        .summary("the states of CPUs, interrupts and block devices over time")
+        .action(ViewerAction::new("inactive", inactive, [Key::char('a')]))
+}
+
 impl ResourcesView {
+    fn new(setup: &mut Setup<'_>) -> Self {
+        ResourcesView {
+            picture: Picture::new(setup.owner()),
+            order: Vec::new(),
+            scroll: Scroll::default(),
+            hidden: 0,
+            shows_inactive: false,
+        }
+    }
+
     fn sort(&mut self) {
         let Some(chart) = self.picture.chart() else { return };
         let timeline = chart.timeline();
@@ -39,10 +57,6 @@ impl ResourcesView {
 }
 
 impl Viewer for ResourcesView {
-    fn title(&self) -> &'static str {
-        "Resources"
-    }
-
     fn height(&self) -> (u16, u16) {
         (4, 3)
     }
@@ -55,7 +69,8 @@ impl Viewer for ResourcesView {
         Ok(())
     }
 
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
+        let Pane { area, look, has_focus } = pane;
         let (left, chart) = split(session, area);
         canvas(look, chart, buffer);
         let several = session.traceset().traces().len() > 1;
@@ -69,7 +84,7 @@ impl Viewer for ResourcesView {
                 continue;
             };
             let line = Rect { y, height: 1, ..left };
-            let is_selected = at == self.scroll.selected && session.focus == self.title();
+            let is_selected = has_focus && at == self.scroll.selected;
             let style = if is_selected { look.selected() } else { Default::default() };
             let trace = if several { format!("{}: ", of.key().trace.0) } else { String::new() };
             buffer.set_style(line.intersection(buffer.area), style);
@@ -80,12 +95,14 @@ impl Viewer for ResourcesView {
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
     }
 
-    fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
-        if action == Action::Inactive {
-            self.shows_inactive = !self.shows_inactive;
-            return Ok(true);
-        }
-        Ok(self.scroll.action(action, self.order.len()))
+    fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
+        self.scroll.go(to, self.order.len());
+        Ok(true)
+    }
+
+    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+        self.shows_inactive ^= action == "inactive";
+        Ok(Reply::Done)
     }
 
     fn note(&self, _: &Session) -> String {

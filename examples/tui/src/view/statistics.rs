@@ -5,12 +5,11 @@ use lttv_state::stats::{Statistics, TraceStatistics};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Viewer;
 use super::table::{Column, Table};
-use crate::keys::Action;
-use crate::look::Look;
+use crate::keys::{Key, Move};
 use crate::session::Session;
 use crate::time_text::length;
+use crate::viewer::{Pane, Reply, Viewer, ViewerAction, ViewerKind};
 
 /// The times of CPUs and processes, and the numbers of events, computed in the background
 /// over the whole traceset.
@@ -21,6 +20,14 @@ pub struct StatisticsView {
     seen: u64,
     part: Part,
     progress: f64,
+}
+
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    let summary = "times of CPUs and processes, and numbers of events, of the whole traceset";
+    ViewerKind::new("statistics", "Statistics", |_| Box::<StatisticsView>::default())
+        .summary(summary)
+        .action(ViewerAction::new("table", "show another table", [Key::char('s')]))
 }
 
 /// A table of the viewer.
@@ -113,10 +120,6 @@ impl StatisticsView {
 }
 
 impl Viewer for StatisticsView {
-    fn title(&self) -> &'static str {
-        "Statistics"
-    }
-
     fn height(&self) -> (u16, u16) {
         (4, 2)
     }
@@ -135,18 +138,22 @@ impl Viewer for StatisticsView {
         Ok(())
     }
 
-    fn draw(&self, session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
+    fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
         let columns = match self.part {
             Part::Processes => &PROCESSES[..],
             Part::Cpus => &CPUS,
             Part::Events => &EVENTS,
         };
-        let has_focus = session.focus == self.title();
-        self.table.draw(columns, has_focus, look, area, buffer);
+        self.table.draw(columns, pane, buffer);
     }
 
-    fn action(&mut self, action: Action, _: &mut Session) -> Result<bool, SubmitError> {
-        if action == Action::Sort {
+    fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
+        self.table.go(to);
+        Ok(true)
+    }
+
+    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+        if action == "table" {
             self.part = match self.part {
                 Part::Processes => Part::Cpus,
                 Part::Cpus => Part::Events,
@@ -154,9 +161,8 @@ impl Viewer for StatisticsView {
             };
             self.seen = 0;
             self.table = Table::default();
-            return Ok(true);
         }
-        Ok(self.table.action(action))
+        Ok(Reply::Done)
     }
 
     fn note(&self, _: &Session) -> String {

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{Scroll, put};
-use crate::keys::Action;
-use crate::look::Look;
+use crate::keys::Move;
+use crate::viewer::Pane;
 
 /// A column: heading and width. The first column contains text; the others contain numbers,
 /// aligned to the right.
@@ -41,21 +41,15 @@ impl Table {
         self.scroll.selected
     }
 
-    /// Moves the selection. Returns `false` if the action does not move it.
-    pub fn action(&mut self, action: Action) -> bool {
-        self.scroll.action(action, self.rows.len())
+    /// Moves the selection.
+    pub fn go(&mut self, to: Move) {
+        self.scroll.go(to, self.rows.len());
     }
 
     /// Draws the headings and the rows below them. The selected row is highlighted if the
     /// table has the focus.
-    pub fn draw(
-        &self,
-        columns: &[Column],
-        has_focus: bool,
-        look: Look,
-        area: Rect,
-        buffer: &mut Buffer,
-    ) {
+    pub fn draw(&self, columns: &[Column], pane: Pane, buffer: &mut Buffer) {
+        let Pane { area, look, has_focus, .. } = pane;
         let line = |y| Rect { y, height: 1, ..area };
         let headings = columns.iter().map(|(heading, _)| *heading);
         cells(columns, headings, look.faint(), line(area.y), buffer);

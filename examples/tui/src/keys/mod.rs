@@ -1,9 +1,23 @@
-//! The keys and their actions: one table, for the program and for its help.
+//! The keys that have the same action in all viewers: one table, for the program and for its
+//! help.
+//!
+//! A viewer adds [its own](crate::viewer::ViewerKind::action). A key is looked up in this
+//! order, and the first action found is performed:
+//!
+//! 1. the [reserved](is_reserved) keys of this table, which viewers cannot take;
+//! 2. the keys of the viewer with the focus;
+//! 3. the other keys of this table;
+//! 4. the keys that visible viewers, from top to bottom, use without the focus.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyCode;
 
-/// The action of a key.
+mod key;
+
+pub use key::Key;
+
+/// The action of a key that is not specific to a viewer.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Action {
     /// Ends the program.
     Quit,
@@ -11,8 +25,6 @@ pub enum Action {
     Help,
     /// Opens the filter of the tab for editing.
     EditFilter,
-    /// Opens the filter of the event list for editing.
-    EditOwnFilter,
     /// Asks for a time to go to.
     GoToTime,
     /// Asks for the directory of a trace, to open it in another tab.
@@ -29,17 +41,8 @@ pub enum Action {
     Toggle(usize),
     /// Shows only the viewer with the focus, or all viewers again.
     Maximise,
-    /// Moves by this many rows in the viewer with the focus.
-    Rows(isize),
-    /// Moves by this many pages in the viewer with the focus.
-    Pages(isize),
-    /// Moves to the first or the last row.
-    Edge {
-        /// `true` for the last row.
-        last: bool,
-    },
-    /// Performs the action of the selected row.
-    Enter,
+    /// Moves in the viewer with the focus.
+    Go(Move),
     /// Moves the time window by this multiple of its width.
     Scroll(f64),
     /// Multiplies the width of the time window.
@@ -53,10 +56,6 @@ pub enum Action {
         /// `true` for the previous event.
         back: bool,
     },
-    /// Shows or hides rows without activity in the window.
-    Inactive,
-    /// Switches to another order of rows.
-    Sort,
     /// Redraws the screen.
     Redraw,
     /// Stops a search.
@@ -65,38 +64,47 @@ pub enum Action {
     Suspend,
 }
 
-/// A key, its modifiers and action, and the keys and the text in the help. Entries without
-/// text have no line in the help.
-type Line = (KeyCode, KeyModifiers, Action, &'static str, &'static str);
+/// A movement between the rows of a viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// By this many rows, down if positive.
+    Rows(isize),
+    /// By this many pages, down if positive.
+    Pages(isize),
+    /// To the first row.
+    First,
+    /// To the last row.
+    Last,
+}
 
-const NONE: KeyModifiers = KeyModifiers::NONE;
-const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
-const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
+/// A key and its action, and the keys and the text in the help. Entries without text have no
+/// line in the help.
+type Line = (Key, Action, &'static str, &'static str);
 
 const fn line(code: KeyCode, action: Action, keys: &'static str, text: &'static str) -> Line {
-    (code, NONE, action, keys, text)
+    (Key::new(code), action, keys, text)
 }
 
 const fn more(code: KeyCode, action: Action) -> Line {
-    (code, NONE, action, "", "")
+    (Key::new(code), action, "", "")
 }
 
 use Action::*;
 use KeyCode::Char;
+use Move::{First, Last, Pages, Rows};
 
 /// The table. The first matching entry applies.
 const LINES: &[Line] = &[
-    line(KeyCode::Up, Rows(-1), "↑ ↓ k j", "previous, next row or event"),
-    more(Char('k'), Rows(-1)),
-    more(KeyCode::Down, Rows(1)),
-    more(Char('j'), Rows(1)),
-    line(KeyCode::PageUp, Pages(-1), "PgUp PgDn", "previous, next page"),
-    more(KeyCode::PageDown, Pages(1)),
-    (Char('b'), CONTROL, Pages(-1), "", ""),
-    (Char('f'), CONTROL, Pages(1), "", ""),
-    line(KeyCode::Home, Edge { last: false }, "Home End", "first, last row or event"),
-    more(KeyCode::End, Edge { last: true }),
-    line(KeyCode::Enter, Enter, "Enter", "list: select the event's process"),
+    line(KeyCode::Up, Go(Rows(-1)), "↑ ↓ k j", "previous, next row or event"),
+    more(Char('k'), Go(Rows(-1))),
+    more(KeyCode::Down, Go(Rows(1))),
+    more(Char('j'), Go(Rows(1))),
+    line(KeyCode::PageUp, Go(Pages(-1)), "PgUp PgDn", "previous, next page"),
+    more(KeyCode::PageDown, Go(Pages(1))),
+    (Key::control('b'), Go(Pages(-1)), "", ""),
+    (Key::control('f'), Go(Pages(1)), "", ""),
+    line(KeyCode::Home, Go(First), "Home End", "first, last row or event"),
+    more(KeyCode::End, Go(Last)),
     line(
         Char('n'),
         OfProcess { back: false },
@@ -104,8 +112,8 @@ const LINES: &[Line] = &[
         "next, previous event of the selected process",
     ),
     more(Char('N'), OfProcess { back: true }),
-    (KeyCode::Left, SHIFT, Scroll(-1.0), "", ""),
-    (KeyCode::Right, SHIFT, Scroll(1.0), "", ""),
+    (Key::shift(KeyCode::Left), Scroll(-1.0), "", ""),
+    (Key::shift(KeyCode::Right), Scroll(1.0), "", ""),
     line(KeyCode::Left, Scroll(-0.1), "← → h l", "move the time window by a tenth"),
     more(Char('h'), Scroll(-0.1)),
     more(KeyCode::Right, Scroll(0.1)),
@@ -123,63 +131,85 @@ const LINES: &[Line] = &[
     more(Char('}'), Step(10)),
     line(Char('g'), GoToTime, "g", "go to a time: seconds, or +seconds from the start"),
     line(Char('/'), EditFilter, "/", "filter: event.name =~ \"sched_*\" && tracefile.cpu == 1"),
-    line(Char('\\'), EditOwnFilter, "\\", "filter of the event list only"),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
     more(KeyCode::BackTab, Focus(-1)),
-    line(Char('1'), Toggle(0), "1 … 7", "show, hide a viewer"),
+    line(Char('1'), Toggle(0), "1 … 9", "show, hide a viewer"),
     more(Char('2'), Toggle(1)),
     more(Char('3'), Toggle(2)),
     more(Char('4'), Toggle(3)),
     more(Char('5'), Toggle(4)),
     more(Char('6'), Toggle(5)),
     more(Char('7'), Toggle(6)),
+    more(Char('8'), Toggle(7)),
+    more(Char('9'), Toggle(8)),
     line(Char('m'), Maximise, "m", "show only this viewer, or all again"),
-    line(Char('a'), Inactive, "a", "show, hide rows without activity in the window"),
-    line(Char('s'), Sort, "s", "change the order of rows"),
     line(Char('o'), Open, "o", "open a trace in another tab"),
     line(Char('c'), Clone, "c", "open the same traces in another tab"),
     line(Char('x'), Close, "x", "close the tab"),
     line(Char('>'), OtherTab(1), "< >", "previous, next tab"),
     more(Char('<'), OtherTab(-1)),
     line(KeyCode::Esc, Stop, "Esc", "stop a search"),
-    (Char('l'), CONTROL, Redraw, "Ctrl-L Ctrl-Z", "redraw the screen; suspend the program"),
-    (Char('z'), CONTROL, Suspend, "", ""),
-    (Char('c'), CONTROL, Quit, "", ""),
+    (Key::control('l'), Redraw, "Ctrl-L Ctrl-Z", "redraw the screen; suspend the program"),
+    (Key::control('z'), Suspend, "", ""),
+    (Key::control('c'), Quit, "", ""),
     line(Char('?'), Help, "?", "show keys and colours"),
     line(Char('q'), Quit, "q", "quit"),
 ];
 
-/// Returns the action of a key, if it has one.
-pub fn action(key: KeyEvent) -> Option<Action> {
-    // Shift is a part of characters and of Shift-Tab.
-    let modifiers = match key.code {
-        Char(_) | KeyCode::BackTab => key.modifiers & (CONTROL | KeyModifiers::ALT),
-        _ => key.modifiers,
-    };
-    let fits = |line: &&Line| line.0 == key.code && line.1 == modifiers;
-    LINES.iter().find(fits).map(|line| line.2)
+impl Action {
+    /// Returns `true` if viewers cannot take the keys of the action: without them a user could
+    /// not leave a viewer, or not move in it as in others.
+    fn is_reserved(self) -> bool {
+        match self {
+            Quit | Help | Stop | Redraw | Suspend | OtherTab(_) | Focus(_) | Toggle(_)
+            | Maximise | Go(_) => true,
+            EditFilter
+            | GoToTime
+            | Open
+            | Clone
+            | Close
+            | Scroll(_)
+            | Zoom(_)
+            | Fit
+            | Step(_)
+            | OfProcess { .. } => false,
+        }
+    }
+}
+
+/// Returns the action of a key, if it has one in all viewers.
+pub fn action(key: Key) -> Option<Action> {
+    LINES.iter().find(|line| line.0 == key).map(|line| line.1)
+}
+
+/// Returns `true` if viewers cannot take a key.
+pub fn is_reserved(key: Key) -> bool {
+    action(key).is_some_and(Action::is_reserved)
 }
 
 /// Iterates over the lines of the help: keys and the text of their action.
 pub fn help() -> impl Iterator<Item = (&'static str, &'static str)> {
-    LINES.iter().map(|line| (line.3, line.4)).filter(|(keys, _)| !keys.is_empty())
+    LINES.iter().map(|line| (line.2, line.3)).filter(|(keys, _)| !keys.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
+    use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
+
     use super::*;
 
     #[test]
     fn shift_is_a_part_of_characters() {
         for (code, expected) in [(KeyCode::BackTab, Focus(-1)), (Char('H'), Scroll(-1.0))] {
-            assert_eq!(action(KeyEvent::new(code, SHIFT)), Some(expected));
+            let key = KeyEvent::new(code, KeyModifiers::SHIFT);
+            assert_eq!(action(key.into()), Some(expected));
         }
     }
 
     #[test]
     fn no_entry_hides_another() {
         for line in LINES {
-            assert_eq!(action(KeyEvent::new(line.0, line.1)), Some(line.2), "{line:?}");
+            assert_eq!(action(line.0), Some(line.1), "{line:?}");
         }
     }
 }

@@ -1,0 +1,102 @@
+//! Drawing of frames.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::App;
+use crate::view::{put, status, time_bar};
+
+impl App {
+    /// Draws the screen, and submits requests for missing data.
+    pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        let area = frame.area();
+        let lines = Lines::of(area);
+        let page = &mut self.tabs[self.current];
+        let updated = page.update(lines.viewers);
+        let page = &self.tabs[self.current];
+        let buffer = frame.buffer_mut();
+        page.draw(self.look, lines.viewers, buffer);
+        if let Some(line) = lines.time {
+            time_bar::draw(&page.session, self.look, line, buffer);
+        }
+        if let Some(line) = lines.status {
+            status::draw(&page.session, self.look, line, buffer);
+        }
+        if let Some(line) = lines.tabs {
+            self.draw_tabs(line, buffer);
+        }
+        if let Some(help) = &mut self.help {
+            help.draw(&self.kinds, self.look, area, buffer);
+        }
+        let cursor = lines.bottom.and_then(|line| self.draw_bottom(line, buffer));
+        if let Some(cursor) = cursor {
+            frame.set_cursor_position(cursor);
+        }
+        self.note(updated);
+    }
+
+    fn draw_tabs(&self, line: Rect, buffer: &mut Buffer) {
+        let mut x = line.x;
+        for (number, page) in self.tabs.iter().enumerate() {
+            let style = if number == self.current { self.look.focus() } else { self.look.faint() };
+            x = put(buffer, line, x, line.y, &format!(" {} ", page.session.name), style);
+        }
+        let hint = "? keys  q quit";
+        let at = line.right().saturating_sub(hint.len() as u16);
+        if at > x {
+            put(buffer, line, at, line.y, hint, self.look.faint());
+        }
+    }
+
+    /// Draws the line for questions and messages. Returns the position of the cursor if a
+    /// question is open.
+    fn draw_bottom(&self, line: Rect, buffer: &mut Buffer) -> Option<Position> {
+        if let Some(question) = &self.question {
+            return Some(question.draw(self.look, line, buffer));
+        }
+        let page = &self.tabs[self.current];
+        let message = self.message.clone().or_else(|| page.session.message.clone());
+        if let Some(message) = message.or_else(|| page.message()) {
+            put(buffer, line, line.x, line.y, &message, self.look.heading());
+        } else if let Some(damage) = page.session.damage() {
+            put(buffer, line, line.x, line.y, &damage, self.look.error());
+        }
+        None
+    }
+}
+
+/// The lines of a screen; `None` for those without space.
+pub(super) struct Lines {
+    tabs: Option<Rect>,
+    pub(super) viewers: Rect,
+    time: Option<Rect>,
+    status: Option<Rect>,
+    bottom: Option<Rect>,
+}
+
+impl Lines {
+    /// Divides a screen.
+    pub(super) fn of(area: Rect) -> Self {
+        let line = |y| Some(Rect { y, height: 1, ..area });
+        let (top, bottom) = (area.y, area.bottom());
+        let (tabs, time, status) = (area.height >= 8, area.height >= 7, area.height >= 6);
+        let viewers = Rect {
+            y: top + u16::from(tabs),
+            height: area.height
+                - u16::from(tabs)
+                - u16::from(time)
+                - u16::from(status)
+                - u16::from(area.height > 1),
+            ..area
+        };
+        Lines {
+            tabs: line(top).filter(|_| tabs),
+            viewers,
+            time: line(viewers.bottom()).filter(|_| time),
+            status: line(viewers.bottom() + u16::from(time)).filter(|_| status),
+            // If there is only one line, questions are drawn over it.
+            bottom: line(bottom.saturating_sub(1)).filter(|_| area.height > 0),
+        }
+    }
+}

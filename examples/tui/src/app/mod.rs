@@ -1,0 +1,247 @@
+//! The application: all tabs, the handling of keys, and the drawing of frames.
+
+use std::time::Duration;
+
+use lttv_requests::SubmitError;
+use ratatui::crossterm::event::KeyEvent;
+
+use self::page::TabPage;
+use self::question::{OpenQuestion, Subject};
+use crate::keys::{self, Action, Key, Move};
+use crate::look::Look;
+use crate::prompt::Edit;
+use crate::session::Session;
+use crate::view;
+use crate::view::help::Help;
+use crate::viewer::{Reply, ViewerKinds};
+
+mod draw;
+mod page;
+mod question;
+mod viewers;
+
+/// The time for serving requests per frame, while there is work to do. The remaining time
+/// of a frame of 33 ms is for drawing.
+pub const FRAME: Duration = Duration::from_millis(16);
+/// The time for serving requests between two checks for input.
+pub const SERVICE: Duration = Duration::from_millis(4);
+
+/// The number of lines that a page key scrolls the help by.
+const HELP_PAGE: isize = 10;
+
+/// The application without its terminal: it handles keys, draws frames, and reads traces in
+/// between.
+#[derive(Debug)]
+pub struct App {
+    look: Look,
+    kinds: ViewerKinds,
+    tabs: Vec<TabPage>,
+    current: usize,
+    question: Option<OpenQuestion>,
+    message: Option<String>,
+    help: Option<Help>,
+    is_over: bool,
+    /// `true` if the terminal must be cleared before the next frame.
+    needs_clear: bool,
+    /// `true` if the program must be suspended.
+    is_suspended: bool,
+}
+
+/// The action of a key at the moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Binding {
+    /// An action that is not specific to a viewer.
+    General(Action),
+    /// The action of this name of the viewer at this index.
+    OfViewer(usize, &'static str),
+}
+
+impl App {
+    /// Creates the application with one tab, in which there are viewers of all kinds of this
+    /// crate.
+    pub fn new(session: Session, look: Look) -> Self {
+        let mut kinds = ViewerKinds::new();
+        for kind in view::kinds() {
+            // Their names and keys are known to be valid.
+            _ = kinds.register(kind);
+        }
+        App {
+            look,
+            tabs: vec![TabPage::new(session, &mut kinds)],
+            kinds,
+            current: 0,
+            question: None,
+            message: None,
+            help: None,
+            is_over: false,
+            needs_clear: false,
+            is_suspended: false,
+        }
+    }
+
+    /// Returns `true` if the user has quit.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Returns `true` if the terminal must be cleared before the next frame, as the user has
+    /// requested. Resets the request.
+    pub fn take_clear(&mut self) -> bool {
+        std::mem::take(&mut self.needs_clear)
+    }
+
+    /// Returns `true` if the program must be suspended, as the user has requested. Resets the
+    /// request.
+    pub fn take_suspended(&mut self) -> bool {
+        std::mem::take(&mut self.is_suspended)
+    }
+
+    /// Shows a message until a key is pressed.
+    pub fn tell(&mut self, message: &str) {
+        self.message = Some(message.to_owned());
+    }
+
+    /// Returns the session of the current tab.
+    pub fn session(&self) -> &Session {
+        &self.tabs[self.current].session
+    }
+
+    /// Serves requests of the current tab for about this time. Returns `true` if something has
+    /// changed or there is more to do.
+    pub fn service(&mut self, time: Duration) -> bool {
+        self.tabs[self.current].session.service(time)
+    }
+
+    /// Shows the message of an error.
+    fn note<T>(&mut self, result: Result<T, SubmitError>) -> Option<T> {
+        result.map_err(|error| self.message = Some(error.to_string())).ok()
+    }
+
+    /// Handles a key: passes it to the open question, or performs its action.
+    pub fn key(&mut self, key: KeyEvent) {
+        if let Some(mut question) = self.question.take() {
+            match question.prompt.key(key) {
+                Edit::Cancelled => {}
+                Edit::Going => {
+                    question.fault = None;
+                    self.question = Some(question);
+                }
+                Edit::Done => self.answer(question),
+            }
+            return;
+        }
+        self.message = None;
+        self.tabs[self.current].session.message = None;
+        let key = Key::from(key);
+        match self.binding(key) {
+            Some(Binding::General(action)) => self.action(action),
+            Some(Binding::OfViewer(at, action)) => self.act(at, action),
+            None => {}
+        }
+    }
+
+    /// Finds the action of a key: see [`keys`] for the order.
+    fn binding(&self, key: Key) -> Option<Binding> {
+        let page = &self.tabs[self.current];
+        let of_viewer = |focused: bool| {
+            let viewers = page.visible().filter(move |(at, _)| (*at == page.focus) == focused);
+            viewers.filter_map(move |(at, instance)| {
+                let action = instance.kind().action_of(key)?;
+                (focused || !action.needs_focus()).then(|| Binding::OfViewer(at, action.name()))
+            })
+        };
+        let general = keys::action(key).map(Binding::General);
+        match keys::is_reserved(key) {
+            true => general,
+            false => of_viewer(true).next().or(general).or_else(|| of_viewer(false).next()),
+        }
+    }
+
+    /// Performs an action of a viewer of the current tab.
+    fn act(&mut self, at: usize, action: &'static str) {
+        self.help = None;
+        let page = &mut self.tabs[self.current];
+        let Some(instance) = page.viewers.get_mut(at) else { return };
+        let viewer = instance.id();
+        let reply = instance.viewer.act(action, &mut page.session);
+        if let Some(Reply::Ask { title, text, is_filter }) = self.note(reply) {
+            let subject = Subject::OfViewer { viewer, action, title, is_filter };
+            self.question = Some(OpenQuestion::new(subject, &text));
+        }
+    }
+
+    /// Performs the action of a key.
+    pub fn action(&mut self, action: Action) {
+        if let Some(help) = &mut self.help {
+            match action {
+                Action::Go(to) => {
+                    return match to {
+                        Move::Rows(by) => help.scroll(by),
+                        Move::Pages(by) => help.scroll(by.saturating_mul(HELP_PAGE)),
+                        Move::First => help.scroll(isize::MIN),
+                        Move::Last => help.scroll(isize::MAX),
+                    };
+                }
+                // Any other key closes the help and has its usual effect.
+                _ => self.help = None,
+            }
+            if matches!(action, Action::Help | Action::Stop) {
+                return;
+            }
+        }
+        let page = &mut self.tabs[self.current];
+        let session = &mut page.session;
+        let ask = |subject, text: &str| Some(OpenQuestion::new(subject, text));
+        match action {
+            Action::Quit => self.is_over = true,
+            Action::Help => self.help = Some(Help::default()),
+            Action::EditFilter => {
+                let text = session.tab.filter().cloned().unwrap_or_default();
+                self.question = ask(Subject::Filter, &text);
+            }
+            Action::GoToTime => self.question = ask(Subject::Time, ""),
+            Action::Open => self.question = ask(Subject::Trace, ""),
+            Action::Clone => match session.again() {
+                Ok(session) => self.add_tab(session),
+                Err(error) => self.message = Some(error.to_string()),
+            },
+            Action::Close => {
+                self.tabs.remove(self.current).close(&mut self.kinds);
+                self.current = self.current.min(self.tabs.len().saturating_sub(1));
+                if self.tabs.is_empty() {
+                    self.is_over = true;
+                }
+            }
+            Action::OtherTab(by) => {
+                let tabs = self.tabs.len() as isize;
+                self.current = (self.current as isize + by).rem_euclid(tabs) as usize;
+            }
+            Action::Focus(by) => page.move_focus(by),
+            Action::Toggle(number) => page.toggle(number),
+            Action::Maximise => page.is_maximised = !page.is_maximised,
+            Action::Scroll(widths) => session.scroll(widths),
+            Action::Zoom(factor) => session.tab.zoom(factor, None),
+            Action::Fit => session.tab.fit(None),
+            Action::Step(columns) => session.step(columns, None),
+            Action::OfProcess { back } => {
+                let searched = session.search(back);
+                self.note(searched);
+            }
+            Action::Stop => session.stop_search(),
+            Action::Redraw => self.needs_clear = true,
+            Action::Suspend => self.is_suspended = true,
+            Action::Go(to) => {
+                let moved = match page.viewers.get_mut(page.focus) {
+                    Some(instance) => instance.viewer.go(to, session),
+                    None => Ok(false),
+                };
+                self.note(moved);
+            }
+        }
+    }
+
+    fn add_tab(&mut self, session: Session) {
+        self.current += 1;
+        self.tabs.insert(self.current, TabPage::new(session, &mut self.kinds));
+    }
+}

@@ -1,0 +1,200 @@
+//! A tab with its viewers.
+
+use lttv_requests::SubmitError;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::look::Look;
+use crate::session::Session;
+use crate::view::put;
+use crate::viewer::{Instance, InstanceId, KindError, Pane, ViewerKinds};
+
+/// The viewers of a new tab that are visible, and those that are hidden at first.
+const VISIBLE: [&str; 4] = ["events", "control-flow", "resources", "histogram"];
+const HIDDEN: [&str; 3] = ["statistics", "interrupts", "disks"];
+
+/// A tab with its viewers, from top to bottom.
+#[derive(Debug)]
+pub(super) struct TabPage {
+    pub(super) session: Session,
+    pub(super) viewers: Vec<Instance>,
+    /// The index of the viewer with the focus.
+    pub(super) focus: usize,
+    /// `true` if only the viewer with the focus is visible.
+    pub(super) is_maximised: bool,
+}
+
+impl TabPage {
+    /// Creates a tab with one viewer of each kind of this crate that is registered.
+    pub(super) fn new(mut session: Session, kinds: &mut ViewerKinds) -> Self {
+        let mut viewers = Vec::new();
+        for (names, is_shown) in [(&VISIBLE[..], true), (&HIDDEN, false)] {
+            for name in names {
+                if let Ok(mut instance) = kinds.open(name, &mut session) {
+                    instance.is_shown = is_shown;
+                    viewers.push(instance);
+                }
+            }
+        }
+        TabPage { session, viewers, focus: 1, is_maximised: false }
+    }
+
+    /// Closes all viewers.
+    pub(super) fn close(mut self, kinds: &mut ViewerKinds) {
+        for instance in self.viewers.drain(..) {
+            kinds.close(instance, &mut self.session);
+        }
+    }
+
+    /// Opens a viewer below the one with the focus, and moves the focus to it.
+    pub(super) fn open(
+        &mut self,
+        name: &str,
+        kinds: &mut ViewerKinds,
+    ) -> Result<InstanceId, KindError> {
+        let instance = kinds.open(name, &mut self.session)?;
+        let id = instance.id();
+        self.focus = (self.focus + 1).min(self.viewers.len());
+        self.viewers.insert(self.focus, instance);
+        Ok(id)
+    }
+
+    /// Closes the viewers for which a predicate holds.
+    pub(super) fn close_where(
+        &mut self,
+        kinds: &mut ViewerKinds,
+        is_meant: impl Fn(&Instance) -> bool,
+    ) {
+        let focus = self.viewers.get(self.focus).map(Instance::id);
+        let closed: Vec<_> = self.viewers.extract_if(.., |instance| is_meant(instance)).collect();
+        for instance in closed {
+            kinds.close(instance, &mut self.session);
+        }
+        match self.viewers.iter().position(|instance| Some(instance.id()) == focus) {
+            Some(at) => self.focus = at,
+            None => {
+                self.focus = self.focus.min(self.viewers.len().saturating_sub(1));
+                self.is_maximised = false;
+                if self.focused().is_some_and(|instance| !instance.is_shown) {
+                    self.move_focus(1);
+                }
+            }
+        }
+    }
+
+    /// Returns the viewer with the focus; `None` if there are no viewers.
+    pub(super) fn focused(&self) -> Option<&Instance> {
+        self.viewers.get(self.focus)
+    }
+
+    /// Moves the focus by this many visible viewers.
+    pub(super) fn move_focus(&mut self, by: isize) {
+        let shown: Vec<usize> =
+            (0..self.viewers.len()).filter(|at| self.viewers[*at].is_shown).collect();
+        let at = shown.iter().position(|at| *at == self.focus).unwrap_or(0) as isize;
+        let next = (at + by).rem_euclid(shown.len().max(1) as isize) as usize;
+        self.focus = shown.get(next).copied().unwrap_or(self.focus);
+    }
+
+    /// Shows or hides a viewer.
+    pub(super) fn toggle(&mut self, number: usize) {
+        let Some(instance) = self.viewers.get_mut(number) else { return };
+        instance.is_shown = !instance.is_shown;
+        if instance.is_shown {
+            self.focus = number;
+        } else if self.focus == number {
+            self.move_focus(1);
+        }
+    }
+
+    /// Returns `true` if a viewer is visible, as far as there is space.
+    fn is_visible(&self, at: usize) -> bool {
+        match self.is_maximised {
+            true => at == self.focus,
+            false => self.viewers[at].is_shown,
+        }
+    }
+
+    /// Iterates over the visible viewers, from top to bottom, and their indices.
+    pub(super) fn visible(&self) -> impl Iterator<Item = (usize, &Instance)> {
+        self.viewers.iter().enumerate().filter(|(at, _)| self.is_visible(*at))
+    }
+
+    /// Returns the visible viewers with their areas, headings included.
+    pub(super) fn areas(&self, area: Rect) -> Vec<(usize, Rect)> {
+        let mut shown: Vec<usize> = self.visible().map(|(at, _)| at).collect();
+        let least = |at: usize| self.viewers[at].viewer.height().0;
+        // If space is short, hide viewers from the end, except for the one with the focus.
+        while shown.iter().map(|at| least(*at)).sum::<u16>() > area.height {
+            let Some(last) = shown.iter().rposition(|at| *at != self.focus) else { break };
+            shown.remove(last);
+        }
+        let weights: u16 = shown.iter().map(|at| self.viewers[*at].viewer.height().1).sum();
+        let used: u16 = shown.iter().map(|at| least(*at)).sum();
+        let spare = area.height.saturating_sub(used);
+        let mut areas = Vec::new();
+        let (mut y, mut weight) = (area.y, 0);
+        for at in shown {
+            let share =
+                |weight: u16| u32::from(spare) * u32::from(weight) / u32::from(weights.max(1));
+            let before = share(weight);
+            weight += self.viewers[at].viewer.height().1;
+            let height = least(at) + (share(weight) - before) as u16;
+            let height = height.min(area.bottom().saturating_sub(y));
+            areas.push((at, Rect { y, height, ..area }));
+            y += height;
+        }
+        areas
+    }
+
+    /// Updates all visible viewers.
+    pub(super) fn update(&mut self, area: Rect) -> Result<(), SubmitError> {
+        self.session.label_width = match area.width {
+            200.. => 96,
+            130.. => 50,
+            100.. => 44,
+            70.. => 28,
+            40.. => 16,
+            16.. => 8,
+            _ => 0,
+        };
+        self.session.chart_width = area.width.saturating_sub(self.session.label_width).max(1);
+        for (at, area) in self.areas(area) {
+            self.viewers[at].viewer.update(&mut self.session, below_heading(area))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the message of a visible viewer, preferably of the one with the focus.
+    pub(super) fn message(&self) -> Option<String> {
+        let focused = self.visible().filter(|(at, _)| *at == self.focus);
+        let others = self.visible().filter(|(at, _)| *at != self.focus);
+        focused.chain(others).find_map(|(_, instance)| instance.viewer.message(&self.session))
+    }
+
+    /// Draws the headings and viewers.
+    pub(super) fn draw(&self, look: Look, area: Rect, buffer: &mut Buffer) {
+        for (at, area) in self.areas(area) {
+            let (instance, has_focus) = (&self.viewers[at], at == self.focus);
+            let viewer = &instance.viewer;
+            let style = if has_focus { look.focus() } else { look.heading() };
+            let line = Rect { height: area.height.min(1), ..area };
+            let title = format!(" {} {} ", at + 1, instance.kind().title());
+            let x = put(buffer, line, line.x, line.y, &title, style);
+            let x = put(buffer, line, x + 1, line.y, &viewer.note(&self.session), look.faint());
+            if viewer.progress() < 1.0 {
+                let progress = format!("{:.0} %", viewer.progress() * 100.0);
+                put(buffer, line, x + 2, line.y, &progress, look.heading());
+            }
+            let area = below_heading(area);
+            if area.height > 0 {
+                viewer.draw(&self.session, Pane { area, look, has_focus }, buffer);
+            }
+        }
+    }
+}
+
+/// Returns the area of a viewer without its heading.
+fn below_heading(area: Rect) -> Rect {
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+}

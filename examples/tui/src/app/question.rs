@@ -1,0 +1,116 @@
+//! The questions that the user answers with a line of text.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Modifier;
+
+use super::App;
+use crate::look::Look;
+use crate::prompt::Prompt;
+use crate::session::Session;
+use crate::time_text;
+use crate::view::put;
+use crate::viewer::{Fault, InstanceId};
+
+/// An open question, with the line that the user edits.
+#[derive(Debug)]
+pub(super) struct OpenQuestion {
+    pub(super) subject: Subject,
+    pub(super) prompt: Prompt,
+    /// The error in the answer.
+    pub(super) fault: Option<Fault>,
+}
+
+/// The subject of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The filter of the tab.
+    Filter,
+    /// The time to go to.
+    Time,
+    /// The directory of a trace to open in another tab.
+    Trace,
+    /// A question of a viewer's action.
+    OfViewer {
+        viewer: InstanceId,
+        action: &'static str,
+        title: &'static str,
+        /// `true` if the answer is a filter.
+        is_filter: bool,
+    },
+}
+
+impl Subject {
+    /// Returns the text before the line.
+    fn title(self) -> &'static str {
+        match self {
+            Subject::Filter => "filter: ",
+            Subject::Time => "go to: ",
+            Subject::Trace => "open: ",
+            Subject::OfViewer { title, .. } => title,
+        }
+    }
+}
+
+impl OpenQuestion {
+    /// Creates a question, with an initial text of the line.
+    pub(super) fn new(subject: Subject, text: &str) -> Self {
+        OpenQuestion { subject, prompt: Prompt::new(text), fault: None }
+    }
+
+    /// Draws the question and its line. Returns the position of the cursor.
+    pub(super) fn draw(&self, look: Look, line: Rect, buffer: &mut Buffer) -> Position {
+        let blank = " ".repeat(line.width.into());
+        put(buffer, line, line.x, line.y, &blank, Default::default());
+        let x = put(buffer, line, line.x, line.y, self.subject.title(), look.heading());
+        // A long text is scrolled so that the cursor is visible.
+        let text: Vec<char> = self.prompt.text().chars().collect();
+        let room = usize::from(line.right().saturating_sub(x)).max(2);
+        let from = (self.prompt.cursor() + 1).saturating_sub(room);
+        let shown: String = text.iter().skip(from).collect();
+        let end = put(buffer, line, x, line.y, &shown, Default::default());
+        if let Some(fault) = &self.fault {
+            let at = x.saturating_add(fault.column.saturating_sub(from) as u16);
+            if let Some(cell) = buffer.cell_mut((at, line.y)).filter(|_| at < line.right()) {
+                cell.set_style(look.error().add_modifier(Modifier::REVERSED));
+            }
+            put(buffer, line, end + 2, line.y, &fault.text, look.error());
+        }
+        let column = x.saturating_add((self.prompt.cursor() - from) as u16);
+        Position { x: column.min(line.right().saturating_sub(1)), y: line.y }
+    }
+}
+
+impl App {
+    /// Handles the answer to a question. A faulty answer stays open.
+    pub(super) fn answer(&mut self, mut question: OpenQuestion) {
+        if let Err(fault) = self.accept(question.subject, &question.prompt.text()) {
+            question.fault = Some(fault);
+            self.question = Some(question);
+        }
+    }
+
+    /// Performs what the answer to a question demands.
+    fn accept(&mut self, subject: Subject, text: &str) -> Result<(), Fault> {
+        let page = &mut self.tabs[self.current];
+        match subject {
+            Subject::Filter => page.session.set_filter(text)?,
+            Subject::Time => {
+                let time = time_text::parse(text, page.session.span().start)
+                    .ok_or_else(|| Fault::new("seconds, or +seconds from the start"))?;
+                page.session.tab.set_time(time, None);
+            }
+            Subject::Trace => {
+                let opened = Session::open(&[text]);
+                self.add_tab(opened.map_err(|error| Fault::new(error.to_string()))?);
+            }
+            Subject::OfViewer { viewer, action, .. } => {
+                let of_id = page.viewers.iter_mut().find(|instance| instance.id() == viewer);
+                if let Some(instance) = of_id {
+                    instance.viewer.answer(action, text, &mut page.session)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

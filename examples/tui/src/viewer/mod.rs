@@ -1,0 +1,196 @@
+//! Viewers: what the application requires of them, and the registry of their kinds.
+//!
+//! The application draws any number of viewers of each registered [kind](ViewerKind), in any
+//! tab. Those of this crate are registered like others ([`view::kinds`](crate::view::kinds)).
+//!
+//! ```
+//! use lttv_requests::SubmitError;
+//! use lttv_tui::app::App;
+//! use lttv_tui::keys::Key;
+//! use lttv_tui::look::Look;
+//! use lttv_tui::session::Session;
+//! use lttv_tui::view::put;
+//! use lttv_tui::viewer::{Pane, Reply, Viewer, ViewerAction, ViewerKind};
+//! use ratatui::buffer::Buffer;
+//! use ratatui::layout::Rect;
+//!
+//! /// The start of the time window.
+//! #[derive(Debug, Default)]
+//! struct Begin {
+//!     is_exact: bool,
+//! }
+//!
+//! impl Viewer for Begin {
+//!     fn height(&self) -> (u16, u16) {
+//!         (2, 0)
+//!     }
+//!
+//!     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
+//!         let ns = session.tab.window().start().as_ns();
+//!         let text = if self.is_exact { format!("{ns} ns") } else { format!("{} s", ns / 1_000_000_000) };
+//!         put(buffer, pane.area, pane.area.x, pane.area.y, &text, pane.look.heading());
+//!     }
+//!
+//!     fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+//!         self.is_exact ^= action == "exact";
+//!         Ok(Reply::Done)
+//!     }
+//! }
+//!
+//! let kind = ViewerKind::new("begin", "Begin", |_| Box::<Begin>::default())
+//!     .summary("the start of the time window")
+//!     .action(ViewerAction::new("exact", "show nanoseconds", [Key::char('e')]));
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+//! let mut app = App::new(Session::open(&[path])?, Look::Mono);
+//! app.register(kind)?;
+//! app.open_viewer("begin")?;
+//! app.open_viewer("begin")?;
+//! assert_eq!(app.kinds().instances("begin").len(), 2);
+//! app.unregister("begin");
+//! assert!(app.kinds().find("begin").is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt;
+
+use lttv_filter::FilterError;
+use lttv_requests::SubmitError;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::keys::Move;
+use crate::look::Look;
+use crate::session::Session;
+
+mod instance;
+mod kind;
+mod kinds;
+
+pub(crate) use instance::Instance;
+pub use instance::{InstanceId, Setup};
+pub use kind::{ViewerAction, ViewerKind};
+pub use kinds::{KindError, ViewerKinds};
+
+/// A viewer of a tab.
+pub trait Viewer: fmt::Debug {
+    /// Returns the least number of lines that it needs, heading included, and the weight of
+    /// its share of the remaining lines.
+    fn height(&self) -> (u16, u16);
+
+    /// Updates the viewer for changes of the session and submits requests for missing data.
+    /// Called before each frame, with the area below the heading.
+    ///
+    /// # Errors
+    ///
+    /// If a request is refused.
+    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
+        let _ = (session, area);
+        Ok(())
+    }
+
+    /// Draws the viewer below its heading.
+    fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer);
+
+    /// Moves the selection while the viewer has the focus. Returns `true` if it can be moved.
+    ///
+    /// # Errors
+    ///
+    /// If a request is refused.
+    fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
+        let _ = (to, session);
+        Ok(false)
+    }
+
+    /// Performs an action of the viewer's kind, given its name.
+    ///
+    /// # Errors
+    ///
+    /// If a request is refused.
+    fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
+        let _ = (action, session);
+        Ok(Reply::Done)
+    }
+
+    /// Accepts the answer to the question of an action.
+    ///
+    /// # Errors
+    ///
+    /// If the answer is not valid. The question stays open then.
+    fn answer(&mut self, action: &str, text: &str, session: &mut Session) -> Result<(), Fault> {
+        let _ = (action, text, session);
+        Ok(())
+    }
+
+    /// Returns the text in its heading after the title.
+    fn note(&self, session: &Session) -> String {
+        let _ = session;
+        String::new()
+    }
+
+    /// Returns a message for the last line of the screen.
+    fn message(&self, session: &Session) -> Option<String> {
+        let _ = session;
+        None
+    }
+
+    /// Returns the part of its data that is available, from 0 to 1.
+    fn progress(&self) -> f64 {
+        1.0
+    }
+}
+
+/// The place in which a viewer is drawn.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Pane {
+    /// The area below the heading.
+    pub area: Rect,
+    /// The colours of the terminal.
+    pub look: Look,
+    /// `true` if the viewer has the focus.
+    pub has_focus: bool,
+}
+
+/// The result of an action of a viewer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reply {
+    /// The action was performed.
+    Done,
+    /// The user is asked for a line of text, which [`Viewer::answer`] accepts.
+    Ask {
+        /// The text before the line.
+        title: &'static str,
+        /// The line to edit.
+        text: String,
+        /// `true` if the line is a filter.
+        is_filter: bool,
+    },
+}
+
+/// An error in the answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Fault {
+    /// The column in the answer, from 0.
+    pub column: usize,
+    /// The text of the error.
+    pub text: String,
+}
+
+impl Fault {
+    /// Creates an error in the whole answer.
+    pub fn new(text: impl Into<String>) -> Self {
+        Fault { column: 0, text: text.into() }
+    }
+}
+
+impl From<FilterError> for Fault {
+    /// Creates a fault from the first diagnostic of a filter.
+    fn from(error: FilterError) -> Self {
+        let Some(first) = error.diagnostics().first() else { return Fault::new(error.to_string()) };
+        let before = error.text().get(..first.span.start as usize).unwrap_or_default();
+        Fault { column: before.chars().count(), text: first.to_string() }
+    }
+}

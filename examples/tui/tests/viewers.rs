@@ -1,0 +1,186 @@
+//! Kinds of viewers that programs add, and their keys.
+
+mod support;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lttv_requests::{EventsRequest, SubmitError};
+use lttv_tui::keys::{self, Key};
+use lttv_tui::look::Look;
+use lttv_tui::session::Session;
+use lttv_tui::view::put;
+use lttv_tui::viewer::{
+    Fault, KindError, Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind, ViewerKinds,
+};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+use support::Screen;
+
+/// The actions that viewers have performed.
+type Log = Rc<RefCell<Vec<String>>>;
+
+/// A viewer that records its actions, and reads all events again and again.
+#[derive(Debug)]
+struct Recorder {
+    log: Log,
+    answer: String,
+}
+
+impl Recorder {
+    fn kind(name: &'static str, log: &Log, actions: Vec<ViewerAction>) -> ViewerKind {
+        let log = log.clone();
+        let construct = move |setup: &mut Setup<'_>| {
+            let owner = setup.owner();
+            let request = EventsRequest::new(owner).on_every_event(|_, _| ());
+            setup.session.scheduler.submit(request).expect("no position");
+            Box::new(Recorder { log: log.clone(), answer: String::new() }) as Box<dyn Viewer>
+        };
+        let kind = ViewerKind::new(name, "Recorder", construct).summary("records its actions");
+        actions.into_iter().fold(kind, ViewerKind::action)
+    }
+}
+
+impl Viewer for Recorder {
+    fn height(&self) -> (u16, u16) {
+        (2, 0)
+    }
+
+    fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
+        let text = format!("answer: {}", self.answer);
+        put(buffer, pane.area, pane.area.x, pane.area.y, &text, pane.look.heading());
+    }
+
+    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+        self.log.borrow_mut().push(action.to_owned());
+        Ok(match action {
+            "ask" => Reply::Ask { title: "even: ", text: "1".to_owned(), is_filter: false },
+            _ => Reply::Done,
+        })
+    }
+
+    fn answer(&mut self, action: &str, text: &str, _: &mut Session) -> Result<(), Fault> {
+        let number: u32 = text.parse().map_err(|_| Fault::new("not a number"))?;
+        if number % 2 == 1 {
+            return Err(Fault::new("odd"));
+        }
+        self.answer = format!("{action} {number}");
+        Ok(())
+    }
+}
+
+fn screen() -> Screen {
+    Screen::open(120, 40, Look::True)
+}
+
+fn action(name: &'static str, keys: &[Key]) -> ViewerAction {
+    ViewerAction::new(name, "an action of the recorder", keys.iter().copied())
+}
+
+#[test]
+fn a_key_is_looked_up_first_in_the_viewer_with_the_focus() {
+    let (mut screen, log) = (screen(), Log::default());
+    let actions = vec![
+        // `n` has a general action, `a` one of other viewers, `y` has none.
+        action("own", &[Key::char('n'), Key::char('a'), Key::char('y')]),
+        action("anywhere", &[Key::char('z'), Key::char('+'), Key::char('\\')]).without_focus(),
+    ];
+    screen.app.register(Recorder::kind("recorder", &log, actions)).expect("no conflict");
+    screen.app.open_viewer("recorder").expect("it is registered");
+    screen.settle();
+    screen.type_text("nay");
+    assert_eq!(log.take(), ["own", "own", "own"]);
+    screen.type_text("z+");
+    assert_eq!(log.take(), ["anywhere", "anywhere"]);
+    assert_eq!(screen.status("width"), "964.87 ms", "the focus has precedence over zooming");
+    // Without the focus, general keys have precedence, and most keys of viewers do not work.
+    screen.press(KeyCode::Tab);
+    screen.type_text("ay");
+    assert_eq!(log.take(), [""; 0]);
+    screen.type_text("z+");
+    assert_eq!(log.take(), ["anywhere"]);
+    assert_eq!(screen.status("width"), "482.43 ms");
+    // Of several viewers without the focus, the first visible one from the top performs it.
+    screen.type_text("\\");
+    assert!(screen.line_with("filter of the list:").is_some(), "{}", screen.text());
+    screen.press(KeyCode::Esc);
+    screen.type_text("1\\");
+    assert_eq!(log.take(), ["anywhere"], "the list is hidden");
+}
+
+#[test]
+fn reserved_keys_cannot_be_taken() {
+    let mut kinds = ViewerKinds::new();
+    let log = Log::default();
+    let reserved = [
+        Key::char('q'),
+        Key::char('?'),
+        Key::char('1'),
+        Key::control('c'),
+        Key::new(KeyCode::Tab),
+        Key::new(KeyCode::Esc),
+        Key::new(KeyCode::Down),
+    ];
+    for key in reserved {
+        assert!(keys::is_reserved(key), "{key}");
+        let kind = Recorder::kind("recorder", &log, vec![action("own", &[key])]);
+        let expected = KindError::ReservedKey { kind: "recorder".to_owned(), key };
+        assert_eq!(kinds.register(kind), Err(expected));
+    }
+    assert_eq!(kinds.iter().len(), 0);
+}
+
+#[test]
+fn a_kind_with_ambiguous_names_or_keys_is_refused() {
+    let (mut kinds, log) = (ViewerKinds::new(), Log::default());
+    let kind = |name, actions| Recorder::kind(name, &log, actions);
+    for name in ["", "two words", "ä", "a\n"] {
+        assert_eq!(kinds.register(kind(name, vec![])), Err(KindError::Name(name.to_owned())));
+    }
+    let y = Key::char('y');
+    let twice = vec![action("one", &[y]), action("two", &[y])];
+    let expected = KindError::DuplicateKey { kind: "a".to_owned(), key: y };
+    assert_eq!(kinds.register(kind("a", twice)), Err(expected));
+    let twice = vec![action("one", &[]), action("one", &[])];
+    let expected = KindError::DuplicateAction { kind: "a".to_owned(), action: "one".to_owned() };
+    assert_eq!(kinds.register(kind("a", twice)), Err(expected));
+    assert_eq!(kinds.register(kind("a", vec![])), Ok(()));
+    assert_eq!(kinds.register(kind("a", vec![])), Err(KindError::Duplicate("a".to_owned())));
+    // Kinds may share a key: the focus decides.
+    for name in ["b", "c"] {
+        assert_eq!(kinds.register(kind(name, vec![action("one", &[y])])), Ok(()));
+    }
+}
+
+#[test]
+fn the_help_lists_the_keys_of_each_viewer() {
+    let mut screen = Screen::open(120, 90, Look::True);
+    let own = action("own", &[Key::char('y'), Key::control('y')]);
+    let kind = Recorder::kind("recorder", &Log::default(), vec![own]);
+    screen.app.register(kind).expect("no conflict");
+    screen.type_text("?");
+    let lines = screen.lines();
+    let at = |text: &str| lines.iter().position(|line| line.trim() == text).expect("a title");
+    let below = |title| lines[at(title) + 1].split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(below("Recorder"), "y Ctrl-Y an action of the recorder");
+    assert_eq!(below("Interrupts"), "Enter go to the longest handler of the interrupt");
+    assert_eq!(below("Statistics"), "s show another table");
+    screen.app.unregister("recorder");
+    screen.settle();
+    assert!(screen.line_with("Recorder").is_none());
+}
+
+#[test]
+fn a_viewer_asks_for_a_line_and_may_refuse_it() {
+    let (mut screen, log) = (screen(), Log::default());
+    let ask = action("ask", &[Key::char('y')]);
+    screen.app.register(Recorder::kind("recorder", &log, vec![ask])).expect("no conflict");
+    screen.app.open_viewer("recorder").expect("it is registered");
+    screen.settle();
+    screen.press(KeyCode::Char('y'));
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with("even: 1  odd").is_some(), "{}", screen.text());
+    screen.type_text("2");
+    screen.press(KeyCode::Enter);
+    assert!(screen.line_with("answer: ask 12").is_some(), "{}", screen.text());
+}
