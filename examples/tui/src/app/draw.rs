@@ -29,6 +29,9 @@ impl App {
         if let Some(help) = &mut self.help {
             help.draw(&self.kinds, self.look, area, buffer);
         }
+        if let Some(pick) = &mut self.pick {
+            pick.list.draw(self.look, lines.viewers, buffer);
+        }
         let cursor = lines.bottom.and_then(|line| self.draw_bottom(line, buffer));
         if let Some(cursor) = cursor {
             frame.set_cursor_position(cursor);

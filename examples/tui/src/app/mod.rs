@@ -6,6 +6,7 @@ use lttv_requests::SubmitError;
 use ratatui::crossterm::event::KeyEvent;
 
 use self::page::TabPage;
+use self::pick::OpenPick;
 use self::question::{OpenQuestion, Subject};
 use crate::keys::{self, Action, Key, Move};
 use crate::look::Look;
@@ -13,10 +14,12 @@ use crate::prompt::Edit;
 use crate::session::Session;
 use crate::view;
 use crate::view::help::Help;
-use crate::viewer::{Reply, ViewerKinds};
+use crate::view::pick_list::Picked;
+use crate::viewer::{Instance, Reply, ViewerKinds};
 
 mod draw;
 mod page;
+mod pick;
 mod question;
 mod viewers;
 
@@ -38,6 +41,7 @@ pub struct App {
     tabs: Vec<TabPage>,
     current: usize,
     question: Option<OpenQuestion>,
+    pick: Option<OpenPick>,
     message: Option<String>,
     help: Option<Help>,
     is_over: bool,
@@ -71,6 +75,7 @@ impl App {
             kinds,
             current: 0,
             question: None,
+            pick: None,
             message: None,
             help: None,
             is_over: false,
@@ -117,7 +122,7 @@ impl App {
         result.map_err(|error| self.message = Some(error.to_string())).ok()
     }
 
-    /// Handles a key: passes it to the open question, or performs its action.
+    /// Handles a key: passes it to the open question or list, or performs its action.
     pub fn key(&mut self, key: KeyEvent) {
         if let Some(mut question) = self.question.take() {
             match question.prompt.key(key) {
@@ -127,6 +132,14 @@ impl App {
                     self.question = Some(question);
                 }
                 Edit::Done => self.answer(question),
+            }
+            return;
+        }
+        if let Some(mut pick) = self.pick.take() {
+            match pick.list.key(key) {
+                Picked::Cancelled => {}
+                Picked::Going => self.pick = Some(pick),
+                Picked::Item(item) => self.picked(&pick, item),
             }
             return;
         }
@@ -218,6 +231,13 @@ impl App {
             }
             Action::Focus(by) => page.move_focus(by),
             Action::Toggle(number) => page.toggle(number),
+            Action::OpenViewer => self.pick_kind(),
+            Action::CloseViewer => {
+                if let Some(viewer) = page.focused().map(Instance::id) {
+                    self.close_viewer(viewer);
+                }
+            }
+            Action::MoveViewer(by) => page.move_viewer(by),
             Action::Maximise => page.is_maximised = !page.is_maximised,
             Action::Scroll(widths) => session.scroll(widths),
             Action::Zoom(factor) => session.tab.zoom(factor, None),

@@ -96,6 +96,18 @@ impl TabPage {
         self.focus = shown.get(next).copied().unwrap_or(self.focus);
     }
 
+    /// Moves the viewer with the focus by this many visible viewers, if there are so many.
+    pub(super) fn move_viewer(&mut self, by: isize) {
+        let shown: Vec<usize> =
+            (0..self.viewers.len()).filter(|at| self.viewers[*at].is_shown).collect();
+        let at = shown.iter().position(|at| *at == self.focus);
+        let target = at.and_then(|at| at.checked_add_signed(by)).and_then(|to| shown.get(to));
+        let Some(target) = target.copied() else { return };
+        let moved = self.viewers.remove(self.focus);
+        self.viewers.insert(target, moved);
+        self.focus = target;
+    }
+
     /// Shows or hides a viewer.
     pub(super) fn toggle(&mut self, number: usize) {
         let Some(instance) = self.viewers.get_mut(number) else { return };
@@ -174,6 +186,9 @@ impl TabPage {
 
     /// Draws the headings and viewers.
     pub(super) fn draw(&self, look: Look, area: Rect, buffer: &mut Buffer) {
+        if self.viewers.is_empty() {
+            put(buffer, area, area.x + 1, area.y, "no viewers: v opens one", look.heading());
+        }
         for (at, area) in self.areas(area) {
             let (instance, has_focus) = (&self.viewers[at], at == self.focus);
             let viewer = &instance.viewer;

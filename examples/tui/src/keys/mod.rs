@@ -39,6 +39,12 @@ pub enum Action {
     Focus(isize),
     /// Shows or hides the viewer of this index.
     Toggle(usize),
+    /// Lets the user pick a kind, and opens a viewer of it.
+    OpenViewer,
+    /// Closes the viewer with the focus.
+    CloseViewer,
+    /// Moves the viewer with the focus by this many visible viewers, down if positive.
+    MoveViewer(isize),
     /// Shows only the viewer with the focus, or all viewers again.
     Maximise,
     /// Moves in the viewer with the focus.
@@ -142,6 +148,10 @@ const LINES: &[Line] = &[
     more(Char('7'), Toggle(6)),
     more(Char('8'), Toggle(7)),
     more(Char('9'), Toggle(8)),
+    line(Char('v'), OpenViewer, "v", "open a viewer: another list, chart or table"),
+    line(Char('X'), CloseViewer, "X", "close the viewer"),
+    line(Char('J'), MoveViewer(1), "J K", "move the viewer down, up"),
+    more(Char('K'), MoveViewer(-1)),
     line(Char('m'), Maximise, "m", "show only this viewer, or all again"),
     line(Char('o'), Open, "o", "open a trace in another tab"),
     line(Char('c'), Clone, "c", "open the same traces in another tab"),
@@ -162,7 +172,7 @@ impl Action {
     fn is_reserved(self) -> bool {
         match self {
             Quit | Help | Stop | Redraw | Suspend | OtherTab(_) | Focus(_) | Toggle(_)
-            | Maximise | Go(_) => true,
+            | OpenViewer | CloseViewer | MoveViewer(_) | Maximise | Go(_) => true,
             EditFilter
             | GoToTime
             | Open

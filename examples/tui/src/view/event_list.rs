@@ -27,6 +27,8 @@ pub struct EventListView {
     is_new: bool,
     /// The text and the compiled form of the list's filter.
     own: Option<(String, Rc<KernelFilters>)>,
+    /// `true` if the list has a position of its own, and does not follow that of the tab.
+    stays: bool,
     /// `true` after a key until the selection has arrived.
     is_moving: bool,
 }
@@ -34,11 +36,13 @@ pub struct EventListView {
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
     let process = "select the process of the event";
+    let stay = "stay here, or follow the current time and event again";
     let filter = ViewerAction::new("filter", "filter of this list only", [Key::char('\\')]);
     ViewerKind::new("events", "Events", |setup| Box::new(EventListView::new(setup)))
         .summary("the events around the current time that pass the filters")
         .action(ViewerAction::new("process", process, [Key::new(KeyCode::Enter)]))
         .action(filter.without_focus())
+        .action(ViewerAction::new("stay", stay, [Key::char('f')]))
 }
 
 /// The columns: heading, width, and the least width of the list at which the column is
@@ -62,6 +66,7 @@ impl EventListView {
             id: setup.viewer(),
             is_new: true,
             own: None,
+            stays: false,
             is_moving: false,
         }
     }
@@ -70,15 +75,30 @@ impl EventListView {
     fn refilter(&mut self, session: &mut Session) -> Result<(), SubmitError> {
         let filters = session.filters.iter().chain(self.own.as_ref().map(|(_, own)| own));
         let filters = filters.cloned().collect();
-        let place = match session.tab.position() {
+        let own = self.list.selected().filter(|_| self.stays).map(|row| row.position);
+        let place = match own.as_ref().or(session.tab.position()) {
             Some(position) => Start::from(position),
             None => Start::from(session.tab.time()),
         };
         self.list.set_filters(&mut session.servers(), filters, place)
     }
 
+    /// Goes to the position or the time of the tab.
+    fn follow(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        match session.tab.position().cloned() {
+            Some(position) => self.list.go_to_position(&mut session.servers(), &position),
+            None => {
+                let time = session.tab.time();
+                self.list.go_to_time(&mut session.servers(), time)
+            }
+        }
+    }
+
     /// Sets the position of the tab to the selected event.
     fn report(&self, session: &mut Session) {
+        if self.stays {
+            return;
+        }
         let row = self.list.selected();
         if let Some(position) = row.map(|row| row.position.clone()) {
             // The position is of this traceset, so it is not refused.
@@ -100,7 +120,9 @@ impl Viewer for EventListView {
         }
         let list = &mut self.list;
         list.set_height(usize::from(area.height.saturating_sub(1)));
-        if !is_new
+        if self.stays {
+            // The list keeps its position.
+        } else if !is_new
             && changes.position
             && let Some(position) = session.tab.position().cloned()
         {
@@ -183,6 +205,12 @@ impl Viewer for EventListView {
                 let text = self.own.as_ref().map_or_else(String::new, |(text, _)| text.clone());
                 return Ok(Reply::Ask { title: "filter of the list: ", text, is_filter: true });
             }
+            "stay" => {
+                self.stays = !self.stays;
+                if !self.stays {
+                    self.follow(session)?;
+                }
+            }
             _ => {}
         }
         Ok(Reply::Done)
@@ -198,7 +226,8 @@ impl Viewer for EventListView {
     fn note(&self, session: &Session) -> String {
         let busy = self.list.is_busy();
         let own = self.own.as_ref().map(|(own, _)| format!("own filter: {own}"));
-        let own = own.unwrap_or_default();
+        let stays = self.stays.then(|| "stays here".to_owned());
+        let own = stays.into_iter().chain(own).collect::<Vec<_>>().join("  ");
         match (busy, session.filters.is_some() || self.own.is_some()) {
             (true, true) => format!("searching … {own}"),
             _ => own,

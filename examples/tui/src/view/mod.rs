@@ -17,6 +17,7 @@ pub mod event_list;
 pub mod help;
 pub mod histogram;
 pub mod interrupts;
+pub mod pick_list;
 pub mod resources;
 pub mod statistics;
 pub mod status;

@@ -1,0 +1,46 @@
+//! The lists from which the user picks an item.
+
+use super::App;
+use crate::view::pick_list::PickList;
+
+/// An open list.
+#[derive(Debug)]
+pub(super) struct OpenPick {
+    subject: PickSubject,
+    pub(super) list: PickList,
+}
+
+/// The subject of a list, with the meaning of its items.
+#[derive(Debug)]
+enum PickSubject {
+    /// The kind of a new viewer: the names of the kinds.
+    Kind(Vec<&'static str>),
+}
+
+impl App {
+    /// Lets the user pick the kind of a new viewer.
+    pub(super) fn pick_kind(&mut self) {
+        let names = self.kinds.iter().map(|kind| kind.name()).collect();
+        let items = self.kinds.iter().map(|kind| {
+            let opened = self.viewers().filter(|(_, name)| *name == kind.name()).count();
+            let opened =
+                if opened > 0 { format!("  ({opened} in this tab)") } else { String::new() };
+            (kind.title().to_owned(), format!("{}{opened}", kind.purpose()))
+        });
+        let list = PickList::new("Open a viewer", items);
+        self.pick = Some(OpenPick { subject: PickSubject::Kind(names), list });
+    }
+
+    /// Performs what picking an item demands.
+    pub(super) fn picked(&mut self, pick: &OpenPick, item: usize) {
+        match &pick.subject {
+            PickSubject::Kind(names) => {
+                if let Some(name) = names.get(item)
+                    && let Err(error) = self.open_viewer(name)
+                {
+                    self.message = Some(error.to_string());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A list over the viewers, from which the user picks an item.
+
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+
+use super::{Scroll, canvas, put};
+use crate::keys::Move;
+use crate::look::Look;
+
+/// A list of items with a selected one.
+#[derive(Debug, Clone)]
+pub struct PickList {
+    title: String,
+    /// The items: label and explanation.
+    items: Vec<(String, String)>,
+    scroll: Scroll,
+}
+
+/// The effect of a key on a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Picked {
+    /// The user still picks.
+    Going,
+    /// The item at this index was picked.
+    Item(usize),
+    /// The user picks no item.
+    Cancelled,
+}
+
+/// The least width of a list, if there is space.
+const LEAST_WIDTH: u16 = 30;
+
+impl PickList {
+    /// Creates a list of items with labels and explanations. The first one is selected.
+    pub fn new(
+        title: impl Into<String>,
+        items: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        let items = items.into_iter().collect();
+        PickList { title: title.into(), items, scroll: Scroll::default() }
+    }
+
+    /// Handles a key: moves the selection, or ends picking. Digits pick one of the first nine
+    /// items.
+    pub fn key(&mut self, key: KeyEvent) -> Picked {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let to = match key.code {
+            KeyCode::Esc => return Picked::Cancelled,
+            KeyCode::Char('c' | 'g') if control => return Picked::Cancelled,
+            KeyCode::Char('q') => return Picked::Cancelled,
+            KeyCode::Enter if self.items.is_empty() => return Picked::Cancelled,
+            KeyCode::Enter => return Picked::Item(self.scroll.selected),
+            KeyCode::Char(c @ '1'..='9') => {
+                let at = c as usize - '1' as usize;
+                return if at < self.items.len() { Picked::Item(at) } else { Picked::Going };
+            }
+            KeyCode::Up | KeyCode::BackTab | KeyCode::Char('k') => Move::Rows(-1),
+            KeyCode::Down | KeyCode::Tab | KeyCode::Char('j') => Move::Rows(1),
+            KeyCode::PageUp => Move::Pages(-1),
+            KeyCode::PageDown => Move::Pages(1),
+            KeyCode::Home => Move::First,
+            KeyCode::End => Move::Last,
+            _ => return Picked::Going,
+        };
+        self.scroll.go(to, self.items.len());
+        Picked::Going
+    }
+
+    /// Draws the list in the middle of an area.
+    pub fn draw(&mut self, look: Look, area: Rect, buffer: &mut Buffer) {
+        let chars = |text: &String| text.chars().count() as u16;
+        let label = self.items.iter().map(|(label, _)| chars(label)).max().unwrap_or(0);
+        let detail = self.items.iter().map(|(_, detail)| chars(detail)).max().unwrap_or(0);
+        let wanted = (label + detail + 9).max(chars(&self.title) + 4).max(LEAST_WIDTH);
+        let (width, height) = (wanted.min(area.width), self.items.len() as u16 + 2);
+        let height = height.min(area.height);
+        let inside = Rect {
+            x: area.x + (area.width - width) / 2,
+            y: area.y + (area.height - height) / 2,
+            width,
+            height,
+        };
+        canvas(look, inside, buffer);
+        let heading = look.canvas().patch(look.heading());
+        put(buffer, inside, inside.x.saturating_add(2), inside.y, &self.title, heading);
+        self.scroll.fit(self.items.len(), height.saturating_sub(2));
+        let shown = self.items.iter().enumerate().skip(self.scroll.top);
+        for ((at, (text, more)), y) in
+            shown.zip(inside.y + 1..inside.bottom().saturating_sub(1).max(inside.y + 1))
+        {
+            let is_selected = at == self.scroll.selected;
+            let style = if is_selected { look.selected() } else { look.canvas() };
+            let line = Rect { y, height: 1, ..inside };
+            buffer.set_style(line.intersection(buffer.area), style);
+            let number = if at < 9 { format!("{}", at + 1) } else { String::new() };
+            put(buffer, line, line.x.saturating_add(2), y, &number, style);
+            put(buffer, line, line.x.saturating_add(5), y, text, style);
+            put(buffer, line, line.x.saturating_add(7).saturating_add(label), y, more, style);
+        }
+        let hint = "Enter picks, Esc leaves";
+        if height > 1 {
+            let y = inside.bottom() - 1;
+            put(buffer, inside, inside.x.saturating_add(2), y, hint, look.canvas());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(list: &mut PickList, code: KeyCode) -> Picked {
+        list.key(KeyEvent::new(code, KeyModifiers::NONE))
+    }
+
+    #[test]
+    fn items_are_picked_by_selection_or_number() {
+        let item = |name: &str| (name.to_owned(), String::new());
+        let mut list = PickList::new("Which", ["a", "b", "c"].map(item));
+        assert_eq!(press(&mut list, KeyCode::Down), Picked::Going);
+        assert_eq!(press(&mut list, KeyCode::Enter), Picked::Item(1));
+        assert_eq!(press(&mut list, KeyCode::Char('3')), Picked::Item(2));
+        assert_eq!(press(&mut list, KeyCode::Char('4')), Picked::Going);
+        assert_eq!(press(&mut list, KeyCode::End), Picked::Going);
+        assert_eq!(press(&mut list, KeyCode::Enter), Picked::Item(2));
+        assert_eq!(press(&mut list, KeyCode::Esc), Picked::Cancelled);
+        let mut empty = PickList::new("Which", []);
+        assert_eq!(press(&mut empty, KeyCode::Enter), Picked::Cancelled);
+    }
+}
