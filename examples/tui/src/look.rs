@@ -22,7 +22,9 @@ pub enum Look {
 /// The background of charts in any theme: their colours are chosen for it.
 const BLACK: Rgb = Rgb(0, 0, 0);
 const MARKER: Rgb = Rgb(0x50, 0x50, 0x50);
+const RANGE: Rgb = Rgb(0x1c, 0x3a, 0x6e);
 const COUNT: Rgb = Rgb(0x00, 0xd0, 0x00);
+const OVERFLOW: Rgb = Rgb(0xff, 0xff, 0xff);
 
 impl Look {
     /// Creates a look from environment variables: `NO_COLOR`, `COLORTERM`, `TERM`.
@@ -90,11 +92,31 @@ impl Look {
         (sign, self.canvas().fg(self.color(COUNT)))
     }
 
+    /// Returns the sign and style of a histogram bar that extends above the chart. `is_top` is
+    /// true for its topmost line.
+    pub fn overflow(self, is_top: bool) -> (char, Style) {
+        let sign = match (self, is_top) {
+            (Look::Mono, true) => '^',
+            (Look::Mono, false) => '#',
+            _ => '█',
+        };
+        (sign, self.canvas().fg(self.color(OVERFLOW)))
+    }
+
     /// Returns the style of the current time in a chart.
     pub fn marker(self) -> Style {
         match self {
             Look::Mono => Style::new().add_modifier(Modifier::REVERSED),
             _ => Style::new().bg(self.color(MARKER)),
+        }
+    }
+
+    /// Returns the style of a selected time range in a chart.
+    pub fn range(self) -> Style {
+        match self {
+            Look::Mono => Style::new().add_modifier(Modifier::UNDERLINED),
+            Look::Sixteen => Style::new().bg(Color::Blue),
+            _ => Style::new().bg(self.color(RANGE)),
         }
     }
 

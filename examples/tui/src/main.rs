@@ -7,9 +7,10 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod signals;
+mod terminal;
 
 use std::error::Error;
-use std::io::{self, stdout};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -22,8 +23,6 @@ use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 use signals::SignalState;
 
 /// Browse traces in a terminal: events, processes, resources, statistics
@@ -40,6 +39,13 @@ struct Cli {
     /// Use no colours, as with NO_COLOR in the environment
     #[arg(long)]
     mono: bool,
+
+    /// Let the terminal keep the mouse, for example to select text
+    ///
+    /// Otherwise clicks, drags and the wheel act on the viewers. Most terminals still select
+    /// text while Shift is pressed.
+    #[arg(long)]
+    no_mouse: bool,
 }
 
 /// The time to wait for input when there is nothing to do.
@@ -66,9 +72,9 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, look);
     let signals = SignalState::watch()?;
-    let mut terminal = ratatui::try_init()?;
-    let result = show(&mut app, &mut terminal, &signals);
-    let restored = ratatui::try_restore();
+    let mut screen = terminal::prepare(!cli.no_mouse)?;
+    let result = show(&mut app, &mut screen, &signals);
+    let restored = terminal::restore();
     if let Some(status) = signals.status() {
         return Ok(Some(status));
     }
@@ -92,10 +98,10 @@ fn show(app: &mut App, terminal: &mut DefaultTerminal, signals: &SignalState) ->
         if by_key && !signals::can_be_continued() {
             app.tell("cannot suspend: no shell would continue the program");
         } else if by_key || signals.take_suspend() {
-            suspend(terminal)?;
+            terminal::suspend(terminal)?;
         }
         if app.take_clear() {
-            clear(terminal)?;
+            terminal::clear(terminal)?;
         }
         terminal.draw(|frame| app.draw(frame))?;
         let drawn = Instant::now();
@@ -117,30 +123,13 @@ fn show(app: &mut App, terminal: &mut DefaultTerminal, signals: &SignalState) ->
     Ok(())
 }
 
-/// Clears the screen, so that the next frame is drawn completely. [`DefaultTerminal::clear`]
-/// would query the terminal for its cursor, and fail if the answer does not arrive among
-/// the keys.
-fn clear(terminal: &mut DefaultTerminal) -> io::Result<()> {
-    let size = terminal.size()?;
-    terminal.resize(size.into())
-}
-
-/// Restores the terminal, suspends the program, and prepares the terminal again.
-fn suspend(terminal: &mut DefaultTerminal) -> io::Result<()> {
-    ratatui::try_restore()?;
-    signals::stop()?;
-    enable_raw_mode()?;
-    execute!(stdout(), EnterAlternateScreen)?;
-    clear(terminal)
-}
-
 /// Handles all pending input, so that keys of a held key do not accumulate.
 fn take_input(app: &mut App) -> io::Result<()> {
     while !app.is_over() && event::poll(Duration::ZERO)? {
-        if let Event::Key(key) = event::read()?
-            && key.kind != KeyEventKind::Release
-        {
-            app.key(key);
+        match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => app.key(key),
+            Event::Mouse(mouse) => app.mouse(mouse),
+            _ => {}
         }
     }
     Ok(())

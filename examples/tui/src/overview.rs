@@ -1,8 +1,9 @@
 //! Background computations over a whole traceset: statistics, and checkpoints for fast
 //! seeking.
 
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lttv_context::{CheckpointPolicy, Level, TimeSpan, Traceset, TracesetContext};
@@ -28,7 +29,7 @@ struct Latest {
     is_wanted: Cell<bool>,
     /// The number of copies so far.
     number: Cell<u64>,
-    statistics: RefCell<Option<Statistics>>,
+    statistics: RefCell<Option<Arc<Statistics>>>,
 }
 
 impl Overview {
@@ -71,9 +72,8 @@ impl Overview {
     }
 
     /// Returns the number of copies so far and the latest one, if any.
-    pub(crate) fn statistics(&self) -> (u64, Option<Ref<'_, Statistics>>) {
-        let statistics = self.latest.statistics.borrow();
-        (self.latest.number.get(), Ref::filter_map(statistics, Option::as_ref).ok())
+    pub(crate) fn statistics(&self) -> (u64, Option<Arc<Statistics>>) {
+        (self.latest.number.get(), self.latest.statistics.borrow().clone())
     }
 
     /// Returns the part of the traceset that has been read, from 0 to 1.
@@ -93,7 +93,7 @@ impl Overview {
 
 impl Latest {
     fn take(&self, extensions: &lttv_context::Extensions, statistics: StatisticsHandle) {
-        self.statistics.replace(Some(statistics.take(extensions)));
+        self.statistics.replace(Some(Arc::new(statistics.take(extensions))));
         self.number.set(self.number.get() + 1);
     }
 }

@@ -1,11 +1,12 @@
 //! A tab: a traceset, and the data that its viewers share.
 
-use std::cell::Ref;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ltt_read::{OnFailure, OpenOptions, Opened, Timestamp};
+use lttv_context::attributes::Attributes;
 use lttv_context::{
     CheckpointPolicy, Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition,
 };
@@ -20,6 +21,7 @@ use crate::model::axis::Axis;
 use crate::model::event_list::Servers;
 use crate::model::search::{Outcome, Search};
 use crate::overview::Overview;
+use crate::statistics_tree::StatisticsTree;
 
 /// The data that all viewers of a tab share.
 #[derive(Debug)]
@@ -38,12 +40,20 @@ pub struct Session {
     pub filters: Option<Rc<KernelFilters>>,
     /// The selected process and its label.
     pub process: Option<(ProcessKey, String)>,
+    /// The selected time range.
+    pub selection: Option<TimeWindow>,
+    /// The time at which the user started to select a range by keys, which ends at the current
+    /// time.
+    pub(crate) selecting_from: Option<Timestamp>,
+    /// The width of labels that the user has chosen; `None` for one that suits the screen.
+    pub divider: Option<u16>,
     /// The width of labels, to the left of charts, in columns of the screen.
     pub label_width: u16,
     /// The width of charts, in columns of the screen.
     pub chart_width: u16,
     search: Option<Search>,
     overview: Overview,
+    statistics_tree: StatisticsTree,
     /// A message to the user, such as the result of the last search.
     pub message: Option<String>,
     /// The traces and files that could not be opened.
@@ -130,10 +140,14 @@ impl Session {
             tab,
             scheduler,
             overview,
+            statistics_tree: StatisticsTree::default(),
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
             filters: None,
             process: None,
+            selection: None,
+            selecting_from: None,
+            divider: None,
             label_width: 0,
             chart_width: 1,
             search: None,
@@ -226,8 +240,20 @@ impl Session {
     }
 
     /// Returns the number of times that statistics were computed, and the latest ones.
-    pub fn statistics(&self) -> (u64, Option<Ref<'_, Statistics>>) {
+    pub fn statistics(&self) -> (u64, Option<Arc<Statistics>>) {
         self.overview.statistics()
+    }
+
+    /// Requests that the statistics are made available as a tree.
+    pub fn wants_statistics_tree(&self) {
+        self.overview.want();
+        self.statistics_tree.want();
+    }
+
+    /// Returns the number of times that statistics had been computed for the latest tree of
+    /// them, and the tree: empty at first.
+    pub fn statistics_tree(&self) -> (u64, Arc<Attributes>) {
+        self.statistics_tree.latest()
     }
 
     /// Returns the part of the traceset that was read in the background, from 0 to 1.
@@ -308,12 +334,12 @@ impl Session {
         Ok(())
     }
 
-    /// Cancels the search for an event, if one is running.
-    pub fn stop_search(&mut self) {
-        if let Some(search) = self.search.take() {
-            search.cancel(&mut self.scheduler);
-            self.message = None;
-        }
+    /// Cancels the search for an event. Returns `false` if none is running.
+    pub fn stop_search(&mut self) -> bool {
+        let Some(search) = self.search.take() else { return false };
+        search.cancel(&mut self.scheduler);
+        self.message = None;
+        true
     }
 
     /// Serves requests for about this time. Returns `true` if something has changed or there
@@ -326,7 +352,11 @@ impl Session {
         self.take_search_result();
         let is_something =
             |chunk: &ChunkReport| chunk.has_more() || *chunk != ChunkReport::default();
-        is_something(&list) || is_something(&charts)
+        let is_read = is_something(&list) || is_something(&charts);
+        // Without events to read, there is time to wait for the tree.
+        let left = if is_read { Duration::ZERO } else { time.saturating_sub(begin.elapsed()) };
+        let (number, statistics) = self.statistics();
+        self.statistics_tree.serve(number, statistics, self.traceset(), left) || is_read
     }
 
     /// Shows the result of a search when it is complete.

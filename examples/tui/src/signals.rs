@@ -105,7 +105,7 @@ impl SignalState {
         spawn(move || {
             sleep(GRACE);
             // Writing may block.
-            let restore = spawn(ratatui::try_restore);
+            let restore = spawn(crate::terminal::restore);
             sleep(GRACE / 4);
             drop(restore);
             exit(status);

@@ -1,4 +1,4 @@
-//! Times as text.
+//! Times and sizes as text.
 
 use ltt_read::Timestamp;
 
@@ -36,6 +36,26 @@ pub fn length(ns: u64) -> String {
         _ => ("s", NS as u64),
     };
     let hundredths = u128::from(ns) * 100 / per as u128;
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Formats a number of bytes in a suitable unit: `1.5 MiB`.
+///
+/// ```
+/// use lttv_tui::time_text::bytes;
+///
+/// assert_eq!(bytes(1023), "1023 B");
+/// assert_eq!(bytes(1_572_864), "1.5 MiB");
+/// ```
+pub fn bytes(number: u64) -> String {
+    let (unit, shift) = match number {
+        0..0x400 => ("B", 0),
+        0x400..0x10_0000 => ("KiB", 10),
+        0x10_0000..0x4000_0000 => ("MiB", 20),
+        _ => ("GiB", 30),
+    };
+    let hundredths = (u128::from(number) * 100) >> shift;
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }

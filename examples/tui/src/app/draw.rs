@@ -11,6 +11,7 @@ impl App {
     /// Draws the screen, and submits requests for missing data.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
+        self.area = area;
         let lines = Lines::of(area);
         let page = &mut self.tabs[self.current];
         let updated = page.update(lines.viewers);
@@ -41,9 +42,10 @@ impl App {
 
     fn draw_tabs(&self, line: Rect, buffer: &mut Buffer) {
         let mut x = line.x;
-        for (number, page) in self.tabs.iter().enumerate() {
+        for (number, (page, area)) in self.tabs.iter().zip(self.tab_areas(line)).enumerate() {
             let style = if number == self.current { self.look.focus() } else { self.look.faint() };
-            x = put(buffer, line, x, line.y, &format!(" {} ", page.session.name), style);
+            put(buffer, line, area.x, line.y, &format!(" {} ", page.session.name), style);
+            x = area.right();
         }
         let hint = "? keys  q quit";
         let at = line.right().saturating_sub(hint.len() as u16);
@@ -71,9 +73,9 @@ impl App {
 
 /// The lines of a screen; `None` for those without space.
 pub(super) struct Lines {
-    tabs: Option<Rect>,
+    pub(super) tabs: Option<Rect>,
     pub(super) viewers: Rect,
-    time: Option<Rect>,
+    pub(super) time: Option<Rect>,
     status: Option<Rect>,
     bottom: Option<Rect>,
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use lttv_requests::SubmitError;
 use ratatui::crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
 
+use self::mouse::Drag;
 use self::page::TabPage;
 use self::pick::OpenPick;
 use self::question::{OpenQuestion, Subject};
@@ -18,6 +20,7 @@ use crate::view::pick_list::Picked;
 use crate::viewer::{Instance, Reply, ViewerKinds};
 
 mod draw;
+mod mouse;
 mod page;
 mod pick;
 mod question;
@@ -44,6 +47,9 @@ pub struct App {
     pick: Option<OpenPick>,
     message: Option<String>,
     help: Option<Help>,
+    /// The area of the last frame.
+    area: Rect,
+    drag: Option<Drag>,
     is_over: bool,
     /// `true` if the terminal must be cleared before the next frame.
     needs_clear: bool,
@@ -78,6 +84,8 @@ impl App {
             pick: None,
             message: None,
             help: None,
+            area: Rect::ZERO,
+            drag: None,
             is_over: false,
             needs_clear: false,
             is_suspended: false,
@@ -151,6 +159,9 @@ impl App {
             Some(Binding::OfViewer(at, action)) => self.act(at, action),
             None => {}
         }
+        if let Some(page) = self.tabs.get_mut(self.current) {
+            page.session.extend_selection();
+        }
     }
 
     /// Finds the action of a key: see [`keys`] for the order.
@@ -193,6 +204,8 @@ impl App {
                         Move::Pages(by) => help.scroll(by.saturating_mul(HELP_PAGE)),
                         Move::First => help.scroll(isize::MIN),
                         Move::Last => help.scroll(isize::MAX),
+                        Move::View { rows, .. } => help.scroll(rows),
+                        Move::To(_) => {}
                     };
                 }
                 // Any other key closes the help and has its usual effect.
@@ -247,7 +260,20 @@ impl App {
                 let searched = session.search(back);
                 self.note(searched);
             }
-            Action::Stop => session.stop_search(),
+            Action::Select => session.toggle_selection(),
+            Action::ZoomToSelection => {
+                if !session.zoom_to_selection() {
+                    self.message = Some("select a time range first: v, or drag".to_owned());
+                }
+            }
+            Action::MoveDivider(by) => {
+                session.divider = Some(session.label_width.saturating_add_signed(by));
+            }
+            Action::Stop => {
+                if !session.stop_search() {
+                    session.clear_selection();
+                }
+            }
             Action::Redraw => self.needs_clear = true,
             Action::Suspend => self.is_suspended = true,
             Action::Go(to) => {

@@ -13,6 +13,9 @@ use crate::viewer::{Instance, InstanceId, KindError, Pane, ViewerKinds};
 const VISIBLE: [&str; 4] = ["events", "control-flow", "resources", "histogram"];
 const HIDDEN: [&str; 3] = ["statistics", "interrupts", "disks"];
 
+/// The least width of charts to which the user can move the divider, in columns.
+const LEAST_CHART: u16 = 10;
+
 /// A tab with its viewers, from top to bottom.
 #[derive(Debug)]
 pub(super) struct TabPage {
@@ -161,7 +164,7 @@ impl TabPage {
 
     /// Updates all visible viewers.
     pub(super) fn update(&mut self, area: Rect) -> Result<(), SubmitError> {
-        self.session.label_width = match area.width {
+        let usual = match area.width {
             200.. => 96,
             130.. => 50,
             100.. => 44,
@@ -170,6 +173,8 @@ impl TabPage {
             16.. => 8,
             _ => 0,
         };
+        let most = area.width.saturating_sub(LEAST_CHART);
+        self.session.label_width = self.session.divider.map_or(usual, |chosen| chosen.min(most));
         self.session.chart_width = area.width.saturating_sub(self.session.label_width).max(1);
         for (at, area) in self.areas(area) {
             self.viewers[at].viewer.update(&mut self.session, below_heading(area))?;
@@ -210,6 +215,6 @@ impl TabPage {
 }
 
 /// Returns the area of a viewer without its heading.
-fn below_heading(area: Rect) -> Rect {
+pub(super) fn below_heading(area: Rect) -> Rect {
     Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }

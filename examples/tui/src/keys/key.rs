@@ -36,6 +36,11 @@ impl Key {
         Key { code: KeyCode::Char(c), modifiers: KeyModifiers::CONTROL }
     }
 
+    /// Creates a key with Ctrl, other than a character.
+    pub const fn with_control(code: KeyCode) -> Self {
+        Key { code, modifiers: KeyModifiers::CONTROL }
+    }
+
     /// Creates a key with Shift, other than a character.
     pub const fn shift(code: KeyCode) -> Self {
         Key { code, modifiers: KeyModifiers::SHIFT }

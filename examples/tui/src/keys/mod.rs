@@ -62,9 +62,15 @@ pub enum Action {
         /// `true` for the previous event.
         back: bool,
     },
+    /// Starts the selection of a time range at the current time, or ends it.
+    Select,
+    /// Makes the selected time range the time window.
+    ZoomToSelection,
+    /// Moves the divider between labels and charts by this many columns, right if positive.
+    MoveDivider(i16),
     /// Redraws the screen.
     Redraw,
-    /// Stops a search.
+    /// Stops a search, or clears the selected time range.
     Stop,
     /// Suspends the program until a shell continues it.
     Suspend,
@@ -81,6 +87,15 @@ pub enum Move {
     First,
     /// To the last row.
     Last,
+    /// To the row of this index.
+    To(usize),
+    /// Scrolls without a change of the selection.
+    View {
+        /// The number of rows, down if positive.
+        rows: isize,
+        /// The index of the row under the pointer, if any.
+        over: Option<usize>,
+    },
 }
 
 /// A key and its action, and the keys and the text in the help. Entries without text have no
@@ -135,6 +150,12 @@ const LINES: &[Line] = &[
     more(Char(']'), Step(1)),
     more(Char('{'), Step(-10)),
     more(Char('}'), Step(10)),
+    line(Char('v'), Select, "v", "start, end the selection of a time range at the current time"),
+    line(Char('z'), ZoomToSelection, "z", "zoom to the selected time range"),
+    line(Char('('), MoveDivider(-2), "( ) Ctrl-← →", "move the divider of labels and charts"),
+    more(Char(')'), MoveDivider(2)),
+    (Key::with_control(KeyCode::Left), MoveDivider(-2), "", ""),
+    (Key::with_control(KeyCode::Right), MoveDivider(2), "", ""),
     line(Char('g'), GoToTime, "g", "go to a time: seconds, or +seconds from the start"),
     line(Char('/'), EditFilter, "/", "filter: event.name =~ \"sched_*\" && tracefile.cpu == 1"),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
@@ -158,7 +179,7 @@ const LINES: &[Line] = &[
     line(Char('x'), Close, "x", "close the tab"),
     line(Char('>'), OtherTab(1), "< >", "previous, next tab"),
     more(Char('<'), OtherTab(-1)),
-    line(KeyCode::Esc, Stop, "Esc", "stop a search"),
+    line(KeyCode::Esc, Stop, "Esc", "stop a search, or clear the selected time range"),
     (Key::control('l'), Redraw, "Ctrl-L Ctrl-Z", "redraw the screen; suspend the program"),
     (Key::control('z'), Suspend, "", ""),
     (Key::control('c'), Quit, "", ""),
@@ -182,7 +203,10 @@ impl Action {
             | Zoom(_)
             | Fit
             | Step(_)
-            | OfProcess { .. } => false,
+            | OfProcess { .. }
+            | Select
+            | ZoomToSelection
+            | MoveDivider(_) => false,
         }
     }
 }

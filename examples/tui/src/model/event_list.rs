@@ -228,6 +228,20 @@ impl EventList {
         self.restart(servers, request, Edge::Last)
     }
 
+    /// Returns the row at a line of the screen.
+    pub fn row(&self, line: usize) -> Option<usize> {
+        let visible = self.visible();
+        Some(visible.start + line).filter(|row| visible.contains(row))
+    }
+
+    /// Selects a row without scrolling, if it is visible.
+    pub fn go_to_row(&mut self, row: usize) {
+        let visible = self.visible();
+        let Some(position) = self.rows().get(row).map(|row| row.position.clone()) else { return };
+        (self.selected, self.pending) = (Some(position), 0);
+        self.above = row.saturating_sub(visible.start);
+    }
+
     /// Moves the selection by this many rows. If they are not in memory, it moves when they
     /// arrive.
     pub fn go_by(&mut self, rows: isize) {

@@ -5,13 +5,13 @@ use lttv_examples::paint::Paint;
 use lttv_requests::SubmitError;
 use lttv_requests::views::{ProcessKey, ProcessLabel};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
-use super::{Scroll, canvas, marker, put, split, strip};
+use super::{Scroll, canvas, chart_spot, marker, put, split, strip};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
-use crate::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The states of each process over time.
 #[derive(Debug)]
@@ -198,8 +198,17 @@ impl Viewer for ControlFlowView {
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
     }
 
+    fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
+        let line = at.y.checked_sub(area.y + 1);
+        let row = line.and_then(|line| self.scroll.row(line, self.order.len()));
+        chart_spot(session, area, at).in_row(row)
+    }
+
     fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
         self.scroll.go(to, self.order.len());
+        if let Move::View { .. } = to {
+            return Ok(true);
+        }
         let row = self.order.get(self.scroll.selected).copied();
         let labels = self.picture.chart().map(|chart| chart.labels());
         session.process = row.and_then(|row| {

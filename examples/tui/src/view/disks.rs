@@ -2,14 +2,14 @@
 
 use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::table::{Column, Table};
 use crate::keys::Move;
 use crate::model::collected::Collected;
 use crate::model::disks::Disks;
 use crate::session::Session;
-use crate::viewer::{Pane, Setup, Viewer, ViewerKind};
+use crate::viewer::{Pane, Setup, Spot, Viewer, ViewerKind};
 
 /// The bytes and requests of each block device in the time window.
 #[derive(Debug)]
@@ -71,6 +71,10 @@ impl Viewer for DisksView {
 
     fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
         self.table.draw(&COLUMNS, pane, buffer);
+    }
+
+    fn spot(&self, _: &Session, area: Rect, at: Position) -> Spot {
+        Spot::of_row(self.table.row(area, at))
     }
 
     fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {

@@ -8,14 +8,14 @@ use lttv_requests::{Start, SubmitError};
 use lttv_state::filter::KernelFilters;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::put;
 use crate::keys::{Key, Move};
 use crate::model::event_list::{EventList, EventRow};
 use crate::model::who_ran::{Ran, WhoRan};
 use crate::session::Session;
-use crate::viewer::{Fault, Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The events around the current time that pass the filters of the tab and of the list.
 #[derive(Debug)]
@@ -173,10 +173,17 @@ impl Viewer for EventListView {
         }
     }
 
+    fn spot(&self, _: &Session, area: Rect, at: Position) -> Spot {
+        let line = at.y.checked_sub(area.y + 1);
+        let row = line.and_then(|line| self.list.row(line.into()));
+        Spot::of_row(row)
+    }
+
     fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
         let list = &mut self.list;
         match to {
-            Move::Rows(by) => list.go_by(by),
+            Move::Rows(by) | Move::View { rows: by, .. } => list.go_by(by),
+            Move::To(row) => list.go_to_row(row),
             Move::Pages(by) => list.go_by(by.saturating_mul(list.page())),
             Move::First => {
                 let begin = session.span().start;

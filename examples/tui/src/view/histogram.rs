@@ -4,13 +4,14 @@ use lttv_context::EventCall;
 use lttv_requests::views::{Histogram, ViewerId};
 use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
-use super::{canvas, marker, put, split};
+use super::{canvas, chart_spot, marker, put, split};
+use crate::keys::{Key, Move};
 use crate::model::axis::Axis;
 use crate::session::Session;
 use crate::time_text::length;
-use crate::viewer::{Pane, Setup, Viewer, ViewerKind};
+use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The number of events in each column that pass the tab's filter.
 #[derive(Debug)]
@@ -18,17 +19,47 @@ pub struct HistogramView {
     owner: Owner,
     counted: Option<(Axis, Histogram)>,
     id: ViewerId,
+    /// The number of events at the top of the chart; `None` for that of the highest column.
+    scale: Option<u64>,
 }
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
     ViewerKind::new("histogram", "Histogram", |setup| Box::new(HistogramView::new(setup)))
         .summary("the numbers of events over time that pass the filter")
+        .action(ViewerAction::new(HIGHER, "higher columns", [Key::char('y')]).without_focus())
+        .action(ViewerAction::new(LOWER, "lower columns", [Key::char('Y')]).without_focus())
+        .action(ViewerAction::new(FIT, "fit the highest column", [Key::char('f')]).without_focus())
 }
+
+const HIGHER: &str = "higher";
+const LOWER: &str = "lower";
+const FIT: &str = "fit";
 
 impl HistogramView {
     fn new(setup: &mut Setup<'_>) -> Self {
-        HistogramView { owner: setup.owner(), counted: None, id: setup.viewer() }
+        HistogramView { owner: setup.owner(), counted: None, id: setup.viewer(), scale: None }
+    }
+
+    /// Changes the scale, by the name of an action.
+    fn zoom(&mut self, action: &str) {
+        let top = self.top();
+        self.scale = match action {
+            HIGHER => Some((top / 2).max(1)),
+            LOWER => Some(top.saturating_mul(2)),
+            _ => None,
+        };
+    }
+
+    /// Returns the greatest number of events in a column; at least 1.
+    fn most(&self) -> u64 {
+        let counts = self.counted.iter().flat_map(|(_, histogram)| histogram.counts());
+        counts.max().unwrap_or(0).max(1)
+    }
+
+    /// Returns the number of events at the top of the chart.
+    fn top(&self) -> u64 {
+        self.scale.unwrap_or_else(|| self.most())
     }
 
     /// Starts counting again for the columns of the session, unless nothing has changed.
@@ -82,8 +113,12 @@ impl Viewer for HistogramView {
         canvas(look, chart, buffer);
         let Some((axis, histogram)) = &self.counted else { return };
         let counts = histogram.counts();
-        let most = counts.iter().copied().max().unwrap_or(0).max(1);
-        put(buffer, left, left.x, left.y, &format!("{most:>8} at most"), look.faint());
+        let (most, top) = (self.most(), self.top());
+        let line = match self.scale {
+            None => format!("{most:>8} at most"),
+            Some(top) => format!("{top:>8} at the top, {most} at most"),
+        };
+        put(buffer, left, left.x, left.y, &line, look.faint());
         if left.height > 1 {
             let width = format!("per {}", length(axis.step()));
             put(buffer, left, left.x, left.y + 1, &width, look.faint());
@@ -95,11 +130,14 @@ impl Viewer for HistogramView {
         let height = u64::from(chart.height);
         for (count, x) in counts.iter().zip(chart.left()..chart.right()) {
             // Any number greater than 0 is visible.
-            let eighths =
-                (u128::from(*count) * u128::from(height * 8)).div_ceil(most.into()) as u64;
+            let eighths = (u128::from(*count) * u128::from(height * 8)).div_ceil(top.into());
+            let eighths = u64::try_from(eighths).unwrap_or(u64::MAX);
             for (y, below) in (chart.top()..chart.bottom()).rev().zip(0u64..) {
                 let part = eighths.saturating_sub(below * 8).min(8) as usize;
-                let (sign, style) = look.bar(part);
+                let (sign, style) = match *count > top {
+                    true => look.overflow(y == chart.top()),
+                    false => look.bar(part),
+                };
                 if let Some(cell) = buffer.cell_mut((x, y)) {
                     cell.set_char(sign).set_style(style);
                 }
@@ -108,10 +146,37 @@ impl Viewer for HistogramView {
         marker(session, look, chart, buffer);
     }
 
+    fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
+        chart_spot(session, area, at)
+    }
+
+    /// The wheel over the labels changes the scale.
+    fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
+        match to {
+            Move::View { rows: ..0, .. } => self.zoom(HIGHER),
+            Move::View { .. } => self.zoom(LOWER),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+        self.zoom(action);
+        Ok(Reply::Done)
+    }
+
     fn note(&self, session: &Session) -> String {
         let filtered =
             if session.filters.is_some() { "of events that pass the filter" } else { "" };
-        filtered.to_owned()
+        let counts = self.counted.iter().flat_map(|(_, histogram)| histogram.counts());
+        let above = counts.filter(|count| *count > self.top()).count();
+        let scale = match (self.scale, above) {
+            (None, _) => return filtered.to_owned(),
+            (Some(top), 0) => format!("scale 0–{top}"),
+            (Some(top), 1) => format!("scale 0–{top}, 1 column above it"),
+            (Some(top), above) => format!("scale 0–{top}, {above} columns above it"),
+        };
+        format!("{filtered} {scale}").trim_start().to_owned()
     }
 
     fn progress(&self) -> f64 {

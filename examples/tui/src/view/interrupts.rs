@@ -4,7 +4,7 @@ use ltt_read::Timestamp;
 use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::table::{Column, Table};
 use crate::keys::{Key, Move};
@@ -12,7 +12,7 @@ use crate::model::collected::Collected;
 use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
 use crate::session::Session;
 use crate::time_text::length;
-use crate::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The numbers and durations of interrupts in the time window.
 #[derive(Debug)]
@@ -95,6 +95,10 @@ impl Viewer for InterruptsView {
 
     fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
         self.table.draw(&COLUMNS, pane, buffer);
+    }
+
+    fn spot(&self, _: &Session, area: Rect, at: Position) -> Spot {
+        Spot::of_row(self.table.row(area, at))
     }
 
     fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {

@@ -1,14 +1,14 @@
 //! The viewers of this crate, and drawing in general.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::keys::Move;
 use crate::look::Look;
 use crate::model::cells::Cell;
 use crate::session::Session;
-use crate::viewer::ViewerKind;
+use crate::viewer::{Spot, ViewerKind};
 use lttv_examples::escape;
 
 pub mod control_flow;
@@ -53,6 +53,16 @@ pub fn split(session: &Session, area: Rect) -> (Rect, Rect) {
     (Rect { width: left, ..area }, Rect { x: area.x + left, width: area.width - left, ..area })
 }
 
+/// Returns the content at a point of an area with labels and charts: the divider between them
+/// or a column of the charts.
+pub fn chart_spot(session: &Session, area: Rect, at: Position) -> Spot {
+    let (left, chart) = split(session, area);
+    let mut spot = Spot::default();
+    spot.column = at.x.checked_sub(chart.x).filter(|_| chart.contains(at));
+    spot.is_divider = left.contains(at) && at.x + 1 == left.right();
+    spot
+}
+
 /// Fills an area with the background of charts.
 pub fn canvas(look: Look, area: Rect, buffer: &mut Buffer) {
     for y in area.top()..area.bottom() {
@@ -76,8 +86,14 @@ pub fn strip(look: Look, line: Rect, buffer: &mut Buffer, cells: &[Option<Cell>]
     }
 }
 
-/// Marks the current time in a chart.
+/// Marks the current time and the selected time range in a chart.
 pub fn marker(session: &Session, look: Look, chart: Rect, buffer: &mut Buffer) {
+    if let Some(columns) = session.selected_columns() {
+        let [start, end] = [columns.start, columns.end].map(|column| column as u16);
+        let width = end.min(chart.width).saturating_sub(start);
+        let selected = Rect { x: chart.x.saturating_add(start), width, ..chart };
+        buffer.set_style(selected.intersection(buffer.area), look.range());
+    }
     let Some(column) = session.axis().column(session.tab.time()) else { return };
     let x = chart.x.saturating_add(column as u16);
     for y in chart.top()..chart.bottom() {
@@ -89,7 +105,8 @@ pub fn marker(session: &Session, look: Look, chart: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The scroll position of a list: the selected row is always visible.
+/// The scroll position of a list: the selected row is visible unless the user has scrolled
+/// away from it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scroll {
     /// The index of the selected row.
@@ -97,6 +114,8 @@ pub struct Scroll {
     /// The index of the first visible row.
     pub top: usize,
     height: usize,
+    /// The selected row at the time when the user scrolled away.
+    left: Option<usize>,
 }
 
 impl Scroll {
@@ -104,12 +123,15 @@ impl Scroll {
     pub fn fit(&mut self, rows: usize, height: u16) {
         self.height = usize::from(height).max(1);
         self.selected = self.selected.min(rows.saturating_sub(1));
-        let first_top = (self.selected + 1).saturating_sub(self.height);
-        self.top = self.top.clamp(first_top, self.selected);
+        if self.left != Some(self.selected) {
+            self.left = None;
+            let first_top = (self.selected + 1).saturating_sub(self.height);
+            self.top = self.top.clamp(first_top, self.selected);
+        }
         self.top = self.top.min(rows.saturating_sub(self.height));
     }
 
-    /// Moves the selection among this many rows.
+    /// Moves the selection among this many rows, or only the visible part.
     pub fn go(&mut self, to: Move, rows: usize) {
         let by = |by: isize| self.selected.saturating_add_signed(by);
         let page = self.height.saturating_sub(1).max(1) as isize;
@@ -118,7 +140,20 @@ impl Scroll {
             Move::Pages(pages) => by(pages.saturating_mul(page)),
             Move::First => 0,
             Move::Last => usize::MAX,
+            Move::To(row) => row,
+            Move::View { rows: by, .. } => {
+                let last = rows.saturating_sub(self.height);
+                self.top = self.top.saturating_add_signed(by).min(last);
+                self.left = Some(self.selected);
+                return;
+            }
         };
         self.selected = selected.min(rows.saturating_sub(1));
+        self.left = None;
+    }
+
+    /// Returns the row at a line below the headings, among this many rows.
+    pub fn row(&self, line: u16, rows: usize) -> Option<usize> {
+        Some(self.top + usize::from(line)).filter(|row| *row < rows)
     }
 }

@@ -4,13 +4,13 @@ use lttv_examples::paint::Paint;
 use lttv_requests::SubmitError;
 use lttv_requests::views::{Resource, ResourceKey};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
-use super::{Scroll, canvas, marker, put, split, status, strip};
+use super::{Scroll, canvas, chart_spot, marker, put, split, status, strip};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
-use crate::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The states of each resource over time.
 #[derive(Debug)]
@@ -93,6 +93,12 @@ impl Viewer for ResourcesView {
             strip(look, Rect { y, height: 1, ..chart }, buffer, &cells);
         }
         marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
+    }
+
+    fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
+        let line = at.y.checked_sub(area.y + 1);
+        let row = line.and_then(|line| self.scroll.row(line, self.order.len()));
+        chart_spot(session, area, at).in_row(row)
     }
 
     fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {

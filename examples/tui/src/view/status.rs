@@ -27,6 +27,9 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         },
         (filter.map_or(5, |_| 1), "filter", filter.cloned().unwrap_or_else(|| "-".to_owned())),
     ];
+    if let Some(range) = session.selection {
+        parts.insert(3, (1, "selected", length(range.width())));
+    }
     let wide = |(_, name, value): &(u8, &str, String)| name.len() + value.chars().count() + 3;
     while parts.iter().map(wide).sum::<usize>() > usize::from(area.width) + 2 {
         let Some(least) = parts.iter().map(|part| part.0).max().filter(|least| *least > 1) else {

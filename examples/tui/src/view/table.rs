@@ -1,7 +1,7 @@
 //! A table with a selected row.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::{Scroll, put};
@@ -44,6 +44,12 @@ impl Table {
     /// Moves the selection.
     pub fn go(&mut self, to: Move) {
         self.scroll.go(to, self.rows.len());
+    }
+
+    /// Returns the row at a point of an area, headings included.
+    pub fn row(&self, area: Rect, at: Position) -> Option<usize> {
+        let line = at.y.checked_sub(area.y + 1).filter(|_| area.contains(at))?;
+        self.scroll.row(line, self.rows.len())
     }
 
     /// Draws the headings and the rows below them. The selected row is highlighted if the

@@ -57,7 +57,7 @@ use std::fmt;
 use lttv_filter::FilterError;
 use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use crate::keys::Move;
 use crate::look::Look;
@@ -91,6 +91,15 @@ pub trait Viewer: fmt::Debug {
 
     /// Draws the viewer below its heading.
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer);
+
+    /// Returns the content at a point, for the mouse. `area` is the area below the heading.
+    ///
+    /// A click on a row calls [`go`](Self::go) with [`Move::To`], and the wheel over a row
+    /// [`Move::View`]. Over a chart, clicks, drags and the wheel act on the session.
+    fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
+        let _ = (session, area, at);
+        Spot::default()
+    }
 
     /// Moves the selection while the viewer has the focus. Returns `true` if it can be moved.
     ///
@@ -150,6 +159,31 @@ pub struct Pane {
     pub look: Look,
     /// `true` if the viewer has the focus.
     pub has_focus: bool,
+}
+
+/// The content at a point of a viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Spot {
+    /// The index of the row at the point.
+    pub row: Option<usize>,
+    /// The column of the chart at the point.
+    pub column: Option<u16>,
+    /// `true` for the divider between labels and charts.
+    pub is_divider: bool,
+}
+
+impl Spot {
+    /// Creates the spot of a row, if there is one.
+    pub fn of_row(row: Option<usize>) -> Self {
+        Spot { row, ..Spot::default() }
+    }
+
+    /// Sets the row, if there is one.
+    #[must_use]
+    pub fn in_row(self, row: Option<usize>) -> Self {
+        Spot { row, ..self }
+    }
 }
 
 /// The result of an action of a viewer.

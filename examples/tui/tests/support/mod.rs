@@ -9,7 +9,9 @@ use lttv_tui::session::Session;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 
 /// The application with a terminal in memory.
 pub struct Screen {
@@ -67,6 +69,38 @@ impl Screen {
     /// Presses the keys of characters.
     pub fn type_text(&mut self, text: &str) {
         text.chars().for_each(|c| self.press(KeyCode::Char(c)));
+    }
+
+    /// Passes an event of the mouse, and waits for its effects.
+    pub fn mouse_with(&mut self, kind: MouseEventKind, modifiers: KeyModifiers, at: (u16, u16)) {
+        self.app.mouse(MouseEvent { kind, column: at.0, row: at.1, modifiers });
+        self.settle();
+    }
+
+    pub fn mouse(&mut self, kind: MouseEventKind, at: (u16, u16)) {
+        self.mouse_with(kind, KeyModifiers::NONE, at);
+    }
+
+    pub fn click(&mut self, at: (u16, u16)) {
+        self.mouse(MouseEventKind::Down(MouseButton::Left), at);
+        self.mouse(MouseEventKind::Up(MouseButton::Left), at);
+    }
+
+    pub fn drag(&mut self, button: MouseButton, from: (u16, u16), to: (u16, u16)) {
+        self.mouse(MouseEventKind::Down(button), from);
+        self.mouse(MouseEventKind::Drag(button), ((from.0 + to.0) / 2, to.1));
+        self.mouse(MouseEventKind::Drag(button), to);
+        self.mouse(MouseEventKind::Up(button), to);
+    }
+
+    /// Returns the place of a text on the screen.
+    pub fn find(&self, text: &str) -> (u16, u16) {
+        let lines = self.lines();
+        let found = lines.iter().zip(0u16..).find_map(|(line, y)| {
+            let before = line.split_once(text)?.0;
+            Some((before.chars().count() as u16, y))
+        });
+        found.unwrap_or_else(|| panic!("no {text:?} in\n{}", self.text()))
     }
 
     pub fn resize(&mut self, width: u16, height: u16) {

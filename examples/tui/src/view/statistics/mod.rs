@@ -1,0 +1,134 @@
+//! The statistics viewer: CPU times and numbers of events of the whole traceset.
+
+use lttv_requests::SubmitError;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
+use ratatui::layout::{Position, Rect};
+
+use self::tables::Subject;
+use self::tree::TreePane;
+use super::table::Table;
+use crate::keys::{Key, Move};
+use crate::session::Session;
+use crate::viewer::{Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
+
+mod tables;
+mod tree;
+
+/// The statistics that are computed in the background over the whole traceset: as a tree with
+/// the values of the selected node, and as tables.
+#[derive(Debug, Default)]
+pub struct StatisticsView {
+    part: Part,
+    tree: TreePane,
+    table: Table,
+    /// The number of the statistics that are shown.
+    seen: u64,
+    progress: f64,
+}
+
+/// Returns the kind of the viewer.
+pub fn kind() -> ViewerKind {
+    let summary = "times of CPUs and processes, and numbers of events, of the whole traceset";
+    ViewerKind::new("statistics", "Statistics", |_| Box::<StatisticsView>::default())
+        .summary(summary)
+        .action(ViewerAction::new("expand", "expand, collapse a node", [ENTER, Key::char(' ')]))
+        .action(ViewerAction::new("expand-all", "the same for all nodes below", [Key::char('*')]))
+        .action(ViewerAction::new("values", "move in the values, in the tree", [Key::char('w')]))
+        .action(ViewerAction::new("part", "tree, processes, CPUs, events", [Key::char('s')]))
+}
+
+const ENTER: Key = Key::new(KeyCode::Enter);
+
+/// A part of the viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Part {
+    #[default]
+    Tree,
+    Table(Subject),
+}
+
+impl Viewer for StatisticsView {
+    fn height(&self) -> (u16, u16) {
+        (4, 2)
+    }
+
+    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
+        session.wants_statistics();
+        self.progress = session.background_progress();
+        match self.part {
+            Part::Tree => {
+                session.wants_statistics_tree();
+                let (number, tree) = session.statistics_tree();
+                if std::mem::replace(&mut self.seen, number) != number {
+                    self.tree.set(tree);
+                }
+                self.tree.fit(area);
+            }
+            Part::Table(subject) => {
+                let (number, statistics) = session.statistics();
+                if std::mem::replace(&mut self.seen, number) != number
+                    && let Some(statistics) = statistics
+                {
+                    self.table.fill(subject.rows(&statistics).into_iter());
+                }
+                self.table.fit(area);
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
+        match self.part {
+            Part::Tree => self.tree.draw(session, pane, buffer),
+            Part::Table(subject) => self.table.draw(subject.columns(), pane, buffer),
+        }
+    }
+
+    fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
+        match self.part {
+            Part::Tree => self.tree.spot(session, area, at),
+            Part::Table(_) => Spot::of_row(self.table.row(area, at)),
+        }
+    }
+
+    fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
+        match self.part {
+            Part::Tree => self.tree.go(to),
+            Part::Table(_) => self.table.go(to),
+        }
+        Ok(true)
+    }
+
+    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+        match (action, self.part) {
+            ("part", part) => {
+                self.part = match part {
+                    Part::Tree => Part::Table(Subject::Processes),
+                    Part::Table(Subject::Processes) => Part::Table(Subject::Cpus),
+                    Part::Table(Subject::Cpus) => Part::Table(Subject::Events),
+                    Part::Table(Subject::Events) => Part::Tree,
+                };
+                self.seen = 0;
+                self.table = Table::default();
+            }
+            (action, Part::Tree) => self.tree.act(action),
+            _ => {}
+        }
+        Ok(Reply::Done)
+    }
+
+    fn note(&self, _: &Session) -> String {
+        let part = match self.part {
+            Part::Tree => "tree",
+            Part::Table(Subject::Processes) => "processes",
+            Part::Table(Subject::Cpus) => "CPUs",
+            Part::Table(Subject::Events) => "events",
+        };
+        format!("of the whole traceset: {part} (s: other parts)")
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress
+    }
+}
