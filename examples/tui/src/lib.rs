@@ -6,10 +6,14 @@
 //! * [`view`]: the viewers of this crate, in the colours of a [`Look`](look::Look).
 //! * [`session`]: a tab: a traceset, and the data that its viewers share.
 //! * [`app`]: the application: all tabs, the handling of keys, and the drawing of frames.
+//! * [`terminal`]: the application in the terminal of a program.
 //! * [`keys`]: the keys of all viewers, and the order in which a key is looked up.
 
-#![deny(missing_docs)]
+#![deny(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 #![forbid(unsafe_code)]
+
+// Viewers of other crates draw with the same version.
+pub use ratatui;
 
 pub mod app;
 pub mod keys;
@@ -19,7 +23,9 @@ mod overview;
 pub mod prompt;
 mod selection;
 pub mod session;
+mod signals;
 mod statistics_tree;
+pub mod terminal;
 pub mod time_text;
 pub mod view;
 pub mod viewer;

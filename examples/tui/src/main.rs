@@ -6,24 +6,17 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod signals;
-mod terminal;
-
 use std::error::Error;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::Parser;
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::report::{self, EXIT_STATUS, Report};
-use lttv_tui::app::{App, FRAME, SERVICE};
+use lttv_tui::app::App;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
-use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
-use signals::SignalState;
+use lttv_tui::terminal;
 
 /// Browse traces in a terminal: events, processes, resources, statistics
 ///
@@ -48,9 +41,6 @@ struct Cli {
     no_mouse: bool,
 }
 
-/// The time to wait for input when there is nothing to do.
-const IDLE_WAIT: Duration = Duration::from_millis(500);
-
 fn main() -> ExitCode {
     match Cli::try_parse() {
         Ok(cli) => report::main_with_status("lttv-tui", |report| run(&cli, report)),
@@ -71,15 +61,8 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let session = Session::open(&traces)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, look);
-    let signals = SignalState::watch()?;
-    let mut screen = terminal::prepare(!cli.no_mouse)?;
-    let result = show(&mut app, &mut screen, &signals);
-    let restored = terminal::restore();
-    if let Some(status) = signals.status() {
+    if let Some(status) = terminal::run(&mut app, !cli.no_mouse)? {
         return Ok(Some(status));
-    }
-    if let Err(error) = result.and(restored) {
-        return signals.status_after_failure().map(Some).ok_or_else(|| error.into());
     }
     // The screen shows only one of them.
     for notice in &notices {
@@ -89,48 +72,4 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
         report.error(failure);
     }
     Ok(None)
-}
-
-/// Runs the main loop: draws, checks for input, and reads traces.
-fn show(app: &mut App, terminal: &mut DefaultTerminal, signals: &SignalState) -> io::Result<()> {
-    while !app.is_over() && signals.status().is_none() {
-        let by_key = app.take_suspended();
-        if by_key && !signals::can_be_continued() {
-            app.tell("cannot suspend: no shell would continue the program");
-        } else if by_key || signals.take_suspend() {
-            terminal::suspend(terminal)?;
-        }
-        if app.take_clear() {
-            terminal::clear(terminal)?;
-        }
-        terminal.draw(|frame| app.draw(frame))?;
-        let drawn = Instant::now();
-        let (mut has_changed, mut wait) = (false, Duration::ZERO);
-        // Until there is something new to draw, or the frame's time is over.
-        while !event::poll(wait)? {
-            let is_busy = app.service(SERVICE);
-            has_changed |= is_busy;
-            if has_changed && (!is_busy || drawn.elapsed() >= FRAME) {
-                break;
-            }
-            wait = if is_busy { Duration::ZERO } else { IDLE_WAIT };
-            if signals.is_pending() {
-                break;
-            }
-        }
-        take_input(app)?;
-    }
-    Ok(())
-}
-
-/// Handles all pending input, so that keys of a held key do not accumulate.
-fn take_input(app: &mut App) -> io::Result<()> {
-    while !app.is_over() && event::poll(Duration::ZERO)? {
-        match event::read()? {
-            Event::Key(key) if key.kind != KeyEventKind::Release => app.key(key),
-            Event::Mouse(mouse) => app.mouse(mouse),
-            _ => {}
-        }
-    }
-    Ok(())
 }

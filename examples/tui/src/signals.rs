@@ -105,7 +105,7 @@ impl SignalState {
         spawn(move || {
             sleep(GRACE);
             // Writing may block.
-            let restore = spawn(crate::terminal::restore);
+            let restore = spawn(crate::terminal::mode::restore);
             sleep(GRACE / 4);
             drop(restore);
             exit(status);

@@ -1,4 +1,4 @@
-//! The terminal: its preparation, and its restoration in any case.
+//! The preparation of the terminal, and its restoration in any case.
 
 use std::io::{self, Write, stdout};
 use std::panic;

@@ -1,0 +1,83 @@
+//! The application in a terminal.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use crate::app::{App, FRAME, SERVICE};
+use crate::signals::{self, SignalState};
+
+pub(crate) mod mode;
+
+/// The time to wait for input when there is nothing to do.
+const IDLE_WAIT: Duration = Duration::from_millis(500);
+
+/// Runs an application in the terminal of the program until the user quits, and restores the
+/// terminal. Clicks, drags and the wheel act on the viewers if `has_mouse`; otherwise the
+/// terminal keeps the mouse. Returns the exit status of the program if a signal ended it: 128 plus the number
+/// of the signal.
+///
+/// SIGHUP, SIGINT, SIGTERM and SIGTSTP are caught from then on.
+///
+/// # Errors
+///
+/// If the program has no terminal, or writing to it fails.
+pub fn run(app: &mut App, has_mouse: bool) -> io::Result<Option<u8>> {
+    let signals = SignalState::watch()?;
+    let mut terminal = mode::prepare(has_mouse)?;
+    let result = show(app, &mut terminal, &signals);
+    let restored = mode::restore();
+    if let Some(status) = signals.status() {
+        return Ok(Some(status));
+    }
+    match result.and(restored) {
+        Ok(()) => Ok(None),
+        Err(error) => signals.status_after_failure().map(Some).ok_or(error),
+    }
+}
+
+/// Runs the main loop: draws, checks for input, and reads traces.
+fn show(app: &mut App, terminal: &mut DefaultTerminal, signals: &SignalState) -> io::Result<()> {
+    while !app.is_over() && signals.status().is_none() {
+        let by_key = app.take_suspended();
+        if by_key && !signals::can_be_continued() {
+            app.tell("cannot suspend: no shell would continue the program");
+        } else if by_key || signals.take_suspend() {
+            mode::suspend(terminal)?;
+        }
+        if app.take_clear() {
+            mode::clear(terminal)?;
+        }
+        terminal.draw(|frame| app.draw(frame))?;
+        let drawn = Instant::now();
+        let (mut has_changed, mut wait) = (false, Duration::ZERO);
+        // Until there is something new to draw, or the frame's time is over.
+        while !event::poll(wait)? {
+            let is_busy = app.service(SERVICE);
+            has_changed |= is_busy;
+            if has_changed && (!is_busy || drawn.elapsed() >= FRAME) {
+                break;
+            }
+            wait = if is_busy { Duration::ZERO } else { IDLE_WAIT };
+            if signals.is_pending() {
+                break;
+            }
+        }
+        take_input(app)?;
+    }
+    Ok(())
+}
+
+/// Handles all pending input, so that keys of a held key do not accumulate.
+fn take_input(app: &mut App) -> io::Result<()> {
+    while !app.is_over() && event::poll(Duration::ZERO)? {
+        match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => app.key(key),
+            Event::Mouse(mouse) => app.mouse(mouse),
+            _ => {}
+        }
+    }
+    Ok(())
+}
