@@ -1,17 +1,19 @@
 //! Compilation of expression trees to programs.
 //!
-//! 1. `leaf`: each comparison is checked against each record type, and becomes a test of
-//!    a field, or a constant.
+//! 1. `leaf`: each comparison is checked against each record type (`comparison`), and becomes
+//!    a test of a field (`predicate`), or a constant.
 //! 2. `node`: the tree of tests is simplified for each record type.
 //! 3. `findings`: the parts of the expression that are never or always true are
 //!    determined.
 //! 4. `satisfiable`: the times and tracefiles for which a tree can hold are determined.
 //! 5. `program`: the remaining tree becomes a sequence of tests with jumps.
 
+mod comparison;
 mod findings;
 mod leaf;
 mod literal;
 mod node;
+mod predicate;
 pub(crate) mod program;
 pub(crate) mod record;
 #[cfg(feature = "traces")]

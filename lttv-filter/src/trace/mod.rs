@@ -5,6 +5,7 @@ mod class;
 mod fields;
 mod model;
 mod names;
+mod property;
 mod record;
 mod state;
 
