@@ -174,6 +174,10 @@ pub struct ReadEnd {
     /// The number of events delivered, whether or not a hook was called for them. With a
     /// [check](crate::TracesetContext::set_filter), only events that pass it are counted.
     pub events: u64,
+    /// The number of events looked at, whether or not they pass a
+    /// [check](crate::TracesetContext::set_filter). Events that were skipped without a look are
+    /// not counted, and some events after the end of the read may be.
+    pub examined: u64,
     /// The reason for the end of the read.
     pub reason: EndReason,
     /// The number of errors met so far, and not yet [removed](crate::TracesetContext::take_errors):

@@ -10,14 +10,15 @@ use crate::identity::{ComputationId, Owner, RequestId};
 #[non_exhaustive]
 pub struct ChunkReport {
     /// The number of events read for requests. Each event counts once, however many
-    /// requests receive it.
+    /// requests receive it. Events that are left out because [no filter lets them
+    /// pass](crate::EventFilter::selection) do not count; events that are looked at do.
     pub read: u64,
     /// The number of events read only to bring state to the position of a request.
     pub replayed: u64,
     /// The number of events delivered. Each event counts once per request that it is
     /// delivered to.
     pub delivered: u64,
-    /// The number of seeks.
+    /// The number of seeks. Leaving out all events of a stretch counts as one.
     pub seeks: u64,
     /// The number of events that a long seek has passed over. The seek may continue in
     /// the next call.
@@ -127,7 +128,9 @@ pub struct Finished {
     /// `true` if the request had started: its `before_request` hooks were called.
     pub started: bool,
     /// The number of events of the traceset, or of the request's trace, that the request
-    /// went through, whether or not a hook was called for them.
+    /// went through, whether or not a hook was called for them. If the request has a filter
+    /// that [knows some events in advance](crate::EventFilter::selection), and no limit on
+    /// events, others may not have been read: then it is the number of events that passed.
     pub events: u64,
 }
 

@@ -55,6 +55,16 @@
 //! if it were the only one, each event once. Its hooks before and after are called in
 //! pairs, however it ends.
 //!
+//! # Filters
+//!
+//! A filter that was compiled from an expression knows much in advance: times, tracefiles
+//! and types of events that cannot pass. While all running requests have such filters, or
+//! are restricted to a trace, the scheduler reads only what one of them wants: with
+//! `event.time >= …`, reading starts there. This changes neither the events that requests
+//! receive nor the order in which they do. Nothing is left out while an extension keeps
+//! state, since it needs all events: an application with state should serve requests that
+//! need none by a scheduler of their own. See [`EventFilter::selection`].
+//!
 //! # State
 //!
 //! Extensions of the scheduler's context are kept up to date: at each event, hooks find

@@ -314,6 +314,11 @@ proptest! {
                 union(of_level.map(|(_, share)| share), events)
             })
             .sum();
+        // The context may look ahead where events are left out.
+        let leaves_out = |model: &ModelRequest| model.leaves_out() || model.trace.is_some();
+        if script.iter().any(leaves_out) {
+            return Ok(());
+        }
         if levels.len() == 1 {
             prop_assert_eq!(total.read, least);
         } else {

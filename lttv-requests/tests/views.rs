@@ -7,15 +7,16 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use ltt_read::Timestamp;
 use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{EventCall, Traceset, TracesetContext, TracesetPosition};
 use lttv_requests::views::{EventTable, Histogram, SegmentState, TimeWindow, Timeline};
-use lttv_requests::{Budget, Owner, Scheduler, Start};
+use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Start};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use support::digest::known;
+use support::digest::{Digest, known};
+use support::sieve::sieve_model;
 use support::tracesets::config::cases;
 use support::tracesets::{Known, Sample, sample};
 
@@ -284,13 +285,21 @@ proptest! {
         windows in prop::collection::vec(any::<(Index, Index)>(), 1..3),
         columns in 1..20usize,
         shifts in prop::collection::vec(-8..8i64, 0..4),
+        filter in prop::option::of(sieve_model()),
+        with_state in any::<bool>(),
+        trace in prop::option::weighted(0.2, any::<Index>()),
+        others in prop::collection::vec(any::<Option<Index>>(), 0..3),
         budget in 1..50u64,
     ) {
         prop_assume!(!sample.events.is_empty());
         let windows: Vec<TimeWindow> =
             windows.into_iter().filter_map(|ends| window(&sample, ends)).collect();
         prop_assume!(!windows.is_empty());
-        let mut scheduler = Scheduler::new(TracesetContext::new(&sample.traceset));
+        let mut context = TracesetContext::new(&sample.traceset);
+        let digest = with_state.then(|| context.attach(Digest::default()));
+        let mut scheduler = Scheduler::new(context);
+        let sieve = filter.map(|model| model.sieve(&sample.traceset, &sample.times()));
+        let trace = trace.map(|index| index.index(sample.traceset.traces().len()));
         let histogram = Histogram::new(windows[0], columns);
         let mut shown = Vec::new();
         for window in windows {
@@ -310,12 +319,35 @@ proptest! {
             histogram.show(window);
             let step = histogram.column_width();
             for missing in histogram.missing() {
-                scheduler.submit(histogram.request(Owner::unique(), missing)).unwrap();
+                let mut request = histogram.request(Owner::unique(), missing);
+                if let Some(sieve) = &sieve {
+                    request = request.filter(sieve.clone());
+                }
+                if let Some(trace) = trace {
+                    request = request.in_trace(TraceIndex(trace));
+                }
+                scheduler.submit(request).unwrap();
+            }
+            for start in &others {
+                // Requests that are served together with those of the histogram.
+                let mut request = EventsRequest::new(Owner::unique()).max_matches(5);
+                if let Some(start) = start {
+                    request = request.starting_at(*start.get(&sample.times()));
+                }
+                if let Some(sieve) = &sieve {
+                    request = request.filter(sieve.clone());
+                }
+                scheduler.submit(request.on_every_event(|_, _| ())).unwrap();
             }
             drain(&mut scheduler, budget);
             prop_assert_eq!(histogram.missing(), vec![]);
             let mut counts = vec![0u64; columns];
-            for time in &sample.own_times {
+            for (number, time) in sample.own_times.iter().enumerate() {
+                if sieve.as_ref().is_some_and(|sieve| !sieve.passes_known(&sample, number))
+                    || trace.is_some_and(|trace| sample.events[number].trace != trace)
+                {
+                    continue;
+                }
                 let at = i128::from(time.as_ns()) - i128::from(window.start().as_ns());
                 let column = at.div_euclid(i128::from(step));
                 // Nothing is shown after the last representable time.
@@ -324,6 +356,21 @@ proptest! {
                 }
             }
             prop_assert_eq!(histogram.counts(), counts);
+        }
+        if let Some(digest) = digest {
+            // The state is that of all events, also where a filter leaves out some.
+            let end = TracesetPosition::end(&sample.traceset);
+            let all = EventsRequest::new(Owner::unique()).starting_at(&end);
+            let state = Rc::new(Cell::new(None));
+            let at_end = state.clone();
+            let all = all.before_request(move |call, _| {
+                at_end.set(Some(call.extensions[digest].clone()));
+            });
+            scheduler.submit(all).unwrap();
+            drain(&mut scheduler, 50);
+            let mut expected = Digest::default();
+            sample.events.iter().for_each(|event| expected.add(*event));
+            prop_assert_eq!(state.take(), Some(expected));
         }
     }
 

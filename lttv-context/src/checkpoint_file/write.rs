@@ -15,7 +15,7 @@ use super::{
 use crate::context::TracesetContext;
 use crate::fingerprint::Fingerprint;
 use crate::state::{AnyCodec, Checkpoint};
-use crate::traceset::TracesetPosition;
+use crate::traceset::{Traceset, TracesetPosition};
 
 impl TracesetContext<'_> {
     /// Writes the current checkpoints to a file, from which any later context of the same traces
@@ -82,7 +82,7 @@ impl TracesetContext<'_> {
             }
             frames.write(&stored_checkpoint(
                 checkpoint.position(),
-                &tracefile_bytes(checkpoint),
+                &tracefile_bytes(checkpoint, self.traceset()),
                 &states,
             ))?;
             before = Some(checkpoint);
@@ -106,8 +106,9 @@ fn partial_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn tracefile_bytes(checkpoint: &Checkpoint) -> Vec<u8> {
-    checkpoint.position().tracefiles().iter().flat_map(|position| position.to_bytes()).collect()
+fn tracefile_bytes(checkpoint: &Checkpoint, traceset: &Traceset) -> Vec<u8> {
+    let positions = checkpoint.position().tracefiles(traceset);
+    positions.iter().flat_map(|position| position.to_bytes()).collect()
 }
 
 fn stored_checkpoint<'b>(

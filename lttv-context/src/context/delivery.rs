@@ -136,7 +136,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             if M::SKIPS {
                 // The clock may have gone back after an event that was skipped.
                 time = merge.delivery_time().map_or(time, |at| time.max(at.as_ns()));
-                if looks.spent {
+                if looks.spent && time < self.limit.time {
                     self.time = time;
                     return Some(Pause::Before(EndReason::ExaminedCount));
                 }

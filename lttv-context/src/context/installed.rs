@@ -1,6 +1,6 @@
 //! The hooks of a context, installed in tables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::take;
 
 use lttv_hooks::{HookId, Removal};
@@ -15,6 +15,8 @@ pub(super) struct InstalledHooks<'h> {
     /// The changes that hooks have requested.
     commands: Commands<'h>,
     active: HashMap<ReadId, ActiveHooks<'h>>,
+    /// The number of changes of hooks that belong to no set.
+    changes: u64,
 }
 
 /// A set of hooks between its start and its end.
@@ -39,6 +41,7 @@ impl<'h> InstalledHooks<'h> {
             dispatch: Dispatch::new(contexts),
             commands: Commands::default(),
             active: HashMap::new(),
+            changes: 0,
         }
     }
 
@@ -53,11 +56,13 @@ impl<'h> InstalledHooks<'h> {
     }
 
     pub(super) fn add(&mut self, contexts: &Contexts, registration: Registration<'h>) {
+        self.changes += 1;
         self.dispatch.add(contexts, registration, false);
     }
 
     /// Removes a hook, or one reference to it. Returns `false` if there is no such hook.
     pub(super) fn remove(&mut self, id: HookId) -> bool {
+        self.changes += 1;
         !matches!(self.dispatch.remove(id), Removal::Absent)
     }
 
@@ -74,7 +79,20 @@ impl<'h> InstalledHooks<'h> {
         is_changed
     }
 
+    /// Returns the number of changes of hooks that belong to no set.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Returns `true` if there are hooks that belong neither to a set nor to an extension.
+    pub(super) fn has_other_hooks(&self) -> bool {
+        let in_sets = self.active.values().flat_map(|active| &active.installed);
+        let in_sets: HashSet<HookId> = in_sets.map(|(id, _)| *id).collect();
+        self.dispatch.stateless_ids().any(|id| !in_sets.contains(&id))
+    }
+
     fn execute(&mut self, contexts: &Contexts, commands: Vec<Command<'h>>, keeps_state: bool) {
+        self.changes += u64::from(!commands.is_empty());
         for command in commands {
             match command {
                 Command::Add(registration) => {
@@ -98,7 +116,7 @@ impl<'h> InstalledHooks<'h> {
             };
             registration.subscription.scope = common;
             installed.push((registration.id, own));
-            self.add(contexts, registration);
+            self.dispatch.add(contexts, registration, false);
         }
         self.active.insert(id, ActiveHooks { hooks, installed });
         id

@@ -75,7 +75,7 @@ impl<'h> TracesetContext<'h> {
             events: bounds.max_events().unwrap_or(u64::MAX),
             looks: Looks { left: bounds.examined_limit().unwrap_or(u64::MAX), spent: false },
         };
-        let most = budget.events;
+        let (most, most_examined) = (budget.events, budget.looks.left);
         loop {
             let mut time_filter = if is_whole { self.time_filter(since, until) } else { None };
             let filtered = filtered && time_filter.is_none();
@@ -135,7 +135,8 @@ impl<'h> TracesetContext<'h> {
                 reason => reason,
             };
             let errors = self.errors().len() as u64 + self.errors_omitted();
-            return Ok(ReadEnd { events: most - budget.events, reason, errors });
+            let examined = most_examined - budget.looks.left;
+            return Ok(ReadEnd { events: most - budget.events, examined, reason, errors });
         }
     }
 

@@ -50,10 +50,11 @@ impl ReadAhead {
 impl TracesetContext<'_> {
     /// Computes a time of delivery by which all events before `end` have been delivered. It is
     /// `end` itself unless a clock goes back. Returns `None` if such events may follow until the
-    /// end of the traceset. See [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
+    /// end of the traceset. A check does not affect the result. See
+    /// [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
     #[doc(hidden)] // for schedulers of reads
     pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
-        self.reader.delivered_by(end)
+        self.reader.delivered_by_all(self.contexts.traceset(), end)
     }
 
     /// Creates the filter for events at the current position. Returns `None` if the order of events

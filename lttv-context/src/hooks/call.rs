@@ -49,16 +49,13 @@ impl EventCall<'_, '_> {
     /// Returns the position before the event. After seeking it, the event is the next one.
     pub fn position(&self) -> TracesetPosition {
         let revision = self.contexts.traceset().revision();
-        let number = self.tracefile.number();
-        let positions = match self.is_filtered {
-            true => {
-                let mut merge = Merge::new(self.contexts.traceset().traces());
-                merge.seek_delivery(self.time(), number, self.event.position());
-                merge.positions()
-            }
-            false => self.merge.positions(),
-        };
-        TracesetPosition::new(revision, Some((self.time, number.0 as u32)), self.latest, positions)
+        let key = (self.time, self.tracefile.number().0 as u32);
+        if self.is_filtered {
+            // The merge is not at the same place in all tracefiles.
+            let place = self.event.position();
+            return TracesetPosition::before_event(revision, key, self.latest, place);
+        }
+        TracesetPosition::new(revision, Some(key), self.latest, self.merge.positions())
     }
 
     /// Returns the time of delivery: the event's own time, or that of an earlier event if the

@@ -59,7 +59,7 @@ impl<'h> Commands<'h> {
 
     /// Returns `true` if no changes were requested.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
 

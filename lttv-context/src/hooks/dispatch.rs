@@ -126,6 +126,12 @@ impl<'h> Dispatch<'h> {
         self.insert(id, priority, targets, hook);
     }
 
+    /// Iterates over the ids of the hooks that belong to no extension.
+    pub(crate) fn stateless_ids(&self) -> impl Iterator<Item = HookId> {
+        let all = self.subscriptions.iter();
+        all.filter(|(_, registered)| !registered.keeps_state).map(|(id, _)| *id)
+    }
+
     fn insert(
         &mut self,
         id: HookId,

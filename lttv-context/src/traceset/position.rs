@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use ltt_read::{Event, Position, Timestamp};
+use ltt_read::{Event, Merge, Position, Timestamp, TracefileNumber};
 
 use super::{Revision, Traceset};
 
@@ -36,8 +36,17 @@ pub struct TracesetPosition {
     /// The key of the next event, or [`END`] after the last event.
     key: Key,
     latest: Latest,
-    /// The position in each tracefile.
-    tracefiles: Arc<[Position]>,
+    places: Places,
+}
+
+/// The places of a position in tracefiles.
+#[derive(Debug, Clone)]
+enum Places {
+    /// The place in each tracefile.
+    All(Arc<[Position]>),
+    /// The place in the tracefile of the next event, from which the others are found when they
+    /// are needed.
+    Next(Position),
 }
 
 /// An upper bound on the times of all events before a position, in ns. `None` if there are no
@@ -70,8 +79,18 @@ impl TracesetPosition {
         latest: Latest,
         tracefiles: impl Into<Arc<[Position]>>,
     ) -> Self {
-        let (key, tracefiles) = (key.unwrap_or(END), tracefiles.into());
-        TracesetPosition { revision, key, latest, tracefiles }
+        let (key, places) = (key.unwrap_or(END), Places::All(tracefiles.into()));
+        TracesetPosition { revision, key, latest, places }
+    }
+
+    /// Creates the position before an event, given its key and its place in its tracefile.
+    pub(crate) fn before_event(
+        revision: Revision,
+        key: Key,
+        latest: Latest,
+        place: Position,
+    ) -> Self {
+        TracesetPosition { revision, key, latest, places: Places::Next(place) }
     }
 
     /// Creates the position after the last event of a traceset, which is the greatest of its
@@ -126,7 +145,7 @@ impl TracesetPosition {
     #[cfg(feature = "checkpoint-files")]
     pub(crate) fn fits(&self, tracefiles: usize) -> bool {
         let next = self.is_end() || (self.key.1 as usize) < tracefiles;
-        next && self.tracefiles.len() == tracefiles
+        next && matches!(&self.places, Places::All(all) if all.len() == tracefiles)
     }
 
     pub(crate) fn key(&self) -> Key {
@@ -137,13 +156,42 @@ impl TracesetPosition {
         self.latest
     }
 
-    pub(crate) fn tracefiles(&self) -> &[Position] {
-        &self.tracefiles
+    /// Moves a merge of the traceset to this position.
+    pub(crate) fn seek(&self, merge: &mut Merge) {
+        match &self.places {
+            Places::All(all) => merge.seek_positions(all),
+            Places::Next(place) => {
+                let tracefile = TracefileNumber(self.key.1 as usize);
+                merge.seek_delivery(Timestamp::from_ns(self.key.0), tracefile, *place);
+            }
+        }
+    }
+
+    /// Finds the place in each tracefile of the traceset.
+    #[cfg(feature = "checkpoint-files")]
+    pub(crate) fn tracefiles(&self, traceset: &Traceset) -> Arc<[Position]> {
+        if let Places::All(all) = &self.places {
+            return all.clone();
+        }
+        let mut merge = Merge::new(traceset.traces());
+        self.seek(&mut merge);
+        merge.positions().into()
+    }
+
+    /// Returns the memory in bytes that the places in tracefiles take.
+    pub(crate) fn places_size(&self) -> usize {
+        match &self.places {
+            Places::All(all) => size_of_val::<[Position]>(all),
+            Places::Next(_) => 0,
+        }
     }
 
     /// Returns the position in the tracefile of the next event.
     pub(crate) fn place(&self) -> Option<&Position> {
-        self.tracefiles.get(self.key.1 as usize)
+        match &self.places {
+            Places::All(all) => all.get(self.key.1 as usize),
+            Places::Next(place) => Some(place),
+        }
     }
 }
 

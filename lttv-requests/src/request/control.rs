@@ -130,10 +130,12 @@ impl<'h> Control<'h> {
         if self.0.has_panicked() {
             return Flow::Continue(());
         }
-        match self.0.accepts(call) {
-            true => hook(call, self),
-            false => Flow::Continue(()),
+        if !self.0.accepts(call) {
+            return Flow::Continue(());
         }
+        let flow = hook(call, self);
+        // A hook that was added to the context receives all events from the next one on.
+        if call.commands.is_empty() { flow } else { Flow::Break(()) }
     }
 }
 
@@ -202,7 +204,7 @@ impl<'h> Shared<'h> {
 
     /// Records a panic of a hook, so that the scheduler ends the request.
     #[cold]
-    fn fail(&self, panic: Panic) {
+    pub(crate) fn fail(&self, panic: Panic) {
         self.mark_failed();
         match self.link.get() {
             Some(link) => {

@@ -4,7 +4,9 @@ pub(crate) mod control;
 pub(crate) mod request_filter;
 pub(crate) mod request_start;
 
+use std::cell::RefCell;
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
@@ -17,7 +19,7 @@ use lttv_hooks::{IntoFlow, Priority};
 use crate::chunk::FinishReason;
 use crate::identity::Owner;
 use control::{Control, Shared};
-use request_filter::EventFilter;
+use request_filter::{EventFilter, SharedFilter};
 use request_start::{RequestStart, Start};
 
 /// The urgency of a request. The most urgent request is served first, regardless of the
@@ -125,12 +127,36 @@ pub(crate) struct RequestHooks<'h> {
     pub(crate) parts: Option<HookSet<'h>>,
     /// The event hooks.
     pub(crate) events: HookSet<'h>,
-    event_hooks: usize,
+    pub(crate) event_hooks: usize,
+    pub(crate) columns: Option<Columns<'h>>,
 }
 
 impl fmt::Debug for RequestHooks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestHooks").field("events", &self.event_hooks).finish_non_exhaustive()
+    }
+}
+
+/// A counter of events in columns of equal width.
+pub(crate) struct Columns<'h> {
+    pub(crate) start: Timestamp,
+    pub(crate) width: u64,
+    pub(crate) add: Box<AddEvents<'h>>,
+    /// The hook that counts each event by itself, where other requests are served as well.
+    pub(crate) by_hook: HookSet<'h>,
+}
+
+/// A function that adds a number of events at a time.
+pub(crate) type AddEvents<'h> = dyn FnMut(Timestamp, u64, &Control<'h>) + 'h;
+
+impl Columns<'_> {
+    /// Returns the start and end of the column of a time. `None` if it is before the
+    /// first column, or if its end cannot be represented.
+    pub(crate) fn column_of(&self, time: Timestamp) -> Option<Range<Timestamp>> {
+        let offset = (time >= self.start).then(|| time.since(self.start))?;
+        let begin = self.start.as_ns().checked_add_unsigned(offset - offset % self.width)?;
+        let end = begin.checked_add_unsigned(self.width)?;
+        Some(Timestamp::from_ns(begin)..Timestamp::from_ns(end))
     }
 }
 
@@ -223,10 +249,41 @@ impl<'h> EventsRequest<'h> {
 
     /// Sets the filter. Hooks are only called for events that pass it. Replaces a
     /// previous filter.
+    ///
+    /// Events that the filter [excludes in advance](EventFilter::selection) are not read,
+    /// unless another running request or an extension of the context needs them, or the
+    /// request has a [limit](Self::max_events) that counts them.
     #[must_use]
     pub fn filter(self, filter: impl EventFilter + 'h) -> Self {
-        self.shared.filter.borrow_mut().filter = Some(Box::new(filter));
+        self.shared_filter(Rc::new(RefCell::new(filter)))
+    }
+
+    /// Sets a filter that other requests use as well.
+    pub(crate) fn shared_filter(self, filter: SharedFilter<'h>) -> Self {
+        self.shared.filter.borrow_mut().filter = Some(filter);
         self.shared.is_filtered.set(true);
+        self
+    }
+
+    /// Counts events in columns of equal width, of which the first starts at `start`. For
+    /// events in one column, `add` is called with the time of one of them, or the start of
+    /// the column, and their number. It may stop the request, also when called with the
+    /// number 0.
+    #[cfg(feature = "views")]
+    pub(crate) fn count_columns(
+        mut self,
+        start: Timestamp,
+        width: u64,
+        add: impl FnMut(Timestamp, u64, &Control<'h>) + Clone + 'h,
+    ) -> Self {
+        let mut add_one = add.clone();
+        let hook = self.shared.event_hook(move |call: &mut EventCall<'_, 'h>, control| {
+            add_one(call.event.timestamp().unwrap_or(Timestamp::MIN), 1, control);
+        });
+        let mut by_hook = HookSet::new();
+        by_hook.on_event(Subscription::to_every_event(), hook);
+        self.hooks.columns = Some(Columns { start, width, add: Box::new(add), by_hook });
+        self.note_hooks();
         self
     }
 
@@ -240,8 +297,14 @@ impl<'h> EventsRequest<'h> {
     ) -> Self {
         self.hooks.events.on_event(events, self.shared.event_hook(hook));
         self.hooks.event_hooks += 1;
-        self.shared.filter.borrow_mut().has_several_hooks = self.hooks.event_hooks > 1;
+        self.note_hooks();
         self
+    }
+
+    /// Records whether there are several hooks for events.
+    fn note_hooks(&self) {
+        let hooks = self.hooks.event_hooks + usize::from(self.hooks.columns.is_some());
+        self.shared.filter.borrow_mut().has_several_hooks = hooks > 1;
     }
 
     /// Adds a hook for all events.
@@ -315,13 +378,23 @@ impl<'h> EventsRequest<'h> {
     pub(crate) fn restrict_to_trace(&mut self) {
         let shared = &self.shared;
         let Some(trace) = self.trace else { return };
-        shared.max_counted.set(self.bounds.max_events().unwrap_or(u64::MAX));
-        let all = Subscription::to_every_event().priority(Priority::LAST);
-        self.hooks.events.on_event(all, shared.count_hook());
+        if !self.is_selecting() {
+            shared.max_counted.set(self.bounds.max_events().unwrap_or(u64::MAX));
+            let all = Subscription::to_every_event().priority(Priority::LAST);
+            self.hooks.events.on_event(all, shared.count_hook());
+        }
         self.hooks.events.set_scope(Scope::Trace(trace));
+        if let Some(columns) = &mut self.hooks.columns {
+            columns.by_hook.set_scope(Scope::Trace(trace));
+        }
         if let Some(parts) = &mut self.hooks.parts {
             parts.set_scope(Scope::Trace(trace));
         }
+    }
+
+    /// Returns `true` if events that the filter excludes in advance need not be read.
+    pub(crate) fn is_selecting(&self) -> bool {
+        self.bounds.max_events().is_none() && self.shared.filter.borrow().selecting().is_some()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of a submitted request, from submission to its end.
 
 use std::mem::{replace, take};
+use std::ops::Range;
 use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
@@ -12,6 +13,7 @@ use lttv_hooks::Priority;
 use crate::chunk::{FinishReason, Finished};
 use crate::identity::{Owner, RequestId};
 use crate::request::control::{Control, Queue, Shared};
+use crate::request::request_filter::SharedFilter;
 use crate::request::request_start::RequestStart;
 use crate::request::{EventsRequest, RequestHooks, Urgency};
 
@@ -31,6 +33,9 @@ pub(crate) struct ActiveRequest<'h> {
     /// The time of delivery by which all events before the end time have been delivered.
     /// Known once the request has started.
     delivered_by: Option<Timestamp>,
+    /// `true` if events that the filter excludes in advance need not be read. Then only
+    /// events that pass are counted.
+    is_selecting: bool,
     /// `true` if a hook counts the request's events.
     is_counted: bool,
     /// The number of events that the request has gone through, if no hook counts them.
@@ -43,6 +48,7 @@ pub(crate) struct ActiveRequest<'h> {
     /// The hooks that are attached to the context and have to be detached.
     request_hooks: Option<ReadId>,
     event_hooks: Option<ReadId>,
+    column_hooks: Option<ReadId>,
     chunk_hooks: Option<[Option<ReadId>; 2]>,
 }
 
@@ -53,6 +59,7 @@ impl<'h> ActiveRequest<'h> {
         queue: &Rc<Queue<'h>>,
     ) -> Self {
         request.restrict_to_trace();
+        let is_selecting = request.is_selecting();
         let EventsRequest { owner, urgency, start, bounds, by_delivery, trace, hooks, shared } =
             request;
         shared.link(id, owner, queue);
@@ -70,7 +77,8 @@ impl<'h> ActiveRequest<'h> {
             since,
             by_delivery,
             delivered_by: None,
-            is_counted: trace.is_some(),
+            is_selecting,
+            is_counted: trace.is_some() && !is_selecting,
             events: 0,
             reported: 0,
             hooks,
@@ -78,6 +86,7 @@ impl<'h> ActiveRequest<'h> {
             is_started: false,
             request_hooks: None,
             event_hooks: None,
+            column_hooks: None,
             chunk_hooks: None,
         }
     }
@@ -89,7 +98,65 @@ impl<'h> ActiveRequest<'h> {
 
     /// Returns the number of events that the request has gone through.
     pub(crate) fn events(&self) -> u64 {
-        if self.is_counted { self.shared.counted.get() } else { self.events }
+        match (self.is_selecting, self.is_counted) {
+            (true, _) => self.shared.filter.borrow().passed(),
+            (false, true) => self.shared.counted.get(),
+            (false, false) => self.events,
+        }
+    }
+
+    /// Returns the filter if events that it excludes in advance need not be read.
+    pub(crate) fn selecting_filter(&self) -> Option<SharedFilter<'h>> {
+        let filter = self.shared.filter.borrow();
+        filter.selecting().filter(|_| self.is_selecting).cloned()
+    }
+
+    /// Returns whether the request only counts events in columns.
+    pub(crate) fn is_counter(&self) -> bool {
+        self.hooks.columns.is_some() && self.hooks.event_hooks == 0
+    }
+
+    /// Returns the state that the request's hooks share.
+    pub(crate) fn shared(&self) -> &Rc<Shared<'h>> {
+        &self.shared
+    }
+
+    /// Returns the column of a time, if the request only counts events in columns, and all
+    /// events read at that time are its own if they pass `filter`.
+    pub(crate) fn column_of(&self, time: Timestamp) -> Option<Range<Timestamp>> {
+        let filter = self.shared.filter.borrow();
+        let is_exact = filter.filter.is_none()
+            || self.is_selecting && filter.filter.as_ref()?.borrow().is_selection_exact();
+        let only_counts = self.hooks.event_hooks == 0
+            && !self.is_counted
+            && !self.has_panicked()
+            && filter.max_matches.is_none()
+            && filter.window.is_none();
+        let columns = self.hooks.columns.as_ref().filter(|_| is_exact && only_counts)?;
+        columns.column_of(time)
+    }
+
+    /// Adds events at a time, without calls of the hook that counts each by itself.
+    /// Returns `false` if the request has ended.
+    pub(crate) fn add_to_column(&mut self, time: Timestamp, events: u64) -> bool {
+        if let Some(columns) = &mut self.hooks.columns {
+            let control = Control(self.shared.clone());
+            self.shared.guard(|| (columns.add)(time, events, &control));
+        }
+        if self.is_selecting {
+            self.shared.filter.borrow_mut().count(events);
+        }
+        !self.shared.stopped.get() && !self.has_panicked()
+    }
+
+    /// Attaches or detaches the hook that counts each event by itself.
+    pub(crate) fn count_by_hook(&mut self, by_hook: bool, context: &mut TracesetContext<'h>) {
+        let Some(columns) = &mut self.hooks.columns else { return };
+        if let Some(id) = self.column_hooks.take_if(|_| !by_hook) {
+            columns.by_hook = context.end_read(id).unwrap_or_default();
+        } else if by_hook && self.column_hooks.is_none() && !self.shared.has_panicked() {
+            self.column_hooks = Some(context.begin_read(take(&mut columns.by_hook)));
+        }
     }
 
     /// Returns `true` if the request depends on a position of its traceset.
@@ -143,7 +210,7 @@ impl<'h> ActiveRequest<'h> {
         }
         self.shared.filter.borrow_mut().window = Some((self.since, end));
         self.shared.is_filtered.set(true);
-        if !replace(&mut self.is_counted, true) {
+        if !self.is_selecting && !replace(&mut self.is_counted, true) {
             self.shared.max_counted.set(self.bounds.max_events().unwrap_or(u64::MAX));
             let all = Subscription::to_every_event().priority(Priority::LAST);
             self.hooks.events.on_event(all, self.shared.count_hook());
@@ -166,6 +233,7 @@ impl<'h> ActiveRequest<'h> {
     /// Ends the chunk and detaches the event hooks, so that the request receives no
     /// events until it is attached again.
     pub(crate) fn suspend(&mut self, context: &mut TracesetContext<'h>) {
+        self.count_by_hook(false, context);
         if let Some(id) = self.event_hooks.take() {
             self.hooks.events = context.end_read(id).unwrap_or_default();
         }

@@ -4,8 +4,10 @@
 
 pub(crate) mod active_request;
 pub(crate) mod background;
+mod columns;
 mod service;
 mod waiting;
+mod wanted;
 
 use std::fmt;
 use std::mem::replace;
@@ -24,6 +26,7 @@ use crate::resume::ResumeStates;
 use crate::scheduler::active_request::ActiveRequest;
 use crate::scheduler::background::Background;
 use crate::scheduler::waiting::Waiting;
+use crate::scheduler::wanted::WantedEvents;
 
 /// A scheduler of requests, which reads each stretch of a traceset once for all requests
 /// that cover it, and delivers to every request exactly the events that it asked for.
@@ -94,6 +97,7 @@ pub struct Scheduler<'h> {
     pub(crate) running: Vec<Box<ActiveRequest<'h>>>,
     pub(crate) waiting: Waiting<'h>,
     pub(crate) queue: Rc<Queue<'h>>,
+    pub(crate) wanted: WantedEvents,
     pub(crate) resume: ResumeStates,
     /// A seek that did not complete within one call.
     pub(crate) seek: Option<IncrementalSeek>,
@@ -122,7 +126,7 @@ pub struct Pending {
     /// `true` if the request has started: its `before_request` hooks were called.
     pub started: bool,
     /// The number of events of the traceset, or of the request's trace, that the request
-    /// has gone through so far.
+    /// has gone through so far: see [`Finished::events`].
     pub events: u64,
 }
 
@@ -141,6 +145,7 @@ impl<'h> Scheduler<'h> {
             running: Vec::new(),
             waiting: Waiting::default(),
             queue,
+            wanted: WantedEvents::default(),
             resume,
             seek: None,
             unreported: ChunkReport::default(),
@@ -281,6 +286,7 @@ impl<'h> Scheduler<'h> {
     /// interrupted, and continue later from their positions.
     pub fn context_mut(&mut self) -> &mut TracesetContext<'h> {
         self.suspend_where(|_| true);
+        self.read_all();
         self.resume_panic();
         &mut self.context
     }
@@ -299,6 +305,7 @@ impl<'h> Scheduler<'h> {
     ) -> (TracesetContext<'h>, Vec<Finished>) {
         self.run_commands();
         self.suspend_where(|_| true);
+        self.read_all();
         self.end_failed();
         let (old, new) = (self.context.traceset().clone(), context.traceset());
         let mut finished = if old.revision() == new.revision() {
@@ -356,7 +363,10 @@ impl<'h> Scheduler<'h> {
     /// Removes a request without ending it.
     fn take(&mut self, id: RequestId) -> Option<Box<ActiveRequest<'h>>> {
         match self.running.binary_search_by_key(&id, |request| request.id) {
-            Ok(at) => Some(self.running.remove(at)),
+            Ok(at) => {
+                self.read_all();
+                Some(self.running.remove(at))
+            }
             Err(_) => self.waiting.remove(id),
         }
     }
@@ -386,6 +396,9 @@ impl<'h> Scheduler<'h> {
         waiting: Vec<RequestId>,
     ) -> Vec<Box<ActiveRequest<'h>>> {
         let mut taken: Vec<_> = self.running.extract_if(.., |request| is_taken(request)).collect();
+        if !taken.is_empty() {
+            self.read_all();
+        }
         taken.extend(waiting.into_iter().filter_map(|id| self.waiting.remove(id)));
         taken.sort_unstable_by_key(|request| request.id);
         taken
@@ -442,6 +455,7 @@ impl<'h> Scheduler<'h> {
             Err(panic) => panic,
         };
         self.queue.note_panic(panic);
+        self.read_all();
         for request in std::mem::take(&mut self.running) {
             request.fail();
             let end = request.finish(&mut self.context, FinishReason::Panicked, true);
@@ -485,6 +499,9 @@ impl<'h> Scheduler<'h> {
         let mut suspended = Vec::new();
         let interrupted: Vec<_> =
             self.running.extract_if(.., |request| is_meant(request)).collect();
+        if !interrupted.is_empty() {
+            self.read_all();
+        }
         for mut request in interrupted {
             request.suspend(&mut self.context);
             suspended.push(request.id);

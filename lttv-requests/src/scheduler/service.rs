@@ -4,7 +4,7 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, EndReason, IncrementalSeek, TracesetPosition};
+use lttv_context::{Bounds, EndReason, IncrementalSeek, ReadEnd, TracesetPosition};
 
 use crate::budget::{Budget, Meter};
 use crate::chunk::{ChunkReport, Replay, Status};
@@ -311,6 +311,7 @@ impl<'h> Scheduler<'h> {
         if complete.is_empty() {
             return false;
         }
+        self.read_all();
         let mut complete = complete.into_iter();
         let mut has_ended = false;
         while (at_least > 0 || !meter.is_out_of_time())
@@ -338,26 +339,44 @@ impl<'h> Scheduler<'h> {
         meter: &mut Meter,
         chunk: &mut ChunkReport,
     ) -> bool {
-        let bounds = self.bounds(here, min_urgency, meter.start_slice());
-        let read = match self.read_guarded(|context| context.read(&bounds)) {
-            Some(Ok(read)) => read,
-            Some(Err(_)) | None => return true, // Positions were checked; a hook panicked.
+        let leaves_out = self.select_wanted();
+        let mut limits = self.limits(here, min_urgency, meter.start_slice());
+        limits.is_examined = leaves_out;
+        let read = match self.read_columns(here, &limits, meter) {
+            Some(read) => Some(read),
+            None => self.read_events(&limits),
         };
-        meter.end_slice(read.events);
-        chunk.read += read.events;
+        let Some(events) = read else { return true }; // A hook panicked.
+        meter.end_slice(events);
+        chunk.read += events;
+        let before = here;
         let here = self.context.position();
+        if leaves_out && events == 0 && here != *before {
+            // Everything up to here was left out.
+            chunk.seeks += 1;
+            meter.count_seek();
+        }
         let mut yields = false;
         for request in &mut self.running {
-            chunk.delivered += request.record_read(read.events, &here);
+            chunk.delivered += request.record_read(events, &here);
             yields |= request.take_yield();
         }
         self.finish_complete(&here, meter, chunk);
         yields
     }
 
-    /// Returns the bounds of the next read: the nearest of the ends of all running
+    /// Reads with all hooks. Returns the number of events read, or `None` if a hook
+    /// panicked that belongs to no request.
+    fn read_events(&mut self, limits: &Limits) -> Option<u64> {
+        let bounds = limits.bounds(limits.time, limits.events);
+        let read = self.read_guarded(|context| context.read(&bounds))?;
+        // Positions were checked on submission.
+        Some(read.map_or(0, |read| limits.events_of(&read)))
+    }
+
+    /// Returns the limits of the next read: the nearest of the ends of all running
     /// requests, the position of the next waiting request, and a number of events.
-    fn bounds(&self, here: &TracesetPosition, min_urgency: Urgency, mut events: u64) -> Bounds {
+    fn limits(&self, here: &TracesetPosition, min_urgency: Urgency, mut events: u64) -> Limits {
         let (mut time, mut position) = (None, None);
         for request in &self.running {
             time = earlier(time, request.end_time());
@@ -369,19 +388,45 @@ impl<'h> Scheduler<'h> {
             Some(RequestStart::Position(start)) => position = earlier(position, Some(start)),
             None => {}
         }
-        let mut bounds = Bounds::all().events(events);
+        Limits { time, position: position.cloned(), events, is_examined: false }
+    }
+}
+
+/// The limits of a read.
+pub(crate) struct Limits {
+    /// The time at whose start the read ends.
+    pub(crate) time: Option<Timestamp>,
+    position: Option<TracesetPosition>,
+    pub(crate) events: u64,
+    /// `true` if events that are not wanted are left out, so that the number of events is
+    /// that of the events looked at.
+    is_examined: bool,
+}
+
+impl Limits {
+    /// Returns the bounds for a time and a number of events within the limits.
+    pub(crate) fn bounds(&self, time: Option<Timestamp>, events: u64) -> Bounds {
+        let mut bounds = match self.is_examined {
+            true => Bounds::all().max_examined(events),
+            false => Bounds::all().events(events),
+        };
         if let Some(time) = time {
             bounds = bounds.until_start_of(time);
         }
-        if let Some(position) = position {
+        if let Some(position) = &self.position {
             bounds = bounds.until_position(position);
         }
         bounds
     }
+
+    /// Returns the number of events that count towards the limit.
+    pub(crate) fn events_of(&self, read: &ReadEnd) -> u64 {
+        if self.is_examined { read.examined } else { read.events }
+    }
 }
 
 /// Returns the earlier of two optional values, treating `None` as the latest.
-fn earlier<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
+pub(crate) fn earlier<T: PartialOrd>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(if b < a { b } else { a }),
         (a, b) => a.or(b),

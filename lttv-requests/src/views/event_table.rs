@@ -10,7 +10,7 @@ use lttv_context::{EventCall, TracesetPosition};
 
 use crate::chunk::FinishReason;
 use crate::identity::Owner;
-use crate::request::request_filter::EventFilter;
+use crate::request::request_filter::{EventFilter, SharedFilter};
 use crate::request::request_start::Start;
 use crate::request::{EventsRequest, Urgency};
 
@@ -66,7 +66,7 @@ struct Inner<T> {
     rows: Rc<VecDeque<TableRow<T>>>,
     page: usize,
     describe: Box<Describe<T>>,
-    filter: Option<Rc<RefCell<dyn EventFilter>>>,
+    filter: Option<SharedFilter<'static>>,
     /// `true` if there is no event before the first row.
     has_begin: bool,
     /// `true` if there is no event after the last row.
@@ -241,9 +241,7 @@ impl<T: Clone + 'static> EventTable<T> {
     fn request<'h>(&self) -> EventsRequest<'h> {
         let request = EventsRequest::new(self.owner).urgency(Urgency::HIGH).by_delivery();
         match self.inner.borrow().filter.clone() {
-            Some(filter) => {
-                request.filter(move |call: &EventCall<'_, '_>| filter.borrow_mut().passes(call))
-            }
+            Some(filter) => request.shared_filter(filter),
             None => request,
         }
     }

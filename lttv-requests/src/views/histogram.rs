@@ -157,6 +157,7 @@ impl Histogram {
     pub fn request<'h>(&self, owner: Owner, missing: TimeWindow) -> EventsRequest<'h> {
         let epoch = self.inner.borrow().epoch;
         let columns = self.inner.borrow().columns_of(missing);
+        let (begin, step) = (self.inner.borrow().begin, self.inner.borrow().step);
         let (at_begin, at_event, at_end) =
             (self.inner.clone(), self.inner.clone(), self.inner.clone());
         let all = columns.clone();
@@ -171,19 +172,18 @@ impl Histogram {
                     inner.columns[all.clone()].fill(Column::default());
                 }
             })
-            .on_every_event(move |call, request| {
+            .count_columns(begin, step, move |time, events, request| {
                 let mut inner = at_event.borrow_mut();
                 if inner.epoch != epoch {
                     request.stop();
                     return;
                 }
-                let time = call.event.timestamp().unwrap_or(Timestamp::MIN);
                 if !times.contains(&time) {
                     column = inner.column(time);
                     times = inner.begin_of(column)..inner.begin_of(column + 1);
                 }
                 if let Some(column) = inner.columns.get_mut(column) {
-                    column.events += 1;
+                    column.events += events;
                 }
             })
             .after_request(move |_, _, reason| {

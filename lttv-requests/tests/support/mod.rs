@@ -2,6 +2,7 @@
 
 pub(crate) mod digest;
 pub(crate) mod script;
+pub(crate) mod sieve;
 #[path = "../../../lttv-context/tests/support/mod.rs"]
 #[allow(dead_code, reason = "other tests need all of it")]
 pub(crate) mod tracesets;

@@ -5,6 +5,7 @@ use lttv_requests::{FinishReason, Urgency};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::sieve::{Sieve, SieveModel, sieve_model};
 use super::tracesets::{Known, Sample};
 
 /// A request in terms of the model: events are given by their numbers in order.
@@ -18,10 +19,19 @@ pub(crate) struct ModelRequest {
     pub(crate) most: Option<u64>,
     pub(crate) most_matches: Option<u64>,
     pub(crate) trace: Option<Index>,
-    pub(crate) filter: bool,
+    pub(crate) filter: FilterModel,
     pub(crate) hooks: Hooks,
     pub(crate) acts: Vec<(u64, Act)>,
     pub(crate) submit: Submit,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum FilterModel {
+    None,
+    /// A function for events of even numbers.
+    Even,
+    /// A filter that tells in advance which events cannot pass.
+    Sieve(SieveModel),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +118,12 @@ pub(crate) fn model_request() -> impl Strategy<Value = ModelRequest> {
         prop::option::weighted(0.3, 0..20u64),
         prop::option::weighted(0.2, 0..6u64),
     );
-    let what = (rarely(), prop::bool::weighted(0.3), hooks, acts);
+    let filter = prop_oneof![
+        4 => Just(FilterModel::None),
+        2 => Just(FilterModel::Even),
+        6 => sieve_model().prop_map(FilterModel::Sieve),
+    ];
+    let what = (rarely(), filter, hooks, acts);
     (0..3usize, urgency, start, ends, what, submit).prop_map(
         |(owner, urgency, start, ends, (trace, filter, hooks, acts), submit)| {
             let (end_time, end_event, most, most_matches) = ends;
@@ -191,6 +206,19 @@ impl ModelRequest {
         }
     }
 
+    /// Returns the filter that tells in advance which events cannot pass.
+    pub(crate) fn sieve(&self, sample: &Sample, times: &[Timestamp]) -> Option<Sieve> {
+        match &self.filter {
+            FilterModel::Sieve(model) => Some(model.sieve(&sample.traceset, times)),
+            FilterModel::None | FilterModel::Even => None,
+        }
+    }
+
+    /// Returns whether the request may leave out events.
+    pub(crate) fn leaves_out(&self) -> bool {
+        matches!(self.filter, FilterModel::Sieve(_)) && self.most.is_none()
+    }
+
     /// Returns whether a hook stops the request at one more event.
     pub(crate) fn acts_at(&self, call: u64) -> impl Iterator<Item = Act> {
         self.acts.iter().filter(move |(at, _)| *at == call).map(|(_, act)| *act)
@@ -216,6 +244,7 @@ impl ModelRequest {
             reason: FinishReason::Stopped,
         };
         let (mut stopped, mut panicked) = (false, false);
+        let sieve = self.sieve(sample, times);
         loop {
             let next = sample.events.get(share.end);
             let at_end_time = |end| next.is_some_and(|event| event.time >= end);
@@ -245,12 +274,18 @@ impl ModelRequest {
             if trace.is_some_and(|trace| trace != event.trace) {
                 continue;
             }
-            share.events += 1;
-            if self.hooks == Hooks::Dynamic && !is_dynamic(event)
-                || self.filter && !event.number.is_multiple_of(2)
-            {
+            share.events += u64::from(!self.leaves_out());
+            let passes = match &self.filter {
+                FilterModel::None => true,
+                FilterModel::Even => event.number.is_multiple_of(2),
+                FilterModel::Sieve(_) => {
+                    sieve.as_ref().is_some_and(|s| s.passes_known(sample, number))
+                }
+            };
+            if self.hooks == Hooks::Dynamic && !is_dynamic(event) || !passes {
                 continue;
             }
+            share.events += u64::from(self.leaves_out());
             let call = share.calls.len() as u64;
             share.calls.push(number);
             stopped = self.acts_at(call).any(|act| matches!(act, Act::Stop));

@@ -13,7 +13,7 @@ use lttv_hooks::{Flow, Priority};
 use lttv_requests::{Control, EventsRequest, FinishReason, Owner, RequestId, Start};
 
 use super::digest::{Digest, known};
-use super::script::{Act, Begin, Hooks, ModelRequest, Submit};
+use super::script::{Act, Begin, FilterModel, Hooks, ModelRequest, Submit};
 use super::tracesets::Sample;
 
 /// A call of a hook of a request.
@@ -116,8 +116,11 @@ impl World {
         if let Some(trace) = model.trace(&self.sample) {
             made = made.in_trace(TraceIndex(trace));
         }
-        if model.filter {
+        if let FilterModel::Even = model.filter {
             made = made.filter(|call: &EventCall<'_, '_>| known(call).number.is_multiple_of(2));
+        }
+        if let Some(sieve) = model.sieve(&self.sample, &self.times) {
+            made = made.filter(sieve);
         }
         made = self.add_event_hooks(made, request);
         self.add_level_hooks(made, request)

@@ -24,6 +24,8 @@ pub(super) enum ReadPoint {
     Event { tracefile: TracefileNumber, place: Position },
     /// The positions in all tracefiles.
     Tracefiles { positions: Arc<[Position]>, latest: Latest },
+    /// A position whose next event is known.
+    Before(TracesetPosition),
 }
 
 impl Reader {
@@ -70,7 +72,10 @@ impl Reader {
                 if let Some(place) = self.merge.next().map(|event| event.position())
                     && let Some(tracefile) = self.merge.current_tracefile()
                 {
-                    self.read_point = Some(ReadPoint::Event { tracefile, place });
+                    let (key, latest) = ((self.now, tracefile.0 as u32), Some(self.now));
+                    let revision = traceset.revision();
+                    let next = TracesetPosition::before_event(revision, key, latest, place);
+                    self.read_point = Some(ReadPoint::Before(next));
                 }
                 self.merge.unread();
             }
@@ -102,10 +107,7 @@ impl Reader {
             _ => {
                 if has_delivered || !self.is_after(position) {
                     self.now = key.0;
-                    self.read_point = Some(ReadPoint::Tracefiles {
-                        positions: position.tracefiles().into(),
-                        latest: position.latest(),
-                    });
+                    self.read_point = Some(ReadPoint::Before(position.clone()));
                 }
             }
         }
@@ -113,6 +115,9 @@ impl Reader {
 
     /// Returns `true` if the current position is after `position`.
     fn is_after(&self, position: &TracesetPosition) -> bool {
+        if let Some(ReadPoint::Before(own)) = &self.read_point {
+            return position < own;
+        }
         let (time, tracefile) = position.key();
         if time != self.now {
             return time < self.now;
@@ -124,20 +129,27 @@ impl Reader {
             Some(ReadPoint::Tracefiles { positions, .. }) => {
                 place.zip(positions.get(tracefile.0)).is_some_and(|(place, own)| place < own)
             }
-            Some(ReadPoint::Time(_)) | None => false,
+            Some(ReadPoint::Time(_) | ReadPoint::Before(_)) | None => false,
         }
     }
 
     /// Computes the current position if events are skipped. A second merge seeks it, so that this
     /// one does not move.
-    pub(super) fn filtered_position(&self, traceset: &Traceset) -> Option<TracesetPosition> {
-        let read_point = self.read_point.as_ref()?;
-        let mut merge = Merge::new(traceset.traces());
-        read_point.seek(&mut merge, self.now);
-        let time = merge.next().map(|event| self.now.max(time_of(&event)));
+    pub(super) fn filtered_position(&mut self, traceset: &Traceset) -> Option<TracesetPosition> {
+        let (read_point, now) = (self.read_point.take()?, self.now);
+        if let ReadPoint::Before(position) = &read_point {
+            let position = position.clone();
+            self.read_point = Some(read_point);
+            return Some(position);
+        }
+        let merge = self.spare(traceset);
+        read_point.seek(merge, now);
+        let time = merge.next().map(|event| now.max(time_of(&event)));
         let key = time.zip(merge.current_tracefile().map(|number| number.0 as u32));
-        let (revision, latest) = (traceset.revision(), read_point.latest(self.now));
-        Some(TracesetPosition::new(revision, key, latest, merge.positions()))
+        let (revision, latest) = (traceset.revision(), read_point.latest(now));
+        let position = TracesetPosition::new(revision, key, latest, merge.positions());
+        self.read_point = Some(ReadPoint::Before(position.clone()));
+        Some(position)
     }
 }
 
@@ -154,6 +166,7 @@ impl ReadPoint {
                 merge.seek_delivery(Timestamp::from_ns(now), *tracefile, *place);
             }
             ReadPoint::Tracefiles { positions, .. } => merge.seek_positions(positions),
+            ReadPoint::Before(position) => position.seek(merge),
         }
     }
 
@@ -162,6 +175,7 @@ impl ReadPoint {
             ReadPoint::Time(time) => time.as_ns().checked_sub(1),
             ReadPoint::Event { .. } => Some(now),
             ReadPoint::Tracefiles { latest, .. } => *latest,
+            ReadPoint::Before(position) => position.latest(),
         }
     }
 }

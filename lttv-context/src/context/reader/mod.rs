@@ -21,13 +21,15 @@ pub(super) struct Reader {
     /// The current position among all events while the merge skips events that do not pass the
     /// check: the tracefiles are then at other places than in a read of all events.
     read_point: Option<ReadPoint>,
+    /// A merge of all tracefiles for questions about all events while the other one skips some.
+    spare: Option<Box<Merge>>,
 }
 
 impl Reader {
     /// Creates a reader that is before the first event.
     pub(super) fn new(traceset: &Traceset) -> Self {
         let merge = Merge::new(traceset.traces());
-        Reader { merge, now: i64::MIN, latest: None, read_point: None }
+        Reader { merge, now: i64::MIN, latest: None, read_point: None, spare: None }
     }
 
     pub(super) fn merge(&self) -> &Merge {
@@ -50,6 +52,23 @@ impl Reader {
     /// [`Merge::delivered_by`].
     pub(super) fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
         self.merge.delivered_by(end)
+    }
+
+    /// Computes a time of delivery like [`delivered_by`](Self::delivered_by), also of the events in
+    /// tracefiles that are left out.
+    pub(super) fn delivered_by_all(
+        &mut self,
+        traceset: &Traceset,
+        end: Timestamp,
+    ) -> Option<Timestamp> {
+        match self.read_point {
+            Some(_) => self.spare(traceset).delivered_by(end),
+            None => self.merge.delivered_by(end),
+        }
+    }
+
+    fn spare(&mut self, traceset: &Traceset) -> &mut Merge {
+        self.spare.get_or_insert_with(|| Box::new(Merge::new(traceset.traces())))
     }
 
     /// Returns `true` if all events before the time have been delivered by the time of delivery
@@ -92,7 +111,7 @@ impl Reader {
     }
 
     pub(super) fn seek_position(&mut self, position: &TracesetPosition) {
-        self.merge.seek_positions(position.tracefiles());
+        position.seek(&mut self.merge);
         self.read_point = None;
         // After a clock has gone back, events are still delivered at this time.
         self.now = position.time().map_or(i64::MAX, Timestamp::as_ns);
