@@ -151,7 +151,7 @@ fn keys_select_a_time_range() {
     let mut screen = screen();
     screen.type_text("z");
     assert!(screen.line_with("select a time range first").is_some());
-    screen.type_text("}v}]]v}");
+    screen.type_text("}.}]].}");
     let range = screen.app.session().selection.expect("a range");
     assert_eq!(range.start().as_ns(), time_of(&screen, 10));
     assert_eq!(range.end().as_ns(), time_of(&screen, 23));
@@ -230,9 +230,26 @@ fn keys_and_drags_move_the_divider() {
 }
 
 #[test]
+fn a_click_picks_an_item_of_a_list() {
+    let mut screen = screen();
+    screen.type_text("v");
+    let at = screen.find("Disk performance");
+    screen.mouse(MouseEventKind::ScrollDown, at);
+    screen.click(at);
+    assert!(screen.line_with("Open a viewer").is_none(), "{}", screen.text());
+    assert!(screen.line_with(" 3 Disk performance").is_some(), "{}", screen.text());
+    // A click elsewhere closes the list.
+    screen.type_text("v");
+    let before = current(&screen);
+    screen.click((149, 30));
+    assert!(screen.line_with("Open a viewer").is_none(), "{}", screen.text());
+    assert_eq!(current(&screen), before);
+}
+
+#[test]
 fn the_mouse_never_harms() {
     let mut screen = Screen::open(80, 24, Look::Mono);
-    for keys in ["", "?", "/", "5", "m"] {
+    for keys in ["", "?", "/", "v", "5", "m"] {
         screen.type_text(keys);
         for (x, y) in (0..90).step_by(7).flat_map(|x| (0..30).map(move |y| (x, y))) {
             for button in [MouseButton::Left, MouseButton::Middle, MouseButton::Right] {

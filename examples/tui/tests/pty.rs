@@ -22,6 +22,9 @@ const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const CLEAR: &str = "\x1b[2J";
+const CAPTURE_MOUSE: &str = "\x1b[?1002h\x1b[?1006h";
+const RELEASE_MOUSE: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
+const ALL_MOVEMENTS: &str = "\x1b[?1003h";
 const ASK_CURSOR: &str = "\x1b[6n";
 
 /// The program and its terminal.
@@ -237,6 +240,46 @@ fn a_suspended_program_restores_the_terminal_meanwhile() {
     terminal.wait_for("no shell would continue");
     terminal.press(b"q");
     assert_eq!(terminal.status().code(), Some(0));
+}
+
+#[test]
+fn the_mouse_is_released_whenever_the_terminal_is_restored() {
+    let _alone = alone();
+    let mut terminal = Terminal::open();
+    assert!(terminal.has_written(CAPTURE_MOUSE));
+    assert!(!terminal.has_written(ALL_MOVEMENTS) && !terminal.has_written(RELEASE_MOUSE));
+    // Suspended and continued.
+    terminal.signal(Signal::TSTP);
+    terminal.wait_for(RELEASE_MOUSE);
+    terminal.wait_for(LEAVE);
+    let begin = Instant::now();
+    while !terminal.is_in_state('T') {
+        assert!(begin.elapsed() < PATIENCE, "it is not stopped");
+        sleep(Duration::from_millis(20));
+    }
+    terminal.signal(Signal::CONT);
+    terminal.wait_for(ENTER);
+    terminal.wait_for(CAPTURE_MOUSE);
+    terminal.wait_for("quit");
+    // A click on the time axis moves the current time; only changed digits are written.
+    terminal.press(b"\x1b[<0;100;42M\x1b[<0;100;42m");
+    terminal.wait_for("710733908");
+    // The end, by a key or by a signal.
+    terminal.press(b"q");
+    terminal.wait_for(RELEASE_MOUSE);
+    terminal.wait_for(LEAVE);
+    assert_eq!(terminal.status().code(), Some(0));
+    let mut terminal = Terminal::open();
+    terminal.signal(Signal::TERM);
+    terminal.wait_for(RELEASE_MOUSE);
+    terminal.wait_for(LEAVE);
+    // Without the mouse.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lttv-tui"));
+    command.arg("--no-mouse");
+    let mut terminal = Terminal::open_with(command);
+    terminal.press(b"q");
+    assert_eq!(terminal.status().code(), Some(0));
+    assert!(!terminal.has_written(CAPTURE_MOUSE) && !terminal.has_written(RELEASE_MOUSE));
 }
 
 /// In a container, sessions and process groups may belong to a process outside of it. Their

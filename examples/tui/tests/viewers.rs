@@ -81,23 +81,23 @@ fn action(name: &'static str, keys: &[Key]) -> ViewerAction {
 fn a_key_is_looked_up_first_in_the_viewer_with_the_focus() {
     let (mut screen, log) = (screen(), Log::default());
     let actions = vec![
-        // `n` has a general action, `a` one of other viewers, `y` has none.
-        action("own", &[Key::char('n'), Key::char('a'), Key::char('y')]),
-        action("anywhere", &[Key::char('z'), Key::char('+'), Key::char('\\')]).without_focus(),
+        // `n` has a general action, `a` one of other viewers, `u` has none.
+        action("own", &[Key::char('n'), Key::char('a'), Key::char('u')]),
+        action("anywhere", &[Key::char('i'), Key::char('+'), Key::char('\\')]).without_focus(),
     ];
     screen.app.register(Recorder::kind("recorder", &log, actions)).expect("no conflict");
     screen.app.open_viewer("recorder").expect("it is registered");
     screen.settle();
-    screen.type_text("nay");
+    screen.type_text("nau");
     assert_eq!(log.take(), ["own", "own", "own"]);
-    screen.type_text("z+");
+    screen.type_text("i+");
     assert_eq!(log.take(), ["anywhere", "anywhere"]);
     assert_eq!(screen.status("width"), "964.87 ms", "the focus has precedence over zooming");
     // Without the focus, general keys have precedence, and most keys of viewers do not work.
     screen.press(KeyCode::Tab);
-    screen.type_text("ay");
+    screen.type_text("au");
     assert_eq!(log.take(), [""; 0]);
-    screen.type_text("z+");
+    screen.type_text("i+");
     assert_eq!(log.take(), ["anywhere"]);
     assert_eq!(screen.status("width"), "482.43 ms");
     // Of several viewers without the focus, the first visible one from the top performs it.
@@ -164,7 +164,7 @@ fn the_help_lists_the_keys_of_each_viewer() {
     let below = |title| lines[at(title) + 1].split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(below("Recorder"), "y Ctrl-Y an action of the recorder");
     assert_eq!(below("Interrupts"), "Enter go to the longest handler of the interrupt");
-    assert_eq!(below("Statistics"), "s show another table");
+    assert_eq!(below("Statistics"), "Enter Space expand, collapse a node");
     screen.app.unregister("recorder");
     screen.settle();
     assert!(screen.line_with("Recorder").is_none());

@@ -16,7 +16,6 @@ use crate::prompt::Edit;
 use crate::session::Session;
 use crate::view;
 use crate::view::help::Help;
-use crate::view::pick_list::Picked;
 use crate::viewer::{Instance, Reply, ViewerKinds};
 
 mod draw;
@@ -143,13 +142,8 @@ impl App {
             }
             return;
         }
-        if let Some(mut pick) = self.pick.take() {
-            match pick.list.key(key) {
-                Picked::Cancelled => {}
-                Picked::Going => self.pick = Some(pick),
-                Picked::Item(item) => self.picked(&pick, item),
-            }
-            return;
+        if let Some(pick) = self.pick.take() {
+            return self.end_pick(pick, |list| list.key(key));
         }
         self.message = None;
         self.tabs[self.current].session.message = None;
@@ -263,7 +257,8 @@ impl App {
             Action::Select => session.toggle_selection(),
             Action::ZoomToSelection => {
                 if !session.zoom_to_selection() {
-                    self.message = Some("select a time range first: v, or drag".to_owned());
+                    self.message =
+                        Some("select a time range first: the key . or a drag".to_owned());
                 }
             }
             Action::MoveDivider(by) => {

@@ -104,6 +104,9 @@ impl App {
         if self.question.is_some() || self.help.take().is_some() {
             return;
         }
+        if let Some(pick) = self.pick.take() {
+            return self.end_pick(pick, |list| list.click(at));
+        }
         let target = self.target(at);
         self.message = None;
         let page = &mut self.tabs[self.current];
@@ -181,6 +184,9 @@ impl App {
     fn wheel(&mut self, by: isize, modifiers: KeyModifiers, at: Position) {
         if let Some(help) = &mut self.help {
             return help.scroll(by * WHEEL_ROWS);
+        }
+        if let Some(pick) = &mut self.pick {
+            return pick.list.wheel(by * WHEEL_ROWS);
         }
         if self.question.is_some() {
             return;

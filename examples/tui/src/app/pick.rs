@@ -1,7 +1,7 @@
 //! The lists from which the user picks an item.
 
 use super::App;
-use crate::view::pick_list::PickList;
+use crate::view::pick_list::{PickList, Picked};
 
 /// An open list.
 #[derive(Debug)]
@@ -31,8 +31,21 @@ impl App {
         self.pick = Some(OpenPick { subject: PickSubject::Kind(names), list });
     }
 
+    /// Passes input to the open list, and performs what picking an item demands.
+    pub(super) fn end_pick(
+        &mut self,
+        mut pick: OpenPick,
+        input: impl FnOnce(&mut PickList) -> Picked,
+    ) {
+        match input(&mut pick.list) {
+            Picked::Cancelled => {}
+            Picked::Going => self.pick = Some(pick),
+            Picked::Item(item) => self.picked(&pick, item),
+        }
+    }
+
     /// Performs what picking an item demands.
-    pub(super) fn picked(&mut self, pick: &OpenPick, item: usize) {
+    fn picked(&mut self, pick: &OpenPick, item: usize) {
         match &pick.subject {
             PickSubject::Kind(names) => {
                 if let Some(name) = names.get(item)

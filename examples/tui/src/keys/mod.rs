@@ -150,7 +150,7 @@ const LINES: &[Line] = &[
     more(Char(']'), Step(1)),
     more(Char('{'), Step(-10)),
     more(Char('}'), Step(10)),
-    line(Char('v'), Select, "v", "start, end the selection of a time range at the current time"),
+    line(Char('.'), Select, ".", "start, end the selection of a time range at the current time"),
     line(Char('z'), ZoomToSelection, "z", "zoom to the selected time range"),
     line(Char('('), MoveDivider(-2), "( ) Ctrl-← →", "move the divider of labels and charts"),
     more(Char(')'), MoveDivider(2)),

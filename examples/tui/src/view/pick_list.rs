@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::{Scroll, canvas, put};
 use crate::keys::Move;
@@ -15,6 +15,8 @@ pub struct PickList {
     /// The items: label and explanation.
     items: Vec<(String, String)>,
     scroll: Scroll,
+    /// The area in which the list was drawn.
+    area: Rect,
 }
 
 /// The effect of a key on a list.
@@ -38,7 +40,7 @@ impl PickList {
         items: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
         let items = items.into_iter().collect();
-        PickList { title: title.into(), items, scroll: Scroll::default() }
+        PickList { title: title.into(), items, scroll: Scroll::default(), area: Rect::ZERO }
     }
 
     /// Handles a key: moves the selection, or ends picking. Digits pick one of the first nine
@@ -67,6 +69,21 @@ impl PickList {
         Picked::Going
     }
 
+    /// Handles a click: picks the item at a point, or none outside of the list.
+    pub fn click(&self, at: Position) -> Picked {
+        if !self.area.contains(at) {
+            return Picked::Cancelled;
+        }
+        let line = at.y.checked_sub(self.area.y + 1).filter(|_| at.y + 1 < self.area.bottom());
+        let item = line.and_then(|line| self.scroll.row(line, self.items.len()));
+        item.map_or(Picked::Going, Picked::Item)
+    }
+
+    /// Scrolls by this many items, down if positive.
+    pub fn wheel(&mut self, rows: isize) {
+        self.scroll.go(Move::View { rows, over: None }, self.items.len());
+    }
+
     /// Draws the list in the middle of an area.
     pub fn draw(&mut self, look: Look, area: Rect, buffer: &mut Buffer) {
         let chars = |text: &String| text.chars().count() as u16;
@@ -81,6 +98,7 @@ impl PickList {
             width,
             height,
         };
+        self.area = inside;
         canvas(look, inside, buffer);
         let heading = look.canvas().patch(look.heading());
         put(buffer, inside, inside.x.saturating_add(2), inside.y, &self.title, heading);
