@@ -134,7 +134,8 @@ pub struct Finished {
     pub events: u64,
 }
 
-/// A notification: a computation has met the condition of an owner, or is complete.
+/// A notification: a computation has met the condition of an owner or is complete, or it
+/// no longer will.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Notification {
@@ -142,4 +143,17 @@ pub struct Notification {
     pub owner: Owner,
     /// The computation.
     pub computation: ComputationId,
+    /// Tells whether the condition was met.
+    pub outcome: NotificationOutcome,
+}
+
+/// The outcome that a notification reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NotificationOutcome {
+    /// The condition was met, or the computation is complete.
+    Reached,
+    /// The condition will not be met: the computation was given up or a hook of it
+    /// panicked, the owner was removed, or the traceset changed. The owner may request the
+    /// computation again.
+    Cancelled,
 }

@@ -84,7 +84,8 @@
 //! A [`Background`] runs computations over the whole traceset while no request is
 //! pending: checkpoints for fast seeking, statistics, or any other analysis that the
 //! application registers. Viewers can show partial results at any time, and are notified
-//! when a computation is complete.
+//! when a computation is complete. Schedulers of one traceset, such as those of several
+//! tabs, [share](Background#several-schedulers) one background.
 //!
 //! # Driving the scheduler
 //!
@@ -126,7 +127,9 @@ pub mod testing;
 pub mod views;
 
 pub use budget::Budget;
-pub use chunk::{ChunkReport, FinishReason, Finished, Notification, Replay, Status};
+pub use chunk::{
+    ChunkReport, FinishReason, Finished, Notification, NotificationOutcome, Replay, Status,
+};
 pub use identity::{ComputationId, Owner, RequestId};
 pub use request::control::Control;
 pub use request::request_filter::EventFilter;

@@ -1,5 +1,4 @@
-//! What the filters of requests know in advance is used: less is read, and the results stay the
-//! same.
+//! Requests with filters that know events in advance read less, and receive the same events.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

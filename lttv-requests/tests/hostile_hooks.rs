@@ -272,7 +272,7 @@ fn a_panic_of_an_extension_ends_running_requests_and_keeps_state_correct() {
 fn a_computation_that_panics_can_be_started_again() {
     let traceset = traceset(100);
     let (bomb, seen) = (Bomb::new(), Cell::new(0));
-    let mut background = Background::new(TracesetContext::new(&traceset));
+    let background = Background::new(TracesetContext::new(&traceset));
     let module = background.register("all", |pass| {
         armed(pass, At::Event, &bomb).on_every_event(|_, _| seen.set(seen.get() + 1))
     });
@@ -282,7 +282,7 @@ fn a_computation_that_panics_can_be_started_again() {
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     scheduler.set_background(background);
     assert_eq!(drain(&mut scheduler, Budget::events(10)).1, 1);
-    let background = scheduler.background_mut().expect("it was set");
+    let background = scheduler.background().expect("it was set");
     assert_eq!((background.stage(module), seen.get()), (ComputationProgress::Idle, 30));
     assert!(matches!(background.compute(module, owner), ComputationProgress::InProgress { .. }));
     assert_eq!(drain(&mut scheduler, Budget::events(10)).1, 0);

@@ -14,8 +14,8 @@ use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
 use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_context::{Bounds, CheckpointPolicy, Level, Traceset, TracesetContext, TracesetPosition};
 use lttv_requests::{
-    Background, Budget, ComputationProgress, Condition, EventsRequest, FinishReason, Owner,
-    RequestId, Scheduler, Start, Status, SubmitError, Urgency,
+    Background, Budget, ComputationProgress, Condition, EventsRequest, FinishReason, Notification,
+    NotificationOutcome, Owner, RequestId, Scheduler, Start, Status, SubmitError, Urgency,
 };
 
 /// The time of the first event, and the time between events, in ns.
@@ -448,7 +448,7 @@ fn replay_is_bounded_and_reported() {
 fn background_waits_for_requests_and_late_modules_join() {
     let traceset = traceset(1000);
     let (early, late, seen) = (Seen::default(), Seen::default(), Seen::default());
-    let mut background = Background::new(TracesetContext::new(&traceset));
+    let background = Background::new(TracesetContext::new(&traceset));
     let first = background.register("first", |pass| {
         pass.on_every_event(|call, _| early.borrow_mut().push((call.time().as_ns() - BEGIN) / STEP))
     });
@@ -459,7 +459,7 @@ fn background_waits_for_requests_and_late_modules_join() {
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
     scheduler.set_background(background);
     let (one, two) = (Owner::unique(), Owner::unique());
-    let background = scheduler.background_mut().unwrap();
+    let background = scheduler.background().unwrap();
     assert_eq!(background.stage(first), ComputationProgress::Idle);
     background.compute(first, one);
     background.compute(first, two);
@@ -475,7 +475,12 @@ fn background_waits_for_requests_and_late_modules_join() {
     for call in 0..4 {
         let chunk = scheduler.service_chunk(Budget::events(100));
         computed += chunk.computed;
-        told.extend(chunk.notifications.iter().map(|news| (call, news.owner)));
+        let reached = |news: &&Notification| news.outcome == NotificationOutcome::Reached;
+        told.extend(chunk.notifications.iter().filter(reached).map(|news| (call, news.owner)));
+        let cancelled = chunk.notifications.iter().filter(|news| !reached(news));
+        // The owner that was removed had asked about both computations.
+        let wanted = if call == 0 { vec![one, one] } else { Vec::new() };
+        assert_eq!(cancelled.map(|news| news.owner).collect::<Vec<_>>(), wanted);
     }
     assert_eq!((computed, told.as_slice()), (400, [(1, one)].as_slice()));
     assert_eq!(early.borrow().len(), 400); // partial results are accessible
@@ -486,7 +491,7 @@ fn background_waits_for_requests_and_late_modules_join() {
     scheduler.submit(noting(&seen).starting_at(time_of(900))).unwrap();
     let chunk = scheduler.service_chunk(Budget::events(50));
     assert_eq!((chunk.read, chunk.computed), (50, 0));
-    scheduler.background_mut().unwrap().compute(second, one);
+    scheduler.background().unwrap().compute(second, one);
     let mut done = Vec::new();
     loop {
         let chunk = scheduler.service_chunk(Budget::events(60));
@@ -512,7 +517,7 @@ fn checkpoints_of_the_background_shorten_replays() {
     let mut own = TracesetContext::new(&traceset);
     own.attach(Count::default());
     own.set_checkpoint_policy(CheckpointPolicy::every(100));
-    let mut background = Background::new(own);
+    let background = Background::new(own);
     let state = background.register("state", |pass| pass);
     background.lend_checkpoints();
     background.compute(state, Owner::unique());

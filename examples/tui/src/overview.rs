@@ -44,7 +44,7 @@ impl Overview {
         let kernel = context.attach(KernelState::new());
         let statistics = Statistics::attach(&mut context, kernel);
         context.set_checkpoint_policy(CheckpointPolicy::default());
-        let mut background = Background::new(context);
+        let background = Background::new(context);
         let latest: Rc<Latest> = Rc::default();
         let by_hooks = latest.clone();
         let module = background.register("statistics", move |request| {
@@ -64,6 +64,20 @@ impl Overview {
         background.compute(module, Owner::unique());
         scheduler.set_background(background);
         Overview { module, span, latest }
+    }
+
+    /// Takes part in the computation of another scheduler for the same traceset.
+    pub(crate) fn share(
+        &self,
+        from: &Scheduler<'static>,
+        scheduler: &mut Scheduler<'static>,
+    ) -> Self {
+        if let Some(background) = from.background() {
+            let background = background.share();
+            background.compute(self.module, Owner::unique());
+            scheduler.set_background(background);
+        }
+        Overview { module: self.module, span: self.span, latest: self.latest.clone() }
     }
 
     /// Requests copies of the statistics during the read.

@@ -116,6 +116,16 @@ impl Session {
     ///
     /// If no event has a time.
     pub fn new(name: String, traceset: Traceset) -> Result<Self, OpenError> {
+        Self::with_overview(name, traceset, None)
+    }
+
+    /// Creates a session of a traceset, which shares the background of another session of
+    /// the same traceset, if any.
+    fn with_overview(
+        name: String,
+        traceset: Traceset,
+        other: Option<&Session>,
+    ) -> Result<Self, OpenError> {
         let mut context = TracesetContext::new(&traceset);
         let span = context.contexts().time_span();
         let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
@@ -134,7 +144,10 @@ impl Session {
         }
         tab.set_time(first, None);
         let mut scheduler = Scheduler::new(context);
-        let overview = Overview::start(&mut scheduler, &traceset, span);
+        let overview = match other {
+            Some(other) => other.overview.share(&other.scheduler, &mut scheduler),
+            None => Overview::start(&mut scheduler, &traceset, span),
+        };
         Ok(Session {
             name,
             tab,
@@ -164,7 +177,8 @@ impl Session {
     ///
     /// Never, since the events of this session have times.
     pub fn again(&self) -> Result<Self, OpenError> {
-        let mut session = Session::new(self.name.clone(), self.traceset().clone())?;
+        let traceset = self.traceset().clone();
+        let mut session = Session::with_overview(self.name.clone(), traceset, Some(self))?;
         session.tab.set_window(self.tab.window(), None);
         session.tab.set_time(self.tab.time(), None);
         Ok(session)
@@ -264,9 +278,9 @@ impl Session {
     /// Returns a line about errors of reading so far; `None` without errors.
     pub fn damage(&self) -> Option<String> {
         // The background reads everything, the others only the visible part.
-        let background = self.scheduler.background().map(|background| background.context());
+        let background = self.scheduler.background().and_then(|background| background.context());
         let shown = [self.scheduler.context(), self.reader.context()];
-        let contexts = background.into_iter().chain(shown);
+        let contexts = background.as_deref().into_iter().chain(shown);
         let count = |context: &TracesetContext<'_>| {
             context.errors().len() as u64 + context.errors_omitted()
         };

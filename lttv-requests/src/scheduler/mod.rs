@@ -104,7 +104,7 @@ pub struct Scheduler<'h> {
     /// Results that have not been returned yet: requests that hooks cancelled, and all
     /// results of a call that panicked.
     pub(crate) unreported: ChunkReport,
-    pub(crate) background: Option<Box<Background<'h>>>,
+    pub(crate) background: Option<Background<'h>>,
     /// `true` if requests of different urgency are served together.
     pub(crate) shares: bool,
     /// `true` if requests that end before they start are reported, and their
@@ -254,21 +254,33 @@ impl<'h> Scheduler<'h> {
         self.reports_all = reports_all;
     }
 
-    /// Sets the computations that run while no request is pending. Replaces and drops the
-    /// previous ones.
+    /// Sets the computations that run while no request is pending, in place of previous
+    /// ones, whose notifications for this scheduler are cancelled. Several schedulers may
+    /// have handles of [the same computations](Background#several-schedulers).
     pub fn set_background(&mut self, background: Background<'h>) {
-        self.background = Some(Box::new(background));
+        let previous = self.background.replace(background);
+        self.leave_background(previous);
     }
 
-    /// Returns the computations that run while no request is pending.
+    /// Ends the use of a background, whose notifications are cancelled.
+    fn leave_background(&mut self, background: Option<Background<'h>>) {
+        let cancelled = background.map(Background::leave).unwrap_or_default();
+        self.unreported.notifications.extend(cancelled);
+    }
+
+    /// Returns the computations that run while no request is pending, to register, start
+    /// or inspect them.
     pub fn background(&self) -> Option<&Background<'h>> {
-        self.background.as_deref()
+        self.background.as_ref()
     }
 
-    /// Returns the computations that run while no request is pending, to register or
-    /// start more.
-    pub fn background_mut(&mut self) -> Option<&mut Background<'h>> {
-        self.background.as_deref_mut()
+    /// Returns `true` if a call of [`service_chunk`](Self::service_chunk) does more than
+    /// computations in the background, which other schedulers may share: if a request is
+    /// pending, or if there is something to report. `false` while the scheduler is paused.
+    pub fn needs_service(&self) -> bool {
+        let has_news = || self.background.as_ref().is_some_and(Background::has_news);
+        let has_reports = !self.unreported.notifications.is_empty() || has_news();
+        !self.is_paused() && (!self.is_idle() || has_reports)
     }
 
     /// Finds a request that has not ended.
@@ -297,8 +309,12 @@ impl<'h> Scheduler<'h> {
     /// If the traceset differs, requests end with [`FinishReason::TracesetChanged`] if
     /// they depend on a position (one in their bounds, or their own because they have
     /// started), or if they are restricted to a trace that is not the same in both
-    /// tracesets. Other requests are served from the new traceset. The background is
-    /// dropped, since it belongs to the old traceset.
+    /// tracesets. Other requests are served from the new traceset.
+    ///
+    /// The background is kept if it is one for the new traceset: if its
+    /// [revision](Background::revision) is that of the new context's traceset. Otherwise it
+    /// is dropped, and the next chunk reports its notifications for this scheduler as
+    /// [cancelled](crate::NotificationOutcome::Cancelled).
     pub fn replace_context(
         &mut self,
         context: TracesetContext<'h>,
@@ -325,7 +341,9 @@ impl<'h> Scheduler<'h> {
         self.queue.set_traceset(context.traceset().revision(), context.traceset().traces().len());
         self.resume.clear();
         self.seek = None;
-        self.background = None;
+        let revision = context.traceset().revision();
+        let stale = self.background.take_if(|background| background.revision() != revision);
+        self.leave_background(stale);
         let old = replace(&mut self.context, context);
         if self.queue.has_panic() {
             self.unreported.finished.append(&mut finished);

@@ -35,6 +35,7 @@ impl<'h> Scheduler<'h> {
         }
         let mut chunk = ChunkReport { replay: None, ..take(&mut self.unreported) };
         let mut meter = Meter::new(budget);
+        self.borrow_checkpoints();
         self.serve(&mut meter, &mut chunk);
         for request in &mut self.running {
             request.end_chunk(&mut self.context);
@@ -53,6 +54,9 @@ impl<'h> Scheduler<'h> {
             self.end_failed();
         }
         chunk.finished.append(&mut self.unreported.finished);
+        if let Some(background) = &self.background {
+            chunk.notifications.extend(background.take_news());
+        }
         if self.has_no_requests() {
             self.resume.clear();
             self.seek = None;
@@ -103,16 +107,21 @@ impl<'h> Scheduler<'h> {
 
     /// Runs background computations with the rest of the budget.
     fn service_background(&mut self, meter: &mut Meter, chunk: &mut ChunkReport) {
-        let Some(background) = &mut self.background else { return };
+        let Some(background) = &self.background else { return };
         if !meter.is_spent() && !background.is_idle() {
-            let context = &mut self.context;
-            let service = AssertUnwindSafe(|| background.service(meter.remaining(), context));
-            match catch_unwind(service) {
+            match catch_unwind(AssertUnwindSafe(|| background.service(meter.remaining()))) {
                 Ok(computed) => chunk.computed += computed,
                 Err(panic) => self.queue.note_panic(panic),
             }
+            self.borrow_checkpoints();
         }
-        chunk.notifications.extend(background.take_reached());
+    }
+
+    /// Takes over the checkpoints that the background has made so far.
+    fn borrow_checkpoints(&mut self) {
+        if let Some(background) = &self.background {
+            background.lend_to(&mut self.context);
+        }
     }
 
     /// Returns the position to read at: that of the first of the most urgent requests.
