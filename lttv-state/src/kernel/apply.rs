@@ -7,7 +7,7 @@ use super::machine::{At, Dumped, NewProcess, Switch, TraceState};
 use super::modes::{ProcessStatus, ProcessType};
 use super::resources::{MAX_SOURCES, RequestKind, SourceKind};
 use super::rule::Rule;
-use super::syscalls::FileAction;
+use super::syscalls::{FileAction, Transfer};
 use super::transition::{Tracer, Transition};
 
 /// The exception number of page faults on x86.
@@ -59,6 +59,8 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: 
                 state.function_exit(at, function);
             }
         }
+        BlockInsert => request(state, rule, event, RequestStep::Inserted),
+        BlockMerge => request(state, rule, event, RequestStep::Merged),
         BlockIssue => request(state, rule, event, RequestStep::Issued),
         BlockComplete => request(state, rule, event, RequestStep::Completed),
         _ => apply_rare(state, rule, event, at),
@@ -133,7 +135,6 @@ fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: S
 
 /// Applies a request to a block device.
 fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: RequestStep) {
-    let Some(device) = rule.device(event) else { return };
     let kind = if let Some(direction) = rule.integer(event, 4) {
         if direction == 0 { RequestKind::Read } else { RequestKind::Write }
     } else if let Some(flags) = rule.integer(event, 3) {
@@ -159,7 +160,7 @@ fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: Request
         return;
     }
     let bytes = rule.integer(event, 5).filter(|bytes| *bytes > 0).or(sectors).unwrap_or(0);
-    state.request(device, kind, bytes, step);
+    state.request(rule.device(event), kind, bytes, step);
 }
 
 /// Applies events of rare transitions, apart from the hot code.
@@ -217,6 +218,8 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
                 state.close(at, fd);
             }
         }
+        FileRead => transfer(state, rule, event, at, Transfer::Read),
+        FileWrite => transfer(state, rule, event, at, Transfer::Write),
         Frequency => {
             if let Some(frequency) = rule.integer(event, 0) {
                 state.frequency(at, rule.number(event, 1), frequency.saturating_mul(1000));
@@ -247,6 +250,13 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
         }
         DumpEnd => state.dump_end(at),
         _ => {}
+    }
+}
+
+/// Applies an event that contains the number of bytes that a process reads or writes.
+fn transfer(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, transfer: Transfer) {
+    if let Some(bytes) = rule.integer(event, 0) {
+        state.transfer(at, transfer, bytes);
     }
 }
 

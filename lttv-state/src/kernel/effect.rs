@@ -77,19 +77,26 @@ pub struct Wait {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// The index of the device in [`TraceState::devices`](super::TraceState::devices).
-    pub device: usize,
+    /// The index of the device in [`TraceState::devices`](super::TraceState::devices); `None`
+    /// if the event does not name it, as in LTTng 0.x.
+    pub device: Option<usize>,
     /// The direction in which the request moves data.
     pub kind: RequestKind,
     /// The size of the request in bytes; 0 if the event does not contain it.
     pub bytes: u64,
-    /// The step: issued or completed.
+    /// The step: inserted, merged, issued or completed.
     pub step: RequestStep,
 }
 
 /// A step in the life of a request to a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RequestStep {
+    /// The request was added to the device's queue. Some kernels issue requests without this
+    /// step.
+    Inserted,
+    /// Data to be moved became a part of a request that was in the queue.
+    Merged,
     /// The request was issued to the device.
     Issued,
     /// The request was completed by the device.
@@ -164,12 +171,13 @@ impl Effect {
     }
 
     /// Returns the number of bytes that a process read or wrote by the system call that
-    /// ended, with the process and the direction.
+    /// ended, with the process and the direction. In LTTng 0.x it is the number that the
+    /// process asked for, at the event of the read or write within the system call.
     pub fn transferred(&self) -> Option<(ProcessIndex, Transfer, u64)> {
         self.rare.transferred
     }
 
-    /// Returns the request that the event issued to a block device or completed.
+    /// Returns the request to a block device that the event is about.
     pub fn request(&self) -> Option<Request> {
         self.rare.request
     }

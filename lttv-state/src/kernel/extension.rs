@@ -93,6 +93,13 @@ impl KernelState {
         KernelState { ignores_initial_processes: true, ..self }
     }
 
+    /// Returns `true` if a trace has events that change the state of a machine, as kernel
+    /// traces have.
+    pub fn follows(trace: &Trace) -> bool {
+        let types = 0..trace.schema().event_types.len() as u32;
+        types.map(EventTypeId).any(|id| Rule::of(trace, id).is_some())
+    }
+
     /// Returns the machine of the trace with an index; `None` if there is no such trace. A
     /// user-space trace has a machine, too, whose state remains unknown.
     #[inline]
@@ -125,7 +132,7 @@ impl KernelState {
 
     /// Returns the CPU number of an event and the CPU's index, if the state has it.
     #[inline]
-    fn cpu_and_place(
+    pub(crate) fn cpu_and_place(
         &self,
         trace: TraceIndex,
         tracefile: TracefileNumber,
@@ -192,6 +199,17 @@ impl KernelState {
     pub(crate) fn observer<F: Observer>(&self, trace: TraceIndex, number: usize) -> Option<&F> {
         let observer: &dyn Any = &**self.traces.get(trace.0)?.observers.get(number)?;
         observer.downcast_ref()
+    }
+
+    /// Returns the observer with a number, to be changed, if it has type `F`.
+    pub(crate) fn observer_mut<F: Observer>(
+        &mut self,
+        trace: TraceIndex,
+        number: usize,
+    ) -> Option<&mut F> {
+        let observer: &mut dyn Any =
+            &mut **self.traces.get_mut(trace.0)?.observers.get_mut(number)?;
+        observer.downcast_mut()
     }
 
     /// Reports an event that changes no state to an observer.

@@ -60,6 +60,17 @@ pub enum Transition {
     FunctionEntry,
     /// A function of a program returns.
     FunctionExit,
+    /// A process reads from a file, from a tracer that records the number of bytes that it
+    /// asks for with the event (LTTng 0.x).
+    FileRead,
+    /// A process writes to a file, from a tracer that records the number of bytes that it
+    /// asks for with the event (LTTng 0.x).
+    FileWrite,
+    /// A request is added to the queue of a block device.
+    BlockInsert,
+    /// Data to be moved, or a whole request, becomes a part of a request in the queue of a
+    /// block device.
+    BlockMerge,
     /// A request is issued to a block device.
     BlockIssue,
     /// A block device completes a request.
@@ -124,7 +135,17 @@ impl Transition {
     /// the same process and frame.
     pub(crate) const fn mostly_keeps_frame(self) -> bool {
         use Transition::*;
-        matches!(self, Wakeup | SoftirqRaise | BlockIssue | BlockComplete)
+        matches!(
+            self,
+            Wakeup
+                | SoftirqRaise
+                | FileRead
+                | FileWrite
+                | BlockInsert
+                | BlockMerge
+                | BlockIssue
+                | BlockComplete
+        )
     }
 
     /// Returns the slots of the transition: for each the meaning of its field, and whether
@@ -153,7 +174,8 @@ impl Transition {
             Open => &[("descriptor", true), ("file", true)],
             Close => &[("descriptor", true)],
             FunctionEntry | FunctionExit => &[("function", true)],
-            BlockIssue | BlockComplete => &[
+            FileRead | FileWrite => &[("bytes", true)],
+            BlockInsert | BlockMerge | BlockIssue | BlockComplete => &[
                 ("device", false),
                 ("major", false),
                 ("minor", false),
@@ -212,6 +234,10 @@ const SWITCH: &[&str] =
     &["prev_tid|prev_pid", "next_tid|next_pid", "prev_state", "prev_comm", "next_comm"];
 const REQUEST: &[&str] = &["dev", "-", "-", "rwbs", "-", "bytes", "nr_sector"];
 const LEGACY_REQUEST: &[&str] = &["-", "major", "minor", "-", "direction"];
+/// Requests of file systems and commands of programs in LTTng 0.x, which name no device.
+const LEGACY_DATA: &[&str] = &["-", "-", "-", "-", "rw", "-", "hard_nr_sectors"];
+const LEGACY_COMMAND: &[&str] = &["-", "-", "-", "-", "-", "data_len"];
+const LEGACY_BIO: &[&str] = &["-", "-", "-", "-", "-", "size"];
 const DUMPED: &[&str] =
     &["tid", "pid", "ppid", "name", "type", "status", "cpu", "file_table_address"];
 
@@ -278,6 +304,10 @@ pub(super) static ROWS: &[Row] = &[
     legacy("core.syscall_exit", SyscallExit, &[]),
     legacy("fs.open", Open, &["fd", "filename"]),
     legacy("fs.close", Close, &["fd"]),
+    legacy("fs.read", FileRead, &["count"]),
+    legacy("fs.pread64", FileRead, &["count"]),
+    legacy("fs.write", FileWrite, &["count"]),
+    legacy("fs.pwrite64", FileWrite, &["count"]),
     legacy("userspace.function_entry", FunctionEntry, &["this_fn"]),
     legacy("userspace.function_exit", FunctionExit, &["this_fn"]),
     legacy("user_generic.function_entry", FunctionEntry, &["this_fn"]),
@@ -327,6 +357,22 @@ pub(super) static ROWS: &[Row] = &[
     legacy("core.trap_entry", TrapEntry, &["trap_id"]),
     legacy("core.trap_exit", TrapExit, &[]),
     // Devices
+    lttng("block_rq_insert", BlockInsert, REQUEST),
+    lttng("block_rq_merge", BlockMerge, REQUEST),
+    lttng("block_bio_backmerge", BlockMerge, REQUEST),
+    lttng("block_bio_frontmerge", BlockMerge, REQUEST),
+    perf("block:block_rq_insert", BlockInsert, REQUEST),
+    perf("block:block_rq_merge", BlockMerge, REQUEST),
+    perf("block:block_bio_backmerge", BlockMerge, REQUEST),
+    perf("block:block_bio_frontmerge", BlockMerge, REQUEST),
+    legacy("block.rq_insert_fs", BlockInsert, LEGACY_DATA),
+    legacy("block.rq_insert_pc", BlockInsert, LEGACY_COMMAND),
+    legacy("block.bio_backmerge", BlockMerge, LEGACY_BIO),
+    legacy("block.bio_frontmerge", BlockMerge, LEGACY_BIO),
+    legacy("block.rq_issue_fs", BlockIssue, LEGACY_DATA),
+    legacy("block.rq_issue_pc", BlockIssue, LEGACY_COMMAND),
+    legacy("block.rq_complete_fs", BlockComplete, LEGACY_DATA),
+    legacy("block.rq_complete_pc", BlockComplete, LEGACY_COMMAND),
     lttng("block_rq_issue", BlockIssue, REQUEST),
     lttng("block_rq_complete", BlockComplete, REQUEST),
     perf("block:block_rq_issue", BlockIssue, REQUEST),

@@ -125,9 +125,12 @@ impl Machine {
             self.store_source(out, state, *kind, *number)?;
         }
         match cause.transition {
-            Transition::BlockIssue | Transition::BlockComplete => {
-                if let Some(request) = state.effect().request() {
-                    self.store_device(out, state, request.device)?;
+            Transition::BlockInsert
+            | Transition::BlockMerge
+            | Transition::BlockIssue
+            | Transition::BlockComplete => {
+                if let Some(device) = state.effect().request().and_then(|of| of.device) {
+                    self.store_device(out, state, device)?;
                 }
             }
             Transition::DeviceName => self.store_all_devices(out, state)?,

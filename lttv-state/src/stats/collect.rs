@@ -5,31 +5,30 @@ use std::collections::BTreeMap;
 use ltt_read::schema::EventTypeId;
 
 use super::collected::Collected;
+use super::extra::CounterId;
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::kinds::Kind;
 use super::leaf::{Counts, LeafKey, Leaves};
 use super::ledger::{LeafIx, Ledger, charge};
 use super::rows::Row;
-use super::tally::Tally;
 use super::waits::Waits;
 use crate::kernel::{
-    ExecutionMode, NameId, Observer, Process, RequestKind, RequestStep, Serial, TraceState,
-    Transfer, Transition, Wait,
+    ExecutionMode, NameId, Observer, Process, Serial, TraceState, Transition, Wait,
 };
 
 /// The collector of a trace's statistics.
 #[derive(Debug)]
 pub(super) struct Collector {
-    ledger: Ledger,
+    pub(super) ledger: Ledger,
     /// The current leaf of each CPU, by index in the state.
-    cpus: Vec<OnCpu>,
+    pub(super) cpus: Vec<OnCpu>,
     /// The events of CPUs that are not in the state, since their events change nothing.
-    unknown_cpus: BTreeMap<u32, Tally>,
+    unknown_cpus: BTreeMap<u32, Counts>,
     /// The waits of processes, by serial number.
     waits: Vec<Waits>,
     /// The facts about processes, by serial number.
-    processes: Vec<ProcessFacts>,
-    devices: Vec<DeviceFacts>,
+    pub(super) processes: Vec<ProcessFacts>,
+    pub(super) devices: Vec<DeviceFacts>,
     begin: i64,
     /// The time in ns from which the time of CPUs that appear later is counted. It is the
     /// start of the trace if these statistics are a part of all: no earlier part contains
@@ -43,10 +42,10 @@ const MAX_UNKNOWN_CPUS: usize = 1 << 14;
 
 /// The current leaf of a CPU, and the time from which on its time has not been counted yet.
 #[derive(Debug, Clone, Copy)]
-struct OnCpu {
-    key: LeafKey,
+pub(super) struct OnCpu {
+    pub(super) key: LeafKey,
     row: Row,
-    leaf: LeafIx,
+    pub(super) leaf: LeafIx,
     kind: Kind,
     since: i64,
 }
@@ -158,10 +157,28 @@ impl Collector {
     #[cold]
     fn count_on_unknown_cpu(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
+        self.unknown_cpu(cpu).events.count(event_type);
+    }
+
+    /// Returns the counts of a CPU that is not in the state.
+    fn unknown_cpu(&mut self, cpu: u32) -> &mut Counts {
         let is_known =
             self.unknown_cpus.contains_key(&cpu) || self.unknown_cpus.len() < MAX_UNKNOWN_CPUS;
         let cpu = if is_known { cpu } else { u32::MAX };
-        self.unknown_cpus.entry(cpu).or_default().count(event_type);
+        self.unknown_cpus.entry(cpu).or_default()
+    }
+
+    /// Adds an amount to a counter of the leaf that a CPU is on. `place` is the CPU's index in
+    /// the state, if the state has the CPU.
+    #[inline]
+    pub(super) fn add(&mut self, cpu: u32, place: Option<usize>, counter: CounterId, amount: u64) {
+        if amount == 0 {
+            return;
+        }
+        match place.and_then(|place| self.cpus.get(place)) {
+            Some(of) => self.ledger.extra_mut(of.leaf).add_to(counter, amount),
+            None => self.unknown_cpu(cpu).extra.get_or_insert_default().add_to(counter, amount),
+        }
     }
 
     /// Counts an event for the leaf that its CPU is on after it.
@@ -249,16 +266,8 @@ impl Collector {
     fn rare(&mut self, state: &TraceState, transition: Transition) {
         use Transition::*;
         let effect = state.effect();
-        if let Some((ix, transfer, bytes)) = effect.transferred()
-            && let Some(process) = state.process(ix)
-        {
-            let facts = facts(&mut self.processes, process.serial().index());
-            match transfer {
-                Transfer::Read => facts.bytes_read = facts.bytes_read.saturating_add(bytes),
-                Transfer::Write => {
-                    facts.bytes_written = facts.bytes_written.saturating_add(bytes);
-                }
-            }
+        if let Some((ix, transfer, bytes)) = effect.transferred() {
+            self.transferred(state, ix, transfer, bytes);
         }
         if let Some(request) = effect.request() {
             self.request(state, request);
@@ -279,32 +288,6 @@ impl Collector {
             ProcessState | DumpEnd | KernelThread => self.update_all_cpus(state),
             _ => {}
         }
-    }
-
-    /// Counts a request to a block device.
-    #[cold]
-    fn request(&mut self, state: &TraceState, request: crate::kernel::Request) {
-        let time = state.effect().time().as_ns();
-        while self.devices.len() <= request.device {
-            let Some(device) = state.devices().get(self.devices.len()) else { return };
-            self.devices.push(DeviceFacts::new(device.number(), time, 0));
-        }
-        if request.step == RequestStep::Issued
-            && let Some(running) = state.effect().cpu().and_then(|cpu| state.running(cpu))
-        {
-            let facts = facts(&mut self.processes, running.serial().index());
-            match request.kind {
-                RequestKind::Read => {
-                    facts.blocks_read = facts.blocks_read.saturating_add(request.bytes);
-                }
-                RequestKind::Write => {
-                    facts.blocks_written = facts.blocks_written.saturating_add(request.bytes);
-                }
-                RequestKind::Other => {}
-            }
-        }
-        let in_flight = state.devices()[request.device].in_flight();
-        self.devices[request.device].request(request, in_flight, time);
     }
 
     /// Notes the facts about a process that was forked, executes a program or exits.
@@ -365,10 +348,10 @@ impl Collector {
         if time.is_none() {
             self.close(state, &mut leaves);
         }
-        leaves.extend(self.unknown_cpus.iter().map(|(cpu, events)| {
+        leaves.extend(self.unknown_cpus.iter().map(|(cpu, counts)| {
             let (mode, submode) = (ExecutionMode::Unknown, NameId::UNKNOWN);
             let key = LeafKey { process: Serial::NONE, cpu: *cpu, function: 0, mode, submode };
-            (key, Counts { events: events.clone(), ..Counts::default() })
+            (key, counts.clone())
         }));
         let mut processes = self.processes.clone();
         for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
@@ -449,7 +432,7 @@ fn unknown_leaf(placeholder: &Process, cpu: u32) -> LeafKey {
 }
 
 /// Returns the facts about the process with a serial number.
-fn facts(processes: &mut Vec<ProcessFacts>, at: usize) -> &mut ProcessFacts {
+pub(super) fn facts(processes: &mut Vec<ProcessFacts>, at: usize) -> &mut ProcessFacts {
     if processes.len() <= at {
         processes.resize_with(at + 1, ProcessFacts::default);
     }

@@ -105,6 +105,13 @@ pub struct DeviceFacts {
     pub number: DeviceNumber,
     /// The name of the device; empty if unknown.
     pub name: Arc<str>,
+    /// The number of requests added to the queue.
+    pub inserted: u64,
+    /// The number of times that data, or a whole request, became a part of a request in the
+    /// queue.
+    pub merged: u64,
+    /// The number of requests issued.
+    pub issued: u64,
     /// The number of completed requests that read.
     pub reads: u64,
     /// The number of completed requests that wrote.
@@ -129,6 +136,9 @@ impl DeviceFacts {
         DeviceFacts {
             number,
             name: "".into(),
+            inserted: 0,
+            merged: 0,
+            issued: 0,
             reads: 0,
             writes: 0,
             others: 0,
@@ -139,6 +149,11 @@ impl DeviceFacts {
             in_flight,
             since,
         }
+    }
+
+    /// Returns the number of completed requests of all kinds.
+    pub fn completed(&self) -> u64 {
+        self.reads.saturating_add(self.writes).saturating_add(self.others)
     }
 
     /// Returns the average number of requests in the device during a time in ns; 0 if that
@@ -158,28 +173,32 @@ impl DeviceFacts {
         }
     }
 
-    /// Counts a request that was issued or completed, with the number in flight after it.
+    /// Counts a step of a request, with the number in flight after it.
     pub(super) fn request(&mut self, request: Request, in_flight: u32, time: i64) {
         self.advance_to(time);
         self.in_flight = in_flight;
-        if request.step == RequestStep::Completed {
-            match request.kind {
-                RequestKind::Read => {
-                    self.reads += 1;
-                    self.bytes_read = self.bytes_read.saturating_add(request.bytes);
-                }
-                RequestKind::Write => {
-                    self.writes += 1;
-                    self.bytes_written = self.bytes_written.saturating_add(request.bytes);
-                }
-                RequestKind::Other => self.others += 1,
+        match (request.step, request.kind) {
+            (RequestStep::Inserted, _) => self.inserted += 1,
+            (RequestStep::Merged, _) => self.merged += 1,
+            (RequestStep::Issued, _) => self.issued += 1,
+            (RequestStep::Completed, RequestKind::Read) => {
+                self.reads += 1;
+                self.bytes_read = self.bytes_read.saturating_add(request.bytes);
             }
+            (RequestStep::Completed, RequestKind::Write) => {
+                self.writes += 1;
+                self.bytes_written = self.bytes_written.saturating_add(request.bytes);
+            }
+            (RequestStep::Completed, RequestKind::Other) => self.others += 1,
         }
     }
 
     /// Adds the statistics of a later part of the trace.
     pub(super) fn add(&mut self, later: &DeviceFacts) {
         let sums = [
+            (&mut self.inserted, later.inserted),
+            (&mut self.merged, later.merged),
+            (&mut self.issued, later.issued),
             (&mut self.reads, later.reads),
             (&mut self.writes, later.writes),
             (&mut self.others, later.others),

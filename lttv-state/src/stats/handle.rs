@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, TraceIndex};
-use lttv_context::{Extensions, Handle, Subscription, TracesetContext};
+use lttv_context::{EventCall, Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
 use super::collect::Collector;
 use super::collected::Collected;
+use super::extra::CounterId;
 use super::{Statistics, TraceStatistics};
 use crate::kernel::KernelState;
 
@@ -19,9 +20,14 @@ const AFTER_STATE: Priority = match Priority::new(30) {
     Err(_) => Priority::DEFAULT,
 };
 
+/// The maximum number of counters of modules.
+const MAX_COUNTERS: usize = 1 << 10;
+
 /// The collection of statistics in a context.
 #[derive(Debug)]
 struct Collection {
+    /// The names of the counters of modules.
+    counters: Arc<Vec<Arc<str>>>,
     kernel: Handle<KernelState>,
     /// The number of the collectors among the observers of each trace.
     observer: Option<usize>,
@@ -66,7 +72,8 @@ impl Statistics {
         time: impl Fn(usize) -> Option<Timestamp>,
         is_part: bool,
     ) -> StatisticsHandle {
-        let mut collection = Collection { kernel, observer: None, traces: Vec::new() };
+        let (counters, observer) = (Arc::default(), None);
+        let mut collection = Collection { counters, kernel, observer, traces: Vec::new() };
         let traces: Vec<_> = context.traceset().traces().to_vec();
         for (index, trace) in traces.iter().enumerate() {
             let Some(state) = context.extensions()[kernel].trace(TraceIndex(index)) else {
@@ -79,8 +86,8 @@ impl Statistics {
             collection.observer =
                 context.extensions_mut()[kernel].add_observer(TraceIndex(index), collector);
             let collected = Collected::none(begin.as_ns());
-            let (trace, names) = (Some(trace.clone()), Arc::default());
-            collection.traces.push(TraceStatistics { trace, collected, names });
+            let (trace, names, counters) = (Some(trace.clone()), Arc::default(), Arc::default());
+            collection.traces.push(TraceStatistics { trace, collected, names, counters });
         }
         let observer = collection.observer;
         let handle = StatisticsHandle(context.attach_data(collection));
@@ -113,6 +120,58 @@ impl Statistics {
 }
 
 impl StatisticsHandle {
+    /// Adds a counter to all leaves, for a module that counts something of its own. The
+    /// counter has a name, and is included in all sums and in the exported tree. A name that
+    /// was added before returns the same counter.
+    ///
+    /// Returns `None` if `extensions` are those of another context, or if there are 1024
+    /// counters.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, TracesetContext, Traceset};
+    /// use lttv_state::kernel::KernelState;
+    /// use lttv_state::stats::Statistics;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let kernel = context.attach(KernelState::new());
+    /// let statistics = Statistics::attach(&mut context, kernel);
+    /// let waking = statistics.add_counter(context.extensions_mut(), "wake-ups").expect("it is new");
+    /// context.on_event("sched_waking", move |call| statistics.count(call, waking, 1));
+    /// assert_eq!(context.read(&Bounds::all())?.errors, 0);
+    ///
+    /// let statistics = statistics.take(context.extensions());
+    /// let trace = &statistics.traces()[0];
+    /// for process in trace.processes() {
+    ///     let sum = trace.sum(|leaf| leaf.process == process.process);
+    ///     let name = &trace.process_facts()[process.process.index()].name;
+    ///     println!("{name} woke up others {} times", sum.counter(waking));
+    /// }
+    /// assert_eq!(trace.total().counter(waking), trace.events()["sched_waking"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_counter(self, extensions: &mut Extensions, name: &str) -> Option<CounterId> {
+        let names = &mut extensions.get_mut(self.0)?.counters;
+        counter_of(Arc::make_mut(names), name)
+    }
+
+    /// Adds an amount to a counter of the leaf that the CPU of an event is on, for hooks of
+    /// the default priority and later. The leaf is that after the event. Does nothing if the
+    /// handle is of another context. Sums stay at 2⁶⁴ − 1 once they reach it.
+    #[inline]
+    pub fn count(self, call: &mut EventCall<'_, '_>, counter: CounterId, amount: u64) {
+        let (trace, tracefile) = (call.trace.index(), call.tracefile.number());
+        let Some(Collection { kernel, observer, .. }) = call.extensions.get(self.0) else { return };
+        let (kernel, Some(observer)) = (*kernel, *observer) else { return };
+        let Some(kernel) = call.extensions.get_mut(kernel) else { return };
+        let Some((cpu, place)) = kernel.cpu_and_place(trace, tracefile, &call.event) else {
+            return;
+        };
+        if let Some(collector) = kernel.observer_mut::<Collector>(trace, observer) {
+            collector.add(cpu, place, counter, amount);
+        }
+    }
+
     /// Returns the statistics collected so far, as final: all events of the traceset have
     /// been read, and frames that are still open are counted up to the end. `extensions`
     /// are those of the context, which hooks have access to as well.
@@ -135,7 +194,7 @@ impl StatisticsHandle {
         extensions: &Extensions,
         time: impl Fn(usize) -> Option<Timestamp>,
     ) -> Statistics {
-        let Some(Collection { kernel, observer, traces }) = extensions.get(self.0) else {
+        let Some(Collection { counters, kernel, observer, traces }) = extensions.get(self.0) else {
             return Statistics::default();
         };
         let mut taken = Statistics { traces: traces.clone() };
@@ -151,7 +210,20 @@ impl StatisticsHandle {
             };
             of.collected = collector.collected(state, time(index).map(Timestamp::as_ns));
             of.names = state.shared_names();
+            of.counters = counters.clone();
         }
         taken
     }
+}
+
+/// Returns the counter of a name, which is added if it is new; `None` if there are too many.
+pub(super) fn counter_of(names: &mut Vec<Arc<str>>, name: &str) -> Option<CounterId> {
+    let known = names.iter().position(|known| **known == *name);
+    let at = known.or_else(|| {
+        (names.len() < MAX_COUNTERS).then(|| {
+            names.push(name.into());
+            names.len() - 1
+        })
+    });
+    at.and_then(|at| u16::try_from(at).ok()).map(CounterId)
 }

@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use hashbrown::HashMap;
 
 use super::durations::Durations;
+use super::extra::{CounterId, Extra, RequestCounts};
 use super::tally::Tally;
 use crate::kernel::{ExecutionMode, NameId, Process, Serial};
 
@@ -45,6 +46,8 @@ pub struct Counts {
     /// The time that the process waited within this leaf, for something or for a CPU, in
     /// ns.
     pub wait_time: u64,
+    /// The counters that only some leaves have; `None` if all are 0.
+    pub(super) extra: Option<Box<Extra>>,
 }
 
 impl LeafKey {
@@ -80,6 +83,41 @@ impl Counts {
         self.durations.total().wrapping_add(self.open_time)
     }
 
+    /// Returns the number of bytes that system calls read. They count for the leaf of the
+    /// system call.
+    pub fn bytes_read(&self) -> u64 {
+        self.extra.as_ref().map_or(0, |extra| extra.bytes_read)
+    }
+
+    /// Returns the number of bytes that system calls wrote. They count for the leaf of the
+    /// system call.
+    pub fn bytes_written(&self) -> u64 {
+        self.extra.as_ref().map_or(0, |extra| extra.bytes_written)
+    }
+
+    /// Returns the numbers of steps of requests to block devices. A step counts for the leaf
+    /// that its CPU was on, like its event: a request is often completed while another
+    /// process is interrupted.
+    pub fn requests(&self) -> RequestCounts {
+        let mut sum = RequestCounts::default();
+        self.requests_by_device().for_each(|(_, counts)| sum.add(&counts));
+        sum
+    }
+
+    /// Iterates over the devices with requests, as the index in
+    /// [`TraceStatistics::devices`](super::TraceStatistics::devices), with their requests.
+    /// The index is `None` for requests whose events name no device, as in LTTng 0.x.
+    pub fn requests_by_device(&self) -> impl Iterator<Item = (Option<usize>, RequestCounts)> {
+        let all = self.extra.iter().flat_map(|extra| &extra.requests);
+        all.map(|(device, counts)| (device.map(|at| at as usize), *counts))
+    }
+
+    /// Returns a [counter](super::StatisticsHandle::add_counter) of a module.
+    pub fn counter(&self, counter: CounterId) -> u64 {
+        let counters = self.extra.as_ref().map_or(&[] as &[_], |extra| extra.counters());
+        counters.get(counter.index()).copied().unwrap_or(0)
+    }
+
     /// Adds the counts of another leaf or part.
     pub fn add(&mut self, other: &Counts) {
         self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
@@ -88,6 +126,9 @@ impl Counts {
         self.open_time = self.open_time.wrapping_add(other.open_time);
         self.wait_time = self.wait_time.wrapping_add(other.wait_time);
         self.events.add(&other.events);
+        if let Some(other) = &other.extra {
+            self.extra.get_or_insert_default().add(other);
+        }
     }
 }
 
@@ -122,6 +163,15 @@ impl Leaves {
 
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
         self.leaves.iter().map(|(key, counts)| (key, counts))
+    }
+
+    /// Replaces the number of each counter of a module by another one.
+    pub(super) fn renumber_counters(&mut self, numbers: &[CounterId]) {
+        for (_, counts) in &mut self.leaves {
+            if let Some(extra) = &mut counts.extra {
+                extra.renumber(numbers);
+            }
+        }
     }
 
     pub(super) fn into_vec(self) -> Vec<(LeafKey, Counts)> {

@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use ltt_read::schema::EventTypeId;
 
 use super::durations::Durations;
+use super::extra::Extra;
 use super::kinds::{Kind, Kinds};
 use super::leaf::{Counts, FastHash, LeafKey};
 use super::rows::{Row, Rows};
@@ -69,6 +70,11 @@ pub(super) struct Ledger {
     parts: Vec<[u32; PARTS]>,
     /// The parts of rows: leaves by kind.
     leaves: Vec<LeafIx>,
+    /// The counters that only some leaves have.
+    extras: Vec<Extra>,
+    /// The index of each leaf in `extras`, [`NO_INDEX`] if it has none. The last leaves may
+    /// be missing.
+    extra_of: Vec<u32>,
     /// The leaves that are in no row.
     others: HashMap<LeafKey, LeafIx, FastHash>,
 }
@@ -273,6 +279,27 @@ impl Ledger {
         self.counters[account.begin as usize + slot] += 1;
     }
 
+    /// Returns the counters of a leaf that only some leaves have, to be added to. They must
+    /// not stay 0.
+    #[inline]
+    pub(super) fn extra_mut(&mut self, leaf: LeafIx) -> &mut Extra {
+        let at = match self.extra_of.get(leaf.index()) {
+            Some(at) if *at != NO_INDEX => *at as usize,
+            _ => self.add_extra(leaf),
+        };
+        &mut self.extras[at]
+    }
+
+    #[cold]
+    fn add_extra(&mut self, leaf: LeafIx) -> usize {
+        if self.extra_of.len() <= leaf.index() {
+            self.extra_of.resize(leaf.index() + 1, NO_INDEX);
+        }
+        self.extra_of[leaf.index()] = self.extras.len() as u32;
+        self.extras.push(Extra::default());
+        self.extras.len() - 1
+    }
+
     /// Returns the counts of all leaves, in a vector with capacity for `more` further ones.
     pub(super) fn leaves(&self, more: usize) -> Vec<(LeafKey, Counts)> {
         let types = self.kinds.types();
@@ -295,6 +322,7 @@ impl Ledger {
                 events,
                 open_time: 0,
                 wait_time: account.wait_time,
+                extra: None,
             };
             let (process, cpu) = self.rows.of(*row);
             let (mode, submode) = self.kinds.name(account.kind);
@@ -304,6 +332,11 @@ impl Ledger {
         leaves.extend(all);
         for (key, leaf) in &self.others {
             leaves[leaf.index()].0 = *key;
+        }
+        for (place, at) in self.extra_of.iter().enumerate() {
+            if let Some(extra) = self.extras.get(*at as usize) {
+                leaves[place].1.extra = Some(Box::new(extra.clone()));
+            }
         }
         for ((leaf, event_type), events) in &self.overflow {
             leaves[leaf.index()].1.events.add_to(EventTypeId(*event_type), *events);

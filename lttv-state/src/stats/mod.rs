@@ -36,22 +36,28 @@
 //!   process that ran before it.
 //! * Events that change no state count for their CPU, too. If nothing else is known about
 //!   the CPU, they count for no process ([`Serial::NONE`](crate::kernel::Serial::NONE)).
+//! * Bytes that a system call moves count for the leaf of the system call; a step of a request
+//!   to a block device counts for the leaf of its CPU, like its event. Modules may
+//!   [add counters](StatisticsHandle::add_counter) of their own to the leaves.
 //! * When events were lost, the time from the CPU's last event before the gap to its next
 //!   switch counts for an unknown process.
 //!
 //! # Differences from LTTV
 //!
-//! Names and divisions are LTTV's. Page faults count as traps like all other exceptions.
-//! The time nested in a mode is part of its cumulative time. An exiting process still uses
-//! its CPU. Processes with the same id are counted separately. Sums may be requested any
-//! number of times.
+//! Names and divisions are LTTV's, except that the activity of idle processes is a mode of its
+//! own in the exported tree. Page faults count as traps like all other exceptions. The time
+//! nested in a mode is part of its cumulative time. An exiting process still uses its CPU.
+//! Processes with the same id are counted separately. Sums may be requested any number of
+//! times.
 
 mod attributes;
 mod collect;
 mod collected;
 mod durations;
+mod extra;
 mod facts;
 mod handle;
+mod input_output;
 mod kinds;
 mod leaf;
 mod ledger;
@@ -67,14 +73,16 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
 
 use self::collected::Collected;
+use self::handle::counter_of;
 use crate::kernel::{NameId, Names};
 
 pub use durations::Durations;
+pub use extra::{CounterId, RequestCounts};
 pub use facts::{DeviceFacts, ProcessFacts};
 pub use handle::StatisticsHandle;
 pub use leaf::{Counts, LeafKey};
 pub use parallel::{Computed, statistics};
-pub use sums::{CpuSum, ProcessSum};
+pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 
 /// The statistics of a traceset.
@@ -92,6 +100,8 @@ pub struct TraceStatistics {
     trace: Option<Arc<Trace>>,
     collected: Collected,
     names: Arc<Names>,
+    /// The names of the counters of modules.
+    counters: Arc<Vec<Arc<str>>>,
 }
 
 impl Statistics {
@@ -100,7 +110,29 @@ impl Statistics {
         &self.traces
     }
 
-    /// Adds the statistics of the following part of the same traceset.
+    /// Returns the time of the first event of all traces; `None` if there are no events.
+    pub fn start(&self) -> Option<Timestamp> {
+        self.with_events().map(TraceStatistics::start).min()
+    }
+
+    /// Returns the time of the last event of all traces; `None` if there are no events.
+    pub fn end(&self) -> Option<Timestamp> {
+        self.with_events().map(TraceStatistics::end).max()
+    }
+
+    /// Returns the time from start to end, in ns; 0 if there are no events.
+    pub fn time(&self) -> u64 {
+        let span = self.start().zip(self.end());
+        span.map_or(0, |(start, end)| end.as_ns().abs_diff(start.as_ns()))
+    }
+
+    /// Iterates over the traces with events.
+    fn with_events(&self) -> impl Iterator<Item = &TraceStatistics> {
+        self.traces.iter().filter(|trace| trace.has_events())
+    }
+
+    /// Adds the statistics of the following part of the same traceset. Counters of modules
+    /// are added by name.
     pub fn add(&mut self, later: &Statistics) {
         for (of, later) in self.traces.iter_mut().zip(&later.traces) {
             of.add(later);
@@ -113,8 +145,22 @@ impl Statistics {
 impl TraceStatistics {
     /// Adds the statistics of the following part of the trace.
     fn add(&mut self, later: &TraceStatistics) {
-        self.collected.add(&later.collected);
         self.names = later.names.clone();
+        if self.counters == later.counters {
+            return self.collected.add(&later.collected);
+        }
+        let names = Arc::make_mut(&mut self.counters);
+        // Statistics with too many counters together lose the last ones.
+        let numbers: Vec<_> =
+            later.counters.iter().map_while(|name| counter_of(names, name)).collect();
+        let mut later = later.collected.clone();
+        later.leaves.renumber_counters(&numbers);
+        self.collected.add(&later);
+    }
+
+    /// Returns `true` if any event was counted.
+    fn has_events(&self) -> bool {
+        self.leaves().any(|(_, counts)| counts.events.total() > 0)
     }
 
     /// Returns the time at which the statistics start.
@@ -130,6 +176,11 @@ impl TraceStatistics {
     /// Returns the time from start to end, in ns.
     pub fn time(&self) -> u64 {
         self.collected.last.saturating_sub(self.collected.begin).max(0) as u64
+    }
+
+    /// Iterates over the counters of modules, with their names.
+    pub fn counters(&self) -> impl ExactSizeIterator<Item = (CounterId, &str)> {
+        self.counters.iter().enumerate().map(|(at, name)| (CounterId(at as u16), &**name))
     }
 
     /// Iterates over all leaves with their counts.

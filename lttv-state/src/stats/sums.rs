@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::TraceStatistics;
 use super::durations::Durations;
-use super::leaf::Counts;
+use super::leaf::{Counts, LeafKey};
 use crate::kernel::{ExecutionMode, Serial};
 
 /// The sums of a CPU. Times are in ns.
@@ -22,8 +22,52 @@ pub struct CpuSum {
     /// The time spent on interrupts and softirqs, whichever process they interrupted, in
     /// ns.
     pub interrupt_time: u64,
+    /// The same time by what the CPU executed, whichever process it interrupted.
+    pub times: CpuTimes,
     /// The number of events of the CPU.
     pub events: u64,
+}
+
+/// The time of a CPU by what it executed, in ns. The sum of `user`, `system`, `idle`,
+/// `interrupt` and `unknown` is the time of the statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CpuTimes {
+    /// The time spent in code of programs, in ns.
+    pub user: u64,
+    /// The time spent in system calls, exceptions and kernel threads, in ns.
+    pub system: u64,
+    /// The time spent in the idle process, without interrupts and exceptions, in ns.
+    pub idle: u64,
+    /// The time spent on interrupts, including softirqs, in ns.
+    pub interrupt: u64,
+    /// The part of `interrupt` spent on softirqs, without interrupts of them, in ns.
+    pub softirq: u64,
+    /// The time during which the running process or its mode is unknown, in ns.
+    pub unknown: u64,
+}
+
+impl CpuTimes {
+    /// Returns the time during which it is known what the CPU executed, in ns: the sum of
+    /// `user`, `system`, `idle` and `interrupt`.
+    pub fn covered(&self) -> u64 {
+        [self.system, self.idle, self.interrupt].into_iter().fold(self.user, u64::wrapping_add)
+    }
+
+    /// Adds the time of a leaf.
+    fn add(&mut self, mode: ExecutionMode, is_idle: bool, time: u64) {
+        let part = match mode {
+            ExecutionMode::Syscall if is_idle => &mut self.idle,
+            ExecutionMode::Syscall | ExecutionMode::Trap => &mut self.system,
+            ExecutionMode::User => &mut self.user,
+            ExecutionMode::Irq | ExecutionMode::Softirq => &mut self.interrupt,
+            ExecutionMode::Unknown => &mut self.unknown,
+        };
+        *part = part.wrapping_add(time);
+        if mode == ExecutionMode::Softirq {
+            self.softirq = self.softirq.wrapping_add(time);
+        }
+    }
 }
 
 /// The sums of a process. Times are in ns.
@@ -49,8 +93,24 @@ pub struct ProcessSum {
 impl TraceStatistics {
     /// Returns the sum over all leaves.
     pub fn total(&self) -> Counts {
+        self.sum(|_| true)
+    }
+
+    /// Returns the sum over the leaves for which a function returns `true`.
+    ///
+    /// ```
+    /// # use lttv_context::Traceset;
+    /// # use lttv_state::kernel::ExecutionMode;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let statistics = lttv_state::stats::statistics(&Traceset::open(path)?, 1).statistics;
+    /// # let trace = &statistics.traces()[0];
+    /// let softirqs = trace.sum(|leaf| leaf.cpu == 4 && leaf.mode == ExecutionMode::Softirq);
+    /// println!("CPU 4: {} requests completed in softirqs", softirqs.requests().completed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sum(&self, mut of: impl FnMut(&LeafKey) -> bool) -> Counts {
         let mut sum = Counts::default();
-        self.leaves().for_each(|(_, counts)| sum.add(counts));
+        self.leaves().filter(|(key, _)| of(key)).for_each(|(_, counts)| sum.add(counts));
         sum
     }
 
@@ -80,6 +140,8 @@ impl TraceStatistics {
                 Some(_) => &mut cpu.busy_time,
             };
             *time = time.wrapping_add(counts.cpu_time);
+            let is_idle = facts.is_some_and(|facts| facts.tid == Some(0));
+            cpu.times.add(key.mode, is_idle, counts.cpu_time);
             if key.mode.is_interrupt() {
                 cpu.interrupt_time = cpu.interrupt_time.wrapping_add(counts.cpu_time);
             }
@@ -89,7 +151,7 @@ impl TraceStatistics {
         for cpu in cpus.values_mut() {
             let known = cpu.busy_time.wrapping_add(cpu.idle_time).wrapping_add(cpu.unknown_time);
             if known == 0 {
-                cpu.unknown_time = self.time();
+                (cpu.unknown_time, cpu.times.unknown) = (self.time(), self.time());
             }
         }
         cpus.into_values().collect()

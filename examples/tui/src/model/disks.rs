@@ -43,7 +43,7 @@ impl Collect for Disks {
         }
         let Some(state) = kernel.trace(trace) else { return };
         let Some(request) = state.effect().request() else { return };
-        let Some(device) = state.devices().get(request.device) else { return };
+        let Some(device) = request.device.and_then(|at| state.devices().get(at)) else { return };
         if request.step != RequestStep::Completed {
             return;
         }

@@ -7,24 +7,29 @@ use crate::kernel::names::NameId;
 use crate::kernel::resources::{BlockDevice, DeviceNumber, MAX_DEVICES, RequestKind};
 
 impl TraceState {
-    /// Records that a request was issued to a device or completed by it.
+    /// Records a step of a request to a device, or to an unknown one.
     pub(in crate::kernel) fn request(
         &mut self,
-        number: DeviceNumber,
+        number: Option<DeviceNumber>,
         kind: RequestKind,
         bytes: u64,
         step: RequestStep,
     ) {
-        let Some(device) = self.device_index(number) else { return };
-        let state = &mut self.devices[device];
-        match step {
-            RequestStep::Issued => {
-                state.in_flight = state.in_flight.saturating_add(1);
-                state.last = Some(kind);
-            }
-            RequestStep::Completed => {
-                state.in_flight = state.in_flight.saturating_sub(1);
-                state.last.get_or_insert(kind);
+        let device = number.and_then(|number| self.device_index(number));
+        if number.is_some() && device.is_none() {
+            return;
+        }
+        if let Some(state) = device.map(|device| &mut self.devices[device]) {
+            match step {
+                RequestStep::Inserted | RequestStep::Merged => {}
+                RequestStep::Issued => {
+                    state.in_flight = state.in_flight.saturating_add(1);
+                    state.last = Some(kind);
+                }
+                RequestStep::Completed => {
+                    state.in_flight = state.in_flight.saturating_sub(1);
+                    state.last.get_or_insert(kind);
+                }
             }
         }
         self.effect.rare_mut().request = Some(Request { device, kind, bytes, step });

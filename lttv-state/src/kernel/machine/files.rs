@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{At, TraceState};
 use crate::kernel::names::NameId;
-use crate::kernel::syscalls::{FileAction, SYSCALLS};
+use crate::kernel::syscalls::{FileAction, SYSCALLS, Transfer};
 use crate::kernel::table::ProcessIndex;
 
 /// The maximum number of open files of a process.
@@ -48,6 +48,13 @@ impl TraceState {
             && let Ok(fd @ 0..) = i32::try_from(result)
         {
             self.open(ix, fd, opening);
+        }
+    }
+
+    /// Notes that the running process reads or writes a number of bytes.
+    pub(in crate::kernel) fn transfer(&mut self, at: At, transfer: Transfer, bytes: u64) {
+        if bytes > 0 {
+            self.effect.rare_mut().transferred = Some((self.current(at), transfer, bytes));
         }
     }
 
