@@ -2,10 +2,16 @@
 
 mod support;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
+use ltt_read::TraceIndex;
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::kernel::KernelState;
 use support::Run;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
@@ -146,4 +152,68 @@ fn modules_of_which_none_reads_are_reported() {
         assert_eq!(run.stderr.starts_with(WARNING), is_idle, "{args:?}: {}", run.stderr);
         assert_eq!(run.stdout.is_empty(), is_idle || args == ["-m", "batchAnalysis"], "{args:?}");
     }
+}
+
+/// Follows the events with the kernel state, and returns the columns of each line.
+fn columns_of_state() -> Vec<String> {
+    let mut context = TracesetContext::new(Traceset::open(BUNDLED).unwrap());
+    let kernel = context.attach(KernelState::new());
+    let lines = Rc::new(RefCell::new(Vec::new()));
+    let printed = Rc::clone(&lines);
+    context.on_event("*", move |call| {
+        let kernel = &call.extensions[kernel];
+        let running = kernel.running_at(call).unwrap();
+        let state = kernel.trace(TraceIndex(0)).unwrap();
+        let id = |id: Option<i32>| id.map_or("?".to_owned(), |id| id.to_string());
+        let (name, brand) = (state.name(running.name()), state.name(running.brand()));
+        let [tid, pid, parent] = [running.tid(), running.pid(), running.parent()].map(id);
+        let (function, mode) = (running.function(), running.mode());
+        printed.borrow_mut().push(format!(
+            ", {tid}, {pid}, {name}, {brand}, {parent}, {function:#x}, {mode}|{}",
+            running.status()
+        ));
+    });
+    let read = context.read(&Bounds::all()).unwrap();
+    assert_eq!(read.errors, 0);
+    drop(context);
+    Rc::into_inner(lines).unwrap().into_inner()
+}
+
+#[test]
+fn the_running_process_of_every_line_is_that_of_the_kernel_state() {
+    let plain = dumped(&[]);
+    let expected = columns_of_state();
+    let with = |option: &str| {
+        let ours = dumped(&[option]);
+        let module = text(lttv(&["-m", "textDump", option, "-t", BUNDLED]));
+        assert_eq!(events(&module), ours, "{option}");
+        ours
+    };
+    let (process, with_status) = (with("--process"), with("--process-state"));
+    assert_eq!((plain.len(), process.len()), (expected.len(), expected.len()));
+    let mut names = BTreeSet::new();
+    for (at, columns) in expected.iter().enumerate() {
+        let (columns, status) = columns.split_once('|').unwrap();
+        // The columns are between the place and the contexts.
+        let (place, rest) = plain[at].split_once(')').unwrap();
+        assert_eq!(process[at], format!("{place}){columns}{rest}"));
+        assert_eq!(with_status[at], format!("{place}){columns} {status}{rest}"));
+        names.insert(columns.split(", ").nth(3).unwrap().to_owned());
+    }
+    assert!(names.contains("swapper/0") && names.contains("lttng-consumerd"), "{names:?}");
+    // A window starts with the same state.
+    let time = |line: &str| line.split(' ').nth(1).unwrap().to_owned();
+    let begin = format!("--begin={}", time(&plain[4000]));
+    let window = dumped(&["--process", &begin]);
+    assert_eq!(window, process[process.len() - window.len()..]);
+}
+
+#[test]
+fn user_space_traces_have_no_columns_of_the_kernel() {
+    let trace = Path::new(BUNDLED).with_file_name("ust");
+    let dumped = |args: &[&str]| {
+        let program = support::example("text_dump");
+        text(support::run(&program, args, Some(&trace), Duration::from_secs(60)))
+    };
+    assert_eq!(dumped(&["--process"]), dumped(&[]));
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_examples::text_dump::lttv::LineOptions;
 use lttv_examples::text_dump::options::{HeaderField, HeaderFields, NameGroup, Names};
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::PrettyOptions;
@@ -73,6 +74,14 @@ pub(crate) struct Cli {
     #[arg(short, long, value_name = "FIELD,…", value_enum, value_delimiter = ',')]
     fields: Vec<HeaderField>,
 
+    /// Print the process that runs, for all kernel traces (lttv)
+    #[arg(long)]
+    process: bool,
+
+    /// Like --process, and print the status of the process (lttv)
+    #[arg(long)]
+    process_state: bool,
+
     /// Use of colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) color: Color,
@@ -104,6 +113,10 @@ Times:
   hh:mm[:ss[.NANO]]                on the day of the first event
   [-]SEC[.NANO]                    seconds since the origin of the clock
 Events without a time are omitted if a begin or an end is given.
+
+With --process, lines of kernel traces contain the process that runs on the CPU after the event:
+pid, thread group, name, brand, parent, function and mode; what is unknown is ? or empty. Lines of
+LTTng 0.x traces always contain it, in the form of LTTV: what is unknown is 0.
 
 Filters compare fields with values, such as
   event.name == sched_switch && next_tid != 0
@@ -155,6 +168,15 @@ impl Cli {
             ClockStyle::Seconds
         };
         ClockText::new(style, self.zone())
+    }
+
+    /// Returns the options of LTTV's lines.
+    pub(crate) fn line_options(&self) -> LineOptions {
+        LineOptions {
+            process: self.process || self.process_state,
+            process_state: self.process_state,
+            ..LineOptions::default()
+        }
     }
 
     /// Returns the options of babeltrace's text.

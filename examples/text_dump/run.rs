@@ -6,6 +6,7 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use ltt_read::schema::Format as SchemaFormat;
 use ltt_read::{Merge, Notice, Trace};
 use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
 use lttv_examples::inputs;
@@ -64,7 +65,9 @@ pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> 
     };
     let format: Option<Box<dyn EventText>> = match cli.format {
         _ if cli.count => None,
-        Format::Lttv => Some(Box::new(Lttv::new(&traces, cli.clock(), colored))),
+        Format::Lttv => {
+            Some(Box::new(Lttv::with(&traces, cli.clock(), colored, cli.line_options())))
+        }
         Format::Babeltrace => {
             let options = cli.pretty(colored, output.is_terminal());
             Some(Box::new(Pretty::new(&traces, &names, cli.clock(), &options)))
@@ -137,7 +140,9 @@ impl Dump<'_> {
         let mut context = TracesetContext::new(traceset);
         let prints_state = format.as_ref().is_some_and(|format| format.wants_state());
         let asks_state = filters.as_ref().is_some_and(|it| it.uses_state());
-        let kernel = (prints_state || asks_state).then(|| match prints_state {
+        let is_legacy = |trace: &Arc<Trace>| trace.schema().format == SchemaFormat::Legacy;
+        let as_lttv = prints_state && traceset.traces().iter().any(is_legacy);
+        let kernel = (prints_state || asks_state).then(|| match as_lttv {
             // LTTV did not look ahead.
             true => context.attach(KernelState::new().without_looking_ahead()),
             false => context.attach(KernelState::new()),

@@ -26,8 +26,9 @@ impl Module<Host> for TextDump {
             summary: "Print events, one per line",
             description: "Prints the events that pass the filter, in LTTV's form: \
                           channel.event: seconds.nanoseconds (trace/tracefile), context \
-                          { field = value }. Lines of LTTng 0.x traces contain the process and \
-                          its state in place of the context.",
+                          { field = value }. Before the context, --process adds the process that \
+                          runs after the event, which lines of LTTng 0.x traces always contain: \
+                          pid, thread group, name, brand, parent, function and mode.",
             requires: &["batchAnalysis"],
         }
     }
@@ -36,7 +37,8 @@ impl Module<Host> for TextDump {
         let flag = OptionSpec::flag;
         vec![
             flag("noevent", "Print no events, only results").short('n'),
-            flag("process-state", "Also print the status of processes (LTTng 0.x)").short('r'),
+            flag("process", "Print the process that runs, for all kernel traces"),
+            flag("process-state", "Like --process, and print the status of the process").short('r'),
             flag("no-field-names", "Print values of fields without their names"),
         ]
     }
@@ -45,6 +47,7 @@ impl Module<Host> for TextDump {
         let silent = host.options.is_set("noevent")?;
         let options = LineOptions {
             field_names: !host.options.is_set("no-field-names")?,
+            process: host.options.is_set("process")? || host.options.is_set("process-state")?,
             process_state: host.options.is_set("process-state")?,
         };
         let work = &mut host.data;

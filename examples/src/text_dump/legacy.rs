@@ -13,8 +13,9 @@ use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::legacy_fields::{FieldPlan, LegacyFields};
 use super::legacy_symbols::{Source, Symbols};
 use super::lttv::LineOptions;
-use super::number::{self, HexCase};
+use super::number;
 use super::palette::Palette;
+use super::process_columns::ProcessColumns;
 use super::text::{Chunk, Text};
 use crate::escape;
 
@@ -25,8 +26,7 @@ pub(super) struct LegacyText {
     options: LineOptions,
     /// The trace and name of each tracefile, as printed.
     places: Vec<Chunk>,
-    /// The texts in place of an empty name and an empty brand.
-    nameless: (&'static str, &'static str),
+    columns: ProcessColumns,
     /// The parts by event type, created at the first event of the type.
     types: Vec<Option<Box<TypeText>>>,
     symbols: Symbols,
@@ -59,7 +59,7 @@ impl LegacyText {
         (schema.format == Format::Legacy).then(|| LegacyText {
             palette,
             options,
-            nameless,
+            columns: ProcessColumns::as_lttv(nameless, options.process_state),
             places: trace.tracefiles().iter().map(place).collect(),
             types: schema.event_types.iter().map(|_| None).collect(),
             symbols: Symbols::default(),
@@ -74,7 +74,7 @@ impl LegacyText {
         clock: &mut ClockText,
         out: &mut Text,
     ) {
-        let LegacyText { palette, options, places, nameless, types, symbols } = self;
+        let LegacyText { palette, options, places, columns, types, symbols } = self;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event, palette, *options));
         let Some(place) = places.get(event.tracefile_index().0) else { return };
@@ -88,50 +88,10 @@ impl LegacyText {
             (_, None) => out.push(b'-'),
         }
         place.append(out);
-        columns(state, *nameless, out);
-        if options.process_state {
-            out.push(b' ');
-            let status = state.map_or("", |state| state.running.status().as_str());
-            out.append(status.as_bytes());
-        }
+        columns.append(state, out);
         event.visit_body(&mut LegacyFields::new(out, &text.fields, symbols));
         out.push(b'\n');
     }
-}
-
-/// Appends the columns of the running process.
-fn columns(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
-    let name = |out: &mut Text, name: &str, otherwise: &str| {
-        out.append(b", ");
-        out.append(escape::name(if name.is_empty() { otherwise } else { name }).as_bytes());
-    };
-    let number = |out: &mut Text, value: Option<i32>| {
-        out.append(b", ");
-        number::decimal(out, u64::try_from(value.unwrap_or(0)).unwrap_or(0));
-    };
-    let running = state.map(|StateAt { state, cpu, running }| {
-        // For an unknown process LTTV printed the idle process.
-        let idle = || state.cpu(cpu).and_then(|cpu| state.process(cpu.idle()));
-        let known = if running.tid().is_none() { idle().unwrap_or(running) } else { running };
-        (state, running, known)
-    });
-    let Some((state, running, known)) = running else {
-        number(out, None);
-        number(out, None);
-        name(out, "", nameless.0);
-        name(out, "", nameless.1);
-        out.append(b", 0, 0x0, MODE_UNKNOWN");
-        return;
-    };
-    number(out, known.tid());
-    number(out, known.pid());
-    name(out, state.name(known.name()), nameless.0);
-    name(out, state.name(known.brand()), nameless.1);
-    number(out, known.parent());
-    out.append(b", 0x");
-    number::hexadecimal(out, running.function(), HexCase::Lower);
-    out.append(b", ");
-    out.append(running.mode().as_str().as_bytes());
 }
 
 impl LegacyText {

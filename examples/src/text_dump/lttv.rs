@@ -1,14 +1,16 @@
 //! Lines in the format of LTTV's `textDump`:
 //! `channel.event: seconds.nanoseconds (trace/tracefile), context = value { field = value }`.
 //!
-//! In place of LTTV's columns of the process state they contain the contexts recorded with
-//! the event. The packet context is omitted: its CPU is in the name of the tracefile. Legacy
-//! traces are printed exactly as LTTV did (in the module `legacy`).
+//! After the place come LTTV's columns of the process that runs after the event, for kernel
+//! traces and [on request](LineOptions::process), and the contexts recorded with the event. The
+//! packet context is omitted: its CPU is in the name of the tracefile. Legacy traces are
+//! printed exactly as LTTV did (in the module `legacy`).
 
 use std::sync::Arc;
 
 use ltt_read::schema::{Format, Scope};
 use ltt_read::{Event, Trace, Tracefile};
+use lttv_state::kernel::KernelState;
 
 use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
@@ -17,6 +19,7 @@ use super::number::{self, HexCase};
 use super::palette::Palette;
 use super::per_trace::PerTrace;
 use super::plan::{How, Plan};
+use super::process_columns::ProcessColumns;
 use super::scopes;
 use super::text::{Chunk, Text};
 use super::{EventText, StateAt};
@@ -29,7 +32,7 @@ pub struct Lttv {
     palette: Palette,
     style: Style,
     traces: PerTrace<TraceText>,
-    has_legacy: bool,
+    has_columns: bool,
 }
 
 /// The options of lines in LTTV's `textDump`.
@@ -37,13 +40,16 @@ pub struct Lttv {
 pub struct LineOptions {
     /// Prints names before the values of fields.
     pub field_names: bool,
-    /// Prints the status of the process after its mode, in lines of legacy traces.
+    /// Prints the process that runs after the event: pid, thread group, name, brand, parent,
+    /// function and mode, for all kernel traces. Lines of legacy traces always contain it.
+    pub process: bool,
+    /// Prints the status of the process after its mode, in lines that contain the process.
     pub process_state: bool,
 }
 
 impl Default for LineOptions {
     fn default() -> Self {
-        LineOptions { field_names: true, process_state: false }
+        LineOptions { field_names: true, process: false, process_state: false }
     }
 }
 
@@ -54,6 +60,8 @@ struct TraceText {
     tracefiles: Vec<(Chunk, Chunk)>,
     /// The parts by event type, created at the first event of the type.
     types: Vec<Option<Box<TypeText>>>,
+    /// The columns of the process, if they are printed.
+    columns: Option<ProcessColumns>,
     /// The parts of a legacy trace, used in place of the other ones.
     legacy: Option<Box<LegacyText>>,
 }
@@ -97,11 +105,14 @@ impl Lttv {
             TraceText {
                 tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
                 types: trace.schema().event_types.iter().map(|_| None).collect(),
+                columns: (options.process && KernelState::follows(trace))
+                    .then(|| ProcessColumns::new(options.process_state)),
                 legacy: LegacyText::new(trace, palette, options).map(Box::new),
             }
         });
-        let has_legacy = known.iter().any(|trace| trace.schema().format == Format::Legacy);
-        Lttv { clock, palette, style, traces, has_legacy }
+        let has_columns =
+            options.process || known.iter().any(|trace| trace.schema().format == Format::Legacy);
+        Lttv { clock, palette, style, traces, has_columns }
     }
 
     /// Appends the part of an event's line that contains its fields.
@@ -119,7 +130,7 @@ impl Lttv {
 
 impl EventText for Lttv {
     fn wants_state(&self) -> bool {
-        self.has_legacy
+        self.has_columns
     }
 
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text) {
@@ -128,7 +139,7 @@ impl EventText for Lttv {
         if let Some(legacy) = &mut trace.legacy {
             return legacy.event(event, state, clock, out);
         }
-        let TraceText { tracefiles, types, .. } = trace;
+        let TraceText { tracefiles, types, columns, .. } = trace;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
         let text = text.get_or_insert_with(|| TypeText::new(event, style, palette));
         let Some((channel, place)) = tracefiles.get(event.tracefile_index().0) else { return };
@@ -140,6 +151,9 @@ impl EventText for Lttv {
             (_, None) => out.push(b'-'),
         }
         place.append(out);
+        if let Some(columns) = columns {
+            columns.append(state, out);
+        }
         event.visit_body(&mut Fields::new(out, &mut text.body, style));
         out.push(b'\n');
     }

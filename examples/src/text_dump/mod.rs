@@ -25,6 +25,7 @@ mod plan;
 pub mod pretty;
 mod pretty_head;
 mod pretty_time;
+mod process_columns;
 mod quote;
 mod scopes;
 pub mod text;
