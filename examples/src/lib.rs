@@ -6,6 +6,7 @@ pub mod bundled;
 pub mod clap_options;
 pub mod escape;
 pub mod inputs;
+pub mod interrupts;
 pub mod loading;
 pub mod modules;
 pub mod notes;

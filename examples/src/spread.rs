@@ -59,6 +59,27 @@ impl Spread {
         self.squares = self.squares.saturating_add(u128::from(value).pow(2));
     }
 
+    /// Adds the numbers of another spread. Of equal extremes the earlier one is kept.
+    pub fn add_all(&mut self, other: &Spread) {
+        if other.count == 0 {
+            return;
+        }
+        let is_first = self.count == 0;
+        let (least, greatest) = (other.least, other.greatest);
+        if is_first || (least.value, least.end) < (self.least.value, self.least.end) {
+            self.least = least;
+        }
+        if is_first
+            || greatest.value > self.greatest.value
+            || greatest.value == self.greatest.value && greatest.end < self.greatest.end
+        {
+            self.greatest = greatest;
+        }
+        self.count += other.count;
+        self.total = self.total.saturating_add(other.total);
+        self.squares = self.squares.saturating_add(other.squares);
+    }
+
     /// Returns the number of numbers added.
     pub fn count(&self) -> u64 {
         self.count
@@ -112,6 +133,22 @@ mod tests {
         assert_eq!((spread.least().value, spread.least().end().as_ns()), (2, 0));
         assert_eq!((spread.greatest().value, spread.greatest().end().as_ns()), (9, 7));
         assert_eq!(spread.frequency(2_000_000_000), 4.0);
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let all: Vec<(u64, i64)> = [7, 3, 3, 90, 0, 90, 12].into_iter().zip(0..).collect();
+        let spread = |part: &[(u64, i64)]| {
+            let mut spread = Spread::default();
+            part.iter().for_each(|(value, end)| spread.add(*value, *end));
+            spread
+        };
+        let shown = |of: &Spread| format!("{of:?}");
+        for cut in 0..=all.len() {
+            let (mut first, second) = (spread(&all[..cut]), spread(&all[cut..]));
+            first.add_all(&second);
+            assert_eq!(shown(&first), shown(&spread(&all)), "{cut}");
+        }
     }
 
     #[test]

@@ -142,9 +142,70 @@ fn interrupts() {
             assert!(table.contains(&format!("  {}  {}", time(*begin), time(*end))), "{table}");
         }
     }
-    let printed =
-        table.lines().filter(|line| line.starts_with("  irq") || line.starts_with("  softirq"));
-    assert_eq!(printed.count(), 2 * runs.len());
+}
+
+#[test]
+fn interrupts_have_cpus_and_periods() {
+    let lines = lines();
+    // The starts of the handlers that ended, by kind, number and CPU.
+    let mut open: BTreeMap<(&str, u32), Vec<(i64, i64)>> = BTreeMap::new();
+    let mut begins: BTreeMap<(&str, i64, u32), Vec<i64>> = BTreeMap::new();
+    for line in &lines {
+        for (kind, entry, exit, field) in [
+            ("irq", "irq_handler_entry", "irq_handler_exit", "irq"),
+            ("softirq", "irq_softirq_entry", "irq_softirq_exit", "vec"),
+        ] {
+            let open = open.entry((kind, line.cpu)).or_default();
+            if line.name == entry {
+                open.push((line.number(field), line.time));
+            } else if line.name == exit
+                && let Some((number, begin)) = open.pop()
+            {
+                begins.entry((kind, number, line.cpu)).or_default().push(begin);
+            }
+        }
+    }
+    assert!(begins.values().any(|begins| begins.len() > 10));
+    let found = json(&["-m", "interrupts"]);
+    let table = text(&["-m", "interrupts"]);
+    let (durations, _) = table.split_once("Shortest and longest").unwrap();
+    let rows: Vec<Vec<&str>> =
+        durations.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows.iter().filter(|row| row.len() > 12).count(), begins.len() + 1, "and a head");
+    for ((kind, number_, cpu), begins) in &begins {
+        let at = |name| format!("traces/[0]/interrupts/{kind}/[{number_}]/cpus/[{cpu}]/{name}");
+        assert_eq!(number(&found, &at("count")), begins.len() as f64);
+        let periods: Vec<f64> = begins.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
+        let row = rows.iter().find(|row| {
+            row.len() > 12 && row[0] == *kind && row[1] == number_.to_string()
+                // Names may contain spaces.
+                && row[row.len() - 11] == cpu.to_string()
+        });
+        let row = row.unwrap_or_else(|| panic!("no row for {kind} {number_} on {cpu}"));
+        let shown = |column: usize| row[row.len() - column].parse::<f64>().unwrap();
+        assert_eq!(shown(10), begins.len() as f64, "{row:?}");
+        if periods.is_empty() {
+            assert_eq!(found.find_path(&at("period_ns")), Ok(None));
+            assert_eq!((shown(3), shown(2), shown(1)), (0.0, 0.0, 0.0), "{row:?}");
+            continue;
+        }
+        let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+        let deviation = |of: &[f64]| {
+            mean(&of.iter().map(|it| (it - mean(of)).powi(2)).collect::<Vec<_>>()).sqrt()
+        };
+        let frequencies: Vec<f64> = periods.iter().map(|period| 1e9 / period).collect();
+        for (name, expected, column, unit) in [
+            ("period_ns", mean(&periods), 3, 1e3),
+            ("period_deviation_ns", deviation(&periods), 2, 1e3),
+            ("frequency_deviation", deviation(&frequencies), 1, 1.0),
+        ] {
+            let value = number(&found, &at(name));
+            // Frequencies are measured in whole mHz.
+            let near = |a: f64, b: f64| (a - b).abs() < 2e-3 + b * 1e-9;
+            assert!(near(value, expected), "{}: {value}, {expected}", at(name));
+            assert!(near(shown(column), expected / unit), "{row:?}: {name} {expected}");
+        }
+    }
 }
 
 #[test]
