@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lttv_state::stats::{Durations, ProcessSum, Statistics, TraceStatistics};
+use lttv_state::kernel::Serial;
+use lttv_state::stats::{Counts, Durations, ProcessSum, Statistics, TraceStatistics};
 use serde_json::{Value, json};
 
 /// Returns one object with the CPUs, processes and devices of all traces in common lists,
@@ -15,6 +16,7 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
             *events.entry(name).or_default() += count;
         }
         for cpu in trace.cpus() {
+            let of_cpu = trace.sum(|leaf| leaf.cpu == cpu.number);
             cpus.push(json!({
                 "trace": index,
                 "cpu": cpu.number,
@@ -22,12 +24,26 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
                 "idle_ns": cpu.idle_time,
                 "unknown_ns": cpu.unknown_time,
                 "interrupt_ns": cpu.interrupt_time,
+                "times": {
+                    "user_ns": cpu.times.user,
+                    "system_ns": cpu.times.system,
+                    "idle_ns": cpu.times.idle,
+                    "interrupt_ns": cpu.times.interrupt,
+                    "softirq_ns": cpu.times.softirq,
+                    "unknown_ns": cpu.times.unknown,
+                },
                 "events": cpu.events,
+                "bytes_read": of_cpu.bytes_read(),
+                "bytes_written": of_cpu.bytes_written(),
+                "devices": requests(trace, &of_cpu),
             }));
         }
-        let calls = trace.syscalls();
+        let (calls, requests_of) = (trace.syscalls(), by_process(trace));
         processes.extend(busiest(trace, top).iter().filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
+            process["devices"] = requests_of
+                .get(&sum.process)
+                .map_or_else(|| json!([]), |counts| requests(trace, counts));
             process["syscalls"] =
                 calls.get(&sum.process).map(syscalls).unwrap_or_else(|| json!({}));
             Some(process)
@@ -38,6 +54,10 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
                 "major": device.number.major,
                 "minor": device.number.minor,
                 "name": *device.name,
+                "inserted": device.inserted,
+                "merged": device.merged,
+                "issued": device.issued,
+                "completed": device.completed(),
                 "reads": device.reads,
                 "writes": device.writes,
                 "other_requests": device.others,
@@ -49,10 +69,18 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
             }));
         }
     }
-    let times = statistics.traces().iter().filter(|trace| trace.total().events.total() > 0);
+    let traces = statistics.traces().iter().map(|trace| {
+        json!({
+            "begin_ns": trace.start().as_ns(),
+            "end_ns": trace.end().as_ns(),
+            "duration_ns": trace.time(),
+        })
+    });
     json!({
-        "begin_ns": times.clone().map(|trace| trace.start().as_ns()).min(),
-        "end_ns": times.map(|trace| trace.end().as_ns()).max(),
+        "begin_ns": statistics.start().map(|time| time.as_ns()),
+        "end_ns": statistics.end().map(|time| time.as_ns()),
+        "duration_ns": statistics.time(),
+        "traces": traces.collect::<Vec<_>>(),
         "events": events,
         "cpus": cpus,
         "processes": processes,
@@ -96,6 +124,35 @@ fn process(index: usize, trace: &TraceStatistics, sum: &ProcessSum) -> Option<Va
         "start_ns": facts.start.map(|time| time.as_ns()),
         "end_ns": facts.end.map(|time| time.as_ns()),
     }))
+}
+
+/// Returns the sums of the processes with requests to block devices.
+fn by_process(trace: &TraceStatistics) -> BTreeMap<Serial, Counts> {
+    let mut sums: BTreeMap<Serial, Counts> = BTreeMap::new();
+    for (key, counts) in trace.leaves() {
+        if counts.requests_by_device().next().is_some() {
+            sums.entry(key.process).or_default().add(counts);
+        }
+    }
+    sums
+}
+
+/// Converts the requests to block devices; a device that is not known is `null`.
+fn requests(trace: &TraceStatistics, counts: &Counts) -> Value {
+    let all = counts.requests_by_device().map(|(device, of)| {
+        let device = device.and_then(|device| trace.devices().get(device));
+        json!({
+            "major": device.map(|device| device.number.major),
+            "minor": device.map(|device| device.number.minor),
+            "inserted": of.inserted,
+            "merged": of.merged,
+            "issued": of.issued,
+            "completed": of.completed,
+            "bytes_read": of.bytes_read,
+            "bytes_written": of.bytes_written,
+        })
+    });
+    all.collect()
 }
 
 /// Converts the durations of system calls, by name.

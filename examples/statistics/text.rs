@@ -1,8 +1,9 @@
 //! Statistics as tables, and as a tree.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
-use lttv_context::attributes::{AttributeId, Attributes, Indented};
+use lttv_context::attributes::{AttributeId, AttributeValue, Attributes, Indented};
 use lttv_state::stats::{Statistics, TraceStatistics};
 
 use crate::json::busiest;
@@ -14,7 +15,8 @@ pub(crate) fn print(
     top: Option<usize>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     for (index, trace) in statistics.traces().iter().enumerate() {
-        writeln!(out, "Trace {index}: {} to {}", trace.start(), trace.end())?;
+        let duration = AttributeValue::from(Duration::from_nanos(trace.time()));
+        writeln!(out, "Trace {index}: {} to {}, {duration}", trace.start(), trace.end())?;
         cpus(out, trace)?;
         processes(out, trace, top)?;
         devices(out, trace)?;
@@ -35,20 +37,34 @@ fn percent(part: u64, whole: u64) -> f64 {
 fn cpus(out: &mut impl Write, trace: &TraceStatistics) -> io::Result<()> {
     writeln!(
         out,
-        "\n{:>5} {:>8} {:>8} {:>8} {:>10} {:>10}",
-        "CPU", "BUSY %", "IDLE %", "?", "INTERRUPT %", "EVENTS"
+        "\n{:>5} {:>8} {:>8} {:>8} {:>11} {:>9} {:>8} {:>10} {:>12} {:>13}",
+        "CPU",
+        "USER %",
+        "SYSTEM %",
+        "IDLE %",
+        "INTERRUPT %",
+        "SOFTIRQ %",
+        "? %",
+        "EVENTS",
+        "READ bytes",
+        "WRITTEN bytes"
     )?;
     for cpu in trace.cpus() {
         let of = |time| percent(time, trace.time());
+        let bytes = trace.sum(|leaf| leaf.cpu == cpu.number);
         writeln!(
             out,
-            "{:>5} {:>8.3} {:>8.3} {:>8.3} {:>11.3} {:>10}",
+            "{:>5} {:>8.3} {:>8.3} {:>8.3} {:>11.3} {:>9.3} {:>8.3} {:>10} {:>12} {:>13}",
             cpu.number,
-            of(cpu.busy_time),
-            of(cpu.idle_time),
-            of(cpu.unknown_time),
-            of(cpu.interrupt_time),
-            cpu.events
+            of(cpu.times.user),
+            of(cpu.times.system),
+            of(cpu.times.idle),
+            of(cpu.times.interrupt),
+            of(cpu.times.softirq),
+            of(cpu.times.unknown),
+            cpu.events,
+            bytes.bytes_read(),
+            bytes.bytes_written()
         )?;
     }
     Ok(())
@@ -93,11 +109,16 @@ fn devices(out: &mut impl Write, trace: &TraceStatistics) -> io::Result<()> {
         writeln!(
             out,
             "\nBlock device {} ({}): {:.3} % busy, {:.3} requests on average; \
+             {} inserted, {} merged, {} issued, {} completed; \
              {} read ({} bytes), {} wrote ({} bytes), {} others",
             device.number,
             device.name,
             percent(device.busy_time, trace.time()),
             device.average_queue_length(trace.time()),
+            device.inserted,
+            device.merged,
+            device.issued,
+            device.completed(),
             device.reads,
             device.bytes_read,
             device.writes,

@@ -90,6 +90,8 @@ fn by_tid(statistics: &Value) -> BTreeMap<String, Value> {
                 for sum in SUMS {
                     thread[*sum] = json!(whole(&thread[*sum]) + whole(&process[*sum]));
                 }
+                let devices = process["devices"].as_array().expect("a list").iter().cloned();
+                thread["devices"].as_array_mut().expect("a list").extend(devices);
                 let other = &process["wakeup_latency"];
                 thread["wakeup_latency"] = together(&thread["wakeup_latency"], other);
                 for (name, other) in process["syscalls"].as_object().expect("an object") {
@@ -116,6 +118,26 @@ fn together(a: &Value, b: &Value) -> Value {
     })
 }
 
+/// The steps of requests.
+const STEPS: [&str; 4] = ["inserted", "merged", "issued", "completed"];
+
+/// Returns the numbers of steps of requests by device, of a CPU or a process.
+fn requests(of: &Value) -> BTreeMap<u64, [u64; 4]> {
+    let mut sums: BTreeMap<u64, [u64; 4]> = BTreeMap::new();
+    for device in of["devices"].as_array().expect("a list") {
+        let number = whole(&device["major"]) << 20 | whole(&device["minor"]);
+        let counts = sums.entry(number).or_default();
+        STEPS.iter().zip(counts).for_each(|(step, count)| *count += whole(&device[*step]));
+    }
+    sums
+}
+
+fn requests_of_model(of: &Value) -> BTreeMap<u64, [u64; 4]> {
+    let disks = of["disks"].as_object().expect("an object").iter();
+    let counts = |disk: &Value| STEPS.map(|step| whole(&disk[step]));
+    disks.map(|(number, disk)| (number.parse().expect("a number"), counts(disk))).collect()
+}
+
 fn compare(name: &str, model: &Value, statistics: &Value) {
     for part in ["begin_ns", "end_ns", "events"] {
         assert_eq!(statistics[part], model[part], "{name}: {part}");
@@ -127,7 +149,15 @@ fn compare(name: &str, model: &Value, statistics: &Value) {
         assert_eq!(ours["busy_ns"], cpu["busy_ns"], "{name}: {cpu}");
         assert_eq!(ours["idle_ns"], cpu["idle_ns"], "{name}: {cpu}");
         assert_eq!(whole(&ours["busy_ns"]) + whole(&ours["idle_ns"]), wall, "{name}: {cpu}");
+        assert_eq!(ours["bytes_read"], cpu["bytes_read"], "{name}: {cpu}");
+        assert_eq!(ours["bytes_written"], cpu["bytes_written"], "{name}: {cpu}");
+        assert_eq!(requests(ours), requests_of_model(cpu), "{name}: {cpu}");
+        let of = |part: &str| whole(&ours["times"][part]);
+        let parts = ["user_ns", "system_ns", "idle_ns", "interrupt_ns", "unknown_ns"];
+        assert_eq!(parts.into_iter().map(of).sum::<u64>(), wall, "{name}: {cpu}");
+        assert_eq!(of("interrupt_ns"), whole(&ours["interrupt_ns"]), "{name}: {cpu}");
     }
+    assert_eq!(whole(&statistics["duration_ns"]), wall, "{name}");
     for (number, disk) in model["disks"].as_object().expect("an object") {
         let number: u64 = number.parse().expect("a device number");
         let (major, minor) = (number >> 20, number & 0xf_ffff);
@@ -148,6 +178,7 @@ fn compare(name: &str, model: &Value, statistics: &Value) {
         for sum in SUMS {
             assert_eq!(ours[*sum], thread[*sum], "{name}: thread {tid}: {sum}");
         }
+        assert_eq!(requests(ours), requests_of_model(thread), "{name}: thread {tid}");
         if tid != "0" {
             assert_eq!(ours["wakeup_latency"], thread["wakeup_latency"], "{name}: thread {tid}");
         }

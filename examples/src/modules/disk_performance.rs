@@ -24,8 +24,9 @@ impl Module<Host> for DiskPerformance {
             summary: "Bytes, rates and operations of each disk",
             description: "Reports for each block device, in traces/[TRACE]/disks/MAJOR,MINOR: how \
                           many bytes it read and wrote, in total and per second; how many \
-                          requests it completed; how long it was busy; and the average length \
-                          of its queue. Needs the events block_rq_issue and block_rq_complete.",
+                          requests were inserted in its queue, merged, issued and completed; how \
+                          long it was busy; and the average length of its queue. Needs the events \
+                          block_rq_*, and for merges block_bio_*merge.",
             requires: &["batchAnalysis"],
         }
     }
@@ -57,7 +58,7 @@ fn print(host: &Host, number: usize, trace: &TraceStatistics) {
         .text("DISK")
         .text("NAME")
         .numbers(["READS", "BYTES", "BYTES/s", "WRITES", "BYTES", "BYTES/s", "OTHER"])
-        .numbers(["BUSY us", "BUSY %", "QUEUE"]);
+        .numbers(["INSERTED", "MERGED", "ISSUED", "COMPLETED", "BUSY us", "BUSY %", "QUEUE"]);
     for disk in trace.devices() {
         let busy = disk.busy_time as f64 * 100.0 / trace.time().max(1) as f64;
         table.row([
@@ -70,6 +71,10 @@ fn print(host: &Host, number: usize, trace: &TraceStatistics) {
             disk.bytes_written.to_string(),
             fraction(a_second(disk.bytes_written, trace)),
             disk.others.to_string(),
+            disk.inserted.to_string(),
+            disk.merged.to_string(),
+            disk.issued.to_string(),
+            disk.completed().to_string(),
             us(disk.busy_time),
             fraction(busy),
             fraction(disk.average_queue_length(trace.time())),
@@ -88,8 +93,13 @@ fn export(
     for disk in trace.devices() {
         let place = attributes.subtree(disks, &*disk.number.to_string())?;
         let DeviceFacts { reads, writes, others, bytes_read, bytes_written, .. } = *disk;
+        let DeviceFacts { inserted, merged, issued, .. } = *disk;
         attributes.set(place, "name", &*disk.name)?;
         for (name, number) in [
+            ("inserted", inserted),
+            ("merged", merged),
+            ("issued", issued),
+            ("completed", disk.completed()),
             ("reads", reads),
             ("writes", writes),
             ("other_requests", others),

@@ -14,6 +14,9 @@ LINE = re.compile(r'\[(-?\d+)\.(\d{9})\] (?:\S+ )?(\S+): \{ cpu_id = (\d+) \},(.
 READS = {'read', 'readv', 'pread', 'pread64', 'preadv', 'preadv2', 'recv', 'recvfrom', 'recvmsg'}
 WRITES = {'write', 'writev', 'pwrite', 'pwrite64', 'pwritev', 'pwritev2', 'send', 'sendto',
           'sendmsg'}
+STEPS = {'block_rq_insert': 'inserted', 'block_rq_merge': 'merged',
+         'block_bio_backmerge': 'merged', 'block_bio_frontmerge': 'merged',
+         'block_rq_issue': 'issued', 'block_rq_complete': 'completed'}
 
 
 def number(fields, *names):
@@ -43,6 +46,7 @@ class Thread:
     def __init__(self):
         self.cpu_time = self.scheduled = self.migrations = 0
         self.read = self.written = self.blocks_read = self.blocks_written = 0
+        self.disks = {}
         self.call = self.woken = None
         self.calls = {}
         self.latency = Durations()
@@ -53,7 +57,8 @@ class Cpu:
 
     def __init__(self):
         self.running = self.since = None
-        self.busy = self.idle = 0
+        self.busy = self.idle = self.read = self.written = 0
+        self.disks = {}
 
 
 class Machine:
@@ -81,7 +86,7 @@ class Machine:
         if name == 'sched_switch':
             self.switch(time, cpu, number(fields, 'prev_tid'), number(fields, 'next_tid'))
         elif cpu.running is not None:
-            self.own(time, name, fields, cpu.running)
+            self.own(time, name, fields, cpu)
 
     def common(self, time, name, fields):
         """Handles changes that do not depend on the running thread."""
@@ -116,11 +121,18 @@ class Machine:
             cpu.busy += time - cpu.since
         self.thread(cpu.running).cpu_time += time - cpu.since
 
-    def own(self, time, name, fields, tid):
+    def own(self, time, name, fields, cpu):
         """Handles activities of the running thread."""
-        if tid == 0:
+        thread = self.thread(cpu.running)
+        step = STEPS.get(name)
+        # A flush ends a second time, without sectors.
+        if step and (step != 'completed' or number(fields, 'nr_sector')
+                     or number(fields, 'rwbs') & 7 in (0, 2)):
+            for of in (cpu, thread):
+                disk = of.disks.setdefault(number(fields, 'dev'), dict.fromkeys(STEPS.values(), 0))
+                disk[step] += 1
+        if cpu.running == 0:
             return
-        thread = self.thread(tid)
         call = re.match(r'(?:compat_)?(?:syscall_entry_|sys_)(.*)', name)
         if call:
             # Calls without a name in the tracer have a number.
@@ -133,8 +145,10 @@ class Machine:
                 moved = number(fields, 'ret') or 0
                 if call in READS and moved > 0:
                     thread.read += moved
+                    cpu.read += moved
                 if call in WRITES and moved > 0:
                     thread.written += moved
+                    cpu.written += moved
             thread.call = None
         elif name == 'block_rq_issue':
             kind = number(fields, 'rwbs')
@@ -154,7 +168,8 @@ class Machine:
             'begin_ns': self.begin,
             'end_ns': self.end,
             'events': self.events,
-            'cpus': [{'cpu': number, 'busy_ns': cpu.busy, 'idle_ns': cpu.idle}
+            'cpus': [{'cpu': number, 'busy_ns': cpu.busy, 'idle_ns': cpu.idle,
+                      'bytes_read': cpu.read, 'bytes_written': cpu.written, 'disks': cpu.disks}
                      for number, cpu in sorted(self.cpus.items()) if cpu.running is not None],
             'disks': self.disks,
             'threads': {tid: {
@@ -165,6 +180,7 @@ class Machine:
                 'bytes_written': thread.written,
                 'blocks_read': thread.blocks_read,
                 'blocks_written': thread.blocks_written,
+                'disks': thread.disks,
                 'wakeup_latency': thread.latency.report(),
                 'syscalls': {call: times.report() for call, times in thread.calls.items()},
             } for tid, thread in self.threads.items()},
