@@ -78,7 +78,7 @@ pub(crate) struct Cli {
     #[arg(long)]
     process: bool,
 
-    /// Like --process, and print the status of the process (lttv)
+    /// Print the process that runs with its status, for all kernel traces (lttv)
     #[arg(long)]
     process_state: bool,
 

@@ -16,7 +16,7 @@ pub(super) struct ProcessColumns {
 /// The form of what is unknown.
 #[derive(Debug, Clone, Copy)]
 enum Unknown {
-    /// That of LTTV: numbers are 0, the unknown process is the idle one, and these are the
+    /// The form of LTTV: numbers are 0, the unknown process is the idle one, and these are the
     /// texts in place of an empty name and an empty brand.
     AsLttv(&'static str, &'static str),
     /// Numbers are `?`, names are empty.

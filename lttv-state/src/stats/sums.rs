@@ -22,7 +22,7 @@ pub struct CpuSum {
     /// The time spent on interrupts and softirqs, whichever process they interrupted, in
     /// ns.
     pub interrupt_time: u64,
-    /// The same time by what the CPU executed, whichever process it interrupted.
+    /// The time by what the CPU executed, whichever process it interrupted.
     pub times: CpuTimes,
     /// The number of events of the CPU.
     pub events: u64,
