@@ -6,6 +6,7 @@
 //! * [`view`]: the viewers of this crate, in the colours of a [`Look`](look::Look).
 //! * [`session`]: a tab: a traceset, and the data that its viewers share.
 //! * [`app`]: the application: all tabs, the handling of keys, and the drawing of frames.
+//! * [`layout`]: the file that keeps the layout of tabs.
 //! * [`terminal`]: the application in the terminal of a program.
 //! * [`keys`]: the keys of all viewers, and the order in which a key is looked up.
 
@@ -17,6 +18,7 @@ pub use ratatui;
 
 pub mod app;
 pub mod keys;
+pub mod layout;
 pub mod look;
 pub mod model;
 mod overview;

@@ -14,6 +14,7 @@ use clap::Parser;
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::report::{self, EXIT_STATUS, Report};
 use lttv_tui::app::App;
+use lttv_tui::layout::LayoutFile;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use lttv_tui::terminal;
@@ -39,6 +40,17 @@ struct Cli {
     /// text while Shift is pressed.
     #[arg(long)]
     no_mouse: bool,
+
+    /// Keep the layout in this file: the viewers of each tab, their order, settings and filters
+    ///
+    /// By default it is lttv/layout.json in $XDG_STATE_HOME or ~/.local/state. It is written at
+    /// the end if the layout has changed.
+    #[arg(long, value_name = "FILE")]
+    layout: Option<PathBuf>,
+
+    /// Start with the default layout, and keep no changes
+    #[arg(long, conflicts_with = "layout")]
+    no_layout: bool,
 }
 
 fn main() -> ExitCode {
@@ -61,11 +73,24 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     let session = Session::open(&traces)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, look);
-    if let Some(status) = terminal::run(&mut app, !cli.no_mouse)? {
-        return Ok(Some(status));
+    let layout = match &cli.layout {
+        _ if cli.no_layout => None,
+        Some(path) => Some(LayoutFile::new(path)),
+        None => LayoutFile::of_user(|name| std::env::var_os(name)),
+    };
+    let notes = layout.map_or_else(Vec::new, |file| app.restore_layout(file));
+    let status = terminal::run(&mut app, !cli.no_mouse)?;
+    if let Err(error) = app.save_layout() {
+        match cli.layout {
+            Some(_) => report.error(error),
+            None => report.warning(error),
+        }
+    }
+    if status.is_some() {
+        return Ok(status);
     }
     // The screen shows only one of them.
-    for notice in &notices {
+    for notice in notices.iter().chain(&notes) {
         report.warning(notice);
     }
     for failure in &failures {

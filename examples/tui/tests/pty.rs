@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -61,6 +62,8 @@ impl Terminal {
         let program = command
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel"))
             .env("TERM", "xterm")
+            // Never the layout of the user who runs the tests.
+            .env("XDG_STATE_HOME", state_folder())
             .stdin(slave())
             .stdout(slave())
             .stderr(slave())
@@ -148,6 +151,11 @@ impl Drop for Terminal {
         _ = self.program.kill();
         _ = self.program.wait();
     }
+}
+
+/// Returns the folder in which the programs of these tests keep their state.
+fn state_folder() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}", std::process::id()))
 }
 
 fn resize(master: impl AsFd, width: u16, height: u16) {
@@ -306,6 +314,35 @@ fn the_suspend_key_works_where_the_process_group_has_no_number() {
     terminal.wait_for("no shell would continue");
     terminal.press(b"q");
     assert_eq!(terminal.status().code(), Some(0));
+}
+
+#[test]
+fn the_layout_is_kept_in_the_state_folder_unless_it_is_unwanted() {
+    let _alone = alone();
+    let file = state_folder().join("lttv").join("layout.json");
+    _ = std::fs::remove_file(&file);
+    let run = |arguments: &[&str], keys: &[u8], last: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lttv-tui"));
+        command.args(arguments);
+        let mut terminal = Terminal::open_with(command);
+        terminal.press(keys);
+        terminal.wait_for(last);
+        terminal.press(b"q");
+        assert_eq!(terminal.status().code(), Some(0));
+    };
+    run(&["--no-layout"], b"5", "Statistics");
+    run(&[], b"?", "Keys");
+    assert!(!file.exists(), "nothing has changed");
+    run(&[], b"5", "Statistics");
+    let layout = std::fs::read_to_string(&file).expect("the layout has changed");
+    assert!(layout.contains("\"control-flow\""), "{layout}");
+    // The statistics are visible at once now, and hidden with another file.
+    run(&[], b"", "5 Statistics");
+    let other = state_folder().join("other.json");
+    run(&["--layout", other.to_str().expect("a path")], b"1", "2 Control flow");
+    assert!(other.exists());
+    assert_eq!(std::fs::read_to_string(&file).expect("the same file"), layout);
+    _ = std::fs::remove_dir_all(state_folder());
 }
 
 /// Keeps tests apart: a program started by another one would inherit the terminal.

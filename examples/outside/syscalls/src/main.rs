@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use lttv_context::framework::{ModuleError, Modules};
 use lttv_tui::app::App;
+use lttv_tui::layout::LayoutFile;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use lttv_tui::terminal;
@@ -32,8 +33,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         check::check(&mut app, &mut modules)?;
         return Ok(ExitCode::SUCCESS);
     }
-    app.open_viewer(NAME)?;
+    // The layout may contain viewers of this kind, which is known by now.
+    if let Some(file) = LayoutFile::of_user(|name| std::env::var_os(name)) {
+        app.restore_layout(file);
+    }
+    if app.viewers().all(|(_, name)| name != NAME) {
+        app.open_viewer(NAME)?;
+    }
     let status = terminal::run(&mut app, true)?;
+    app.save_layout()?;
     modules.destroy(&mut app);
     Ok(status.map_or(ExitCode::SUCCESS, ExitCode::from))
 }

@@ -6,6 +6,7 @@ use lttv_requests::SubmitError;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
+use self::layout::LayoutState;
 use self::mouse::Drag;
 use self::page::TabPage;
 use self::pick::OpenPick;
@@ -19,6 +20,7 @@ use crate::view::help::Help;
 use crate::viewer::{Instance, Reply, ViewerKinds};
 
 mod draw;
+mod layout;
 mod mouse;
 mod page;
 mod pick;
@@ -46,6 +48,7 @@ pub struct App {
     pick: Option<OpenPick>,
     message: Option<String>,
     help: Option<Help>,
+    layout: Option<LayoutState>,
     /// The area of the last frame.
     area: Rect,
     drag: Option<Drag>,
@@ -83,6 +86,7 @@ impl App {
             pick: None,
             message: None,
             help: None,
+            layout: None,
             area: Rect::ZERO,
             drag: None,
             is_over: false,

@@ -4,6 +4,7 @@ use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::layout::SavedViewer;
 use crate::look::Look;
 use crate::session::Session;
 use crate::view::put;
@@ -25,6 +26,8 @@ pub(super) struct TabPage {
     pub(super) focus: usize,
     /// `true` if only the viewer with the focus is visible.
     pub(super) is_maximised: bool,
+    /// The viewers of its layout whose kinds are not known, with their indices.
+    pub(super) kept: Vec<(usize, SavedViewer)>,
 }
 
 impl TabPage {
@@ -39,7 +42,7 @@ impl TabPage {
                 }
             }
         }
-        TabPage { session, viewers, focus: 1, is_maximised: false }
+        TabPage { session, viewers, focus: 1, is_maximised: false, kept: Vec::new() }
     }
 
     /// Closes all viewers.

@@ -4,14 +4,18 @@ use super::App;
 use crate::viewer::{InstanceId, KindError, ViewerKind, ViewerKinds};
 
 impl App {
-    /// Adds a kind of viewers, of which the user can open viewers from now on.
+    /// Adds a kind of viewers, of which the user can open viewers from now on. Opens those of a
+    /// restored layout.
     ///
     /// # Errors
     ///
     /// If the name is not valid or not unique, if two actions of the kind have the same name or
     /// key, or if a key is reserved.
     pub fn register(&mut self, kind: ViewerKind) -> Result<(), KindError> {
-        self.kinds.register(kind)
+        let name = kind.name();
+        self.kinds.register(kind)?;
+        self.open_kept(name);
+        Ok(())
     }
 
     /// Removes a kind of viewers, and closes its viewers in all tabs: their requests are

@@ -11,7 +11,7 @@ use super::{Scroll, canvas, chart_spot, marker, put, split, strip};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
-use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch};
 
 /// The states of each process over time.
 #[derive(Debug)]
@@ -225,6 +225,20 @@ impl Viewer for ControlFlowView {
             _ => {}
         }
         Ok(Reply::Done)
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let settings = [("inactive", self.shows_inactive), ("tree", self.is_tree)];
+        settings.map(|(name, is_on)| (name, is_on.to_string())).into()
+    }
+
+    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
+        match name {
+            "inactive" => self.shows_inactive = switch(value)?,
+            "tree" => self.is_tree = switch(value)?,
+            _ => {}
+        }
+        Ok(())
     }
 
     fn note(&self, _: &Session) -> String {

@@ -230,6 +230,18 @@ impl Viewer for EventListView {
         self.refilter(session).map_err(|error| Fault::new(error.to_string()))
     }
 
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        self.own.iter().map(|(text, _)| ("filter", text.clone())).collect()
+    }
+
+    fn restore(&mut self, name: &str, value: &str, session: &mut Session) -> Result<(), Fault> {
+        if name == "filter" {
+            let own = session.compile(value)?;
+            self.own = own.map(|filters| (value.to_owned(), filters));
+        }
+        Ok(())
+    }
+
     fn note(&self, session: &Session) -> String {
         let busy = self.list.is_busy();
         let own = self.own.as_ref().map(|(own, _)| format!("own filter: {own}"));

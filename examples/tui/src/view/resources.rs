@@ -10,7 +10,7 @@ use super::{Scroll, canvas, chart_spot, marker, put, split, status, strip};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
-use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch};
 
 /// The states of each resource over time.
 #[derive(Debug)]
@@ -109,6 +109,17 @@ impl Viewer for ResourcesView {
     fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
         self.shows_inactive ^= action == "inactive";
         Ok(Reply::Done)
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![("inactive", self.shows_inactive.to_string())]
+    }
+
+    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
+        if name == "inactive" {
+            self.shows_inactive = switch(value)?;
+        }
+        Ok(())
     }
 
     fn note(&self, _: &Session) -> String {

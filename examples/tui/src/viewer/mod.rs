@@ -131,6 +131,22 @@ pub trait Viewer: fmt::Debug {
         Ok(())
     }
 
+    /// Returns the settings that a layout keeps: names and values.
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Restores a setting of a layout. The layout may be of another version of the viewer, so
+    /// names may be unknown.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not valid. The setting stays as it was.
+    fn restore(&mut self, name: &str, value: &str, session: &mut Session) -> Result<(), Fault> {
+        let _ = (name, value, session);
+        Ok(())
+    }
+
     /// Returns the text in its heading after the title.
     fn note(&self, session: &Session) -> String {
         let _ = session;
@@ -218,6 +234,15 @@ impl Fault {
     pub fn new(text: impl Into<String>) -> Self {
         Fault { column: 0, text: text.into() }
     }
+}
+
+/// Parses the value of a setting that is on or off: `true` or `false`.
+///
+/// # Errors
+///
+/// If it is another text.
+pub fn switch(value: &str) -> Result<bool, Fault> {
+    value.parse().map_err(|_| Fault::new(format!("`{value}` is neither true nor false")))
 }
 
 impl From<FilterError> for Fault {
