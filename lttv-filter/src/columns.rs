@@ -8,6 +8,7 @@ use crate::expression::Expression;
 use crate::model::{FieldAccess, FieldType, Label, Model, Resolution, SelectorError};
 use crate::record_filter::RecordFilter;
 use crate::syntax::Selector;
+use crate::vocabulary::Vocabulary;
 
 /// The columns of an application's records, each with a name and a function that reads
 /// it. They are the [`Model`] of records of one type.
@@ -117,6 +118,15 @@ impl<R> Columns<R> {
         self.columns.retain(|(known, _)| known != name);
         self.columns.push((name.to_owned(), FieldAccess { field, field_type: of, always: false }));
         self
+    }
+
+    /// Returns the vocabulary of the columns, for lists of choices and completion.
+    pub fn vocabulary(&self) -> Vocabulary {
+        let column = |(name, access): &'_ (String, FieldAccess<Column<R>>)| {
+            (name.clone(), access.field_type.clone())
+        };
+        let columns: Vec<(String, FieldType)> = self.columns.iter().map(column).collect();
+        Vocabulary::of_fields(columns.iter().map(|(name, of)| (&**name, of.clone())))
     }
 
     /// Builds a filter from an expression, like [`RecordFilter::new`].

@@ -358,6 +358,7 @@ mod syntax;
 #[cfg(feature = "traces")]
 mod trace;
 mod verdict;
+mod vocabulary;
 mod zone;
 
 pub use columns::Columns;
@@ -379,4 +380,5 @@ pub use syntax::{
 #[cfg(feature = "traces")]
 pub use trace::{StateField, StateFields, StateView};
 pub use verdict::Verdict;
+pub use vocabulary::{Candidate, CandidateKind, KnownEvent, KnownField, Vocabulary};
 pub use zone::{UnknownZone, Zone};

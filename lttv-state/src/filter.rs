@@ -142,18 +142,22 @@ enum FieldKind {
     Status,
 }
 
-const FIELDS: &[(&str, FieldKind)] = &[
-    ("pid", FieldKind::Pid),
-    ("tgid", FieldKind::Tgid),
-    ("ppid", FieldKind::Ppid),
-    ("cpu", FieldKind::Cpu),
-    ("creation_time", FieldKind::CreationTime),
-    ("insertion_time", FieldKind::InsertionTime),
-    ("process_name", FieldKind::ProcessName),
-    ("thread_brand", FieldKind::ThreadBrand),
-    ("execution_mode", FieldKind::Mode),
-    ("execution_submode", FieldKind::Submode),
-    ("process_status", FieldKind::Status),
+const FIELDS: &[(&str, FieldKind, &str)] = &[
+    ("pid", FieldKind::Pid, "id of the process"),
+    ("tgid", FieldKind::Tgid, "id of the thread group"),
+    ("ppid", FieldKind::Ppid, "id of the parent"),
+    ("cpu", FieldKind::Cpu, "CPU of the event"),
+    ("creation_time", FieldKind::CreationTime, "time at which the process was forked"),
+    (
+        "insertion_time",
+        FieldKind::InsertionTime,
+        "time at which the trace first mentions the process",
+    ),
+    ("process_name", FieldKind::ProcessName, "name of the process"),
+    ("thread_brand", FieldKind::ThreadBrand, "name that the thread gave itself"),
+    ("execution_mode", FieldKind::Mode, "mode in which the process executes"),
+    ("execution_submode", FieldKind::Submode, "system call, interrupt or exception"),
+    ("process_status", FieldKind::Status, "scheduling status of the process"),
 ];
 
 /// Returns LTTV's labels of the modes, and the labels of its specification.
@@ -189,7 +193,7 @@ fn enumeration(labels: impl Iterator<Item = (usize, &'static str)>) -> FieldType
 
 impl StateFields for KernelFields {
     fn find(&self, name: &str) -> Option<(StateField, FieldType)> {
-        let at = FIELDS.iter().position(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        let at = FIELDS.iter().position(|(known, ..)| known.eq_ignore_ascii_case(name))?;
         let of = match FIELDS[at].1 {
             FieldKind::Pid | FieldKind::Tgid | FieldKind::Ppid => FieldType::integer(32, true),
             FieldKind::Cpu => FieldType::integer(32, false),
@@ -203,7 +207,12 @@ impl StateFields for KernelFields {
     }
 
     fn names(&self) -> Vec<String> {
-        FIELDS.iter().map(|(name, _)| (*name).to_owned()).collect()
+        FIELDS.iter().map(|(name, ..)| (*name).to_owned()).collect()
+    }
+
+    fn description(&self, name: &str) -> &'static str {
+        let known = FIELDS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
+        known.map_or("", |(.., description)| description)
     }
 }
 
@@ -224,7 +233,7 @@ impl<'s> KernelView<'s> {
 
 impl StateView for KernelView<'_> {
     fn integer(&self, field: StateField, _: &Event<'_>) -> Option<u64> {
-        let (_, of) = FIELDS.get(field.0 as usize)?;
+        let (_, of, _) = FIELDS.get(field.0 as usize)?;
         let signed = |value: i64| value as u64;
         match of {
             FieldKind::Cpu => self.cpu.map(u64::from),
@@ -240,7 +249,7 @@ impl StateView for KernelView<'_> {
     }
 
     fn text<'t>(&'t self, field: StateField, _: &Event<'_>) -> Option<Cow<'t, [u8]>> {
-        let (_, of) = FIELDS.get(field.0 as usize)?;
+        let (_, of, _) = FIELDS.get(field.0 as usize)?;
         let process = self.process?;
         let id = match of {
             FieldKind::ProcessName => process.name(),

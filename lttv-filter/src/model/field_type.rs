@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::syntax::Relation;
+
 /// The type of a field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -90,7 +92,36 @@ impl FieldType {
         FieldType::Integer(IntegerType { low, high, labels: Vec::new(), kind: IntegerKind::Time })
     }
 
-    /// Returns the name of the type, for error messages.
+    /// Returns the name of the type, such as `integer` or `enumeration`.
+    pub fn name(&self) -> &'static str {
+        let name = self.describe();
+        ["a ", "an "].iter().find_map(|article| name.strip_prefix(article)).unwrap_or(name)
+    }
+
+    /// Returns the relations that a filter can test fields of this type with; none if only
+    /// their presence can be tested. Where `==` is among them, `in` and `not in` can be used,
+    /// too.
+    ///
+    /// ```
+    /// use lttv_filter::Relation;
+    /// use lttv_filter::model::FieldType;
+    ///
+    /// assert!(FieldType::integer(32, true).relations().contains(&Relation::Lt));
+    /// assert!(!FieldType::Text.relations().contains(&Relation::Lt));
+    /// ```
+    pub fn relations(&self) -> &'static [Relation] {
+        use Relation::*;
+        match self {
+            FieldType::Integer(of) if !of.labels.is_empty() && of.kind == IntegerKind::Number => {
+                &[Eq, Ne, Lt, Le, Gt, Ge, Matches, NotMatches]
+            }
+            FieldType::Integer(_) | FieldType::Float => &[Eq, Ne, Lt, Le, Gt, Ge],
+            FieldType::Text | FieldType::Spelled(_) => &[Eq, Ne, Matches, NotMatches],
+            FieldType::Opaque(_) => &[],
+        }
+    }
+
+    /// Returns the name of the type with its article, for error messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             FieldType::Integer(i) => match i.kind {

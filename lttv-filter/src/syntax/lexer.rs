@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 
 /// Splits a text into tokens, the last of which is `End`. Text that is not a token
 /// becomes `Bad`, with a diagnostic.
-pub(super) fn tokens(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
+pub(crate) fn tokens(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer { text, at: 0, errors: Vec::new() };
     let mut tokens = Vec::new();
     loop {
@@ -189,7 +189,7 @@ pub(super) fn starts_word(c: char) -> bool {
 }
 
 /// Returns the length of a word. Some signs can be part of a word, though not at its end.
-pub(super) fn word_len(text: &str) -> usize {
+pub(crate) fn word_len(text: &str) -> usize {
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
     let mut len = 0;
     let mut chars = text.char_indices().peekable();

@@ -15,10 +15,12 @@ mod token;
 
 pub use exact::ExactNumber;
 pub use expr::{Expr, ExprKind, Literal, Relation};
+pub(crate) use lexer::{tokens, word_len};
 pub use literal::{CivilTime, LiteralKind};
-pub(crate) use parser::parse;
+pub(crate) use parser::{MAX_TEXT, parse};
 pub(crate) use print::nanoseconds_text;
 pub use selector::{Root, Selector, Step, StepKind};
+pub(crate) use token::{Token, TokenKind};
 
 /// The maximum nesting of parentheses and negations.
 pub(crate) const MAX_DEPTH: usize = 200;

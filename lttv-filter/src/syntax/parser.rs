@@ -12,7 +12,7 @@ use super::{MAX_COMPARISONS, MAX_DEPTH, is_keyword};
 use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind, MAX_ERRORS};
 
 /// The maximum length of a text, in bytes.
-const MAX_TEXT: usize = 1 << 20;
+pub(crate) const MAX_TEXT: usize = 1 << 20;
 
 /// Parses an expression from its text.
 pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {

@@ -7,13 +7,13 @@ use super::literal::LiteralKind;
 
 /// A token with its span.
 #[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub(super) kind: TokenKind,
-    pub(super) span: Span,
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
+    pub(crate) span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum TokenKind {
+pub(crate) enum TokenKind {
     /// A name, keyword, root, or text without quotes.
     Word(String),
     /// A name in backticks.
@@ -39,7 +39,7 @@ pub(super) enum TokenKind {
 
 impl TokenKind {
     /// Returns `true` for operators that join terms, as words or signs.
-    pub(super) fn is_logical(&self) -> bool {
+    pub(crate) fn is_logical(&self) -> bool {
         match self {
             TokenKind::And | TokenKind::Or | TokenKind::Xor => true,
             TokenKind::Word(_) => ["and", "or", "xor"].iter().any(|word| self.is_word(word)),
@@ -48,7 +48,7 @@ impl TokenKind {
     }
 
     /// Returns `true` if the token is this keyword.
-    pub(super) fn is_word(&self, keyword: &str) -> bool {
+    pub(crate) fn is_word(&self, keyword: &str) -> bool {
         matches!(self, TokenKind::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 }

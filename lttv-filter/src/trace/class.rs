@@ -109,7 +109,7 @@ pub(super) fn names_below<'c>(class: &'c FieldClass, names: &mut Vec<&'c str>) {
 }
 
 /// Returns the type of fields of a class.
-pub(super) fn field_type(class: &FieldClass) -> FieldType {
+pub(crate) fn field_type(class: &FieldClass) -> FieldType {
     match &class.kind {
         FieldKind::Integer(fixed, integer) => {
             labelled(FieldType::integer(fixed.bits, integer.signed), class)

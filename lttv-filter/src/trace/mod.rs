@@ -9,6 +9,7 @@ mod property;
 mod record;
 mod state;
 
+pub(crate) use class::field_type;
 pub(crate) use fields::TraceField;
 pub(crate) use model::TraceModel;
 pub(crate) use record::TraceRecord;

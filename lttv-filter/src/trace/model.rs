@@ -50,14 +50,7 @@ impl Model for TraceModel<'_> {
             Property::Name => text(event_type.name()),
             Property::Category => match category::in_name(self.schema(), event_type) {
                 Some(category) => text(category),
-                None => match category::channels(self.trace, id) {
-                    Channels::None => Resolution::Nothing,
-                    Channels::One(channel) => text(channel),
-                    Channels::Several => self.of_tracefile(|tracefile| {
-                        let is_in = category::is_in(tracefile, event_type);
-                        is_in.then(|| Constant::text(tracefile.channel()))
-                    }),
-                },
+                None => self.channels(id),
             },
             Property::Subname => {
                 text(event_type.name().split_once(':').map_or(event_type.name(), |(_, s)| s))
@@ -161,6 +154,19 @@ impl Model for TraceModel<'_> {
 }
 
 impl<'t> TraceModel<'t> {
+    /// Finds the channel of events of a type, or else the facility.
+    pub(crate) fn channels(&self, id: EventTypeId) -> Resolution<TraceField> {
+        let event_type = &self.schema().event_types[id.index()];
+        match category::channels(self.trace, id) {
+            Channels::None => Resolution::Nothing,
+            Channels::One(channel) => Resolution::Constant(Constant::text(channel)),
+            Channels::Several => self.of_tracefile(|tracefile| {
+                let is_in = category::is_in(tracefile, event_type);
+                is_in.then(|| Constant::text(tracefile.channel()))
+            }),
+        }
+    }
+
     fn schema(&self) -> &'t Schema {
         self.trace.schema()
     }

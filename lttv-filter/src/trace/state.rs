@@ -17,6 +17,12 @@ pub trait StateFields {
 
     /// Returns the names of all fields.
     fn names(&self) -> Vec<String>;
+
+    /// Returns a short description of a field, for lists of choices. The default is empty.
+    fn description(&self, name: &str) -> &'static str {
+        _ = name;
+        ""
+    }
 }
 
 /// Access to the state at an event, used for each event whose result depends on a

@@ -7,6 +7,7 @@ mod fields;
 mod interpreter;
 mod mixed;
 mod random;
+mod words;
 
 #[path = "../../../ltt-read/tests/support/mod.rs"]
 #[allow(dead_code)] // these tests use a part of it
@@ -101,6 +102,14 @@ proptest! {
     #[test]
     fn ctf_1_8(case in case(Format::Ctf1), numbers in prop::collection::vec(any::<u32>(), 400)) {
         check(&case, &numbers)?;
+    }
+
+    /// The fields that a vocabulary lists are fields, and completion leads to valid filters.
+    #[test]
+    fn vocabularies(case in case(Format::Ctf2), seed in any::<u64>()) {
+        let traces = [open(&case)];
+        words::fields_are_valid(&traces)?;
+        words::completion_leads_to_filters(&traces, seed, 3)?;
     }
 
     #[test]
