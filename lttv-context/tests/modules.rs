@@ -186,6 +186,73 @@ proptest! {
     }
 }
 
+/// Computes which modules have to be started: those in use and all that they require.
+fn needed(requires: &[Vec<usize>], uses: &[u64]) -> BTreeSet<usize> {
+    let used: Vec<usize> = (0..uses.len()).filter(|&n| uses[n] > 0).collect();
+    closure(requires, &used).into_iter().collect()
+}
+
+proptest! {
+    #[test]
+    fn modules_stay_until_their_last_user_is_released(
+        edges in vec((0..NAMES.len(), 0..NAMES.len()), 0..10),
+        // Each step starts or releases a module.
+        steps in vec((any::<bool>(), 0..NAMES.len()), 0..30),
+    ) {
+        // Modules require only those of smaller numbers, so there are no cycles.
+        let mut requires = vec![Vec::new(); NAMES.len()];
+        for (a, b) in edges.into_iter().filter(|(a, b)| a != b) {
+            requires[a.max(b)].push(a.min(b));
+        }
+        let mut modules = modules(&requires);
+        let mut uses = [0u64; NAMES.len()];
+        let mut log = Log::default();
+        for (starts, number) in steps {
+            let before: Vec<usize> = modules.started().map(|info| self::number(info.name)).collect();
+            log.lines.clear();
+            if starts {
+                uses[number] += 1;
+                modules.init([NAMES[number]], &mut log).unwrap();
+            } else {
+                let result = modules.release(NAMES[number], &mut log);
+                if uses[number] == 0 {
+                    prop_assert!(matches!(result, Err(ModuleError::NotInUse(name)) if name == NAMES[number]));
+                    prop_assert!(log.lines.is_empty());
+                } else {
+                    prop_assert!(result.is_ok());
+                    uses[number] -= 1;
+                }
+            }
+            let needed = needed(&requires, &uses);
+            let started: Vec<usize> = modules.started().map(|info| self::number(info.name)).collect();
+            prop_assert_eq!(started.iter().copied().collect::<BTreeSet<_>>(), needed.clone());
+            // The last one started stops first.
+            let gone = before.iter().rev().filter(|n| !needed.contains(n));
+            let mut lines: Vec<String> = gone.map(|n| format!("-{}", NAMES[*n])).collect();
+            let new = started.iter().filter(|n| !before.contains(n));
+            lines.extend(new.map(|n| format!("+{}", NAMES[*n])));
+            prop_assert_eq!(&log.lines, &lines);
+            // What a module requires was started before it.
+            for (at, n) in started.iter().enumerate() {
+                prop_assert!(requires[*n].iter().all(|r| started[..at].contains(r)));
+            }
+        }
+        modules.destroy(&mut log);
+        for name in NAMES {
+            prop_assert!(matches!(modules.release(name, &mut log), Err(ModuleError::NotInUse(_))));
+        }
+    }
+}
+
+#[test]
+fn a_failed_start_adds_no_use() {
+    let mut modules = modules(&[vec![], vec![0], vec![], vec![], vec![], vec![]]);
+    let mut log = Log { fails: Some("b"), ..Log::default() };
+    assert!(modules.init(["a", "b"], &mut log).is_err());
+    assert!(matches!(modules.release("a", &mut log), Err(ModuleError::NotInUse(_))));
+    assert!(matches!(modules.release("x", &mut log), Err(ModuleError::Unknown(_))));
+}
+
 #[test]
 fn errors_name_the_modules() {
     let circle = modules(&[vec![1], vec![2], vec![3], vec![1], vec![6], vec![5]]);

@@ -95,6 +95,8 @@ struct Entry<S: ?Sized> {
     module: Box<dyn Module<S>>,
     info: ModuleInfo,
     started: bool,
+    /// How often the module has been started by its name and not been released.
+    uses: u64,
 }
 
 impl<S: ?Sized> Modules<S> {
@@ -114,7 +116,7 @@ impl<S: ?Sized> Modules<S> {
         if self.by_name.try_insert(info.name, index).is_err() {
             return Err(ModuleError::Duplicate(info.name.to_owned()));
         }
-        self.modules.push(Entry { module: Box::new(module), info, started: false });
+        self.modules.push(Entry { module: Box::new(module), info, started: false, uses: 0 });
         Ok(())
     }
 
@@ -164,7 +166,8 @@ impl<S: ?Sized> Modules<S> {
     }
 
     /// Starts the named modules, after all modules that they require. Modules that are already
-    /// started are left alone.
+    /// started are left alone. Each named module is used once more, and stays started until it is
+    /// [released](Modules::release) as often.
     ///
     /// # Errors
     ///
@@ -177,8 +180,9 @@ impl<S: ?Sized> Modules<S> {
         host: &mut S,
     ) -> Result<(), ModuleError> {
         let before = self.started.len();
-        for index in self.order_indices(names)? {
-            let Entry { module, info, started } = &mut self.modules[index];
+        let names: Vec<&str> = names.into_iter().collect();
+        for index in self.order_indices(names.iter().copied())? {
+            let Entry { module, info, started, .. } = &mut self.modules[index];
             if *started {
                 continue;
             }
@@ -190,13 +194,72 @@ impl<S: ?Sized> Modules<S> {
             *started = true;
             self.started.push(index);
         }
+        for name in names {
+            if let Some(index) = self.by_name.get(name) {
+                self.modules[*index].uses += 1;
+            }
+        }
         Ok(())
     }
 
-    /// Stops all started modules, the last one first. They can be started again.
+    /// Ends one use of a module that was started by its name. Modules without a remaining use that
+    /// no started module requires are stopped: this module and those that it required. Of these,
+    /// the one that was started last is stopped first. They can be started again.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Unknown`](ModuleError::Unknown) if there is no module of this name, and
+    /// [`NotInUse`](ModuleError::NotInUse) if it was not started by its name, or has been released
+    /// as often. Nothing is stopped then.
+    ///
+    /// ```
+    /// # use lttv_context::framework::{Failure, Module, ModuleError, ModuleInfo, Modules};
+    /// # struct Part(&'static str, &'static [&'static str]);
+    /// # impl Module<()> for Part {
+    /// #     fn info(&self) -> ModuleInfo {
+    /// #         ModuleInfo { name: self.0, summary: "", description: "", requires: self.1 }
+    /// #     }
+    /// #     fn init(&mut self, (): &mut ()) -> Result<(), Failure> { Ok(()) }
+    /// # }
+    /// # let mut modules = Modules::new();
+    /// # modules.add(Part("statistics", &["state"]))?;
+    /// # modules.add(Part("charts", &["state"]))?;
+    /// # modules.add(Part("state", &[]))?;
+    /// modules.init(["statistics", "charts"], &mut ())?; // both require "state"
+    /// modules.release("charts", &mut ())?;
+    /// let started: Vec<_> = modules.started().map(|info| info.name).collect();
+    /// assert_eq!(started, ["state", "statistics"]);
+    /// modules.release("statistics", &mut ())?;
+    /// assert_eq!(modules.started().len(), 0);
+    /// assert!(matches!(modules.release("state", &mut ()), Err(ModuleError::NotInUse(_))));
+    /// # Ok::<(), ModuleError>(())
+    /// ```
+    pub fn release(&mut self, name: &str, host: &mut S) -> Result<(), ModuleError> {
+        let index = self.by_name.get(name);
+        let index = *index.ok_or_else(|| ModuleError::Unknown(name.to_owned()))?;
+        let uses = &mut self.modules[index].uses;
+        *uses = uses.checked_sub(1).ok_or_else(|| ModuleError::NotInUse(name.to_owned()))?;
+        let used = self.modules.iter().filter(|entry| entry.uses > 0).map(|entry| entry.info.name);
+        let mut needed = vec![false; self.modules.len()];
+        self.order_indices(used)?.into_iter().for_each(|index| needed[index] = true);
+        for at in (0..self.started.len()).rev() {
+            if needed[self.started[at]] {
+                continue;
+            }
+            let index = self.started.remove(at);
+            let Entry { module, started, .. } = &mut self.modules[index];
+            *started = false;
+            module.destroy(host);
+        }
+        Ok(())
+    }
+
+    /// Stops all started modules, the last one first, however often they are used. They can be
+    /// started again.
     ///
     /// Dropping the registry does not stop them, since modules need the host for that.
     pub fn destroy(&mut self, host: &mut S) {
+        self.modules.iter_mut().for_each(|entry| entry.uses = 0);
         self.destroy_down_to(0, host);
     }
 
@@ -308,6 +371,9 @@ pub enum ModuleError {
     /// There is no module of this requested name.
     #[error("unknown module `{0}`")]
     Unknown(String),
+    /// A module to be released was not started by its name, or has been released as often.
+    #[error("module `{0}` is not in use by its name")]
+    NotInUse(String),
     /// There is no module of a required name.
     #[error("module `{module}` requires unknown module `{required}`")]
     Missing {
