@@ -390,6 +390,25 @@ fn histories() {
 }
 
 #[test]
+fn memory_maps_at_the_end() {
+    let lines = lines();
+    // The last program break of a program that has a heap.
+    let breaks = lines.iter().filter(|line| line.name == "syscall_exit_brk");
+    let last = breaks.last().unwrap();
+    let end = format!("--end={}", time(last.time));
+    let table = text(&["-m", "memoryMaps", &end]);
+    let page_end = (last.number("ret") as u64).next_multiple_of(4096);
+    let heap = table.lines().find(|line| line.contains(&format!(" {page_end:x} ")));
+    let heap = heap.unwrap_or_else(|| panic!("no heap to {page_end:x}: {table}"));
+    assert!(heap.contains("rw-p") && heap.ends_with("[heap]"), "{heap}");
+    let words: Vec<&str> = heap.split_whitespace().collect();
+    let found = json(&["-m", "memoryMaps", &end]);
+    let (pid, name, start) = (words[0], words[1], words[2]);
+    let at = format!("traces/[0]/memory_maps/{name} ({pid})/0x{start}/contents");
+    assert_eq!(value(&found, &at), "\"[heap]\"");
+}
+
+#[test]
 fn statistics_alone_read_the_trace() {
     let alone = text(&["-m", "statistics"]);
     assert!(alone.contains("\nevents count: 6087\n"), "{alone}");

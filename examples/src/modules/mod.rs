@@ -12,6 +12,7 @@ mod dep_analysis;
 mod disk_performance;
 mod event_counts;
 mod interrupts;
+mod memory_maps;
 mod places;
 mod plain_json;
 mod precompute;
@@ -49,6 +50,7 @@ pub fn modules() -> Result<Modules<Host>, ModuleError> {
     modules.add(precompute::Precompute)?;
     modules.add(interrupts::Interrupts)?;
     modules.add(disk_performance::DiskPerformance)?;
+    modules.add(memory_maps::Maps)?;
     modules.add(dep_analysis::DepAnalysis)?;
     modules.add(event_counts::EventCounts)?;
     modules.add(rates::Rates)?;

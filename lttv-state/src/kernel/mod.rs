@@ -12,6 +12,11 @@
 //! event names to [`Transition`]s. It is searched once for each event type; afterwards the
 //! number of an event's type selects the transition.
 //!
+//! # Memory maps
+//!
+//! What a process maps to its addresses is not a part of the state that every analysis pays
+//! for. Attach [`MemoryMaps`] as well to follow it.
+//!
 //! # Incomplete information
 //!
 //! * **Start of the trace.** The first switch of a CPU names the process that ran there
@@ -57,6 +62,7 @@ mod extension;
 mod initial_running;
 mod journal;
 mod machine;
+mod memory;
 mod modes;
 mod name_cache;
 mod names;
@@ -83,6 +89,7 @@ pub use effect::{Effect, Ended, Request, RequestStep, Wait};
 pub use extension::{KernelState, SavedKernelState};
 pub(crate) use machine::Changed;
 pub use machine::TraceState;
+pub use memory::{Backing, Mapping, MemoryMaps, SavedMemoryMaps};
 pub use modes::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ParseModeError, ProcessStatus, ProcessType,
 };
