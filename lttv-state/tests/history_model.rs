@@ -115,6 +115,7 @@ fn check(history: &History, model: &Model) -> Result<(), TestCaseError> {
 
     let times = times(model);
     for t in &times {
+        check_existing(history, model, &quarks, *t)?;
         let state = history.state_at(ns(*t)).map_err(fail)?;
         prop_assert_eq!(state.len(), quarks.len());
         let half = state.len().div_ceil(2);
@@ -140,6 +141,31 @@ fn check(history: &History, model: &Model) -> Result<(), TestCaseError> {
         }
     }
     check_ranges(history, model, &quarks, &times)
+}
+
+/// Checks the attributes that exist at a time: those that have a value, and those above them.
+fn check_existing(
+    history: &History,
+    model: &Model,
+    quarks: &BTreeMap<String, Quark>,
+    t: i64,
+) -> Result<(), TestCaseError> {
+    let tree = history.tree_at(ns(t)).map_err(|e| TestCaseError::fail(e.to_string()))?;
+    let mut expected = BTreeMap::new();
+    for path in model.past.keys().filter(|path| model.at(path, t).2 != Owned::Null) {
+        for (at, _) in path.match_indices('/').chain([(path.len(), "")]) {
+            expected.insert(path[..at].to_owned(), quarks[&path[..at]]);
+        }
+    }
+    prop_assert_eq!(tree.len(), expected.len());
+    let found: BTreeMap<_, _> = tree.quarks().map(|quark| (tree.path(quark), quark)).collect();
+    prop_assert_eq!(&found, &expected);
+    prop_assert_eq!(tree.descendants(Quark::ROOT).count(), expected.len());
+    for path in quarks.keys() {
+        let wanted = expected.get(path).copied();
+        prop_assert_eq!(tree.find(Quark::ROOT, path), Ok(wanted), "{} at {}", path, t);
+    }
+    Ok(())
 }
 
 fn check_ranges(

@@ -1,5 +1,6 @@
 //! Errors of histories.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use ltt_read::Timestamp;
@@ -76,15 +77,45 @@ pub enum HistoryError {
         /// The earliest time at which a change is still possible.
         earliest: Timestamp,
     },
-    /// The requested end of the history is not after its last change.
-    #[error("history cannot end at {} ns: its last change is at {} ns", end.as_ns(), last.as_ns())]
+    /// The requested end of the history is not after its last change, or before the end of an
+    /// interval.
+    #[error(
+        "history cannot end at {} ns: it has changes or intervals up to {} ns",
+        end.as_ns(),
+        last.as_ns()
+    )]
     EndsTooEarly {
         /// The requested end.
         end: Timestamp,
-        /// The time of the last change, or the start of the history if there are no
-        /// changes.
+        /// The time of the last change or the last time of an interval, whichever is later;
+        /// the start of the history if there are neither.
         last: Timestamp,
     },
+    /// The time range of an interval is empty.
+    #[error("empty interval from {} ns to {} ns", range.start.as_ns(), range.end.as_ns())]
+    EmptyInterval {
+        /// The time range.
+        range: Range<Timestamp>,
+    },
+    /// Two intervals of one attribute overlap.
+    #[error(
+        "overlapping intervals of {path:?}: {} ns to {} ns, and {} ns to {} ns",
+        first.start.as_ns(),
+        first.end.as_ns(),
+        second.start.as_ns(),
+        second.end.as_ns()
+    )]
+    Overlap {
+        /// The path of the attribute.
+        path: String,
+        /// The interval that starts first.
+        first: Range<Timestamp>,
+        /// The other interval.
+        second: Range<Timestamp>,
+    },
+    /// The caller has cancelled the work.
+    #[error("cancelled")]
+    Cancelled,
     /// A time or a range is outside of the history.
     #[error(
         "time {} ns is outside of the history from {} ns to {} ns",

@@ -13,8 +13,9 @@
 //!
 //! # Building and querying
 //!
-//! A [`Builder`] takes changes and stores intervals, in memory or in a file. A [`History`]
-//! answers queries on either:
+//! A [`Builder`] takes changes, or intervals with a known end, and stores intervals, in memory
+//! or in a file. An [`IntervalBuilder`] takes intervals in any order of time. A [`History`]
+//! answers queries on all of them:
 //!
 //! | query | method |
 //! |---|---|
@@ -26,6 +27,7 @@
 //! | the next or the previous value | [`next_change`](History::next_change), [`previous_change`](History::previous_change) |
 //! | the first or the last time with a value | [`first_with`](History::first_with), [`last_with`](History::last_with) |
 //! | all attributes that match a pattern at a time | [`state_matching`](History::state_matching) |
+//! | the attributes that exist at a time | [`tree_at`](History::tree_at) |
 //! | total duration of each value | [`durations`](History::durations), [`durations_of`](History::durations_of) |
 //! | minimum, maximum and mean of numbers | [`number_statistics`](History::number_statistics) |
 //!
@@ -102,6 +104,7 @@ pub use build::builder::Builder;
 pub use build::live::Live;
 pub use build::settings::Settings;
 pub use build::states::Text;
+pub use build::unordered::IntervalBuilder;
 pub use error::HistoryError;
 pub use file::resume_note::ResumeNote;
 pub use identity::HistoryIdentity;

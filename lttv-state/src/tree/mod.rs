@@ -1,14 +1,16 @@
 //! Trees of named attributes, each with a small dense number.
 //!
 //! A [`Tree`] assigns a [`Quark`] to each attribute, from 0 on, in the order in which they
-//! are added. A quark never changes and is never reused, so an array can be indexed by it.
+//! are added. A quark never changes and is never that of another attribute, so an array can
+//! be indexed by it. An attribute that is removed and added again has the same quark.
 //!
 //! # Paths
 //!
 //! A path names an attribute below another one, or below the root, by the names on the way,
 //! separated by `/`. A name is any text that is not empty. A `/` or `\` in a name is
 //! preceded by a `\` in a path. [`Tree::path`] writes such paths, and [`Tree::find`] reads
-//! them. One `/` at each end of a path is ignored.
+//! them. A path that starts with `/` is absolute: it is resolved from the root, whichever
+//! attribute it is used with. One `/` at the end of a path is ignored.
 //!
 //! In a pattern, `*` matches any one name, and `**` any number of names, including none. A
 //! name that is itself `*` or `**` is written `\*` or `\**`.
@@ -25,6 +27,10 @@
 //! assert_eq!(tree.name(irq), Some("19/ahci"));
 //! assert_eq!(tree.matching(Quark::ROOT, "CPUs/*/Status")?.len(), 2);
 //! assert_eq!(tree.matching(Quark::ROOT, "**/19\\/ahci")?, [irq]);
+//!
+//! let cpu = tree.find(Quark::ROOT, "CPUs/1")?.expect("added above");
+//! assert_eq!(tree.find(cpu, "IRQs/19\\/ahci")?, Some(irq));
+//! assert_eq!(tree.find(cpu, "/CPUs/0/Status")?, Some(status));
 //! # Ok::<(), lttv_state::tree::TreeError>(())
 //! ```
 //!

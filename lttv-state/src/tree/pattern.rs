@@ -31,7 +31,7 @@ pub(super) fn matching(tree: &Tree, base: Quark, pattern: &str) -> Result<Vec<Qu
 
 fn with_descendants(tree: &Tree, of: &[Quark], into: &mut Vec<Quark>) {
     // One pass suffices, since parents have smaller numbers than their children.
-    let mut below = vec![false; tree.len()];
+    let mut below = vec![false; tree.index_limit()];
     for quark in of {
         into.push(*quark);
         if let Some(below) = below.get_mut(quark.index()) {

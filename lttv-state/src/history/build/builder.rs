@@ -6,6 +6,7 @@ use ltt_read::Timestamp;
 
 use super::block_writer::{BlockWriter, Output};
 use super::clock::Clock;
+use super::intervals::OpenIntervals;
 use super::live::Live;
 use super::partial_file::PartialFile;
 use super::recover::Recovered;
@@ -29,6 +30,10 @@ use crate::value::StateValue;
 /// changes of an attribute at the same time, only the last is kept. An attribute is null
 /// before its first change. Changes come in the order of time, unless
 /// [`Settings::reorder_window`] permits some disorder.
+///
+/// [`add_interval`](Self::add_interval) adds a value with its start and its end. If intervals
+/// come in no order of time, an [`IntervalBuilder`](crate::history::IntervalBuilder) sorts
+/// them.
 ///
 /// Intervals are stored in blocks as the history grows. Other threads can query them
 /// through [`live`](Self::live) in the meantime. Memory grows with the number of attributes
@@ -61,11 +66,13 @@ use crate::value::StateValue;
 /// ```
 #[derive(Debug)]
 pub struct Builder {
-    clock: Clock,
-    states: States,
+    pub(super) clock: Clock,
+    pub(super) states: States,
     writer: BlockWriter,
     /// The changes that wait to be put in order, if some disorder is permitted.
-    reorder: Option<ReorderBuffer>,
+    pub(super) reorder: Option<ReorderBuffer>,
+    /// The intervals with a known end, once there are some.
+    pub(super) open: Option<Box<OpenIntervals>>,
 }
 
 impl Builder {
@@ -224,6 +231,26 @@ impl Builder {
         self.states.add_child(parent, name)
     }
 
+    /// Returns the attributes that exist [now](Self::now): those with a value other than null,
+    /// and those above them. [`tree`](Self::tree) has all attributes so far instead.
+    ///
+    /// This takes time and memory for each attribute so far.
+    ///
+    /// ```
+    /// # use lttv_state::history::{Builder, HistoryError, Timestamp};
+    /// # let ns = Timestamp::from_ns;
+    /// let mut builder = Builder::in_memory(ns(0));
+    /// let door = builder.add("house/door")?;
+    /// builder.set(door, ns(10), "open")?;
+    /// assert_eq!(builder.tree_now().len(), 2);
+    /// builder.remove(door, ns(20))?;
+    /// assert!(builder.tree_now().is_empty());
+    /// # Ok::<(), HistoryError>(())
+    /// ```
+    pub fn tree_now(&self) -> Tree {
+        self.states.tree_now()
+    }
+
     /// Returns the start of the history: its first time.
     pub fn start(&self) -> Timestamp {
         Timestamp::from_ns(self.clock.start())
@@ -334,8 +361,9 @@ impl Builder {
         self.set_raw(quark, time.as_ns(), raw)
     }
 
-    /// Sets an attribute and all below it to null from `time` on. Their quarks remain
-    /// valid.
+    /// Sets an attribute and all below it to null from `time` on, so that they do not
+    /// [exist](History::tree_at) any more. Their quarks remain valid: setting one of them
+    /// adds it again.
     ///
     /// # Errors
     ///
@@ -410,6 +438,7 @@ impl Builder {
     ///
     /// Returns an error if writing fails.
     pub fn flush(&mut self) -> Result<(), HistoryError> {
+        self.end_intervals(self.clock.now())?;
         if self.states.has_unwritten() {
             self.write_block()?;
             self.clock.publish();
@@ -457,12 +486,15 @@ impl Builder {
     /// replaced. The file then remains unfinished.
     pub fn close(mut self, end: Timestamp) -> Result<History, HistoryError> {
         let now = self.clock.now();
-        let last_change = self.reorder.as_ref().map_or(now, |reorder| reorder.latest().max(now));
+        let waiting = self.reorder.as_ref().map_or(now, ReorderBuffer::latest);
+        let open = self.open.as_ref().and_then(|open| open.latest()).unwrap_or(now);
+        let last_change = now.max(waiting).max(open);
         let Some(last) = last_before(end).filter(|last| *last >= last_change) else {
             let last = Timestamp::from_ns(last_change);
             return Err(HistoryError::EndsTooEarly { end, last });
         };
         self.apply_waiting()?;
+        self.end_intervals(last)?;
         let Builder { mut clock, mut states, mut writer, .. } = self;
         if states.has_unwritten() {
             writer.write(&mut states, &mut clock)?;
@@ -491,6 +523,7 @@ impl Builder {
             writer: BlockWriter::new(identity, output),
             reorder: (reorder_window > 0)
                 .then(|| ReorderBuffer::new(reorder_window, reorder_limit)),
+            open: None,
         }
     }
 
@@ -515,7 +548,12 @@ impl Builder {
         }
     }
 
-    fn delay(&mut self, quark: Quark, t: i64, action: Action) -> Result<(), HistoryError> {
+    pub(super) fn delay(
+        &mut self,
+        quark: Quark,
+        t: i64,
+        action: Action,
+    ) -> Result<(), HistoryError> {
         self.clock.check(t)?;
         if !self.states.tree().contains(quark) {
             return Err(HistoryError::UnknownQuark(quark));
@@ -530,8 +568,13 @@ impl Builder {
     }
 
     fn apply_delayed(&mut self, change: Change) -> Result<(), HistoryError> {
-        self.advance(change.t)?;
-        self.states.apply(change.quark, change.t, change.action)
+        let Change { t, quark, action, .. } = change;
+        self.end_intervals_before(t)?;
+        if let Action::Interval(raw, last) = action {
+            return self.start_interval(quark, t, last, raw);
+        }
+        self.advance(t)?;
+        self.states.apply(quark, t, action)
     }
 
     /// Applies all changes that wait to be put in order.
@@ -544,7 +587,7 @@ impl Builder {
 
     /// Advances the time to `t`, in ns. A block is written first if there is enough for one.
     #[inline]
-    fn advance(&mut self, t: i64) -> Result<(), HistoryError> {
+    pub(super) fn advance(&mut self, t: i64) -> Result<(), HistoryError> {
         if !self.clock.is_at(t) {
             self.clock.check(t)?;
             if self.states.fill_a_block() {

@@ -170,7 +170,7 @@ impl PartialFile {
 
 /// Returns the path of the unfinished file, if `path` can name a history: neither path may
 /// belong to something other than a file.
-fn checked_partial(path: &Path) -> Result<PathBuf, HistoryError> {
+pub(crate) fn checked_partial(path: &Path) -> Result<PathBuf, HistoryError> {
     if path.file_name().is_none() {
         return Err(HistoryError::NotAFile(path.to_owned()));
     }

@@ -10,6 +10,8 @@ use crate::tree::Quark;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Action {
     Set(RawValue),
+    /// An interval with its value and its last time, in ns.
+    Interval(RawValue, i64),
     Remove,
     Push(RawValue),
     Pop,

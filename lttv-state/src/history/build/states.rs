@@ -74,6 +74,24 @@ impl States {
         Ok(())
     }
 
+    /// Takes over the attributes and texts of other states, whose values are ignored. These
+    /// states must be new.
+    pub(super) fn take_names(&mut self, other: States) {
+        (self.tree, self.pool) = (other.tree, other.pool);
+        self.current.grow(self.tree.len());
+    }
+
+    /// Returns the attributes that have a value or are above one that has.
+    pub(super) fn tree_now(&self) -> Tree {
+        let has_value = self.current.entries(0).map(|entry| entry.raw != RawValue::NULL);
+        self.tree.restricted_to(has_value.collect())
+    }
+
+    /// Returns the start, in ns, and the value of the present state of an attribute.
+    pub(super) fn get(&self, quark: Quark) -> Option<(i64, RawValue)> {
+        self.current.get(quark)
+    }
+
     pub(super) fn observe(&mut self, observer: Observer) {
         self.observer = Some(observer);
     }
@@ -166,7 +184,7 @@ impl States {
         action: Action,
     ) -> Result<(), HistoryError> {
         match action {
-            Action::Set(raw) => self.set(quark, t, raw),
+            Action::Set(raw) | Action::Interval(raw, _) => self.set(quark, t, raw),
             Action::Remove => {
                 self.set(quark, t, RawValue::NULL)?;
                 let below: Vec<Quark> = self.tree.descendants(quark).collect();

@@ -13,3 +13,4 @@ pub(crate) mod history;
 pub(crate) mod intervals;
 mod state_at;
 mod text_cache;
+mod tree_at;
