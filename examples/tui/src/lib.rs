@@ -5,6 +5,7 @@
 //! * [`viewer`]: what a viewer is, and the registry of their kinds. Programs add their own.
 //! * [`view`]: the viewers of this crate, in the colours of a [`Look`](look::Look).
 //! * [`session`]: a tab: a traceset, and the data that its viewers share.
+//! * [`traceset_change`]: adding a trace to a tab, and removing one.
 //! * [`app`]: the application: all tabs, the handling of keys, and the drawing of frames.
 //! * [`layout`]: the file that keeps the layout of tabs.
 //! * [`terminal`]: the application in the terminal of a program.
@@ -29,5 +30,6 @@ mod signals;
 mod statistics_tree;
 pub mod terminal;
 pub mod time_text;
+pub mod traceset_change;
 pub mod view;
 pub mod viewer;

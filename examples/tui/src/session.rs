@@ -69,6 +69,7 @@ const FIRST_WIDTH: i64 = 1_000_000_000;
 
 /// An error from opening a session.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// A trace cannot be read.
     #[error(transparent)]
@@ -76,6 +77,15 @@ pub enum OpenError {
     /// No event has a time.
     #[error("no event of {0} has a time")]
     NoTime(String),
+    /// All traces at the path are among those of the tab.
+    #[error("{0} is already in this tab")]
+    AlreadyOpen(String),
+    /// There is no trace of this index.
+    #[error("there is no such trace")]
+    NoTrace,
+    /// The trace is the only one of its tab.
+    #[error("the only trace of a tab stays; x closes the tab")]
+    LastTrace,
 }
 
 impl Session {
@@ -126,14 +136,9 @@ impl Session {
         traceset: Traceset,
         other: Option<&Session>,
     ) -> Result<Self, OpenError> {
-        let mut context = TracesetContext::new(&traceset);
+        let (mut context, kernel) = follower(&traceset);
         let span = context.contexts().time_span();
         let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
-        let kernel = context.attach(KernelState::new());
-        // In place of the statistics of the background's context: the contexts must have the
-        // same number of extensions to exchange checkpoints.
-        context.attach_data(());
-        context.set_checkpoint_policy(CheckpointPolicy::default());
         // The trace may start long before the first event.
         let first = context.position().time().map_or(span.start, |time| time.max(span.start));
         let mut tab = SharedView::new(traceset.revision(), Some(span));
@@ -169,6 +174,27 @@ impl Session {
             notices: Vec::new(),
             span,
         })
+    }
+
+    /// Replaces the contexts by those of another traceset. All requests end.
+    ///
+    /// # Errors
+    ///
+    /// If no event has a time. Nothing has changed then.
+    pub(crate) fn replace_contexts(&mut self, traceset: &Traceset) -> Result<(), OpenError> {
+        let (context, kernel) = follower(traceset);
+        let span = context.contexts().time_span();
+        let span = span.ok_or_else(|| OpenError::NoTime(self.name.clone()))?;
+        self.stop_search();
+        self.scheduler.stop_all();
+        self.reader.stop_all();
+        self.scheduler.replace_context(context);
+        self.reader.replace_context(TracesetContext::new(traceset));
+        self.overview = Overview::start(&mut self.scheduler, traceset, span);
+        self.statistics_tree = StatisticsTree::default();
+        (self.kernel, self.span) = (kernel, span);
+        self.clear_selection();
+        Ok(())
     }
 
     /// Creates another session of the same traces, with the same time window and time.
@@ -387,4 +413,15 @@ impl Session {
         }
         self.search = None;
     }
+}
+
+/// Creates a context that follows the kernel state.
+fn follower(traceset: &Traceset) -> (TracesetContext<'static>, Handle<KernelState>) {
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    // In place of the statistics of the background's context: the contexts must have the
+    // same number of extensions to exchange checkpoints.
+    context.attach_data(());
+    context.set_checkpoint_policy(CheckpointPolicy::default());
+    (context, kernel)
 }

@@ -18,7 +18,7 @@ fn signs_stand_for_colours_where_there_are_none() {
 
 #[test]
 fn help() {
-    let mut screen = Screen::open(100, 50, Look::True);
+    let mut screen = Screen::open(100, 64, Look::True);
     screen.press(KeyCode::Char('?'));
     insta::assert_snapshot!(screen.text());
 }

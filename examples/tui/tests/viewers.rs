@@ -9,6 +9,7 @@ use lttv_requests::{EventsRequest, SubmitError};
 use lttv_tui::keys::{self, Key};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
+use lttv_tui::traceset_change::TracesetChange;
 use lttv_tui::view::put;
 use lttv_tui::viewer::{
     Fault, KindError, Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind, ViewerKinds,
@@ -45,6 +46,8 @@ impl Viewer for Recorder {
     fn height(&self) -> (u16, u16) {
         (2, 0)
     }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {}
 
     fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
         let text = format!("answer: {}", self.answer);

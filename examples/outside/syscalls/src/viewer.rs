@@ -13,6 +13,7 @@ use lttv_tui::ratatui::crossterm::event::KeyCode;
 use lttv_tui::ratatui::layout::Rect;
 use lttv_tui::session::Session;
 use lttv_tui::time_text::length;
+use lttv_tui::traceset_change::TracesetChange;
 use lttv_tui::view::table::{Column, Table};
 use lttv_tui::viewer::{Pane, Reply, Setup, Viewer, ViewerAction, ViewerKind};
 
@@ -126,6 +127,10 @@ impl Viewer for SyscallsView {
         }
         self.table.fit(area);
         Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
+        self.found.clear();
     }
 
     fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {

@@ -225,6 +225,8 @@ impl App {
             }
             Action::GoToTime => self.question = ask(Subject::Time, ""),
             Action::Open => self.question = ask(Subject::Trace, ""),
+            Action::AddTrace => self.question = ask(Subject::MoreTraces, ""),
+            Action::RemoveTrace => self.pick_trace(),
             Action::Clone => match session.again() {
                 Ok(session) => self.add_tab(session),
                 Err(error) => self.message = Some(error.to_string()),

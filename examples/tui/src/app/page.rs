@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use crate::layout::SavedViewer;
 use crate::look::Look;
 use crate::session::Session;
+use crate::traceset_change::TracesetChange;
 use crate::view::put;
 use crate::viewer::{Instance, InstanceId, KindError, Pane, ViewerKinds};
 
@@ -183,6 +184,13 @@ impl TabPage {
             self.viewers[at].viewer.update(&mut self.session, below_heading(area))?;
         }
         Ok(())
+    }
+
+    /// Lets all viewers drop their data after a change of the traces.
+    pub(super) fn reset(&mut self, change: &TracesetChange) {
+        for instance in &mut self.viewers {
+            instance.viewer.reset(&mut self.session, change);
+        }
     }
 
     /// Returns the message of a visible viewer, preferably of the one with the focus.

@@ -1,6 +1,9 @@
 //! The lists from which the user picks an item.
 
+use ltt_read::TraceIndex;
+
 use super::App;
+use crate::traceset_change::name;
 use crate::view::pick_list::{PickList, Picked};
 
 /// An open list.
@@ -15,6 +18,8 @@ pub(super) struct OpenPick {
 enum PickSubject {
     /// The kind of a new viewer: the names of the kinds.
     Kind(Vec<&'static str>),
+    /// The trace to remove, by its index.
+    Trace,
 }
 
 impl App {
@@ -29,6 +34,14 @@ impl App {
         });
         let list = PickList::new("Open a viewer", items);
         self.pick = Some(OpenPick { subject: PickSubject::Kind(names), list });
+    }
+
+    /// Lets the user pick a trace to remove.
+    pub(super) fn pick_trace(&mut self) {
+        let traces = self.session().traceset().traces().iter();
+        let items = traces.map(|trace| (name(trace), trace.path().display().to_string()));
+        let list = PickList::new("Remove a trace", items);
+        self.pick = Some(OpenPick { subject: PickSubject::Trace, list });
     }
 
     /// Passes input to the open list, and performs what picking an item demands.
@@ -51,6 +64,11 @@ impl App {
                 if let Some(name) = names.get(item)
                     && let Err(error) = self.open_viewer(name)
                 {
+                    self.message = Some(error.to_string());
+                }
+            }
+            PickSubject::Trace => {
+                if let Err(error) = self.remove_trace(TraceIndex(item)) {
                     self.message = Some(error.to_string());
                 }
             }

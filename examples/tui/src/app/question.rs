@@ -30,6 +30,8 @@ pub(super) enum Subject {
     Time,
     /// The directory of a trace to open in another tab.
     Trace,
+    /// The directory of a trace to add to the tab.
+    MoreTraces,
     /// A question of a viewer's action.
     OfViewer {
         viewer: InstanceId,
@@ -47,6 +49,7 @@ impl Subject {
             Subject::Filter => "filter: ",
             Subject::Time => "go to: ",
             Subject::Trace => "open: ",
+            Subject::MoreTraces => "add: ",
             Subject::OfViewer { title, .. } => title,
         }
     }
@@ -103,6 +106,10 @@ impl App {
             Subject::Trace => {
                 let opened = Session::open(&[text]);
                 self.add_tab(opened.map_err(|error| Fault::new(error.to_string()))?);
+            }
+            Subject::MoreTraces => {
+                let added = self.add_traces(text);
+                added.map_err(|error| Fault::new(error.to_string()))?;
             }
             Subject::OfViewer { viewer, action, .. } => {
                 let of_id = page.viewers.iter_mut().find(|instance| instance.id() == viewer);

@@ -1,6 +1,11 @@
-//! Kinds of viewers, and the viewers of tabs.
+//! Kinds of viewers, and the viewers and traces of tabs.
+
+use std::path::Path;
+
+use ltt_read::TraceIndex;
 
 use super::App;
+use crate::session::OpenError;
 use crate::viewer::{InstanceId, KindError, ViewerKind, ViewerKinds};
 
 impl App {
@@ -52,6 +57,32 @@ impl App {
         let Some(page) = self.tabs.iter_mut().find(has_viewer) else { return false };
         page.close_where(&mut self.kinds, |instance| instance.id() == viewer);
         true
+    }
+
+    /// Adds all traces at or below a path to the current tab. Its viewers stay, with the time
+    /// window, the current time and event, filters and selections.
+    ///
+    /// # Errors
+    ///
+    /// If no trace can be opened, or all are among the traces of the tab.
+    pub fn add_traces(&mut self, path: impl AsRef<Path>) -> Result<(), OpenError> {
+        let page = &mut self.tabs[self.current];
+        let change = page.session.add_traces(path.as_ref())?;
+        page.reset(&change);
+        Ok(())
+    }
+
+    /// Removes a trace from the current tab. Its viewers stay.
+    ///
+    /// # Errors
+    ///
+    /// If there is no trace of this index, it is the only one, or no event of the others has a
+    /// time.
+    pub fn remove_trace(&mut self, index: TraceIndex) -> Result<(), OpenError> {
+        let page = &mut self.tabs[self.current];
+        let change = page.session.remove_trace(index)?;
+        page.reset(&change);
+        Ok(())
     }
 
     /// Iterates over the viewers of the current tab, from top to bottom, with the names of their

@@ -29,6 +29,10 @@ pub enum Action {
     GoToTime,
     /// Asks for the directory of a trace, to open it in another tab.
     Open,
+    /// Asks for the directory of a trace, to add it to the traces of the tab.
+    AddTrace,
+    /// Lets the user pick a trace of the tab, and removes it.
+    RemoveTrace,
     /// Opens the same traceset in another tab.
     Clone,
     /// Closes the tab.
@@ -175,6 +179,8 @@ const LINES: &[Line] = &[
     more(Char('K'), MoveViewer(-1)),
     line(Char('m'), Maximise, "m", "show only this viewer, or all again"),
     line(Char('o'), Open, "o", "open a trace in another tab"),
+    line(Char('O'), AddTrace, "O", "add a trace to this tab"),
+    line(Char('D'), RemoveTrace, "D", "remove a trace from this tab"),
     line(Char('c'), Clone, "c", "open the same traces in another tab"),
     line(Char('x'), Close, "x", "close the tab"),
     line(Char('>'), OtherTab(1), "< >", "previous, next tab"),
@@ -197,6 +203,8 @@ impl Action {
             EditFilter
             | GoToTime
             | Open
+            | AddTrace
+            | RemoveTrace
             | Clone
             | Close
             | Scroll(_)

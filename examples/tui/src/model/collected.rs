@@ -85,6 +85,11 @@ impl<C: Collect> Collected<C> {
         Ok(())
     }
 
+    /// Removes the result. Its requests must have ended.
+    pub fn clear(&mut self) {
+        self.now = None;
+    }
+
     /// Returns the result so far; `None` before the first call of
     /// [`set_window`](Self::set_window).
     pub fn now(&self) -> Option<Ref<'_, Soon<C>>> {

@@ -98,6 +98,11 @@ impl EventList {
         }
     }
 
+    /// Returns the owner of the requests.
+    pub fn owner(&self) -> Owner {
+        self.owner
+    }
+
     /// Returns the rows in memory.
     pub fn rows(&self) -> Rc<VecDeque<EventRow>> {
         self.table.rows()

@@ -58,6 +58,11 @@ impl<K: KernelKey> Picture<K> {
         Ok(())
     }
 
+    /// Removes the chart. Its requests must have ended.
+    pub fn clear(&mut self) {
+        (self.now, self.before) = (None, None);
+    }
+
     /// Returns the chart so far; `None` before the first call of [`set_axis`](Self::set_axis).
     pub fn chart(&self) -> Option<&KernelChart<K>> {
         self.now.as_ref().map(|(_, chart)| chart)

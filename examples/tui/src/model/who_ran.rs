@@ -38,6 +38,12 @@ impl WhoRan {
         WhoRan { owner, known: Rc::default(), requested: Vec::new() }
     }
 
+    /// Removes all answers. The requests must have ended.
+    pub fn clear(&mut self) {
+        self.known = Rc::default();
+        self.requested.clear();
+    }
+
     /// Returns the process that was running at the event of a position: `None` if it has not
     /// been determined yet, `Some(None)` if it cannot be determined.
     pub fn at(&self, position: &TracesetPosition) -> Option<Option<Ran>> {

@@ -9,6 +9,7 @@ use crate::keys::Move;
 use crate::model::collected::Collected;
 use crate::model::disks::Disks;
 use crate::session::Session;
+use crate::traceset_change::TracesetChange;
 use crate::viewer::{Pane, Setup, Spot, Viewer, ViewerKind};
 
 /// The bytes and requests of each block device in the time window.
@@ -67,6 +68,10 @@ impl Viewer for DisksView {
         }
         self.table.fit(area);
         Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
+        self.found.clear();
     }
 
     fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {

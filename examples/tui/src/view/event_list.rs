@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use ltt_read::TraceIndex;
+use lttv_context::TracesetPosition;
 use lttv_requests::views::{ProcessKey, ViewerId};
 use lttv_requests::{Start, SubmitError};
 use lttv_state::filter::KernelFilters;
@@ -15,6 +16,7 @@ use crate::keys::{Key, Move};
 use crate::model::event_list::{EventList, EventRow};
 use crate::model::who_ran::{Ran, WhoRan};
 use crate::session::Session;
+use crate::traceset_change::TracesetChange;
 use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The events around the current time that pass the filters of the tab and of the list.
@@ -27,6 +29,8 @@ pub struct EventListView {
     is_new: bool,
     /// The text and the compiled form of the list's filter.
     own: Option<(String, Rc<KernelFilters>)>,
+    /// The position at which the list starts that has one of its own.
+    start: Option<TracesetPosition>,
     /// `true` if the list has a position of its own, and does not follow that of the tab.
     stays: bool,
     /// `true` after a key until the selection has arrived.
@@ -66,6 +70,7 @@ impl EventListView {
             id: setup.viewer(),
             is_new: true,
             own: None,
+            start: None,
             stays: false,
             is_moving: false,
         }
@@ -76,6 +81,7 @@ impl EventListView {
         let filters = session.filters.iter().chain(self.own.as_ref().map(|(_, own)| own));
         let filters = filters.cloned().collect();
         let own = self.list.selected().filter(|_| self.stays).map(|row| row.position);
+        let own = self.start.take().or(own);
         let place = match own.as_ref().or(session.tab.position()) {
             Some(position) => Start::from(position),
             None => Start::from(session.tab.time()),
@@ -142,6 +148,23 @@ impl Viewer for EventListView {
             self.report(session);
         }
         Ok(())
+    }
+
+    fn reset(&mut self, session: &mut Session, change: &TracesetChange) {
+        let own = self.list.selected().filter(|_| self.stays);
+        self.start = own.map(|row| change.position(&row.position));
+        self.list = EventList::new(self.list.owner(), session.traceset().traces());
+        self.who_ran.clear();
+        (self.is_new, self.is_moving) = (true, false);
+        if let Some((text, _)) = self.own.take() {
+            match session.compile(&text) {
+                Ok(own) => self.own = own.map(|filters| (text, filters)),
+                Err(error) => {
+                    let fault = Fault::from(error);
+                    session.message = Some(format!("the filter of a list is removed: {fault}"));
+                }
+            }
+        }
     }
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {

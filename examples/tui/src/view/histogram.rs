@@ -11,6 +11,7 @@ use crate::keys::{Key, Move};
 use crate::model::axis::Axis;
 use crate::session::Session;
 use crate::time_text::length;
+use crate::traceset_change::TracesetChange;
 use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The number of events in each column that pass the tab's filter.
@@ -105,6 +106,10 @@ impl Viewer for HistogramView {
     fn update(&mut self, session: &mut Session, _: Rect) -> Result<(), SubmitError> {
         let is_filter_new = session.tab.take_changes(self.id).filter;
         self.recount(session, is_filter_new)
+    }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
+        self.counted = None;
     }
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {

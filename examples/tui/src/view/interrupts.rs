@@ -12,6 +12,7 @@ use crate::model::collected::Collected;
 use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
 use crate::session::Session;
 use crate::time_text::length;
+use crate::traceset_change::TracesetChange;
 use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The numbers and durations of interrupts in the time window.
@@ -91,6 +92,10 @@ impl Viewer for InterruptsView {
         }
         self.table.fit(area);
         Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
+        self.found.clear();
     }
 
     fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {

@@ -10,6 +10,7 @@ use super::{Scroll, canvas, chart_spot, marker, put, split, status, strip};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
+use crate::traceset_change::TracesetChange;
 use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch};
 
 /// The states of each resource over time.
@@ -67,6 +68,11 @@ impl Viewer for ResourcesView {
         self.sort();
         self.scroll.fit(self.order.len(), area.height.saturating_sub(1));
         Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
+        self.picture.clear();
+        self.order.clear();
     }
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {

@@ -9,6 +9,7 @@
 //! use lttv_tui::keys::Key;
 //! use lttv_tui::look::Look;
 //! use lttv_tui::session::Session;
+//! use lttv_tui::traceset_change::TracesetChange;
 //! use lttv_tui::view::put;
 //! use lttv_tui::viewer::{Pane, Reply, Viewer, ViewerAction, ViewerKind};
 //! use ratatui::buffer::Buffer;
@@ -24,6 +25,8 @@
 //!     fn height(&self) -> (u16, u16) {
 //!         (2, 0)
 //!     }
+//!
+//!     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {}
 //!
 //!     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
 //!         let ns = session.tab.window().start().as_ns();
@@ -62,6 +65,7 @@ use ratatui::layout::{Position, Rect};
 use crate::keys::Move;
 use crate::look::Look;
 use crate::session::Session;
+use crate::traceset_change::TracesetChange;
 
 mod instance;
 mod kind;
@@ -88,6 +92,10 @@ pub trait Viewer: fmt::Debug {
         let _ = (session, area);
         Ok(())
     }
+
+    /// Drops all data, since the traces of the tab have changed. The requests of the viewer were
+    /// cancelled; the next [`update`](Self::update) requests the data again.
+    fn reset(&mut self, session: &mut Session, change: &TracesetChange);
 
     /// Draws the viewer below its heading.
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer);

@@ -10,6 +10,7 @@ use self::tree::TreePane;
 use super::table::Table;
 use crate::keys::{Key, Move};
 use crate::session::Session;
+use crate::traceset_change::TracesetChange;
 use crate::viewer::{Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
 
 mod tables;
@@ -76,6 +77,11 @@ impl Viewer for StatisticsView {
             }
         }
         Ok(())
+    }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
+        (self.tree, self.table) = Default::default();
+        self.seen = 0;
     }
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
