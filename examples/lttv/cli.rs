@@ -11,6 +11,11 @@ pub(crate) struct Cli {
     /// List the available modules
     #[arg(long)]
     pub(crate) list_modules: bool,
+
+    /// List the fields that filters can test in the traces, with their types, relations and
+    /// labels; with --json for other programs
+    #[arg(short, long, alias = "list_fields")]
+    pub(crate) list_fields: bool,
 }
 
 /// The help text before the list of modules.

@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches};
 use lttv_context::framework::{BatchOutcome, Modules, Options};
 use lttv_examples::clap_options::{add_args, take_args};
 use lttv_examples::loading::load;
-use lttv_examples::modules::{Host, Work, modules};
+use lttv_examples::modules::{Host, Work, list_fields, modules};
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::text_dump::output::Output;
 
@@ -63,6 +63,12 @@ fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     host.options = options;
     host.data.loaded.clone_from(&loaded);
     modules.init(loaded.iter().map(String::as_str), &mut host)?;
+    if cli.list_fields {
+        list_fields(&mut host)?;
+        report.clone_from(&host.data.report);
+        modules.destroy(&mut host);
+        return Ok(None);
+    }
     let cancel = Arc::clone(&host.data.cancel);
     ctrlc::set_handler(move || {
         // A second interrupt ends the program at once.

@@ -3,9 +3,13 @@
 //! A module declares options, so the meaning of a word (an option, or the value of the
 //! previous option) can depend on the modules named before it. As in LTTV, words are
 //! processed from left to right, and the options of a module are known from its name on.
+//! The option that lists fields loads the module that prints.
 
 use lttv_context::attributes::Kind;
 use lttv_context::framework::{ModuleError, Modules, OptionError, OptionSpec, Options};
+
+/// The option that lists fields, its letter, and the module that it loads.
+const LIST_FIELDS: (&str, char, &str) = ("list-fields", 'l', "print");
 
 /// An error from loading modules.
 #[derive(Debug, thiserror::Error)]
@@ -83,6 +87,9 @@ fn meaning(word: &str, options: &Options) -> Meaning {
             Some(("module", name)) => Meaning::Module(Some(name.to_owned())),
             Some(_) => Meaning::Other,
             None if long == "module" => Meaning::Module(None),
+            None if long.replace('_', "-") == LIST_FIELDS.0 => {
+                Meaning::Module(Some(LIST_FIELDS.2.to_owned()))
+            }
             None if options.specs().filter(takes).any(|spec| has_name(spec, long)) => {
                 Meaning::TakesNext
             }
@@ -98,6 +105,9 @@ fn meaning(word: &str, options: &Options) -> Meaning {
             return Meaning::Module((!name.is_empty()).then(|| name.to_owned()));
         }
         match options.specs().find(|spec| spec.short == Some(letter)) {
+            None if letter == LIST_FIELDS.1 => {
+                return Meaning::Module(Some(LIST_FIELDS.2.to_owned()));
+            }
             Some(spec) if spec.kind == Kind::Bool => {}
             Some(_) if rest.is_empty() => return Meaning::TakesNext,
             _ => return Meaning::Other,
@@ -150,6 +160,11 @@ mod tests {
         assert_eq!(names("-t -m a"), ("a".into(), 1), "no option yet");
         assert_eq!(names("-m a -- -m b"), ("a".into(), 1));
         assert_eq!(names("-m"), (String::new(), 0));
+        // The list of fields needs the module that prints, which these modules lack.
+        for words in ["-l", "-ql", "--list-fields", "--list_fields", "-m b -lt x"] {
+            assert!(matches!(loaded(words), Err(LoadError::Module(ModuleError::Unknown { .. }))));
+        }
+        assert_eq!(names("-m a -t -l"), ("a".into(), 1), "a value");
         assert!(matches!(loaded("-m d"), Err(LoadError::Module(ModuleError::Unknown { .. }))));
     }
 }

@@ -54,6 +54,7 @@
 //! | add or remove traces | [`Filters::set_traces`] |
 //! | show errors | [`FilterError`] |
 //! | show parts of a filter that are never or always true | [`Filters::notes`], [`FilterNotes`] |
+//! | list fields, relations, labels and events; complete an expression that is being typed | [`Vocabulary`] |
 //! | build, traverse and edit expressions without text | [`Expr`], [`Selector`] |
 //! | set the time zone, or the day of times of day | [`Environment`] |
 //! | filter by the state of the traced system | [`StateFields`], [`StateView`] |
@@ -256,6 +257,33 @@
 //! is absent in the others. If a comparison is invalid in all of several traces, the
 //! error of the trace that has most of its names is reported, with the name of that
 //! trace.
+//!
+//! A comparison that can never be true is no error, but it is noted, with the reason: text
+//! that a name or category never equals, a number that the field cannot hold, or a field that
+//! none of the events has for which the other terms can hold:
+//!
+//! ```
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! use lttv_filter::{Expression, Filters};
+//!
+//! let traces = ltt_read::open_all(path)?;
+//! let expression = Expression::parse("event.name == sched_switch && ret < 0")?;
+//! let filters = Filters::new(&expression, &traces)?;
+//! assert_eq!(
+//!     filters.notes().to_string(),
+//!     "column 1: nothing passes this filter: nothing that fits the other terms has `ret`"
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Lists of choices, and completion
+//!
+//! A [`Vocabulary`] contains the names that filters of given traces can have: events with
+//! their fields, the types of fields and the relations that these allow, labels of
+//! enumerations, properties such as `event.name`, fields of a state, and CPUs.
+//! [`Vocabulary::complete`] returns the texts that can stand at the cursor of an expression,
+//! also of an incomplete or faulty one, as an editor needs them. Both exist for
+//! [`Columns`], too.
 //!
 //! # Editing expressions
 //!

@@ -11,6 +11,7 @@ mod core;
 mod dep_analysis;
 mod disk_performance;
 mod event_counts;
+mod field_list;
 mod interrupts;
 mod memory_maps;
 mod places;
@@ -29,6 +30,7 @@ use std::error::Error;
 use lttv_context::framework::{ModuleError, Modules, Session};
 use lttv_hooks::{Flow, Priority};
 
+pub use field_list::list_fields;
 pub use work::Work;
 
 /// The session that modules share.

@@ -2,7 +2,8 @@
 //!
 //! Traces need no description: see [`Filter`](crate::Filter). An application with records
 //! of one type describes them by [`Columns`](crate::Columns). For several types, it
-//! implements [`Model`]; [`RecordFilter`](crate::RecordFilter) has an example.
+//! implements [`Model`]; [`RecordFilter`](crate::RecordFilter) has an example. Lists of its
+//! fields are made by [`Vocabulary::of_fields`](crate::Vocabulary::of_fields).
 
 mod field_type;
 mod found;

@@ -7,7 +7,6 @@ use super::complete::{Candidate, CandidateKind};
 use super::known::{KnownField, labels, relations};
 use super::narrow::{Passing, types};
 use super::scan::Place;
-use super::source::Source;
 use crate::model::{Constant, ConstantValue, FieldType, IntegerKind, Model, Resolution};
 use crate::span::Span;
 use crate::syntax::{LiteralKind, Relation, Root, Selector};
@@ -140,11 +139,8 @@ impl<'v> Candidates<'v> {
     /// Returns the indices of the events that can pass.
     fn passing_events(&self) -> Vec<usize> {
         let passes = |(_, event): &(usize, &super::KnownEvent)| {
-            event.types.iter().any(|(trace, id)| match &self.vocabulary.source {
-                Source::Fields(_) => true,
-                #[cfg(feature = "traces")]
-                Source::Traces(traces) => self.passing.contains(traces.number(*trace, *id)),
-            })
+            let source = &self.vocabulary.source;
+            event.types.iter().any(|(trace, id)| self.passing.contains(source.number(*trace, *id)))
         };
         let events = self.vocabulary.events.iter().enumerate();
         events.filter(passes).map(|(at, _)| at).collect()

@@ -4,7 +4,7 @@ use crate::syntax::{
     LiteralKind, Relation, Root, Selector, Step, StepKind, Token, TokenKind, is_keyword, tokens,
 };
 
-/// What can stand at the cursor.
+/// The kind of text that can stand at the cursor.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Place {
     /// The start of a term.

@@ -17,6 +17,20 @@ pub(super) enum Source {
     Traces(Traces),
 }
 
+impl Source {
+    /// Returns the number of an event type of a trace among all types.
+    pub(super) fn number(&self, trace: usize, id: u32) -> u32 {
+        match self {
+            Source::Fields(_) => {
+                _ = (trace, id);
+                0
+            }
+            #[cfg(feature = "traces")]
+            Source::Traces(traces) => traces.number(trace, id),
+        }
+    }
+}
+
 impl Model for Source {
     type Field = ();
     type Record<'r> = Infallible;
@@ -32,6 +46,7 @@ impl Model for Source {
     fn find(&self, record_type: u32, selector: &Selector) -> Resolution<()> {
         match self {
             Source::Fields(fields) => {
+                _ = record_type; // there is one
                 let name = selector.to_string();
                 match fields.iter().find(|(known, _)| *known == name) {
                     Some((_, of)) => Resolution::Fields(vec![FieldAccess {
