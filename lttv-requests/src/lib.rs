@@ -133,6 +133,7 @@ pub use chunk::{
 pub use identity::{ComputationId, Owner, RequestId};
 pub use request::control::Control;
 pub use request::request_filter::EventFilter;
+pub use request::request_hooks::HookPlace;
 pub use request::request_start::Start;
 pub use request::{EventsRequest, SubmitError, Urgency};
 pub use scheduler::background::{Background, ComputationProgress, Condition};

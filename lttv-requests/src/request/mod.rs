@@ -2,11 +2,10 @@
 
 pub(crate) mod control;
 pub(crate) mod request_filter;
+pub(crate) mod request_hooks;
 pub(crate) mod request_start;
 
 use std::cell::RefCell;
-use std::fmt;
-use std::ops::Range;
 use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
@@ -20,6 +19,9 @@ use crate::chunk::FinishReason;
 use crate::identity::Owner;
 use control::{Control, Shared};
 use request_filter::{EventFilter, SharedFilter};
+#[cfg(feature = "views")]
+use request_hooks::Columns;
+use request_hooks::{HookPlace, RequestHooks};
 use request_start::{RequestStart, Start};
 
 /// The urgency of a request. The most urgent request is served first, regardless of the
@@ -97,6 +99,48 @@ impl Default for Urgency {
 /// called once, with the reason of the end, however the request ended. A request that
 /// ends without an event has one chunk.
 ///
+/// Hooks before and after have a level. Before the request and before each chunk, they are
+/// called for the traceset, then for its first trace, then for the tracefiles of this
+/// trace, then for the next trace. After each chunk and after the request, the order is the
+/// other way round: for the tracefiles of the first trace, then for this trace, then for
+/// the next one, and for the traceset last. Of several hooks at one place, the one with the
+/// lower [priority](HookPlace::priority) is called first, and of equal priorities, the one
+/// that was added first:
+///
+/// ```
+/// # use std::cell::RefCell;
+/// # use lttv_context::{Level, Traceset, TracesetContext};
+/// # use lttv_requests::{Budget, EventsRequest, HookPlace, Owner, Scheduler};
+/// use lttv_hooks::Priority;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// # let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
+/// let lines = RefCell::new(Vec::new());
+/// let note = |line| lines.borrow_mut().push(line);
+/// let early = HookPlace::at(Level::Trace).priority(Priority::FIRST);
+/// let request = EventsRequest::new(Owner::unique())
+///     .max_events(0)
+///     .before_request_at(Level::Trace, |_, _| note("second for the trace"))
+///     .before_request_at(early, |_, _| note("first for the trace"))
+///     .before_request(|_, _| note("for the traceset"))
+///     .after_request_at(Level::Trace, |_, _, _| note("after the trace"))
+///     .after_request(|_, _, _| note("after the traceset"));
+/// scheduler.submit(request)?;
+/// while scheduler.service_chunk(Budget::default()).has_more() {}
+/// drop(scheduler);
+/// assert_eq!(
+///     lines.into_inner(),
+///     [
+///         "for the traceset",
+///         "first for the trace",
+///         "second for the trace",
+///         "after the trace",
+///         "after the traceset"
+///     ]
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// An event hook that returns [`Flow::Break`](std::ops::ControlFlow::Break) ends the
 /// chunk, so that control returns to the application; no request loses an event. To end
 /// its request, a hook calls [`Control::stop`].
@@ -114,54 +158,6 @@ pub struct EventsRequest<'h> {
     pub(crate) hooks: RequestHooks<'h>,
     pub(crate) shared: Rc<Shared<'h>>,
 }
-
-/// The hooks of a request, grouped by the phases that they enclose.
-#[derive(Default)]
-pub(crate) struct RequestHooks<'h> {
-    /// The `before_request` hooks.
-    pub(crate) request: Option<HookSet<'h>>,
-    pub(crate) after_request: Vec<Box<AfterRequest<'h>>>,
-    /// The hooks before and after chunks at the level of the traceset.
-    pub(crate) chunk: Option<HookSet<'h>>,
-    /// The hooks before and after chunks at the levels of traces and tracefiles.
-    pub(crate) parts: Option<HookSet<'h>>,
-    /// The event hooks.
-    pub(crate) events: HookSet<'h>,
-    pub(crate) event_hooks: usize,
-    pub(crate) columns: Option<Columns<'h>>,
-}
-
-impl fmt::Debug for RequestHooks<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestHooks").field("events", &self.event_hooks).finish_non_exhaustive()
-    }
-}
-
-/// A counter of events in columns of equal width.
-pub(crate) struct Columns<'h> {
-    pub(crate) start: Timestamp,
-    pub(crate) width: u64,
-    pub(crate) add: Box<AddEvents<'h>>,
-    /// The hook that counts each event by itself, where other requests are served as well.
-    pub(crate) by_hook: HookSet<'h>,
-}
-
-/// A function that adds a number of events at a time.
-pub(crate) type AddEvents<'h> = dyn FnMut(Timestamp, u64, &Control<'h>) + 'h;
-
-impl Columns<'_> {
-    /// Returns the start and end of the column of a time. `None` if it is before the
-    /// first column, or if its end cannot be represented.
-    pub(crate) fn column_of(&self, time: Timestamp) -> Option<Range<Timestamp>> {
-        let offset = (time >= self.start).then(|| time.since(self.start))?;
-        let begin = self.start.as_ns().checked_add_unsigned(offset - offset % self.width)?;
-        let end = begin.checked_add_unsigned(self.width)?;
-        Some(Timestamp::from_ns(begin)..Timestamp::from_ns(end))
-    }
-}
-
-pub(crate) type AfterRequest<'h> =
-    dyn FnMut(&mut ReadCall<'_, 'h>, &Control<'h>, FinishReason) + 'h;
 
 impl<'h> EventsRequest<'h> {
     /// Creates a request for all events of the traceset, without any hook.
@@ -316,60 +312,77 @@ impl<'h> EventsRequest<'h> {
         self.on_event(Subscription::to_every_event(), hook)
     }
 
-    /// Adds a hook that is called once, before all other calls of the request.
+    /// Adds a hook that is called once, before all other calls of the request. Equivalent
+    /// to [`before_request_at`](Self::before_request_at) with the level of the traceset.
     #[must_use]
     pub fn before_request<V: IntoFlow>(
-        mut self,
+        self,
         hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> Self {
-        let hook = self.shared.level_hook(hook);
-        self.hooks.request.get_or_insert_default().before(Level::Traceset, hook);
+        self.before_request_at(Level::Traceset, hook)
+    }
+
+    /// Adds a hook that is called once before the request at a [`Level`], or at a
+    /// [`HookPlace`], which also has a priority: for the traceset, for each of its traces,
+    /// or for each of their tracefiles. If the request is restricted to a trace, hooks at
+    /// the lower levels are called for that trace and its tracefiles only.
+    #[must_use]
+    pub fn before_request_at<V: IntoFlow>(
+        mut self,
+        place: impl Into<HookPlace>,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
+    ) -> Self {
+        let (place, hook) = (place.into(), self.shared.level_hook(hook));
+        self.hooks.request.at(place.level).before_with(place.level, place.priority, hook);
         self
     }
 
     /// Adds a hook that is called once, after all other calls of the request, with the
-    /// reason of the end.
+    /// reason of the end. Equivalent to [`after_request_at`](Self::after_request_at) with
+    /// the level of the traceset.
     #[must_use]
     pub fn after_request(
-        mut self,
+        self,
         hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>, FinishReason) + 'h,
     ) -> Self {
-        self.hooks.after_request.push(Box::new(hook));
+        self.after_request_at(Level::Traceset, hook)
+    }
+
+    /// Adds a hook that is called once after the request, with the reason of the end, at
+    /// the places of [`before_request_at`](Self::before_request_at).
+    #[must_use]
+    pub fn after_request_at(
+        mut self,
+        place: impl Into<HookPlace>,
+        hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>, FinishReason) + 'h,
+    ) -> Self {
+        self.hooks.after_request.push((place.into(), Box::new(hook)));
         self
     }
 
-    /// Adds a hook that is called before each chunk: for the traceset, for each of its
-    /// traces, or for each of their tracefiles. If the request is restricted to a trace,
-    /// hooks at the lower levels are called for that trace and its tracefiles only.
+    /// Adds a hook that is called before each chunk, at the places of
+    /// [`before_request_at`](Self::before_request_at).
     #[must_use]
     pub fn before_chunk<V: IntoFlow>(
-        self,
-        level: Level,
+        mut self,
+        place: impl Into<HookPlace>,
         hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> Self {
-        let hook = self.shared.level_hook(hook);
-        self.on_chunk(level, |set| _ = set.before_with(level, Priority::DEFAULT, hook))
+        let (place, hook) = (place.into(), self.shared.level_hook(hook));
+        self.hooks.chunk.at(place.level).before_with(place.level, place.priority, hook);
+        self
     }
 
-    /// Adds a hook that is called after each chunk, with the levels of
-    /// [`before_chunk`](Self::before_chunk).
+    /// Adds a hook that is called after each chunk, at the places of
+    /// [`before_request_at`](Self::before_request_at).
     #[must_use]
     pub fn after_chunk<V: IntoFlow>(
-        self,
-        level: Level,
+        mut self,
+        place: impl Into<HookPlace>,
         hook: impl FnMut(&mut ReadCall<'_, 'h>, &Control<'h>) -> V + 'h,
     ) -> Self {
-        let hook = self.shared.level_hook(hook);
-        self.on_chunk(level, |set| _ = set.after_with(level, Priority::DEFAULT, hook))
-    }
-
-    /// Adds a hook to the set for its level.
-    fn on_chunk(mut self, level: Level, add: impl FnOnce(&mut HookSet<'h>)) -> Self {
-        let set = match level {
-            Level::Traceset => &mut self.hooks.chunk,
-            Level::Trace | Level::Tracefile => &mut self.hooks.parts,
-        };
-        add(set.get_or_insert_default());
+        let (place, hook) = (place.into(), self.shared.level_hook(hook));
+        self.hooks.chunk.at(place.level).after_with(place.level, place.priority, hook);
         self
     }
 
@@ -387,9 +400,8 @@ impl<'h> EventsRequest<'h> {
         if let Some(columns) = &mut self.hooks.columns {
             columns.by_hook.set_scope(Scope::Trace(trace));
         }
-        if let Some(parts) = &mut self.hooks.parts {
-            parts.set_scope(Scope::Trace(trace));
-        }
+        self.hooks.request.set_scope(Scope::Trace(trace));
+        self.hooks.chunk.set_scope(Scope::Trace(trace));
     }
 
     /// Returns `true` if events that the filter excludes in advance need not be read.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{
-    Bounds, HookSet, Level, ReadCall, ReadId, Subscription, TracesetContext, TracesetPosition,
+    Bounds, ReadCall, ReadId, Scope, Subscription, TracesetContext, TracesetPosition,
 };
 use lttv_hooks::Priority;
 
@@ -14,8 +14,9 @@ use crate::chunk::{FinishReason, Finished};
 use crate::identity::{Owner, RequestId};
 use crate::request::control::{Control, Queue, Shared};
 use crate::request::request_filter::SharedFilter;
+use crate::request::request_hooks::{BegunHooks, LevelHooks, RequestHooks};
 use crate::request::request_start::RequestStart;
-use crate::request::{EventsRequest, RequestHooks, Urgency};
+use crate::request::{EventsRequest, Urgency};
 
 /// A submitted request that has not ended. It is either running or waiting.
 pub(crate) struct ActiveRequest<'h> {
@@ -46,10 +47,10 @@ pub(crate) struct ActiveRequest<'h> {
     shared: Rc<Shared<'h>>,
     is_started: bool,
     /// The hooks that are attached to the context and have to be detached.
-    request_hooks: Option<ReadId>,
+    request_hooks: Option<BegunHooks>,
     event_hooks: Option<ReadId>,
     column_hooks: Option<ReadId>,
-    chunk_hooks: Option<[Option<ReadId>; 2]>,
+    chunk_hooks: Option<BegunHooks>,
 }
 
 impl<'h> ActiveRequest<'h> {
@@ -181,12 +182,13 @@ impl<'h> ActiveRequest<'h> {
         if starts {
             self.is_started = true;
             self.resolve_times(context);
-            self.request_hooks = take(&mut self.hooks.request).map(|set| context.begin_read(set));
+            let shared = &self.shared;
+            let begun = self.hooks.request.begin(context, || !shared.has_panicked());
+            self.request_hooks = Some(begun);
         }
         if self.chunk_hooks.is_none() && !self.has_panicked() {
-            let chunk = take(&mut self.hooks.chunk).map(|set| context.begin_read(set));
-            let parts = take(&mut self.hooks.parts).filter(|_| !self.has_panicked());
-            self.chunk_hooks = Some([chunk, parts.map(|set| context.begin_read(set))]);
+            let shared = &self.shared;
+            self.chunk_hooks = Some(self.hooks.chunk.begin(context, || !shared.has_panicked()));
         }
         if self.event_hooks.is_none() && !self.has_panicked() {
             self.event_hooks = Some(context.begin_read(take(&mut self.hooks.events)));
@@ -225,9 +227,9 @@ impl<'h> ActiveRequest<'h> {
     /// Ends the chunk: calls the hooks after it, and detaches the hooks around it. Event
     /// hooks stay attached for the next chunk.
     pub(crate) fn end_chunk(&mut self, context: &mut TracesetContext<'h>) {
-        let Some([chunk, parts]) = self.chunk_hooks.take() else { return };
-        self.hooks.parts = parts.and_then(|id| context.end_read(id));
-        self.hooks.chunk = chunk.and_then(|id| context.end_read(id));
+        if let Some(begun) = self.chunk_hooks.take() {
+            self.hooks.chunk.end(begun, context);
+        }
     }
 
     /// Ends the chunk and detaches the event hooks, so that the request receives no
@@ -251,19 +253,22 @@ impl<'h> ActiveRequest<'h> {
         self.suspend(context);
         let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
         if self.is_started || always {
-            if let Some(id) = self.request_hooks.take() {
-                context.end_read(id);
+            if let Some(begun) = self.request_hooks.take() {
+                self.hooks.request.end(begun, context);
             }
-            let mut after = HookSet::new();
-            for mut hook in take(&mut self.hooks.after_request) {
+            let mut after = LevelHooks::default();
+            for (place, mut hook) in take(&mut self.hooks.after_request) {
                 let control = Control(self.shared.clone());
                 let guarded = move |call: &mut ReadCall<'_, 'h>| {
                     control.0.guard(|| hook(call, &control, reason));
                 };
-                after.after(Level::Traceset, guarded);
+                after.at(place.level).after_with(place.level, place.priority, guarded);
             }
-            let id = context.begin_read(after);
-            context.end_read(id);
+            if let Some(trace) = self.trace {
+                after.set_scope(Scope::Trace(trace));
+            }
+            let begun = after.begin(context, || true);
+            after.end(begun, context);
         }
         let reason = if self.has_panicked() { FinishReason::Panicked } else { reason };
         Finished {

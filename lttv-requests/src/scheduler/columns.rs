@@ -38,6 +38,12 @@ impl<'h> Scheduler<'h> {
             read += limits.events_of(&part);
             done += limits.events_of(&part).max(1);
             let continues = self.running.first_mut()?.add_to_column(start, part.events);
+            if part.reason == EndReason::EndOfTraceset && continues {
+                // No more events can pass. This moves to the end of the request.
+                let bounds = limits.bounds(limits.time, 1);
+                _ = self.read_guarded(|context| context.read(&bounds))?;
+                return Some(read);
+            }
             let is_inside = part.reason == EndReason::EndTime
                 && limits.time.is_none_or(|time| end < time)
                 && done < limits.events;
