@@ -14,6 +14,11 @@
 //! printed ([`Indented`], [`Paths`]), summed ([`Attributes::merge`]) and serialised (`Serial`,
 //! with the feature `serde`) by the same code as the tree, which implements it, too.
 //!
+//! Attributes can belong to any part of a program: to a context, as below, to a
+//! [`Session`](crate::framework::Session), and, as [`SharedAttributes`], to a
+//! [`Traceset`](crate::Traceset::attributes) or a [trace](crate::Traceset::attributes_of) in it,
+//! where all contexts of the traceset find them.
+//!
 //! # Counting events
 //!
 //! A tree that is attached to a context is shared by all hooks:
@@ -45,6 +50,7 @@ mod print;
 mod seconds;
 #[cfg(feature = "serde")]
 mod serial;
+mod shared;
 mod tree;
 mod value;
 
@@ -57,5 +63,6 @@ pub use self::path::{MAX_DEPTH, Path, PathError, PathFault, Pattern};
 pub use self::print::{Indented, Paths};
 #[cfg(feature = "serde")]
 pub use self::serial::Serial;
+pub use self::shared::SharedAttributes;
 pub use self::tree::Attributes;
 pub use self::value::{AttributeValue, Kind, Text};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ltt_read::{TimeSpan, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber};
 
 use super::Traceset;
+use crate::attributes::SharedAttributes;
 
 /// The contexts of all traces and tracefiles of a traceset.
 ///
@@ -24,6 +25,7 @@ pub struct TraceContext {
     index: TraceIndex,
     trace: Arc<Trace>,
     first_tracefile: TracefileNumber,
+    attributes: SharedAttributes,
 }
 
 /// A tracefile of a traceset, with its number.
@@ -45,6 +47,7 @@ impl Contexts {
                 index: TraceIndex(trace_index),
                 trace: trace.clone(),
                 first_tracefile: TracefileNumber(first),
+                attributes: traceset.attributes_of[trace_index].clone(),
             };
             tracefiles.extend((0..trace.tracefiles().len()).map(|index| TracefileContext {
                 number: TracefileNumber(first + index),
@@ -102,6 +105,11 @@ impl TraceContext {
     /// Returns the trace itself.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
+    }
+
+    /// Returns the attributes of the trace: see [`Traceset::attributes_of`].
+    pub fn attributes(&self) -> &SharedAttributes {
+        &self.attributes
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::attributes::SharedAttributes;
 use ltt_read::{OnFailure, OpenOptions, Trace, TraceIndex};
 
 pub use contexts::{Contexts, TraceContext, TracefileContext};
@@ -28,10 +29,40 @@ pub use position::{StalePosition, TracesetPosition};
 /// assert_ne!(traceset.revision(), twice.revision());
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
+///
+/// # Attributes
+///
+/// A traceset and each of its traces have [attributes](Self::attributes), to which analyses add
+/// their results for others to find. Clones share them, and a context has a clone of its
+/// traceset: all contexts of one traceset, also in other threads, have the same attributes. When a
+/// clone is changed, its traceset gets a copy of the attributes, since results for all traces may
+/// no longer hold, and its remaining traces keep theirs.
+///
+/// ```
+/// use lttv_context::{Bounds, HookSet, TracesetContext, Traceset};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let mut context = TracesetContext::new(&traceset);
+/// let mut switches = HookSet::new();
+/// let mut count = 0_u64;
+/// switches.on_event("sched_switch", |_| count += 1);
+/// assert_eq!(context.process(switches, &Bounds::all())?.errors, 0);
+/// drop(context);
+/// traceset.attributes().update(|tree| tree.set_at("scheduler/switches", count))?;
+///
+/// let other = TracesetContext::new(&traceset);
+/// let found = other.traceset().attributes().snapshot();
+/// assert_eq!(found.to_string(), "scheduler\n  switches: 497\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Traceset {
     traces: Vec<Arc<Trace>>,
     revision: Revision,
+    attributes: SharedAttributes,
+    /// The attributes of the traces, by index.
+    attributes_of: Vec<SharedAttributes>,
 }
 
 /// A number that identifies the contents of a traceset. A clone has the revision of the
@@ -49,7 +80,7 @@ impl Revision {
 impl Traceset {
     /// Creates a traceset without traces.
     pub fn new() -> Self {
-        Traceset { traces: Vec::new(), revision: Revision::unique() }
+        Traceset::from(Vec::new())
     }
 
     /// Opens all traces at or below a directory: see [`open_all`](ltt_read::open_all).
@@ -89,7 +120,8 @@ impl Traceset {
     /// Adds a trace after the others and returns its index.
     pub fn add(&mut self, trace: Arc<Trace>) -> TraceIndex {
         self.traces.push(trace);
-        self.revision = Revision::unique();
+        self.attributes_of.push(SharedAttributes::new());
+        self.note_change();
         TraceIndex(self.traces.len() - 1)
     }
 
@@ -97,8 +129,26 @@ impl Traceset {
     /// `None` if there is no trace of this index.
     pub fn remove(&mut self, index: TraceIndex) -> Option<Arc<Trace>> {
         let removed = (index.0 < self.traces.len()).then(|| self.traces.remove(index.0))?;
-        self.revision = Revision::unique();
+        self.attributes_of.remove(index.0);
+        self.note_change();
         Some(removed)
+    }
+
+    /// Returns the attributes of the traceset.
+    pub fn attributes(&self) -> &SharedAttributes {
+        &self.attributes
+    }
+
+    /// Returns the attributes of a trace in this traceset. `None` if there is no trace of this
+    /// index. A trace that is in the traceset twice has attributes for each place.
+    pub fn attributes_of(&self, trace: TraceIndex) -> Option<&SharedAttributes> {
+        self.attributes_of.get(trace.0)
+    }
+
+    /// Makes this traceset differ from its clones.
+    fn note_change(&mut self) {
+        self.revision = Revision::unique();
+        self.attributes = self.attributes.separate();
     }
 }
 
@@ -110,7 +160,9 @@ impl Default for Traceset {
 
 impl From<Vec<Arc<Trace>>> for Traceset {
     fn from(traces: Vec<Arc<Trace>>) -> Self {
-        Traceset { traces, revision: Revision::unique() }
+        let attributes_of = traces.iter().map(|_| SharedAttributes::new()).collect();
+        let (revision, attributes) = (Revision::unique(), SharedAttributes::new());
+        Traceset { traces, revision, attributes, attributes_of }
     }
 }
 

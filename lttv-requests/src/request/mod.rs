@@ -114,9 +114,9 @@ impl Default for Urgency {
 /// use lttv_hooks::Priority;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-/// # let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
 /// let lines = RefCell::new(Vec::new());
 /// let note = |line| lines.borrow_mut().push(line);
+/// # let mut scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
 /// let early = HookPlace::at(Level::Trace).priority(Priority::FIRST);
 /// let request = EventsRequest::new(Owner::unique())
 ///     .max_events(0)
