@@ -95,7 +95,7 @@ struct Entry<S: ?Sized> {
     module: Box<dyn Module<S>>,
     info: ModuleInfo,
     started: bool,
-    /// How often the module has been started by its name and not been released.
+    /// The number of uses: starts by its name that have not been released.
     uses: u64,
 }
 

@@ -43,9 +43,9 @@ pub use position::{StalePosition, TracesetPosition};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
+/// let mut count = 0_u64;
 /// let mut context = TracesetContext::new(&traceset);
 /// let mut switches = HookSet::new();
-/// let mut count = 0_u64;
 /// switches.on_event("sched_switch", |_| count += 1);
 /// assert_eq!(context.process(switches, &Bounds::all())?.errors, 0);
 /// drop(context);
