@@ -393,8 +393,7 @@ fn histories() {
 fn memory_maps_at_the_end() {
     let lines = lines();
     // The last program break of a program that has a heap.
-    let breaks = lines.iter().filter(|line| line.name == "syscall_exit_brk");
-    let last = breaks.last().unwrap();
+    let last = lines.iter().rfind(|line| line.name == "syscall_exit_brk").unwrap();
     let end = format!("--end={}", time(last.time));
     let table = text(&["-m", "memoryMaps", &end]);
     let page_end = (last.number("ret") as u64).next_multiple_of(4096);

@@ -168,7 +168,7 @@ impl Writer {
         let at = TYPES.iter().position(|of| of.0 == name).expect("a known name");
         let fields =
             TYPES[at].1.iter().zip(values).map(|(field, value)| match field.strip_suffix('$') {
-                Some(text) => (text, FieldValue::Str(format!("text {value}").into())),
+                Some(text) => (text, FieldValue::Str(format!("text {value}"))),
                 None => (*field, FieldValue::from(*value)),
             });
         assert_eq!(TYPES[at].1.len(), values.len());

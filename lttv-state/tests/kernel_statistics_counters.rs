@@ -180,7 +180,7 @@ fn write(dir: &Path, steps: &[(usize, Step)]) -> BTreeMap<Key, Sum> {
             Step::Switch(next) => {
                 // A thread runs on one CPU at a time.
                 let next = if next == 0 { 0 } else { next * CPUS as i64 + cpu as i64 };
-                let text = |text: String| FieldValue::Str(text.into());
+                let text = |text: String| FieldValue::Str(text);
                 let fields = vec![
                     ("prev_comm", text(format!("t{tid}"))),
                     ("prev_tid", tid.into()),

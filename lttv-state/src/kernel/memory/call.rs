@@ -43,7 +43,7 @@ const ENTRIES: [&str; 5] =
 /// The fields of an event type about memory.
 #[derive(Debug, Clone)]
 pub(super) enum Fields {
-    /// Those of the arguments of a system call.
+    /// The arguments of a system call.
     Call(CallKind, [Option<Field>; ARGUMENTS], Unit),
     /// Process, start, end, flags, inode and offset of a dumped mapping.
     Dumped([Option<Field>; ARGUMENTS]),

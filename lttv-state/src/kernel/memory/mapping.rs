@@ -20,7 +20,7 @@ pub struct Mapping {
 
 /// The bits of `PROT_READ`, `PROT_WRITE` and `PROT_EXEC`, and 8 for a shared mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Access(pub(super) u8);
+pub(super) struct Access(u8);
 
 /// The contents of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,8 +96,15 @@ impl Mapping {
 }
 
 impl Access {
-    pub(super) const SHARED: u8 = 8;
+    const SHARED: u8 = 8;
     const PROTECTION: u8 = 7;
+
+    /// Creates an access from bits of `PROT_READ`, `PROT_WRITE` and `PROT_EXEC`; others are
+    /// ignored.
+    pub(super) fn new(protection: u64, is_shared: bool) -> Self {
+        let shared = if is_shared { Access::SHARED } else { 0 };
+        Access(shared | protection as u8 & Access::PROTECTION)
+    }
 }
 
 /// The mappings of a process, ordered by address. They do not overlap.
@@ -146,11 +153,10 @@ impl Space {
     }
 
     /// Changes what the process may do in a range.
-    pub(super) fn protect(&mut self, range: Range<u64>, protection: u8) {
+    pub(super) fn protect(&mut self, range: Range<u64>, protection: u64) {
         let within = self.split(&range);
         for mapping in &mut self.mappings[within] {
-            let shared = mapping.access.0 & Access::SHARED;
-            mapping.access = Access(shared | protection & Access::PROTECTION);
+            mapping.access = Access::new(protection, mapping.is_shared());
         }
     }
 
@@ -177,7 +183,7 @@ impl Space {
             return self.unmap(now..before);
         }
         if now > before {
-            let access = Access(1 | 2);
+            let access = Access::new(1 | 2, false);
             // The heap grows as one mapping.
             let at = self.mappings.partition_point(|of| of.end < before);
             match self.mappings.get_mut(at) {

@@ -151,7 +151,7 @@ impl TraceMaps {
             CallKind::Map => {
                 let Some(range) = range(result, length) else { return };
                 let is_shared = matches!(flags & 0xf, 1 | 3);
-                let access = Access(third as u8 & 7 | u8::from(is_shared) * Access::SHARED);
+                let access = Access::new(third, is_shared);
                 let descriptor = descriptor as i32;
                 let backing = match flags & MAP_ANONYMOUS != 0 || descriptor < 0 {
                     true => Backing::Anonymous,
@@ -169,7 +169,7 @@ impl TraceMaps {
             }
             CallKind::Protect => {
                 let Some(range) = range(address, length) else { return };
-                self.change(of, |space| space.protect(range, third as u8));
+                self.change(of, |space| space.protect(range, third));
             }
             CallKind::Remap => {
                 let (Some(old), Some(new)) = (range(address, length), range(result, third)) else {
@@ -188,7 +188,7 @@ impl TraceMaps {
             return;
         };
         let is_shared = flags & VM_SHARED != 0;
-        let access = Access(flags as u8 & 7 | u8::from(is_shared) * Access::SHARED);
+        let access = Access::new(flags, is_shared);
         let backing = match number {
             0 => Backing::Anonymous,
             _ => Backing::Inode { number, offset },
