@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lttv_examples::escape::is_control;
+use lttv_examples::escape;
 use lttv_examples::paint::Paint;
 use lttv_state::stats::TraceStatistics;
 
@@ -70,7 +70,7 @@ fn group(
     for (number, row) in (0..).zip(rows) {
         let y = top + number * ROW;
         let (text_y, label_x) = (y + BAR - 2, LEFT - 10);
-        let label = escaped(&row.label);
+        let label = escape::xml(&row.label);
         writeln!(out, r##"<text x="{label_x}" y="{text_y}" text-anchor="end">{label}</text>"##)?;
         bar(out, row, y)?;
         let active = Paint::ALL.into_iter().filter(|paint| paint.is_active());
@@ -168,18 +168,4 @@ fn key<'l>(
         x += 30 + meaning.len() as u32 * 6;
     }
     Ok(())
-}
-
-fn escaped(text: &str) -> String {
-    let mut safe = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            c if is_control(c) => safe.push('?'),
-            c => safe.push(c),
-        }
-    }
-    safe
 }

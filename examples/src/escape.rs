@@ -38,6 +38,23 @@ pub fn name(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
+/// Returns the text escaped for XML, such as an SVG picture, with `?` in place of control
+/// characters.
+pub fn xml(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            c if is_control(c) => escaped.push('?'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
 /// Returns the lines with all control characters except line breaks and tabs escaped.
 pub fn lines(text: &str) -> Cow<'_, str> {
     match lines_of_bytes(text.as_bytes(), Escapes::Text) {
