@@ -28,6 +28,7 @@ mod selection;
 pub mod session;
 mod signals;
 mod statistics_tree;
+pub mod tab_notes;
 pub mod terminal;
 pub mod time_text;
 pub mod traceset_change;

@@ -23,6 +23,8 @@ pub enum Look {
 const BLACK: Rgb = Rgb(0, 0, 0);
 const MARKER: Rgb = Rgb(0x50, 0x50, 0x50);
 const RANGE: Rgb = Rgb(0x1c, 0x3a, 0x6e);
+const NOTE: Rgb = Rgb(0xff, 0xb0, 0x00);
+const NOTE_COLUMN: Rgb = Rgb(0x5a, 0x3e, 0x00);
 const COUNT: Rgb = Rgb(0x00, 0xd0, 0x00);
 const OVERFLOW: Rgb = Rgb(0xff, 0xff, 0xff);
 
@@ -117,6 +119,24 @@ impl Look {
             Look::Mono => Style::new().add_modifier(Modifier::UNDERLINED),
             Look::Sixteen => Style::new().bg(Color::Blue),
             _ => Style::new().bg(self.color(RANGE)),
+        }
+    }
+
+    /// Returns the sign and style of a note.
+    pub fn note(self) -> (char, Style) {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        match self {
+            Look::Mono => ('*', style),
+            _ => ('◆', style.fg(self.color(NOTE))),
+        }
+    }
+
+    /// Returns the style of a chart's column in which there is a note.
+    pub fn note_column(self) -> Style {
+        match self {
+            Look::Mono => Style::new(),
+            Look::Sixteen => Style::new().bg(Color::Yellow),
+            _ => Style::new().bg(self.color(NOTE_COLUMN)),
         }
     }
 

@@ -7,6 +7,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,6 +18,7 @@ use lttv_tui::app::App;
 use lttv_tui::layout::LayoutFile;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
+use lttv_tui::tab_notes::NotesPlace;
 use lttv_tui::terminal;
 
 /// Browse traces in a terminal: events, processes, resources, statistics
@@ -51,6 +53,17 @@ struct Cli {
     /// Start with the default layout, and keep no changes
     #[arg(long, conflicts_with = "layout")]
     no_layout: bool,
+
+    /// Keep notes in this file
+    ///
+    /// By default they are in the user's data directory, in a file of lttv/notes that is named
+    /// after the contents of the traces. Notes are never in the directory of a trace.
+    #[arg(long, value_name = "FILE")]
+    notes: Option<PathBuf>,
+
+    /// Print all notes on the traces as JSON, and do nothing else
+    #[arg(long)]
+    export_notes: bool,
 }
 
 fn main() -> ExitCode {
@@ -70,9 +83,18 @@ fn run(cli: &Cli, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
         true => Look::Mono,
         false => Look::of_environment(|name| std::env::var(name).ok()),
     };
-    let session = Session::open(&traces)?;
+    let mut session = Session::open(&traces)?;
+    let notes = cli.notes.clone().map_or(NotesPlace::DataDirectory, NotesPlace::File);
+    if cli.export_notes {
+        session.open_notes(notes);
+        let mut output = Vec::new();
+        session.notes.export(&mut output)?;
+        std::io::stdout().lock().write_all(&output)?;
+        return Ok(None);
+    }
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, look);
+    app.keep_notes(notes);
     let layout = match &cli.layout {
         _ if cli.no_layout => None,
         Some(path) => Some(LayoutFile::new(path)),

@@ -22,6 +22,7 @@ use crate::model::event_list::Servers;
 use crate::model::search::{Outcome, Search};
 use crate::overview::Overview;
 use crate::statistics_tree::StatisticsTree;
+use crate::tab_notes::TabNotes;
 
 /// The data that all viewers of a tab share.
 #[derive(Debug)]
@@ -60,6 +61,8 @@ pub struct Session {
     pub failures: Vec<String>,
     /// The traces and files that were skipped as duplicates when opening.
     pub notices: Vec<String>,
+    /// The notes on the traces.
+    pub notes: TabNotes,
     /// The time span of the traceset.
     span: TimeSpan,
 }
@@ -172,6 +175,7 @@ impl Session {
             message: None,
             failures: Vec::new(),
             notices: Vec::new(),
+            notes: TabNotes::default(),
             span,
         })
     }

@@ -62,8 +62,9 @@ impl Terminal {
         let program = command
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel"))
             .env("TERM", "xterm")
-            // Never the layout of the user who runs the tests.
+            // Never the layout or the notes of the user who runs the tests.
             .env("XDG_STATE_HOME", state_folder())
+            .env("XDG_DATA_HOME", state_folder())
             .stdin(slave())
             .stdout(slave())
             .stderr(slave())

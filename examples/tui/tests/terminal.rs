@@ -62,6 +62,8 @@ fn keys_in_a_terminal() {
     let tmux = Tmux { socket: format!("lttv-tui-{}", std::process::id()) };
     let program = env!("CARGO_BIN_EXE_lttv-tui");
     let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+    // Never the notes of the user who runs the tests.
+    let program = format!("XDG_DATA_HOME={} {program}", env!("CARGO_TARGET_TMPDIR"));
     let command = format!("{program} --no-layout {trace}; echo ENDED with $?; sleep 60");
     let started = tmux.run(&["new-session", "-d", "-x", "150", "-y", "44", &command]);
     assert!(started.expect("tmux runs").status.success());

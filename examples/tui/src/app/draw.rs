@@ -62,7 +62,8 @@ impl App {
         }
         let page = &self.tabs[self.current];
         let message = self.message.clone().or_else(|| page.session.message.clone());
-        if let Some(message) = message.or_else(|| page.message()) {
+        let message = message.or_else(|| page.message()).or_else(|| page.session.note_here());
+        if let Some(message) = message {
             put(buffer, line, line.x, line.y, &message, self.look.heading());
         } else if let Some(damage) = page.session.damage() {
             put(buffer, line, line.x, line.y, &damage, self.look.error());

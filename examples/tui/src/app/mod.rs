@@ -15,6 +15,7 @@ use crate::keys::{self, Action, Key, Move};
 use crate::look::Look;
 use crate::prompt::Edit;
 use crate::session::Session;
+use crate::tab_notes::NotesPlace;
 use crate::view;
 use crate::view::help::Help;
 use crate::viewer::{Instance, Reply, ViewerKinds};
@@ -22,6 +23,7 @@ use crate::viewer::{Instance, Reply, ViewerKinds};
 mod draw;
 mod layout;
 mod mouse;
+mod notes;
 mod page;
 mod pick;
 mod question;
@@ -47,6 +49,7 @@ pub struct App {
     question: Option<OpenQuestion>,
     pick: Option<OpenPick>,
     message: Option<String>,
+    notes_place: NotesPlace,
     help: Option<Help>,
     layout: Option<LayoutState>,
     /// The area of the last frame.
@@ -85,6 +88,7 @@ impl App {
             question: None,
             pick: None,
             message: None,
+            notes_place: NotesPlace::default(),
             help: None,
             layout: None,
             area: Rect::ZERO,
@@ -267,6 +271,14 @@ impl App {
                         Some("select a time range first: the key . or a drag".to_owned());
                 }
             }
+            Action::EditNote => self.ask_note(),
+            Action::ListNotes => self.pick_note(0),
+            Action::GoToNote { back } => {
+                if !session.go_to_next_note(back) {
+                    let which = if back { "before" } else { "after" };
+                    self.message = Some(format!("no note {which} the current time"));
+                }
+            }
             Action::MoveDivider(by) => {
                 session.divider = Some(session.label_width.saturating_add_signed(by));
             }
@@ -287,7 +299,8 @@ impl App {
         }
     }
 
-    fn add_tab(&mut self, session: Session) {
+    fn add_tab(&mut self, mut session: Session) {
+        session.open_notes(self.notes_place.clone());
         self.current += 1;
         self.tabs.insert(self.current, TabPage::new(session, &mut self.kinds));
     }

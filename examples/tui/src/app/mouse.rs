@@ -160,13 +160,14 @@ impl App {
                 session.scroll(by / f64::from(session.chart_width.max(1)));
                 *column = at;
             }
-            Some(Drag::Range { from, column, .. }) => {
-                // A click of a trembling hand stays a click.
-                if at != *column || session.selection.is_some() {
-                    let to = session.time_of_column(at);
-                    session.select_range(*from, to);
-                }
+            // A click of a trembling hand stays a click.
+            Some(Drag::Range { from, column, .. })
+                if at != *column || session.selection.is_some() =>
+            {
+                let to = session.time_of_column(at);
+                session.select_range(*from, to);
             }
+            Some(Drag::Range { .. }) => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! The lists from which the user picks an item.
 
 use ltt_read::TraceIndex;
+use lttv_examples::notes::NoteId;
 
 use super::App;
 use crate::traceset_change::name;
@@ -15,11 +16,20 @@ pub(super) struct OpenPick {
 
 /// The subject of a list, with the meaning of its items.
 #[derive(Debug)]
-enum PickSubject {
+pub(super) enum PickSubject {
     /// The kind of a new viewer: the names of the kinds.
     Kind(Vec<&'static str>),
     /// The trace to remove, by its index.
     Trace,
+    /// A note: the ids of the notes.
+    Note(Vec<NoteId>),
+}
+
+impl OpenPick {
+    /// Creates an open list.
+    pub(super) fn new(subject: PickSubject, list: PickList) -> Self {
+        OpenPick { subject, list }
+    }
 }
 
 impl App {
@@ -54,12 +64,22 @@ impl App {
             Picked::Cancelled => {}
             Picked::Going => self.pick = Some(pick),
             Picked::Item(item) => self.picked(&pick, item),
+            Picked::Key(key, item) => {
+                if let PickSubject::Note(ids) = &pick.subject {
+                    self.note_key(key, ids, item);
+                }
+            }
         }
     }
 
     /// Performs what picking an item demands.
     fn picked(&mut self, pick: &OpenPick, item: usize) {
         match &pick.subject {
+            PickSubject::Note(ids) => {
+                if let Some(id) = ids.get(item) {
+                    self.picked_note(*id);
+                }
+            }
             PickSubject::Kind(names) => {
                 if let Some(name) = names.get(item)
                     && let Err(error) = self.open_viewer(name)

@@ -1,5 +1,6 @@
 //! The questions that the user answers with a line of text.
 
+use lttv_examples::notes::NoteId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
@@ -32,6 +33,10 @@ pub(super) enum Subject {
     Trace,
     /// The directory of a trace to add to the tab.
     MoreTraces,
+    /// The text of a new note.
+    NewNote,
+    /// The text of a note.
+    Note(NoteId),
     /// A question of a viewer's action.
     OfViewer {
         viewer: InstanceId,
@@ -50,6 +55,8 @@ impl Subject {
             Subject::Time => "go to: ",
             Subject::Trace => "open: ",
             Subject::MoreTraces => "add: ",
+            Subject::NewNote => "note: ",
+            Subject::Note(_) => "edit the note: ",
             Subject::OfViewer { title, .. } => title,
         }
     }
@@ -110,6 +117,15 @@ impl App {
             Subject::MoreTraces => {
                 let added = self.add_traces(text);
                 added.map_err(|error| Fault::new(error.to_string()))?;
+            }
+            Subject::NewNote => {
+                let note = page.session.new_note(text.trim());
+                let added = page.session.notes.add(note).map(|_| ());
+                self.noted(added, "the note is added");
+            }
+            Subject::Note(id) => {
+                let edited = page.session.notes.set_text(id, text.trim());
+                self.noted(edited, "the note is changed");
             }
             Subject::OfViewer { viewer, action, .. } => {
                 let of_id = page.viewers.iter_mut().find(|instance| instance.id() == viewer);

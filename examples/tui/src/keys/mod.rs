@@ -72,6 +72,15 @@ pub enum Action {
     ZoomToSelection,
     /// Moves the divider between labels and charts by this many columns, right if positive.
     MoveDivider(i16),
+    /// Adds a note on the selected range or the current event, or edits the one there.
+    EditNote,
+    /// Lists all notes, to go to one, edit or remove it.
+    ListNotes,
+    /// Goes to the next or previous note.
+    GoToNote {
+        /// `true` for the previous note.
+        back: bool,
+    },
     /// Redraws the screen.
     Redraw,
     /// Stops a search, or clears the selected time range.
@@ -160,6 +169,10 @@ const LINES: &[Line] = &[
     more(Char(')'), MoveDivider(2)),
     (Key::with_control(KeyCode::Left), MoveDivider(-2), "", ""),
     (Key::with_control(KeyCode::Right), MoveDivider(2), "", ""),
+    line(Char('b'), EditNote, "b", "note on the current event or the selected time range"),
+    line(Char('B'), ListNotes, "B", "list of notes: go to one, edit, remove"),
+    line(Char('\''), GoToNote { back: false }, "' \"", "next, previous note"),
+    more(Char('"'), GoToNote { back: true }),
     line(Char('g'), GoToTime, "g", "go to a time: seconds, or +seconds from the start"),
     line(Char('/'), EditFilter, "/", "filter: event.name =~ \"sched_*\" && tracefile.cpu == 1"),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
@@ -214,7 +227,10 @@ impl Action {
             | OfProcess { .. }
             | Select
             | ZoomToSelection
-            | MoveDivider(_) => false,
+            | MoveDivider(_)
+            | EditNote
+            | ListNotes
+            | GoToNote { .. } => false,
         }
     }
 }

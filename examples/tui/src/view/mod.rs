@@ -1,5 +1,6 @@
 //! The viewers of this crate, and drawing in general.
 
+use ltt_read::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -57,10 +58,11 @@ pub fn split(session: &Session, area: Rect) -> (Rect, Rect) {
 /// or a column of the charts.
 pub fn chart_spot(session: &Session, area: Rect, at: Position) -> Spot {
     let (left, chart) = split(session, area);
-    let mut spot = Spot::default();
-    spot.column = at.x.checked_sub(chart.x).filter(|_| chart.contains(at));
-    spot.is_divider = left.contains(at) && at.x + 1 == left.right();
-    spot
+    Spot {
+        column: at.x.checked_sub(chart.x).filter(|_| chart.contains(at)),
+        is_divider: left.contains(at) && at.x + 1 == left.right(),
+        ..Spot::default()
+    }
 }
 
 /// Fills an area with the background of charts.
@@ -86,8 +88,30 @@ pub fn strip(look: Look, line: Rect, buffer: &mut Buffer, cells: &[Option<Cell>]
     }
 }
 
-/// Marks the current time and the selected time range in a chart.
+/// Returns the columns of charts with notes: the one of each instant, and those of the start
+/// and the end of each time range, as far as they are in the time window.
+pub fn note_columns(session: &Session) -> Vec<(usize, Option<usize>)> {
+    let (axis, window) = (session.axis(), session.tab.window());
+    let Some(notes) = session.notes.all() else { return Vec::new() };
+    let column = |time: Timestamp| {
+        let last = Timestamp::from_ns(window.end().as_ns().saturating_sub(1));
+        axis.column(time.clamp(window.start(), last)).unwrap_or(0)
+    };
+    let notes = notes.overlapping(window.start()..window.end());
+    let columns =
+        notes.map(|(_, note)| (column(note.start()), note.range().map(|_| column(note.last()))));
+    columns.collect()
+}
+
+/// Marks the current time, the selected time range and notes in a chart.
 pub fn marker(session: &Session, look: Look, chart: Rect, buffer: &mut Buffer) {
+    for (start, end) in note_columns(session) {
+        for column in [start, end.unwrap_or(start)] {
+            let x = chart.x.saturating_add(column as u16);
+            let line = Rect { x, width: 1, ..chart }.intersection(chart);
+            buffer.set_style(line.intersection(buffer.area), look.note_column());
+        }
+    }
     if let Some(columns) = session.selected_columns() {
         let [start, end] = [columns.start, columns.end].map(|column| column as u16);
         let width = end.min(chart.width).saturating_sub(start);

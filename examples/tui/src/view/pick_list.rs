@@ -15,6 +15,9 @@ pub struct PickList {
     /// The items: label and explanation.
     items: Vec<(String, String)>,
     scroll: Scroll,
+    /// The keys with other meanings than picking.
+    keys: &'static [char],
+    hint: &'static str,
     /// The area in which the list was drawn.
     area: Rect,
 }
@@ -26,6 +29,8 @@ pub enum Picked {
     Going,
     /// The item at this index was picked.
     Item(usize),
+    /// The user pressed one of the list's own keys at the item of this index.
+    Key(char, usize),
     /// The user picks no item.
     Cancelled,
 }
@@ -40,7 +45,22 @@ impl PickList {
         items: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
         let items = items.into_iter().collect();
-        PickList { title: title.into(), items, scroll: Scroll::default(), area: Rect::ZERO }
+        let hint = "Enter picks, Esc leaves";
+        let (scroll, area) = (Scroll::default(), Rect::ZERO);
+        PickList { title: title.into(), items, scroll, keys: &[], hint, area }
+    }
+
+    /// Adds keys of its own, with a hint that explains all keys.
+    #[must_use]
+    pub fn with_keys(self, keys: &'static [char], hint: &'static str) -> Self {
+        PickList { keys, hint, ..self }
+    }
+
+    /// Selects an item.
+    #[must_use]
+    pub fn with_selected(mut self, item: usize) -> Self {
+        self.scroll.go(Move::To(item), self.items.len());
+        self
     }
 
     /// Handles a key: moves the selection, or ends picking. Digits pick one of the first nine
@@ -51,6 +71,9 @@ impl PickList {
             KeyCode::Esc => return Picked::Cancelled,
             KeyCode::Char('c' | 'g') if control => return Picked::Cancelled,
             KeyCode::Char('q') => return Picked::Cancelled,
+            KeyCode::Char(c) if !control && self.keys.contains(&c) && !self.items.is_empty() => {
+                return Picked::Key(c, self.scroll.selected);
+            }
             KeyCode::Enter if self.items.is_empty() => return Picked::Cancelled,
             KeyCode::Enter => return Picked::Item(self.scroll.selected),
             KeyCode::Char(c @ '1'..='9') => {
@@ -89,7 +112,10 @@ impl PickList {
         let chars = |text: &String| text.chars().count() as u16;
         let label = self.items.iter().map(|(label, _)| chars(label)).max().unwrap_or(0);
         let detail = self.items.iter().map(|(_, detail)| chars(detail)).max().unwrap_or(0);
-        let wanted = (label + detail + 9).max(chars(&self.title) + 4).max(LEAST_WIDTH);
+        let wanted = (label + detail + 9)
+            .max(chars(&self.title) + 4)
+            .max(self.hint.len() as u16 + 4)
+            .max(LEAST_WIDTH);
         let (width, height) = (wanted.min(area.width), self.items.len() as u16 + 2);
         let height = height.min(area.height);
         let inside = Rect {
@@ -116,10 +142,9 @@ impl PickList {
             put(buffer, line, line.x.saturating_add(5), y, text, style);
             put(buffer, line, line.x.saturating_add(7).saturating_add(label), y, more, style);
         }
-        let hint = "Enter picks, Esc leaves";
         if height > 1 {
             let y = inside.bottom() - 1;
-            put(buffer, inside, inside.x.saturating_add(2), y, hint, look.canvas());
+            put(buffer, inside, inside.x.saturating_add(2), y, self.hint, look.canvas());
         }
     }
 }

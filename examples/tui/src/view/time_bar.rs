@@ -3,8 +3,9 @@
 use ltt_read::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
 
-use super::{marker, put, split};
+use super::{marker, note_columns, put, split};
 use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{length, step};
@@ -29,6 +30,14 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         at = next;
     }
     marker(session, look, chart, buffer);
+    let (sign, style) = look.note();
+    for (start, end) in note_columns(session) {
+        let line = Style::new().add_modifier(Modifier::UNDERLINED);
+        let width = end.map_or(0, |end| end + 1 - start) as u16;
+        let range = Rect { x: chart.x.saturating_add(start as u16), width, ..chart };
+        buffer.set_style(range.intersection(chart).intersection(buffer.area), line);
+        put(buffer, chart, range.x, area.y, &sign.to_string(), style);
+    }
 }
 
 /// Formats a time after the start, with the precision of the marks' distance.
