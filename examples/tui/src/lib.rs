@@ -29,6 +29,7 @@ pub mod session;
 mod signals;
 mod statistics_tree;
 pub mod tab_notes;
+mod stop;
 pub mod terminal;
 pub mod time_text;
 pub mod traceset_change;

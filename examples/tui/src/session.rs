@@ -53,6 +53,8 @@ pub struct Session {
     /// The width of charts, in columns of the screen.
     pub chart_width: u16,
     search: Option<Search>,
+    /// The direction of the search that the user has stopped: `true` for backwards.
+    pub(crate) stopped_search: Option<bool>,
     overview: Overview,
     statistics_tree: StatisticsTree,
     /// A message to the user, such as the result of the last search.
@@ -172,6 +174,7 @@ impl Session {
             label_width: 0,
             chart_width: 1,
             search: None,
+            stopped_search: None,
             message: None,
             failures: Vec::new(),
             notices: Vec::new(),
@@ -190,6 +193,7 @@ impl Session {
         let span = context.contexts().time_span();
         let span = span.ok_or_else(|| OpenError::NoTime(self.name.clone()))?;
         self.stop_search();
+        self.stopped_search = None;
         self.scheduler.stop_all();
         self.reader.stop_all();
         self.scheduler.replace_context(context);
@@ -367,6 +371,7 @@ impl Session {
             return Ok(());
         };
         self.stop_search();
+        self.stopped_search = None;
         let place = self.place();
         let (scheduler, kernel) = (&mut self.scheduler, self.kernel);
         self.search = Some(match back {
@@ -376,6 +381,11 @@ impl Session {
         let which = if back { "previous" } else { "next" };
         self.message = Some(format!("searching for the {which} event of {name} … (Esc stops)"));
         Ok(())
+    }
+
+    /// Returns whether the running search is for the previous event; `None` without a search.
+    pub(crate) fn search_direction(&self) -> Option<bool> {
+        self.search.as_ref().map(Search::is_backward)
     }
 
     /// Cancels the search for an event. Returns `false` if none is running.
@@ -399,8 +409,19 @@ impl Session {
         let is_read = is_something(&list) || is_something(&charts);
         // Without events to read, there is time to wait for the tree.
         let left = if is_read { Duration::ZERO } else { time.saturating_sub(begin.elapsed()) };
+        self.serve_tree(left) || is_read
+    }
+
+    /// Builds the tree of statistics if it is visible, and waits for it for at most this time.
+    /// Returns `true` if something has changed or there is more to do.
+    pub(crate) fn serve_tree(&mut self, time: Duration) -> bool {
         let (number, statistics) = self.statistics();
-        self.statistics_tree.serve(number, statistics, self.traceset(), left) || is_read
+        self.statistics_tree.serve(number, statistics, self.traceset(), time)
+    }
+
+    /// Returns `true` if requests are pending, other than computations in the background.
+    pub(crate) fn needs_service(&self) -> bool {
+        self.reader.needs_service() || self.scheduler.needs_service()
     }
 
     /// Shows the result of a search when it is complete.

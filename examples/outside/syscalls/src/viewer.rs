@@ -129,6 +129,10 @@ impl Viewer for SyscallsView {
         Ok(())
     }
 
+    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        self.found.resume(&mut session.scheduler, session.kernel)
+    }
+
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
         self.found.clear();
     }

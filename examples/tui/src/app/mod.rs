@@ -126,10 +126,18 @@ impl App {
         &self.tabs[self.current].session
     }
 
-    /// Serves requests of the current tab for about this time. Returns `true` if something has
-    /// changed or there is more to do.
+    /// Serves requests for about this time: those of the current tab; if it has none, those of
+    /// another tab; if no tab has any, the computations in the background. Returns `true` if
+    /// something has changed or there is more to do.
     pub fn service(&mut self, time: Duration) -> bool {
-        self.tabs[self.current].session.service(time)
+        let order = std::iter::once(self.current).chain(0..self.tabs.len());
+        let busy = order.into_iter().find(|tab| self.tabs[*tab].session.needs_service());
+        let tab = busy.unwrap_or(self.current);
+        let is_busy = self.tabs[tab].session.service(time);
+        // The tree of the current tab is built on a thread.
+        let tree =
+            tab != self.current && self.tabs[self.current].session.serve_tree(Duration::ZERO);
+        is_busy || tree
     }
 
     /// Shows the message of an error.
@@ -283,8 +291,16 @@ impl App {
                 session.divider = Some(session.label_width.saturating_add_signed(by));
             }
             Action::Stop => {
-                if !session.stop_search() {
-                    session.clear_selection();
+                if page.stop() {
+                    self.message = Some("stopped: r continues".to_owned());
+                } else {
+                    page.session.clear_selection();
+                }
+            }
+            Action::Continue => {
+                let resumed = page.resume();
+                if self.note(resumed) == Some(false) {
+                    self.message = Some("nothing was stopped".to_owned());
                 }
             }
             Action::Redraw => self.needs_clear = true,

@@ -183,12 +183,44 @@ impl TabPage {
         for (at, area) in self.areas(area) {
             self.viewers[at].viewer.update(&mut self.session, below_heading(area))?;
         }
+        if self.viewers.iter().any(|instance| instance.is_stopped) {
+            // A movement or another time window has led to new requests.
+            let owners = self.session.busy_owners();
+            let stopped = self.viewers.iter_mut().filter(|instance| instance.is_busy(&owners));
+            stopped.for_each(|instance| instance.is_stopped = false);
+        }
         Ok(())
+    }
+
+    /// Stops all requests. Returns `false` if there were none.
+    pub(super) fn stop(&mut self) -> bool {
+        let is_searching = self.session.search_direction().is_some();
+        let owners = self.session.stop();
+        for instance in &mut self.viewers {
+            if instance.is_busy(&owners) {
+                instance.is_stopped = true;
+                instance.viewer.stop(&mut self.session);
+            }
+        }
+        is_searching || !owners.is_empty()
+    }
+
+    /// Continues what was stopped. Returns `false` if nothing was.
+    pub(super) fn resume(&mut self) -> Result<bool, SubmitError> {
+        let mut has_resumed = self.session.resume_search()?;
+        for instance in &mut self.viewers {
+            if std::mem::take(&mut instance.is_stopped) {
+                instance.viewer.resume(&mut self.session)?;
+                has_resumed = true;
+            }
+        }
+        Ok(has_resumed)
     }
 
     /// Lets all viewers drop their data after a change of the traces.
     pub(super) fn reset(&mut self, change: &TracesetChange) {
         for instance in &mut self.viewers {
+            instance.is_stopped = false;
             instance.viewer.reset(&mut self.session, change);
         }
     }
@@ -213,10 +245,14 @@ impl TabPage {
             let title = format!(" {} {} ", at + 1, instance.kind().title());
             let x = put(buffer, line, line.x, line.y, &title, style);
             let x = put(buffer, line, x + 1, line.y, &viewer.note(&self.session), look.faint());
-            if viewer.progress() < 1.0 {
-                let progress = format!("{:.0} %", viewer.progress() * 100.0);
-                put(buffer, line, x + 2, line.y, &progress, look.heading());
-            }
+            let percent = format!("{:.0} %", viewer.progress() * 100.0);
+            let progress = match (instance.is_stopped, viewer.progress() < 1.0) {
+                (true, true) => format!("stopped at {percent}: incomplete, r continues"),
+                (true, false) => "stopped: incomplete, r continues".to_owned(),
+                (false, true) => percent,
+                (false, false) => String::new(),
+            };
+            put(buffer, line, x + 2, line.y, &progress, look.heading());
             let area = below_heading(area);
             if area.height > 0 {
                 viewer.draw(&self.session, Pane { area, look, has_focus }, buffer);

@@ -83,8 +83,11 @@ pub enum Action {
     },
     /// Redraws the screen.
     Redraw,
-    /// Stops a search, or clears the selected time range.
+    /// Stops all requests and the search of the tab. If there are none, clears the selected time
+    /// range.
     Stop,
+    /// Continues what was stopped.
+    Continue,
     /// Suspends the program until a shell continues it.
     Suspend,
 }
@@ -198,7 +201,8 @@ const LINES: &[Line] = &[
     line(Char('x'), Close, "x", "close the tab"),
     line(Char('>'), OtherTab(1), "< >", "previous, next tab"),
     more(Char('<'), OtherTab(-1)),
-    line(KeyCode::Esc, Stop, "Esc", "stop a search, or clear the selected time range"),
+    line(KeyCode::Esc, Stop, "Esc", "stop reading and searching, or clear the selected time range"),
+    line(Char('r'), Continue, "r", "continue what was stopped"),
     (Key::control('l'), Redraw, "Ctrl-L Ctrl-Z", "redraw the screen; suspend the program"),
     (Key::control('z'), Suspend, "", ""),
     (Key::control('c'), Quit, "", ""),
@@ -217,6 +221,7 @@ impl Action {
             | GoToTime
             | Open
             | AddTrace
+            | Continue
             | RemoveTrace
             | Clone
             | Close

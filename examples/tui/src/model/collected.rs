@@ -1,12 +1,12 @@
 //! Results that are collected from the events of a time window.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
 
 use ltt_read::Timestamp;
-use lttv_context::{EventCall, Handle, Level};
+use lttv_context::{EventCall, Handle, Level, TracesetPosition};
 use lttv_requests::views::TimeWindow;
-use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError};
+use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, Start, SubmitError};
 use lttv_state::kernel::KernelState;
 
 /// A result that is collected from events, with the state after them.
@@ -23,6 +23,9 @@ pub struct Soon<C> {
     window: TimeWindow,
     /// The time up to which the window has been read.
     reached: Timestamp,
+    is_complete: bool,
+    /// The position of a collected event, and the number of events collected from there on.
+    mark: Option<(TracesetPosition, u64)>,
 }
 
 /// The collection of a result from a time window, by a request.
@@ -60,25 +63,82 @@ impl<C: Collect> Collected<C> {
             return Ok(());
         }
         scheduler.cancel_owner(self.owner);
-        let now = Soon { found: C::default(), window, reached: window.start() };
-        let now = Rc::new(RefCell::new(now));
-        self.now = Some(now.clone());
+        let now = Soon {
+            found: C::default(),
+            window,
+            reached: window.start(),
+            is_complete: false,
+            mark: None,
+        };
+        self.now = Some(Rc::new(RefCell::new(now)));
+        self.collect(scheduler, kernel)
+    }
+
+    /// Collects what is missing, after the request was cancelled.
+    ///
+    /// # Errors
+    ///
+    /// If the traceset has changed since then.
+    pub fn resume(
+        &mut self,
+        scheduler: &mut Scheduler<'static>,
+        kernel: Handle<KernelState>,
+    ) -> Result<(), SubmitError> {
+        match self.now.as_ref().is_some_and(|now| !now.borrow().is_complete) {
+            true => {
+                scheduler.cancel_owner(self.owner);
+                self.collect(scheduler, kernel)
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Requests the events of the window that have not been collected.
+    fn collect(
+        &self,
+        scheduler: &mut Scheduler<'static>,
+        kernel: Handle<KernelState>,
+    ) -> Result<(), SubmitError> {
+        let Some(now) = self.now.clone() else { return Ok(()) };
+        let (window, mark) = (now.borrow().window, now.borrow().mark.clone());
+        let (place, mut skip) = match mark {
+            Some((position, events)) => (Start::from(position), events),
+            None => (Start::from(window.start()), 0),
+        };
         let [event, end] = [(); 2].map(|()| now.clone());
-        let reached = Rc::new(std::cell::Cell::new(window.start()));
+        let reached = Rc::new(Cell::new(now.borrow().reached));
         let latest = reached.clone();
-        let request =
-            EventsRequest::new(self.owner).starting_at(window.start()).until(window.end());
+        let is_new = Rc::new(Cell::new(false));
+        let is_first = is_new.clone();
+        let request = EventsRequest::new(self.owner).starting_at(place).until(window.end());
         let request = request
+            .before_chunk(Level::Traceset, move |_, _| is_new.set(true))
             .on_every_event(move |call, _| {
+                // A clock may go back. From a position on, such events are not left out.
+                if call.event.timestamp().is_some_and(|time| time < window.start()) {
+                    return;
+                }
+                if skip > 0 {
+                    skip -= 1;
+                    return;
+                }
                 reached.set(call.time());
+                let now = &mut *event.borrow_mut();
+                if is_first.take() {
+                    now.mark = Some((call.position(), 0));
+                }
+                if let Some((_, events)) = &mut now.mark {
+                    *events += 1;
+                }
                 if let Some(kernel) = call.extensions.get(kernel) {
-                    event.borrow_mut().found.event(kernel, call);
+                    now.found.event(kernel, call);
                 }
             })
             .after_chunk(Level::Traceset, move |_, _| now.borrow_mut().reached = latest.get())
             .after_request(move |_, _, reason| {
                 if !matches!(reason, FinishReason::Cancelled | FinishReason::Panicked) {
-                    end.borrow_mut().reached = window.end();
+                    let now = &mut *end.borrow_mut();
+                    (now.reached, now.is_complete) = (window.end(), true);
                 }
             });
         scheduler.submit(request)?;

@@ -68,6 +68,10 @@ pub struct EventList {
     pending: isize,
     /// `true` if the filters use the kernel state.
     asks_state: bool,
+    /// The last place that the list was asked to show.
+    place: Place,
+    /// `true` if the user has stopped the requests.
+    is_stopped: bool,
     /// The number of events tested by the filters since the list was last filled again;
     /// `None` without filters.
     tested: Option<Rc<Cell<u64>>>,
@@ -78,6 +82,13 @@ pub struct EventList {
 enum Edge {
     First,
     Last,
+}
+
+/// A place in the traceset.
+#[derive(Debug, Clone)]
+enum Place {
+    Start(Start),
+    End,
 }
 
 impl EventList {
@@ -94,6 +105,8 @@ impl EventList {
             height: 1,
             pending: 0,
             asks_state: false,
+            place: Place::Start(Start::Begin),
+            is_stopped: false,
             tested: None,
         }
     }
@@ -174,7 +187,40 @@ impl EventList {
                 filters.iter().all(|filters| filters.matches(call))
             });
         }
-        let request = self.table.show(place);
+        self.show(servers, place)
+    }
+
+    /// Takes note that the requests were cancelled. The list requests no rows until it is moved.
+    pub fn stop(&mut self) {
+        (self.is_stopped, self.pending) = (true, 0);
+    }
+
+    /// Returns `true` if the requests were stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+
+    /// Requests the rows that are missing, after the list was stopped.
+    ///
+    /// # Errors
+    ///
+    /// Never while the traceset stays the same.
+    pub fn resume(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
+        self.is_stopped = false;
+        // Without a selection, the rows are those of an earlier request or not complete.
+        if self.selected.is_some() || self.found_nothing().is_some() {
+            return self.get_on(servers);
+        }
+        match self.place.clone() {
+            Place::Start(place) => self.show(servers, place),
+            Place::End => self.go_to_end(servers),
+        }
+    }
+
+    /// Shows the events from a place on.
+    fn show(&mut self, servers: &mut Servers<'_>, place: Start) -> Result<(), SubmitError> {
+        let request = self.table.show(place.clone());
+        self.place = Place::Start(place);
         self.restart(servers, request, Edge::First)
     }
 
@@ -196,8 +242,7 @@ impl EventList {
             self.select(after);
             return Ok(());
         }
-        let request = self.table.show(time);
-        self.restart(servers, request, Edge::First)
+        self.show(servers, Start::from(time))
     }
 
     /// Selects the event at a position, or the first one after it.
@@ -218,8 +263,7 @@ impl EventList {
             self.select(after);
             return Ok(());
         }
-        let request = self.table.show(position);
-        self.restart(servers, request, Edge::First)
+        self.show(servers, Start::from(position))
     }
 
     /// Selects the last event.
@@ -230,6 +274,7 @@ impl EventList {
     pub fn go_to_end(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
         let end = TracesetPosition::end(servers.reader.context().traceset());
         let request = self.table.show_before(&end);
+        self.place = Place::End;
         self.restart(servers, request, Edge::Last)
     }
 
@@ -252,6 +297,7 @@ impl EventList {
     pub fn go_by(&mut self, rows: isize) {
         let pending = std::mem::take(&mut self.pending);
         let Some(at) = self.selected_at() else { return };
+        self.is_stopped &= rows == 0;
         let target = (at as isize).saturating_add(rows).saturating_add(pending);
         let last = self.rows().len() as isize - 1;
         let reached = target.clamp(0, last.max(0));
@@ -269,7 +315,7 @@ impl EventList {
     ///
     /// Never while the traceset stays the same.
     pub fn get_on(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
-        if self.table.is_busy() {
+        if self.table.is_busy() || self.is_stopped {
             return Ok(());
         }
         let rows = self.rows().len();
@@ -323,6 +369,7 @@ impl EventList {
         edge: Edge,
     ) -> Result<(), SubmitError> {
         (self.selected, self.edge, self.pending, self.above) = (None, edge, 0, 0);
+        self.is_stopped = false;
         if let Some(tested) = &self.tested {
             tested.set(0);
         }

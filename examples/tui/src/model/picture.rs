@@ -58,6 +58,23 @@ impl<K: KernelKey> Picture<K> {
         Ok(())
     }
 
+    /// Requests what is missing in the chart, after its requests were cancelled.
+    ///
+    /// # Errors
+    ///
+    /// Never: the request contains no position.
+    pub fn resume(
+        &mut self,
+        scheduler: &mut Scheduler<'static>,
+        kernel: Handle<KernelState>,
+    ) -> Result<(), SubmitError> {
+        if let Some((_, chart)) = self.now.as_ref().filter(|(_, chart)| chart.missing().is_some()) {
+            scheduler.cancel_owner(self.owner);
+            scheduler.submit(chart.request(self.owner, kernel))?;
+        }
+        Ok(())
+    }
+
     /// Removes the chart. Its requests must have ended.
     pub fn clear(&mut self) {
         (self.now, self.before) = (None, None);

@@ -90,6 +90,11 @@ impl Search {
         Ok(Search { owner, found: Found::Previous(table) })
     }
 
+    /// Returns `true` if the search is for the previous event.
+    pub fn is_backward(&self) -> bool {
+        matches!(self.found, Found::Previous(_))
+    }
+
     /// Returns the state of the search.
     pub fn outcome(&self) -> Outcome {
         let (is_over, position) = match &self.found {

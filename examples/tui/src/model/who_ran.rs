@@ -38,6 +38,11 @@ impl WhoRan {
         WhoRan { owner, known: Rc::default(), requested: Vec::new() }
     }
 
+    /// Lets the positions be requested again that are not known.
+    pub fn resume(&mut self) {
+        self.requested.clear();
+    }
+
     /// Removes all answers. The requests must have ended.
     pub fn clear(&mut self) {
         self.known = Rc::default();

@@ -149,6 +149,10 @@ impl Viewer for ControlFlowView {
         Ok(())
     }
 
+    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        self.picture.resume(&mut session.scheduler, session.kernel)
+    }
+
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
         self.picture.clear();
         self.order.clear();

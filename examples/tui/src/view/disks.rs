@@ -70,6 +70,10 @@ impl Viewer for DisksView {
         Ok(())
     }
 
+    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        self.found.resume(&mut session.scheduler, session.kernel)
+    }
+
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
         self.found.clear();
     }

@@ -143,7 +143,7 @@ impl Viewer for EventListView {
             list.go_to_time(&mut session.servers(), time)?;
         }
         list.get_on(&mut session.servers())?;
-        if !list.is_busy() {
+        if !list.is_busy() && !list.is_stopped() {
             let rows = list.rows();
             let shown = rows.range(list.visible()).map(|row| (row.position.clone(), row.time));
             self.who_ran.ask(&mut session.scheduler, session.kernel, shown)?;
@@ -153,6 +153,16 @@ impl Viewer for EventListView {
             self.report(session);
         }
         Ok(())
+    }
+
+    fn stop(&mut self, _: &mut Session) {
+        self.list.stop();
+        self.is_moving = false;
+    }
+
+    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        self.who_ran.resume();
+        self.list.resume(&mut session.servers())
     }
 
     fn reset(&mut self, session: &mut Session, change: &TracesetChange) {
@@ -213,6 +223,9 @@ impl Viewer for EventListView {
     }
 
     fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
+        if self.list.is_stopped() {
+            self.resume(session)?;
+        }
         let list = &mut self.list;
         match to {
             Move::Rows(by) | Move::View { rows: by, .. } => list.go_by(by),

@@ -66,7 +66,7 @@ impl HistogramView {
     /// Starts counting again for the columns of the session, unless nothing has changed.
     fn recount(&mut self, session: &mut Session, is_filter_new: bool) -> Result<(), SubmitError> {
         let axis = session.axis();
-        let histogram = match &mut self.counted {
+        match &mut self.counted {
             Some((known, histogram)) if known.columns() == axis.columns() => {
                 if *known == axis && !is_filter_new {
                     return Ok(());
@@ -76,13 +76,17 @@ impl HistogramView {
                     histogram.clear();
                 }
                 *known = axis;
-                histogram
             }
             counted => {
-                let histogram = Histogram::new(axis.window(), axis.columns());
-                &mut counted.insert((axis, histogram)).1
+                *counted = Some((axis, Histogram::new(axis.window(), axis.columns())));
             }
-        };
+        }
+        self.count_missing(session)
+    }
+
+    /// Requests the counts that are not known.
+    fn count_missing(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        let Some((_, histogram)) = &self.counted else { return Ok(()) };
         session.scheduler.cancel_owner(self.owner);
         for missing in histogram.missing() {
             let request = histogram.request(self.owner, missing);
@@ -106,6 +110,10 @@ impl Viewer for HistogramView {
     fn update(&mut self, session: &mut Session, _: Rect) -> Result<(), SubmitError> {
         let is_filter_new = session.tab.take_changes(self.id).filter;
         self.recount(session, is_filter_new)
+    }
+
+    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        self.count_missing(session)
     }
 
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {

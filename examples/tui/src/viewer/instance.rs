@@ -1,5 +1,6 @@
 //! Viewers of a tab, with everything that ends with them.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use lttv_requests::Owner;
@@ -59,6 +60,8 @@ pub(crate) struct Instance {
     pub(crate) viewer: Box<dyn Viewer>,
     links: Links,
     pub(crate) is_shown: bool,
+    /// `true` if the user has stopped its requests, so that its data is incomplete.
+    pub(crate) is_stopped: bool,
 }
 
 impl Instance {
@@ -68,7 +71,7 @@ impl Instance {
         viewer: Box<dyn Viewer>,
         links: Links,
     ) -> Self {
-        Instance { id, kind, viewer, links, is_shown: true }
+        Instance { id, kind, viewer, links, is_shown: true, is_stopped: false }
     }
 
     /// Returns its identity.
@@ -79,6 +82,11 @@ impl Instance {
     /// Returns its kind.
     pub(crate) fn kind(&self) -> &ViewerKind {
         &self.kind
+    }
+
+    /// Returns `true` if it has requests among those of these owners.
+    pub(crate) fn is_busy(&self, owners: &HashSet<Owner>) -> bool {
+        self.links.owners.iter().any(|owner| owners.contains(owner))
     }
 
     /// Cancels its requests, and drops it.

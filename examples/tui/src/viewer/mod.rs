@@ -93,6 +93,23 @@ pub trait Viewer: fmt::Debug {
         Ok(())
     }
 
+    /// Takes note that the user has stopped all requests of the tab, which were cancelled. The
+    /// viewer requests nothing until the user moves in it or changes what it shows, or until
+    /// [`resume`](Self::resume).
+    fn stop(&mut self, session: &mut Session) {
+        let _ = session;
+    }
+
+    /// Requests the data that is missing, after [`stop`](Self::stop).
+    ///
+    /// # Errors
+    ///
+    /// If a request is refused.
+    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        let _ = session;
+        Ok(())
+    }
+
     /// Drops all data, since the traces of the tab have changed. The requests of the viewer were
     /// cancelled; the next [`update`](Self::update) requests the data again.
     fn reset(&mut self, session: &mut Session, change: &TracesetChange);

@@ -1,0 +1,150 @@
+//! Stopping the requests of a tab, and continuing them.
+
+mod support;
+
+use std::time::Duration;
+
+use lttv_tui::look::Look;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use support::Screen;
+
+/// Opens all viewers, with the focus on the control flow.
+fn screen() -> Screen {
+    let mut screen = Screen::open(160, 100, Look::True);
+    screen.type_text("567");
+    screen.press(KeyCode::Tab);
+    screen.press(KeyCode::Tab);
+    screen
+}
+
+/// Presses a key without waiting for its effects.
+fn press(screen: &mut Screen, code: KeyCode) {
+    screen.app.key(KeyEvent::new(code, KeyModifiers::NONE));
+    screen.draw();
+}
+
+/// Serves requests a little.
+fn serve(screen: &mut Screen, times: usize) {
+    (0..times).for_each(|_| _ = screen.app.service(Duration::ZERO));
+}
+
+/// Returns the number of requests that have not ended.
+fn pending(screen: &Screen) -> usize {
+    let session = screen.app.session();
+    session.scheduler.pending().len() + session.reader.pending().len()
+}
+
+#[test]
+fn stopped_viewers_say_so_and_continue_with_what_is_missing() {
+    let mut whole = screen();
+    whole.type_text("0");
+    let expected = whole.lines();
+    for times in [0, 1, 2, 5, 20, 100, 400] {
+        let mut screen = screen();
+        press(&mut screen, KeyCode::Char('0'));
+        serve(&mut screen, times);
+        assert!(pending(&screen) > 0, "{times}");
+        press(&mut screen, KeyCode::Esc);
+        assert_eq!(pending(&screen), 0);
+        // Nothing is requested by itself.
+        screen.settle();
+        assert_eq!(pending(&screen), 0);
+        assert!(screen.line_with("stopped: r continues").is_some());
+        let signs = screen.lines().into_iter().filter(|line| line.contains("r continues"));
+        let signs: Vec<_> = signs.filter(|line| line.contains("incomplete")).collect();
+        assert!(!signs.is_empty(), "{times}\n{}", screen.text());
+        assert!(signs.iter().all(|line| line.contains("stopped")), "{signs:#?}");
+        assert_ne!(screen.lines(), expected);
+        // The background is not stopped.
+        assert_eq!(screen.app.session().background_progress(), 1.0);
+        // Continue, stop again, continue.
+        press(&mut screen, KeyCode::Char('r'));
+        assert!(pending(&screen) > 0);
+        serve(&mut screen, times);
+        press(&mut screen, KeyCode::Esc);
+        screen.type_text("r");
+        for (line, expected) in screen.lines().iter().zip(&expected) {
+            assert_eq!(line, expected, "{times}");
+        }
+    }
+}
+
+#[test]
+fn another_window_is_read_after_a_stop() {
+    let mut screen = screen();
+    press(&mut screen, KeyCode::Char('0'));
+    serve(&mut screen, 3);
+    press(&mut screen, KeyCode::Esc);
+    assert!(screen.line_with("incomplete").is_some());
+    screen.type_text("+");
+    assert!(screen.line_with("incomplete").is_none(), "{}", screen.text());
+    assert_eq!(screen.lines(), {
+        let mut whole = self::screen();
+        whole.type_text("0+");
+        whole.lines()
+    });
+    screen.type_text("r");
+    assert!(screen.line_with("nothing was stopped").is_some());
+}
+
+/// Returns `true` if the heading of the event list says that it is stopped.
+fn list_is_stopped(screen: &Screen) -> bool {
+    let heading = screen.line_with(" 1 Events").expect("a list");
+    heading.contains("stopped: incomplete, r continues")
+}
+
+#[test]
+fn a_list_that_searches_matches_is_stopped_and_continued() {
+    let nothing = "no event matches this filter (read 6087 events)";
+    let mut screen = screen();
+    "/event.name == \"sched_swicth\"".chars().for_each(|c| press(&mut screen, KeyCode::Char(c)));
+    press(&mut screen, KeyCode::Enter);
+    assert!(screen.line_with(" 1 Events  searching").is_some(), "{}", screen.text());
+    press(&mut screen, KeyCode::Esc);
+    screen.settle();
+    assert!(list_is_stopped(&screen), "{}", screen.text());
+    screen.press(KeyCode::BackTab);
+    assert!(screen.line_with("no event matches").is_none());
+    screen.type_text("r");
+    screen.press(KeyCode::Tab);
+    assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
+    // Moving in a stopped list asks for rows, too.
+    press(&mut screen, KeyCode::Char('/'));
+    screen.control('u');
+    press(&mut screen, KeyCode::Enter);
+    press(&mut screen, KeyCode::Esc);
+    screen.settle();
+    assert!(list_is_stopped(&screen), "{}", screen.text());
+    screen.press(KeyCode::BackTab);
+    screen.press(KeyCode::End);
+    assert!(!list_is_stopped(&screen), "{}", screen.text());
+}
+
+#[test]
+fn a_search_is_stopped_and_continued() {
+    let mut screen = screen();
+    screen.press(KeyCode::Home);
+    screen.press(KeyCode::Down);
+    let mut other = self::screen();
+    other.press(KeyCode::Home);
+    other.press(KeyCode::Down);
+    other.type_text("n");
+    let before = screen.status("current");
+    press(&mut screen, KeyCode::Char('n'));
+    serve(&mut screen, 1);
+    press(&mut screen, KeyCode::Esc);
+    screen.settle();
+    assert_eq!(screen.status("current"), before);
+    screen.type_text("r");
+    assert_eq!(screen.status("current"), other.status("current"));
+    assert_ne!(screen.status("current"), before);
+}
+
+#[test]
+fn escape_without_requests_stops_nothing() {
+    let mut screen = screen();
+    screen.press(KeyCode::Esc);
+    assert!(screen.line_with("stopped").is_none());
+    screen.type_text("r");
+    assert!(screen.line_with("nothing was stopped").is_some());
+}
