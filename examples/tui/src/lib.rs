@@ -35,3 +35,4 @@ pub mod time_text;
 pub mod traceset_change;
 pub mod view;
 pub mod viewer;
+mod words;

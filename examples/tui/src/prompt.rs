@@ -1,5 +1,7 @@
 //! A line editor.
 
+use std::ops::Range;
+
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// A line that the user edits.
@@ -38,6 +40,30 @@ impl Prompt {
     /// Returns the number of characters before the cursor.
     pub fn cursor(&self) -> usize {
         self.cursor
+    }
+
+    /// Returns the number of bytes before the cursor.
+    pub fn cursor_in_bytes(&self) -> usize {
+        self.text.iter().take(self.cursor).map(|c| c.len_utf8()).sum()
+    }
+
+    /// Replaces a range of bytes with a text, and moves the cursor to its end. Bounds within
+    /// characters, or after the end, are moved back. Does nothing if the line would be too
+    /// long.
+    pub fn replace(&mut self, bytes: Range<usize>, text: &str) {
+        let chars = |bytes: usize| {
+            let all = self.text.iter().scan(0, |end, c| {
+                *end += c.len_utf8();
+                Some(*end)
+            });
+            all.take_while(|end| *end <= bytes).count()
+        };
+        let (start, end) = (chars(bytes.start), chars(bytes.end.max(bytes.start)));
+        let added = text.chars().count();
+        if self.text.len() - (end - start) + added <= MOST {
+            self.text.splice(start..end, text.chars());
+            self.cursor = start + added;
+        }
     }
 
     /// Handles a key: edits the line, or ends editing.
@@ -89,6 +115,19 @@ mod tests {
 
     fn press(prompt: &mut Prompt, code: KeyCode) {
         _ = prompt.key(KeyEvent::new(code, KeyModifiers::NONE));
+    }
+
+    #[test]
+    fn ranges_are_replaced() {
+        let mut prompt = Prompt::new("a ñ == x");
+        prompt.replace(2..4, "event.name");
+        assert_eq!((&*prompt.text(), prompt.cursor()), ("a event.name == x", 12));
+        assert_eq!(prompt.cursor_in_bytes(), 12);
+        prompt.replace(16..99, "é");
+        assert_eq!((&*prompt.text(), prompt.cursor()), ("a event.name == é", 17));
+        assert_eq!(prompt.cursor_in_bytes(), 18);
+        prompt.replace(0..0, &"z".repeat(MOST));
+        assert_eq!(prompt.cursor(), 17);
     }
 
     #[test]

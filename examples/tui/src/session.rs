@@ -23,6 +23,7 @@ use crate::model::search::{Outcome, Search};
 use crate::overview::Overview;
 use crate::statistics_tree::StatisticsTree;
 use crate::tab_notes::TabNotes;
+use crate::words::Words;
 
 /// The data that all viewers of a tab share.
 #[derive(Debug)]
@@ -63,6 +64,7 @@ pub struct Session {
     pub failures: Vec<String>,
     /// The traces and files that were skipped as duplicates when opening.
     pub notices: Vec<String>,
+    pub(crate) words: Words,
     /// The notes on the traces.
     pub notes: TabNotes,
     /// The time span of the traceset.
@@ -178,6 +180,7 @@ impl Session {
             message: None,
             failures: Vec::new(),
             notices: Vec::new(),
+            words: Words::default(),
             notes: TabNotes::default(),
             span,
         })

@@ -33,7 +33,7 @@ impl App {
         if let Some(pick) = &mut self.pick {
             pick.list.draw(self.look, lines.viewers, buffer);
         }
-        let cursor = lines.bottom.and_then(|line| self.draw_bottom(line, buffer));
+        let cursor = lines.bottom.and_then(|line| self.draw_bottom(area, line, buffer));
         if let Some(cursor) = cursor {
             frame.set_cursor_position(cursor);
         }
@@ -56,9 +56,9 @@ impl App {
 
     /// Draws the line for questions and messages. Returns the position of the cursor if a
     /// question is open.
-    fn draw_bottom(&self, line: Rect, buffer: &mut Buffer) -> Option<Position> {
-        if let Some(question) = &self.question {
-            return Some(question.draw(self.look, line, buffer));
+    fn draw_bottom(&mut self, area: Rect, line: Rect, buffer: &mut Buffer) -> Option<Position> {
+        if let Some(question) = &mut self.question {
+            return Some(question.draw(self.look, area, line, buffer));
         }
         let page = &self.tabs[self.current];
         let message = self.message.clone().or_else(|| page.session.message.clone());

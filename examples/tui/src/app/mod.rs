@@ -20,6 +20,7 @@ use crate::view;
 use crate::view::help::Help;
 use crate::viewer::{Instance, Reply, ViewerKinds};
 
+mod completion;
 mod draw;
 mod layout;
 mod mouse;
@@ -27,6 +28,7 @@ mod notes;
 mod page;
 mod pick;
 mod question;
+mod values;
 mod viewers;
 
 /// The time for serving requests per frame, while there is work to do. The remaining time
@@ -148,12 +150,9 @@ impl App {
     /// Handles a key: passes it to the open question or list, or performs its action.
     pub fn key(&mut self, key: KeyEvent) {
         if let Some(mut question) = self.question.take() {
-            match question.prompt.key(key) {
+            match question.key(key, &mut self.tabs[self.current].session) {
                 Edit::Cancelled => {}
-                Edit::Going => {
-                    question.fault = None;
-                    self.question = Some(question);
-                }
+                Edit::Going => self.question = Some(question),
                 Edit::Done => self.answer(question),
             }
             return;
@@ -200,7 +199,7 @@ impl App {
         let reply = instance.viewer.act(action, &mut page.session);
         if let Some(Reply::Ask { title, text, is_filter }) = self.note(reply) {
             let subject = Subject::OfViewer { viewer, action, title, is_filter };
-            self.question = Some(OpenQuestion::new(subject, &text));
+            self.ask(subject, &text);
         }
     }
 
@@ -227,18 +226,17 @@ impl App {
         }
         let page = &mut self.tabs[self.current];
         let session = &mut page.session;
-        let ask = |subject, text: &str| Some(OpenQuestion::new(subject, text));
         match action {
             Action::Quit => self.is_over = true,
             Action::Help => self.help = Some(Help::default()),
             Action::EditFilter => {
                 let text = session.tab.filter().cloned().unwrap_or_default();
-                self.question = ask(Subject::Filter, &text);
+                self.ask(Subject::Filter, &text);
             }
-            Action::GoToTime => self.question = ask(Subject::Time, ""),
-            Action::Open => self.question = ask(Subject::Trace, ""),
-            Action::AddTrace => self.question = ask(Subject::MoreTraces, ""),
+            Action::AddTrace => self.ask(Subject::MoreTraces, ""),
             Action::RemoveTrace => self.pick_trace(),
+            Action::GoToTime => self.ask(Subject::Time, ""),
+            Action::Open => self.ask(Subject::Trace, ""),
             Action::Clone => match session.again() {
                 Ok(session) => self.add_tab(session),
                 Err(error) => self.message = Some(error.to_string()),
@@ -279,6 +277,8 @@ impl App {
                         Some("select a time range first: the key . or a drag".to_owned());
                 }
             }
+            Action::PickTypes => self.pick_types(),
+            Action::PickCpus => self.pick_cpus(),
             Action::EditNote => self.ask_note(),
             Action::ListNotes => self.pick_note(0),
             Action::GoToNote { back } => {

@@ -100,8 +100,11 @@ impl App {
 
     fn press(&mut self, button: MouseButton, at: Position) {
         self.drag = None;
-        // Keys answer a question, and any click closes the help.
-        if self.question.is_some() || self.help.take().is_some() {
+        if self.question.is_some() {
+            return self.click_candidate(at);
+        }
+        // Any click closes the help.
+        if self.help.take().is_some() {
             return;
         }
         if let Some(pick) = self.pick.take() {
@@ -189,8 +192,8 @@ impl App {
         if let Some(pick) = &mut self.pick {
             return pick.list.wheel(by * WHEEL_ROWS);
         }
-        if self.question.is_some() {
-            return;
+        if let Some(question) = &mut self.question {
+            return question.candidates.wheel(by * WHEEL_ROWS);
         }
         let target = self.target(at);
         let page = &mut self.tabs[self.current];

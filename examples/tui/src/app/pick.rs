@@ -4,6 +4,7 @@ use ltt_read::TraceIndex;
 use lttv_examples::notes::NoteId;
 
 use super::App;
+use super::values::Values;
 use crate::traceset_change::name;
 use crate::view::pick_list::{PickList, Picked};
 
@@ -23,6 +24,8 @@ pub(super) enum PickSubject {
     Trace,
     /// A note: the ids of the notes.
     Note(Vec<NoteId>),
+    /// Values of a property, for the filter.
+    Values(Values),
 }
 
 impl OpenPick {
@@ -75,6 +78,7 @@ impl App {
     /// Performs what picking an item demands.
     fn picked(&mut self, pick: &OpenPick, item: usize) {
         match &pick.subject {
+            PickSubject::Values(values) => self.picked_values(values, &pick.list.marked(), item),
             PickSubject::Note(ids) => {
                 if let Some(id) = ids.get(item) {
                     self.picked_note(*id);

@@ -10,6 +10,7 @@ use crate::look::Look;
 use crate::prompt::Prompt;
 use crate::session::Session;
 use crate::time_text;
+use crate::view::candidates::CandidateList;
 use crate::view::put;
 use crate::viewer::{Fault, InstanceId};
 
@@ -20,6 +21,8 @@ pub(super) struct OpenQuestion {
     pub(super) prompt: Prompt,
     /// The error in the answer.
     pub(super) fault: Option<Fault>,
+    /// The texts that can stand at the cursor of a filter.
+    pub(super) candidates: CandidateList,
 }
 
 /// The subject of a question.
@@ -65,11 +68,22 @@ impl Subject {
 impl OpenQuestion {
     /// Creates a question, with an initial text of the line.
     pub(super) fn new(subject: Subject, text: &str) -> Self {
-        OpenQuestion { subject, prompt: Prompt::new(text), fault: None }
+        OpenQuestion {
+            subject,
+            prompt: Prompt::new(text),
+            fault: None,
+            candidates: CandidateList::default(),
+        }
     }
 
     /// Draws the question and its line. Returns the position of the cursor.
-    pub(super) fn draw(&self, look: Look, line: Rect, buffer: &mut Buffer) -> Position {
+    pub(super) fn draw(
+        &mut self,
+        look: Look,
+        area: Rect,
+        line: Rect,
+        buffer: &mut Buffer,
+    ) -> Position {
         let blank = " ".repeat(line.width.into());
         put(buffer, line, line.x, line.y, &blank, Default::default());
         let x = put(buffer, line, line.x, line.y, self.subject.title(), look.heading());
@@ -79,6 +93,16 @@ impl OpenQuestion {
         let from = (self.prompt.cursor() + 1).saturating_sub(room);
         let shown: String = text.iter().skip(from).collect();
         let end = put(buffer, line, x, line.y, &shown, Default::default());
+        let at = |char: usize| x.saturating_add(char.saturating_sub(from) as u16);
+        match &self.candidates.first_or_selected() {
+            Some(first) if self.fault.is_none() => {
+                let before = self.prompt.text();
+                let start = before.get(..first.span.start as usize).unwrap_or_default();
+                let column = at(start.chars().count());
+                self.candidates.draw(look, area, line, column, buffer);
+            }
+            _ => {}
+        }
         if let Some(fault) = &self.fault {
             let at = x.saturating_add(fault.column.saturating_sub(from) as u16);
             if let Some(cell) = buffer.cell_mut((at, line.y)).filter(|_| at < line.right()) {

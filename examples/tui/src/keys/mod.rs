@@ -25,6 +25,10 @@ pub enum Action {
     Help,
     /// Opens the filter of the tab for editing.
     EditFilter,
+    /// Lists the event types, to show only some of them.
+    PickTypes,
+    /// Lists the CPUs, to show only some of them.
+    PickCpus,
     /// Asks for a time to go to.
     GoToTime,
     /// Asks for the directory of a trace, to open it in another tab.
@@ -178,6 +182,8 @@ const LINES: &[Line] = &[
     more(Char('"'), GoToNote { back: true }),
     line(Char('g'), GoToTime, "g", "go to a time: seconds, or +seconds from the start"),
     line(Char('/'), EditFilter, "/", "filter: event.name =~ \"sched_*\" && tracefile.cpu == 1"),
+    line(Char('t'), PickTypes, "t p", "pick event types, CPUs for the filter"),
+    more(Char('p'), PickCpus),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
     more(KeyCode::BackTab, Focus(-1)),
     line(Char('1'), Toggle(0), "1 … 9", "show, hide a viewer"),
@@ -233,6 +239,8 @@ impl Action {
             | Select
             | ZoomToSelection
             | MoveDivider(_)
+            | PickTypes
+            | PickCpus
             | EditNote
             | ListNotes
             | GoToNote { .. } => false,

@@ -12,6 +12,7 @@ use crate::session::Session;
 use crate::viewer::{Spot, ViewerKind};
 use lttv_examples::escape;
 
+pub mod candidates;
 pub mod control_flow;
 pub mod disks;
 pub mod event_list;

@@ -1,5 +1,7 @@
 //! A list over the viewers, from which the user picks an item.
 
+use std::collections::BTreeSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Position, Rect};
@@ -18,6 +20,8 @@ pub struct PickList {
     /// The keys with other meanings than picking.
     keys: &'static [char],
     hint: &'static str,
+    /// The items that the user has marked; `None` if items cannot be marked.
+    marks: Option<BTreeSet<usize>>,
     /// The area in which the list was drawn.
     area: Rect,
 }
@@ -47,13 +51,24 @@ impl PickList {
         let items = items.into_iter().collect();
         let hint = "Enter picks, Esc leaves";
         let (scroll, area) = (Scroll::default(), Rect::ZERO);
-        PickList { title: title.into(), items, scroll, keys: &[], hint, area }
+        PickList { title: title.into(), items, scroll, keys: &[], hint, marks: None, area }
     }
 
     /// Adds keys of its own, with a hint that explains all keys.
     #[must_use]
     pub fn with_keys(self, keys: &'static [char], hint: &'static str) -> Self {
         PickList { keys, hint, ..self }
+    }
+
+    /// Lets the user mark items, with a hint that explains all keys.
+    #[must_use]
+    pub fn with_marks(self, hint: &'static str) -> Self {
+        PickList { marks: Some(BTreeSet::new()), hint, ..self }
+    }
+
+    /// Returns the indices of the marked items.
+    pub fn marked(&self) -> Vec<usize> {
+        self.marks.iter().flatten().copied().collect()
     }
 
     /// Selects an item.
@@ -67,6 +82,14 @@ impl PickList {
     /// items.
     pub fn key(&mut self, key: KeyEvent) -> Picked {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        if let (Some(marks), KeyCode::Char(' ')) = (&mut self.marks, key.code) {
+            let selected = self.scroll.selected;
+            if !marks.remove(&selected) {
+                marks.insert(selected);
+            }
+            self.scroll.go(Move::Rows(1), self.items.len());
+            return Picked::Going;
+        }
         let to = match key.code {
             KeyCode::Esc => return Picked::Cancelled,
             KeyCode::Char('c' | 'g') if control => return Picked::Cancelled,
@@ -76,7 +99,7 @@ impl PickList {
             }
             KeyCode::Enter if self.items.is_empty() => return Picked::Cancelled,
             KeyCode::Enter => return Picked::Item(self.scroll.selected),
-            KeyCode::Char(c @ '1'..='9') => {
+            KeyCode::Char(c @ '1'..='9') if self.marks.is_none() => {
                 let at = c as usize - '1' as usize;
                 return if at < self.items.len() { Picked::Item(at) } else { Picked::Going };
             }
@@ -137,8 +160,15 @@ impl PickList {
             let style = if is_selected { look.selected() } else { look.canvas() };
             let line = Rect { y, height: 1, ..inside };
             buffer.set_style(line.intersection(buffer.area), style);
-            let number = if at < 9 { format!("{}", at + 1) } else { String::new() };
-            put(buffer, line, line.x.saturating_add(2), y, &number, style);
+            let is_marked = self.marks.as_ref().is_some_and(|marks| marks.contains(&at));
+            let number = match (is_marked, &self.marks) {
+                (true, _) => "[x]".to_owned(),
+                (false, Some(_)) => "[ ]".to_owned(),
+                (false, None) if at < 9 => (at + 1).to_string(),
+                _ => String::new(),
+            };
+            let indent = if self.marks.is_some() { 1 } else { 2 };
+            put(buffer, line, line.x.saturating_add(indent), y, &number, style);
             put(buffer, line, line.x.saturating_add(5), y, text, style);
             put(buffer, line, line.x.saturating_add(7).saturating_add(label), y, more, style);
         }
