@@ -29,7 +29,7 @@ pub fn list_fields(host: &mut Host) -> Result<(), Box<dyn Error>> {
     match host.data.style {
         Style::Text => text(&vocabulary, output)?,
         Style::Paths => paths(&vocabulary, output)?,
-        Style::Json => output.json(&json(&vocabulary))?,
+        Style::Json | Style::TypedJson => output.json(&json(&vocabulary))?,
     }
     // A closed pipe is no error: its reader needs no more output.
     let (Reader::There | Reader::Gone) = output.flush()?;

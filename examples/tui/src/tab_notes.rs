@@ -70,6 +70,21 @@ impl TabNotes {
         TabNotes { place, notes, positions: RefCell::default() }
     }
 
+    /// Reads the notes again after a change of the traces. The file stays the same as long as
+    /// one of its traces is open, so that adding a trace hides no note.
+    #[must_use]
+    pub(crate) fn reopen(&self, traceset: &Traceset) -> Self {
+        let path = self.all().map(|notes| notes.path().to_path_buf());
+        match path.map(|path| Notes::open_file(path, traceset)) {
+            Some(Ok(notes)) => TabNotes {
+                place: self.place.clone(),
+                notes: Some(Ok(notes)),
+                positions: RefCell::default(),
+            },
+            _ => TabNotes::open(self.place.clone(), traceset),
+        }
+    }
+
     /// Returns the place of the file.
     pub fn place(&self) -> &NotesPlace {
         &self.place

@@ -171,6 +171,7 @@ impl Session {
     fn set_traceset(&mut self, after: Traceset) -> Result<TracesetChange, OpenError> {
         let before = self.traceset().clone();
         self.replace_contexts(&after)?;
+        self.notes = self.notes.reopen(&after);
         let change = TracesetChange { before, after };
         self.process =
             self.process.take().and_then(|(key, name)| Some((change.process(key)?, name)));

@@ -193,3 +193,32 @@ fn notes_are_exported_as_json() {
     assert!(none.contains("\"notes\": []"), "{none}");
     assert!(!folder.exists(), "an export writes nothing");
 }
+
+#[test]
+fn notes_stay_when_a_trace_is_added() {
+    // The data directory is set in the environment, which only another process may change.
+    const CHILD: &str = "LTTV_TUI_TEST_DATA_DIRECTORY";
+    if std::env::var_os(CHILD).is_none() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let status = Command::new(std::env::current_exe().expect("the path of the test"))
+            .args(["notes_stay_when_a_trace_is_added", "--exact"])
+            .env("XDG_DATA_HOME", directory.path())
+            .env(CHILD, "1")
+            .status();
+        assert!(status.expect("the test starts").success());
+        return;
+    }
+    let mut screen = Screen::open(150, 50, Look::True);
+    screen.app.keep_notes(NotesPlace::DataDirectory);
+    screen.press(KeyCode::BackTab);
+    add(&mut screen, "of the first trace");
+    let notes = |screen: &Screen| screen.app.session().notes.all().map_or(0, |notes| notes.len());
+    assert_eq!(notes(&screen), 1);
+    screen.type_text("O");
+    screen.type_text(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/ust"));
+    screen.press(KeyCode::Enter);
+    assert_eq!(screen.app.session().traceset().traces().len(), 2);
+    assert_eq!(notes(&screen), 1);
+    add(&mut screen, "of both");
+    assert_eq!(notes(&screen), 2);
+}
