@@ -180,3 +180,28 @@ fn events_of_one_type_in_several_channels() {
     assert_eq!(passed(&traces, "event.category == a"), 6);
     assert_eq!(passed(&traces, "event.category == sched"), 0);
 }
+
+/// Traces of LTT have facilities and no channels.
+#[test]
+fn category_of_the_oldest_events_is_the_facility() {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/legacy");
+    let traces = ["smp-2003", "synth-f0.7-le-4-0-1", "synth-f0.8-be-8-8-1"];
+    for path in traces.map(|name| shared.join(name)) {
+        if !path.is_dir() {
+            eprintln!("SKIPPED: there is no {}", path.display());
+            continue;
+        }
+        let traces = open_all(&path).expect("a trace");
+        let facility = |event: &Event<'_>| {
+            let identity = &event.event_type().identity;
+            identity.namespace.as_deref().expect("a facility").to_owned()
+        };
+        check_categories(&traces, facility);
+        let names =
+            counts(&traces, |event| format!("{}.{}", facility(event), event.event_type().name()));
+        assert!(names.len() > 3, "{}", path.display());
+        for (name, expected) in names {
+            assert_eq!(passed(&traces, &format!("event.name == {name:?}")), expected, "{name}");
+        }
+    }
+}

@@ -54,7 +54,8 @@ impl KnownField {
         relations(&self.types)
     }
 
-    /// Returns the labels of enumerations, and the texts with several spellings.
+    /// Returns the labels of enumerations, and the texts with several spellings, except for
+    /// empty ones.
     pub fn labels(&self) -> Vec<&str> {
         labels(&self.types)
     }
@@ -78,13 +79,13 @@ pub(super) fn relations<'t>(types: impl IntoIterator<Item = &'t FieldType>) -> V
     all.into_iter().filter(|relation| allowed.contains(relation)).collect()
 }
 
-/// Returns the labels of several types, without duplicates.
+/// Returns the labels of several types, without duplicates and empty ones.
 pub(super) fn labels<'t>(types: impl IntoIterator<Item = &'t FieldType>) -> Vec<&'t str> {
     let mut labels: Vec<&str> = Vec::new();
     let mut known = std::collections::HashSet::new();
     for of in types {
         let mut add = |label: &'t str| {
-            if known.insert(label) {
+            if !label.is_empty() && known.insert(label) {
                 labels.push(label);
             }
         };
