@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TracefileIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_examples::notes::{MAX_TEXT_BYTES, Note, NoteId, Notes, NotesError};
+use lttv_examples::notes::{MAX_TEXT_BYTES, Note, NoteId, Notes, NotesError, TraceId};
 use proptest::prelude::*;
 use support::print_note;
 
@@ -117,6 +117,41 @@ fn notes_of_moved_traces_are_found_without_a_path() {
     notes.add(at(1, "both")).unwrap();
     notes.save().unwrap();
     assert_eq!(texts(&Notes::open(&both(ust(), copy)).unwrap()), ["both"]);
+}
+
+#[test]
+fn a_trace_that_grows_keeps_its_identifier() {
+    let dir = tempfile::tempdir().unwrap();
+    let copy = dir.path().join("copy");
+    copy_dir(&kernel(), &copy);
+    let traces = ltt_read::open_all(&copy).unwrap();
+    let id = TraceId::of(&traces[0]);
+    // The files as they were after the first packet of each tracefile.
+    let mut earlier = Vec::new();
+    for number in 0..traces[0].tracefiles().len() {
+        let packets = traces[0].packet_index(TracefileIndex(number)).entries();
+        if let [first, _, ..] = packets {
+            let path = traces[0].tracefiles()[number].files().next().unwrap().to_owned();
+            earlier.push((path, first.offset + first.size));
+        }
+    }
+    assert!(!earlier.is_empty(), "each tracefile has one packet");
+    let index = traces[0].path().join("index");
+    drop(traces);
+    fs::remove_dir_all(index).unwrap();
+    assert_eq!(TraceId::of(&ltt_read::open_all(&copy).unwrap()[0]), id);
+    for (path, len) in earlier {
+        fs::File::options().write(true).open(path).unwrap().set_len(len).unwrap();
+    }
+    let traces = ltt_read::open_all(&copy).unwrap();
+    assert_eq!(TraceId::of(&traces[0]), id);
+    let mut events = ltt_read::Merge::new(&traces);
+    let mut count = 0;
+    while events.next().is_some() {
+        count += 1;
+    }
+    assert!(count < 6087);
+    assert_ne!(TraceId::of(&open(ust()).traces()[0]), id);
 }
 
 fn copy_dir(from: &Path, to: &Path) {

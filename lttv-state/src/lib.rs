@@ -5,8 +5,9 @@
 //!   number, its [`Quark`](tree::Quark). Patterns such as `CPUs/*/Status` match several
 //!   attributes at once.
 //! * [`history`]: the value of each attribute over time. A [`Builder`](history::Builder)
-//!   stores states as they change; a [`History`](history::History), in memory or in a file,
-//!   returns them for any time.
+//!   stores states as they change, an [`IntervalBuilder`](history::IntervalBuilder) intervals
+//!   in any order; a [`History`](history::History), in memory or in a file, returns the states
+//!   for any time.
 //! * [`value`]: the values of attributes.
 //!
 //! These three modules read no traces and are available with default features off: any

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use lttv_state::filter::KernelFields;
-use lttv_state::history::{Builder, History, Live};
+use lttv_state::history::{Builder, History, IntervalBuilder, Live};
 use lttv_state::kernel::{KernelState, SavedKernelState, TraceState};
 use lttv_state::kernel_history::{KernelHistory, Snapshot};
 use lttv_state::stats::Statistics;
@@ -29,6 +29,7 @@ fn results_can_be_shared_by_threads() {
 fn builders_can_move_to_another_thread() {
     fn sent<T: Send + Debug>() {}
     sent::<Builder>();
+    sent::<IntervalBuilder>();
     sent::<KernelState>();
     sent::<TraceState>();
     sent::<KernelHistory>();

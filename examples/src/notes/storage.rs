@@ -146,3 +146,29 @@ fn directory_of(path: &Path) -> &Path {
         _ => Path::new("."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_directory_is_that_of_the_xdg_specification() {
+        let path = |data: Option<&str>, home: Option<&str>| {
+            let value = |name: &str| match name {
+                "XDG_DATA_HOME" => data.map(OsString::from),
+                "HOME" => home.map(OsString::from),
+                _ => None,
+            };
+            default_path(&Traceset::new(), value).map(|path| path.parent().map(Path::to_owned))
+        };
+        let is = |path: &str| Some(PathBuf::from(path));
+        assert_eq!(path(Some("/data"), Some("/home/a")).unwrap(), is("/data/lttv/notes"));
+        let in_home = is("/home/a/.local/share/lttv/notes");
+        for ignored in [None, Some(""), Some("data")] {
+            assert_eq!(path(ignored, Some("/home/a")).unwrap(), in_home);
+            for home in [None, Some(""), Some("home/a")] {
+                assert!(matches!(path(ignored, home), Err(NotesError::NoDirectory)));
+            }
+        }
+    }
+}
