@@ -82,7 +82,7 @@ pub fn check(app: &mut App, modules: &mut Modules<App>) -> Result<(), Box<dyn Er
     screen.terminal.draw(|frame| screen.app.draw(frame))?;
     let pending = |app: &App| app.session().scheduler.pending().len();
     let before = pending(screen.app);
-    modules.destroy(screen.app);
+    modules.release(NAME, screen.app)?;
     let after = pending(screen.app);
     println!("released: {} requests fewer", before - after);
     expect(before == after + 2, "the requests of both were cancelled")?;
