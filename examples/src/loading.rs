@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(names("-m a -- -m b"), ("a".into(), 1));
         assert_eq!(names("-m"), (String::new(), 0));
         // The list of fields needs the module that prints, which these modules lack.
-        for words in ["-l", "-ql", "--list-fields", "--list_fields", "-m b -lt x"] {
+        for words in ["-l", "-m b -ql", "--list-fields", "--list_fields", "-m b -lt x"] {
             assert!(matches!(loaded(words), Err(LoadError::Module(ModuleError::Unknown { .. }))));
         }
         assert_eq!(names("-m a -t -l"), ("a".into(), 1), "a value");
