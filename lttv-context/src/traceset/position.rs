@@ -136,6 +136,42 @@ impl TracesetPosition {
             && self.time().is_none_or(|next| time <= next)
     }
 
+    /// Returns the position before the same event in another traceset that contains its trace,
+    /// for instance after a trace was added or removed. Events of other traces may come
+    /// between. `None` if `from` is not the position's traceset, if `to` does not contain the
+    /// trace, or at the end.
+    ///
+    /// ```
+    /// # use lttv_context::{Bounds, TracesetContext, Traceset};
+    /// # let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces");
+    /// let kernel = Traceset::open(format!("{traces}/kernel"))?;
+    /// let mut context = TracesetContext::new(&kernel);
+    /// assert_eq!(context.read(&Bounds::all().events(10))?.events, 10);
+    /// let eleventh = context.position();
+    ///
+    /// let mut both = Traceset::open(format!("{traces}/ust"))?;
+    /// both.add(kernel.traces()[0].clone());
+    /// let there = eleventh.in_traceset(&kernel, &both).expect("the trace is in both");
+    /// assert_eq!(there.time(), eleventh.time());
+    /// TracesetContext::new(&both).seek_position(&there)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn in_traceset(&self, from: &Traceset, to: &Traceset) -> Option<TracesetPosition> {
+        if self.revision != from.revision() || self.is_end() {
+            return None;
+        }
+        let mut number = self.key.1 as usize;
+        let trace = from.traces().iter().find(|trace| {
+            let is_inside = number < trace.tracefiles().len();
+            number -= if is_inside { 0 } else { trace.tracefiles().len() };
+            is_inside
+        })?;
+        let at = to.traces().iter().position(|other| Arc::ptr_eq(other, trace))?;
+        let before: usize = to.traces()[..at].iter().map(|trace| trace.tracefiles().len()).sum();
+        let key = (self.key.0, (before + number) as u32);
+        Some(Self::before_event(to.revision(), key, UNKNOWN, *self.place()?))
+    }
+
     /// Returns the revision of the position's traceset.
     pub fn revision(&self) -> Revision {
         self.revision

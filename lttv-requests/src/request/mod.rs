@@ -264,13 +264,15 @@ impl<'h> EventsRequest<'h> {
     /// Counts events in columns of equal width, of which the first starts at `start`. For
     /// events in one column, `add` is called with the time of one of them, or the start of
     /// the column, and their number. It may stop the request, also when called with the
-    /// number 0.
+    /// number 0. `complete` is called with the start of a column all of whose events in the
+    /// request have been counted, as soon as this is known; it may not be called at all.
     #[cfg(feature = "views")]
     pub(crate) fn count_columns(
         mut self,
         start: Timestamp,
         width: u64,
         add: impl FnMut(Timestamp, u64, &Control<'h>) + Clone + 'h,
+        complete: impl FnMut(Timestamp) + 'h,
     ) -> Self {
         let mut add_one = add.clone();
         let hook = self.shared.event_hook(move |call: &mut EventCall<'_, 'h>, control| {
@@ -278,7 +280,8 @@ impl<'h> EventsRequest<'h> {
         });
         let mut by_hook = HookSet::new();
         by_hook.on_event(Subscription::to_every_event(), hook);
-        self.hooks.columns = Some(Columns { start, width, add: Box::new(add), by_hook });
+        let (add, complete) = (Box::new(add), Box::new(complete));
+        self.hooks.columns = Some(Columns { start, width, add, complete, by_hook });
         self.note_hooks();
         self
     }

@@ -77,6 +77,7 @@ pub(crate) struct Columns<'h> {
     pub(crate) start: Timestamp,
     pub(crate) width: u64,
     pub(crate) add: Box<AddEvents<'h>>,
+    pub(crate) complete: Box<dyn FnMut(Timestamp) + 'h>,
     /// The hook that counts each event by itself, where other requests are served as well.
     pub(crate) by_hook: HookSet<'h>,
 }

@@ -150,6 +150,13 @@ impl<'h> ActiveRequest<'h> {
         !self.shared.stopped.get() && !self.has_panicked()
     }
 
+    /// Notes that all events in the column of a time have been counted.
+    pub(crate) fn complete_column(&mut self, time: Timestamp) {
+        if let Some(columns) = &mut self.hooks.columns {
+            self.shared.guard(|| (columns.complete)(time));
+        }
+    }
+
     /// Attaches or detaches the hook that counts each event by itself.
     pub(crate) fn count_by_hook(&mut self, by_hook: bool, context: &mut TracesetContext<'h>) {
         let Some(columns) = &mut self.hooks.columns else { return };

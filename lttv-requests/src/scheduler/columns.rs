@@ -44,6 +44,11 @@ impl<'h> Scheduler<'h> {
                 _ = self.read_guarded(|context| context.read(&bounds))?;
                 return Some(read);
             }
+            let is_complete =
+                part.reason == EndReason::EndTime && limits.time.is_none_or(|time| end <= time);
+            if continues && is_complete {
+                self.running.first_mut()?.complete_column(start);
+            }
             let is_inside = part.reason == EndReason::EndTime
                 && limits.time.is_none_or(|time| end < time)
                 && done < limits.events;

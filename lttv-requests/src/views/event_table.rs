@@ -75,6 +75,17 @@ struct Inner<T> {
     epoch: u64,
     /// The number of running requests of this epoch.
     busy: Cell<usize>,
+    /// The rows that the requests of this epoch have still to find.
+    unfinished: Option<Unfinished>,
+}
+
+/// Rows that have been requested and not found yet.
+#[derive(Debug, Clone)]
+enum Unfinished {
+    /// A number of rows from a start on. If the flag is set, the first event has a row.
+    Append(Start, u64, bool),
+    /// A number of rows before a position.
+    Back(u64, TracesetPosition),
 }
 
 type Describe<T> = dyn FnMut(&EventCall<'_, '_>) -> T;
@@ -103,6 +114,7 @@ impl<T: Clone + 'static> EventTable<T> {
             has_end: false,
             epoch: 0,
             busy: Cell::new(0),
+            unfinished: None,
         };
         EventTable { inner: Rc::new(RefCell::new(inner)), owner }
     }
@@ -189,9 +201,25 @@ impl<T: Clone + 'static> EventTable<T> {
         (events > 0).then(|| self.append(Start::Position(last), count.saturating_add(1), true))
     }
 
+    /// Creates a request that finds the rows that are missing because the last request was
+    /// cancelled. `None` if none was, or if the table is busy. The rows so far stay.
+    pub fn resume<'h>(&self) -> Option<EventsRequest<'h>> {
+        let unfinished = self.inner.borrow().unfinished.clone().filter(|_| !self.is_busy())?;
+        Some(match unfinished {
+            Unfinished::Append(start, rows, continues) => {
+                self.append(start, rows.saturating_add(u64::from(continues)), continues)
+            }
+            Unfinished::Back(count, first) => {
+                let epoch = self.inner.borrow_mut().begin();
+                self.back(epoch, count, first)
+            }
+        })
+    }
+
     /// Creates a request that inserts a number of events before the first row, whose
     /// position is given.
     fn back<'h>(&self, epoch: u64, count: u64, first: TracesetPosition) -> EventsRequest<'h> {
+        self.inner.borrow_mut().unfinished = Some(Unfinished::Back(count, first.clone()));
         ScrollBack { table: self.share(), epoch, count, first, found: 0 }.begin()
     }
 
@@ -202,6 +230,9 @@ impl<T: Clone + 'static> EventTable<T> {
         let (at_begin, at_end) = (self.inner.clone(), self.inner.clone());
         let busy = Busy::new(&self.inner, epoch);
         let mut has_row = continues;
+        let rows = count.saturating_sub(u64::from(continues));
+        self.inner.borrow_mut().unfinished =
+            Some(Unfinished::Append(start.clone(), rows, continues));
         let is_begin = matches!(start, Start::Begin);
         let request = self.request().starting_at(start).max_matches(count);
         request
@@ -216,6 +247,9 @@ impl<T: Clone + 'static> EventTable<T> {
                 let mut inner = at_end.borrow_mut();
                 if inner.epoch == epoch {
                     inner.has_end = reason == FinishReason::EndOfTraceset;
+                    if is_read(reason) || reason == FinishReason::MatchCount {
+                        inner.unfinished = None;
+                    }
                 }
             })
             .on_every_event(move |call, request| {
@@ -227,6 +261,10 @@ impl<T: Clone + 'static> EventTable<T> {
                     return;
                 }
                 let row = inner.row(call);
+                if let Some(Unfinished::Append(start, missing, continues)) = &mut inner.unfinished {
+                    *start = Start::Position(row.position.clone());
+                    (*missing, *continues) = (missing.saturating_sub(1), true);
+                }
                 let Inner { rows, page, has_begin, .. } = &mut *inner;
                 let rows = Rc::make_mut(rows);
                 rows.push_back(row);
@@ -365,7 +403,8 @@ impl<T: Clone + 'static> ScrollBack<T> {
                 let is_all = step == ALL;
                 if is_all && back.found == 0 {
                     // No event was found, and this was the last interval.
-                    back.table.inner.borrow_mut().has_begin = true;
+                    let mut inner = back.table.inner.borrow_mut();
+                    (inner.has_begin, inner.unfinished) = (true, None);
                     return;
                 }
                 let next = if back.found >= back.count || is_all {
@@ -417,6 +456,7 @@ impl<T: Clone + 'static> ScrollBack<T> {
                 if inner.epoch != epoch || !is_read(reason) && reason != FinishReason::MatchCount {
                     return;
                 }
+                inner.unfinished = None;
                 let mut rows = taken.take();
                 rows.append(Rc::make_mut(&mut inner.rows));
                 inner.has_begin = has_begin;

@@ -136,7 +136,9 @@ impl Histogram {
         inner.epoch += 1;
     }
 
-    /// Returns the intervals that are not known and have to be requested.
+    /// Returns the intervals that are not known and have to be requested. After a request
+    /// was cancelled, these are the columns that it had not completed, so that requests for
+    /// them continue the count.
     pub fn missing(&self) -> Vec<TimeWindow> {
         let inner = self.inner.borrow();
         let groups = inner.columns.chunk_by(|a, b| a.is_known == b.is_known);
@@ -158,9 +160,8 @@ impl Histogram {
         let epoch = self.inner.borrow().epoch;
         let columns = self.inner.borrow().columns_of(missing);
         let (begin, step) = (self.inner.borrow().begin, self.inner.borrow().step);
-        let (at_begin, at_event, at_end) =
-            (self.inner.clone(), self.inner.clone(), self.inner.clone());
-        let all = columns.clone();
+        let [at_begin, at_event, at_column, at_end] = [(); 4].map(|()| self.inner.clone());
+        let (all, within) = (columns.clone(), columns.clone());
         // The column of the last event, and its times.
         let (mut column, mut times) = (0, Timestamp::MIN..Timestamp::MIN);
         EventsRequest::new(owner)
@@ -172,20 +173,31 @@ impl Histogram {
                     inner.columns[all.clone()].fill(Column::default());
                 }
             })
-            .count_columns(begin, step, move |time, events, request| {
-                let mut inner = at_event.borrow_mut();
-                if inner.epoch != epoch {
-                    request.stop();
-                    return;
-                }
-                if !times.contains(&time) {
-                    column = inner.column(time);
-                    times = inner.begin_of(column)..inner.begin_of(column + 1);
-                }
-                if let Some(column) = inner.columns.get_mut(column) {
-                    column.events += events;
-                }
-            })
+            .count_columns(
+                begin,
+                step,
+                move |time, events, request| {
+                    let mut inner = at_event.borrow_mut();
+                    if inner.epoch != epoch {
+                        request.stop();
+                        return;
+                    }
+                    if !times.contains(&time) {
+                        column = inner.column(time);
+                        times = inner.begin_of(column)..inner.begin_of(column + 1);
+                    }
+                    if let Some(column) = inner.columns.get_mut(column) {
+                        column.events += events;
+                    }
+                },
+                move |time| {
+                    let mut inner = at_column.borrow_mut();
+                    let column = inner.column(time);
+                    if inner.epoch == epoch && within.contains(&column) {
+                        inner.columns[column].is_known = true;
+                    }
+                },
+            )
             .after_request(move |_, _, reason| {
                 let mut inner = at_end.borrow_mut();
                 let is_all = matches!(reason, FinishReason::EndTime | FinishReason::EndOfTraceset);

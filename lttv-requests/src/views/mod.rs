@@ -46,6 +46,70 @@
 //! assert_eq!(histogram.counts().iter().sum::<u64>(), 6087);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Stopping and continuing
+//!
+//! A user may stop long requests and continue them later.
+//! [`Scheduler::cancel_owner`](crate::Scheduler::cancel_owner) stops those of a viewer, and
+//! [`Scheduler::stop_all`](crate::Scheduler::stop_all) all of them. What models have received
+//! stays. To continue, the application requests what is missing: charts and [`Histogram`]
+//! tell it by `missing`, and [`EventTable`] by [`EventTable::resume`].
+//!
+//! # Adding a trace to an open view
+//!
+//! Traces are added and removed by a new traceset. The application replaces the context of
+//! its scheduler, tells the shared view, and compiles filters again. Requests that have
+//! started end; viewers then ask for their content in the new traceset. A position of an
+//! event is [translated](lttv_context::TracesetPosition::in_traceset):
+//!
+//! ```
+//! use lttv_context::{Traceset, TracesetContext};
+//! use lttv_filter::{Expression, Filters};
+//! use lttv_requests::views::{EventTable, Histogram, SharedView};
+//! use lttv_requests::{Budget, Owner, Scheduler, Start};
+//!
+//! # let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces");
+//! let traceset = Traceset::open(format!("{traces}/kernel"))?;
+//! let mut view: SharedView<String> = SharedView::new(
+//!     traceset.revision(),
+//!     TracesetContext::new(&traceset).contexts().time_span(),
+//! );
+//! let owner = Owner::unique();
+//! let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
+//! let (viewer, histogram) = (view.add_viewer(), Histogram::new(view.window(), 80));
+//! let table = EventTable::new(owner, 20, |call| call.event.event_type().name().to_owned());
+//! scheduler.submit(table.show(Start::Begin))?;
+//! while scheduler.service_chunk(Budget::default()).has_more() {}
+//! view.set_position(&table.rows()[5].position, Some(viewer))?;
+//!
+//! // The user opens another trace.
+//! let mut grown = traceset.clone();
+//! for trace in Traceset::open(format!("{traces}/ust"))?.traces() {
+//!     grown.add(trace.clone());
+//! }
+//! let position = view.position().and_then(|at| at.in_traceset(&traceset, &grown));
+//! let context = TracesetContext::new(&grown); // attach the same extensions here
+//! view.set_traceset(grown.revision(), context.contexts().time_span());
+//! scheduler.replace_context(context);
+//! if let Some(position) = &position {
+//!     view.set_position(position, None)?;
+//! }
+//!
+//! // Each viewer asks for its content again.
+//! if view.take_changes(viewer).traceset {
+//!     let filter = Expression::parse("event.name != lttng_statedump_*")?;
+//!     table.set_filter(Filters::new(&filter, grown.traces())?);
+//!     scheduler.submit(table.show(position.map_or(Start::Time(view.time()), Start::from)))?;
+//!     histogram.show(view.window());
+//!     histogram.clear();
+//!     for missing in histogram.missing() {
+//!         scheduler.submit(histogram.request(owner, missing))?;
+//!     }
+//! }
+//! while scheduler.service_chunk(Budget::default()).has_more() {}
+//! assert_eq!(table.find(view.position().expect("it was set")), Some(0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(feature = "state")]
 mod chart;
