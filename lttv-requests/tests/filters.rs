@@ -8,7 +8,8 @@ use lttv_context::{Bounds, EventCall, Subscription, Traceset, TracesetContext};
 use lttv_filter::{Expression, Filters};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler};
 
-type Seen = RefCell<Vec<(Timestamp, String)>>;
+type Events = Vec<(Timestamp, String)>;
+type Seen = RefCell<Events>;
 
 fn traceset() -> Traceset {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -41,7 +42,7 @@ fn drain(scheduler: &mut Scheduler<'_>) -> u64 {
 
 /// Returns the events that pass a filter, and the number of events read, with a filter
 /// that knows nothing in advance and with one that does.
-fn both(traceset: &Traceset, text: &str) -> [(Vec<(Timestamp, String)>, u64, u64); 2] {
+fn both(traceset: &Traceset, text: &str) -> [(Events, u64, u64); 2] {
     [false, true].map(|knows| {
         let seen = Seen::default();
         let mut scheduler = Scheduler::new(TracesetContext::new(traceset));

@@ -77,7 +77,7 @@ proptest! {
         let mut scheduler = Scheduler::new(TracesetContext::new(&sample.traceset));
         let owner = Owner::unique();
         let histogram = Histogram::new(window, columns);
-        let table = EventTable::new(owner, page, |call| known(call));
+        let table = EventTable::new(owner, page, known);
         if let Some(sieve) = &sieve {
             table.set_filter(sieve.clone());
         }
@@ -151,7 +151,7 @@ proptest! {
         let mut view: SharedView<()> = SharedView::new(old.revision(), span);
         let viewer = view.add_viewer();
         let owner = Owner::unique();
-        let table = EventTable::new(owner, 5, |call| known(call));
+        let table = EventTable::new(owner, 5, known);
         // Choose an event of the old traceset.
         let events: Vec<Known> = sample.events.iter().copied()
             .filter(|event| event.trace != left_out).collect();
