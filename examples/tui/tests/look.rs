@@ -18,9 +18,36 @@ fn signs_stand_for_colours_where_there_are_none() {
 
 #[test]
 fn help() {
-    let mut screen = Screen::open(100, 64, Look::True);
+    let mut screen = Screen::open(100, 50, Look::True);
     screen.press(KeyCode::Char('?'));
     insta::assert_snapshot!(screen.text());
+}
+
+/// All keys, those of viewers included, are on one screen.
+#[test]
+fn a_sheet_of_all_keys_fits_a_small_screen() {
+    let mut screen = Screen::open(80, 24, Look::True);
+    screen.press(KeyCode::Char('?'));
+    let text = screen.text();
+    for (keys, meaning) in lttv_tui::keys::help() {
+        assert!(text.contains(keys) && text.contains(meaning), "{keys} {meaning}\n{text}");
+    }
+    // A text that does not fit would run into the next one.
+    let cells = |line: &String| {
+        let chars: Vec<char> = line.chars().collect();
+        [39, 77].map(|end| chars.get(end).is_none_or(|c| *c == ' '))
+    };
+    let keys = screen.lines().into_iter().take_while(|line| !line.contains("Mouse: "));
+    keys.for_each(|line| assert_eq!(cells(&line), [true; 2], "{line}"));
+    for kind in screen.app.kinds().iter().filter(|kind| !kind.actions().is_empty()) {
+        assert!(text.contains(kind.title()), "{}\n{text}", kind.title());
+        for action in kind.actions() {
+            let keys: Vec<String> = action.keys().iter().map(ToString::to_string).collect();
+            let expected = format!("{} {}", keys.join(" "), action.text());
+            assert!(text.contains(&expected), "{expected}\n{text}");
+        }
+    }
+    insta::assert_snapshot!(text);
 }
 
 #[test]

@@ -85,7 +85,9 @@ fn large_trees_scroll() {
     screen.type_text("*");
     screen.press(KeyCode::End);
     assert!(screen.line_with("▾ traceset").is_none(), "{}", screen.text());
-    let node = |screen: &Screen, y: usize| screen.lines()[y].chars().take(50).collect::<String>();
+    let node = |screen: &Screen, y: usize| {
+        screen.lines()[y].chars().take(50).collect::<String>().trim_end().to_owned()
+    };
     let first = node(&screen, 3);
     screen.mouse(MouseEventKind::ScrollUp, (3, 5));
     assert_eq!(node(&screen, 6), first);

@@ -106,3 +106,82 @@ fn keys_in_a_terminal() {
     tmux.keys(&["q"]);
     tmux.wait_for("ENDED with 0");
 }
+
+/// Returns the number of lines that contain a text.
+fn count(screen: &str, text: &str) -> usize {
+    screen.lines().filter(|line| line.contains(text)).count()
+}
+
+#[test]
+fn a_session_in_a_terminal_and_its_layout_and_notes_after_a_restart() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        println!("SKIPPED: there is no tmux here");
+        return;
+    }
+    let tmux = Tmux { socket: format!("lttv-tui-session-{}", std::process::id()) };
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("session");
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder for tests");
+    let program = env!("CARGO_BIN_EXE_lttv-tui");
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces");
+    let files = format!("--layout {0}/layout.json --notes {0}/notes.json", folder.display());
+    let command = format!("{program} {files} {traces}/kernel; echo ENDED with $?");
+    let twice = format!("{command}; read line; {command}; sleep 60");
+    let started = tmux.run(&["new-session", "-d", "-x", "150", "-y", "60", &twice]);
+    assert!(started.expect("tmux runs").status.success());
+    tmux.wait_for("6087 in all");
+    // A second list of events.
+    tmux.keys(&["v"]);
+    tmux.wait_for("Open a viewer");
+    tmux.keys(&["1"]);
+    tmux.wait_until("two lists", |screen| count(screen, "TRACEFILE") == 2);
+    // A trace is added and removed.
+    tmux.keys(&["O"]);
+    tmux.wait_for("add:");
+    tmux.keys(&["-l", &format!("{traces}/ust")]);
+    tmux.keys(&["Enter"]);
+    tmux.wait_for("kernel+ust");
+    tmux.keys(&["D"]);
+    tmux.wait_for("Remove a trace");
+    tmux.keys(&["2"]);
+    tmux.wait_until("one trace", |screen| !screen.contains("kernel+ust"));
+    // A click on the time axis, and a drag over it, both above the two last lines.
+    let current = |screen: &str| screen.split("current ").nth(1).map(|rest| rest[..20].to_owned());
+    let before = current(&tmux.screen());
+    tmux.keys(&["-l", "\x1b[<0;91;58M\x1b[<0;91;58m"]);
+    tmux.wait_until("the time moves", |screen| {
+        current(screen).is_some_and(|now| Some(&now) != before.as_ref())
+    });
+    tmux.keys(&["-l", "\x1b[<0;101;58M\x1b[<32;105;58M\x1b[<32;111;58M\x1b[<0;111;58m"]);
+    tmux.wait_for("selected ");
+    // A note on the range.
+    tmux.keys(&["b"]);
+    tmux.wait_for("note:");
+    tmux.keys(&["-l", "the disk is busy"]);
+    tmux.keys(&["Enter"]);
+    tmux.wait_for("the note is added");
+    tmux.keys(&["Escape"]);
+    // A filter is completed.
+    tmux.keys(&["/"]);
+    tmux.wait_for("filter:");
+    tmux.keys(&["-l", "event.name == sched_sw"]);
+    tmux.wait_for("497 events");
+    tmux.keys(&["Tab"]);
+    tmux.wait_for("filter: event.name == \"sched_switch\"");
+    tmux.keys(&["Enter", "0"]);
+    tmux.wait_for("497 in all");
+    tmux.keys(&["q"]);
+    tmux.wait_for("ENDED with 0");
+    // The program starts again with both lists, and with the note.
+    tmux.keys(&["Enter"]);
+    tmux.wait_until("two lists", |screen| {
+        count(screen, "TRACEFILE") == 2 && screen.contains(" in all")
+    });
+    tmux.keys(&["B"]);
+    tmux.wait_for("the disk is busy");
+    tmux.keys(&["Enter"]);
+    tmux.wait_for("selected ");
+    tmux.wait_for("note: the disk is busy");
+    tmux.keys(&["q"]);
+    tmux.wait_until("the end", |screen| !screen.contains("TRACEFILE"));
+}

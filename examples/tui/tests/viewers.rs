@@ -162,12 +162,14 @@ fn the_help_lists_the_keys_of_each_viewer() {
     let kind = Recorder::kind("recorder", &Log::default(), vec![own]);
     screen.app.register(kind).expect("no conflict");
     screen.type_text("?");
-    let lines = screen.lines();
-    let at = |text: &str| lines.iter().position(|line| line.trim() == text).expect("a title");
-    let below = |title| lines[at(title) + 1].split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(below("Recorder"), "y Ctrl-Y an action of the recorder");
-    assert_eq!(below("Interrupts"), "Enter go to the longest handler of the interrupt");
-    assert_eq!(below("Statistics"), "Enter Space expand, collapse a node");
+    let line = |title: &str| {
+        let line = screen.line_with(title).expect("a title");
+        let words: Vec<_> = line.split_once(title).expect("it").1.split_whitespace().collect();
+        words.join(" ")
+    };
+    assert_eq!(line("Recorder"), "y Ctrl-Y an action of the recorder");
+    assert!(line("Interrupts").starts_with("Enter go to the longest"));
+    assert!(line("Statistics").starts_with("Enter Space expand"));
     screen.app.unregister("recorder");
     screen.settle();
     assert!(screen.line_with("Recorder").is_none());

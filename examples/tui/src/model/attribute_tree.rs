@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lttv_context::attributes::{AttributeId, AttributeValue, Attributes, Name, Path};
 
+use super::natural_order;
 use crate::time_text::{bytes, length, seconds};
 
 /// A tree of attributes, of which the nodes that contain others are visible as rows.
@@ -300,30 +301,9 @@ fn plain(name: Name<'_>) -> String {
     }
 }
 
-/// Compares names, with the numbers in them as numbers. Names that start with a number come
-/// first.
+/// Compares names: see [`natural_order`].
 fn compare(a: Name<'_>, b: Name<'_>) -> Ordering {
-    let (a, b) = (plain(a), plain(b));
-    let (mut a, mut b) = (&*a, &*b);
-    loop {
-        let (a_digits, a_rest) = split_at_end(a, |c| c.is_ascii_digit());
-        let (b_digits, b_rest) = split_at_end(b, |c| c.is_ascii_digit());
-        let number = |digits: &str| digits.parse::<u64>().ok();
-        let by_number = a_digits.is_empty().cmp(&b_digits.is_empty());
-        let by_number = by_number.then_with(|| number(a_digits).cmp(&number(b_digits)));
-        let (a_text, a_rest) = split_at_end(a_rest, |c| !c.is_ascii_digit());
-        let (b_text, b_rest) = split_at_end(b_rest, |c| !c.is_ascii_digit());
-        let order = by_number.then_with(|| a_text.cmp(b_text));
-        if order.is_ne() || a_rest.is_empty() || b_rest.is_empty() {
-            return order.then_with(|| a.cmp(b));
-        }
-        (a, b) = (a_rest, b_rest);
-    }
-}
-
-/// Splits a text where a predicate of characters first fails.
-fn split_at_end(text: &str, holds: impl Fn(char) -> bool) -> (&str, &str) {
-    text.split_at(text.find(|c| !holds(c)).unwrap_or(text.len()))
+    natural_order::compare(&plain(a), &plain(b))
 }
 
 /// Returns a value with a suitable unit, and its exact value if that is rounded.
@@ -388,17 +368,6 @@ mod tests {
         assert_eq!(labels(&tree)[2..4], ["  + 9-a", "  + 10-b"]);
         tree.select_parent();
         assert_eq!(tree.rows()[tree.selected()].label, "processes");
-    }
-
-    #[test]
-    fn names_are_sorted_by_the_numbers_in_them() {
-        let sorted =
-            ["0", "2", "7-0.0 [2]", "7-0.0 [10]", "7-1.5", "10-0.0", "a", "b2", "b10", "c"];
-        for (at, a) in sorted.iter().enumerate() {
-            for (other, b) in sorted.iter().enumerate() {
-                assert_eq!(compare(Name::Text(a), Name::Text(b)), at.cmp(&other), "{a} {b}");
-            }
-        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod collected;
 pub mod disks;
 pub mod event_list;
 pub mod interrupts;
+mod natural_order;
 pub mod picture;
 pub mod search;
 pub mod who_ran;

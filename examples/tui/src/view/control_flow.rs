@@ -28,8 +28,8 @@ pub struct ControlFlowView {
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
-    let inactive = "show, hide processes without activity in the window";
-    let tree = "sort by pid, or as a tree of processes";
+    let inactive = "rows without activity";
+    let tree = "sort by pid, or tree";
     ViewerKind::new("control-flow", "Control flow", |setup| Box::new(ControlFlowView::new(setup)))
         .summary("the states of each process over time")
         .action(ViewerAction::new("inactive", inactive, [Key::char('a')]))

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use ltt_read::{Timestamp, TraceIndex};
+use ltt_read::TraceIndex;
 use lttv_context::TracesetPosition;
 use lttv_requests::views::{ProcessKey, ViewerId};
 use lttv_requests::{Start, SubmitError};
@@ -11,13 +11,11 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
 
-use super::put;
+use super::{note_marks, put};
 use crate::keys::{Key, Move};
-use crate::look::Look;
 use crate::model::event_list::{EventList, EventRow};
 use crate::model::who_ran::{Ran, WhoRan};
 use crate::session::Session;
-use crate::tab_notes::RowMark;
 use crate::traceset_change::TracesetChange;
 use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
@@ -41,9 +39,9 @@ pub struct EventListView {
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
-    let process = "select the process of the event";
-    let stay = "stay here, or follow the current time and event again";
-    let filter = ViewerAction::new("filter", "filter of this list only", [Key::char('\\')]);
+    let process = "process of event";
+    let stay = "stay, or follow time";
+    let filter = ViewerAction::new("filter", "filter of this list", [Key::char('\\')]);
     ViewerKind::new("events", "Events", |setup| Box::new(EventListView::new(setup)))
         .summary("the events around the current time that pass the filters")
         .action(ViewerAction::new("process", process, [Key::new(KeyCode::Enter)]))
@@ -63,9 +61,6 @@ const COLUMNS: [(&str, u16, u16); 8] = [
     ("PID", 7, 60),
     ("DESCRIPTION", 0, 70),
 ];
-
-/// The width of the marks of notes, in columns.
-const MARKS: u16 = 2;
 
 impl EventListView {
     fn new(setup: &mut Setup<'_>) -> Self {
@@ -184,7 +179,7 @@ impl Viewer for EventListView {
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
         let Pane { area, look, .. } = pane;
-        let area = beside_marks(session, area);
+        let area = note_marks::beside(session, area);
         let columns = || COLUMNS.iter().filter(|column| area.width >= column.2);
         let mut x = area.x;
         for (heading, width, _) in columns() {
@@ -200,7 +195,14 @@ impl Viewer for EventListView {
             buffer.set_style(line.intersection(buffer.area), style);
             if area.x > pane.area.x {
                 let before = at.checked_sub(1).and_then(|at| all.get(at)).map(|row| row.time);
-                mark(session, row, before, Rect { y, height: 1, ..pane.area }, look, buffer);
+                note_marks::draw(
+                    session,
+                    row,
+                    before,
+                    Rect { y, height: 1, ..pane.area },
+                    look,
+                    buffer,
+                );
             }
             let mut x = area.x;
             for (cell, (_, width, from)) in
@@ -308,33 +310,6 @@ impl Viewer for EventListView {
         };
         Some(format!("no event matches {filter} (read {read} events)"))
     }
-}
-
-/// Returns the area of the columns, beside the marks of notes if there are any.
-fn beside_marks(session: &Session, area: Rect) -> Rect {
-    let width = match session.notes.all() {
-        Some(notes) if !notes.is_empty() => MARKS.min(area.width),
-        _ => 0,
-    };
-    Rect { x: area.x + width, width: area.width - width, ..area }
-}
-
-/// Draws the mark of an event's note at the start of a line.
-fn mark(
-    session: &Session,
-    row: &EventRow,
-    before: Option<Timestamp>,
-    line: Rect,
-    look: Look,
-    buffer: &mut Buffer,
-) {
-    let (sign, style) = look.note();
-    let sign = match session.notes.mark(session.traceset(), &row.position, row.time, before) {
-        Some(RowMark::Note) => sign,
-        Some(RowMark::Range) => '│',
-        None => return,
-    };
-    put(buffer, line, line.x, line.y, &sign.to_string(), style);
 }
 
 /// Returns the texts of a row.

@@ -9,7 +9,7 @@ use crate::keys;
 use crate::look::Look;
 use crate::viewer::ViewerKinds;
 
-/// The help page, which can be scrolled on small screens.
+/// The help page, which can be scrolled if it does not fit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Help {
     /// The first visible line, before it is limited to the number of lines.
@@ -19,14 +19,26 @@ pub struct Help {
 /// A line of the help page.
 #[derive(Debug, Clone)]
 enum Line {
-    Title(&'static str),
-    Key(String, &'static str),
+    /// Keys with their texts, side by side.
+    Keys(Vec<KeyText>),
     Legend(&'static str, &'static [Paint]),
     Text(&'static str),
 }
 
-/// The column of texts, after the keys.
-const INDENT: u16 = 16;
+/// Keys and the text of their actions.
+#[derive(Debug, Clone)]
+struct KeyText {
+    /// The keys, or the title of a viewer.
+    left: String,
+    /// A key of the viewer.
+    key: String,
+    text: &'static str,
+}
+
+/// The width of keys, before their texts.
+const INDENT: u16 = 14;
+/// The width of keys and their texts.
+const CELL: u16 = 38;
 
 impl Help {
     /// Scrolls by this many lines, down if positive.
@@ -41,31 +53,27 @@ impl Help {
             Rect { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
         let heading = look.canvas().patch(look.heading());
         let legends = inner.width.saturating_sub(INDENT);
-        let lines = lines_of(kinds, legends);
+        let lines = lines_of(kinds, inner.width);
         let room = usize::from(area.height.saturating_sub(1));
         self.top = self.top.min(lines.len().saturating_sub(room));
         let top = self.top;
         let x = put(buffer, inner, inner.x, area.y, "Keys", heading);
         if lines.len() > room {
             let shown = format!("{}–{} of {}", top + 1, (top + room).min(lines.len()), lines.len());
-            put(
-                buffer,
-                inner,
-                x + 2,
-                area.y,
-                &format!("lines {shown}: ↑ ↓ PgUp PgDn"),
-                look.canvas(),
-            );
+            let more = format!("lines {shown}: ↑ ↓ PgUp PgDn");
+            put(buffer, inner, x + 2, area.y, &more, look.canvas());
         }
         for (line, y) in lines.into_iter().skip(top).zip(area.y + 1..area.bottom()) {
-            let text = Rect { x: inner.x.saturating_add(INDENT), y, width: legends, height: 1 };
             match line {
-                Line::Title(title) => _ = put(buffer, inner, inner.x, y, title, heading),
-                Line::Key(key, meaning) => {
-                    put(buffer, inner, inner.x, y, &key, heading);
-                    put(buffer, text, text.x, y, meaning, look.canvas());
+                Line::Keys(keys) => {
+                    let mut cell = Rect { y, width: CELL.min(inner.width), height: 1, ..inner };
+                    for keys in keys {
+                        keys.draw(look, cell, buffer);
+                        cell.x = cell.x.saturating_add(cell.width);
+                    }
                 }
                 Line::Legend(title, paints) => {
+                    let text = Rect { x: inner.x + INDENT, y, width: legends, height: 1 };
                     put(buffer, inner, inner.x, y, title, heading);
                     status::legend(paints, look, text, buffer);
                 }
@@ -75,23 +83,52 @@ impl Help {
     }
 }
 
-/// Returns all lines, with legends of at most this width.
-fn lines_of(kinds: &ViewerKinds, width: u16) -> Vec<Line> {
-    let general = keys::help().map(|(key, text)| Line::Key(key.to_owned(), text));
-    let mut lines: Vec<Line> = general.collect();
-    for kind in kinds.iter().filter(|kind| !kind.actions().is_empty()) {
-        lines.push(Line::Title(kind.title()));
-        lines.extend(kind.actions().iter().map(|action| {
-            let keys: Vec<String> = action.keys().iter().map(ToString::to_string).collect();
-            Line::Key(format!("  {}", keys.join(" ")), action.text())
-        }));
+impl KeyText {
+    fn draw(&self, look: Look, cell: Rect, buffer: &mut Buffer) {
+        let heading = look.canvas().patch(look.heading());
+        put(buffer, cell, cell.x, cell.y, &self.left, heading);
+        let mut x = cell.x.saturating_add(INDENT);
+        if !self.key.is_empty() {
+            x = put(buffer, cell, x, cell.y, &self.key, heading) + 1;
+        }
+        put(buffer, cell, x, cell.y, self.text, look.canvas());
     }
+}
+
+/// Returns all keys: the general ones, and those of viewers after their titles.
+fn keys_of(kinds: &ViewerKinds) -> Vec<KeyText> {
+    let general = keys::help();
+    let general =
+        general.map(|(left, text)| KeyText { left: left.to_owned(), key: String::new(), text });
+    let of_kind = kinds.iter().flat_map(|kind| {
+        kind.actions().iter().enumerate().map(move |(number, action)| {
+            let keys: Vec<String> = action.keys().iter().map(ToString::to_string).collect();
+            let left = if number == 0 { kind.title() } else { "" };
+            KeyText { left: left.to_owned(), key: keys.join(" "), text: action.text() }
+        })
+    });
+    general.chain(of_kind).collect()
+}
+
+/// Returns all lines of at most this width.
+fn lines_of(kinds: &ViewerKinds, width: u16) -> Vec<Line> {
+    let keys = keys_of(kinds);
+    let columns = usize::from(width / CELL).max(1);
+    // The keys are read from top to bottom, then in the next column.
+    let height = keys.len().div_ceil(columns);
+    let mut lines: Vec<Line> = (0..height)
+        .map(|line| Line::Keys(keys.iter().skip(line).step_by(height).cloned().collect()))
+        .collect();
+    lines.push(Line::Text(
+        "Mouse: a click selects, a drag marks a range, the wheel zooms or scrolls.",
+    ));
+    let legends = width.saturating_sub(INDENT);
     for (title, paints) in
         [("Processes", &Paint::OF_PROCESSES[..]), ("Resources", &Paint::OF_RESOURCES)]
     {
         let (mut title, mut rest) = (title, paints);
         while !rest.is_empty() {
-            let (line, more) = rest.split_at(status::fitting(rest, width).max(1));
+            let (line, more) = rest.split_at(status::fitting(rest, legends).max(1));
             lines.push(Line::Legend(std::mem::take(&mut title), line));
             rest = more;
         }

@@ -12,7 +12,7 @@ use crate::model::axis::Axis;
 use crate::session::Session;
 use crate::time_text::length;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The number of events in each column that pass the tab's filter.
 #[derive(Debug)]
@@ -30,12 +30,15 @@ pub fn kind() -> ViewerKind {
         .summary("the numbers of events over time that pass the filter")
         .action(ViewerAction::new(HIGHER, "higher columns", [Key::char('y')]).without_focus())
         .action(ViewerAction::new(LOWER, "lower columns", [Key::char('Y')]).without_focus())
-        .action(ViewerAction::new(FIT, "fit the highest column", [Key::char('f')]).without_focus())
+        .action(ViewerAction::new(FIT, "fit the columns", [Key::char('f')]).without_focus())
 }
 
 const HIGHER: &str = "higher";
 const LOWER: &str = "lower";
 const FIT: &str = "fit";
+
+/// The setting for the number of events at the top of the chart.
+const TOP: &str = "top";
 
 impl HistogramView {
     fn new(setup: &mut Setup<'_>) -> Self {
@@ -176,6 +179,18 @@ impl Viewer for HistogramView {
     fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
         self.zoom(action);
         Ok(Reply::Done)
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        self.scale.iter().map(|top| (TOP, top.to_string())).collect()
+    }
+
+    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
+        if name == TOP {
+            let top = value.parse().ok().filter(|top| *top > 0);
+            self.scale = Some(top.ok_or_else(|| Fault::new(format!("`{value}` is no scale")))?);
+        }
+        Ok(())
     }
 
     fn note(&self, session: &Session) -> String {

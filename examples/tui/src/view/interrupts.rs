@@ -26,7 +26,7 @@ pub struct InterruptsView {
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
-    let longest = "go to the longest handler of the interrupt";
+    let longest = "go to the longest";
     ViewerKind::new("interrupts", "Interrupts", |setup| Box::new(InterruptsView::new(setup)))
         .summary("numbers, durations and periods of interrupts in the time window")
         .action(ViewerAction::new("longest", longest, [Key::new(KeyCode::Enter)]))

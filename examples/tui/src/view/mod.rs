@@ -1,6 +1,5 @@
 //! The viewers of this crate, and drawing in general.
 
-use ltt_read::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -19,6 +18,7 @@ pub mod event_list;
 pub mod help;
 pub mod histogram;
 pub mod interrupts;
+mod note_marks;
 pub mod pick_list;
 pub mod resources;
 pub mod statistics;
@@ -89,24 +89,9 @@ pub fn strip(look: Look, line: Rect, buffer: &mut Buffer, cells: &[Option<Cell>]
     }
 }
 
-/// Returns the columns of charts with notes: the one of each instant, and those of the start
-/// and the end of each time range, as far as they are in the time window.
-pub fn note_columns(session: &Session) -> Vec<(usize, Option<usize>)> {
-    let (axis, window) = (session.axis(), session.tab.window());
-    let Some(notes) = session.notes.all() else { return Vec::new() };
-    let column = |time: Timestamp| {
-        let last = Timestamp::from_ns(window.end().as_ns().saturating_sub(1));
-        axis.column(time.clamp(window.start(), last)).unwrap_or(0)
-    };
-    let notes = notes.overlapping(window.start()..window.end());
-    let columns =
-        notes.map(|(_, note)| (column(note.start()), note.range().map(|_| column(note.last()))));
-    columns.collect()
-}
-
 /// Marks the current time, the selected time range and notes in a chart.
 pub fn marker(session: &Session, look: Look, chart: Rect, buffer: &mut Buffer) {
-    for (start, end) in note_columns(session) {
+    for (start, end) in note_marks::columns(session) {
         for column in [start, end.unwrap_or(start)] {
             let x = chart.x.saturating_add(column as u16);
             let line = Rect { x, width: 1, ..chart }.intersection(chart);

@@ -27,7 +27,7 @@ pub struct ResourcesView {
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
-    let inactive = "show, hide resources without activity in the window";
+    let inactive = "rows without activity";
     ViewerKind::new("resources", "Resources", |setup| Box::new(ResourcesView::new(setup)))
         .summary("the states of CPUs, interrupts and block devices over time")
         .action(ViewerAction::new("inactive", inactive, [Key::char('a')]))

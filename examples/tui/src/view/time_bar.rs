@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::{marker, note_columns, put, split};
+use super::{marker, note_marks, put, split};
 use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{length, step};
@@ -31,7 +31,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     }
     marker(session, look, chart, buffer);
     let (sign, style) = look.note();
-    for (start, end) in note_columns(session) {
+    for (start, end) in note_marks::columns(session) {
         let line = Style::new().add_modifier(Modifier::UNDERLINED);
         let width = end.map_or(0, |end| end + 1 - start) as u16;
         let range = Rect { x: chart.x.saturating_add(start as u16), width, ..chart };

@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::keys::{Key, Move};
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Fault, Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
 
 mod tables;
 mod tree;
@@ -33,10 +33,10 @@ pub fn kind() -> ViewerKind {
     let summary = "times of CPUs and processes, and numbers of events, of the whole traceset";
     ViewerKind::new("statistics", "Statistics", |_| Box::<StatisticsView>::default())
         .summary(summary)
-        .action(ViewerAction::new("expand", "expand, collapse a node", [ENTER, Key::char(' ')]))
-        .action(ViewerAction::new("expand-all", "the same for all nodes below", [Key::char('*')]))
-        .action(ViewerAction::new("values", "move in the values, in the tree", [Key::char('w')]))
-        .action(ViewerAction::new("part", "tree, processes, CPUs, events", [Key::char('s')]))
+        .action(ViewerAction::new("expand", "expand", [ENTER, Key::char(' ')]))
+        .action(ViewerAction::new("expand-all", "expand all below", [Key::char('*')]))
+        .action(ViewerAction::new("values", "tree or values", [Key::char('w')]))
+        .action(ViewerAction::new("part", "tree or tables", [Key::char('s')]))
 }
 
 const ENTER: Key = Key::new(KeyCode::Enter);
@@ -47,6 +47,25 @@ enum Part {
     #[default]
     Tree,
     Table(Subject),
+}
+
+impl Part {
+    /// All parts, in the order in which a key shows them.
+    const ALL: [Part; 4] = [
+        Part::Tree,
+        Part::Table(Subject::Processes),
+        Part::Table(Subject::Cpus),
+        Part::Table(Subject::Events),
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Part::Tree => "tree",
+            Part::Table(Subject::Processes) => "processes",
+            Part::Table(Subject::Cpus) => "CPUs",
+            Part::Table(Subject::Events) => "events",
+        }
+    }
 }
 
 impl Viewer for StatisticsView {
@@ -109,12 +128,8 @@ impl Viewer for StatisticsView {
     fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
         match (action, self.part) {
             ("part", part) => {
-                self.part = match part {
-                    Part::Tree => Part::Table(Subject::Processes),
-                    Part::Table(Subject::Processes) => Part::Table(Subject::Cpus),
-                    Part::Table(Subject::Cpus) => Part::Table(Subject::Events),
-                    Part::Table(Subject::Events) => Part::Tree,
-                };
+                let at = Part::ALL.into_iter().position(|other| other == part).unwrap_or(0);
+                self.part = Part::ALL[(at + 1) % Part::ALL.len()];
                 self.seen = 0;
                 self.table = Table::default();
             }
@@ -124,14 +139,20 @@ impl Viewer for StatisticsView {
         Ok(Reply::Done)
     }
 
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![("part", self.part.name().to_owned())]
+    }
+
+    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
+        if name == "part" {
+            let part = Part::ALL.into_iter().find(|part| part.name() == value);
+            self.part = part.ok_or_else(|| Fault::new(format!("there is no part `{value}`")))?;
+        }
+        Ok(())
+    }
+
     fn note(&self, _: &Session) -> String {
-        let part = match self.part {
-            Part::Tree => "tree",
-            Part::Table(Subject::Processes) => "processes",
-            Part::Table(Subject::Cpus) => "CPUs",
-            Part::Table(Subject::Events) => "events",
-        };
-        format!("of the whole traceset: {part} (s: other parts)")
+        format!("of the whole traceset: {} (s: other parts)", self.part.name())
     }
 
     fn progress(&self) -> f64 {
