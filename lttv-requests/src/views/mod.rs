@@ -97,7 +97,7 @@
 //!
 //! // Each viewer asks for its content again.
 //! if view.take_changes(viewer).traceset {
-//!     let filter = Expression::parse("event.name != lttng_statedump_*")?;
+//!     let filter = Expression::parse("tracefile.cpu >= 0")?;
 //!     table.set_filter(Filters::new(&filter, grown.traces())?);
 //!     scheduler.submit(table.show(position.map_or(Start::Time(view.time()), Start::from)))?;
 //!     histogram.show(view.window());
