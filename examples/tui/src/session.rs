@@ -12,7 +12,7 @@ use lttv_context::{
 };
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_requests::views::{ProcessKey, SharedView, TimeWindow, ViewerId};
-use lttv_requests::{Budget, ChunkReport, Owner, Scheduler, SubmitError};
+use lttv_requests::{Budget, ChunkReport, Notification, Owner, Scheduler, SubmitError};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
@@ -53,6 +53,8 @@ pub struct Session {
     pub label_width: u16,
     /// The width of charts, in columns of the screen.
     pub chart_width: u16,
+    /// The notifications of computations in the background that viewers have not received yet.
+    notifications: Vec<Notification>,
     search: Option<Search>,
     /// The direction of the search that the user has stopped: `true` for backwards.
     pub(crate) stopped_search: Option<bool>,
@@ -175,6 +177,7 @@ impl Session {
             divider: None,
             label_width: 0,
             chart_width: 1,
+            notifications: Vec::new(),
             search: None,
             stopped_search: None,
             message: None,
@@ -200,6 +203,9 @@ impl Session {
         self.scheduler.stop_all();
         self.reader.stop_all();
         self.scheduler.replace_context(context);
+        // Viewers are reset, which tells them more than the end of their notifications.
+        self.scheduler.service_chunk(Budget::events(1));
+        self.notifications.clear();
         self.reader.replace_context(TracesetContext::new(traceset));
         self.overview = Overview::start(&mut self.scheduler, traceset, span);
         self.statistics_tree = StatisticsTree::default();
@@ -236,12 +242,20 @@ impl Session {
         Servers { reader: &mut self.reader, follower: &mut self.scheduler }
     }
 
-    /// Cancels the requests of owners.
+    /// Cancels the requests of owners, and their computations in the background.
     pub(crate) fn cancel(&mut self, owners: &[Owner]) {
         for owner in owners {
             self.scheduler.cancel_owner(*owner);
             self.reader.cancel_owner(*owner);
+            if let Some(background) = self.scheduler.background() {
+                background.cancel_owner(*owner);
+            }
         }
+    }
+
+    /// Removes and returns the notifications of computations in the background.
+    pub(crate) fn take_notifications(&mut self) -> Vec<Notification> {
+        std::mem::take(&mut self.notifications)
     }
 
     /// Returns the columns of charts.
@@ -407,6 +421,7 @@ impl Session {
         let left = time.saturating_sub(begin.elapsed());
         let charts = self.scheduler.service_chunk(Budget::time(left));
         self.take_search_result();
+        self.notifications.extend_from_slice(&charts.notifications);
         let is_something =
             |chunk: &ChunkReport| chunk.has_more() || *chunk != ChunkReport::default();
         let is_read = is_something(&list) || is_something(&charts);

@@ -5,7 +5,7 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lttv_requests::{EventsRequest, SubmitError};
+use lttv_requests::{Condition, EventsRequest, Notification, Owner, SubmitError};
 use lttv_tui::keys::{self, Key};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
@@ -16,6 +16,7 @@ use lttv_tui::viewer::{
 };
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
+use ratatui::layout::Rect;
 use support::Screen;
 
 /// The actions that viewers have performed.
@@ -188,4 +189,94 @@ fn a_viewer_asks_for_a_line_and_may_refuse_it() {
     screen.type_text("2");
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("answer: ask 12").is_some(), "{}", screen.text());
+}
+
+/// A viewer that counts events in the background, once for all viewers of its kind.
+#[derive(Debug)]
+struct Counter {
+    owner: Owner,
+    is_registered: bool,
+    log: Log,
+}
+
+/// The name of the computation.
+const COUNT: &str = "count";
+
+impl Viewer for Counter {
+    fn height(&self) -> (u16, u16) {
+        (1, 0)
+    }
+
+    fn update(&mut self, session: &mut Session, _: Rect) -> Result<(), SubmitError> {
+        let background = session.scheduler.background().expect("each tab has one");
+        if !std::mem::replace(&mut self.is_registered, true) {
+            let log = self.log.clone();
+            let register = || {
+                background.register(COUNT, move |request| {
+                    let (log, count) = (log.clone(), Rc::new(RefCell::new(0)));
+                    let counted = count.clone();
+                    request.on_every_event(move |_, _| *count.borrow_mut() += 1).after_request(
+                        move |_, _, _| {
+                            log.borrow_mut().push(format!("{} events", counted.borrow()));
+                        },
+                    )
+                })
+            };
+            let count = background.find(COUNT).unwrap_or_else(register);
+            background.compute(count, self.owner);
+            background.notify(count, self.owner, Condition::Done);
+        }
+        Ok(())
+    }
+
+    fn notified(&mut self, notification: Notification, _: &mut Session) {
+        assert_eq!(notification.owner, self.owner);
+        self.log.borrow_mut().push(format!("{:?}", notification.outcome));
+    }
+
+    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
+        self.is_registered = false;
+    }
+
+    fn draw(&self, _: &Session, _: Pane, _: &mut Buffer) {}
+}
+
+#[test]
+fn viewers_are_notified_when_the_background_is_ready() {
+    let (mut screen, log) = (screen(), Log::default());
+    let of_kind = log.clone();
+    let kind = ViewerKind::new("counter", "Counter", move |setup| {
+        Box::new(Counter { owner: setup.owner(), is_registered: false, log: of_kind.clone() })
+    });
+    screen.app.register(kind).expect("a new kind");
+    for _ in 0..2 {
+        screen.app.open_viewer("counter").expect("it is registered");
+    }
+    screen.settle();
+    // Computed once, for both.
+    assert_eq!(log.take(), ["6087 events", "Reached", "Reached"]);
+    // Another tab of the same traces has the result at once.
+    screen.type_text("c");
+    screen.app.open_viewer("counter").expect("it is registered");
+    screen.settle();
+    assert_eq!(log.take(), ["Reached"]);
+    // A change of the traces leads to another computation.
+    screen.type_text("o");
+    screen.type_text(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel"));
+    screen.press(KeyCode::Enter);
+    let opened = screen.app.open_viewer("counter").expect("it is registered");
+    screen.draw();
+    let ust = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/ust");
+    screen.app.add_traces(ust).expect("a trace");
+    screen.settle();
+    let told = log.take();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].ends_with(" events") && told[0] != "6087 events", "{told:?}");
+    assert_eq!(told[1], "Reached");
+    // Closing a viewer cancels its notification.
+    screen.app.add_traces(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/legacy")).expect("it");
+    screen.draw();
+    assert!(screen.app.close_viewer(opened));
+    screen.settle();
+    assert_eq!(log.take(), [""; 0]);
 }

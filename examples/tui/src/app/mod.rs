@@ -136,6 +136,7 @@ impl App {
         let busy = order.into_iter().find(|tab| self.tabs[*tab].session.needs_service());
         let tab = busy.unwrap_or(self.current);
         let is_busy = self.tabs[tab].session.service(time);
+        self.tabs[tab].deliver();
         // The tree of the current tab is built on a thread.
         let tree =
             tab != self.current && self.tabs[self.current].session.serve_tree(Duration::ZERO);

@@ -192,6 +192,17 @@ impl TabPage {
         Ok(())
     }
 
+    /// Passes notifications of the background to the viewers that have requested them.
+    pub(super) fn deliver(&mut self) {
+        for notification in self.session.take_notifications() {
+            let owner = notification.owner;
+            let viewer = self.viewers.iter_mut().find(|instance| instance.has_owner(owner));
+            if let Some(instance) = viewer {
+                instance.viewer.notified(notification, &mut self.session);
+            }
+        }
+    }
+
     /// Stops all requests. Returns `false` if there were none.
     pub(super) fn stop(&mut self) -> bool {
         let is_searching = self.session.search_direction().is_some();

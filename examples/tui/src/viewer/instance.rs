@@ -39,8 +39,8 @@ impl<'s> Setup<'s> {
         self.links.viewer
     }
 
-    /// Creates an owner for requests. When the viewer is closed, the requests of all its owners
-    /// are cancelled.
+    /// Creates an owner for requests and computations in the background. When the viewer is
+    /// closed, those of all its owners are cancelled.
     pub fn owner(&mut self) -> Owner {
         let owner = Owner::unique();
         self.links.owners.push(owner);
@@ -82,6 +82,11 @@ impl Instance {
     /// Returns its kind.
     pub(crate) fn kind(&self) -> &ViewerKind {
         &self.kind
+    }
+
+    /// Returns `true` if an owner is one of the viewer.
+    pub(crate) fn has_owner(&self, owner: Owner) -> bool {
+        self.links.owners.contains(&owner)
     }
 
     /// Returns `true` if it has requests among those of these owners.

@@ -58,7 +58,7 @@
 use std::fmt;
 
 use lttv_filter::FilterError;
-use lttv_requests::SubmitError;
+use lttv_requests::{Notification, SubmitError};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -91,6 +91,15 @@ pub trait Viewer: fmt::Debug {
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let _ = (session, area);
         Ok(())
+    }
+
+    /// Receives a notification that the viewer has requested from the background of the session's
+    /// scheduler, by one of its owners ([`Background::notify`](lttv_requests::Background::notify)).
+    ///
+    /// The viewer shows what it has until then. If the traces change, it requests the
+    /// notification again after [`reset`](Self::reset).
+    fn notified(&mut self, notification: Notification, session: &mut Session) {
+        let _ = (notification, session);
     }
 
     /// Takes note that the user has stopped all requests of the tab, which were cancelled. The
