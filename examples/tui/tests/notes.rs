@@ -219,6 +219,8 @@ fn notes_stay_when_a_trace_is_added() {
     screen.press(KeyCode::Enter);
     assert_eq!(screen.app.session().traceset().traces().len(), 2);
     assert_eq!(notes(&screen), 1);
+    // Elsewhere: the key edits a note that is at the current time.
+    screen.press(KeyCode::Down);
     add(&mut screen, "of both");
     assert_eq!(notes(&screen), 2);
 }

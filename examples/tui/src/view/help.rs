@@ -37,7 +37,7 @@ struct KeyText {
 
 /// The width of keys, before their texts.
 const INDENT: u16 = 14;
-/// The width of keys and their texts.
+/// The least width of keys and their texts.
 const CELL: u16 = 38;
 
 impl Help {
@@ -53,7 +53,7 @@ impl Help {
             Rect { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
         let heading = look.canvas().patch(look.heading());
         let legends = inner.width.saturating_sub(INDENT);
-        let lines = lines_of(kinds, inner.width);
+        let (cell, lines) = lines_of(kinds, inner.width);
         let room = usize::from(area.height.saturating_sub(1));
         self.top = self.top.min(lines.len().saturating_sub(room));
         let top = self.top;
@@ -66,7 +66,7 @@ impl Help {
         for (line, y) in lines.into_iter().skip(top).zip(area.y + 1..area.bottom()) {
             match line {
                 Line::Keys(keys) => {
-                    let mut cell = Rect { y, width: CELL.min(inner.width), height: 1, ..inner };
+                    let mut cell = Rect { y, width: cell.min(inner.width), height: 1, ..inner };
                     for keys in keys {
                         keys.draw(look, cell, buffer);
                         cell.x = cell.x.saturating_add(cell.width);
@@ -84,6 +84,12 @@ impl Help {
 }
 
 impl KeyText {
+    /// Returns the width of the keys and the text, with a space after it.
+    fn width(&self) -> u16 {
+        let key = if self.key.is_empty() { 0 } else { self.key.chars().count() + 1 };
+        INDENT + (key + self.text.chars().count() + 1) as u16
+    }
+
     fn draw(&self, look: Look, cell: Rect, buffer: &mut Buffer) {
         let heading = look.canvas().patch(look.heading());
         put(buffer, cell, cell.x, cell.y, &self.left, heading);
@@ -110,10 +116,11 @@ fn keys_of(kinds: &ViewerKinds) -> Vec<KeyText> {
     general.chain(of_kind).collect()
 }
 
-/// Returns all lines of at most this width.
-fn lines_of(kinds: &ViewerKinds, width: u16) -> Vec<Line> {
+/// Returns the width of keys with their texts, and all lines of at most this width.
+fn lines_of(kinds: &ViewerKinds, width: u16) -> (u16, Vec<Line>) {
     let keys = keys_of(kinds);
-    let columns = usize::from(width / CELL).max(1);
+    let cell = keys.iter().map(KeyText::width).max().unwrap_or(0).max(CELL);
+    let columns = usize::from(width / cell).max(1);
     // The keys are read from top to bottom, then in the next column.
     let height = keys.len().div_ceil(columns);
     let mut lines: Vec<Line> = (0..height)
@@ -134,5 +141,5 @@ fn lines_of(kinds: &ViewerKinds, width: u16) -> Vec<Line> {
         }
     }
     lines.push(Line::Text("The height of a bar is the share of active time in its column."));
-    lines
+    (cell, lines)
 }
