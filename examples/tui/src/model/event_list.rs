@@ -1,7 +1,6 @@
 //! A list of events around a position of a traceset. Only the rows near the visible part
 //! are in memory.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,6 +14,8 @@ use lttv_examples::text_dump::zone::local_zone;
 use lttv_requests::views::{EventTable, TableRow};
 use lttv_requests::{EventsRequest, Owner, Scheduler, Start, SubmitError};
 use lttv_state::filter::KernelFilters;
+
+use super::conjunction::Conjunction;
 
 /// The visible contents of an event.
 #[derive(Debug, Clone)]
@@ -72,9 +73,8 @@ pub struct EventList {
     place: Place,
     /// `true` if the user has stopped the requests.
     is_stopped: bool,
-    /// The number of events tested by the filters since the list was last filled again;
-    /// `None` without filters.
-    tested: Option<Rc<Cell<u64>>>,
+    /// `true` if only events that pass filters are shown.
+    is_filtered: bool,
 }
 
 /// An end of the rows.
@@ -107,7 +107,7 @@ impl EventList {
             asks_state: false,
             place: Place::Start(Start::Begin),
             is_stopped: false,
-            tested: None,
+            is_filtered: false,
         }
     }
 
@@ -146,11 +146,10 @@ impl EventList {
         self.table.is_busy() || self.pending != 0
     }
 
-    /// Returns the number of events read, if it is known that none passes the filters.
-    pub fn found_nothing(&self) -> Option<u64> {
+    /// Returns `true` if it is known that no event passes the filters.
+    pub fn found_nothing(&self) -> bool {
         let is_all = self.table.has_start() && self.table.has_end() && !self.is_busy();
-        let tested = self.tested.as_ref().filter(|_| is_all && self.rows().is_empty());
-        tested.map(|tested| tested.get())
+        self.is_filtered && is_all && self.rows().is_empty()
     }
 
     /// Returns the number of rows of a page: one less than on the screen.
@@ -176,16 +175,13 @@ impl EventList {
     ) -> Result<(), SubmitError> {
         servers.reader.cancel_owner(self.owner);
         servers.follower.cancel_owner(self.owner);
-        self.asks_state = filters.iter().any(|filters| filters.uses_state());
-        if filters.is_empty() {
-            self.table.clear_filter();
-            self.tested = None;
+        self.is_filtered = !filters.is_empty();
+        let filters = Conjunction::new(filters);
+        self.asks_state = filters.uses_state();
+        if self.is_filtered {
+            self.table.set_filter(filters);
         } else {
-            let tested = self.tested.insert(Rc::default()).clone();
-            self.table.set_filter(move |call: &EventCall<'_, '_>| {
-                tested.set(tested.get() + 1);
-                filters.iter().all(|filters| filters.matches(call))
-            });
+            self.table.clear_filter();
         }
         self.show(servers, place)
     }
@@ -208,7 +204,7 @@ impl EventList {
     pub fn resume(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
         self.is_stopped = false;
         // Without a selection, the rows are those of an earlier request or not complete.
-        if self.selected.is_some() || self.found_nothing().is_some() {
+        if self.selected.is_some() || self.found_nothing() {
             return self.get_on(servers);
         }
         match self.place.clone() {
@@ -234,7 +230,7 @@ impl EventList {
         servers: &mut Servers<'_>,
         time: Timestamp,
     ) -> Result<(), SubmitError> {
-        if self.found_nothing().is_some() {
+        if self.found_nothing() {
             return Ok(()); // No event passes at any other place either.
         }
         let after = self.rows().partition_point(|row| row.time < time);
@@ -255,7 +251,7 @@ impl EventList {
         servers: &mut Servers<'_>,
         position: &TracesetPosition,
     ) -> Result<(), SubmitError> {
-        if self.found_nothing().is_some() {
+        if self.found_nothing() {
             return Ok(());
         }
         let after = self.rows().partition_point(|row| row.position < *position);
@@ -370,9 +366,6 @@ impl EventList {
     ) -> Result<(), SubmitError> {
         (self.selected, self.edge, self.pending, self.above) = (None, edge, 0, 0);
         self.is_stopped = false;
-        if let Some(tested) = &self.tested {
-            tested.set(0);
-        }
         self.submit(servers, request)
     }
 

@@ -5,6 +5,7 @@ pub mod attribute_tree;
 pub mod axis;
 pub mod cells;
 pub mod collected;
+mod conjunction;
 pub mod disks;
 pub mod event_list;
 pub mod interrupts;

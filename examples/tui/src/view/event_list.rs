@@ -302,13 +302,15 @@ impl Viewer for EventListView {
     }
 
     fn message(&self, session: &Session) -> Option<String> {
-        let read = self.list.found_nothing()?;
+        if !self.list.found_nothing() {
+            return None;
+        }
         let filter = match (&session.filters, &self.own) {
             (Some(_), Some(_)) => "this filter and the filter of the list",
             (None, Some(_)) => "the filter of the list",
             _ => "this filter",
         };
-        Some(format!("no event matches {filter} (read {read} events)"))
+        Some(format!("no event matches {filter}"))
     }
 }
 

@@ -1,6 +1,5 @@
 //! The histogram viewer: the number of events in each column.
 
-use lttv_context::EventCall;
 use lttv_requests::views::{Histogram, ViewerId};
 use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
@@ -90,16 +89,20 @@ impl HistogramView {
     /// Requests the counts that are not known.
     fn count_missing(&mut self, session: &mut Session) -> Result<(), SubmitError> {
         let Some((_, histogram)) = &self.counted else { return Ok(()) };
-        session.scheduler.cancel_owner(self.owner);
+        let filters = session.filters.clone();
+        let servers = session.servers();
+        servers.reader.cancel_owner(self.owner);
+        servers.follower.cancel_owner(self.owner);
         for missing in histogram.missing() {
             let request = histogram.request(self.owner, missing);
-            let request = match session.filters.clone() {
-                Some(filters) => {
-                    request.filter(move |call: &EventCall<'_, '_>| filters.matches(call))
+            match filters.clone() {
+                // Without the kernel state, events that cannot pass are not read.
+                Some(filters) if !filters.uses_state() => {
+                    servers.reader.submit(request.filter(filters))?;
                 }
-                None => request,
-            };
-            session.scheduler.submit(request)?;
+                Some(filters) => _ = servers.follower.submit(request.filter(filters))?,
+                None => _ = servers.follower.submit(request)?,
+            }
         }
         Ok(())
     }
