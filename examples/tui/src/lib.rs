@@ -16,23 +16,17 @@
 
 // Viewers of other crates draw with the same version.
 pub use ratatui;
+pub use session::{tab_notes, traceset_change};
 
 pub mod app;
 pub mod keys;
 pub mod layout;
 pub mod look;
 pub mod model;
-mod overview;
 pub mod prompt;
-mod selection;
 pub mod session;
 mod signals;
-mod statistics_tree;
-mod stop;
-pub mod tab_notes;
 pub mod terminal;
 pub mod time_text;
-pub mod traceset_change;
 pub mod view;
 pub mod viewer;
-mod words;

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::App;
 use super::pick::{OpenPick, PickSubject};
+use crate::session::words::EventCounts;
 use crate::view::pick_list::PickList;
-use crate::words::EventCounts;
 
 /// The values of a property, of which some can be picked.
 #[derive(Debug)]

@@ -1,29 +1,38 @@
 //! A tab: a traceset, and the data that its viewers share.
 
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ltt_read::{OnFailure, OpenOptions, Opened, Timestamp};
+use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
-use lttv_context::{
-    CheckpointPolicy, Handle, TimeSpan, Traceset, TracesetContext, TracesetPosition,
-};
+use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_requests::views::{ProcessKey, SharedView, TimeWindow, ViewerId};
-use lttv_requests::{Budget, ChunkReport, Notification, Owner, Scheduler, SubmitError};
+use lttv_requests::{Budget, ChunkReport, Notification, Owner, Scheduler};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
+use self::overview::Overview;
+use self::statistics_tree::StatisticsTree;
+use self::tab_notes::TabNotes;
+use self::words::Words;
 use crate::model::axis::Axis;
 use crate::model::event_list::Servers;
-use crate::model::search::{Outcome, Search};
-use crate::overview::Overview;
-use crate::statistics_tree::StatisticsTree;
-use crate::tab_notes::TabNotes;
-use crate::words::Words;
+use crate::model::search::Search;
+
+mod opening;
+mod overview;
+mod search;
+mod selection;
+mod statistics_tree;
+mod stop;
+pub mod tab_notes;
+pub mod traceset_change;
+pub(crate) mod words;
+
+pub use opening::OpenError;
 
 /// The data that all viewers of a tab share.
 #[derive(Debug)]
@@ -73,160 +82,7 @@ pub struct Session {
     span: TimeSpan,
 }
 
-/// The greatest width of the first time window, in ns.
-const FIRST_WIDTH: i64 = 1_000_000_000;
-
-/// An error from opening a session.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// A trace cannot be read.
-    #[error(transparent)]
-    Read(#[from] ltt_read::Error),
-    /// No event has a time.
-    #[error("no event of {0} has a time")]
-    NoTime(String),
-    /// All traces at the path are among those of the tab.
-    #[error("{0} is already in this tab")]
-    AlreadyOpen(String),
-    /// There is no trace of this index.
-    #[error("there is no such trace")]
-    NoTrace,
-    /// The trace is the only one of its tab.
-    #[error("the only trace of a tab stays; x closes the tab")]
-    LastTrace,
-}
-
 impl Session {
-    /// Opens all traces at or below the paths, each once. Traces that cannot be opened are in
-    /// `failures`, and the first one is in the message.
-    ///
-    /// # Errors
-    ///
-    /// If no trace can be opened, or no event has a time.
-    pub fn open(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
-        let options = OpenOptions::new().on_failure(OnFailure::Continue);
-        let Opened { traces, mut failures, notices } = options.open_all_of(paths)?;
-        if traces.is_empty() && !failures.is_empty() {
-            return Err(failures.remove(0).into());
-        }
-        let names: Vec<_> = paths
-            .iter()
-            .map(|path| path.as_ref())
-            .map(|path| path.file_name().map_or(path.as_os_str(), |name| name))
-            .map(|name| name.to_string_lossy().into_owned())
-            .collect();
-        let mut session = Session::new(names.join("+"), Traceset::from(traces))?;
-        if let Some(first) = failures.first() {
-            let more = match failures.len() - 1 {
-                0 => String::new(),
-                more => format!(" (and {more} more)"),
-            };
-            session.message = Some(format!("not read: {first}{more}"));
-        }
-        session.failures = failures.iter().map(ToString::to_string).collect();
-        session.notices = notices.iter().map(ToString::to_string).collect();
-        Ok(session)
-    }
-
-    /// Creates a session of a traceset.
-    ///
-    /// # Errors
-    ///
-    /// If no event has a time.
-    pub fn new(name: String, traceset: Traceset) -> Result<Self, OpenError> {
-        Self::with_overview(name, traceset, None)
-    }
-
-    /// Creates a session of a traceset, which shares the background of another session of
-    /// the same traceset, if any.
-    fn with_overview(
-        name: String,
-        traceset: Traceset,
-        other: Option<&Session>,
-    ) -> Result<Self, OpenError> {
-        let (mut context, kernel) = follower(&traceset);
-        let span = context.contexts().time_span();
-        let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
-        // The trace may start long before the first event.
-        let first = context.position().time().map_or(span.start, |time| time.max(span.start));
-        let mut tab = SharedView::new(traceset.revision(), Some(span));
-        let last =
-            first.as_ns().saturating_add(FIRST_WIDTH).min(span.end.as_ns().saturating_add(1));
-        if let Some(window) = TimeWindow::new(first, Timestamp::from_ns(last)) {
-            tab.set_window(window, None);
-        }
-        tab.set_time(first, None);
-        let mut scheduler = Scheduler::new(context);
-        let overview = match other {
-            Some(other) => other.overview.share(&other.scheduler, &mut scheduler),
-            None => Overview::start(&mut scheduler, &traceset, span),
-        };
-        Ok(Session {
-            name,
-            tab,
-            scheduler,
-            overview,
-            statistics_tree: StatisticsTree::default(),
-            reader: Scheduler::new(TracesetContext::new(&traceset)),
-            kernel,
-            filters: None,
-            process: None,
-            selection: None,
-            selecting_from: None,
-            divider: None,
-            label_width: 0,
-            chart_width: 1,
-            notifications: Vec::new(),
-            search: None,
-            stopped_search: None,
-            message: None,
-            failures: Vec::new(),
-            notices: Vec::new(),
-            words: Words::default(),
-            notes: TabNotes::default(),
-            span,
-        })
-    }
-
-    /// Replaces the contexts by those of another traceset. All requests end.
-    ///
-    /// # Errors
-    ///
-    /// If no event has a time. Nothing has changed then.
-    pub(crate) fn replace_contexts(&mut self, traceset: &Traceset) -> Result<(), OpenError> {
-        let (context, kernel) = follower(traceset);
-        let span = context.contexts().time_span();
-        let span = span.ok_or_else(|| OpenError::NoTime(self.name.clone()))?;
-        self.stop_search();
-        self.stopped_search = None;
-        self.scheduler.stop_all();
-        self.reader.stop_all();
-        self.scheduler.replace_context(context);
-        // Viewers are reset, which tells them more than the end of their notifications.
-        self.scheduler.service_chunk(Budget::events(1));
-        self.notifications.clear();
-        self.reader.replace_context(TracesetContext::new(traceset));
-        self.overview = Overview::start(&mut self.scheduler, traceset, span);
-        self.statistics_tree = StatisticsTree::default();
-        (self.kernel, self.span) = (kernel, span);
-        self.clear_selection();
-        Ok(())
-    }
-
-    /// Creates another session of the same traces, with the same time window and time.
-    ///
-    /// # Errors
-    ///
-    /// Never, since the events of this session have times.
-    pub fn again(&self) -> Result<Self, OpenError> {
-        let traceset = self.traceset().clone();
-        let mut session = Session::with_overview(self.name.clone(), traceset, Some(self))?;
-        session.tab.set_window(self.tab.window(), None);
-        session.tab.set_time(self.tab.time(), None);
-        Ok(session)
-    }
-
     /// Returns the traceset of the tab.
     pub fn traceset(&self) -> &Traceset {
         self.scheduler.context().traceset()
@@ -366,53 +222,6 @@ impl Session {
         self.tab.set_time(Timestamp::from_ns(time), by);
     }
 
-    /// Returns the current position, or the position of the current time.
-    fn place(&mut self) -> TracesetPosition {
-        if let Some(position) = self.tab.position() {
-            return position.clone();
-        }
-        let time = self.tab.time();
-        let context = self.reader.context_mut();
-        context.seek_time(time);
-        context.position()
-    }
-
-    /// Starts a search for the next or previous event of the selected process.
-    ///
-    /// # Errors
-    ///
-    /// Never while the traceset stays the same.
-    pub fn search(&mut self, back: bool) -> Result<(), SubmitError> {
-        let Some((process, name)) = self.process.clone() else {
-            self.message = Some("select a process in the control flow first".to_owned());
-            return Ok(());
-        };
-        self.stop_search();
-        self.stopped_search = None;
-        let place = self.place();
-        let (scheduler, kernel) = (&mut self.scheduler, self.kernel);
-        self.search = Some(match back {
-            false => Search::forward(scheduler, kernel, process, &place)?,
-            true => Search::backward(scheduler, kernel, process, &place)?,
-        });
-        let which = if back { "previous" } else { "next" };
-        self.message = Some(format!("searching for the {which} event of {name} … (Esc stops)"));
-        Ok(())
-    }
-
-    /// Returns whether the running search is for the previous event; `None` without a search.
-    pub(crate) fn search_direction(&self) -> Option<bool> {
-        self.search.as_ref().map(Search::is_backward)
-    }
-
-    /// Cancels the search for an event. Returns `false` if none is running.
-    pub fn stop_search(&mut self) -> bool {
-        let Some(search) = self.search.take() else { return false };
-        search.cancel(&mut self.scheduler);
-        self.message = None;
-        true
-    }
-
     /// Serves requests for about this time. Returns `true` if something has changed or there
     /// is more to do.
     pub fn service(&mut self, time: Duration) -> bool {
@@ -441,30 +250,4 @@ impl Session {
     pub(crate) fn needs_service(&self) -> bool {
         self.reader.needs_service() || self.scheduler.needs_service()
     }
-
-    /// Shows the result of a search when it is complete.
-    fn take_search_result(&mut self) {
-        let Some(search) = &self.search else { return };
-        match search.outcome() {
-            Outcome::Searching => return,
-            Outcome::Found(position) => {
-                // The position is of this traceset, so it is not refused.
-                _ = self.tab.set_position(&position, None);
-                self.message = None;
-            }
-            Outcome::Nothing => self.message = Some("no such event".to_owned()),
-        }
-        self.search = None;
-    }
-}
-
-/// Creates a context that follows the kernel state.
-fn follower(traceset: &Traceset) -> (TracesetContext<'static>, Handle<KernelState>) {
-    let mut context = TracesetContext::new(traceset);
-    let kernel = context.attach(KernelState::new());
-    // In place of the statistics of the background's context: the contexts must have the
-    // same number of extensions to exchange checkpoints.
-    context.attach_data(());
-    context.set_checkpoint_policy(CheckpointPolicy::default());
-    (context, kernel)
 }
