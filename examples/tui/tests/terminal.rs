@@ -160,7 +160,9 @@ fn a_session_in_a_terminal_and_its_layout_and_notes_after_a_restart() {
     tmux.keys(&["-l", "the disk is busy"]);
     tmux.keys(&["Enter"]);
     tmux.wait_for("the note is added");
+    // Another key directly after Esc would be a key with Alt.
     tmux.keys(&["Escape"]);
+    tmux.wait_until("the range is cleared", |screen| !screen.contains("selected "));
     // A filter is completed.
     tmux.keys(&["/"]);
     tmux.wait_for("filter:");

@@ -53,6 +53,9 @@ enum Target {
 impl App {
     /// Handles an event of the mouse.
     pub fn mouse(&mut self, event: MouseEvent) {
+        if self.is_over {
+            return; // There may be no tab.
+        }
         let at = Position { x: event.column, y: event.row };
         match event.kind {
             MouseEventKind::Down(button) => self.press(button, at),
