@@ -28,7 +28,7 @@ const LIGHT: Theme = ("#ffffff", "#202020", "#808080");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let keys = arguments.next().unwrap_or_else(|| "g+3.02\n+jjjjjjjnnn".to_owned());
+    let keys = arguments.next().unwrap_or_else(|| "g+3.02\n+jjjjjjjnnn[[[[.}].".to_owned());
     let columns = arguments.next().map_or(Ok(150), |text| text.parse())?;
     let lines = arguments.next().map_or(Ok(46), |text| text.parse())?;
     let (look, theme) = match arguments.next().as_deref() {
