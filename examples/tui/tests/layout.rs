@@ -59,6 +59,26 @@ fn names(screen: &Screen) -> Vec<&'static str> {
 }
 
 #[test]
+fn the_scale_of_the_histogram_and_the_part_of_statistics_are_restored() {
+    let folder = Folder::new();
+    let (mut screen, _) = folder.open();
+    screen.type_text("5sys"); // the statistics of processes, then of CPUs; higher columns
+    let scale = screen.line_with("scale 0–").expect("a scale");
+    assert!(screen.line_with("of the whole traceset: CPUs").is_some(), "{}", screen.text());
+    screen.app.save_layout().expect("it can be written");
+    let (screen, notes) = folder.open();
+    assert_eq!(notes, [""; 0]);
+    assert_eq!(screen.line_with("scale 0–"), Some(scale), "{}", screen.text());
+    assert!(screen.line_with("of the whole traceset: CPUs").is_some(), "{}", screen.text());
+    // Values that are not valid are reported.
+    let text = folder.text().replace("\"CPUs\"", "\"tea\"");
+    folder.write(&text);
+    let (_, notes) = folder.open();
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].contains("there is no part `tea`"), "{notes:?}");
+}
+
+#[test]
 fn viewers_order_filters_focus_and_tabs_are_restored() {
     let folder = Folder::new();
     let (mut screen, notes) = folder.open();
