@@ -353,7 +353,7 @@ struct ScrollBack<T> {
 impl<T: Clone + 'static> ScrollBack<T> {
     fn begin<'h>(self) -> EventsRequest<'h> {
         if let Some(time) = self.first.time() {
-            return self.search(time, FIRST_STEP);
+            return self.search(time, FIRST_STEP, true);
         }
         // The time of the last event is not known before the request is served.
         let busy = Busy::new(&self.table.inner, self.epoch);
@@ -366,26 +366,28 @@ impl<T: Clone + 'static> ScrollBack<T> {
             };
             let end = call.contexts.time_span().map_or(Timestamp::MAX, |span| span.end);
             // Submitting cannot fail: the position is known to belong to the traceset.
-            _ = control.submit(back.search(end, FIRST_STEP));
+            _ = control.submit(back.search(end, FIRST_STEP, true));
         })
     }
 
     /// Creates a request that counts the events in an interval of length `step` before a
     /// time (up to the first row for the first interval), and that continues with the
-    /// next interval or inserts the events.
-    fn search<'h>(self, end: Timestamp, step: i64) -> EventsRequest<'h> {
-        let begin = match step {
+    /// next interval or inserts the events. The interval is longer if it is known that no
+    /// event passes before this time.
+    fn search<'h>(self, end: Timestamp, step: i64, is_first: bool) -> EventsRequest<'h> {
+        let wanted = match step {
             ALL => Timestamp::MIN,
-            _ => Timestamp::from_ns(end.as_ns().saturating_sub(step)),
+            _ => end.saturating_sub(step.unsigned_abs()),
         };
+        let begin = self.gap_before(end).map_or(wanted, |start| wanted.min(start));
         let epoch = self.epoch;
         let busy = Busy::new(&self.table.inner, epoch);
         let found = Rc::new(Cell::new(self.found));
         let counted = found.clone();
         let request = self.table.request().starting_at(begin);
-        let request = match step {
-            FIRST_STEP => request.until_position(&self.first),
-            _ => request.until(end),
+        let request = match is_first {
+            true => request.until_position(&self.first),
+            false => request.until(end),
         };
         let mut back = Some(self);
         request
@@ -400,7 +402,7 @@ impl<T: Clone + 'static> ScrollBack<T> {
                     return;
                 };
                 let back = ScrollBack { found: counted.get(), ..back };
-                let is_all = step == ALL;
+                let is_all = begin == Timestamp::MIN;
                 if is_all && back.found == 0 {
                     // No event was found, and this was the last interval.
                     let mut inner = back.table.inner.borrow_mut();
@@ -410,15 +412,29 @@ impl<T: Clone + 'static> ScrollBack<T> {
                 let next = if back.found >= back.count || is_all {
                     back.insert_rows(begin, is_all)
                 } else {
-                    let longer = step.saturating_mul(LONGER);
+                    let longer =
+                        if begin < wanted { FIRST_STEP } else { step.saturating_mul(LONGER) };
                     let span = call.contexts.time_span();
                     // Events may lie before the start of their packets.
                     let is_last = span.is_none_or(|span| begin.since(span.start) < longer as u64);
-                    back.search(begin, if is_last { ALL } else { longer })
+                    back.search(begin, if is_last { ALL } else { longer }, false)
                 };
                 // Submitting cannot fail, as in `begin`.
                 _ = control.submit(next);
             })
+    }
+
+    /// Returns the start of the stretch before a time that contains no event that passes
+    /// the filter. `None` if events may pass directly before this time.
+    fn gap_before(&self, end: Timestamp) -> Option<Timestamp> {
+        let inner = self.table.inner.borrow();
+        let filter = inner.filter.as_ref()?.borrow();
+        let spans = filter.selection()?.spans();
+        match spans.iter().rfind(|span| span.start < end) {
+            Some(span) if span.end < end => Some(span.end.saturating_add(1)),
+            Some(_) => None,
+            None => Some(Timestamp::MIN),
+        }
     }
 
     /// Returns whether an interval was read to its end, and the request was not replaced
