@@ -16,7 +16,7 @@ use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Start};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::digest::{Digest, known};
-use support::sieve::sieve_model;
+use support::sieve::{SieveModel, sieve_model};
 use support::tracesets::config::cases;
 use support::tracesets::{Known, Sample, sample};
 
@@ -45,6 +45,8 @@ enum Step {
     Time(Index),
     Scroll(i64),
     Filter(bool),
+    /// A filter that tells in advance which events cannot pass.
+    Sieve(SieveModel),
     Last,
     Before(Index),
     /// The user does not wait for previous requests.
@@ -59,7 +61,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Scroll(i64::MIN)),
         1 => Just(Step::Scroll(i64::MAX)),
         1 => any::<bool>().prop_map(Step::Filter),
-        1 => Just(Step::Last),
+        1 => sieve_model().prop_map(Step::Sieve),
+        2 => Just(Step::Last),
         1 => any::<Index>().prop_map(Step::Before),
         1 => (-12..12i64).prop_map(Step::Hasty),
     ]
@@ -207,6 +210,16 @@ proptest! {
                     }
                     all = sample.events.clone();
                     all.retain(|event| !on || is_even(event));
+                    scheduler.submit(table.show(Start::Begin)).unwrap();
+                    (first, count) = (0, page.min(all.len()));
+                }
+                Step::Sieve(model) => {
+                    let sieve = model.sieve(&sample.traceset, &times);
+                    let passing = (0..sample.events.len())
+                        .filter(|at| sieve.passes_known(&sample, *at))
+                        .map(|at| sample.events[at]);
+                    all = passing.collect();
+                    table.set_filter(sieve);
                     scheduler.submit(table.show(Start::Begin)).unwrap();
                     (first, count) = (0, page.min(all.len()));
                 }
