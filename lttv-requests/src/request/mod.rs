@@ -10,8 +10,7 @@ use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{
-    Bounds, EventCall, HookSet, Level, ReadCall, Scope, StalePosition, Subscription,
-    TracesetPosition,
+    Bounds, EventCall, Level, ReadCall, Scope, StalePosition, Subscription, TracesetPosition,
 };
 use lttv_hooks::{IntoFlow, Priority};
 
@@ -278,7 +277,7 @@ impl<'h> EventsRequest<'h> {
         let hook = self.shared.event_hook(move |call: &mut EventCall<'_, 'h>, control| {
             add_one(call.event.timestamp().unwrap_or(Timestamp::MIN), 1, control);
         });
-        let mut by_hook = HookSet::new();
+        let mut by_hook = lttv_context::HookSet::new();
         by_hook.on_event(Subscription::to_every_event(), hook);
         let (add, complete) = (Box::new(add), Box::new(complete));
         self.hooks.columns = Some(Columns { start, width, add, complete, by_hook });
