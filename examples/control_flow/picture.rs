@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use ltt_read::Timestamp;
-use lttv_examples::escape::is_control;
+use lttv_examples::escape;
 use lttv_examples::paint::Paint;
 use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, TimeWindow};
 use lttv_state::kernel::{KernelState, NameId};
@@ -114,7 +114,7 @@ fn label(svg: &mut String, of: &ProcessLabel, y: f64) {
     let texts =
         [(10.0, of.title().into_owned()), (190.0, number(of.tid)), (250.0, number(of.parent))];
     for (x, text) in texts {
-        _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&text));
+        _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{}</text>", escape::xml(&text));
     }
 }
 
@@ -131,7 +131,7 @@ fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWin
          fill=\"{}\"><title>{}</title></rect>",
         top + (ROW - thick) / 2.0,
         Paint::from(of.state).color(),
-        escaped(hint)
+        lines_escaped(hint)
     );
 }
 
@@ -161,19 +161,8 @@ fn hint<'k>(
     text
 }
 
-/// Escapes a text of the trace, which may contain any characters, for XML.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped += "&amp;",
-            '<' => escaped += "&lt;",
-            '>' => escaped += "&gt;",
-            '"' => escaped += "&quot;",
-            '\n' => escaped.push('\n'),
-            c if is_control(c) => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+/// Escapes each line of a text for XML.
+fn lines_escaped(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(escape::xml).collect();
+    lines.join("\n")
 }

@@ -38,7 +38,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Returns the text escaped for XML, such as an SVG picture, with `?` in place of control
+/// Returns the text escaped for XML, such as an SVG picture, with U+FFFD in place of control
 /// characters.
 pub fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -48,7 +48,7 @@ pub fn xml(text: &str) -> String {
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
             '"' => escaped += "&quot;",
-            c if is_control(c) => escaped.push('?'),
+            c if is_control(c) => escaped.push('\u{fffd}'),
             c => escaped.push(c),
         }
     }
