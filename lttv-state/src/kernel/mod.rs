@@ -14,8 +14,8 @@
 //!
 //! # Memory maps
 //!
-//! What a process maps to its addresses is not a part of the state that every analysis pays
-//! for. Attach [`MemoryMaps`] as well to follow it.
+//! The memory maps of processes are not a part of this state, so that no analysis pays for
+//! them without need. Attach [`MemoryMaps`] as well to follow them.
 //!
 //! # Incomplete information
 //!

@@ -125,7 +125,7 @@ impl TabNotes {
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// Returns the errors of [`add`](Self::add).
     pub fn set_text(&mut self, id: NoteId, text: &str) -> Result<(), TabNotesError> {
         let notes = self.notes_mut()?;
         if let Some(mut note) = notes.get(id).cloned() {
@@ -140,7 +140,7 @@ impl TabNotes {
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// Returns the errors of [`add`](Self::add).
     pub fn remove(&mut self, id: NoteId) -> Result<(), TabNotesError> {
         let notes = self.notes_mut()?;
         if notes.remove(id).is_some() {
