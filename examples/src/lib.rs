@@ -4,6 +4,7 @@
 
 pub mod bundled;
 pub mod clap_options;
+pub mod commands;
 pub mod escape;
 pub mod inputs;
 pub mod interrupts;
@@ -17,7 +18,9 @@ pub mod report;
 pub mod request_replay;
 pub mod spread;
 mod stdout_closed;
+pub mod table;
 pub mod text_dump;
+pub mod time;
 
 /// The examples in the README of the repository, compiled as doc tests.
 #[cfg(doctest)]

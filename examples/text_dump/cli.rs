@@ -9,8 +9,8 @@ use lttv_examples::text_dump::lttv::LineOptions;
 use lttv_examples::text_dump::options::{HeaderField, HeaderFields, NameGroup, Names};
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::PrettyOptions;
-use lttv_examples::text_dump::time_arg::{TimeArg, TimeRange};
 use lttv_examples::text_dump::zone::local_zone;
+use lttv_examples::time::{TimeArg, TimeRange};
 use lttv_filter::Zone;
 
 /// Print the events of traces as text, in time order
@@ -36,8 +36,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<TimeArg>,
 
-    /// Same as --begin=BEGIN --end=END; square brackets are allowed
-    #[arg(long, value_name = "BEGIN,END", allow_hyphen_values = true)]
+    /// Same as --begin=FROM --end=TO; each may be empty
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["begin", "end"])]
     pub(crate) timerange: Option<TimeRange>,
 
@@ -112,6 +112,8 @@ Times:
   YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a date and time (local, unless --clock-gmt)
   hh:mm[:ss[.NANO]]                on the day of the first event
   [-]SEC[.NANO]                    seconds since the origin of the clock
+  +TIME, -TIME                     after the first, before the last event: +1.5, +20ms, -1s
+A Z after a date or a time of day means UTC. Units are ns, us, ms, s, min and h.
 Events without a time are omitted if a begin or an end is given.
 
 With --process, lines of kernel traces contain the process that runs on the CPU after the event:
@@ -194,7 +196,7 @@ impl Cli {
     /// Returns the first and the last time of the window, inclusive.
     pub(crate) fn bounds(&self) -> (Option<&TimeArg>, Option<&TimeArg>) {
         match &self.timerange {
-            Some(range) => (Some(&range.begin), Some(&range.end)),
+            Some(range) => (range.from.as_ref(), range.to.as_ref()),
             None => (self.begin.as_ref(), self.end.as_ref()),
         }
     }

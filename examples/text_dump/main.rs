@@ -9,7 +9,6 @@
 mod cli;
 mod run;
 mod tally;
-mod window;
 
 use std::process::ExitCode;
 

@@ -6,6 +6,7 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use jiff::tz::TimeZone;
 use ltt_read::schema::Format as SchemaFormat;
 use ltt_read::{Merge, Notice, Trace};
 use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
@@ -22,13 +23,13 @@ use lttv_examples::text_dump::palette::Color;
 use lttv_examples::text_dump::pretty::Pretty;
 use lttv_examples::text_dump::trace_name::{given_for, trace_name};
 use lttv_examples::text_dump::{EventText, StateAt};
+use lttv_examples::time::{Times, Window, WindowError};
 use lttv_filter::{Environment, Expression};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
 use crate::cli::{Cli, Format};
 use crate::tally::Tally;
-use crate::window::Window;
 
 /// The number of events between two updates of progress and notices.
 const BATCH: u64 = 1 << 14;
@@ -39,7 +40,9 @@ pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let (traces, names) = load(cli, report)?;
     // Leaked, since the process ends with them: dropping a large schema takes time.
     mem::forget(traces.clone());
-    let window = Window::new(cli, &traces)?;
+    let times = Times::new(cli.zone(), &traces);
+    let (begin, end) = cli.bounds();
+    let window = times.window(begin, end).map_err(Usage::new)?;
     let filters = filters(cli, expression, &traces)?;
     if let Some(filters) = &filters {
         report.filter_notes(filters.filters().notes());
@@ -55,6 +58,7 @@ pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> 
         warnings: Warnings::new(cli.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !cli.count),
         window,
+        zone: cli.zone(),
         filters,
         report,
     };
@@ -123,6 +127,7 @@ struct Dump<'r> {
     warnings: Warnings,
     progress: Progress,
     window: Window,
+    zone: TimeZone,
     filters: Option<KernelFilters>,
 }
 
@@ -197,6 +202,9 @@ impl Dump<'_> {
         let errors = context.take_errors();
         let omitted = (context.errors_omitted(), context.notices_omitted());
         drop(context);
+        if counted == 0 {
+            self.report_outside(traceset.traces());
+        }
         if outcome? == Reader::Gone {
             return Ok(());
         }
@@ -226,7 +234,18 @@ impl Dump<'_> {
         number::decimal(output.buffer(), tally.events());
         output.buffer().push(b'\n');
         let omitted = (merge.errors_omitted(), merge.notices_omitted());
+        if tally.events() == 0 {
+            self.report_outside(traces);
+        }
         self.finish(output, merge.errors(), omitted)
+    }
+
+    /// Reports a window that contains no event since it is outside of the traces.
+    fn report_outside(&self, traces: &[Arc<Trace>]) {
+        let times = Times::new(self.zone.clone(), traces);
+        if let Err(outside @ WindowError::Outside { .. }) = times.inside(self.window) {
+            self.report.warning(outside);
+        }
     }
 
     /// Finishes the output, then reports damage.

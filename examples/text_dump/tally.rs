@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use ltt_read::{Event, EventSink, Merge, Timestamp, TracefileNumber};
 
-use crate::window::Window;
+use lttv_examples::time::Window;
 
 /// A listener that counts the events in a window.
 pub(crate) struct Tally {

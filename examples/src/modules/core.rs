@@ -13,9 +13,9 @@ use super::Host;
 use crate::bundled::bundled_trace;
 use crate::opening::open;
 use crate::report::Usage;
-use crate::text_dump::time_arg::{TimeArg, check_order};
 use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::zone::local_zone;
+use crate::time::{TimeArg, Times};
 
 /// The module `core`, which opens the traces.
 #[derive(Debug)]
@@ -67,13 +67,10 @@ impl Module<Host> for Core {
         }
         let batch = Batch::new(traceset);
         let whole = batch.context.contexts().time_span();
-        let time = |option| {
-            let time = time_option(options, option)?;
-            let resolved = time.map(|time| time.resolve(&zone, whole.map(|span| span.start)));
-            resolved.transpose().map_err(|error| Usage::new(format_args!("--{option}: {error}")))
-        };
-        let (begin, end) = (time("begin")?, time("end")?);
-        check_order(begin, end)?;
+        let (begin, end) = (time_option(options, "begin")?, time_option(options, "end")?);
+        let times = Times::new(zone.clone(), batch.context.traceset().traces());
+        let window = times.window(begin.as_ref(), end.as_ref()).map_err(Usage::new)?;
+        let (begin, end) = (window.begin, window.end);
         let span = whole.map(|span| TimeSpan {
             start: begin.map_or(span.start, |begin| begin.max(span.start)),
             end: end.map_or(span.end, |end| end.min(span.end)),

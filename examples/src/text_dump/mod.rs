@@ -29,7 +29,6 @@ mod process_columns;
 mod quote;
 mod scopes;
 pub mod text;
-pub mod time_arg;
 pub mod trace_name;
 pub mod zone;
 

@@ -16,6 +16,7 @@ use super::core::time_option;
 use super::print::Style;
 use super::{Host, report_with};
 use crate::report::Usage;
+use crate::time::Times;
 
 /// The module `depAnalysis`.
 #[derive(Debug)]
@@ -95,10 +96,10 @@ impl Module<Host> for DepAnalysis {
 
 fn query(host: &Host) -> Result<Query, Failure> {
     let options = &host.options;
-    let first = host.data.span.map(|span| span.start);
+    let times = Times::new(host.data.zone.clone(), host.data.batch.context.traceset().traces());
     let time = |name| {
         let time = time_option(options, name)?;
-        let resolved = time.map(|time| time.resolve(&host.data.zone, first)).transpose();
+        let resolved = time.map(|time| times.resolve(&time)).transpose();
         resolved.map_err(|error| Usage::new(format_args!("--{name}: {error}")))
     };
     let tid = options.get::<u64>("dep-pid")?.map(|tid| Tid::try_from(*tid));

@@ -1,0 +1,240 @@
+//! The options that subcommands share.
+//!
+//! Every option that a command accepts has an effect. A command that cannot honour one refuses
+//! it, with [`InputArgs::refuse_filters`] and others.
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use ltt_read::Trace;
+use lttv_context::Traceset;
+use lttv_filter::{Environment, Expression, Zone};
+use lttv_state::filter::KernelFilters;
+
+use crate::bundled::bundled_trace;
+use crate::escape::Escapes;
+use crate::inputs;
+use crate::opening::open;
+use crate::report::{Report, Usage};
+use crate::table::{self, Format, Select, Table};
+use crate::text_dump::output::Output;
+use crate::text_dump::palette::Color;
+use crate::text_dump::zone::local_zone;
+use crate::time::{TimeArg, TimeRange, Times, Window};
+
+/// The options of an analysis: what to read, and how to write the results.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Common {
+    /// What to read.
+    #[command(flatten)]
+    pub input: InputArgs,
+    /// The form of the results.
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// The destination of the results.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The options that select what is read.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct InputArgs {
+    /// Directories that contain traces [default: the bundled kernel trace, if there is one]
+    #[arg(value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+
+    /// Start of the time window
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub begin: Option<TimeArg>,
+
+    /// End of the time window, inclusive
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub end: Option<TimeArg>,
+
+    /// Same as --begin=FROM --end=TO; each may be empty
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["begin", "end"])]
+    pub timerange: Option<TimeRange>,
+
+    /// Use only events for which this expression is true; several must all be true
+    #[arg(short = 'e', long = "filter", value_name = "EXPR", allow_hyphen_values = true)]
+    pub filters: Vec<String>,
+
+    /// Read with at most this many threads, where the command can
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Take and print times in UTC instead of the local time zone
+    #[arg(long, alias = "clock-gmt")]
+    pub utc: bool,
+}
+
+/// The options of the form of results.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct FormatArgs {
+    /// Format of the results
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+
+    /// Write only these tables
+    #[arg(long = "table", value_name = "NAME", value_delimiter = ',')]
+    pub tables: Vec<String>,
+
+    /// Write only these columns, in this order; the names are those of CSV and JSON
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub columns: Vec<String>,
+}
+
+/// The options of the destination of results.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct OutputArgs {
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Use of colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Color,
+}
+
+impl InputArgs {
+    /// Returns the time zone of times that are parsed and printed.
+    pub fn zone(&self) -> TimeZone {
+        if self.utc { TimeZone::UTC } else { local_zone() }
+    }
+
+    /// Returns the time zone of times in filters.
+    pub fn filter_zone(&self) -> Zone {
+        if self.utc { Zone::UTC } else { Zone::local() }
+    }
+
+    /// Returns the paths of the traces to read, or of the bundled trace if none is given.
+    ///
+    /// # Errors
+    ///
+    /// If no trace is given and the bundled trace cannot be found.
+    pub fn paths(&self) -> Result<Vec<PathBuf>, String> {
+        if !self.traces.is_empty() {
+            return Ok(self.traces.clone());
+        }
+        bundled_trace().map(|path| vec![path])
+    }
+
+    /// Opens the traces, and reports what cannot be opened and warnings of their metadata.
+    ///
+    /// # Errors
+    ///
+    /// If no trace can be opened.
+    pub fn open(&self, report: &mut Report) -> Result<Traceset, Box<dyn Error>> {
+        let traceset = open(report, self.paths()?)?;
+        for warning in traceset.traces().iter().flat_map(|trace| trace.warnings()) {
+            report.warning(format_args!("metadata: {}", warning.message));
+        }
+        Ok(traceset)
+    }
+
+    /// Returns the first and the last time of the window, inclusive.
+    pub fn window_args(&self) -> (Option<&TimeArg>, Option<&TimeArg>) {
+        match &self.timerange {
+            Some(range) => (range.from.as_ref(), range.to.as_ref()),
+            None => (self.begin.as_ref(), self.end.as_ref()),
+        }
+    }
+
+    /// Returns the window of an analysis, which overlaps the traces.
+    ///
+    /// # Errors
+    ///
+    /// If a time cannot be resolved, if the window ends before it starts, or if it is outside of
+    /// the traces.
+    pub fn window(&self, traces: &[Arc<Trace>]) -> Result<Window, Usage> {
+        let times = Times::new(self.zone(), traces);
+        let (begin, end) = self.window_args();
+        let window = times.window(begin, end).map_err(Usage::new)?;
+        times.inside(window).map_err(Usage::new)?;
+        Ok(window)
+    }
+
+    /// Parses all filters into one expression. Returns `None` if there is no filter.
+    ///
+    /// # Errors
+    ///
+    /// If a filter is empty or wrong.
+    pub fn expression(&self) -> Result<Option<Expression>, Usage> {
+        if self.filters.iter().any(|text| text.trim().is_empty()) {
+            return Err(Usage::new("--filter: an expression is empty"));
+        }
+        let all = self.filters.iter().map(String::as_str);
+        let parsed = (!self.filters.is_empty()).then(|| Expression::parse_all(all)).transpose();
+        parsed.map_err(|error| Usage::filter("--filter:", &error))
+    }
+
+    /// Compiles the filters for the traces, and reports the parts that are never or always true.
+    /// Returns `None` if there is no filter.
+    ///
+    /// # Errors
+    ///
+    /// If a filter is wrong, or does not fit the traces.
+    pub fn filters(
+        &self,
+        report: &Report,
+        traces: &[Arc<Trace>],
+    ) -> Result<Option<KernelFilters>, Usage> {
+        let environment = Environment::new().in_zone(self.filter_zone());
+        let compile = |expression| KernelFilters::new(&expression, traces, &environment);
+        let compiled = self.expression()?.map(compile).transpose();
+        let filters = compiled.map_err(|error| Usage::filter("--filter:", &error))?;
+        if let Some(filters) = &filters {
+            report.filter_notes(filters.filters().notes());
+        }
+        Ok(filters)
+    }
+
+    /// Refuses filters, for a command that follows all events.
+    ///
+    /// # Errors
+    ///
+    /// If a filter is given: the error contains `reason`.
+    pub fn refuse_filters(&self, reason: &str) -> Result<(), Usage> {
+        match self.filters.is_empty() {
+            true => Ok(()),
+            false => Err(Usage::new(format_args!("--filter has no use here: {reason}"))),
+        }
+    }
+}
+
+impl OutputArgs {
+    /// Opens the output.
+    ///
+    /// # Errors
+    ///
+    /// If the output would replace a file of the traces, or cannot be created.
+    pub fn open(&self, traces: &[Arc<Trace>]) -> Result<Output, Box<dyn Error>> {
+        if let Some(path) = &self.output {
+            inputs::refuse(path, traces, &[])?;
+        }
+        Ok(Output::new(self.output.as_deref())?)
+    }
+}
+
+impl Common {
+    /// Writes the selected parts of tables in the selected format.
+    ///
+    /// # Errors
+    ///
+    /// If a selected table or column does not exist, or if the output cannot be written.
+    pub fn write(&self, tables: Vec<Table>, traces: &[Arc<Trace>]) -> Result<(), Box<dyn Error>> {
+        let FormatArgs { format, tables: names, columns } = self.format.clone();
+        let select = Select { tables: names, columns };
+        let tables = select.apply(format, tables).map_err(Usage::new)?;
+        let mut out = self.output.open(traces)?.escaping(match format {
+            Format::Json => Escapes::Json,
+            Format::Text | Format::Csv => Escapes::Text,
+        });
+        table::write(&mut out, format, &tables)?;
+        Ok(out.finish()?)
+    }
+}

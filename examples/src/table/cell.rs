@@ -1,0 +1,81 @@
+//! The values in tables.
+
+use ltt_read::Timestamp;
+
+/// The kind of the values in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Text, aligned to the left.
+    Text,
+    /// Integers.
+    Integer,
+    /// Numbers with three digits after the point in text.
+    Decimal,
+    /// Points in time.
+    Time,
+    /// Lengths of time.
+    Duration,
+}
+
+/// A value in a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// No value.
+    Empty,
+    /// A text.
+    Text(String),
+    /// An integer.
+    Integer(i128),
+    /// A number.
+    Number(f64),
+    /// A point in time.
+    Time(Timestamp),
+    /// A length of time in ns.
+    Duration(u64),
+}
+
+impl Cell {
+    /// Returns a part of a whole in per cent, or an empty cell if there is no whole.
+    pub fn percent(part: u64, whole: u64) -> Cell {
+        match whole {
+            0 => Cell::Empty,
+            _ => Cell::Number(part as f64 * 100.0 / whole as f64),
+        }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell::Text(text)
+    }
+}
+
+macro_rules! from_integers {
+    ($($integer:ty),*) => {$(
+        impl From<$integer> for Cell {
+            fn from(number: $integer) -> Self {
+                Cell::Integer(number.into())
+            }
+        }
+    )*};
+}
+
+from_integers!(u8, u16, u32, u64, i32, i64);
+
+impl From<Timestamp> for Cell {
+    fn from(time: Timestamp) -> Self {
+        Cell::Time(time)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Cell::Empty, Into::into)
+    }
+}

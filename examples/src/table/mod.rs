@@ -1,0 +1,202 @@
+//! Tabular results, and their forms for people and programs.
+//!
+//! A command fills [`Table`]s with typed [`Cell`]s. [`write`] writes them:
+//!
+//! | format | form |
+//! |---|---|
+//! | text | aligned columns under a title; durations in µs with all digits |
+//! | CSV | one table, with a line of column keys; durations and times in ns |
+//! | JSON | one object with a member for each table: a list of objects; durations and times in ns |
+
+mod cell;
+mod csv;
+mod json;
+mod select;
+mod text;
+
+pub use cell::{Cell, Kind};
+pub use select::{Select, SelectError};
+
+use std::io::{self, Write};
+
+/// A format of results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// Tables for people
+    #[default]
+    Text,
+    /// One JSON object; times and durations are in ns
+    Json,
+    /// Comma-separated values with a line of column names; times and durations are in ns
+    Csv,
+}
+
+/// A table: columns with a kind, and rows with a cell for each column.
+#[derive(Debug, Clone)]
+pub struct Table {
+    key: &'static str,
+    title: String,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+struct Column {
+    /// The name in `--columns`, CSV and JSON.
+    key: &'static str,
+    /// The name in text.
+    title: String,
+    kind: Kind,
+}
+
+impl Table {
+    /// Creates a table without columns. `key` names it in options and JSON, `title` in text.
+    pub fn new(key: &'static str, title: impl Into<String>) -> Self {
+        Table { key, title: title.into(), columns: Vec::new(), rows: Vec::new() }
+    }
+
+    /// Adds a column. `key` names it in options, CSV and JSON, `title` in text.
+    #[must_use]
+    pub fn column(mut self, key: &'static str, title: impl Into<String>, kind: Kind) -> Self {
+        self.columns.push(Column { key, title: title.into(), kind });
+        self
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    ///
+    /// If the row does not have a cell for each column.
+    pub fn row<const N: usize>(&mut self, cells: [Cell; N]) {
+        self.push(cells.into());
+    }
+
+    /// Adds a row whose length is only known at run time.
+    ///
+    /// # Panics
+    ///
+    /// If the row does not have a cell for each column.
+    pub fn push(&mut self, cells: Vec<Cell>) {
+        assert_eq!(cells.len(), self.columns.len(), "a cell for each column of {}", self.key);
+        self.rows.push(cells);
+    }
+
+    /// Returns the name of the table in options and JSON.
+    pub fn key(&self) -> &'static str {
+        self.key
+    }
+
+    /// Returns the rows in their order.
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
+    }
+}
+
+/// Writes tables in a format. In CSV there must be one table: see [`Select::apply`].
+///
+/// # Errors
+///
+/// If the output cannot be written.
+pub fn write(out: &mut impl Write, format: Format, tables: &[Table]) -> io::Result<()> {
+    match format {
+        Format::Text => tables.iter().try_for_each(|table| text::write(out, table)),
+        Format::Csv => tables.iter().try_for_each(|table| csv::write(out, table)),
+        Format::Json => json::write(out, tables),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ltt_read::Timestamp;
+
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new("disks", "Disks")
+            .column("disk", "DISK", Kind::Text)
+            .column("reads", "READS", Kind::Integer)
+            .column("busy_ns", "BUSY us", Kind::Duration)
+            .column("busy_percent", "BUSY %", Kind::Decimal)
+            .column("first_ns", "FIRST", Kind::Time);
+        table.row([
+            "é, \"a\"".into(),
+            5u64.into(),
+            Cell::Duration(1_234_005),
+            Cell::Number(12.345_678),
+            Timestamp::from_ns(-5).into(),
+        ]);
+        table.row(["b".into(), 123_456u64.into(), Cell::Duration(5), Cell::Empty, Cell::Empty]);
+        table
+    }
+
+    fn written(format: Format, tables: &[Table]) -> String {
+        let mut out = Vec::new();
+        write(&mut out, format, tables).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn one_table_in_all_formats() {
+        assert_eq!(
+            written(Format::Text, &[table()]),
+            "Disks\n  DISK     READS   BUSY us  BUSY %         FIRST\n  \
+             é, \"a\"       5  1234.005  12.346  -0.000000005\n  \
+             b       123456     0.005\n\n"
+        );
+        assert_eq!(
+            written(Format::Csv, &[table()]),
+            "disk,reads,busy_ns,busy_percent,first_ns\n\
+             \"é, \"\"a\"\"\",5,1234005,12.345678,-5\nb,123456,5,,\n"
+        );
+        let json: serde_json::Value =
+            serde_json::from_str(&written(Format::Json, &[table()])).unwrap();
+        let expected = serde_json::json!({"disks": [
+            {"disk": "é, \"a\"", "reads": 5, "busy_ns": 1_234_005, "busy_percent": 12.345_678,
+             "first_ns": -5},
+            {"disk": "b", "reads": 123_456, "busy_ns": 5, "busy_percent": null, "first_ns": null},
+        ]});
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn a_table_without_rows_says_so() {
+        let table = Table::new("a", "Nothing here").column("x", "X", Kind::Text);
+        assert_eq!(written(Format::Text, std::slice::from_ref(&table)), "Nothing here\n  none\n\n");
+        assert_eq!(written(Format::Csv, std::slice::from_ref(&table)), "x\n");
+        assert_eq!(written(Format::Json, &[table]), "{\n  \"a\": []\n}\n");
+    }
+
+    #[test]
+    fn tables_and_columns_are_selected_by_key() {
+        let select = |tables: &[&str], columns: &[&str]| Select {
+            tables: tables.iter().map(|&it| it.to_owned()).collect(),
+            columns: columns.iter().map(|&it| it.to_owned()).collect(),
+        };
+        let other = || Table::new("cpus", "CPUs").column("cpu", "CPU", Kind::Integer);
+        let csv = |select: Select| {
+            let tables = select.apply(Format::Csv, vec![other(), table()])?;
+            Ok::<_, SelectError>(written(Format::Csv, &tables))
+        };
+        assert_eq!(
+            csv(select(&["disks"], &["reads", "disk"])).unwrap(),
+            "reads,disk\n5,\"é, \"\"a\"\"\"\n123456,b\n"
+        );
+        // The columns determine the table.
+        assert_eq!(csv(select(&[], &["cpu"])).unwrap(), "cpu\n");
+        for (wrong, message) in [
+            (select(&[], &[]), "CSV contains one table: choose it with --table from cpus, disks"),
+            (
+                select(&["disk"], &[]),
+                "there is no table `disk`, but cpus, disks; did you mean `disks`?",
+            ),
+            (
+                select(&["disks"], &["read"]),
+                "there is no column `read`, but disk, reads, busy_ns, busy_percent, first_ns; \
+              did you mean `reads`?",
+            ),
+        ] {
+            assert_eq!(csv(wrong).unwrap_err().to_string(), message);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Selection of tables and columns by their keys.
+
+use super::{Format, Table};
+
+/// The tables and columns to write, in this order; all if empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Select {
+    /// The keys of the tables.
+    pub tables: Vec<String>,
+    /// The keys of the columns.
+    pub columns: Vec<String>,
+}
+
+/// An error from selecting tables and columns.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SelectError {
+    /// No table has this key.
+    #[error("there is no table `{name}`, but {known}{}", hint(.meant))]
+    Table {
+        /// The key.
+        name: String,
+        /// The keys of all tables.
+        known: String,
+        /// The most similar key.
+        meant: Option<String>,
+    },
+    /// No selected table has a column of this key.
+    #[error("there is no column `{name}`, but {known}{}", hint(.meant))]
+    Column {
+        /// The key.
+        name: String,
+        /// The keys of all columns.
+        known: String,
+        /// The most similar key.
+        meant: Option<String>,
+    },
+    /// Several tables are left, but the format contains one.
+    #[error("CSV contains one table: choose it with --table from {0}")]
+    Several(String),
+}
+
+fn hint(meant: &Option<String>) -> String {
+    meant.as_ref().map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"))
+}
+
+impl Select {
+    /// Returns the selected tables with the selected columns. Tables without any of these columns
+    /// are left out.
+    ///
+    /// # Errors
+    ///
+    /// If a key does not exist, or if several tables remain for CSV.
+    pub fn apply(&self, format: Format, tables: Vec<Table>) -> Result<Vec<Table>, SelectError> {
+        let mut chosen = self.choose(tables)?;
+        if !self.columns.is_empty() {
+            let keys = || chosen.iter().flat_map(|table| table.columns.iter().map(|it| it.key));
+            for name in &self.columns {
+                if !keys().any(|key| key == name) {
+                    let (known, meant) = described(name, keys());
+                    return Err(SelectError::Column { name: name.clone(), known, meant });
+                }
+            }
+            chosen = chosen.iter().filter_map(|table| self.columns_of(table)).collect();
+        }
+        if format == Format::Csv && chosen.len() > 1 {
+            let (known, _) = described("", chosen.iter().map(|table| table.key));
+            return Err(SelectError::Several(known));
+        }
+        Ok(chosen)
+    }
+
+    /// Returns the tables of the selected keys.
+    fn choose(&self, tables: Vec<Table>) -> Result<Vec<Table>, SelectError> {
+        if self.tables.is_empty() {
+            return Ok(tables);
+        }
+        let mut chosen = Vec::new();
+        for name in &self.tables {
+            let before = chosen.len();
+            chosen.extend(tables.iter().filter(|table| table.key == name).cloned());
+            if chosen.len() == before {
+                let (known, meant) = described(name, tables.iter().map(|table| table.key));
+                return Err(SelectError::Table { name: name.clone(), known, meant });
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Returns the table with the selected columns; `None` if it has none of them.
+    fn columns_of(&self, table: &Table) -> Option<Table> {
+        let place = |name: &String| table.columns.iter().position(|column| column.key == name);
+        let places: Vec<usize> = self.columns.iter().filter_map(place).collect();
+        (!places.is_empty()).then(|| Table {
+            key: table.key,
+            title: table.title.clone(),
+            columns: places.iter().map(|&at| table.columns[at].clone()).collect(),
+            rows: (table.rows.iter())
+                .map(|row| places.iter().map(|&at| row[at].clone()).collect())
+                .collect(),
+        })
+    }
+}
+
+/// Returns a list of keys, each once, and the key that is most similar to `name`, if any is.
+fn described<'k>(name: &str, keys: impl Iterator<Item = &'k str>) -> (String, Option<String>) {
+    let mut known: Vec<&str> = Vec::new();
+    for key in keys {
+        if !known.contains(&key) {
+            known.push(key);
+        }
+    }
+    let likeness = |key: &&&str| (strsim::jaro_winkler(name, key) * 1000.0) as u32;
+    let meant = known.iter().max_by_key(likeness).filter(|key| likeness(key) > 750);
+    (known.join(", "), meant.map(|&key| key.to_owned()))
+}
