@@ -28,7 +28,7 @@ use crate::time::{TimeArg, TimeRange, Times, Window};
 /// The options of an analysis: what to read, and how to write the results.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Common {
-    /// What to read.
+    /// The traces, the window and the filters.
     #[command(flatten)]
     pub input: InputArgs,
     /// The form of the results.

@@ -1,4 +1,4 @@
-//! What relative times relate to, and the windows that result.
+//! The reference points of relative times, and time windows.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
