@@ -6,7 +6,8 @@
 //!
 //! * 0: everything was read and written, or the reader of the output closed it early;
 //! * 1: something could not be read or written;
-//! * 2: the command line is wrong ([`Usage`]).
+//! * 2: the command line is wrong ([`Usage`]);
+//! * 130: the user has interrupted the program ([`Interrupted`]), as in shells.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -22,6 +23,7 @@ use crate::escape;
 use crate::inputs::IsInput;
 use crate::progress;
 use crate::text_dump::output::Output;
+use crate::text_dump::palette::Color;
 
 /// The last paragraph of the help of every program.
 pub const EXIT_STATUS: &str = "\
@@ -50,6 +52,21 @@ impl Usage {
         let below = |drawn: String| format!("{from}\n{}", drawn.trim_end());
         Usage { plain: below(error.render(false)), styled: Some(below(error.render(true))) }
     }
+}
+
+/// The end of a program by an interrupt from the user, after the results so far were written.
+///
+/// The exit status is 130 if it is the error of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("interrupted after {events} events")]
+pub struct Interrupted {
+    /// The number of events read.
+    pub events: u64,
+}
+
+impl Interrupted {
+    /// The exit status, as in shells.
+    pub const STATUS: u8 = 130;
 }
 
 /// The messages of a program to standard error.
@@ -123,7 +140,7 @@ pub fn line(text: &str) {
 /// escaped.
 fn line_styled(plain: &str, styled: &str) {
     let is_clean = matches!(escape::lines(plain), Cow::Borrowed(_));
-    match is_clean && io::stderr().is_terminal() {
+    match is_clean && Color::Auto.is_on(io::stderr().is_terminal()) {
         true => write_raw(styled),
         false => line(plain),
     }
@@ -148,29 +165,38 @@ pub fn main<C: Parser>(
 }
 
 /// Runs a program that parses its arguments itself, reports its error, and returns the exit
-/// status: the program's own one if it returns one.
+/// status: the program's own one if it returns one. The error may also be an answer of clap.
 pub fn main_with_status(
     program: &'static str,
     run: impl FnOnce(&mut Report) -> Result<Option<u8>, Box<dyn Error>>,
 ) -> ExitCode {
     let mut report = Report::new(program);
-    match run(&mut report) {
-        Ok(Some(status)) => ExitCode::from(status),
-        Ok(None) if report.is_damaged => ExitCode::FAILURE,
-        Ok(None) => ExitCode::SUCCESS,
-        // The reader of the output has closed the pipe.
-        Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
-        Err(error) => {
-            let plain = format!("{program}: error: {error}");
-            let usage = causes(&*error).find_map(|cause| cause.downcast_ref::<Usage>());
-            match usage.and_then(|usage| usage.styled.as_deref()) {
-                Some(styled) => line_styled(&plain, &format!("{program}: error: {styled}")),
-                None => line(&plain),
-            }
-            let is_usage = usage.is_some() || causes(&*error).any(|cause| cause.is::<IsInput>());
-            ExitCode::from(if is_usage { 2 } else { 1 })
-        }
+    let error = match run(&mut report) {
+        Ok(Some(status)) => return ExitCode::from(status),
+        Ok(None) if report.is_damaged => return ExitCode::FAILURE,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(error) => error,
+    };
+    let error = match error.downcast::<clap::Error>() {
+        Ok(answer) => return print_answer(program, &answer),
+        Err(error) => error,
+    };
+    // The reader of the output has closed the pipe.
+    if is_closed_pipe(&*error) {
+        return ExitCode::SUCCESS;
     }
+    if error.is::<Interrupted>() {
+        report.message(error);
+        return ExitCode::from(Interrupted::STATUS);
+    }
+    let plain = format!("{program}: error: {error}");
+    let usage = causes(&*error).find_map(|cause| cause.downcast_ref::<Usage>());
+    match usage.and_then(|usage| usage.styled.as_deref()) {
+        Some(styled) => line_styled(&plain, &format!("{program}: error: {styled}")),
+        None => line(&plain),
+    }
+    let is_usage = usage.is_some() || causes(&*error).any(|cause| cause.is::<IsInput>());
+    ExitCode::from(if is_usage { 2 } else { 1 })
 }
 
 /// Iterates over the causes of an error, starting with the error itself.
@@ -205,7 +231,8 @@ pub fn print_answer(program: &'static str, answer: &clap::Error) -> ExitCode {
     }
     main_with_status(program, |_| {
         let mut out = Output::stdout();
-        let text = if out.is_terminal() { styled } else { plain };
+        let is_colored = Color::Auto.is_on(out.is_terminal());
+        let text = if is_colored { styled } else { plain };
         out.write_all(text.as_bytes())?;
         out.finish()?;
         Ok(None)

@@ -17,7 +17,8 @@ use support::Run;
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 fn lttv(args: &[&str]) -> Run {
-    support::run(&support::example("lttv"), args, None, Duration::from_secs(120))
+    let args = [&["run"], args].concat();
+    support::run(&support::program("lttv"), &args, None, Duration::from_secs(120))
 }
 
 fn text(run: Run) -> String {

@@ -17,8 +17,8 @@ const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 const LIMIT: Duration = Duration::from_secs(120);
 
 fn lttv(args: &[&str]) -> Run {
-    let args = [args, &["-t", BUNDLED]].concat();
-    let run = support::run(&support::example("lttv"), &args, None, LIMIT);
+    let args = [&["run"], args, &["-t", BUNDLED]].concat();
+    let run = support::run(&support::program("lttv"), &args, None, LIMIT);
     assert_eq!(run.status, Some(0), "{run:?}");
     run
 }
@@ -384,8 +384,8 @@ fn histories() {
             .collect::<Vec<_>>()
     };
     assert_eq!(values(&stored), values(&expected));
-    let args = ["-m", "precompute", "--begin=0", "--history", "/nowhere"];
-    let run = support::run(&support::example("lttv"), &args, None, LIMIT);
+    let args = ["run", "-m", "precompute", "--begin=0", "--history", "/nowhere"];
+    let run = support::run(&support::program("lttv"), &args, None, LIMIT);
     assert!(run.stderr.contains("a history covers whole traces"), "{run:?}");
 }
 

@@ -12,7 +12,8 @@ const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 const LEGACY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/legacy");
 
 fn lttv(args: &[&str]) -> Run {
-    support::run(&support::example("lttv"), args, None, Duration::from_secs(120))
+    let args = [&["run"], args].concat();
+    support::run(&support::program("lttv"), &args, None, Duration::from_secs(120))
 }
 
 fn text(run: Run) -> String {

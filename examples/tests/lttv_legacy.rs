@@ -36,7 +36,7 @@ fn cases(suffix: &str) -> Vec<(String, PathBuf, String)> {
 }
 
 fn run(program: &str, args: &[&str], trace: &Path) -> String {
-    let run = support::run(&support::example(program), args, Some(trace), LIMIT);
+    let run = support::run(&support::named(program), args, Some(trace), LIMIT);
     assert_eq!(run.status, Some(0), "{}: {}", trace.display(), run.stderr);
     String::from_utf8_lossy(&run.stdout).into_owned()
 }
@@ -45,7 +45,7 @@ fn run(program: &str, args: &[&str], trace: &Path) -> String {
 fn event_lines() {
     let (mut lines, mut framed) = (0, 0);
     for (name, trace, original) in cases(".dump.txt.gz") {
-        let printed = run("lttv", &["-m", "textDump", "-t"], &trace);
+        let printed = run("lttv", &["run", "-m", "textDump", "-t"], &trace);
         let (head, foot) = ("Trace set contains 1 traces\n\n", "End trace set\n");
         // Statistics may follow; some references contain only event lines.
         if original.starts_with("Trace set") {
@@ -87,7 +87,7 @@ fn sums(text: &str) -> BTreeMap<String, u64> {
 #[test]
 fn statistics() {
     for (name, trace, original) in cases(".stats.txt.gz") {
-        let printed = run("lttv", &["-m", "textDump", "-n", "-s", "-a", "-t"], &trace);
+        let printed = run("lttv", &["run", "-m", "textDump", "-n", "-s", "-a", "-t"], &trace);
         let mut ours = BTreeMap::new();
         for line in printed.lines().filter_map(|line| line.strip_prefix("/statistics/")) {
             let (path, value) = line.rsplit_once(": ").unwrap();
@@ -114,10 +114,10 @@ fn parts_of_lines() {
     let mut cases = cases(".dump.txt.gz");
     cases.retain(|(name, ..)| name.starts_with("synth-v2"));
     for (name, trace, _) in cases.into_iter().take(2) {
-        let plain = run("lttv", &["-m", "textDump", "-t"], &trace);
+        let plain = run("lttv", &["run", "-m", "textDump", "-t"], &trace);
         // LTTV's option has an underscore.
         for option in ["-r", "--process-state", "--process_state"] {
-            let printed = run("lttv", &["-m", "textDump", option, "-t"], &trace);
+            let printed = run("lttv", &["run", "-m", "textDump", option, "-t"], &trace);
             assert_eq!(plain.lines().count(), printed.lines().count(), "{name}");
             for (plain, printed) in plain.lines().zip(printed.lines()) {
                 let mut more = printed.split(' ');
@@ -136,7 +136,7 @@ fn parts_of_lines() {
                 seen.extend(status.map(str::to_owned));
             }
         }
-        let nameless = run("lttv", &["-m", "textDump", "--no-field-names", "-t"], &trace);
+        let nameless = run("lttv", &["run", "-m", "textDump", "--no-field-names", "-t"], &trace);
         assert_eq!(plain.lines().count(), nameless.lines().count(), "{name}");
         assert!(plain.contains(" = ") && !nameless.contains(" = "), "{name}");
     }

@@ -18,7 +18,7 @@ fn bundled() -> PathBuf {
 fn run(program: &str, args: &[&str], paths: &[&Path]) -> Run {
     let paths = paths.iter().map(|path| path.to_str().expect("plain names"));
     let args: Vec<_> = args.iter().copied().chain(paths).collect();
-    support::run(&support::example(program), &args, None, LIMIT)
+    support::run(&support::named(program), &args, None, LIMIT)
 }
 
 /// Copies the bundled trace.
@@ -79,7 +79,7 @@ fn a_bad_trace_sets_the_status_of_a_history_build() {
 #[test]
 fn a_bad_trace_sets_the_status_of_modules() {
     let dir = one_bad_of_two();
-    let of = |path: &Path| run("lttv", &["-m", "textDump", "-t"], &[path]);
+    let of = |path: &Path| run("lttv", &["run", "-m", "textDump", "-t"], &[path]);
     let (of_all, of_good) = (of(dir.path()), of(&dir.path().join("a")));
     assert_eq!((of_all.status, of_good.status), (Some(1), Some(0)), "{}", of_all.stderr);
     assert!(of_all.stderr.contains("b/metadata:1:1: "), "{}", of_all.stderr);

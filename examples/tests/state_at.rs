@@ -86,9 +86,9 @@ fn the_driver_makes_files_that_are_used() {
     let folder = tempfile::tempdir().unwrap();
     let in_folder = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (history, checkpoints) = (in_folder("a.history"), in_folder("a.checkpoints"));
-    let args = ["-m", "precompute", "--history", &history, "--checkpoints", &checkpoints];
+    let args = ["run", "-m", "precompute", "--history", &history, "--checkpoints", &checkpoints];
     let args = [&args[..], &["-t", BUNDLED]].concat();
-    let run = support::run(&support::example("lttv"), &args, None, LIMIT);
+    let run = support::run(&support::program("lttv"), &args, None, LIMIT);
     assert_eq!(run.status, Some(0), "{run:?}");
     assert!(Path::new(&history).is_file());
     let made = fs::read(&checkpoints).unwrap();

@@ -2,16 +2,11 @@
 
 use std::path::PathBuf;
 
-use jiff::tz::TimeZone;
-use lttv_examples::bundled::bundled_trace;
-use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
-use lttv_examples::text_dump::lttv::LineOptions;
-use lttv_examples::text_dump::options::{HeaderField, HeaderFields, NameGroup, Names};
+use lttv_examples::commands::common::{InputArgs, OutputArgs};
+use lttv_examples::commands::dump::{ClockArgs, Form, Job, StyleArgs};
+use lttv_examples::text_dump::clock_text::ClockStyle;
 use lttv_examples::text_dump::palette::Color;
-use lttv_examples::text_dump::pretty::PrettyOptions;
-use lttv_examples::text_dump::zone::local_zone;
 use lttv_examples::time::{TimeArg, TimeRange};
-use lttv_filter::Zone;
 
 /// Print the events of traces as text, in time order
 ///
@@ -22,82 +17,55 @@ use lttv_filter::Zone;
 pub(crate) struct Cli {
     /// Directories that contain traces
     #[arg(value_name = "TRACE")]
-    pub(crate) traces: Vec<PathBuf>,
+    traces: Vec<PathBuf>,
 
     /// Format of the output
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
+    format: Format,
 
     /// Skip events before this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) begin: Option<TimeArg>,
+    begin: Option<TimeArg>,
 
     /// Stop after the events of this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) end: Option<TimeArg>,
+    end: Option<TimeArg>,
 
     /// Same as --begin=FROM --end=TO; each may be empty
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["begin", "end"])]
-    pub(crate) timerange: Option<TimeRange>,
+    timerange: Option<TimeRange>,
 
     /// Print only events for which this expression is true; several must all be true
     #[arg(short = 'e', long = "filter", value_name = "EXPR", allow_hyphen_values = true)]
-    pub(crate) filters: Vec<String>,
+    filters: Vec<String>,
 
-    /// Print times in cycles of the clock
-    #[arg(long)]
-    clock_cycles: bool,
-
-    /// Print times in seconds since the epoch [default with lttv]
-    #[arg(long)]
-    clock_seconds: bool,
-
-    /// Print dates with times
-    #[arg(long)]
-    clock_date: bool,
+    #[command(flatten)]
+    clock: ClockArgs,
 
     /// Take and print times in UTC instead of the local time zone
     #[arg(long)]
     clock_gmt: bool,
 
-    /// Do not print the time since the previous event (babeltrace)
-    #[arg(long)]
-    no_delta: bool,
-
-    /// Names to print (babeltrace) [default: payload,context]
-    #[arg(short, long, value_name = "NAME,…", value_enum, value_delimiter = ',')]
-    names: Vec<NameGroup>,
-
-    /// Header fields to print (babeltrace)
-    /// [default: trace:hostname,trace:procname,trace:vpid]
-    #[arg(short, long, value_name = "FIELD,…", value_enum, value_delimiter = ',')]
-    fields: Vec<HeaderField>,
-
-    /// Print the process that runs, for all kernel traces (lttv)
-    #[arg(long)]
-    process: bool,
-
-    /// Print the process that runs with its status, for all kernel traces (lttv)
-    #[arg(long)]
-    process_state: bool,
+    #[command(flatten)]
+    style: StyleArgs,
 
     /// Use of colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub(crate) color: Color,
+    color: Color,
 
     /// Write to a file instead of standard output
     #[arg(short, short_alias = 'w', long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    output: Option<PathBuf>,
 
     /// Read and order all events, but print only their number
     #[arg(long)]
-    pub(crate) count: bool,
+    count: bool,
 }
 
 /// A format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub(crate) enum Format {
+enum Format {
     /// channel.event: sec.nsec (trace/tracefile), context = value { field = value }
     #[default]
     Lttv,
@@ -146,66 +114,30 @@ stream ended with an error (everything before it and all other streams are print
 command line: options, times, filters, or an output that would replace a file of a trace.";
 
 impl Cli {
-    /// Returns the time zone of times that are parsed and printed.
-    pub(crate) fn zone(&self) -> TimeZone {
-        if self.clock_gmt { TimeZone::UTC } else { local_zone() }
-    }
-
-    /// Returns the time zone of times in filters.
-    pub(crate) fn filter_zone(&self) -> Zone {
-        if self.clock_gmt { Zone::UTC } else { Zone::local() }
-    }
-
-    /// Returns a printer of timestamps.
-    pub(crate) fn clock(&self) -> ClockText {
-        let style = if self.clock_cycles {
-            ClockStyle::Cycles
-        } else if self.clock_seconds {
-            ClockStyle::Seconds
-        } else if self.clock_date {
-            ClockStyle::DateTime
-        } else if self.format == Format::Babeltrace {
-            ClockStyle::TimeOfDay
-        } else {
-            ClockStyle::Seconds
+    /// Returns the job of the command line.
+    pub(crate) fn job(&self) -> Job {
+        let usual = match self.format {
+            Format::Babeltrace => ClockStyle::TimeOfDay,
+            Format::Lttv | Format::Json => ClockStyle::Seconds,
         };
-        ClockText::new(style, self.zone())
-    }
-
-    /// Returns the options of LTTV's lines.
-    pub(crate) fn line_options(&self) -> LineOptions {
-        LineOptions {
-            process: self.process || self.process_state,
-            process_state: self.process_state,
-            ..LineOptions::default()
+        Job {
+            form: match self.format {
+                _ if self.count => Form::Count,
+                Format::Lttv => Form::Lttv(self.style.lines()),
+                Format::Babeltrace => Form::Babeltrace(self.style.pretty()),
+                Format::Json => Form::Json,
+            },
+            input: InputArgs {
+                traces: self.traces.clone(),
+                begin: self.begin.clone(),
+                end: self.end.clone(),
+                timerange: self.timerange.clone(),
+                filters: self.filters.clone(),
+                threads: None,
+                utc: self.clock_gmt,
+            },
+            output: OutputArgs { output: self.output.clone(), color: self.color },
+            clock: self.clock.style().unwrap_or(usual),
         }
-    }
-
-    /// Returns the options of babeltrace's text.
-    pub(crate) fn pretty(&self, colored: bool, to_terminal: bool) -> PrettyOptions {
-        PrettyOptions {
-            names: Names::of(&self.names),
-            fields: HeaderFields::of(&self.fields),
-            delta: !self.no_delta,
-            colored,
-            // To files and pipes, the bytes are those of babeltrace2.
-            escaped: to_terminal,
-        }
-    }
-
-    /// Returns the first and the last time of the window, inclusive.
-    pub(crate) fn bounds(&self) -> (Option<&TimeArg>, Option<&TimeArg>) {
-        match &self.timerange {
-            Some(range) => (range.from.as_ref(), range.to.as_ref()),
-            None => (self.begin.as_ref(), self.end.as_ref()),
-        }
-    }
-
-    /// Returns the paths of the traces to read, or of the bundled trace if none is given.
-    pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, String> {
-        if !self.traces.is_empty() {
-            return Ok(self.traces.clone());
-        }
-        bundled_trace().map(|path| vec![path])
     }
 }

@@ -7,13 +7,13 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod cli;
-mod run;
-mod tally;
 
 use std::process::ExitCode;
 
+use cli::Cli;
+use lttv_examples::commands::dump;
 use lttv_examples::report;
 
 fn main() -> ExitCode {
-    report::main("text_dump", run::run)
+    report::main("text_dump", |cli: &Cli, report| dump::print(&cli.job(), report))
 }

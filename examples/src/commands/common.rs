@@ -207,6 +207,11 @@ impl InputArgs {
 }
 
 impl OutputArgs {
+    /// Returns `true` if the output is coloured.
+    pub fn colored(&self, is_terminal: bool) -> bool {
+        self.color.is_on(is_terminal)
+    }
+
     /// Opens the output.
     ///
     /// # Errors

@@ -4,3 +4,5 @@
 //! options are in [`common`].
 
 pub mod common;
+pub mod dump;
+pub mod run;

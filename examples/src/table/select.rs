@@ -1,6 +1,7 @@
 //! Selection of tables and columns by their keys.
 
 use super::{Format, Table};
+use crate::similar::similar;
 
 /// The tables and columns to write, in this order; all if empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -109,7 +110,5 @@ fn described<'k>(name: &str, keys: impl Iterator<Item = &'k str>) -> (String, Op
             known.push(key);
         }
     }
-    let likeness = |key: &&&str| (strsim::jaro_winkler(name, key) * 1000.0) as u32;
-    let meant = known.iter().max_by_key(likeness).filter(|key| likeness(key) > 750);
-    (known.join(", "), meant.map(|&key| key.to_owned()))
+    (known.join(", "), similar(name, known.iter().copied()).map(str::to_owned))
 }

@@ -1,15 +1,50 @@
 //! Terminal colours.
 
+use std::env;
+use std::ffi::OsString;
+
 /// A choice of when to print terminal colour codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Color {
-    /// If the output is a terminal.
+    /// If the output is a terminal, unless NO_COLOR or CLICOLOR_FORCE is set.
     #[default]
     Auto,
     /// Never.
     Never,
     /// Always.
     Always,
+}
+
+impl Color {
+    /// Returns `true` if an output is coloured.
+    pub fn is_on(self, is_terminal: bool) -> bool {
+        self.is_on_in(is_terminal, |name| env::var_os(name))
+    }
+
+    /// Returns `true` if an output is coloured in an environment: [`Auto`](Self::Auto) follows
+    /// `NO_COLOR`, then `CLICOLOR_FORCE`, then whether the output is a terminal.
+    ///
+    /// ```
+    /// use lttv_examples::text_dump::palette::Color;
+    ///
+    /// let set = |name: &'static str| move |asked: &str| (asked == name).then(|| "1".into());
+    /// assert!(!Color::Auto.is_on_in(true, set("NO_COLOR")));
+    /// assert!(Color::Always.is_on_in(true, set("NO_COLOR")));
+    /// assert!(Color::Auto.is_on_in(false, set("CLICOLOR_FORCE")));
+    /// assert!(Color::Auto.is_on_in(true, |_| None));
+    /// ```
+    pub fn is_on_in(self, is_terminal: bool, env: impl Fn(&str) -> Option<OsString>) -> bool {
+        let is_set = |name| env(name).is_some_and(|value| !value.is_empty());
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if is_set("NO_COLOR") => false,
+            Color::Auto if is_set("CLICOLOR_FORCE") => {
+                env("CLICOLOR_FORCE").is_some_and(|value| value != "0") || is_terminal
+            }
+            Color::Auto => is_terminal,
+        }
+    }
 }
 
 /// The start codes of each kind of text; `reset` ends them.

@@ -31,7 +31,7 @@ fn no_program_prints_control_characters_of_a_trace() {
     });
     fs::write(&script, json.to_string()).unwrap();
     let (output, history) = (folder.path().join("out"), folder.path().join("history"));
-    let lttv = |more: &[&'static str]| [more, &["-t"]].concat();
+    let lttv = |more: &[&'static str]| [&["run"], more, &["-t"]].concat();
     let mut programs: Vec<_> = PROGRAMS.map(|(program, args)| (program, args.to_vec())).into();
     programs.extend([
         ("text_dump", vec!["--format=json"]),

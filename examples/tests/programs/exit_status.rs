@@ -19,7 +19,7 @@ fn wrong_command_lines_end_with_2() {
     let filter = script("filter", &format!("{{\"traces\": [{trace}], {filter}}}"));
     let event = r#""requests": [{"id": "a", "start": {"event": 1000000}}]"#;
     let event = script("event", &format!("{{\"traces\": [{trace}], {event}}}"));
-    let lttv = ["-m", "textDump", "-t", KERNEL];
+    let lttv = ["run", "-m", "textDump", "-t", KERNEL];
     let with = |more: &[&'static str]| [&lttv, more].concat();
     let cases: Vec<(&str, Vec<&str>)> = vec![
         ("text_dump", vec!["-e", "", KERNEL]),
@@ -34,7 +34,10 @@ fn wrong_command_lines_end_with_2() {
         ("text_dump", vec!["--end", "99999999999999999999", KERNEL]),
         ("text_dump", vec!["--names", "no-such", KERNEL]),
         ("lttv", vec![]),
-        ("lttv", vec!["-m", "no-such-module"]),
+        ("lttv", vec!["run"]),
+        ("lttv", vec!["no-such-command"]),
+        ("lttv", vec![KERNEL]),
+        ("lttv", vec!["run", "-m", "no-such-module"]),
         ("lttv", with(&["-e", ""])),
         ("lttv", with(&["-e", "next_tid <"])),
         ("lttv", with(&["-e", "no_such_field == 1"])),
@@ -102,7 +105,7 @@ fn what_cannot_be_read_or_written_ends_with_1() {
             assert!(stderr.contains(trace), "{program} {args:?}: {stderr}");
         }
     }
-    let lttv = ["-m", "textDump", "-t", KERNEL];
+    let lttv = ["run", "-m", "textDump", "-t", KERNEL];
     for (program, args) in [
         ("text_dump", vec![KERNEL, "-o", nowhere]),
         ("lttv", [&lttv[..], &["-o", nowhere]].concat()),

@@ -19,9 +19,10 @@ use std::process::{Command, Output};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 /// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 10] = [
+const PROGRAMS: [(&str, &[&str]); 11] = [
     ("text_dump", &[]),
-    ("lttv", &["-m", "textDump", "-t"]),
+    ("lttv", &["run", "-m", "textDump", "-t"]),
+    ("lttv", &["dump"]),
     ("statistics", &[]),
     ("state_at", &["--time", "2000000000000000000"]),
     ("history", &["info"]),
@@ -36,7 +37,7 @@ const PROGRAMS: [(&str, &[&str]); 10] = [
 fn shell(program: &str, args: &[impl AsRef<OsStr>], redirect: &str) -> Output {
     let script = format!("\"$@\" {redirect}");
     let mut command = Command::new("sh");
-    command.args(["-c", &script, "sh"]).arg(support::example(program)).args(args);
+    command.args(["-c", &script, "sh"]).arg(support::named(program)).args(args);
     command.env("TZ", "UTC").output().expect("there is a shell")
 }
 

@@ -51,12 +51,13 @@ fn no_output_replaces_a_file_of_a_trace() {
     let outputs = [b.join("metadata"), b.join("channel_0"), b.join("channel_1"), index];
     let before = contents(folder.path());
     for output in outputs.iter().chain([&soft, &hard, &indirect]) {
-        let commands: [(&str, &[&str], &[&str]); 8] = [
+        let commands: [(&str, &[&str], &[&str]); 9] = [
             ("text_dump", &["A", "B"], &["-o", "OUT"]),
             ("text_dump", &["--count", "B"], &["--output", "OUT"]),
-            ("lttv", &["-m", "textDump", "-t", "A", "-t", "B"], &["-o", "OUT"]),
-            ("lttv", &["-m", "precompute", "-t", "B"], &["--history", "OUT"]),
-            ("lttv", &["-m", "precompute", "-t", "B"], &["--checkpoints", "OUT"]),
+            ("lttv", &["dump", "A", "B"], &["-o", "OUT"]),
+            ("lttv", &["run", "-m", "textDump", "-t", "A", "-t", "B"], &["-o", "OUT"]),
+            ("lttv", &["run", "-m", "precompute", "-t", "B"], &["--history", "OUT"]),
+            ("lttv", &["run", "-m", "precompute", "-t", "B"], &["--checkpoints", "OUT"]),
             ("state_at", &["B", "--time=1", "--method=checkpoint"], &["--checkpoints", "OUT"]),
             ("history", &["build", "B"], &["OUT", "--force"]),
             ("control_flow", &["A", "B"], &["-o", "OUT"]),
@@ -89,7 +90,7 @@ fn an_output_elsewhere_is_replaced() {
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "1\n");
     // The file of a filter is an input, too.
-    let args = ["-m", "textDump", "-t"].map(OsString::from).into_iter();
+    let args = ["run", "-m", "textDump", "-t"].map(OsString::from).into_iter();
     let args = args.chain([a.into(), "-f".into(), out.clone().into(), "-o".into(), out.into()]);
     let done = run("lttv", &args.collect::<Vec<_>>());
     assert_eq!(done.status.code(), Some(2), "{done:?}");

@@ -54,7 +54,7 @@ fn a_closed_pipe_ends_a_program_quietly() {
         let script = format!("{{ sleep 0.1; \"$@\" {script}");
         let output = std::process::Command::new("sh")
             .args(["-c", &script, "sh"])
-            .arg(super::support::example(program))
+            .arg(super::support::named(program))
             .args(&args)
             .output()
             .unwrap();

@@ -23,22 +23,38 @@ pub(crate) fn print_note(line: &str) {
 /// Returns the path of an example program. Builds it if necessary, since
 /// `cargo test --test NAME` alone does not.
 pub(crate) fn example(name: &str) -> PathBuf {
+    built(name, &["--example", name]).join("examples").join(name)
+}
+
+/// Returns the path of a program that is a package of its own, such as `lttv`. Builds it if
+/// necessary.
+pub(crate) fn program(name: &str) -> PathBuf {
+    built(name, &["--package", name, "--bin", name]).join(name)
+}
+
+/// Returns the path of a program: the package `lttv`, or an example.
+pub(crate) fn named(name: &str) -> PathBuf {
+    if name == "lttv" { program(name) } else { example(name) }
+}
+
+/// Builds a program once. Returns the folder of its profile.
+fn built(name: &str, what: &[&str]) -> PathBuf {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let test = std::env::current_exe().expect("a test knows its own path");
-    let profile = test.ancestors().nth(2).expect("tests are in target/PROFILE/deps");
+    let folder = test.ancestors().nth(2).expect("tests are in target/PROFILE/deps");
     let mut built = BUILT.lock().expect("no build panics");
     if built.insert(name.to_owned()) {
-        let profile = match profile.file_name().and_then(|name| name.to_str()) {
+        let profile = match folder.file_name().and_then(|name| name.to_str()) {
             Some("debug") | None => "dev",
             Some(name) => name,
         };
         let mut cargo = Command::new(env!("CARGO"));
         cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-        cargo.args(["build", "--quiet", "--profile", profile, "--example", name]);
+        cargo.args(["build", "--quiet", "--profile", profile]).args(what);
         let status = cargo.status().expect("cargo runs this test");
-        assert!(status.success(), "cannot build the example {name}");
+        assert!(status.success(), "cannot build the program {name}");
     }
-    profile.join("examples").join(name)
+    folder.to_owned()
 }
 
 /// The result of running a program.

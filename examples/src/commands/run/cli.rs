@@ -1,36 +1,34 @@
 //! The command line of the program itself. Modules add options.
 
-/// Run modules over traces: the text part of LTTV
+/// Run modules by name, as the driver of LTTV does
 #[derive(Debug, clap::Parser)]
-#[command(name = "lttv", version, max_term_width = 100)]
-pub(crate) struct Cli {
+#[command(name = "run", bin_name = "lttv run", display_name = "lttv-run")]
+#[command(no_binary_name = true, max_term_width = 100)]
+pub(super) struct Cli {
     /// Load this module, and those that it requires
     #[arg(short, long = "module", value_name = "NAME")]
-    pub(crate) modules: Vec<String>,
+    pub(super) modules: Vec<String>,
 
     /// List the available modules
     #[arg(long)]
-    pub(crate) list_modules: bool,
+    pub(super) list_modules: bool,
 
     /// List the fields that filters can test in the traces, with their types, relations and
     /// labels; with --json for other programs
     #[arg(short, long, alias = "list_fields")]
-    pub(crate) list_fields: bool,
+    pub(super) list_fields: bool,
 }
 
 /// The help text before the list of modules.
-pub(crate) const BEFORE_MODULES: &str = "\
+pub(super) const BEFORE_MODULES: &str = "\
 Modules add options. The options of a module and of the modules that it requires are accepted, and
 shown here, after it has been named with --module.
 
 Modules:";
 
 /// The help text after the list of modules.
-pub(crate) const AFTER_MODULES: &str = "\
-Times:
-  YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a date and time (local, unless --clock-gmt)
-  hh:mm[:ss[.NANO]]                on the day of the first event
-  [-]SEC[.NANO]                    seconds since the origin of the clock
+pub(super) const AFTER_MODULES: &str = "\
+The notations of times are those of lttv dump --help.
 
 Ctrl-C ends reading; the results so far are printed.
 

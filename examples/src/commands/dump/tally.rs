@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use ltt_read::{Event, EventSink, Merge, Timestamp, TracefileNumber};
 
-use lttv_examples::time::Window;
+use crate::time::Window;
 
 /// A listener that counts the events in a window.
-pub(crate) struct Tally {
+pub(super) struct Tally {
     window: Window,
     events: u64,
     /// The time after which the window may be complete; `None` to read all events.
@@ -17,12 +17,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(window: Window) -> Self {
+    pub(super) fn new(window: Window) -> Self {
         Tally { window, events: 0, last: window.end, stopped: None }
     }
 
     /// Returns the number of events in the window.
-    pub(crate) fn events(&self) -> u64 {
+    pub(super) fn events(&self) -> u64 {
         self.events
     }
 
@@ -31,7 +31,7 @@ impl Tally {
     ///
     /// If events of the window can still come, the merge stops next time after the last of
     /// them.
-    pub(crate) fn is_over(&mut self, merge: &mut Merge) -> Option<bool> {
+    pub(super) fn is_over(&mut self, merge: &mut Merge) -> Option<bool> {
         let (now, end) = self.stopped.take().zip(self.window.end)?;
         let by = merge.delivered_by(end.saturating_add(1));
         self.last = by.map(|by| by.saturating_sub(1));

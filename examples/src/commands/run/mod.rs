@@ -1,10 +1,10 @@
-//! The main program of LTTV: loads modules and runs them.
+//! The driver of LTTV: loads modules by name and runs them.
 //!
 //! ```text
-//! cargo run --release --example lttv -- -m textDump -t TRACE -e 'event.name == sched_switch'
-//! cargo run --release --example lttv -- -m interrupts -m diskPerformance -t TRACE -s
-//! cargo run --release --example lttv -- -l -t TRACE
-//! cargo run --release --example lttv -- -m textDump --help
+//! lttv run -m textDump -t TRACE -e 'event.name == sched_switch'
+//! lttv run -m interrupts -m diskPerformance -t TRACE -s
+//! lttv run -l -t TRACE
+//! lttv run -m textDump --help
 //! ```
 //!
 //! # LTTV's options
@@ -26,13 +26,36 @@
 //! | `sync`, `sync_chain_batch` | none: clocks of several machines are not synchronised |
 //! | `batchtest` | the tests and benchmarks of the crates |
 
-#![deny(clippy::print_stdout, clippy::print_stderr)]
-
 mod cli;
-mod run;
+mod driver;
 
-use std::process::ExitCode;
+use std::error::Error;
+use std::ffi::OsString;
 
-fn main() -> ExitCode {
-    run::main()
+use clap::CommandFactory;
+
+use crate::report::Report;
+
+/// Run modules by name, as the driver of LTTV does
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct RunArgs {
+    /// The options of the driver and of the modules, which it parses itself
+    #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+/// Runs the modules that the command line names.
+///
+/// # Errors
+///
+/// If the command line is wrong, or if it asks for help: the error is the answer of clap. If a
+/// module fails. [`Interrupted`](crate::report::Interrupted) after an interrupt.
+pub fn run(args: &RunArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    driver::run(&args.words, report)
+}
+
+/// Returns the command line of the driver, without options of modules.
+pub fn command() -> clap::Command {
+    cli::Cli::command()
 }

@@ -10,75 +10,56 @@ use jiff::tz::TimeZone;
 use ltt_read::schema::Format as SchemaFormat;
 use ltt_read::{Merge, Notice, Trace};
 use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
-use lttv_examples::inputs;
-use lttv_examples::opening::open;
-use lttv_examples::progress::Progress;
-use lttv_examples::report::{self, Report, Usage};
-use lttv_examples::text_dump::json::Json;
-use lttv_examples::text_dump::lttv::Lttv;
-use lttv_examples::text_dump::notice_text::Warnings;
-use lttv_examples::text_dump::number;
-use lttv_examples::text_dump::output::{Output, Reader};
-use lttv_examples::text_dump::palette::Color;
-use lttv_examples::text_dump::pretty::Pretty;
-use lttv_examples::text_dump::trace_name::{given_for, trace_name};
-use lttv_examples::text_dump::{EventText, StateAt};
-use lttv_examples::time::{Times, Window, WindowError};
-use lttv_filter::{Environment, Expression};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
-use crate::cli::{Cli, Format};
-use crate::tally::Tally;
+use super::tally::Tally;
+use super::{Form, Job};
+use crate::opening::open;
+use crate::progress::Progress;
+use crate::report::{self, Report, Usage};
+use crate::text_dump::json::Json;
+use crate::text_dump::lttv::Lttv;
+use crate::text_dump::notice_text::Warnings;
+use crate::text_dump::number;
+use crate::text_dump::output::{Output, Reader};
+use crate::text_dump::pretty::{Pretty, PrettyOptions};
+use crate::text_dump::trace_name::{given_for, trace_name};
+use crate::text_dump::{EventText, StateAt};
+use crate::time::{Times, Window, WindowError};
 
 /// The number of events between two updates of progress and notices.
 const BATCH: u64 = 1 << 14;
 
-/// Runs the command line.
-pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let expression = expression(cli)?;
-    let (traces, names) = load(cli, report)?;
+/// Prints or counts events.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace can be opened, or if the output cannot be written.
+pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    // A wrong expression is reported before anything is read.
+    job.input.expression()?;
+    let (traces, names) = load(job, report)?;
     // Leaked, since the process ends with them: dropping a large schema takes time.
     mem::forget(traces.clone());
-    let times = Times::new(cli.zone(), &traces);
-    let (begin, end) = cli.bounds();
+    let times = Times::new(job.input.zone(), &traces);
+    let (begin, end) = job.input.window_args();
     let window = times.window(begin, end).map_err(Usage::new)?;
-    let filters = filters(cli, expression, &traces)?;
-    if let Some(filters) = &filters {
-        report.filter_notes(filters.filters().notes());
-    }
-    if let Some(path) = &cli.output {
-        inputs::refuse(path, &traces, &[])?;
-    }
-    let mut output = Output::new(cli.output.as_deref())?;
+    let filters = job.input.filters(report, &traces)?;
+    let mut output = job.output.open(&traces)?;
     for warning in traces.iter().flat_map(|t| t.warnings()) {
         report.warning(format_args!("metadata: {}", warning.message));
     }
     let dump = Dump {
-        warnings: Warnings::new(cli.clock(), &traces, &names),
-        progress: Progress::new(output.is_terminal() && !cli.count),
+        warnings: Warnings::new(job.clock(), &traces, &names),
+        progress: Progress::new(output.is_terminal() && !job.is_count()),
         window,
-        zone: cli.zone(),
+        zone: job.input.zone(),
         filters,
         report,
     };
-    let colored = match cli.color {
-        Color::Auto => output.is_terminal(),
-        Color::Always => true,
-        Color::Never => false,
-    };
-    let format: Option<Box<dyn EventText>> = match cli.format {
-        _ if cli.count => None,
-        Format::Lttv => {
-            Some(Box::new(Lttv::with(&traces, cli.clock(), colored, cli.line_options())))
-        }
-        Format::Babeltrace => {
-            let options = cli.pretty(colored, output.is_terminal());
-            Some(Box::new(Pretty::new(&traces, &names, cli.clock(), &options)))
-        }
-        Format::Json => Some(Box::new(Json::new(&traces))),
-    };
-    if cli.count && dump.filters.is_none() {
+    let format = format(job, &traces, &names, &output);
+    if job.is_count() && dump.filters.is_none() {
         return Ok(dump.count(&traces, &mut output)?);
     }
     let traceset = Traceset::from(traces);
@@ -89,8 +70,8 @@ pub(crate) fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> 
 type Named = (Vec<Arc<Trace>>, Vec<String>);
 
 /// Opens all traces, and names them as babeltrace does.
-fn load(cli: &Cli, report: &mut Report) -> Result<Named, Box<dyn Error>> {
-    let paths = cli.paths()?;
+fn load(job: &Job, report: &mut Report) -> Result<Named, Box<dyn Error>> {
+    let paths = job.input.paths()?;
     let traces = open(report, &paths)?.traces().to_vec();
     let name = |trace: &Arc<Trace>| {
         trace_name(trace.schema(), given_for(trace.path(), &paths), trace.paths())
@@ -99,26 +80,25 @@ fn load(cli: &Cli, report: &mut Report) -> Result<Named, Box<dyn Error>> {
     Ok((traces, names))
 }
 
-/// Parses all filters into one expression.
-fn expression(cli: &Cli) -> Result<Option<Expression>, Usage> {
-    if cli.filters.iter().any(|text| text.trim().is_empty()) {
-        return Err(Usage::new("--filter: an expression is empty"));
-    }
-    let all = cli.filters.iter().map(String::as_str);
-    let parsed = (!cli.filters.is_empty()).then(|| Expression::parse_all(all)).transpose();
-    parsed.map_err(|error| Usage::filter("--filter:", &error))
-}
-
-/// Compiles the filter of events.
-fn filters(
-    cli: &Cli,
-    expression: Option<Expression>,
+/// Creates the printer of events. Returns `None` if they are only counted.
+fn format(
+    job: &Job,
     traces: &[Arc<Trace>],
-) -> Result<Option<KernelFilters>, Usage> {
-    let environment = Environment::new().in_zone(cli.filter_zone());
-    let compile = |expression| KernelFilters::new(&expression, traces, &environment);
-    let compiled = expression.map(compile).transpose();
-    compiled.map_err(|error| Usage::filter("--filter:", &error))
+    names: &[String],
+    output: &Output,
+) -> Option<Box<dyn EventText>> {
+    let colored = job.output.colored(output.is_terminal());
+    Some(match &job.form {
+        Form::Lttv(options) => Box::new(Lttv::with(traces, job.clock(), colored, *options)),
+        Form::Babeltrace(options) => {
+            // To files and pipes, the bytes are those of babeltrace2.
+            let escaped = output.is_terminal();
+            let options = PrettyOptions { colored, escaped, ..*options };
+            Box::new(Pretty::new(traces, names, job.clock(), &options))
+        }
+        Form::Json => Box::new(Json::new(traces)),
+        Form::Count => return None,
+    })
 }
 
 /// The parts of a running dump.

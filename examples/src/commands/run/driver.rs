@@ -1,58 +1,39 @@
 //! Loading, starting and running of modules.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
+use crate::clap_options::{add_args, take_args};
+use crate::loading::{LoadError, load};
+use crate::modules::{Host, Work, list_fields, modules};
+use crate::report::{Interrupted, Report, Usage};
+use crate::similar::similar;
+use crate::text_dump::output::Output;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use lttv_context::framework::{BatchOutcome, Modules, Options};
-use lttv_examples::clap_options::{add_args, take_args};
-use lttv_examples::loading::load;
-use lttv_examples::modules::{Host, Work, list_fields, modules};
-use lttv_examples::report::{self, Report, Usage};
-use lttv_examples::text_dump::output::Output;
-
-use crate::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
-
-/// The exit status of an interrupted program, as in shells.
-const INTERRUPTED: u8 = 130;
+use lttv_context::framework::{BatchOutcome, ModuleError, Modules, Options};
 
 /// The warning if all modules only support others.
 const NOTHING_READ: &str = "no module reads the traces; add one, such as -m batchAnalysis";
 
-/// Runs the command line.
-pub(crate) fn main() -> ExitCode {
-    let mut answer = None;
-    let status = report::main_with_status("lttv", |report| match run(report) {
-        Err(error) => match error.downcast::<clap::Error>() {
-            Ok(error) => {
-                answer = Some(*error);
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        },
-        done => done,
-    });
-    answer.map_or(status, |answer| report::print_answer("lttv", &answer))
-}
-
-/// Runs the command line. Returns an exit status of its own if it has one.
-fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
+/// Runs the command line of these words.
+pub(super) fn run(words: &[OsString], report: &mut Report) -> Result<(), Box<dyn Error>> {
     let mut modules = modules()?;
     let mut options = Options::new();
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let loaded = load(words, &modules, &mut options).map_err(Usage::new)?;
+    let texts = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let loaded = load(texts, &modules, &mut options).map_err(|error| wrong(&error, &modules))?;
     let mut command = add_args(Cli::command(), &options).after_help(after_help(&modules));
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = command.try_get_matches_from_mut(words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     take_args(&matches, &mut options)?;
     if cli.list_modules {
         list(&modules)?;
-        return Ok(None);
+        return Ok(());
     }
     if loaded.is_empty() {
         let nothing = "nothing to do: load a module, such as -m textDump; --help lists them";
@@ -67,38 +48,50 @@ fn run(report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
         list_fields(&mut host)?;
         report.clone_from(&host.data.report);
         modules.destroy(&mut host);
-        return Ok(None);
+        return Ok(());
     }
     let cancel = Arc::clone(&host.data.cancel);
     ctrlc::set_handler(move || {
         // A second interrupt ends the program at once.
         if cancel.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
+            std::process::exit(Interrupted::STATUS.into());
         }
     })
     .map_err(|error| format!("cannot handle Ctrl-C: {error}"))?;
     _ = host.run();
-    let is_cancelled = report_end(&mut host);
+    let ended = report_end(&mut host);
     report.clone_from(&host.data.report);
     modules.destroy(&mut host);
-    Ok(is_cancelled.then_some(INTERRUPTED))
+    Ok(ended?)
 }
 
-/// Reports errors. Returns `true` if the work was interrupted.
-fn report_end(host: &mut Host) -> bool {
+/// Returns the error of a module that cannot be loaded, with the most similar name.
+fn wrong(error: &LoadError, modules: &Modules<Host>) -> Usage {
+    let LoadError::Module(ModuleError::Unknown(name)) = error else { return Usage::new(error) };
+    match similar(name, modules.infos().map(|info| info.name)) {
+        Some(meant) => Usage::new(format_args!("{error}; did you mean `{meant}`?")),
+        None => Usage::new(format_args!("{error}; `lttv run --list-modules` lists them")),
+    }
+}
+
+/// Reports errors.
+///
+/// # Errors
+///
+/// If the work was interrupted.
+fn report_end(host: &mut Host) -> Result<(), Interrupted> {
     let Work { end, failures, report, .. } = &mut host.data;
     failures.iter().for_each(|failure| report.error(failure));
     let Some(end) = end else {
         report.warning(NOTHING_READ);
-        return false;
+        return Ok(());
     };
     report.notices_omitted(end.notices_omitted);
     report.errors(&end.errors, end.errors_omitted);
-    let is_cancelled = end.outcome == BatchOutcome::Cancelled;
-    if is_cancelled {
-        report.message(format_args!("interrupted after {} events", end.events));
+    match end.outcome {
+        BatchOutcome::Cancelled => Err(Interrupted { events: end.events }),
+        _ => Ok(()),
     }
-    is_cancelled
 }
 
 /// Returns the end of the help: the modules, one per line, and further notes.
