@@ -33,7 +33,7 @@ fn keys_change_the_vertical_scale_of_the_histogram() {
     assert!(screen.line_with("     730 at most").is_some(), "{}", screen.text());
     let (fitted, above) = columns(&screen);
     assert_eq!((fitted.iter().max(), above), (Some(&25), 0));
-    screen.type_text("y");
+    screen.type_text("e");
     assert!(screen.line_with("scale 0–365, ").is_some(), "{}", screen.text());
     assert!(screen.line_with("     365 at the top, 730 at most").is_some(), "{}", screen.text());
     let (higher, above) = columns(&screen);
@@ -41,14 +41,14 @@ fn keys_change_the_vertical_scale_of_the_histogram() {
     // Exactly the columns that were more than half as high are above the scale.
     let expected = fitted.iter().filter(|height| **height > 12).count();
     assert!(above.abs_diff(expected) <= 1, "{above} {expected}");
-    screen.type_text("YY");
+    screen.type_text("EE");
     assert!(screen.line_with("scale 0–1460").is_some(), "{}", screen.text());
     let (lower, above) = columns(&screen);
     assert_eq!((lower.iter().max(), above), (Some(&13), 0));
     screen.type_text("f");
     assert_eq!(columns(&screen).0, fitted);
     // The scale cannot become 0.
-    screen.type_text("yyyyyyyyyyyyyyyy");
+    screen.type_text("eeeeeeeeeeeeeeee");
     assert!(screen.line_with("scale 0–1, ").is_some(), "{}", screen.text());
     screen.type_text("f");
     // The wheel over the labels does the same.
@@ -62,7 +62,7 @@ fn keys_change_the_vertical_scale_of_the_histogram() {
 fn columns_above_the_scale_have_a_sign_where_there_are_no_colours() {
     let mut screen = screen(Look::Mono);
     assert!(!screen.text().contains('^'));
-    screen.type_text("y");
+    screen.type_text("e");
     let line = screen.lines()[2].clone();
     assert!(line.contains('^'), "{line}");
     assert!(!screen.lines()[3].contains('^'));

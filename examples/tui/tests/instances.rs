@@ -115,7 +115,7 @@ fn viewers_are_opened_from_a_list_moved_and_closed() {
     (0..9).for_each(|_| screen.type_text("X"));
     assert_eq!(screen.app.viewers().len(), 0);
     assert!(screen.line_with("no viewers: v opens one").is_some());
-    screen.type_text("jaKJm1\\");
+    screen.type_text("jAKJm1\\");
     screen.press(KeyCode::Tab);
     screen.type_text("v4");
     assert_eq!(titles(&screen), ["Histogram"]);

@@ -228,6 +228,67 @@ fn a_time_can_be_typed() {
     assert!(screen.line_with("seconds, or +seconds").is_some());
 }
 
+/// Returns the time window, as the status line shows it.
+fn window(screen: &Screen) -> String {
+    screen.status("window")
+}
+
+#[test]
+fn w_a_s_d_zoom_and_scroll_as_in_other_viewers_of_traces() {
+    let (mut letters, mut others) = (screen(), screen());
+    for (letter, other) in [("w", "+"), ("d", "l"), ("w", "="), ("a", "h"), ("s", "-")] {
+        letters.type_text(letter);
+        others.type_text(other);
+        assert_eq!(window(&letters), window(&others), "{letter}");
+    }
+    assert_eq!(letters.status("width"), "482.43 ms");
+    // In each viewer, since none uses these letters.
+    for _ in 0..7 {
+        letters.press(KeyCode::Tab);
+        let before = letters.status("width");
+        letters.type_text("w");
+        assert_ne!(letters.status("width"), before);
+        letters.type_text("s");
+        assert_eq!(letters.status("width"), before);
+    }
+    // The time in the middle of zooming is the current one.
+    let (mut screen, at) = (screen(), "1795233416.500000000");
+    screen.type_text(&format!("g{at}"));
+    screen.press(KeyCode::Enter);
+    screen.type_text("wwwwwwwwww");
+    let window = window(&screen);
+    let (start, end) = window.split_once(" – ").expect("two times");
+    assert!(start <= at && at < end, "{window}");
+}
+
+#[test]
+fn zooms_are_undone_and_repeated() {
+    let mut screen = screen();
+    let first = window(&screen);
+    screen.type_text("u");
+    assert!(screen.line_with("no previous time window").is_some(), "{}", screen.text());
+    screen.type_text("w");
+    let second = window(&screen);
+    screen.type_text("ddd");
+    let third = window(&screen);
+    screen.type_text("0");
+    screen.type_text("u");
+    assert_eq!(window(&screen), third);
+    // Scrolling is one step.
+    screen.type_text("u");
+    assert_eq!(window(&screen), second);
+    screen.type_text("u");
+    assert_eq!(window(&screen), first);
+    screen.type_text("UU");
+    assert_eq!(window(&screen), third);
+    // A drag is one step, too.
+    let (_, y) = screen.find("CPU 2");
+    screen.drag(ratatui::crossterm::event::MouseButton::Right, (80, y), (100, y));
+    assert_ne!(window(&screen), third);
+    screen.type_text("u");
+    assert_eq!(window(&screen), third);
+}
+
 #[test]
 fn tabs_are_apart() {
     let mut screen = screen();

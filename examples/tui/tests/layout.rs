@@ -62,7 +62,7 @@ fn names(screen: &Screen) -> Vec<&'static str> {
 fn the_scale_of_the_histogram_and_the_part_of_statistics_are_restored() {
     let folder = Folder::new();
     let (mut screen, _) = folder.open();
-    screen.type_text("5sys"); // the statistics of processes, then of CPUs; higher columns
+    screen.type_text("5SeS"); // the statistics of processes, then of CPUs; higher columns
     let scale = screen.line_with("scale 0–").expect("a scale");
     assert!(screen.line_with("of the whole traceset: CPUs").is_some(), "{}", screen.text());
     screen.app.save_layout().expect("it can be written");
@@ -89,7 +89,7 @@ fn viewers_order_filters_focus_and_tabs_are_restored() {
     screen.type_text("4"); // hide the resources
     screen.press(KeyCode::Tab);
     screen.press(KeyCode::Tab);
-    screen.type_text("s))");
+    screen.type_text("S))");
     let first = screen.text();
     // Another tab of the same trace.
     screen.type_text("cXv7m");

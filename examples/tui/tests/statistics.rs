@@ -46,13 +46,13 @@ fn statistics_are_a_tree_with_the_values_of_the_selected_node() {
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("▸ processes").is_some(), "{}", screen.text());
     // Then the tables.
-    screen.type_text("s");
+    screen.type_text("S");
     assert!(screen.line_with("lttng-consumerd          180   82.75").is_some());
-    screen.type_text("s");
+    screen.type_text("S");
     assert!(screen.line_with("CPU 7 ").is_some());
-    screen.type_text("s");
+    screen.type_text("S");
     assert!(screen.line_with("EVENT").is_some());
-    screen.type_text("s");
+    screen.type_text("S");
     assert!(screen.line_with("NODE").is_some());
 }
 
@@ -62,7 +62,7 @@ fn the_counts_of_the_tree_are_those_of_its_parts() {
     screen.press(KeyCode::Down);
     // Only some of the types are on the screen; scroll through the others.
     let mut seen = std::collections::BTreeMap::new();
-    screen.type_text("w");
+    screen.type_text("V");
     for _ in 0..20 {
         let lines = screen.lines();
         for line in lines.iter().skip(3) {

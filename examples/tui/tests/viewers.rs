@@ -85,21 +85,21 @@ fn action(name: &'static str, keys: &[Key]) -> ViewerAction {
 fn a_key_is_looked_up_first_in_the_viewer_with_the_focus() {
     let (mut screen, log) = (screen(), Log::default());
     let actions = vec![
-        // `n` has a general action, `a` one of other viewers, `u` has none.
-        action("own", &[Key::char('n'), Key::char('a'), Key::char('u')]),
+        // `n` has a general action, `A` one of other viewers, `Q` has none.
+        action("own", &[Key::char('n'), Key::char('A'), Key::char('Q')]),
         action("anywhere", &[Key::char('i'), Key::char('+'), Key::char('\\')]).without_focus(),
     ];
     screen.app.register(Recorder::kind("recorder", &log, actions)).expect("no conflict");
     screen.app.open_viewer("recorder").expect("it is registered");
     screen.settle();
-    screen.type_text("nau");
+    screen.type_text("nAQ");
     assert_eq!(log.take(), ["own", "own", "own"]);
     screen.type_text("i+");
     assert_eq!(log.take(), ["anywhere", "anywhere"]);
     assert_eq!(screen.status("width"), "964.87 ms", "the focus has precedence over zooming");
     // Without the focus, general keys have precedence, and most keys of viewers do not work.
     screen.press(KeyCode::Tab);
-    screen.type_text("au");
+    screen.type_text("AQ");
     assert_eq!(log.take(), [""; 0]);
     screen.type_text("i+");
     assert_eq!(log.take(), ["anywhere"]);

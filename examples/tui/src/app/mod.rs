@@ -171,6 +171,7 @@ impl App {
         }
         if let Some(page) = self.tabs.get_mut(self.current) {
             page.session.extend_selection();
+            page.session.note_window();
         }
     }
 
@@ -266,6 +267,12 @@ impl App {
             Action::Scroll(widths) => session.scroll(widths),
             Action::Zoom(factor) => session.tab.zoom(factor, None),
             Action::Fit => session.tab.fit(None),
+            Action::WindowHistory { back } => {
+                if !session.go_to_window(back) {
+                    let which = if back { "previous" } else { "next" };
+                    self.message = Some(format!("no {which} time window"));
+                }
+            }
             Action::Step(columns) => session.step(columns, None),
             Action::OfProcess { back } => {
                 let searched = session.search(back);

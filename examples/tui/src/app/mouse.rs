@@ -67,6 +67,12 @@ impl App {
             MouseEventKind::ScrollRight => self.tabs[self.current].session.scroll(WHEEL_SCROLL),
             MouseEventKind::Moved => {}
         }
+        // A drag is one step.
+        if self.drag.is_none()
+            && let Some(page) = self.tabs.get_mut(self.current)
+        {
+            page.session.note_window();
+        }
     }
 
     /// Returns the part of the screen at a point.

@@ -63,6 +63,11 @@ pub enum Action {
     Zoom(f64),
     /// Shows the whole traceset.
     Fit,
+    /// Shows the time window before the last change of its width, or undoes this.
+    WindowHistory {
+        /// `true` for the previous window.
+        back: bool,
+    },
     /// Moves the current time by this many columns.
     Step(isize),
     /// Searches for the next or previous event of the selected process.
@@ -148,19 +153,25 @@ const LINES: &[Line] = &[
     more(KeyCode::End, Go(Last)),
     line(Char('n'), OfProcess { back: false }, "n N", "next event of process"),
     more(Char('N'), OfProcess { back: true }),
-    line(KeyCode::Left, Scroll(-0.1), "← → h l", "window by a tenth"),
+    line(KeyCode::Left, Scroll(-0.1), "← → h l a d", "window by a tenth"),
     more(Char('h'), Scroll(-0.1)),
+    more(Char('a'), Scroll(-0.1)),
     more(KeyCode::Right, Scroll(0.1)),
     more(Char('l'), Scroll(0.1)),
+    more(Char('d'), Scroll(0.1)),
     line(Char('H'), Scroll(-1.0), "H L Shift-←→", "window by its width"),
     more(Char('L'), Scroll(1.0)),
     (Key::shift(KeyCode::Left), Scroll(-1.0), "", ""),
     (Key::shift(KeyCode::Right), Scroll(1.0), "", ""),
-    line(Char('+'), Zoom(0.5), "+ -", "zoom in, out"),
+    line(Char('w'), Zoom(0.5), "w s + -", "zoom in, out"),
+    more(Char('s'), Zoom(2.0)),
+    more(Char('+'), Zoom(0.5)),
     more(Char('='), Zoom(0.5)),
     more(Char('-'), Zoom(2.0)),
     more(Char('_'), Zoom(2.0)),
-    line(Char('0'), Fit, "0", "show the whole traces"),
+    line(Char('0'), Fit, "0 u U", "all; window back, again"),
+    more(Char('u'), WindowHistory { back: true }),
+    more(Char('U'), WindowHistory { back: false }),
     line(Char('['), Step(-1), "[ ] { }", "time by 1, 10 columns"),
     more(Char(']'), Step(1)),
     more(Char('{'), Step(-10)),
@@ -172,16 +183,17 @@ const LINES: &[Line] = &[
     more(Char(')'), MoveDivider(2)),
     (Key::with_control(KeyCode::Left), MoveDivider(-2), "", ""),
     (Key::with_control(KeyCode::Right), MoveDivider(2), "", ""),
-    line(Char('/'), EditFilter, "/", "filter"),
-    line(Char('t'), PickTypes, "t p", "pick event types, CPUs"),
+    line(Char('/'), EditFilter, "/ t p", "filter; by type, CPU"),
+    more(Char('t'), PickTypes),
     more(Char('p'), PickCpus),
-    line(Char('b'), EditNote, "b B", "note; list of notes"),
+    line(Char('b'), EditNote, "b B ' \"", "note; list, next, last"),
     more(Char('B'), ListNotes),
-    line(Char('\''), GoToNote { back: false }, "' \"", "next, previous note"),
+    more(Char('\''), GoToNote { back: false }),
     more(Char('"'), GoToNote { back: true }),
     line(KeyCode::Tab, Focus(1), "Tab Shift-Tab", "next, previous viewer"),
     more(KeyCode::BackTab, Focus(-1)),
-    line(Char('1'), Toggle(0), "1 … 9", "show, hide a viewer"),
+    line(Char('1'), Toggle(0), "1 … 9 m", "show, hide, only this"),
+    more(Char('m'), Maximise),
     more(Char('2'), Toggle(1)),
     more(Char('3'), Toggle(2)),
     more(Char('4'), Toggle(3)),
@@ -190,7 +202,6 @@ const LINES: &[Line] = &[
     more(Char('7'), Toggle(6)),
     more(Char('8'), Toggle(7)),
     more(Char('9'), Toggle(8)),
-    line(Char('m'), Maximise, "m", "only this viewer or all"),
     line(Char('v'), OpenViewer, "v X", "open, close a viewer"),
     more(Char('X'), CloseViewer),
     line(Char('J'), MoveViewer(1), "J K", "viewer down, up"),
@@ -229,6 +240,7 @@ impl Action {
             | Scroll(_)
             | Zoom(_)
             | Fit
+            | WindowHistory { .. }
             | Step(_)
             | OfProcess { .. }
             | Select

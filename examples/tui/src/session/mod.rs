@@ -17,6 +17,7 @@ use lttv_state::stats::Statistics;
 use self::overview::Overview;
 use self::statistics_tree::StatisticsTree;
 use self::tab_notes::TabNotes;
+use self::window_history::WindowHistory;
 use self::words::Words;
 use crate::model::axis::Axis;
 use crate::model::event_list::Servers;
@@ -30,6 +31,7 @@ mod statistics_tree;
 mod stop;
 pub mod tab_notes;
 pub mod traceset_change;
+mod window_history;
 pub(crate) mod words;
 
 pub use opening::OpenError;
@@ -69,6 +71,8 @@ pub struct Session {
     pub(crate) stopped_search: Option<bool>,
     overview: Overview,
     statistics_tree: StatisticsTree,
+    /// The windows to go back to.
+    pub(crate) windows: WindowHistory,
     /// A message to the user, such as the result of the last search.
     pub message: Option<String>,
     /// The traces and files that could not be opened.

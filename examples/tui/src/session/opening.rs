@@ -12,6 +12,7 @@ use super::Session;
 use super::overview::Overview;
 use super::statistics_tree::StatisticsTree;
 use super::tab_notes::TabNotes;
+use super::window_history::WindowHistory;
 use super::words::Words;
 
 /// The greatest width of the first time window, in ns.
@@ -103,6 +104,7 @@ impl Session {
             Some(other) => other.overview.share(&other.scheduler, &mut scheduler),
             None => Overview::start(&mut scheduler, &traceset, span),
         };
+        let windows = WindowHistory::new(tab.window());
         Ok(Session {
             name,
             tab,
@@ -121,6 +123,7 @@ impl Session {
             notifications: Vec::new(),
             search: None,
             stopped_search: None,
+            windows,
             message: None,
             failures: Vec::new(),
             notices: Vec::new(),
@@ -165,6 +168,7 @@ impl Session {
         let mut session = Session::with_overview(self.name.clone(), traceset, Some(self))?;
         session.tab.set_window(self.tab.window(), None);
         session.tab.set_time(self.tab.time(), None);
+        session.windows = WindowHistory::new(session.tab.window());
         Ok(session)
     }
 }

@@ -32,8 +32,8 @@ pub fn kind() -> ViewerKind {
     let tree = "sort by pid, or tree";
     ViewerKind::new("control-flow", "Control flow", |setup| Box::new(ControlFlowView::new(setup)))
         .summary("the states of each process over time")
-        .action(ViewerAction::new("inactive", inactive, [Key::char('a')]))
-        .action(ViewerAction::new("tree", tree, [Key::char('s')]))
+        .action(ViewerAction::new("inactive", inactive, [Key::char('A')]))
+        .action(ViewerAction::new("tree", tree, [Key::char('S')]))
 }
 
 /// A visible row: its index in the chart, and its depth in the tree of processes.

@@ -27,8 +27,8 @@ pub struct HistogramView {
 pub fn kind() -> ViewerKind {
     ViewerKind::new("histogram", "Histogram", |setup| Box::new(HistogramView::new(setup)))
         .summary("the numbers of events over time that pass the filter")
-        .action(ViewerAction::new(HIGHER, "higher columns", [Key::char('y')]).without_focus())
-        .action(ViewerAction::new(LOWER, "lower columns", [Key::char('Y')]).without_focus())
+        .action(ViewerAction::new(HIGHER, "higher columns", [Key::char('e')]).without_focus())
+        .action(ViewerAction::new(LOWER, "lower columns", [Key::char('E')]).without_focus())
         .action(ViewerAction::new(FIT, "fit the columns", [Key::char('f')]).without_focus())
 }
 

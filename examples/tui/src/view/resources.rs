@@ -30,7 +30,7 @@ pub fn kind() -> ViewerKind {
     let inactive = "rows without activity";
     ViewerKind::new("resources", "Resources", |setup| Box::new(ResourcesView::new(setup)))
         .summary("the states of CPUs, interrupts and block devices over time")
-        .action(ViewerAction::new("inactive", inactive, [Key::char('a')]))
+        .action(ViewerAction::new("inactive", inactive, [Key::char('A')]))
 }
 
 impl ResourcesView {

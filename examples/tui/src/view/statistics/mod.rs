@@ -35,8 +35,8 @@ pub fn kind() -> ViewerKind {
         .summary(summary)
         .action(ViewerAction::new("expand", "expand", [ENTER, Key::char(' ')]))
         .action(ViewerAction::new("expand-all", "expand all below", [Key::char('*')]))
-        .action(ViewerAction::new("values", "tree or values", [Key::char('w')]))
-        .action(ViewerAction::new("part", "tree or tables", [Key::char('s')]))
+        .action(ViewerAction::new("values", "tree or values", [Key::char('V')]))
+        .action(ViewerAction::new("part", "tree or tables", [Key::char('S')]))
 }
 
 const ENTER: Key = Key::new(KeyCode::Enter);
@@ -152,7 +152,7 @@ impl Viewer for StatisticsView {
     }
 
     fn note(&self, _: &Session) -> String {
-        format!("of the whole traceset: {} (s: other parts)", self.part.name())
+        format!("of the whole traceset: {} (S: other parts)", self.part.name())
     }
 
     fn progress(&self) -> f64 {
