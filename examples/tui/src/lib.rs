@@ -9,6 +9,7 @@
 //! * [`app`]: the application: all tabs, the handling of keys, and the drawing of frames.
 //! * [`layout`]: the file that keeps the layout of tabs.
 //! * [`terminal`]: the application in the terminal of a program.
+//! * [`program`]: the whole program, for the command line.
 //! * [`keys`]: the keys of all viewers, and the order in which a key is looked up.
 
 #![deny(missing_docs, clippy::print_stdout, clippy::print_stderr)]
@@ -23,6 +24,7 @@ pub mod keys;
 pub mod layout;
 pub mod look;
 pub mod model;
+pub mod program;
 pub mod prompt;
 pub mod session;
 mod signals;

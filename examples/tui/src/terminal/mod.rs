@@ -1,6 +1,7 @@
 //! The application in a terminal.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
@@ -14,6 +15,39 @@ pub(crate) mod mode;
 /// The time to wait for input when there is nothing to do.
 const IDLE_WAIT: Duration = Duration::from_millis(500);
 
+/// The reason why viewers cannot be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoTerminal {
+    /// Standard output is no terminal.
+    #[error(
+        "the terminal program needs a terminal, but its output goes to a file or another program; \
+         to print events, use `text_dump` or `lttv dump`"
+    )]
+    Output,
+    /// There is no terminal to read keys from.
+    #[error(
+        "the terminal program needs a terminal, but there is none to read keys from; \
+         with ssh, use `ssh -t`, and with a container, a terminal for it (`-it`)"
+    )]
+    Input,
+}
+
+/// Checks that the program has a terminal.
+///
+/// # Errors
+///
+/// If it has none.
+pub fn check() -> Result<(), NoTerminal> {
+    if !io::stdout().is_terminal() {
+        return Err(NoTerminal::Output);
+    }
+    match io::stdin().is_terminal() || File::open("/dev/tty").is_ok() {
+        true => Ok(()),
+        false => Err(NoTerminal::Input),
+    }
+}
+
 /// Runs an application in the terminal of the program until the user quits, and restores the
 /// terminal. Clicks, drags and the wheel act on the viewers if `has_mouse`; otherwise the
 /// terminal keeps the mouse. Returns the exit status of the program if a signal ended it: 128 plus the number
@@ -25,6 +59,7 @@ const IDLE_WAIT: Duration = Duration::from_millis(500);
 ///
 /// If the program has no terminal, or writing to it fails.
 pub fn run(app: &mut App, has_mouse: bool) -> io::Result<Option<u8>> {
+    check().map_err(io::Error::other)?;
     let signals = SignalState::watch()?;
     let mut terminal = mode::prepare(has_mouse)?;
     let result = show(app, &mut terminal, &signals);
