@@ -57,7 +57,7 @@ fn fields_of_the_traces_are_listed() {
         assert_eq!(words(events["sched_switch"][5]), next_tid);
         let softirq = events["irq_softirq_entry"].join("\n");
         assert!(
-            softirq.contains("  name ") && softirq.contains("labels: HI, TIMER, "),
+            softirq.contains("  event.fields.*.name ") && softirq.contains("labels: HI, TIMER, "),
             "{softirq}"
         );
         for line in [
@@ -68,8 +68,14 @@ fn fields_of_the_traces_are_listed() {
         ] {
             assert!(list.lines().any(|other| other == line), "{line}");
         }
-        for start in ["  event.name ", "  event.time ", "  state.process_name ", "  tracefile.cpu "]
-        {
+        for start in [
+            "  event.name ",
+            "  event.time ",
+            "  state.tid ",
+            "  tracefile.cpu ",
+            "  tid ",
+            "  pid ",
+        ] {
             assert!(list.lines().any(|line| line.starts_with(start)), "{start}");
         }
     }
@@ -88,7 +94,7 @@ fn fields_are_listed_for_programs() {
     assert_eq!(list["cpus"], serde_json::json!([0, 1, 2, 3, 4, 5, 6, 7]));
     let event = named(&list["events"], "name", "irq_softirq_entry");
     assert_eq!(event["categories"], serde_json::json!(["irq"]));
-    let field = named(&event["fields"], "selector", "name");
+    let field = named(&event["fields"], "selector", "event.fields.*.name");
     assert_eq!(field["types"][0]["type"], "enumeration");
     let label = named(&field["types"][0]["labels"], "label", "TIMER");
     assert_eq!(label["ranges"], serde_json::json!([[1, 1]]));

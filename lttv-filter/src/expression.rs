@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::span::Span;
 
 use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind};
-use crate::syntax::{Expr, MAX_DEPTH, Root, parse};
+use crate::syntax::{Expr, MAX_DEPTH, parse};
 
 /// A parsed filter expression, independent of traces: a syntax tree and its text. The
 /// [crate's documentation](crate) describes the language.
@@ -90,12 +90,6 @@ impl Expression {
     /// Returns the text from which the expression was parsed.
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// Returns `true` if the expression contains `state.` fields.
-    pub fn uses_state(&self) -> bool {
-        let asks = |node: &Expr| node.selector().is_some_and(|it| it.root == Root::State);
-        self.tree.walk().any(asks)
     }
 
     /// Returns the tree. Its spans are bytes of [`text`](Self::text).

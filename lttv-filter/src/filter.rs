@@ -13,8 +13,10 @@ use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::ranges::Ranges;
 use crate::shortcut::split;
-use crate::syntax::{Expr, ExprKind, LiteralKind};
-use crate::trace::{NoState, StateFields, StateView, TraceField, TraceModel, TraceRecord};
+use crate::syntax::{Expr, ExprKind, LiteralKind, Selector};
+use crate::trace::{
+    NoState, StateFields, StateView, TraceField, TraceModel, TraceRecord, with_names,
+};
 
 /// A filter: an expression, compiled for the events of one trace.
 ///
@@ -48,6 +50,7 @@ pub struct Filter {
     programs: Programs<TraceField>,
     spans: Vec<TimeSpan>,
     tracefiles: Box<[bool]>,
+    uses_state: bool,
     notes: FilterNotes,
 }
 
@@ -99,9 +102,9 @@ impl Filter {
             true => environment.or_on_day_of(|| start_time(trace)),
             false => environment.clone(),
         };
-        let tree = expression.tree();
-        let (filter, Analysis { faults, findings }) =
-            Self::checked(tree, trace, &environment, state);
+        let model = TraceModel::new(trace, state);
+        let tree = &with_names(expression.tree(), &[model]);
+        let (filter, Analysis { faults, findings }) = Self::checked(tree, &model, &environment);
         if faults.is_empty() {
             let notes = findings.notes(tree, can_have_events(trace) && !filter.can_match());
             return Ok(Filter { notes: FilterNotes::new(expression.text(), notes), ..filter });
@@ -110,25 +113,26 @@ impl Filter {
         Err(FilterError::new(FilterErrorKind::Meaning, expression.text(), diagnostics))
     }
 
-    /// Builds a filter in which invalid comparisons are false, without notes. Returns it
-    /// with the faults and findings.
+    /// Builds a filter in which invalid comparisons are false, without notes. Names of events
+    /// that stand alone are comparisons in the tree. Returns it with the faults and findings.
     pub(crate) fn checked(
         tree: &Expr,
-        trace: &Trace,
+        model: &TraceModel<'_>,
         environment: &Environment,
-        state: &dyn StateFields,
     ) -> (Filter, Analysis) {
-        let model = TraceModel { trace, state };
-        let Checked { trees, faults, findings } = compile::check(tree, &model, environment);
+        let word_use = |id: u32, selector: &Selector| model.word_use(id, selector);
+        let Checked { trees, faults, findings } =
+            compile::check(tree, model, environment, &word_use);
+        let uses_state = trees.iter().any(|tree| tree.reads(&is_of_state));
         let verdicts = trees.iter().map(Node::verdict).collect();
         let spans = time_spans(&trees);
-        let tracefiles = (0..trace.tracefiles().len() as i128)
+        let tracefiles = (0..model.trace.tracefiles().len() as i128)
             .map(|number| trees.iter().any(|tree| can_hold(tree, &is_tracefile, number)))
             .collect();
         let (shortcuts, rest): (Vec<_>, Vec<_>) = trees.into_iter().map(split).unzip();
         let programs = Programs::new(&rest);
         let (shortcuts, notes) = (shortcuts.into(), FilterNotes::default());
-        let filter = Filter { verdicts, shortcuts, programs, spans, tracefiles, notes };
+        let filter = Filter { verdicts, shortcuts, programs, spans, tracefiles, uses_state, notes };
         (filter, Analysis { faults, findings })
     }
 
@@ -202,6 +206,16 @@ impl Filter {
     pub fn spans(&self) -> &[TimeSpan] {
         &self.spans
     }
+
+    /// Returns `true` if the result for any event depends on the state: by a `state.` field,
+    /// or by a word such as `tid` that the events do not record.
+    pub fn uses_state(&self) -> bool {
+        self.uses_state
+    }
+}
+
+fn is_of_state(field: &TraceField) -> bool {
+    matches!(field, TraceField::State(_))
 }
 
 fn is_tracefile(field: &TraceField) -> bool {

@@ -72,10 +72,12 @@
 //!            | selector RELATION value | value RELATION selector
 //!            | selector [ "not" ] "in" "(" value { "," value } ")"
 //!            | "exists" "(" selector ")"
-//!            | selector                                a truth value
+//!            | selector                                a truth value, or the name of an event
+//!            | PATTERN | TEXT                          a pattern of names of events
 //! RELATION   = "==" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "=~" | "!~"
 //! selector   = NAME { "." NAME | ".*" | "[" INTEGER "]" }
 //! NAME       = letters, digits, "_" (within also ":", "-", "/"), or `anything`
+//! PATTERN    = a NAME with "*" and "?", also with points: sched_*, sched.*
 //! ```
 //!
 //! Keywords are recognized in upper and lower case. `≤`, `≥` and `≠` can be typed, too.
@@ -98,11 +100,14 @@
 //! | `f =~ "p"`, `f !~ "p"` | the text of the field, or one of its labels, matches the pattern; does not |
 //! | `exists(f)` | the event has the field |
 //! | `f` | the field is a truth value, and true |
+//! | `sched_switch`, `sched_*`, `"p"` | the name of the event matches |
 //!
 //! ## Selectors
 //!
 //! | selector | meaning |
 //! |---|---|
+//! | `name`, `cpu` | name and CPU of the event |
+//! | `tid`, `pid`, `comm` | thread, process (thread group) and command that the event belongs to: see [below](#short-words) |
 //! | `event.name` | name of the event, also with its channel: `CHANNEL.EVENT` |
 //! | `event.category` | provider, subsystem, facility or channel: see [below](#names-and-categories) |
 //! | `event.subname` | the part of the name after the first `:`, or the whole name |
@@ -125,7 +130,57 @@
 //! `fds[0].events.EPOLLIN`. Steps that lead to a variant apply to its options. Names that
 //! are not words are quoted with backticks: ``event.fields.`my event`.`field-1` ``.
 //!
+//! ## Short words
+//!
+//! Five words alone refer to what is known about any event, not to fields of its payload:
+//!
+//! | word | at each event, the first of these that there is |
+//! |---|---|
+//! | `tid` | the context `tid` or `vtid`; the field `perf_tid`; the thread of the state |
+//! | `pid` | the context `pid` or `vpid`; the field `perf_pid`; the process of the state |
+//! | `comm` | the context `procname` or `comm`; the command of the state |
+//! | `cpu` | the context `cpu_id` of the packet; the context `cpu_id` or the field `perf_cpu` of the event; the CPU of the tracefile |
+//! | `name` | the name of the event, like `event.name` |
+//!
+//! The state is that of a [state provider](StateFields), such as the kernel state of
+//! `lttv-state` for kernel traces: `tid == 212` then selects the same events whether or not
+//! the trace records the context. A context is tested like any other field; the state has to
+//! follow all events.
+//!
+//! A field of the payload with the name of such a word is written with its event, or with
+//! `*` for any event: `event.fields.*.tid`. [`Filters::notes`] contains a note where a word
+//! hides a field that may be meant: all events that can pass the other terms have it, as in
+//! `sched_wakeup && tid == 5`, or the word never has the text. If neither contexts nor the state of a
+//! trace contain the meaning of a word, the word refers to a field of the payload like any
+//! other name, which is noted as well; without such a field it is an error.
+//!
+//! ```
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! use lttv_filter::{Expression, Filters};
+//!
+//! let traces = ltt_read::open_all(path)?;
+//! let count = |text: &str| -> Result<u32, lttv_filter::FilterError> {
+//!     let filters = Filters::new(&Expression::parse(text)?, &traces)?;
+//!     let (mut events, mut count) = (filters.read(), 0);
+//!     while events.next().is_some() {
+//!         count += 1;
+//!     }
+//!     Ok(count)
+//! };
+//! assert_eq!(count("sched_* && cpu == 2")?, count(r#"name =~ "sched_*" && tracefile.cpu == 2"#)?);
+//! assert_eq!(count("tid == 146")?, count("event.context.tid == 146")?);
+//! // Events that wake up the thread, in place of those that it causes.
+//! assert!(count("sched_wak* && event.fields.*.tid == 146")? > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! ## Names and categories
+//!
+//! A name that stands alone is that of an event: `sched_switch && next_tid == 5`. So is a
+//! pattern, `sched_*`, and text in quotes, which can contain blanks and all signs of patterns.
+//! If any event has a truth value of that name, the name refers to this field instead. A name
+//! that the traces have neither for events nor for fields passes nothing, which is noted with
+//! the nearest name.
 //!
 //! Text and patterns that contain a point are compared with the name of the event and with
 //! `CHANNEL.EVENT`, as LTTV prints events: `event.name == sched.sched_switch` passes the
@@ -176,7 +231,7 @@
 //! values that have a point or an exponent, they are compared as the nearest double,
 //! which is the meaning of `0.1` there. A NaN differs from all values, and has no order.
 //!
-//! In patterns, `*` matches any text, `?` any character, `[a-z]` any of these characters
+//! Patterns of words, `*` and `?` need no quotes: `comm =~ kworker*`. In patterns, `*` matches any text, `?` any character, `[a-z]` any of these characters
 //! and `[!a-z]` any other. A backslash makes the next character literal. A pattern has to
 //! match the whole text.
 //!

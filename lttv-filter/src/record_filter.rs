@@ -4,11 +4,12 @@ use std::fmt;
 
 use crate::compile::program::{ACCEPT, Programs, REJECT};
 use crate::compile::record::ModelRecord;
-use crate::compile::{self, Checked};
-use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
+use crate::compile::{self, Checked, Fault};
+use crate::diagnostic::{Diagnostic, FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::model::Model;
+use crate::syntax::Expr;
 use crate::verdict::Verdict;
 
 /// A filter: an expression, compiled for the records of an application.
@@ -128,9 +129,15 @@ impl<M: Model> RecordFilter<M> {
         environment: &Environment,
     ) -> Result<Self, FilterError> {
         let tree = expression.tree();
-        let Checked { trees, faults, findings } = compile::check(tree, model, environment);
+        let Checked { trees, faults, findings } =
+            compile::check(tree, model, environment, &|_, _| None);
         if !faults.is_empty() {
-            let diagnostics = faults.into_iter().map(|fault| fault.diagnostic).collect();
+            let leaves: Vec<&Expr> = tree.walk().filter(|it| it.selector().is_some()).collect();
+            let diagnostic = |fault: Fault| match leaves.get(fault.leaf) {
+                Some(leaf) if leaf.is_named() => no_events(leaf),
+                _ => fault.diagnostic,
+            };
+            let diagnostics = faults.into_iter().map(diagnostic).collect();
             let kind = FilterErrorKind::Meaning;
             return Err(FilterError::new(kind, expression.text(), diagnostics));
         }
@@ -159,6 +166,12 @@ impl<M: Model> RecordFilter<M> {
     pub fn matches(&self, record: &M::Record<'_>) -> bool {
         self.programs.matches(&ModelRecord::<M>(record))
     }
+}
+
+/// Creates the fault of a pattern that stands alone.
+fn no_events(leaf: &Expr) -> Diagnostic {
+    let error = Diagnostic::new(leaf.span, "a pattern alone is neither true nor false");
+    error.label("it has to be compared with a field").help("as in `FIELD =~ \"…\"`")
 }
 
 impl<M: Model> fmt::Debug for RecordFilter<M> {

@@ -1,12 +1,10 @@
 //! `state.` fields of filter expressions: the state of the process that runs on the CPU of
 //! an event.
 //!
-//! The fields have the names that LTTV gives them:
-//!
 //! | field | value |
 //! |---|---|
-//! | `state.pid` | the kernel's id of the process (user space calls it the thread id) |
-//! | `state.tgid` | the id of its thread group (user space calls it the process id) |
+//! | `state.tid` | the thread id (the kernel, and LTTV, call it the pid) |
+//! | `state.pid` | the process id, which is that of the thread group; also `state.tgid` |
 //! | `state.ppid` | the id of its parent |
 //! | `state.cpu` | the CPU of the event |
 //! | `state.creation_time` | the time at which it was forked; absent if the fork is not in the trace |
@@ -15,6 +13,13 @@
 //! | `state.execution_mode` | `USER_MODE`, `SYSCALL`, `TRAP`, `IRQ`, `SOFTIRQ`, `MODE_UNKNOWN` |
 //! | `state.execution_submode` | the name of the system call, interrupt or exception; `NONE`, `UNKNOWN` |
 //! | `state.process_status` | `RUN`, `WAIT`, `WAIT_CPU`, `WAIT_FORK`, `EXIT`, `ZOMBIE`, `DEAD`, `UNNAMED` |
+//!
+//! Fields without other names have those that LTTV gives them.
+//!
+//! At events of kernel traces without a context field `tid`, `pid` or `procname`, the words
+//! `tid`, `pid` and `comm` are the ids and the name of the process that runs on the CPU when
+//! the event is recorded. At a context switch this is the process that is switched out, as in
+//! LTTng's contexts, whatever the priority of the hook is.
 //!
 //! Labels may also be written in lower case (`user_mode`, `unknown`, `run`), also `none` and
 //! `unknown` for the submode. An unknown value is absent: a comparison with it is false. The priority of the hook that evaluates
@@ -31,7 +36,7 @@
 //! let traceset = Traceset::open(path)?;
 //! let mut context = TracesetContext::new(&traceset);
 //! let kernel = context.attach(KernelState::new());
-//! let expression: Expression = "state.execution_mode = SYSCALL and state.pid > 0".parse()?;
+//! let expression: Expression = "state.execution_mode = SYSCALL and state.tid > 0".parse()?;
 //! let filters = KernelFilters::new(&expression, traceset.traces(), &Environment::new())?;
 //! let filters = filters.with_state(kernel);
 //!
@@ -47,14 +52,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ltt_read::{Event, Trace};
+use ltt_read::{Event, Timestamp, Trace};
 use lttv_context::{EventCall, Handle};
 use lttv_filter::model::{FieldType, IntegerKind, IntegerType, Label, Spelling};
 use lttv_filter::{
     Environment, Expression, FilterError, Filters, StateField, StateFields, StateView,
 };
 
-use crate::kernel::{ExecutionMode, KernelState, NameId, Process, ProcessStatus, TraceState};
+use crate::kernel::{
+    ExecutionMode, KernelState, NameId, Process, ProcessStatus, TraceState, Transition,
+};
 
 /// Filters for the events of several traces, with the kernel state as their `state.`
 /// fields.
@@ -65,6 +72,7 @@ use crate::kernel::{ExecutionMode, KernelState, NameId, Process, ProcessStatus, 
 pub struct KernelFilters {
     filters: Filters,
     kernel: Option<Handle<KernelState>>,
+    /// `true` if the compiled filters read a field of the state.
     asks_state: bool,
 }
 
@@ -81,7 +89,8 @@ impl KernelFilters {
         environment: &Environment,
     ) -> Result<Self, FilterError> {
         let filters = Filters::with_state(expression, traces, environment, &KernelFields)?;
-        Ok(KernelFilters { filters, kernel: None, asks_state: expression.uses_state() })
+        let asks_state = filters.uses_state();
+        Ok(KernelFilters { filters, kernel: None, asks_state })
     }
 
     /// Sets the kernel state that `state.` fields are read from. Without it, these fields
@@ -91,8 +100,9 @@ impl KernelFilters {
         KernelFilters { kernel: Some(kernel), ..self }
     }
 
-    /// Returns `true` if the expression uses a `state.` field. Otherwise the filters need
-    /// no kernel state.
+    /// Returns `true` if the result for any event depends on the kernel state: by a `state.`
+    /// field, or by a word such as `tid` that the events do not record. Otherwise the filters
+    /// need no kernel state.
     pub fn uses_state(&self) -> bool {
         self.asks_state
     }
@@ -121,16 +131,18 @@ pub struct KernelFields;
 /// The kernel state at an event, as the source of `state.` fields.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelView<'s> {
+    kernel: &'s KernelState,
     state: Option<&'s TraceState>,
     process: Option<&'s Process>,
     cpu: Option<u32>,
+    time: Timestamp,
 }
 
 /// A `state.` field.
 #[derive(Debug, Clone, Copy)]
 enum FieldKind {
+    Tid,
     Pid,
-    Tgid,
     Ppid,
     Cpu,
     CreationTime,
@@ -140,11 +152,15 @@ enum FieldKind {
     Mode,
     Submode,
     Status,
+    /// The fields that words stand for.
+    OwnTid,
+    OwnPid,
+    OwnName,
 }
 
 const FIELDS: &[(&str, FieldKind, &str)] = &[
-    ("pid", FieldKind::Pid, "id of the process"),
-    ("tgid", FieldKind::Tgid, "id of the thread group"),
+    ("tid", FieldKind::Tid, "id of the thread"),
+    ("pid", FieldKind::Pid, "id of the process (thread group)"),
     ("ppid", FieldKind::Ppid, "id of the parent"),
     ("cpu", FieldKind::Cpu, "CPU of the event"),
     ("creation_time", FieldKind::CreationTime, "time at which the process was forked"),
@@ -158,6 +174,13 @@ const FIELDS: &[(&str, FieldKind, &str)] = &[
     ("execution_mode", FieldKind::Mode, "mode in which the process executes"),
     ("execution_submode", FieldKind::Submode, "system call, interrupt or exception"),
     ("process_status", FieldKind::Status, "scheduling status of the process"),
+];
+
+/// The fields that words stand for. Their numbers follow those of [`FIELDS`].
+const OF_WORDS: [(&str, &str, FieldKind); 3] = [
+    ("tid", "tid of the event", FieldKind::OwnTid),
+    ("pid", "pid of the event", FieldKind::OwnPid),
+    ("comm", "comm of the event", FieldKind::OwnName),
 ];
 
 /// Returns LTTV's labels of the modes, and the labels of its specification.
@@ -191,19 +214,42 @@ fn enumeration(labels: impl Iterator<Item = (usize, &'static str)>) -> FieldType
     FieldType::Integer(IntegerType { low: 0, high, labels, kind: IntegerKind::Number })
 }
 
+/// Other names of fields, which are accepted but not listed.
+const OTHER_NAMES: [(&str, &str); 1] = [("tgid", "pid")];
+
+/// Returns the index of a listed field.
+fn position(name: &str) -> Option<usize> {
+    let other = OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
+    let name = other.map_or(name, |(_, known)| known);
+    FIELDS.iter().position(|(known, ..)| known.eq_ignore_ascii_case(name))
+}
+
+/// Returns the kind of a field.
+fn kind(field: StateField) -> Option<FieldKind> {
+    let at = field.0 as usize;
+    let of_word = || OF_WORDS.get(at.checked_sub(FIELDS.len())?);
+    FIELDS.get(at).map(|(_, kind, _)| *kind).or_else(|| of_word().map(|(.., kind)| *kind))
+}
+
 impl StateFields for KernelFields {
     fn find(&self, name: &str) -> Option<(StateField, FieldType)> {
-        let at = FIELDS.iter().position(|(known, ..)| known.eq_ignore_ascii_case(name))?;
-        let of = match FIELDS[at].1 {
-            FieldKind::Pid | FieldKind::Tgid | FieldKind::Ppid => FieldType::integer(32, true),
+        let of_word = || OF_WORDS.iter().position(|(_, known, _)| *known == name);
+        let at = position(name).or_else(|| of_word().map(|at| FIELDS.len() + at))?;
+        let field = StateField(at as u32);
+        let of = match kind(field)? {
+            FieldKind::Tid
+            | FieldKind::Pid
+            | FieldKind::Ppid
+            | FieldKind::OwnTid
+            | FieldKind::OwnPid => FieldType::integer(32, true),
             FieldKind::Cpu => FieldType::integer(32, false),
             FieldKind::CreationTime | FieldKind::InsertionTime => FieldType::time(),
-            FieldKind::ProcessName | FieldKind::ThreadBrand => FieldType::Text,
+            FieldKind::ProcessName | FieldKind::ThreadBrand | FieldKind::OwnName => FieldType::Text,
             FieldKind::Submode => submode(),
             FieldKind::Mode => enumeration(mode_labels()),
             FieldKind::Status => enumeration(status_labels()),
         };
-        Some((StateField(at as u32), of))
+        Some((field, of))
     }
 
     fn names(&self) -> Vec<String> {
@@ -211,8 +257,12 @@ impl StateFields for KernelFields {
     }
 
     fn description(&self, name: &str) -> &'static str {
-        let known = FIELDS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name));
-        known.map_or("", |(.., description)| description)
+        position(name).map_or("", |at| FIELDS[at].2)
+    }
+
+    fn field_of_word(&self, word: &str, trace: &Trace) -> Option<&'static str> {
+        let field = OF_WORDS.iter().find(|(known, ..)| *known == word)?.1;
+        KernelState::follows(trace).then_some(field)
     }
 }
 
@@ -222,7 +272,22 @@ impl<'s> KernelView<'s> {
     pub fn new(kernel: &'s KernelState, call: &EventCall<'_, '_>) -> Self {
         let (state, cpu) = (kernel.trace(call.trace.index()), kernel.cpu_of(call));
         let process = state.zip(cpu).and_then(|(state, cpu)| state.running(cpu));
-        KernelView { state, process, cpu }
+        KernelView { kernel, state, process, cpu, time: call.time() }
+    }
+
+    /// Returns the process that ran on the CPU when an event was recorded.
+    fn own(&self, event: &Event<'_>) -> Option<&'s Process> {
+        let transition = self.kernel.transition(event.trace_index(), event.type_id());
+        if transition == Some(Transition::Switch)
+            && let Some(state) = self.state
+            && (state.effect().cpu(), state.effect().time()) == (self.cpu, self.time)
+            && let Some(waited) = state.effect().waited()
+        {
+            // A process that is dead when it is switched out may be gone.
+            let gone = state.effect().removed().first();
+            return gone.or_else(|| state.process(waited.previous?));
+        }
+        self.process
     }
 
     /// Returns the text of a name; `None` if it is empty.
@@ -232,29 +297,32 @@ impl<'s> KernelView<'s> {
 }
 
 impl StateView for KernelView<'_> {
-    fn integer(&self, field: StateField, _: &Event<'_>) -> Option<u64> {
-        let (_, of, _) = FIELDS.get(field.0 as usize)?;
+    fn integer(&self, field: StateField, event: &Event<'_>) -> Option<u64> {
         let signed = |value: i64| value as u64;
-        match of {
+        match kind(field)? {
             FieldKind::Cpu => self.cpu.map(u64::from),
-            FieldKind::Pid => self.process?.tid().map(|tid| signed(tid.into())),
-            FieldKind::Tgid => self.process?.pid().map(|tid| signed(tid.into())),
+            FieldKind::Tid => self.process?.tid().map(|tid| signed(tid.into())),
+            FieldKind::Pid => self.process?.pid().map(|pid| signed(pid.into())),
             FieldKind::Ppid => self.process?.parent().map(|tid| signed(tid.into())),
             FieldKind::CreationTime => self.process?.creation().map(|time| signed(time.as_ns())),
             FieldKind::InsertionTime => Some(signed(self.process?.insertion().as_ns())),
             FieldKind::Mode => Some(self.process?.mode() as u64),
             FieldKind::Status => Some(self.process?.status() as u64),
-            FieldKind::ProcessName | FieldKind::ThreadBrand | FieldKind::Submode => None,
+            FieldKind::OwnTid => self.own(event)?.tid().map(|tid| signed(tid.into())),
+            FieldKind::OwnPid => self.own(event)?.pid().map(|pid| signed(pid.into())),
+            FieldKind::ProcessName
+            | FieldKind::ThreadBrand
+            | FieldKind::Submode
+            | FieldKind::OwnName => None,
         }
     }
 
-    fn text<'t>(&'t self, field: StateField, _: &Event<'_>) -> Option<Cow<'t, [u8]>> {
-        let (_, of, _) = FIELDS.get(field.0 as usize)?;
-        let process = self.process?;
-        let id = match of {
-            FieldKind::ProcessName => process.name(),
-            FieldKind::ThreadBrand => process.brand(),
-            FieldKind::Submode => process.submode(),
+    fn text<'t>(&'t self, field: StateField, event: &Event<'_>) -> Option<Cow<'t, [u8]>> {
+        let id = match kind(field)? {
+            FieldKind::ProcessName => self.process?.name(),
+            FieldKind::ThreadBrand => self.process?.brand(),
+            FieldKind::Submode => self.process?.submode(),
+            FieldKind::OwnName => self.own(event)?.name(),
             _ => return None,
         };
         self.name(id).map(|name| Cow::Borrowed(name.as_bytes()))

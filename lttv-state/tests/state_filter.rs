@@ -15,9 +15,10 @@ type Plain = fn(&TraceState, &Process, u32) -> bool;
 #[test]
 fn fields_are_those_of_the_running_process() {
     let cases: &[(&str, Plain)] = &[
-        ("state.pid = 0", |_, p, _| p.tid() == Some(0)),
-        ("state.pid > 100", |_, p, _| p.tid() > Some(100)),
-        ("state.tgid != 0", |_, p, _| p.pid().is_some_and(|pid| pid != 0)),
+        ("state.tid = 0", |_, p, _| p.tid() == Some(0)),
+        ("state.tid > 100", |_, p, _| p.tid() > Some(100)),
+        ("state.pid != 0", |_, p, _| p.pid().is_some_and(|pid| pid != 0)),
+        ("state.tgid > 1", |_, p, _| p.pid() > Some(1)),
         ("state.ppid >= 2", |_, p, _| p.parent() >= Some(2)),
         ("state.cpu = 3", |_, _, cpu| cpu == 3),
         ("state.process_name = \"swapper/3\"", |s, p, _| s.name(p.name()) == "swapper/3"),

@@ -74,7 +74,7 @@ fn cpus_relations_and_labels_are_completed() {
     };
     assert_eq!(cpus.iter().map(count).sum::<u64>(), 6087, "{list:?}");
     screen.press(KeyCode::Esc);
-    screen.type_text("/event.category == irq && name == TI");
+    screen.type_text("/event.category == irq && event.fields.*.name == TI");
     assert!(candidates(&screen).iter().any(|line| line.starts_with("\"TIMER\"")));
     screen.press(KeyCode::Esc);
     screen.type_text("/state.execution_mode == ");

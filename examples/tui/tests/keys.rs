@@ -139,7 +139,7 @@ fn a_filter_that_matches_nothing_is_reported_when_all_is_read() {
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("no event matches").is_none(), "{}", screen.text());
     // A filter of the list only, and one that uses the state.
-    screen.type_text("\\state.pid == 99999");
+    screen.type_text("\\state.tid == 99999");
     screen.press(KeyCode::Enter);
     let own = "no event matches the filter of the list";
     assert!(screen.line_with(own).is_some(), "{}", screen.text());
@@ -163,7 +163,7 @@ fn the_list_has_a_filter_of_its_own() {
 #[test]
 fn filters_may_use_the_kernel_state() {
     let mut screen = screen();
-    screen.type_text("/state.pid == 146 && state.execution_mode == SYSCALL");
+    screen.type_text("/state.tid == 146 && state.execution_mode == SYSCALL");
     screen.press(KeyCode::Enter);
     let counted = screen.line_with(" in all").expect("a histogram");
     let counted: u64 = counted.split_whitespace().next().unwrap().parse().expect("a number");
@@ -183,7 +183,7 @@ fn filters_may_use_the_kernel_state() {
     screen.type_text("/");
     screen.control('u');
     screen.press(KeyCode::Enter);
-    screen.type_text("\\state.pid == 7");
+    screen.type_text("\\state.tid == 7");
     screen.press(KeyCode::Enter);
     let rows = list(&screen);
     assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(" 7 ")), "{rows:#?}");

@@ -4,7 +4,7 @@ use crate::verdict::Verdict;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::{FieldType, IntegerKind};
-use crate::syntax::{Expr, ExprKind, Relation, Selector, nanoseconds_text};
+use crate::syntax::{Expr, ExprKind, Relation, Selector, can_stand_alone, nanoseconds_text};
 
 use super::bounds;
 
@@ -25,7 +25,30 @@ pub(crate) struct Part {
     /// terms can hold, and whether one of these has the field.
     fitting: bool,
     fitting_with_field: bool,
+    /// The relation of a word to fields of its name, in records that have such a field.
+    word: Option<WordUse>,
+    /// The record types, and those for which the other terms of a conjunction can hold.
+    all: Types,
+    fit: Types,
     pub(crate) field: FieldFinding,
+}
+
+/// Numbers of record types.
+#[derive(Debug, Clone, Copy, Default)]
+struct Types {
+    count: u32,
+    /// The number of those that have a field with the name of the word.
+    with_field: u32,
+}
+
+/// The relation of a short word such as `tid` to fields of the payload that have its name,
+/// with the meaning of the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WordUse {
+    /// The word has its own meaning, and hides the field.
+    HidesField(&'static str),
+    /// The meaning of the word is not known, so that the field is meant.
+    IsField(&'static str),
 }
 
 /// The findings for a comparison, over records that have the field.
@@ -120,14 +143,48 @@ impl Part {
     }
 
     /// Adds a record type for which all other terms of a conjunction can hold.
-    pub(crate) fn add_fitting(&mut self, has_field: bool) {
+    pub(crate) fn add_fitting(&mut self, has_field: bool, word: Option<WordUse>) {
         self.fitting = true;
         self.fitting_with_field |= has_field;
+        self.fit.add(word.is_some());
+    }
+
+    /// Adds the use of a word in records of a type.
+    pub(crate) fn add_word(&mut self, word: Option<WordUse>) {
+        self.word = self.word.or(word);
+        self.all.add(word.is_some());
+    }
+
+    /// Returns the use of a word, if it is worth a note: where a word hides a field, all
+    /// records that can pass the other terms have the field, or the word never has the text
+    /// that it is compared with, which is no misspelt one either.
+    fn word(&self) -> Option<WordUse> {
+        let types = if self.fitting { self.fit } else { self.all };
+        let is_in_all = types.count > 0 && types.with_field == types.count;
+        self.word.filter(|word| match word {
+            WordUse::HidesField(_) => {
+                let FieldFinding { has_texts, near, .. } = &self.field;
+                let is_unknown = *has_texts && self.field.is_never() && near.is_none();
+                is_in_all || types.with_field > 0 && is_unknown
+            }
+            WordUse::IsField(_) => types.with_field > 0,
+        })
     }
 
     /// Returns the value of the part if it is constant.
     fn constant(&self) -> Option<bool> {
         (self.holds != self.fails).then_some(self.holds)
+    }
+}
+
+impl Types {
+    fn add(&mut self, has_field: bool) {
+        self.join(Types { count: 1, with_field: has_field.into() });
+    }
+
+    fn join(&mut self, other: Types) {
+        self.count += other.count;
+        self.with_field += other.with_field;
     }
 }
 
@@ -146,6 +203,9 @@ impl Findings {
             part.fails |= other.fails;
             part.fitting |= other.fitting;
             part.fitting_with_field |= other.fitting_with_field;
+            part.word = part.word.or(other.word);
+            part.all.join(other.all);
+            part.fit.join(other.fit);
             part.field.join(&other.field);
         }
     }
@@ -160,7 +220,38 @@ impl Findings {
         if is_never && constant.is_none() && !is_noted {
             notes.notes.push(Diagnostic::new(tree.span, NOTHING_PASSES));
         }
-        notes.notes
+        let mut notes = notes.notes;
+        notes.extend(self.notes_on_words(tree));
+        notes
+    }
+
+    /// Creates notes on words that fields have as a name, too.
+    fn notes_on_words(&self, tree: &Expr) -> Vec<Diagnostic> {
+        let mut known: Vec<&Selector> = Vec::new();
+        let mut notes = Vec::new();
+        for (expr, part) in tree.walk().zip(&self.parts) {
+            let (Some(used), Some(selector)) = (part.word(), expr.selector()) else { continue };
+            if known.contains(&selector) {
+                continue;
+            }
+            known.push(selector);
+            let (meaning, is_hidden) = match used {
+                WordUse::HidesField(meaning) => (meaning, true),
+                WordUse::IsField(meaning) => (meaning, false),
+            };
+            notes.push(match is_hidden {
+                true => {
+                    let message = format!("`{selector}` is {meaning}, not the field of this name");
+                    let field = format!("event.fields.*.{selector}");
+                    Diagnostic::new(selector.span, message).replace(selector.span, field)
+                }
+                false => {
+                    let message = format!("`{selector}` is a field of the payload here");
+                    Diagnostic::new(selector.span, message).help(format!("{meaning} is not known"))
+                }
+            });
+        }
+        notes
     }
 }
 
@@ -273,15 +364,20 @@ impl FieldFinding {
             _ => return note,
         };
         if self.has_texts && constant == Some(false) {
-            let never = match relation {
-                Relation::Eq => "never equals this",
-                Relation::Matches => "never matches this",
+            let label = match (relation, expr.is_named()) {
+                (Relation::Eq, true) => "no event has this name".to_owned(),
+                (Relation::Matches, true) => "no name of an event matches this".to_owned(),
+                (Relation::Eq, false) => format!("`{selector}` never equals this"),
+                (Relation::Matches, false) => format!("`{selector}` never matches this"),
                 _ => return note,
             };
             note.span = value.span;
-            note = note.label(format!("`{selector}` {never}"));
+            note = note.label(label);
         }
         match &self.near {
+            Some(near) if expr.is_named() && can_stand_alone(near) => {
+                note.replace(value.span, near.as_str())
+            }
             Some(near) => note.replace(value.span, format!("{near:?}")),
             None => note,
         }

@@ -110,10 +110,14 @@ impl<'a, M: Model> Leaves<'a, M> {
 
     /// Finds the text nearest to the literal among those that the field is known to have.
     fn near(&mut self, expr: &Expr, selector: &Selector) -> Option<String> {
-        let ExprKind::Compare { relation: Relation::Eq, value, .. } = &expr.kind else {
-            return None;
+        let ExprKind::Compare { relation, value, .. } = &expr.kind else { return None };
+        let LiteralKind::Text(text) = &value.kind else { return None };
+        let wanted = match relation {
+            Relation::Eq => &**text,
+            Relation::Matches => start_of_pattern(text)?,
+            _ => return None,
         };
-        let LiteralKind::Text(wanted) = &value.kind else { return None };
+        let is_pattern = *relation == Relation::Matches;
         if self.searched == MAX_SEARCHED {
             return None;
         }
@@ -128,7 +132,11 @@ impl<'a, M: Model> Leaves<'a, M> {
         let near = |wanted: &str, texts: &mut Vec<String>| {
             texts.sort_unstable();
             texts.dedup();
-            nearest(wanted, texts.iter().map(|text| &**text)).map(str::to_owned)
+            let texts = texts.iter().map(|text| &**text);
+            match is_pattern {
+                true => nearest(wanted, texts.flat_map(starts)).map(|start| format!("{start}*")),
+                false => nearest(wanted, texts).map(str::to_owned),
+            }
         };
         // With another channel than the event has, the event alone is suggested.
         let event = wanted.split_once('.').filter(|_| !qualified.is_empty());
@@ -170,6 +178,18 @@ fn both_forms<F: Clone>(
         (Some(plain), Some(longer)) => Some(Node::any(vec![plain, longer])),
         (plain, longer) => plain.or(longer),
     }
+}
+
+/// Returns the text before the `*` of a pattern that has no other special signs.
+fn start_of_pattern(pattern: &str) -> Option<&str> {
+    let start = pattern.strip_suffix('*')?;
+    (!start.contains(['*', '?', '[', '\\'])).then_some(start)
+}
+
+/// Iterates over the starts of a name that end with a separator.
+fn starts(name: &str) -> impl Iterator<Item = &str> {
+    let separators = name.match_indices(['_', ':', '.', '-', '/']);
+    separators.map(|(at, _)| &name[..at + 1])
 }
 
 /// Adds the texts that are known in advance.

@@ -24,11 +24,11 @@ mod test;
 use crate::diagnostic::Diagnostic;
 use crate::environment::Environment;
 use crate::model::{IntegerType, Model};
-use crate::syntax::{Expr, ExprKind};
+use crate::syntax::{Expr, ExprKind, Selector};
 use findings::Part;
 use leaf::{Leaf, Leaves};
 
-pub(crate) use findings::Findings;
+pub(crate) use findings::{Findings, WordUse};
 pub(crate) use node::Node;
 #[cfg(feature = "traces")]
 pub(crate) use satisfiable::{can_hold, spans};
@@ -59,11 +59,13 @@ pub(crate) struct Fault {
     pub(crate) diagnostic: Diagnostic,
 }
 
-/// Checks a tree against a model, and builds the tree of tests for each record type.
+/// Checks a tree against a model, and builds the tree of tests for each record type. The
+/// function `word_use` returns how a selector relates to fields of its name, for the notes.
 pub(crate) fn check<M: Model>(
     tree: &Expr,
     model: &M,
     environment: &Environment,
+    word_use: &dyn Fn(u32, &Selector) -> Option<WordUse>,
 ) -> Checked<M::Field> {
     let mut leaves = Leaves::new(model, environment);
     let mut faults = Vec::new();
@@ -78,7 +80,8 @@ pub(crate) fn check<M: Model>(
     }
     let trees = (0..model.types()).map(|record_type| {
         let (leaves, parts) = (leaves.iter(), &mut *parts);
-        let mut builder = Builder { record_type, leaves, parts, next: 0, is_in: true };
+        let mut builder =
+            Builder { record_type, leaves, parts, next: 0, is_in: true, word: None, word_use };
         builder.build(tree, false)
     });
     Checked { trees: trees.collect(), faults, findings: Findings::new(parts) }
@@ -104,6 +107,9 @@ struct Builder<'a, F> {
     next: usize,
     /// `false` if records of the type do not have the field of the last comparison.
     is_in: bool,
+    /// The use of a word in the last comparison.
+    word: Option<WordUse>,
+    word_use: &'a dyn Fn(u32, &Selector) -> Option<WordUse>,
 }
 
 impl<F: Clone> Builder<'_, F> {
@@ -122,6 +128,11 @@ impl<F: Clone> Builder<'_, F> {
             ExprKind::Xor(terms) => Node::odd(self.each(terms, false), negated),
             _ => {
                 let leaf = self.leaves.next();
+                let word_use = |selector| (self.word_use)(self.record_type, selector);
+                self.word = expr.selector().and_then(word_use);
+                if let Some(part) = self.parts.get_mut(at) {
+                    part.add_word(self.word);
+                }
                 self.is_in = leaf.is_some_and(|leaf| leaf.is_in(self.record_type));
                 let leaf = leaf.map(|leaf| leaf.for_type(self.record_type));
                 let leaf = leaf.unwrap_or(Node::Constant(false)); // there is a leaf for each comparison
@@ -141,16 +152,16 @@ impl<F: Clone> Builder<'_, F> {
         for term in terms {
             let at = self.next;
             nodes.push(self.build(term, false));
-            places.push(term.selector().map(|_| (at, self.is_in)));
+            places.push(term.selector().map(|_| (at, self.is_in, self.word)));
         }
         let is_never = |node: &Node<F>| matches!(node, Node::Constant(false));
         let never = nodes.iter().filter(|node| is_never(node)).count();
         for (node, place) in nodes.iter().zip(places) {
-            let Some((at, is_in)) = place else { continue };
+            let Some((at, is_in, word)) = place else { continue };
             if never == usize::from(is_never(node))
                 && let Some(part) = self.parts.get_mut(at)
             {
-                part.add_fitting(is_in);
+                part.add_fitting(is_in, word);
             }
         }
         nodes

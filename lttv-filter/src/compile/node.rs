@@ -107,6 +107,17 @@ impl<F: Clone> Node<F> {
         }
     }
 
+    /// Returns `true` if a test of the tree reads a field that `is` accepts.
+    pub(crate) fn reads(&self, is: &impl Fn(&F) -> bool) -> bool {
+        match self {
+            Node::Constant(_) => false,
+            Node::Test(test) => is(&test.field),
+            Node::All(terms) | Node::Any(terms) | Node::Odd { terms, .. } => {
+                terms.iter().any(|term| term.reads(is))
+            }
+        }
+    }
+
     fn cost(&self) -> u32 {
         match self {
             Node::Constant(_) => 0,

@@ -15,7 +15,8 @@ use crate::environment::Environment;
 use crate::expression::Expression;
 use crate::filter::{Analysis, Filter, can_have_events, needs_day, start_time};
 use crate::ranges::Ranges;
-use crate::trace::{NoState, StateFields, StateView};
+use crate::syntax::Expr;
+use crate::trace::{NoState, StateFields, StateView, TraceModel, with_names};
 
 pub use matches::FilteredEvents;
 
@@ -48,6 +49,8 @@ pub use matches::FilteredEvents;
 #[derive(Debug)]
 pub struct Filters {
     expression: Expression,
+    /// The tree of the expression, in which names of events that stand alone are comparisons.
+    tree: Expr,
     environment: Environment,
     /// The day of times of day with which the filters were compiled, if the expression
     /// has any.
@@ -100,6 +103,7 @@ impl Filters {
     ) -> Result<Self, FilterError> {
         let mut filters = Filters {
             expression: expression.clone(),
+            tree: expression.tree().clone(),
             environment: environment.clone(),
             day: None,
             traces: Vec::new(),
@@ -113,7 +117,8 @@ impl Filters {
     }
 
     /// Sets the traces. The expression is only compiled for traces that are new, unless
-    /// the day of times of day changes.
+    /// the day of times of day changes, or a word that stands alone has become the name of a
+    /// field instead of an event.
     ///
     /// # Errors
     ///
@@ -139,18 +144,19 @@ impl Filters {
             day = traces.iter().filter_map(start_time).min();
             environment = environment.or_on_day_of(|| day);
         }
-        let same_day = day == self.day;
+        let models: Vec<_> = traces.iter().map(|trace| TraceModel::new(trace, state)).collect();
+        let tree = with_names(self.expression.tree(), &models);
+        let is_same = day == self.day && tree == self.tree;
         let known = |trace: &Arc<Trace>| {
             let at = self.traces.iter().position(|known| Arc::ptr_eq(known, trace))?;
-            same_day.then_some(at)
+            is_same.then_some(at)
         };
         let known: Vec<Option<usize>> = traces.iter().map(known).collect();
-        let fresh = |(trace, known): (&Arc<Trace>, &Option<usize>)| {
-            let tree = self.expression.tree();
-            known.is_none().then(|| Filter::checked(tree, trace, &environment, state))
+        let fresh = |(model, known): (&TraceModel<'_>, &Option<usize>)| {
+            known.is_none().then(|| Filter::checked(&tree, model, &environment))
         };
         let mut fresh: Vec<Option<(Filter, Analysis)>> =
-            traces.iter().zip(&known).map(fresh).collect();
+            models.iter().zip(&known).map(fresh).collect();
         let of_trace = |(fresh, known): (&Option<(Filter, Analysis)>, &Option<usize>)| match known {
             Some(at) => Some(self.known[*at].clone()),
             None => fresh.as_ref().map(|(_, known)| known.clone()),
@@ -165,11 +171,11 @@ impl Filters {
             kept.or_else(|| fresh.take().map(|(filter, _)| filter))
         };
         let filters: Vec<Option<Filter>> = fresh.iter_mut().zip(&known).map(of).collect();
-        let compile = |(trace, filter): (&Arc<Trace>, Option<Filter>)| {
-            let tree = self.expression.tree();
-            filter.unwrap_or_else(|| Filter::checked(tree, trace, &environment, state).0)
+        let compile = |(model, filter): (&TraceModel<'_>, Option<Filter>)| {
+            filter.unwrap_or_else(|| Filter::checked(&tree, model, &environment).0)
         };
-        self.filters = traces.iter().zip(filters).map(compile).collect();
+        self.filters = models.iter().zip(filters).map(compile).collect();
+        self.tree = tree;
         self.verdicts = Verdicts::new(&*self, traces);
         (self.traces, self.known, self.day) = (traces.to_vec(), of_traces, day);
         self.notes = self.noted();
@@ -182,7 +188,7 @@ impl Filters {
         for known in &self.known {
             all.join(&known.findings);
         }
-        let notes = all.notes(self.expression.tree(), self.matches_none());
+        let notes = all.notes(&self.tree, self.matches_none());
         FilterNotes::new(self.expression.text(), notes)
     }
 
@@ -238,6 +244,12 @@ impl Filters {
         let time = |ns: i128| Timestamp::from_ns(ns as i64); // from 64 bits, above
         let span = |(a, b): &(i128, i128)| TimeSpan { start: time(*a), end: time(*b) };
         Ranges::union_of(ranges.collect()).as_slice().iter().map(span).collect()
+    }
+
+    /// Returns `true` if the result for any event depends on the state: by a `state.` field,
+    /// or by a word such as `tid` that the events do not record.
+    pub fn uses_state(&self) -> bool {
+        self.filters.iter().any(Filter::uses_state)
     }
 
     /// Returns `true` if all events are known in advance to pass.

@@ -3,7 +3,9 @@
 use std::ops::Not;
 
 use super::expr::{Expr, ExprKind, Literal, Relation};
+use super::literal::LiteralKind;
 use super::selector::Selector;
+use crate::span::Span;
 
 impl Expr {
     /// Creates a conjunction, which is true if all terms are: `a && b`. Without terms, it
@@ -39,6 +41,31 @@ impl Expr {
             0 => Expr::constant(of_none),
             1 => terms.remove(0),
             _ => Expr::new(join(terms)),
+        }
+    }
+}
+
+impl ExprKind {
+    /// Creates the comparison that a name or pattern of events stands for if it stands
+    /// alone.
+    pub(crate) fn named(relation: Relation, text: String, span: Span) -> Self {
+        let selector = Selector { span, ..Selector::event("name") };
+        ExprKind::Compare {
+            selector,
+            relation,
+            value: Literal { kind: LiteralKind::Text(text), span },
+        }
+    }
+}
+
+impl Expr {
+    /// Returns `true` for a name or pattern of events that stands alone.
+    pub(crate) fn is_named(&self) -> bool {
+        match &self.kind {
+            ExprKind::Compare { selector, value, .. } => {
+                selector.span == value.span && value.span != Span::default()
+            }
+            _ => false,
         }
     }
 }

@@ -77,12 +77,26 @@ impl Lexer<'_> {
             '`' => self.quoted(first),
             '0'..='9' => self.number(),
             '-' if negative => self.number(),
-            c if starts_word(c) => {
-                let len = word_len(rest);
-                self.at += len;
-                TokenKind::Word(rest[..len].to_owned())
-            }
+            c if starts_word(c) || is_wildcard(c) => self.word(rest),
             _ => self.sign(first),
+        }
+    }
+
+    /// Reads a word, which may have wildcards.
+    fn word(&mut self, rest: &str) -> TokenKind {
+        let pattern = &rest[..run_len(rest, is_wildcard)];
+        let word = &rest[..word_len(rest)];
+        match pattern {
+            // A sign.
+            _ if pattern.chars().all(is_wildcard) => self.sign(rest.chars().next().unwrap_or('*')),
+            _ if pattern.contains(is_wildcard) => {
+                self.at += pattern.len();
+                TokenKind::Pattern(pattern.to_owned())
+            }
+            _ => {
+                self.at += word.len();
+                TokenKind::Word(word.to_owned())
+            }
         }
     }
 
@@ -188,9 +202,19 @@ pub(super) fn starts_word(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '$' | '@')
 }
 
+/// Returns `true` for the signs of patterns that need no quotes.
+fn is_wildcard(c: char) -> bool {
+    matches!(c, '*' | '?')
+}
+
 /// Returns the length of a word. Some signs can be part of a word, though not at its end.
 pub(crate) fn word_len(text: &str) -> usize {
-    let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@');
+    run_len(text, |_| false)
+}
+
+/// Returns the length of a word that can also have other characters.
+fn run_len(text: &str, also: impl Fn(char) -> bool) -> usize {
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '@') || also(c);
     let mut len = 0;
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {

@@ -3,9 +3,10 @@
 
 use crate::span::Span;
 
-use super::expr::{Expr, ExprKind, Literal};
+use super::expr::{Expr, ExprKind, Literal, Relation};
 use super::lexer;
 use super::literal::LiteralKind;
+use super::pattern::pattern_len;
 use super::selector::{Root, Selector, Step, StepKind};
 use super::token::{Token, TokenKind};
 use super::{MAX_COMPARISONS, MAX_DEPTH, is_keyword};
@@ -172,6 +173,9 @@ impl<'a> Parser<'a> {
     }
 
     fn primary(&mut self) -> Result<Expr, Fault> {
+        if let Some(named) = self.named_pattern() {
+            return named;
+        }
         let Token { kind, span } = self.peek().clone();
         match kind {
             TokenKind::Open => self.group(span),
@@ -192,6 +196,11 @@ impl<'a> Parser<'a> {
                 )
             }
             TokenKind::Word(_) | TokenKind::Name(_) => self.comparison(),
+            TokenKind::Literal(LiteralKind::Text(text))
+                if !matches!(self.peek_at(1).kind, TokenKind::Relation(_)) =>
+            {
+                self.named(text, 1)
+            }
             TokenKind::Literal(_) => self.reversed(),
             TokenKind::Bad => Err(Fault),
             TokenKind::Relation(_) => {
@@ -207,6 +216,37 @@ impl<'a> Parser<'a> {
                 self.fail(error.label("such as `event.name == \"sched_switch\"`"))
             }
         }
+    }
+
+    /// Parses a pattern without quotes that stands alone. `None` if there is none.
+    fn named_pattern(&mut self) -> Option<Result<Expr, Fault>> {
+        let len = pattern_len(&self.tokens[self.at..])?;
+        let (start, end) = (self.peek().span.start, self.peek_at(len - 1).span.end);
+        let (next, after) = (&self.peek_at(len).kind, &self.peek_at(len + 1).kind);
+        let is_not = next.is_word("not") || *next == TokenKind::Not;
+        let is_compared = matches!(next, TokenKind::Relation(_))
+            || next.is_word("in")
+            || is_not && after.is_word("in");
+        if !is_compared {
+            let text = self.text[start as usize..end as usize].to_owned();
+            return Some(self.named(text, len));
+        }
+        let tokens = &self.tokens[self.at..self.at + len];
+        if !tokens.iter().any(|token| matches!(token.kind, TokenKind::Pattern(_))) {
+            return None; // `a.*` is refused as a selector.
+        }
+        let error = Diagnostic::new(Span { start, end }, "a pattern stands on the right");
+        Some(self.fail(error.help("alone, it is a pattern of names of events")))
+    }
+
+    /// Parses a pattern of names of events that stands alone, of this number of tokens.
+    fn named(&mut self, text: String, tokens: usize) -> Result<Expr, Fault> {
+        let start = self.peek().span;
+        self.count(start)?;
+        self.at += tokens;
+        let span = Span { start: start.start, end: self.last_end() };
+        self.end_of_term()?;
+        Ok(Expr { kind: ExprKind::named(Relation::Matches, text, span), span })
     }
 
     fn group(&mut self, open: Span) -> Result<Expr, Fault> {
@@ -271,7 +311,10 @@ impl<'a> Parser<'a> {
         let kind = match self.peek().kind.clone() {
             TokenKind::Relation(relation) => {
                 self.at += 1;
-                let value = self.value()?;
+                let value = match relation {
+                    Relation::Matches | Relation::NotMatches => self.pattern()?,
+                    _ => self.value()?,
+                };
                 ExprKind::Compare { selector, relation, value }
             }
             kind if kind.is_word("in") => {
@@ -336,10 +379,11 @@ impl<'a> Parser<'a> {
                 let error = Diagnostic::new(*span, "comparisons cannot be chained");
                 error.help(format!("write each comparison separately: `a {sign} 1 && b {sign} 2`"))
             }
-            TokenKind::Star => self
-                .unexpected("an operator")
-                .help("a pattern has to be quoted, and compared by `=~`"),
-            TokenKind::Word(_) | TokenKind::Literal(_) | TokenKind::Name(_) => {
+            TokenKind::Word(_)
+            | TokenKind::Literal(_)
+            | TokenKind::Name(_)
+            | TokenKind::Pattern(_)
+            | TokenKind::Star => {
                 let error = self.unexpected("an operator");
                 error
                     .label("such as `&&` or `||` before it")
@@ -433,7 +477,24 @@ impl<'a> Parser<'a> {
         Ok(Step { kind: StepKind::Index(index), span })
     }
 
+    /// Parses the value after `=~`, which may be a pattern without quotes.
+    fn pattern(&mut self) -> Result<Literal, Fault> {
+        let Some(len) = pattern_len(&self.tokens[self.at..]) else { return self.value() };
+        let start = self.peek().span.start;
+        self.at += len;
+        let span = Span { start, end: self.last_end() };
+        let text = self.text[span.start as usize..span.end as usize].to_owned();
+        Ok(Literal { kind: LiteralKind::Text(text), span })
+    }
+
     fn value(&mut self) -> Result<Literal, Fault> {
+        if let Some(len) = pattern_len(&self.tokens[self.at..])
+            && self.peek().kind != TokenKind::Star
+        {
+            let (start, end) = (self.peek().span.start, self.peek_at(len - 1).span.end);
+            let error = Diagnostic::new(Span { start, end }, "only `=~` and `!~` take a pattern");
+            return self.fail(error.help("elsewhere, text with such characters has to be quoted"));
+        }
         let Token { kind, span } = self.peek().clone();
         let kind = match kind {
             TokenKind::Literal(kind) => kind,
@@ -449,7 +510,7 @@ impl<'a> Parser<'a> {
             }
             TokenKind::Star => {
                 let error = self.unexpected("a value");
-                return self.fail(error.help("a pattern has to be quoted, and compared by `=~`"));
+                return self.fail(error.help("patterns are compared by `=~` and `!~`"));
             }
             _ => {
                 let error = self.unexpected("a value");
@@ -475,15 +536,6 @@ impl<'a> Parser<'a> {
             let error = Diagnostic::new(span, "a field cannot be compared with a field");
             let error = error.help("text with points has to be quoted");
             return self.fail(error.replace(span, format!("{text:?}")));
-        }
-        let touches = |token: &Token| token.span.start == span.end;
-        if matches!(self.peek().kind, TokenKind::Star) && touches(self.peek()) {
-            let error = Diagnostic::new(span, "a pattern has to be quoted");
-            let error = error.help("and compared by `=~` or `!~`");
-            return self.fail(error.replace(
-                Span { start: span.start, end: self.peek().span.end },
-                format!("{:?}", format!("{text}*")),
-            ));
         }
         Ok(Literal { kind: LiteralKind::Text(text), span })
     }

@@ -16,6 +16,8 @@ pub(crate) struct Token {
 pub(crate) enum TokenKind {
     /// A name, keyword, root, or text without quotes.
     Word(String),
+    /// A word with wildcards.
+    Pattern(String),
     /// A name in backticks.
     Name(String),
     /// A number, time, or text in quotes.

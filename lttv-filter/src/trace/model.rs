@@ -11,6 +11,7 @@ use super::fields::TraceField;
 use super::names;
 use super::property::{Property, property};
 use super::state::StateFields;
+use super::words::{Word, Words};
 use crate::model::{
     Constant, ConstantValue, FieldAccess, FieldType, IntegerKind, IntegerType, Label, Model,
     Resolution, SelectorError,
@@ -22,6 +23,7 @@ use crate::syntax::{Root, Selector, Step, StepKind};
 pub(crate) struct TraceModel<'t> {
     pub(crate) trace: &'t Trace,
     pub(crate) state: &'t dyn StateFields,
+    pub(crate) words: Words,
 }
 
 /// Programs read events without the model, by [`TraceRecord`](super::TraceRecord).
@@ -44,7 +46,7 @@ impl Model for TraceModel<'_> {
         let Some(event_type) = self.schema().event_types.get(id.index()) else {
             return Resolution::Nothing;
         };
-        let Ok(property) = property(selector) else { return Resolution::Nothing };
+        let Ok(property) = self.property(selector) else { return Resolution::Nothing };
         let text = |text: &str| Resolution::Constant(Constant::text(text));
         match property {
             Property::Name => text(event_type.name()),
@@ -90,20 +92,15 @@ impl Model for TraceModel<'_> {
                     })
                 }
             },
-            Property::State(name) => match self.state.find(name) {
-                None => Resolution::Nothing,
-                Some((field, of)) => {
-                    let (field, always) = (TraceField::State(field), false);
-                    Resolution::Fields(vec![FieldAccess { field, field_type: of, always }])
-                }
-            },
+            Property::State(name) => self.in_state(name),
+            Property::Word(word) => self.word(id, word),
         }
     }
 
     fn find_qualified(&self, record_type: u32, selector: &Selector) -> Resolution<TraceField> {
         let id = EventTypeId(record_type);
         let (Some(event_type), Ok(Property::Name)) =
-            (self.schema().event_types.get(id.index()), property(selector))
+            (self.schema().event_types.get(id.index()), self.property(selector))
         else {
             return Resolution::Nothing;
         };
@@ -123,7 +120,7 @@ impl Model for TraceModel<'_> {
     }
 
     fn check(&self, selector: &Selector) -> Result<(), SelectorError> {
-        match property(selector)? {
+        match self.property(selector)? {
             Property::Field { event, scopes, steps } => {
                 self.check_field(selector, event, scopes, steps)
             }
@@ -154,6 +151,31 @@ impl Model for TraceModel<'_> {
 }
 
 impl<'t> TraceModel<'t> {
+    /// Creates the model of a trace, with the fields of its state.
+    pub(crate) fn new(trace: &'t Trace, state: &'t dyn StateFields) -> Self {
+        TraceModel { trace, state, words: Words::of(trace, state) }
+    }
+
+    /// Returns the property that a selector refers to in this trace.
+    fn property<'s>(&self, selector: &'s Selector) -> Result<Property<'s>, SelectorError> {
+        match Word::of(selector).filter(|word| self.words.know(*word)) {
+            Some(Word::Name) => Ok(Property::Name),
+            Some(word) => Ok(Property::Word(word)),
+            None => property(selector),
+        }
+    }
+
+    /// Finds a field of the state.
+    pub(super) fn in_state(&self, name: &str) -> Resolution<TraceField> {
+        match self.state.find(name) {
+            None => Resolution::Nothing,
+            Some((field, of)) => {
+                let (field, always) = (TraceField::State(field), false);
+                Resolution::Fields(vec![FieldAccess { field, field_type: of, always }])
+            }
+        }
+    }
+
     /// Finds the channel of events of a type, or else the facility.
     pub(crate) fn channels(&self, id: EventTypeId) -> Resolution<TraceField> {
         let event_type = &self.schema().event_types[id.index()];
@@ -167,7 +189,7 @@ impl<'t> TraceModel<'t> {
         }
     }
 
-    fn schema(&self) -> &'t Schema {
+    pub(super) fn schema(&self) -> &'t Schema {
         self.trace.schema()
     }
 
@@ -181,7 +203,7 @@ impl<'t> TraceModel<'t> {
         }
     }
 
-    fn of_tracefile(
+    pub(super) fn of_tracefile(
         &self,
         value: impl Fn(&Tracefile) -> Option<Constant>,
     ) -> Resolution<TraceField> {
@@ -195,7 +217,12 @@ impl<'t> TraceModel<'t> {
 
     /// Finds the fields of an event type that steps lead to, in the first scope that has
     /// any.
-    fn field(&self, id: EventTypeId, scopes: &[Scope], steps: &[Step]) -> Resolution<TraceField> {
+    pub(super) fn field(
+        &self,
+        id: EventTypeId,
+        scopes: &[Scope],
+        steps: &[Step],
+    ) -> Resolution<TraceField> {
         for scope in scopes {
             let Some(class) = root(self.schema(), id, *scope) else { continue };
             let Some(targets) = targets(class, steps) else { continue };
@@ -322,6 +349,9 @@ impl<'t> TraceModel<'t> {
             _ => format!("there is no `{name}` in this field"),
         };
         let problem = SelectorError::new(step.span, message);
+        if let Some(word) = Word::of(selector) {
+            return problem.help(format!("{} is not known", word.meaning()));
+        }
         let other = names::OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(name));
         match other {
             Some((_, meant)) if selector.root == Root::Unqualified && valid == 0 => {
@@ -338,7 +368,7 @@ fn is_event(step: &Step, event_type: &EventType) -> bool {
 }
 
 /// Returns the class of a scope's root structure.
-fn root(schema: &Schema, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
+pub(super) fn root(schema: &Schema, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
     let (event_type, stream) = (&schema.event_types[id.index()], schema.stream_of(id));
     match scope {
         Scope::PacketHeader => schema.packet_header.as_deref(),

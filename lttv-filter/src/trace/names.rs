@@ -53,9 +53,9 @@ pub(super) const LOG_LEVELS: [&str; 15] = [
 
 /// Names that users may type for other names, with those names.
 pub(super) const OTHER_NAMES: [(&str, &str); 9] = [
-    ("cpu", "tracefile.cpu"),
-    ("cpu_id", "tracefile.cpu"),
-    ("name", "event.name"),
+    ("cpu_id", "cpu"),
+    ("tgid", "pid"),
+    ("procname", "comm"),
     ("time", "event.time"),
     ("timestamp", "event.time"),
     ("channel", "channel.name"),

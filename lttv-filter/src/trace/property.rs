@@ -3,6 +3,7 @@
 use ltt_read::schema::Scope;
 
 use super::names;
+use super::words::Word;
 use crate::model::SelectorError;
 use crate::syntax::{Root, Selector, Step, StepKind};
 
@@ -33,6 +34,8 @@ pub(super) enum Property<'s> {
     TraceUuid,
     Env(&'s str),
     State(&'s str),
+    /// A short word that has a meaning of its own.
+    Word(Word),
 }
 
 /// Returns the property that a selector refers to, independently of the trace.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ltt_read::Event;
+use ltt_read::{Event, Trace};
 
 use crate::model::FieldType;
 
@@ -22,6 +22,15 @@ pub trait StateFields {
     fn description(&self, name: &str) -> &'static str {
         _ = name;
         ""
+    }
+
+    /// Returns the name of the field that one of the words `tid`, `pid` and `comm` stands
+    /// for, at events of a trace that do not record it themselves: the state of the thread
+    /// that runs on the CPU of the event. `None`, the default, if the state knows nothing
+    /// about the events of this trace.
+    fn field_of_word(&self, word: &str, trace: &Trace) -> Option<&'static str> {
+        _ = (word, trace);
+        None
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Vocabulary, walk};
 use crate::model::{Constant, ConstantValue, FieldType, Model, Resolution};
 use crate::span::Span;
 use crate::syntax::{ExprKind, LiteralKind, Root, Selector, Step, StepKind, parse};
-use crate::trace::{NoState, StateFields};
+use crate::trace::{NoState, StateFields, Word};
 
 /// The properties of events, with their descriptions.
 const PROPERTIES: [(Root, &str, &str); 13] = [
@@ -49,6 +49,9 @@ impl Vocabulary {
     pub fn with_state(traces: &[Arc<Trace>], state: &dyn StateFields) -> Self {
         let known = Traces::new(traces, state);
         let mut builder = Builder { ambiguous: ambiguous(traces), ..Builder::default() };
+        // Words hide the fields that have their names.
+        let words = Word::ALL.into_iter().filter(|word| known.know(*word));
+        builder.ambiguous.extend(words.map(|word| word.as_str().to_owned()));
         for trace in 0..traces.len() {
             builder.events(&known, trace);
         }
@@ -248,7 +251,9 @@ fn ambiguous(traces: &[Arc<Trace>]) -> HashSet<String> {
 /// Returns the properties that events of the traces have. Without events, all of them.
 fn properties(traces: &Traces) -> Vec<KnownField> {
     let mut known = Vec::new();
-    for (root, name, description) in PROPERTIES {
+    let words = Word::ALL.into_iter().filter(|word| traces.know(*word));
+    let words = words.map(|word| (Root::Unqualified, word.as_str(), word.meaning()));
+    for (root, name, description) in PROPERTIES.into_iter().chain(words) {
         let selector = Selector::new(root, name);
         let mut field = KnownField::new(selector.to_string(), description);
         let mut values = Vec::new();

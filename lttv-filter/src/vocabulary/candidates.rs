@@ -49,6 +49,7 @@ impl<'v> Candidates<'v> {
             Place::Nothing => {}
             Place::Term => {
                 self.selectors(place);
+                self.event_names();
                 self.operator("exists(", "the event has the field");
                 for (word, what) in [("true", "all events"), ("false", "no event")] {
                     self.push(word, CandidateKind::Value, what);
@@ -121,6 +122,24 @@ impl<'v> Candidates<'v> {
         }
         for field in &vocabulary.fields {
             self.field(field, place);
+        }
+    }
+
+    /// Adds the names of events, which can stand alone; those of the events that can pass
+    /// come first.
+    fn event_names(&mut self) {
+        let vocabulary = self.vocabulary;
+        let passing = if self.passing.is_narrow { self.passing_events() } else { Vec::new() };
+        let fields = vocabulary.selectors.iter().chain(&vocabulary.fields);
+        let truths = fields.filter(|field| field.types().iter().any(is_truth));
+        let truths: HashSet<&str> = truths.map(KnownField::selector).collect();
+        for at in passing.into_iter().chain(0..vocabulary.events.len()) {
+            let event = &vocabulary.events[at];
+            let text = Selector::field(&event.name).to_string();
+            if !truths.contains(&*text) {
+                let categories = event.categories.join(", ");
+                self.push_named(&event.name, text, CandidateKind::Event, categories, Some(at));
+            }
         }
     }
 
@@ -202,6 +221,12 @@ impl<'v> Candidates<'v> {
     /// Adds the relations that a field allows. A truth value is a term without any.
     fn relations(&mut self, selector: &Selector, depth: usize) {
         let types = types(&self.passing.find(self.vocabulary, selector));
+        if self.is_known_event(selector) && self.vocabulary.source.is_event(selector) {
+            self.operators(depth);
+            if types.is_empty() {
+                return;
+            }
+        }
         let allowed = match types.is_empty() {
             // An unknown field.
             true => [&ORDER[..], &[Relation::Matches, Relation::NotMatches]].concat(),
@@ -216,6 +241,12 @@ impl<'v> Candidates<'v> {
         if types.iter().any(is_truth) {
             self.operators(depth);
         }
+    }
+
+    /// Returns `true` if a selector that stands alone is the name of an event of the traces.
+    fn is_known_event(&self, selector: &Selector) -> bool {
+        let names: Option<Vec<&str>> = selector.steps.iter().map(|step| step.name()).collect();
+        names.is_some_and(|names| self.event_of(&names.join(".")).is_some())
     }
 
     fn of_relations(&mut self, relations: &[Relation]) {
@@ -279,8 +310,12 @@ impl<'v> Candidates<'v> {
         is_pattern: bool,
         is_equality: bool,
     ) {
-        let is_property =
-            |root: Root, name: &str| selector.root == root && selector.name_at(0) == Some(name);
+        let is_property = |root: Root, name: &str| {
+            // Words, too, which have the names of these properties.
+            (selector.root == root || selector.root == Root::Unqualified)
+                && selector.steps.len() == 1
+                && selector.name_at(0) == Some(name)
+        };
         match &constant.value {
             ConstantValue::Integer(n) if !is_pattern => {
                 let (kind, what) = match is_property(Root::Tracefile, "cpu") {
@@ -329,6 +364,9 @@ impl<'v> Candidates<'v> {
 const ORDER: [Relation; 6] =
     [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
 
+/// The words that are properties of events where they are no fields of the payload.
+const WORDS: [&str; 5] = ["tid", "pid", "comm", "cpu", "name"];
+
 const IN: (&str, &str) = ("in (", "is one of");
 
 /// Returns the kind of a field of the vocabulary.
@@ -336,6 +374,7 @@ fn kind_of(field: &KnownField) -> CandidateKind {
     let is_property = ["event.", "packet.", "tracefile.", "channel.", "trace.", "state."]
         .iter()
         .any(|root| field.selector().starts_with(root));
+    let is_property = is_property || WORDS.contains(&field.selector());
     match is_property && field.path.is_none() {
         true => CandidateKind::Property,
         false => CandidateKind::Field,

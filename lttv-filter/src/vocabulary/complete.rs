@@ -50,7 +50,7 @@ impl Vocabulary {
     /// incomplete and faulty. The cursor is an offset in bytes. The best candidates come
     /// first; those that do not contain the word before the cursor are left out.
     ///
-    /// At the start of a term, these are fields and properties. If other terms of the
+    /// At the start of a term, these are fields, properties and names of events. If other terms of the
     /// conjunction restrict the events, as `event.name == "x" &&` does, the fields of these
     /// events come first. After a field, there are the relations that it allows; after a
     /// relation, its labels and known values; after a term, operators.
@@ -68,8 +68,9 @@ impl Vocabulary {
     /// assert_eq!(texts("event.name == sched_sw"), ["\"sched_switch\""]);
     /// assert_eq!(texts("event.name == \"sched_switch\" && ")[0], "prev_comm");
     /// assert_eq!(texts("event.name =")[0], "==");
+    /// assert_eq!(texts("sched_sw"), ["sched_switch"]);
     /// assert_eq!(texts("tracefile.cpu >= ").len(), 8);
-    /// assert_eq!(texts("event.category == irq && name == TI"), ["\"TIMER\"", "\"HRTIMER\""]);
+    /// assert_eq!(texts("irq_* && event.fields.*.name == TI"), ["\"TIMER\"", "\"HRTIMER\""]);
     /// assert_eq!(texts("next_tid == 5 "), ["&&", "||", "^"]);
     ///
     /// // A name of an event, with its event types.

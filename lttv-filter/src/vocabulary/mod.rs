@@ -34,7 +34,8 @@ pub use known::{KnownEvent, KnownField};
 /// let event = vocabulary.event("irq_softirq_entry").expect("a kernel trace");
 /// assert_eq!(event.categories(), ["irq"]);
 /// let name = &event.fields()[1];
-/// assert_eq!((name.selector(), name.types()[0].name()), ("name", "enumeration"));
+/// assert_eq!(name.selector(), "event.fields.*.name");
+/// assert_eq!(name.types()[0].name(), "enumeration");
 /// assert!(name.relations().contains(&Relation::Eq));
 /// assert!(name.labels().contains(&"TIMER"));
 /// # Ok::<(), ltt_read::Error>(())

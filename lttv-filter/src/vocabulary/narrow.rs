@@ -24,7 +24,8 @@ impl Passing {
         // The day has no influence on the types.
         let environment = Environment::new().on_day_of(0);
         for tree in terms.iter().filter_map(|term| parse(term).ok()) {
-            let checked = compile::check(&tree, source, &environment);
+            let tree = source.with_names(tree);
+            let checked = compile::check(&tree, source, &environment, &|_, _| None);
             if checked.faults.is_empty() {
                 let can = checked.trees.iter().map(|tree| Node::verdict(tree) != Verdict::Never);
                 types.iter_mut().zip(can).for_each(|(passes, can)| *passes &= can);

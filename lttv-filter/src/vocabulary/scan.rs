@@ -1,7 +1,8 @@
 //! The place of the cursor in an expression, which may be incomplete and faulty.
 
 use crate::syntax::{
-    LiteralKind, Relation, Root, Selector, Step, StepKind, Token, TokenKind, is_keyword, tokens,
+    LiteralKind, Relation, Root, Selector, Step, StepKind, Token, TokenKind, is_keyword,
+    pattern_len, tokens,
 };
 
 /// The kind of text that can stand at the cursor.
@@ -136,6 +137,22 @@ impl Scanner<'_> {
                 (State::Term, kind) if kind.is_word("true") || kind.is_word("false") => {
                     (State::Done, 1)
                 }
+                (State::Term, _) if pattern_len(&self.tokens[self.at..]).is_some() => {
+                    let taken = pattern_len(&self.tokens[self.at..]).unwrap_or(1);
+                    if self.touches(&self.tokens[self.at + taken - 1]) {
+                        return (Place::Nothing, start);
+                    }
+                    (State::Done, taken)
+                }
+                (State::Term, TokenKind::Literal(LiteralKind::Text(_)))
+                    if !is_last
+                        && !matches!(
+                            self.tokens.get(self.at + 1).map(|token| &token.kind),
+                            Some(TokenKind::Relation(_))
+                        ) =>
+                {
+                    (State::Done, 1)
+                }
                 (State::Term, TokenKind::Literal(_)) if is_last && !self.is_closed(start) => {
                     return (Place::Nothing, start);
                 }
@@ -256,6 +273,10 @@ impl Scanner<'_> {
         let token = self.tokens.get(self.at)?;
         let start = token.span.start as usize;
         let mut last = self.at;
+        if let Some(taken) = pattern_len(&self.tokens[self.at..]) {
+            let is_partial = self.touches(&self.tokens[self.at + taken - 1]);
+            return Some((start, (!is_partial).then_some(taken)));
+        }
         match &token.kind {
             TokenKind::Word(word) if !is_keyword(word) || self.touches(token) => {
                 // Words that are joined by points.

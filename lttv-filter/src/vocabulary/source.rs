@@ -5,7 +5,9 @@ use std::convert::Infallible;
 #[cfg(feature = "traces")]
 use super::traces::Traces;
 use crate::model::{FieldAccess, FieldType, Model, Resolution, SelectorError};
-use crate::syntax::Selector;
+use crate::syntax::{Expr, Selector};
+#[cfg(feature = "traces")]
+use crate::trace::{bare_name, is_event, with_names};
 
 /// The records that a vocabulary describes.
 #[derive(Debug)]
@@ -27,6 +29,31 @@ impl Source {
             }
             #[cfg(feature = "traces")]
             Source::Traces(traces) => traces.number(trace, id),
+        }
+    }
+}
+
+impl Source {
+    /// Returns a tree in which names of events that stand alone are comparisons.
+    pub(super) fn with_names(&self, tree: Expr) -> Expr {
+        match self {
+            Source::Fields(_) => tree,
+            #[cfg(feature = "traces")]
+            Source::Traces(traces) => with_names(&tree, &traces.models()),
+        }
+    }
+
+    /// Returns `true` if a selector that stands alone is the name of an event.
+    pub(super) fn is_event(&self, selector: &Selector) -> bool {
+        match self {
+            Source::Fields(_) => {
+                _ = selector;
+                false
+            }
+            #[cfg(feature = "traces")]
+            Source::Traces(traces) => {
+                bare_name(selector).is_some_and(|name| is_event(selector, &name, &traces.models()))
+            }
         }
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use ltt_read::Trace;
 
 use crate::model::FieldType;
-use crate::trace::{StateField, StateFields, TraceModel};
+use crate::trace::{StateField, StateFields, TraceModel, Word, Words};
 
 /// Traces whose event types are numbered together.
 #[derive(Debug)]
 pub(super) struct Traces {
     traces: Vec<Arc<Trace>>,
+    words: Vec<Words>,
     /// For each trace the number of its first event type.
     starts: Vec<u32>,
     types: u32,
@@ -24,15 +25,31 @@ struct State {
 }
 
 impl Traces {
-    pub(super) fn new(traces: &[Arc<Trace>], state: &dyn StateFields) -> Self {
+    pub(super) fn new(traces: &[Arc<Trace>], state_fields: &dyn StateFields) -> Self {
         let (mut starts, mut types) = (Vec::new(), 0_u32);
         for trace in traces {
             starts.push(types);
             types += trace.schema().event_types.len() as u32;
         }
-        let field = |name: String| state.find(&name).map(|(field, of)| (name, field, of));
-        let state = State { fields: state.names().into_iter().filter_map(field).collect() };
-        Traces { traces: traces.to_vec(), starts, types, state }
+        let field = |name: String| state_fields.find(&name).map(|(field, of)| (name, field, of));
+        let state = State { fields: state_fields.names().into_iter().filter_map(field).collect() };
+        let words = traces.iter().map(|trace| Words::of(trace, state_fields)).collect();
+        Traces { traces: traces.to_vec(), words, starts, types, state }
+    }
+
+    /// Returns `true` if a word has a meaning of its own in any trace.
+    pub(super) fn know(&self, word: Word) -> bool {
+        self.words.iter().any(|words| words.know(word))
+    }
+
+    /// Returns the models of all traces.
+    pub(super) fn models(&self) -> Vec<TraceModel<'_>> {
+        (0..self.traces.len()).map(|trace| self.model(trace)).collect()
+    }
+
+    fn model(&self, trace: usize) -> TraceModel<'_> {
+        let words = self.words[trace];
+        TraceModel { trace: &self.traces[trace], state: &self.state, words }
     }
 
     /// Returns the number of event types of all traces.
@@ -48,8 +65,7 @@ impl Traces {
     /// Returns the model of an event type's trace, and the id in this trace.
     pub(super) fn model_of(&self, record_type: u32) -> Option<(TraceModel<'_>, u32)> {
         let trace = self.starts.partition_point(|start| *start <= record_type).checked_sub(1)?;
-        let model = TraceModel { trace: &self.traces[trace], state: &self.state };
-        Some((model, record_type - self.starts[trace]))
+        Some((self.model(trace), record_type - self.starts[trace]))
     }
 
     pub(super) fn traces(&self) -> &[Arc<Trace>] {

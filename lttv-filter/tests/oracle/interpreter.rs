@@ -103,6 +103,12 @@ fn find<'a>(selector: &Selector, schema: &'a Schema, facts: &'a Facts) -> Option
         Some(Found::Field(class, value))
     };
     match (selector.root, name(0)) {
+        (Root::Unqualified, "name") if steps.len() == 1 => {
+            Some(Found::Name(&facts.name, facts.longer_name()))
+        }
+        (Root::Unqualified, "cpu") if steps.len() == 1 && facts.cpu.is_some() => {
+            facts.cpu.map(|n| Found::Number(n.into()))
+        }
         (Root::Unqualified, _) => in_any(&[payload, specific, common], &steps),
         (Root::Event, "context") => in_any(&[specific, common], &steps[1..]),
         (Root::Event, "fields") if steps[1] != StepKind::Any && name(1) != facts.name => None,

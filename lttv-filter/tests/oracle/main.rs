@@ -7,6 +7,7 @@ mod fields;
 mod interpreter;
 mod mixed;
 mod random;
+mod short_words;
 mod words;
 
 #[path = "../../../ltt-read/tests/support/mod.rs"]

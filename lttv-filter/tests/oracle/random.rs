@@ -57,7 +57,8 @@ fn leaf(choices: &mut Choices<'_>, schema: &Schema, facts: &[Facts]) -> Expr {
     match choices.below(10) {
         0 => {
             let (longer, category) = (event.longer_name(), event.category().to_owned());
-            let (selector, text) = match choices.below(5) {
+            let (selector, text) = match choices.below(6) {
+                5 => (Selector::field("name"), &event.name),
                 0 => (Selector::event("name"), &event.name),
                 3 => (Selector::event("name"), &longer),
                 4 => (Selector::event("category"), &category),
@@ -81,7 +82,10 @@ fn leaf(choices: &mut Choices<'_>, schema: &Schema, facts: &[Facts]) -> Expr {
         }
         3 if event.cpu.is_some() => {
             let number = event.cpu.unwrap_or(0);
-            let selector = Selector::new(Root::Tracefile, "cpu");
+            let selector = match choices.below(2) {
+                0 => Selector::field("cpu"),
+                _ => Selector::new(Root::Tracefile, "cpu"),
+            };
             of_integer(choices, &selector, number.into(), 0, u64::MAX.into())
         }
         _ => {

@@ -64,6 +64,8 @@ pub struct Ended {
 pub struct Wait {
     /// The process that was switched in.
     pub process: ProcessIndex,
+    /// The process that was switched out; `None` if the event has no valid id of it.
+    pub previous: Option<ProcessIndex>,
     /// The time blocked: waiting for something to happen, in ns.
     pub blocked: u64,
     /// The time ready: waiting for a CPU, also after its fork, in ns.

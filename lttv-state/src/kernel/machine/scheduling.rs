@@ -29,7 +29,8 @@ impl TraceState {
         switch: Switch<'n>,
         next_name: impl FnOnce() -> Option<&'n [u8]>,
     ) {
-        match self.previous(at, switch.previous) {
+        let previous = self.previous(at, switch.previous);
+        match previous {
             Some(out) => {
                 // The process may have changed its name while it ran.
                 if let Some(name) = switch.previous_name {
@@ -44,7 +45,7 @@ impl TraceState {
             self.cpus[at.place].running = self.cpus[at.place].unknown_process;
             return;
         };
-        self.switch_in(at, next);
+        self.switch_in(at, next, previous);
         if self.processes.get(next).name == NameId::EMPTY
             && let Some(name) = next_name()
         {
@@ -125,8 +126,9 @@ impl TraceState {
         }
     }
 
-    /// Makes a process the running one of the event's CPU, and notes how long it waited.
-    fn switch_in(&mut self, at: At, ix: ProcessIndex) {
+    /// Makes a process the running one of the event's CPU after another one, and notes how
+    /// long it waited.
+    fn switch_in(&mut self, at: At, ix: ProcessIndex, previous: Option<ProcessIndex>) {
         self.take_from_other_cpu(at, ix);
         let process = self.processes.get_mut(ix);
         process.count_wait(at.time);
@@ -135,6 +137,7 @@ impl TraceState {
         (top.status, top.change) = (running, at.time);
         let waited = Wait {
             process: ix,
+            previous,
             blocked: std::mem::take(&mut process.blocked),
             ready: std::mem::take(&mut process.ready),
             since_wakeup: process.woken.take().map(|woken| since(woken, at.time)),
