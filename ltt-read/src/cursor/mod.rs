@@ -1,5 +1,6 @@
 //! Cursors: readers of one tracefile, event by event.
 
+mod losses;
 mod packets;
 mod position;
 mod recover;

@@ -108,6 +108,14 @@ pub enum NoticeKind {
     BrokenLink,
 }
 
+impl NoticeKind {
+    /// Returns `true` for [discarded events](Self::DiscardedEvents) and [lost
+    /// packets](Self::LostPackets).
+    pub fn is_loss(&self) -> bool {
+        matches!(self, NoticeKind::DiscardedEvents { .. } | NoticeKind::LostPackets { .. })
+    }
+}
+
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file.display())?;
