@@ -10,31 +10,22 @@ use std::time::Duration;
 use lttv_tui::app::App;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
+use lttv_tui::view::svg::{Theme, svg};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::buffer::{Buffer, Cell};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::style::{Color, Modifier};
 
-const WIDTH: f32 = 8.4;
-const HEIGHT: f32 = 18.0;
-const BARS: &str = "▁▂▃▄▅▆▇█";
-
-/// The default colours of a terminal: background, text and faint text.
-type Theme = (&'static str, &'static str, &'static str);
-
-const DARK: Theme = ("#1c1f24", "#d0d0d0", "#8a9099");
-const LIGHT: Theme = ("#ffffff", "#202020", "#808080");
+const TITLE: &str = "Viewers of a kernel trace in a terminal";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let keys = arguments.next().unwrap_or_else(|| "g+3.02\n+jjjjjjjnnn[[[[.}].".to_owned());
+    let keys = arguments.next().unwrap_or_else(|| "g+297ms\n+jjjjjjjnnn[[[[.}].".to_owned());
     let columns = arguments.next().map_or(Ok(150), |text| text.parse())?;
     let lines = arguments.next().map_or(Ok(46), |text| text.parse())?;
     let (look, theme) = match arguments.next().as_deref() {
-        None | Some("dark") => (Look::True, DARK),
-        Some("light") => (Look::True, LIGHT),
-        Some("mono") => (Look::Mono, DARK),
+        None | Some("dark") => (Look::True, Theme::Dark),
+        Some("light") => (Look::True, Theme::Light),
+        Some("mono") => (Look::Mono, Theme::Dark),
         Some(other) => return Err(format!("there is no terminal `{other}`").into()),
     };
     let trace = lttv_examples::bundled::bundled_trace()?;
@@ -47,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         app.key(KeyEvent::new(code, KeyModifiers::NONE));
         settle(&mut app, &mut terminal)?;
     }
-    println!("{}", svg(terminal.backend().buffer(), theme));
+    println!("{}", svg(terminal.backend().buffer(), theme, TITLE));
     Ok(())
 }
 
@@ -60,94 +51,5 @@ fn settle(
         if !app.service(Duration::from_millis(50)) {
             return terminal.draw(|frame| app.draw(frame)).map(|_| ());
         }
-    }
-}
-
-/// Draws a screen, with bars as rectangles, so that they do not depend on the font.
-fn svg(buffer: &Buffer, theme: Theme) -> String {
-    let area = buffer.area;
-    let (width, height) = (f32::from(area.width) * WIDTH, f32::from(area.height) * HEIGHT);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
-         font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" \
-         xml:space=\"preserve\">\n<title>Viewers of a kernel trace in a terminal</title>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
-        theme.0
-    );
-    for y in 0..area.height {
-        let cells: Vec<&Cell> = (0..area.width).map(|x| &buffer[(x, y)]).collect();
-        let runs = |is_same: fn(&Cell, &Cell) -> bool| cells.chunk_by(move |a, b| is_same(a, b));
-        let top = f32::from(y) * HEIGHT;
-        let mut x = 0.0;
-        for run in runs(|a, b| colors(a, DARK).1 == colors(b, DARK).1) {
-            let length = run.len() as f32 * WIDTH;
-            if let Some(ground) = colors(run[0], theme).1 {
-                svg += &rect(x, top, length, HEIGHT, &ground);
-            }
-            x += length;
-        }
-        x = 0.0;
-        for run in runs(|a, b| a.fg == b.fg && a.modifier == b.modifier && bar(a) == bar(b)) {
-            let length = run.len() as f32 * WIDTH;
-            let fill = colors(run[0], theme).0;
-            match bar(run[0]) {
-                Some(eighths) => {
-                    let bar = HEIGHT * eighths as f32 / 8.0;
-                    svg += &rect(x, top + HEIGHT - bar, length, bar, &fill);
-                }
-                None => {
-                    let text: String = run.iter().map(|cell| cell.symbol()).collect();
-                    svg += &words(&text, x, top + 13.5, &fill, run[0]);
-                }
-            }
-            x += length;
-        }
-    }
-    svg + "</svg>"
-}
-
-fn rect(x: f32, y: f32, width: f32, height: f32, fill: &str) -> String {
-    format!(
-        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\"/>\n"
-    )
-}
-
-fn words(text: &str, x: f32, y: f32, fill: &str, cell: &Cell) -> String {
-    let begin = text.chars().take_while(|c| *c == ' ').count();
-    let text = text.trim();
-    if text.is_empty() {
-        return String::new();
-    }
-    let x = x + begin as f32 * WIDTH;
-    // The explicit length keeps columns aligned with any font.
-    let length = text.chars().count() as f32 * WIDTH;
-    let bold = if cell.modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    format!(
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{length:.1}\" fill=\"{fill}\"{bold}>{text}</text>\n"
-    )
-}
-
-/// Returns the height of a bar in eighths, if the cell contains one.
-fn bar(cell: &Cell) -> Option<usize> {
-    BARS.chars().position(|bar| cell.symbol() == bar.to_string()).map(|at| at + 1)
-}
-
-/// Returns the colours of text and background; `None` for the default background.
-fn colors(cell: &Cell, (ground, text, faint): Theme) -> (String, Option<String>) {
-    let fg = color(cell.fg).unwrap_or_else(|| text.to_owned());
-    let bg = color(cell.bg);
-    if cell.modifier.contains(Modifier::REVERSED) {
-        return (bg.unwrap_or_else(|| ground.to_owned()), Some(fg));
-    }
-    (if cell.modifier.contains(Modifier::DIM) { faint.to_owned() } else { fg }, bg)
-}
-
-fn color(color: Color) -> Option<String> {
-    match color {
-        Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
-        Color::White => Some("#ffffff".to_owned()),
-        Color::Red => Some("#e06c75".to_owned()),
-        _ => None,
     }
 }

@@ -6,12 +6,17 @@ use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
 
+use jiff::tz::TimeZone;
 use lttv_examples::bundled::bundled_trace;
-use lttv_examples::report::Report;
+use lttv_examples::report::{Report, Usage};
+use lttv_examples::text_dump::palette::Color;
+use lttv_examples::text_dump::zone::local_zone;
+use lttv_examples::time::{TimeArg, TimeRange};
 
 use crate::app::App;
 use crate::layout::LayoutFile;
 use crate::look::Look;
+use crate::prompt::{History, HistoryError};
 use crate::session::Session;
 use crate::tab_notes::NotesPlace;
 use crate::terminal;
@@ -22,7 +27,32 @@ pub struct TuiArgs {
     /// Directories of traces, which are shown together
     pub traces: Vec<PathBuf>,
 
-    /// Use no colours, as with NO_COLOR in the environment
+    /// Start of the first time window
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub begin: Option<TimeArg>,
+
+    /// End of the first time window
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub end: Option<TimeArg>,
+
+    /// Same as --begin=FROM --end=TO; each may be empty
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["begin", "end"])]
+    pub timerange: Option<TimeRange>,
+
+    /// Start with this filter; with several, events have to pass all of them
+    #[arg(short = 'e', long = "filter", value_name = "EXPR", allow_hyphen_values = true)]
+    pub filters: Vec<String>,
+
+    /// Take and show times in UTC instead of the local time zone
+    #[arg(long)]
+    pub utc: bool,
+
+    /// Use of colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: Color,
+
+    /// Use no colours, as --color=never
     #[arg(long)]
     pub mono: bool,
 
@@ -40,9 +70,16 @@ pub struct TuiArgs {
     #[arg(long, value_name = "FILE")]
     pub layout: Option<PathBuf>,
 
-    /// Start with the default layout, and keep no changes
+    /// Start with the default layout, and keep no changes, nor a history of prompts
     #[arg(long, conflicts_with = "layout")]
     pub no_layout: bool,
+
+    /// Keep no history of prompts
+    ///
+    /// By default the last answers to each kind of prompts are in prompts.json beside the file
+    /// of the layout, and the arrow keys show them.
+    #[arg(long)]
+    pub no_history: bool,
 
     /// Keep notes in this file
     ///
@@ -80,16 +117,28 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
         std::io::stdout().lock().write_all(&output)?;
         return Ok(None);
     }
+    args.prepare(&mut session)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, args.look());
     app.keep_notes(notes);
-    let unread = args.layout_file().map_or_else(Vec::new, |file| app.restore_layout(file));
+    let mut unread = args.layout_file().map_or_else(Vec::new, |file| app.restore_layout(file));
+    match args.history() {
+        Ok(history) => app.keep_history(history),
+        Err(error) => unread.push(error.to_string()),
+    }
     let status = terminal::run(&mut app, !args.no_mouse)?;
     if let Err(error) = app.save_layout() {
         match args.layout {
             Some(_) => report.error(error),
             None => report.warning(error),
         }
+    }
+    if let Err(error) = app.save_history() {
+        report.warning(error);
+    }
+    for path in app.unfinished_exports() {
+        let path = path.display();
+        report.error(format_args!("{path}: not written, since the program ended before"));
     }
     if status.is_some() {
         return Ok(status);
@@ -107,10 +156,44 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
 impl TuiArgs {
     /// Returns the colours of the terminal.
     fn look(&self) -> Look {
-        match self.mono {
-            true => Look::Mono,
-            false => Look::of_environment(|name| std::env::var(name).ok()),
+        let variable = |name: &str| std::env::var(name).ok();
+        match self.color {
+            _ if self.mono => Look::Mono,
+            Color::Never => Look::Mono,
+            Color::Auto => Look::of_environment(variable),
+            Color::Always => Look::of_environment(|name| match name {
+                "NO_COLOR" => None,
+                name => variable(name),
+            }),
         }
+    }
+
+    /// Sets the time zone, the time window and the filter of a session.
+    ///
+    /// # Errors
+    ///
+    /// If a time or a filter is wrong.
+    fn prepare(&self, session: &mut Session) -> Result<(), Usage> {
+        session.set_zone(if self.utc { TimeZone::UTC } else { local_zone() });
+        let range = match &self.timerange {
+            Some(range) => range.clone(),
+            None => TimeRange { from: self.begin.clone(), to: self.end.clone() },
+        };
+        if range != TimeRange::default() {
+            let shown = session.show_range(range);
+            shown.map_err(|error| Usage::new(format_args!("the time window: {error}")))?;
+            session.forget_windows();
+        }
+        if !self.filters.is_empty() {
+            let filter = match &self.filters[..] {
+                [filter] => filter.clone(),
+                several => {
+                    several.iter().map(|text| format!("({text})")).collect::<Vec<_>>().join(" && ")
+                }
+            };
+            session.set_filter(&filter).map_err(|error| Usage::filter("--filter:", &error))?;
+        }
+        Ok(())
     }
 
     /// Returns the file of the layout; `None` if none is kept.
@@ -119,6 +202,14 @@ impl TuiArgs {
             _ if self.no_layout => None,
             Some(path) => Some(LayoutFile::new(path)),
             None => LayoutFile::of_user(|name| std::env::var_os(name)),
+        }
+    }
+
+    /// Returns the history of prompts, beside the file of the layout.
+    fn history(&self) -> Result<History, HistoryError> {
+        match self.layout_file().filter(|_| !self.no_history) {
+            Some(file) => History::open(file.path().with_file_name("prompts.json")),
+            None => Ok(History::default()),
         }
     }
 }

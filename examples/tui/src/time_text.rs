@@ -40,6 +40,28 @@ pub fn length(ns: u64) -> String {
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// Formats a length of time in ns in a suitable unit, with all digits: `1.250001 ms`.
+///
+/// ```
+/// use lttv_tui::time_text::exact_length;
+///
+/// assert_eq!(exact_length(999), "999 ns");
+/// assert_eq!(exact_length(1_250_001), "1.250001 ms");
+/// assert_eq!(exact_length(90_000_000_000), "90 s");
+/// ```
+pub fn exact_length(ns: u64) -> String {
+    let (unit, digits) = match ns {
+        0..1_000 => ("ns", 0),
+        1_000..1_000_000 => ("µs", 3),
+        1_000_000..1_000_000_000 => ("ms", 6),
+        _ => ("s", 9),
+    };
+    let per = 10_u64.pow(digits);
+    let fraction = format!("{:01$}", ns % per, digits as usize);
+    let text = format!("{}.{fraction}", ns / per);
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Formats a number of bytes in a suitable unit: `1.5 MiB`.
 ///
 /// ```
@@ -58,39 +80,6 @@ pub fn bytes(number: u64) -> String {
     let hundredths = (u128::from(number) * 100) >> shift;
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-/// Parses a time in seconds with up to nine decimals: since the epoch or, after a `+`, since
-/// `begin`. Blanks are ignored, since LTTV's time bar has blanks around the point.
-///
-/// ```
-/// use ltt_read::Timestamp;
-/// use lttv_tui::time_text::parse;
-///
-/// let begin = Timestamp::from_ns(5_000_000_000);
-/// assert_eq!(parse("12.5", begin), Some(Timestamp::from_ns(12_500_000_000)));
-/// assert_eq!(parse("12 . 000000001", begin), Some(Timestamp::from_ns(12_000_000_001)));
-/// assert_eq!(parse("+0.25", begin), Some(Timestamp::from_ns(5_250_000_000)));
-/// assert_eq!(parse("1.0000000001", begin), None);
-/// ```
-pub fn parse(text: &str, begin: Timestamp) -> Option<Timestamp> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let (from, text) = match text.strip_prefix('+') {
-        Some(rest) => (begin.as_ns(), rest.to_owned()),
-        None => (0, text),
-    };
-    let (sign, text) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, &*text),
-    };
-    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    if seconds.is_empty() || !is_number(seconds) || !is_number(fraction) || fraction.len() > 9 {
-        return None;
-    }
-    let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
-    let ns = seconds.parse::<i64>().ok()?.checked_mul(NS)?.checked_add(fraction)?;
-    Some(Timestamp::from_ns(from.checked_add(ns * sign)?))
 }
 
 /// Returns the distance of marks on an axis, in ns: the least number of the form 1, 2 or 5

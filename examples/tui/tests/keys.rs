@@ -225,7 +225,7 @@ fn a_time_can_be_typed() {
     assert_eq!(screen.status("current"), "1795233416.500000000");
     screen.type_text("gnonsense");
     screen.press(KeyCode::Enter);
-    assert!(screen.line_with("seconds, or +seconds").is_some());
+    assert!(screen.line_with("expected `YYYY-MM-DD").is_some(), "{}", screen.text());
 }
 
 /// Returns the time window, as the status line shows it.
@@ -259,6 +259,21 @@ fn w_a_s_d_zoom_and_scroll_as_in_other_viewers_of_traces() {
     let window = window(&screen);
     let (start, end) = window.split_once(" – ").expect("two times");
     assert!(start <= at && at < end, "{window}");
+}
+
+#[test]
+fn a_key_can_have_the_action_of_another_one() {
+    use lttv_tui::keys::Key;
+    let mut screen = screen();
+    screen.app.bind("F5".parse().expect("a key"), Some(Key::char('w')));
+    screen.app.bind(Key::char('q'), None);
+    screen.press(KeyCode::F(5));
+    assert_eq!(screen.status("width"), "482.43 ms");
+    screen.type_text("q");
+    assert!(!screen.app.is_over());
+    screen.app.bind(Key::control('c'), None);
+    screen.control('c');
+    assert!(screen.app.is_over());
 }
 
 #[test]

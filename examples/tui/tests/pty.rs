@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -344,6 +344,50 @@ fn the_layout_is_kept_in_the_state_folder_unless_it_is_unwanted() {
     assert!(other.exists());
     assert_eq!(std::fs::read_to_string(&file).expect("the same file"), layout);
     _ = std::fs::remove_dir_all(state_folder());
+}
+
+#[test]
+fn a_program_without_a_terminal_says_what_it_needs() {
+    let _alone = alone();
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+    let program = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lttv-tui"));
+        command.arg(trace).env("XDG_STATE_HOME", state_folder()).stdin(Stdio::null());
+        command
+    };
+    let output = program().output().expect("the program");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("the terminal program needs a terminal, but its output goes"), "{told}");
+    assert!(!told.contains("os error"), "{told}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    // A terminal to write to, and none to read from: without a controlling terminal.
+    if Command::new("setsid").arg("true").status().is_err() {
+        _ = writeln!(std::io::stderr(), "skipped: there is no setsid here");
+        return;
+    }
+    let (_master, slave) = terminal();
+    let mut command = Command::new("setsid");
+    command.arg("--wait").arg(env!("CARGO_BIN_EXE_lttv-tui")).arg(trace);
+    let output = command.stdin(Stdio::null()).stdout(slave).output().expect("the program");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("there is none to read keys from"), "{told}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Opens both ends of a terminal.
+fn terminal() -> (rustix::fd::OwnedFd, File) {
+    let master =
+        openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
+    grantpt(&master).expect("a terminal");
+    unlockpt(&master).expect("a terminal");
+    resize(&master, 150, 44);
+    let name = ptsname(&master, Vec::new()).expect("a terminal");
+    let no_control = i32::try_from(OFlags::NOCTTY.bits()).expect("a flag");
+    let mut options = File::options();
+    options.read(true).write(true).custom_flags(no_control);
+    let slave = options.open(name.into_string().expect("a path")).expect("a terminal");
+    (master, slave)
 }
 
 /// Keeps tests apart: a program started by another one would inherit the terminal.

@@ -160,6 +160,8 @@ fn a_session_in_a_terminal_and_its_layout_and_notes_after_a_restart() {
     tmux.keys(&["-l", "the disk is busy"]);
     tmux.keys(&["Enter"]);
     tmux.wait_for("the note is added");
+    // While the traces are read, Esc would stop that.
+    tmux.wait_until("all is read", |screen| !screen.contains(" %"));
     // Another key directly after Esc would be a key with Alt.
     tmux.keys(&["Escape"]);
     tmux.wait_until("the range is cleared", |screen| !screen.contains("selected "));
@@ -186,4 +188,129 @@ fn a_session_in_a_terminal_and_its_layout_and_notes_after_a_restart() {
     tmux.wait_for("note: the disk is busy");
     tmux.keys(&["q"]);
     tmux.wait_until("the end", |screen| !screen.contains("TRACEFILE"));
+}
+
+/// Starts the program with the bundled trace in a terminal of a size. Its state is in a folder
+/// of the test.
+fn start(name: &str, width: &str, height: &str) -> Option<(Tmux, std::path::PathBuf)> {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        println!("SKIPPED: there is no tmux here");
+        return None;
+    }
+    let tmux = Tmux { socket: format!("lttv-tui-{name}-{width}-{}", std::process::id()) };
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{width}"));
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder for tests");
+    let program = env!("CARGO_BIN_EXE_lttv-tui");
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+    let state = folder.display();
+    let command = format!(
+        "export XDG_STATE_HOME={state} XDG_DATA_HOME={state}; {program} --utc {trace}; \
+         echo ENDED with $?; read line; {program} --utc {trace}; sleep 60"
+    );
+    let size = ["-x", width, "-y", height];
+    let started = tmux.run(&[&["new-session", "-d"][..], &size, &[&command]].concat());
+    assert!(started.expect("tmux runs").status.success());
+    // A copied text becomes a buffer of tmux.
+    assert!(tmux.run(&["set", "-g", "set-clipboard", "on"]).expect("tmux runs").status.success());
+    Some((tmux, folder))
+}
+
+impl Tmux {
+    /// Answers an open prompt.
+    fn answer(&self, text: &str) {
+        self.keys(&["-l", text]);
+        self.keys(&["Enter"]);
+    }
+}
+
+/// Zooms, goes to an exact range, shows, copies and exports events, and recalls a prompt.
+fn questions_of_an_engineer(width: &str, height: &str) {
+    let Some((tmux, folder)) = start("engineer", width, height) else { return };
+    tmux.wait_for("? keys");
+    // The event list has the focus.
+    tmux.wait_for("Control flow");
+    tmux.keys(&["BTab"]);
+    // Zoom and move as in other viewers of traces, and back.
+    tmux.wait_for("964.87 ms");
+    tmux.keys(&["w", "d", "d"]);
+    tmux.wait_for("482.43 ms");
+    tmux.keys(&["s"]);
+    tmux.wait_for("964.87 ms");
+    tmux.keys(&["w", "u"]);
+    tmux.wait_for("964.87 ms");
+    // Exactly 100 ms.
+    tmux.keys(&["g"]);
+    tmux.wait_for("FROM..TO:");
+    tmux.answer("+100ms..+200ms");
+    tmux.wait_for("width 100 ms");
+    // A time outside of the traces is reported in full, and does not move.
+    tmux.keys(&["g"]);
+    tmux.wait_for("FROM..TO:");
+    tmux.answer("03:00");
+    let screen = tmux.wait_for("outside of the traces");
+    let all: String = screen.lines().map(|line| format!("{} ", line.trim())).collect();
+    assert!(all.contains("1795233416.237946824 to 1795233416.829982847"), "{screen}");
+    tmux.keys(&["Escape"]);
+    tmux.wait_until("the prompt closes", |screen| !screen.contains("FROM..TO:"));
+    assert!(tmux.screen().contains("width 100 ms"));
+    // The time from the first event.
+    tmux.keys(&["T"]);
+    tmux.wait_until("times from the start", |screen| {
+        screen.contains("FROM START s") && screen.contains(" +0.1")
+    });
+    // All fields of an event, copied.
+    tmux.keys(&["Enter"]);
+    tmux.wait_for("payload");
+    tmux.wait_for("Esc closes");
+    tmux.keys(&["y"]);
+    tmux.wait_for("copied ");
+    let begin = Instant::now();
+    loop {
+        let copied = tmux.run(&["show-buffer"]).expect("tmux runs");
+        let copied = String::from_utf8_lossy(&copied.stdout).into_owned();
+        if copied.contains("payload") && copied.contains("since the epoch: 1795233416.") {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "copied: {copied:?}");
+        sleep(Duration::from_millis(50));
+    }
+    tmux.keys(&["Escape"]);
+    tmux.wait_until("the popup closes", |screen| !screen.contains("Esc closes"));
+    // The events of the window in a file.
+    tmux.keys(&["W"]);
+    tmux.wait_for("write to:");
+    tmux.keys(&["C-u"]);
+    let file = folder.join("window.csv");
+    tmux.answer(file.to_str().expect("a path"));
+    tmux.wait_until("the file", |_| file.exists());
+    let text = std::fs::read_to_string(&file).expect("a file");
+    assert!(text.lines().count() > 100, "{text}");
+    tmux.keys(&["q"]);
+    tmux.wait_for("ENDED with 0");
+    // Another session has the answers of this one.
+    tmux.keys(&["Enter"]);
+    tmux.wait_for("? keys");
+    tmux.keys(&["g"]);
+    tmux.wait_for("FROM..TO:");
+    tmux.keys(&["Up"]);
+    tmux.wait_for("FROM..TO: +100ms..+200ms");
+    tmux.keys(&["Enter"]);
+    tmux.wait_for("width 100 ms");
+    // The sheet of keys.
+    tmux.keys(&["?"]);
+    for keys in ["w s + -", "← → h l a d", "0 u U", "W y", "all fields", "notation of times"] {
+        tmux.wait_for(keys);
+    }
+    tmux.keys(&["q"]);
+}
+
+#[test]
+fn questions_of_an_engineer_in_a_large_terminal() {
+    questions_of_an_engineer("160", "45");
+}
+
+#[test]
+fn questions_of_an_engineer_in_a_small_terminal() {
+    questions_of_an_engineer("80", "24");
 }

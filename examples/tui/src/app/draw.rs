@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::App;
+use crate::view::text::message;
 use crate::view::{put, status, time_bar};
 
 impl App {
@@ -33,6 +34,9 @@ impl App {
         if let Some(pick) = &mut self.pick {
             pick.list.draw(self.look, lines.viewers, buffer);
         }
+        if let Some(popup) = &mut self.popup {
+            popup.draw(self.look, lines.viewers, buffer);
+        }
         let cursor = lines.bottom.and_then(|line| self.draw_bottom(area, line, buffer));
         if let Some(cursor) = cursor {
             frame.set_cursor_position(cursor);
@@ -60,13 +64,25 @@ impl App {
         if let Some(question) = &mut self.question {
             return Some(question.draw(self.look, area, line, buffer));
         }
+        let told = self.message.clone().or_else(|| self.session().message.clone());
+        if let Some(message) = &told {
+            self.remember(message.clone());
+        }
         let page = &self.tabs[self.current];
-        let message = self.message.clone().or_else(|| page.session.message.clone());
-        let message = message.or_else(|| page.message()).or_else(|| page.session.note_here());
-        if let Some(message) = message {
-            put(buffer, line, line.x, line.y, &message, self.look.heading());
-        } else if let Some(damage) = page.session.damage() {
-            put(buffer, line, line.x, line.y, &damage, self.look.error());
+        let told = told.or_else(|| page.session.export_progress());
+        let message = told.or_else(|| page.message()).or_else(|| page.session.note_here());
+        let (text, style) = match (message, page.session.damage()) {
+            (Some(message), _) => (message, self.look.heading()),
+            (None, Some(damage)) => (damage, self.look.error()),
+            (None, None) => return None,
+        };
+        if message::fits(&text, line.width) {
+            put(buffer, line, line.x, line.y, &text, style);
+        } else {
+            // The key ! shows what is hidden.
+            let half = (area.height / 2).max(1);
+            let place = Rect { y: area.bottom() - half, height: half, ..area };
+            message::draw(&text, style, self.look, place, 0, buffer);
         }
         None
     }

@@ -1,5 +1,6 @@
 //! The application: all tabs, the handling of keys, and the drawing of frames.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use lttv_requests::SubmitError;
@@ -13,16 +14,20 @@ use self::pick::OpenPick;
 use self::question::{OpenQuestion, Subject};
 use crate::keys::{self, Action, Key, Move};
 use crate::look::Look;
-use crate::prompt::Edit;
+use crate::prompt::{Edit, History, HistoryError};
 use crate::session::Session;
 use crate::tab_notes::NotesPlace;
 use crate::view;
 use crate::view::help::Help;
+use crate::view::text::popup::{Popup, PopupKey};
 use crate::viewer::{Instance, Reply, ViewerKinds};
 
+mod clipboard;
 mod completion;
 mod draw;
+mod export;
 mod layout;
+mod messages;
 mod mouse;
 mod notes;
 mod page;
@@ -51,8 +56,17 @@ pub struct App {
     question: Option<OpenQuestion>,
     pick: Option<OpenPick>,
     message: Option<String>,
+    /// The keys that have the action of another one, or none.
+    bound: Vec<(Key, Option<Key>)>,
+    /// The messages so far.
+    log: VecDeque<String>,
+    /// The answers to earlier questions.
+    history: History,
     notes_place: NotesPlace,
     help: Option<Help>,
+    popup: Option<Popup>,
+    /// The text to be copied to the clipboard of the terminal.
+    copied: Option<String>,
     layout: Option<LayoutState>,
     /// The area of the last frame.
     area: Rect,
@@ -90,8 +104,13 @@ impl App {
             question: None,
             pick: None,
             message: None,
+            bound: Vec::new(),
+            log: VecDeque::new(),
+            history: History::default(),
             notes_place: NotesPlace::default(),
             help: None,
+            popup: None,
+            copied: None,
             layout: None,
             area: Rect::ZERO,
             drag: None,
@@ -123,6 +142,27 @@ impl App {
         self.message = Some(message.to_owned());
     }
 
+    /// Gives a key the action that another one has, or none. Prompts and lists are not affected,
+    /// and Ctrl-C always ends the program.
+    pub fn bind(&mut self, key: Key, like: Option<Key>) {
+        self.bound.retain(|(other, _)| *other != key);
+        self.bound.push((key, like));
+    }
+
+    /// Offers the answers of a history in questions, and adds new ones to it.
+    pub fn keep_history(&mut self, history: History) {
+        self.history = history;
+    }
+
+    /// Writes the new answers of the history to its file. Returns whether it was written.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn save_history(&mut self) -> Result<bool, HistoryError> {
+        self.history.save()
+    }
+
     /// Returns the session of the current tab.
     pub fn session(&self) -> &Session {
         &self.tabs[self.current].session
@@ -150,6 +190,14 @@ impl App {
 
     /// Handles a key: passes it to the open question or list, or performs its action.
     pub fn key(&mut self, key: KeyEvent) {
+        self.handle(key);
+        if let Some(page) = self.tabs.get_mut(self.current) {
+            page.session.extend_selection();
+            page.session.note_window();
+        }
+    }
+
+    fn handle(&mut self, key: KeyEvent) {
         if let Some(mut question) = self.question.take() {
             match question.key(key, &mut self.tabs[self.current].session) {
                 Edit::Cancelled => {}
@@ -161,17 +209,23 @@ impl App {
         if let Some(pick) = self.pick.take() {
             return self.end_pick(pick, |list| list.key(key));
         }
+        if let Some(popup) = &mut self.popup {
+            match popup.key(key) {
+                PopupKey::Going => {}
+                PopupKey::Closed => self.popup = None,
+                PopupKey::Copy(text) => self.copy(text),
+            }
+            return;
+        }
         self.message = None;
         self.tabs[self.current].session.message = None;
         let key = Key::from(key);
+        let bound = self.bound.iter().find(|(of, _)| *of == key && key != Key::control('c'));
+        let Some(key) = bound.map_or(Some(key), |(_, like)| *like) else { return };
         match self.binding(key) {
             Some(Binding::General(action)) => self.action(action),
             Some(Binding::OfViewer(at, action)) => self.act(at, action),
             None => {}
-        }
-        if let Some(page) = self.tabs.get_mut(self.current) {
-            page.session.extend_selection();
-            page.session.note_window();
         }
     }
 
@@ -199,9 +253,13 @@ impl App {
         let Some(instance) = page.viewers.get_mut(at) else { return };
         let viewer = instance.id();
         let reply = instance.viewer.act(action, &mut page.session);
-        if let Some(Reply::Ask { title, text, is_filter }) = self.note(reply) {
-            let subject = Subject::OfViewer { viewer, action, title, is_filter };
-            self.ask(subject, &text);
+        match self.note(reply) {
+            Some(Reply::Ask { title, text, is_filter }) => {
+                let subject = Subject::OfViewer { viewer, action, title, is_filter };
+                self.ask(subject, &text);
+            }
+            Some(Reply::Show(popup)) => self.popup = Some(popup),
+            Some(Reply::Done) | None => {}
         }
     }
 
@@ -295,11 +353,19 @@ impl App {
                     self.message = Some(format!("no note {which} the current time"));
                 }
             }
+            Action::Copy => self.copy_row(),
+            Action::Export => self.ask_export(),
+            Action::Messages => self.show_messages(),
             Action::MoveDivider(by) => {
                 session.divider = Some(session.label_width.saturating_add_signed(by));
             }
             Action::Stop => {
+                let exports = page.session.export_progress().is_some();
                 if page.stop() {
+                    // The message about an export is that of the session.
+                    if exports {
+                        return;
+                    }
                     self.message = Some("stopped: r continues".to_owned());
                 } else {
                     page.session.clear_selection();
@@ -324,6 +390,7 @@ impl App {
     }
 
     fn add_tab(&mut self, mut session: Session) {
+        session.set_zone(self.session().zone().clone());
         session.open_notes(self.notes_place.clone());
         self.current += 1;
         self.tabs.insert(self.current, TabPage::new(session, &mut self.kinds));

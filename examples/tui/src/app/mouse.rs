@@ -119,6 +119,12 @@ impl App {
         if let Some(pick) = self.pick.take() {
             return self.end_pick(pick, |list| list.click(at));
         }
+        if let Some(popup) = &self.popup {
+            if !popup.contains(at) {
+                self.popup = None;
+            }
+            return;
+        }
         let target = self.target(at);
         self.message = None;
         let page = &mut self.tabs[self.current];
@@ -152,6 +158,7 @@ impl App {
             MouseButton::Left => {
                 session.end_selection();
                 session.selection = None;
+                session.mark = None;
                 session.tab.set_time(from, None);
                 Drag::Range { from, column, becomes_window: false }
             }
@@ -178,6 +185,7 @@ impl App {
             {
                 let to = session.time_of_column(at);
                 session.select_range(*from, to);
+                session.mark = Some(*from);
             }
             Some(Drag::Range { .. }) => {}
         }
@@ -200,6 +208,9 @@ impl App {
         }
         if let Some(pick) = &mut self.pick {
             return pick.list.wheel(by * WHEEL_ROWS);
+        }
+        if let Some(popup) = &mut self.popup {
+            return popup.scroll(by * WHEEL_ROWS);
         }
         if let Some(question) = &mut self.question {
             return question.candidates.wheel(by * WHEEL_ROWS);

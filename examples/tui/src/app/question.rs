@@ -1,5 +1,7 @@
 //! The questions that the user answers with a line of text.
 
+use std::path::PathBuf;
+
 use lttv_examples::notes::NoteId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -7,11 +9,11 @@ use ratatui::style::Modifier;
 
 use super::App;
 use crate::look::Look;
-use crate::prompt::Prompt;
+use crate::prompt::{Prompt, expanded};
 use crate::session::Session;
-use crate::time_text;
 use crate::view::candidates::CandidateList;
 use crate::view::put;
+use crate::view::text::message;
 use crate::viewer::{Fault, InstanceId};
 
 /// An open question, with the line that the user edits.
@@ -21,8 +23,19 @@ pub(super) struct OpenQuestion {
     pub(super) prompt: Prompt,
     /// The error in the answer.
     pub(super) fault: Option<Fault>,
-    /// The texts that can stand at the cursor of a filter.
+    /// The first visible line of an error that does not fit on the screen, and the number of
+    /// hidden lines.
+    pub(super) fault_top: usize,
+    pub(super) fault_hidden: usize,
+    /// The texts that can stand at the cursor.
     pub(super) candidates: CandidateList,
+    /// The answers to earlier questions of the kind, the last one at the end.
+    pub(super) earlier: Vec<String>,
+    /// The index of the earlier answer in the line, and the text before the first one.
+    pub(super) recalled: Option<usize>,
+    pub(super) draft: String,
+    /// The file that the answer may replace, since the user knows that it exists.
+    pub(super) replaces: Option<PathBuf>,
 }
 
 /// The subject of a question.
@@ -36,6 +49,8 @@ pub(super) enum Subject {
     Trace,
     /// The directory of a trace to add to the tab.
     MoreTraces,
+    /// The file to write the contents of a viewer to.
+    Export,
     /// The text of a new note.
     NewNote,
     /// The text of a note.
@@ -55,9 +70,10 @@ impl Subject {
     fn title(self) -> &'static str {
         match self {
             Subject::Filter => "filter: ",
-            Subject::Time => "go to: ",
+            Subject::Time => "go to a time or FROM..TO: ",
             Subject::Trace => "open: ",
             Subject::MoreTraces => "add: ",
+            Subject::Export => "write to: ",
             Subject::NewNote => "note: ",
             Subject::Note(_) => "edit the note: ",
             Subject::OfViewer { title, .. } => title,
@@ -72,7 +88,25 @@ impl OpenQuestion {
             subject,
             prompt: Prompt::new(text),
             fault: None,
+            fault_top: 0,
+            fault_hidden: 0,
             candidates: CandidateList::default(),
+            earlier: Vec::new(),
+            recalled: None,
+            draft: String::new(),
+            replaces: None,
+        }
+    }
+
+    /// Returns the kind of the answer in the history; `None` if it is not kept.
+    pub(super) fn kind(&self) -> Option<&'static str> {
+        match self.subject {
+            Subject::Filter | Subject::OfViewer { is_filter: true, .. } => Some("filter"),
+            Subject::Time => Some("time"),
+            Subject::Trace | Subject::MoreTraces => Some("trace"),
+            Subject::Export => Some("export"),
+            Subject::NewNote | Subject::Note(_) => None,
+            Subject::OfViewer { action, .. } => Some(action),
         }
     }
 
@@ -97,7 +131,7 @@ impl OpenQuestion {
         match &self.candidates.first_or_selected() {
             Some(first) if self.fault.is_none() => {
                 let before = self.prompt.text();
-                let start = before.get(..first.span.start as usize).unwrap_or_default();
+                let start = before.get(..first.span.start).unwrap_or_default();
                 let column = at(start.chars().count());
                 self.candidates.draw(look, area, line, column, buffer);
             }
@@ -108,7 +142,14 @@ impl OpenQuestion {
             if let Some(cell) = buffer.cell_mut((at, line.y)).filter(|_| at < line.right()) {
                 cell.set_style(look.error().add_modifier(Modifier::REVERSED));
             }
-            put(buffer, line, end + 2, line.y, &fault.text, look.error());
+            let room = line.right().saturating_sub(end.saturating_add(2));
+            if message::fits(&fault.text, room) {
+                put(buffer, line, end + 2, line.y, &fault.text, look.error());
+            } else {
+                let above = Rect { height: line.y.saturating_sub(area.y), ..area };
+                let (text, top) = (&fault.text, self.fault_top);
+                self.fault_hidden = message::draw(text, look.error(), look, above, top, buffer);
+            }
         }
         let column = x.saturating_add((self.prompt.cursor() - from) as u16);
         Position { x: column.min(line.right().saturating_sub(1)), y: line.y }
@@ -118,9 +159,21 @@ impl OpenQuestion {
 impl App {
     /// Handles the answer to a question. A faulty answer stays open.
     pub(super) fn answer(&mut self, mut question: OpenQuestion) {
-        if let Err(fault) = self.accept(question.subject, &question.prompt.text()) {
-            question.fault = Some(fault);
-            self.question = Some(question);
+        let text = question.prompt.text();
+        let accepted = match question.subject {
+            Subject::Export => self.export(&text, &mut question.replaces),
+            subject => self.accept(subject, &text),
+        };
+        match accepted {
+            Ok(()) => {
+                if let Some(kind) = question.kind() {
+                    self.history.add(kind, &text);
+                }
+            }
+            Err(fault) => {
+                (question.fault, question.fault_top, question.fault_hidden) = (Some(fault), 0, 0);
+                self.question = Some(question);
+            }
         }
     }
 
@@ -128,18 +181,18 @@ impl App {
     fn accept(&mut self, subject: Subject, text: &str) -> Result<(), Fault> {
         let page = &mut self.tabs[self.current];
         match subject {
+            Subject::Export => {}
             Subject::Filter => page.session.set_filter(text)?,
             Subject::Time => {
-                let time = time_text::parse(text, page.session.span().start)
-                    .ok_or_else(|| Fault::new("seconds, or +seconds from the start"))?;
-                page.session.tab.set_time(time, None);
+                let gone = page.session.go_to(text);
+                gone.map_err(|error| Fault::new(error.to_string()))?;
             }
             Subject::Trace => {
-                let opened = Session::open(&[text]);
+                let opened = Session::open(&[path_of(text)]);
                 self.add_tab(opened.map_err(|error| Fault::new(error.to_string()))?);
             }
             Subject::MoreTraces => {
-                let added = self.add_traces(text);
+                let added = self.add_traces(path_of(text));
                 added.map_err(|error| Fault::new(error.to_string()))?;
             }
             Subject::NewNote => {
@@ -160,4 +213,10 @@ impl App {
         }
         Ok(())
     }
+}
+
+/// Returns the path that the user has typed, without a slash at its end.
+pub(super) fn path_of(text: &str) -> PathBuf {
+    let bare = text.trim_end_matches('/');
+    expanded(if bare.is_empty() { text } else { bare }, |name| std::env::var_os(name))
 }

@@ -13,7 +13,7 @@ use ratatui::crossterm::event::KeyCode;
 
 mod key;
 
-pub use key::Key;
+pub use key::{Key, NoKey};
 
 /// The action of a key that is not specific to a viewer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,6 +70,12 @@ pub enum Action {
     },
     /// Moves the current time by this many columns.
     Step(isize),
+    /// Asks for the name of a file, and writes the contents of the viewer with the focus to it.
+    Export,
+    /// Shows the messages so far in full.
+    Messages,
+    /// Copies the selected row to the clipboard of the terminal.
+    Copy,
     /// Searches for the next or previous event of the selected process.
     OfProcess {
         /// `true` for the previous event.
@@ -176,7 +182,7 @@ const LINES: &[Line] = &[
     more(Char(']'), Step(1)),
     more(Char('{'), Step(-10)),
     more(Char('}'), Step(10)),
-    line(Char('g'), GoToTime, "g", "go to a time"),
+    line(Char('g'), GoToTime, "g", "go to time or FROM..TO"),
     line(Char('.'), Select, ". z", "mark, zoom to a range"),
     more(Char('z'), ZoomToSelection),
     line(Char('('), MoveDivider(-2), "( ) Ctrl-← →", "divider of charts"),
@@ -186,6 +192,8 @@ const LINES: &[Line] = &[
     line(Char('/'), EditFilter, "/ t p", "filter; by type, CPU"),
     more(Char('t'), PickTypes),
     more(Char('p'), PickCpus),
+    line(Char('W'), Export, "W y", "export; copy the row"),
+    more(Char('y'), Copy),
     line(Char('b'), EditNote, "b B ' \"", "note; list, next, last"),
     more(Char('B'), ListNotes),
     more(Char('\''), GoToNote { back: false }),
@@ -218,7 +226,8 @@ const LINES: &[Line] = &[
     (Key::control('l'), Redraw, "Ctrl-L Ctrl-Z", "redraw; suspend"),
     (Key::control('z'), Suspend, "", ""),
     (Key::control('c'), Quit, "", ""),
-    line(Char('?'), Help, "? q", "this sheet; quit"),
+    line(Char('?'), Help, "? ! q", "keys; messages; quit"),
+    more(Char('!'), Messages),
     more(Char('q'), Quit),
 ];
 
@@ -228,7 +237,7 @@ impl Action {
     fn is_reserved(self) -> bool {
         match self {
             Quit | Help | Stop | Redraw | Suspend | OtherTab(_) | Focus(_) | Toggle(_)
-            | OpenViewer | CloseViewer | MoveViewer(_) | Maximise | Go(_) => true,
+            | OpenViewer | CloseViewer | MoveViewer(_) | Maximise | Messages | Go(_) => true,
             EditFilter
             | GoToTime
             | Open
@@ -241,6 +250,8 @@ impl Action {
             | Zoom(_)
             | Fit
             | WindowHistory { .. }
+            | Export
+            | Copy
             | Step(_)
             | OfProcess { .. }
             | Select

@@ -1,9 +1,11 @@
 //! A tab: a traceset, and the data that its viewers share.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
 use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext};
@@ -20,9 +22,12 @@ use self::tab_notes::TabNotes;
 use self::window_history::WindowHistory;
 use self::words::Words;
 use crate::model::axis::Axis;
+use crate::model::event_export::EventExport;
 use crate::model::event_list::Servers;
 use crate::model::search::Search;
 
+mod export;
+mod go_to;
 mod opening;
 mod overview;
 mod search;
@@ -34,6 +39,7 @@ pub mod traceset_change;
 mod window_history;
 pub(crate) mod words;
 
+pub use go_to::GoToError;
 pub use opening::OpenError;
 
 /// The data that all viewers of a tab share.
@@ -58,6 +64,8 @@ pub struct Session {
     /// The time at which the user started to select a range by keys, which ends at the current
     /// time.
     pub(crate) selecting_from: Option<Timestamp>,
+    /// The mark: the time at which the selection of a range has started.
+    pub(crate) mark: Option<Timestamp>,
     /// The width of labels that the user has chosen; `None` for one that suits the screen.
     pub divider: Option<u16>,
     /// The width of labels, to the left of charts, in columns of the screen.
@@ -67,6 +75,7 @@ pub struct Session {
     /// The notifications of computations in the background that viewers have not received yet.
     notifications: Vec<Notification>,
     search: Option<Search>,
+    export: Option<EventExport>,
     /// The direction of the search that the user has stopped: `true` for backwards.
     pub(crate) stopped_search: Option<bool>,
     overview: Overview,
@@ -84,6 +93,12 @@ pub struct Session {
     pub notes: TabNotes,
     /// The time span of the traceset.
     span: TimeSpan,
+    /// The time of the first event.
+    first: Timestamp,
+    /// The times of the first and the last event, when they are needed.
+    events: OnceCell<TimeSpan>,
+    /// The time zone of dates and times of day.
+    zone: OnceCell<TimeZone>,
 }
 
 impl Session {
@@ -95,6 +110,12 @@ impl Session {
     /// Returns the time span of the traceset.
     pub fn span(&self) -> TimeSpan {
         self.span
+    }
+
+    /// Returns the time of the first event, from which times from the start are measured. The
+    /// [`span`](Self::span) may start long before it.
+    pub fn first(&self) -> Timestamp {
+        self.first
     }
 
     /// Returns the schedulers that serve lists of events.
@@ -146,7 +167,8 @@ impl Session {
             return Ok(None);
         }
         let expression = Expression::parse(text)?;
-        let environment = Environment::new().in_zone(Zone::local());
+        let zone = if self.zone() == &TimeZone::UTC { Zone::UTC } else { Zone::local() };
+        let environment = Environment::new().in_zone(zone);
         let filters = KernelFilters::new(&expression, self.traceset().traces(), &environment)?;
         Ok(Some(Rc::new(filters.with_state(self.kernel))))
     }
@@ -234,6 +256,7 @@ impl Session {
         let left = time.saturating_sub(begin.elapsed());
         let charts = self.scheduler.service_chunk(Budget::time(left));
         self.take_search_result();
+        self.take_export_result();
         self.notifications.extend_from_slice(&charts.notifications);
         let is_something =
             |chunk: &ChunkReport| chunk.has_more() || *chunk != ChunkReport::default();

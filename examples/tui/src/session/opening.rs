@@ -1,9 +1,10 @@
 //! Opening a tab, and replacing its traceset.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use ltt_read::{OnFailure, OpenOptions, Opened, Timestamp};
-use lttv_context::{CheckpointPolicy, Handle, Traceset, TracesetContext};
+use lttv_context::{CheckpointPolicy, Handle, TimeSpan, Traceset, TracesetContext};
 use lttv_requests::views::{SharedView, TimeWindow};
 use lttv_requests::{Budget, Scheduler};
 use lttv_state::kernel::KernelState;
@@ -90,8 +91,7 @@ impl Session {
         let (mut context, kernel) = follower(&traceset);
         let span = context.contexts().time_span();
         let span = span.ok_or_else(|| OpenError::NoTime(name.clone()))?;
-        // The trace may start long before the first event.
-        let first = context.position().time().map_or(span.start, |time| time.max(span.start));
+        let first = first_event(&mut context, span);
         let mut tab = SharedView::new(traceset.revision(), Some(span));
         let last =
             first.as_ns().saturating_add(FIRST_WIDTH).min(span.end.as_ns().saturating_add(1));
@@ -117,11 +117,13 @@ impl Session {
             process: None,
             selection: None,
             selecting_from: None,
+            mark: None,
             divider: None,
             label_width: 0,
             chart_width: 1,
             notifications: Vec::new(),
             search: None,
+            export: None,
             stopped_search: None,
             windows,
             message: None,
@@ -130,6 +132,9 @@ impl Session {
             words: Words::default(),
             notes: TabNotes::default(),
             span,
+            first,
+            events: OnceCell::new(),
+            zone: OnceCell::new(),
         })
     }
 
@@ -139,10 +144,12 @@ impl Session {
     ///
     /// If no event has a time. Nothing has changed then.
     pub(crate) fn replace_contexts(&mut self, traceset: &Traceset) -> Result<(), OpenError> {
-        let (context, kernel) = follower(traceset);
+        let (mut context, kernel) = follower(traceset);
         let span = context.contexts().time_span();
         let span = span.ok_or_else(|| OpenError::NoTime(self.name.clone()))?;
+        let first = first_event(&mut context, span);
         self.stop_search();
+        self.stop_export();
         self.stopped_search = None;
         self.scheduler.stop_all();
         self.reader.stop_all();
@@ -153,7 +160,8 @@ impl Session {
         self.reader.replace_context(TracesetContext::new(traceset));
         self.overview = Overview::start(&mut self.scheduler, traceset, span);
         self.statistics_tree = StatisticsTree::default();
-        (self.kernel, self.span) = (kernel, span);
+        (self.kernel, self.span, self.first) = (kernel, span, first);
+        self.events = OnceCell::new();
         self.clear_selection();
         Ok(())
     }
@@ -168,9 +176,15 @@ impl Session {
         let mut session = Session::with_overview(self.name.clone(), traceset, Some(self))?;
         session.tab.set_window(self.tab.window(), None);
         session.tab.set_time(self.tab.time(), None);
-        session.windows = WindowHistory::new(session.tab.window());
+        session.forget_windows();
+        session.zone = self.zone.clone();
         Ok(session)
     }
+}
+
+/// Returns the time of the first event. The traces may start long before it.
+fn first_event(context: &mut TracesetContext<'_>, span: TimeSpan) -> Timestamp {
+    context.position().time().map_or(span.start, |time| time.max(span.start))
 }
 
 /// Creates a context that follows the kernel state.

@@ -22,12 +22,18 @@ impl Session {
         self.selection = TimeWindow::new(start, end_of(one.max(other)).min(span.end()));
     }
 
-    /// Starts the selection of a range at the current time, or ends it.
+    /// Starts the selection of a range at the current time, which becomes the mark, or ends it.
     pub fn toggle_selection(&mut self) {
         self.selecting_from = match self.selecting_from {
             Some(_) => None,
             None => Some(self.tab.time()),
         };
+        self.mark = self.selecting_from.or(self.mark);
+    }
+
+    /// Returns the mark: the time at which the last selection of a range has started.
+    pub fn mark(&self) -> Option<Timestamp> {
+        self.mark
     }
 
     /// Ends the selection of a range. The selected range stays.
@@ -37,13 +43,14 @@ impl Session {
 
     /// Clears the selected range.
     pub fn clear_selection(&mut self) {
-        (self.selection, self.selecting_from) = (None, None);
+        (self.selection, self.selecting_from, self.mark) = (None, None, None);
     }
 
-    /// Extends the range that is being selected to the current time.
+    /// Extends the range that is being selected exactly to the current time.
     pub fn extend_selection(&mut self) {
         if let Some(from) = self.selecting_from {
-            self.select_range(from, self.tab.time());
+            let to = self.tab.time();
+            self.selection = TimeWindow::new(from.min(to), from.max(to));
         }
     }
 

@@ -18,6 +18,7 @@ impl Session {
     /// they are not those of a viewer.
     pub(crate) fn stop(&mut self) -> HashSet<Owner> {
         let owners = self.busy_owners();
+        self.stop_export();
         let searched = self.search_direction();
         if self.stop_search() {
             self.stopped_search = searched;

@@ -56,6 +56,11 @@ impl WindowHistory {
 }
 
 impl Session {
+    /// Starts the history with the current time window.
+    pub(crate) fn forget_windows(&mut self) {
+        self.windows = WindowHistory::new(self.tab.window());
+    }
+
     /// Takes note of the time window after a key or a movement of the mouse.
     pub(crate) fn note_window(&mut self) {
         self.windows.visit(self.tab.window());

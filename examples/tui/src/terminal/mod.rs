@@ -85,6 +85,9 @@ fn show(app: &mut App, terminal: &mut DefaultTerminal, signals: &SignalState) ->
         if app.take_clear() {
             mode::clear(terminal)?;
         }
+        if let Some(sequence) = app.take_copied() {
+            mode::write(sequence.as_bytes())?;
+        }
         terminal.draw(|frame| app.draw(frame))?;
         let drawn = Instant::now();
         let (mut has_changed, mut wait) = (false, Duration::ZERO);

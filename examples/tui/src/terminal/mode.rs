@@ -77,7 +77,8 @@ fn release_mouse() -> io::Result<()> {
     }
 }
 
-fn write(sequences: &[u8]) -> io::Result<()> {
+/// Writes control sequences to the terminal.
+pub(super) fn write(sequences: &[u8]) -> io::Result<()> {
     let mut stdout = stdout().lock();
     stdout.write_all(sequences)?;
     stdout.flush()

@@ -1,6 +1,7 @@
-//! The texts that can stand at the cursor of a filter, above the line that the user edits.
+//! The texts that can stand at the cursor, above the line that the user edits.
 
-use lttv_filter::Candidate;
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -14,7 +15,7 @@ const MOST: u16 = 10;
 /// A list of candidates, of which one may be selected.
 #[derive(Debug, Clone, Default)]
 pub struct CandidateList {
-    items: Vec<Item>,
+    items: Vec<Choice>,
     scroll: Scroll,
     /// `true` if the user has selected a candidate.
     is_selected: bool,
@@ -22,30 +23,33 @@ pub struct CandidateList {
     area: Rect,
 }
 
-/// A candidate, and the number of its events, if known.
-#[derive(Debug, Clone)]
-struct Item {
-    candidate: Candidate,
-    events: Option<u64>,
+/// A candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The bytes of the line that it replaces.
+    pub span: Range<usize>,
+    /// The text that it inserts.
+    pub text: String,
+    /// An explanation.
+    pub description: String,
+    /// The number of events that it stands for, if known.
+    pub events: Option<u64>,
 }
 
 impl CandidateList {
-    /// Creates a list, without a selected candidate. `events` returns the number of events
-    /// that a candidate stands for, if known.
-    pub fn new(candidates: Vec<Candidate>, events: impl Fn(&Candidate) -> Option<u64>) -> Self {
-        let item = |candidate: Candidate| Item { events: events(&candidate), candidate };
-        CandidateList { items: candidates.into_iter().map(item).collect(), ..Self::default() }
+    /// Creates a list, without a selected candidate.
+    pub fn new(items: Vec<Choice>) -> Self {
+        CandidateList { items, ..Self::default() }
     }
 
     /// Returns the selected candidate.
-    pub fn selected(&self) -> Option<&Candidate> {
+    pub fn selected(&self) -> Option<&Choice> {
         self.is_selected.then(|| self.first_or_selected()).flatten()
     }
 
     /// Returns the selected candidate, or the first one if none is selected.
-    pub fn first_or_selected(&self) -> Option<&Candidate> {
-        let at = if self.is_selected { self.scroll.selected } else { 0 };
-        self.items.get(at).map(|item| &item.candidate)
+    pub fn first_or_selected(&self) -> Option<&Choice> {
+        self.items.get(if self.is_selected { self.scroll.selected } else { 0 })
     }
 
     /// Moves the selection. Before, none is selected, and the first movement selects the first
@@ -71,10 +75,9 @@ impl CandidateList {
     }
 
     /// Returns the candidate at a point.
-    pub fn at(&self, at: Position) -> Option<&Candidate> {
+    pub fn at(&self, at: Position) -> Option<&Choice> {
         let line = at.y.checked_sub(self.area.y).filter(|_| self.area.contains(at))?;
-        let item = self.scroll.row(line, self.items.len())?;
-        self.items.get(item).map(|item| &item.candidate)
+        self.items.get(self.scroll.row(line, self.items.len())?)
     }
 
     /// Draws the list above a line, from a column on.
@@ -82,11 +85,10 @@ impl CandidateList {
         let height = (self.items.len() as u16).min(MOST).min(line.y.saturating_sub(area.y));
         self.scroll.fit(self.items.len(), height);
         let chars = |text: &str| text.chars().count() as u16;
-        let widest = |of: fn(&Item) -> &str| {
+        let widest = |of: fn(&Choice) -> &str| {
             self.items.iter().map(|item| chars(of(item))).max().unwrap_or(0)
         };
-        let (text, more) =
-            (widest(|item| &item.candidate.text), widest(|item| &item.candidate.description));
+        let (text, more) = (widest(|item| &item.text), widest(|item| &item.description));
         let has_counts = self.items.iter().any(|item| item.events.is_some());
         let counts = if has_counts { COUNT } else { 0 };
         // The last two columns tell whether there are more.
@@ -99,15 +101,15 @@ impl CandidateList {
         for ((at, item), y) in shown.zip(self.area.y..self.area.bottom()) {
             let is_selected = self.is_selected && at == self.scroll.selected;
             let style = if is_selected { look.selected() } else { look.canvas() };
-            let faint = if is_selected { style } else { style.patch(look.faint()) };
+            let faint = if is_selected { style } else { look.faint_on_canvas() };
             let line = Rect { y, height: 1, ..self.area };
             buffer.set_style(line.intersection(buffer.area), style);
-            put(buffer, line, x + 1, y, &item.candidate.text, style);
+            put(buffer, line, x + 1, y, &item.text, style);
             let after = x.saturating_add(text + 3);
             if let Some(events) = item.events {
                 put(buffer, line, after, y, &format!("{events:>8} events"), style);
             }
-            put(buffer, line, after + counts, y, &item.candidate.description, faint);
+            put(buffer, line, after + counts, y, &item.description, faint);
             let is_first = at == top && top > 0;
             let is_last = at + 1 == top + rows && at + 1 < self.items.len();
             let sign = match (look, is_first, is_last) {

@@ -2,17 +2,20 @@
 
 use ltt_read::TraceIndex;
 use lttv_examples::paint::Paint;
+use lttv_examples::table::{Cell, Kind, Table};
 use lttv_requests::SubmitError;
 use lttv_requests::views::{ProcessKey, ProcessLabel};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::{Scroll, canvas, chart_spot, marker, put, split, strip};
+use super::{Scroll, canvas, chart_spot, marker, put, split, state_cells, states, strip};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch};
+use crate::viewer::{
+    Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch,
+};
 
 /// The states of each process over time.
 #[derive(Debug)]
@@ -249,6 +252,37 @@ impl Viewer for ControlFlowView {
             _ => {}
         }
         Ok(())
+    }
+
+    fn selected_text(&self, _: &Session) -> Option<String> {
+        let labels = self.picture.chart()?.labels();
+        let of = labels.get(self.order.get(self.scroll.selected)?.at)?;
+        let (tid, pid, parent) = (number(of.tid), number(of.pid), number(of.parent));
+        Some(format!("{}  TID {tid}  PID {pid}  parent {parent}", of.title()))
+    }
+
+    /// The states of the visible rows, as far as columns of the screen tell them apart.
+    fn contents(&self, _: &Session) -> Contents {
+        let mut table = states(
+            Table::new("states", "States of processes")
+                .column("comm", "COMMAND", Kind::Text)
+                .column("tid", "TID", Kind::Integer)
+                .column("pid", "PID", Kind::Integer),
+        );
+        let Some(chart) = self.picture.chart() else { return Contents::Table(table) };
+        let (timeline, labels) = (chart.timeline(), chart.labels());
+        let integer = |id: Option<i32>| id.map_or(Cell::Empty, |id| Cell::from(i64::from(id)));
+        for row in &self.order {
+            let (Some(of), Some(line)) = (labels.get(row.at), timeline.rows().get(row.at)) else {
+                continue;
+            };
+            let label = [Cell::from(of.title().to_string()), integer(of.tid), integer(of.pid)];
+            for segment in line.segments() {
+                let state = Paint::from(segment.state).label();
+                table.push([&label[..], &state_cells(&segment, state)].concat());
+            }
+        }
+        Contents::Table(table)
     }
 
     fn note(&self, _: &Session) -> String {

@@ -10,7 +10,7 @@ use crate::model::collected::Collected;
 use crate::model::disks::Disks;
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Pane, Setup, Spot, Viewer, ViewerKind};
+use crate::viewer::{Contents, Pane, Setup, Spot, Viewer, ViewerKind};
 
 /// The bytes and requests of each block device in the time window.
 #[derive(Debug)]
@@ -89,6 +89,14 @@ impl Viewer for DisksView {
     fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
         self.table.go(to);
         Ok(true)
+    }
+
+    fn selected_text(&self, _: &Session) -> Option<String> {
+        self.table.selected_text()
+    }
+
+    fn contents(&self, _: &Session) -> Contents {
+        Contents::Table(self.table.contents("disks", &COLUMNS))
     }
 
     fn note(&self, _: &Session) -> String {

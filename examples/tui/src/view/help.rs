@@ -129,6 +129,9 @@ fn lines_of(kinds: &ViewerKinds, width: u16) -> (u16, Vec<Line>) {
     lines.push(Line::Text(
         "Mouse: a click selects, a drag marks a range, the wheel zooms or scrolls.",
     ));
+    lines.push(Line::Text(
+        "Prompts: Tab completes, ↑ ↓ choose, Ctrl-P Ctrl-N show earlier answers.",
+    ));
     let legends = width.saturating_sub(INDENT);
     for (title, paints) in
         [("Processes", &Paint::OF_PROCESSES[..]), ("Resources", &Paint::OF_RESOURCES)]

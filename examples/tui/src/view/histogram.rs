@@ -1,5 +1,6 @@
 //! The histogram viewer: the number of events in each column.
 
+use lttv_examples::table::{Cell, Kind, Table};
 use lttv_requests::views::{Histogram, ViewerId};
 use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
@@ -11,7 +12,7 @@ use crate::model::axis::Axis;
 use crate::session::Session;
 use crate::time_text::length;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The number of events in each column that pass the tab's filter.
 #[derive(Debug)]
@@ -194,6 +195,21 @@ impl Viewer for HistogramView {
             self.scale = Some(top.ok_or_else(|| Fault::new(format!("`{value}` is no scale")))?);
         }
         Ok(())
+    }
+
+    /// The numbers of events of the columns of the screen.
+    fn contents(&self, _: &Session) -> Contents {
+        let mut table = Table::new("histogram", "Numbers of events")
+            .column("start_ns", "START s", Kind::Time)
+            .column("width_ns", "WIDTH us", Kind::Duration)
+            .column("events", "EVENTS", Kind::Integer);
+        if let Some((axis, histogram)) = &self.counted {
+            for (at, count) in histogram.counts().into_iter().enumerate() {
+                let width = Cell::Duration(axis.step());
+                table.row([axis.begin_of(at).into(), width, count.into()]);
+            }
+        }
+        Contents::Table(table)
     }
 
     fn note(&self, session: &Session) -> String {

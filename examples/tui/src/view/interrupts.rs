@@ -13,7 +13,7 @@ use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
 use crate::session::Session;
 use crate::time_text::length;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Contents, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The numbers and durations of interrupts in the time window.
 #[derive(Debug)]
@@ -122,6 +122,14 @@ impl Viewer for InterruptsView {
             session.tab.set_time(*begin, None);
         }
         Ok(Reply::Done)
+    }
+
+    fn selected_text(&self, _: &Session) -> Option<String> {
+        self.table.selected_text()
+    }
+
+    fn contents(&self, _: &Session) -> Contents {
+        Contents::Table(self.table.contents("interrupts", &COLUMNS))
     }
 
     fn note(&self, _: &Session) -> String {

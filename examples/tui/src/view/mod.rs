@@ -10,6 +10,8 @@ use crate::model::cells::Cell;
 use crate::session::Session;
 use crate::viewer::{Spot, ViewerKind};
 use lttv_examples::escape;
+use lttv_examples::table::{Cell as TableCell, Kind, Table};
+use lttv_requests::views::Segment;
 
 pub mod candidates;
 pub mod control_flow;
@@ -23,7 +25,9 @@ pub mod pick_list;
 pub mod resources;
 pub mod statistics;
 pub mod status;
+pub mod svg;
 pub mod table;
+pub mod text;
 pub mod time_bar;
 
 /// Returns the kinds of viewers of this crate, in the order in which a tab shows them.
@@ -87,6 +91,21 @@ pub fn strip(look: Look, line: Rect, buffer: &mut Buffer, cells: &[Option<Cell>]
             target.set_char(sign).set_style(style);
         }
     }
+}
+
+/// Adds the columns of states to a table, for a file.
+pub(crate) fn states(table: Table) -> Table {
+    table
+        .column("start_ns", "START s", Kind::Time)
+        .column("end_ns", "END s", Kind::Time)
+        .column("state", "STATE", Kind::Text)
+        .column("active_ns", "ACTIVE us", Kind::Duration)
+}
+
+/// Returns the cells of a state for these columns.
+pub(crate) fn state_cells<S>(segment: &Segment<S>, state: &str) -> [TableCell; 4] {
+    let active = TableCell::Duration(segment.active);
+    [segment.start.into(), segment.end.into(), state.to_owned().into(), active]
 }
 
 /// Marks the current time, the selected time range and notes in a chart.

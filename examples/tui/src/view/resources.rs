@@ -1,17 +1,20 @@
 //! The resources viewer: a row for each CPU, interrupt and block device.
 
 use lttv_examples::paint::Paint;
+use lttv_examples::table::{Cell, Kind, Table};
 use lttv_requests::SubmitError;
 use lttv_requests::views::{Resource, ResourceKey};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::{Scroll, canvas, chart_spot, marker, put, split, status, strip};
+use super::{Scroll, canvas, chart_spot, marker, put, split, state_cells, states, status, strip};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch};
+use crate::viewer::{
+    Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch,
+};
 
 /// The states of each resource over time.
 #[derive(Debug)]
@@ -130,6 +133,30 @@ impl Viewer for ResourcesView {
             self.shows_inactive = switch(value)?;
         }
         Ok(())
+    }
+
+    fn selected_text(&self, _: &Session) -> Option<String> {
+        let labels = self.picture.chart()?.labels();
+        labels.get(*self.order.get(self.scroll.selected)?).map(ToString::to_string)
+    }
+
+    /// The states of the visible rows, as far as columns of the screen tell them apart.
+    fn contents(&self, _: &Session) -> Contents {
+        let resource = Table::new("states", "States of resources");
+        let mut table = states(resource.column("resource", "RESOURCE", Kind::Text));
+        let Some(chart) = self.picture.chart() else { return Contents::Table(table) };
+        let (timeline, labels) = (chart.timeline(), chart.labels());
+        for row in &self.order {
+            let (Some(of), Some(line)) = (labels.get(*row), timeline.rows().get(*row)) else {
+                continue;
+            };
+            for segment in line.segments() {
+                let state = Paint::of_resource(segment.state).map_or("unknown", Paint::label);
+                let label = [Cell::from(of.to_string())];
+                table.push([&label[..], &state_cells(&segment, state)].concat());
+            }
+        }
+        Contents::Table(table)
     }
 
     fn note(&self, _: &Session) -> String {

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::put;
 use crate::look::Look;
 use crate::session::Session;
-use crate::time_text::{length, seconds};
+use crate::time_text::{exact_length, length, seconds};
 
 /// Draws the current time, the time window, the selected process and the filter. On narrow
 /// screens the less important parts are omitted.
@@ -28,7 +28,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         (filter.map_or(5, |_| 1), "filter", filter.cloned().unwrap_or_else(|| "-".to_owned())),
     ];
     if let Some(range) = session.selection {
-        parts.insert(3, (1, "selected", length(range.width())));
+        parts.insert(3, (1, "selected", exact_length(range.width())));
     }
     let wide = |(_, name, value): &(u8, &str, String)| name.len() + value.chars().count() + 3;
     while parts.iter().map(wide).sum::<usize>() > usize::from(area.width) + 2 {

@@ -1,5 +1,6 @@
 //! A table with a selected row.
 
+use lttv_examples::table::{self, Cell, Kind};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -50,6 +51,27 @@ impl Table {
     pub fn row(&self, area: Rect, at: Position) -> Option<usize> {
         let line = at.y.checked_sub(area.y + 1).filter(|_| area.contains(at))?;
         self.scroll.row(line, self.rows.len())
+    }
+
+    /// Returns the texts of the selected row, with a space between them.
+    pub fn selected_text(&self) -> Option<String> {
+        Some(self.rows.get(self.scroll.selected)?.join("  "))
+    }
+
+    /// Returns all rows, for a file.
+    pub fn contents(&self, key: &'static str, columns: &[Column]) -> table::Table {
+        let empty = table::Table::new(key, key);
+        let named =
+            |all: table::Table, (heading, _): &Column| all.column(heading, *heading, Kind::Text);
+        let mut all = columns.iter().fold(empty, named);
+        for row in &self.rows {
+            // A row has a text for each column.
+            let texts = row.iter().map(|text| Cell::from(text.clone()));
+            let missing = columns.len().saturating_sub(row.len());
+            let cells = texts.chain(std::iter::repeat_n(Cell::Empty, missing));
+            all.push(cells.take(columns.len()).collect());
+        }
+        all
     }
 
     /// Draws the headings and the rows below them. The selected row is highlighted if the

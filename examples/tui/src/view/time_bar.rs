@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::{marker, note_marks, put, split};
+use super::{canvas, marker, note_marks, put, split};
 use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{length, step};
@@ -18,16 +18,22 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let (left, chart) = split(session, area);
     let title = if left.width < 20 { "TIME" } else { "TIME from the start" };
     put(buffer, left, left.x, left.y, title, look.faint());
+    canvas(look, chart, buffer);
+    let faint = look.faint_on_canvas();
     let (axis, window) = (session.axis(), session.tab.window());
     let step = step(window.width(), (u64::from(chart.width) / MARK).max(1));
-    let begin = session.span().start.as_ns();
-    let first = window.start().as_ns().saturating_sub(begin).max(0) as u64;
-    let mut at = first.div_ceil(step).saturating_mul(step);
-    while let Some(column) = axis.column(Timestamp::from_ns(begin.saturating_add_unsigned(at))) {
+    // The traces start with their first packet, which may be before the first event.
+    let (begin, step) = (i128::from(session.first().as_ns()), i128::from(step));
+    let start = i128::from(window.start().as_ns()) - begin;
+    let mut at = start.div_euclid(step) * step;
+    if at < start {
+        at += step;
+    }
+    let column = |at: i128| axis.column(Timestamp::from_ns(i64::try_from(begin + at).ok()?));
+    while let Some(column) = column(at) {
         let x = chart.x.saturating_add(column as u16);
-        put(buffer, chart, x, area.y, &format!("╵{}", label(at, step)), look.faint());
-        let Some(next) = at.checked_add(step) else { break };
-        at = next;
+        put(buffer, chart, x, area.y, &format!("╵{}", label(at, step as u64)), faint);
+        at += step;
     }
     marker(session, look, chart, buffer);
     let (sign, style) = look.note();
@@ -41,14 +47,16 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Formats a time after the start, with the precision of the marks' distance.
-fn label(at: u64, step: u64) -> String {
+fn label(at: i128, step: u64) -> String {
+    let sign = if at < 0 { "-" } else { "" };
+    let at = u64::try_from(at.unsigned_abs()).unwrap_or(u64::MAX);
     if step >= 1_000_000_000 {
-        return length(at);
+        return format!("{sign}{}", length(at));
     }
     let (per, unit) = match step {
         1_000_000.. => (1_000_000, "ms"),
         1_000.. => (1_000, "µs"),
         _ => (1, "ns"),
     };
-    format!("{} {unit}", at / per)
+    format!("{sign}{} {unit}", at / per)
 }

@@ -56,9 +56,12 @@
 //! ```
 
 use std::fmt;
+use std::rc::Rc;
 
+use lttv_examples::table::Table;
 use lttv_filter::FilterError;
 use lttv_requests::{Notification, SubmitError};
+use lttv_state::filter::KernelFilters;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
@@ -66,6 +69,7 @@ use crate::keys::Move;
 use crate::look::Look;
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
+use crate::view::text::popup::Popup;
 
 mod instance;
 mod kind;
@@ -187,6 +191,18 @@ pub trait Viewer: fmt::Debug {
         String::new()
     }
 
+    /// Returns what can be written to a file, apart from a picture.
+    fn contents(&self, session: &Session) -> Contents {
+        let _ = session;
+        Contents::Picture
+    }
+
+    /// Returns the selected row as text, which the user can copy; `None` if there is none.
+    fn selected_text(&self, session: &Session) -> Option<String> {
+        let _ = session;
+        None
+    }
+
     /// Returns a message for the last line of the screen.
     fn message(&self, session: &Session) -> Option<String> {
         let _ = session;
@@ -236,12 +252,26 @@ impl Spot {
     }
 }
 
+/// The contents of a viewer for a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Contents {
+    /// Only the picture on the screen.
+    Picture,
+    /// A table.
+    Table(Table),
+    /// The events of the time window that pass all of these filters.
+    Events(Vec<Rc<KernelFilters>>),
+}
+
 /// The result of an action of a viewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reply {
     /// The action was performed.
     Done,
+    /// A text is shown over the viewers until the user closes it.
+    Show(Popup),
     /// The user is asked for a line of text, which [`Viewer::answer`] accepts.
     Ask {
         /// The text before the line.

@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::keys::{Key, Move};
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Fault, Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Contents, Fault, Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
 
 mod tables;
 mod tree;
@@ -149,6 +149,20 @@ impl Viewer for StatisticsView {
             self.part = part.ok_or_else(|| Fault::new(format!("there is no part `{value}`")))?;
         }
         Ok(())
+    }
+
+    fn selected_text(&self, _: &Session) -> Option<String> {
+        match self.part {
+            Part::Tree => self.tree.selected_text(),
+            Part::Table(_) => self.table.selected_text(),
+        }
+    }
+
+    fn contents(&self, _: &Session) -> Contents {
+        Contents::Table(match self.part {
+            Part::Tree => self.tree.contents(),
+            Part::Table(subject) => self.table.contents(self.part.name(), subject.columns()),
+        })
     }
 
     fn note(&self, _: &Session) -> String {

@@ -38,6 +38,9 @@ const DETAIL: u16 = 22;
 const LEAST_NAME: u16 = 20;
 const MOST_NAME: u16 = 44;
 
+/// The columns of values in a file.
+const FILE_COLUMNS: [Column; 3] = [("name", 0), ("value", 0), ("exact or share", 0)];
+
 impl Default for TreePane {
     fn default() -> Self {
         let mut tree = AttributeTree::new("traceset");
@@ -130,6 +133,19 @@ impl TreePane {
         }
         self.scroll.go(Move::To(row), self.tree.rows().len());
         self.tree.select(row);
+    }
+
+    /// Returns the selected value, or the path of the selected node.
+    pub(super) fn selected_text(&self) -> Option<String> {
+        match self.is_in_values {
+            true => self.values.selected_text(),
+            false => Some(self.of.to_string()),
+        }
+    }
+
+    /// Returns the values of the selected node, for a file.
+    pub(super) fn contents(&self) -> lttv_examples::table::Table {
+        self.values.contents("values", &FILE_COLUMNS)
     }
 
     /// Returns the row at a point.

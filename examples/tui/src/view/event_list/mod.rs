@@ -11,13 +11,20 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
 
+use self::columns::{cells, columns};
+use super::text::popup::{Popup, PopupLine};
 use super::{note_marks, put};
 use crate::keys::{Key, Move};
+use crate::model::event_detail::EventDetail;
 use crate::model::event_list::{EventList, EventRow};
+use crate::model::time_format::{TimeBase, TimeFormat};
 use crate::model::who_ran::{Ran, WhoRan};
 use crate::session::Session;
+use crate::time_text::seconds;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+
+mod columns;
 
 /// The events around the current time that pass the filters of the tab and of the list.
 #[derive(Debug)]
@@ -35,32 +42,24 @@ pub struct EventListView {
     stays: bool,
     /// `true` after a key until the selection has arrived.
     is_moving: bool,
+    /// The notation of times.
+    time: TimeFormat,
 }
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
     let process = "process of event";
     let stay = "stay, or follow time";
+    let time = ViewerAction::new("time", "notation of times", [Key::char('T')]);
     let filter = ViewerAction::new("filter", "filter of this list", [Key::char('\\')]);
     ViewerKind::new("events", "Events", |setup| Box::new(EventListView::new(setup)))
         .summary("the events around the current time that pass the filters")
-        .action(ViewerAction::new("process", process, [Key::new(KeyCode::Enter)]))
+        .action(ViewerAction::new("fields", "all fields", [Key::new(KeyCode::Enter)]))
+        .action(ViewerAction::new("process", process, [Key::char('P')]))
         .action(filter.without_focus())
+        .action(time.without_focus())
         .action(ViewerAction::new("stay", stay, [Key::char('f')]))
 }
-
-/// The columns: heading, width, and the least width of the list at which the column is
-/// visible.
-const COLUMNS: [(&str, u16, u16); 8] = [
-    ("TRACE", 8, 140),
-    ("TRACEFILE", 12, 120),
-    ("CPU", 3, 50),
-    ("EVENT", 30, 1),
-    ("TIME s", 10, 100),
-    ("TIME ns", 9, 34),
-    ("PID", 7, 60),
-    ("DESCRIPTION", 0, 70),
-];
 
 impl EventListView {
     fn new(setup: &mut Setup<'_>) -> Self {
@@ -73,6 +72,7 @@ impl EventListView {
             start: None,
             stays: false,
             is_moving: false,
+            time: TimeFormat::default(),
         }
     }
 
@@ -98,6 +98,52 @@ impl EventListView {
                 self.list.go_to_time(&mut session.servers(), time)
             }
         }
+    }
+
+    /// Returns the time of a row in the notation of the list; `None` for seconds since the epoch.
+    fn time_of(&self, session: &Session, row: &EventRow, at: usize) -> Option<String> {
+        if self.time == TimeFormat::Epoch {
+            return None;
+        }
+        let rows = self.list.rows();
+        let previous = at.checked_sub(1).and_then(|at| rows.get(at)).map(|row| row.time);
+        let base = TimeBase { first: session.first(), previous, mark: session.mark() };
+        Some(self.time.text(row.time, base, session.zone()))
+    }
+
+    /// Returns all fields of the selected event.
+    fn fields(&self, session: &Session) -> Option<Popup> {
+        let row = self.list.selected()?;
+        let detail = EventDetail::read(session.traceset(), &row.position)?;
+        let base = TimeBase { first: session.first(), previous: None, mark: session.mark() };
+        let time = |format: TimeFormat| format.text(row.time, base, session.zone());
+        let mut lines = vec![
+            PopupLine::new("time", time(TimeFormat::DateTime)),
+            PopupLine::new("since the epoch", format!("{} s", time(TimeFormat::Epoch))),
+            PopupLine::new("from the start", format!("{} s", time(TimeFormat::FromStart))),
+        ];
+        if base.mark.is_some() {
+            lines.push(PopupLine::new(
+                "since the mark",
+                format!("{} s", time(TimeFormat::FromMark)),
+            ));
+        }
+        if let Some(tid) = self.who_ran.at(&row.position).flatten().and_then(|ran| ran.tid) {
+            lines.push(PopupLine::new("thread", tid.to_string()));
+        }
+        lines.extend(detail.facts.into_iter().map(|(name, value)| PopupLine::new(name, value)));
+        for field in detail.fields {
+            if field.depth == 0 {
+                lines.push(PopupLine::default());
+            }
+            lines.push(PopupLine {
+                indent: field.depth * 2,
+                label: field.name,
+                text: field.value,
+                remark: field.class,
+            });
+        }
+        Some(Popup::new(detail.name, lines))
     }
 
     /// Sets the position of the tab to the selected event.
@@ -180,9 +226,9 @@ impl Viewer for EventListView {
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
         let Pane { area, look, .. } = pane;
         let area = note_marks::beside(session, area);
-        let columns = || COLUMNS.iter().filter(|column| area.width >= column.2);
+        let columns = columns(self.time);
         let mut x = area.x;
-        for (heading, width, _) in columns() {
+        for (heading, width, _) in columns.iter().filter(|column| area.width >= column.2) {
             put(buffer, area, x, area.y, heading, look.faint());
             x = x.saturating_add(width + 1);
         }
@@ -205,9 +251,9 @@ impl Viewer for EventListView {
                 );
             }
             let mut x = area.x;
-            for (cell, (_, width, from)) in
-                cells(session, row, self.who_ran.at(&row.position)).iter().zip(&COLUMNS)
-            {
+            let time = self.time_of(session, row, at);
+            let texts = cells(session, row, self.who_ran.at(&row.position), time);
+            for (cell, (_, width, from)) in texts.iter().zip(&columns) {
                 if area.width < *from {
                     continue;
                 }
@@ -246,6 +292,20 @@ impl Viewer for EventListView {
 
     fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
         match action {
+            "fields" => {
+                if let Some(popup) = self.fields(session) {
+                    return Ok(Reply::Show(popup));
+                }
+            }
+            "time" => {
+                self.time = self.time.next();
+                session.message = Some(match (self.time, session.mark()) {
+                    (TimeFormat::FromMark, None) => {
+                        "times since the mark: the key . sets it at the current time".to_owned()
+                    }
+                    (time, _) => format!("times: {}", time.name()),
+                });
+            }
             "process" => {
                 let process = self.list.selected().and_then(|row| {
                     let Ran { serial, tid } = self.who_ran.at(&row.position)??;
@@ -279,7 +339,9 @@ impl Viewer for EventListView {
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
-        self.own.iter().map(|(text, _)| ("filter", text.clone())).collect()
+        let filter = self.own.iter().map(|(text, _)| ("filter", text.clone()));
+        let time = Some(self.time).filter(|time| *time != TimeFormat::default());
+        filter.chain(time.map(|time| ("time", time.name().to_owned()))).collect()
     }
 
     fn restore(&mut self, name: &str, value: &str, session: &mut Session) -> Result<(), Fault> {
@@ -287,7 +349,24 @@ impl Viewer for EventListView {
             let own = session.compile(value)?;
             self.own = own.map(|filters| (value.to_owned(), filters));
         }
+        if name == "time" {
+            let time = TimeFormat::named(value);
+            self.time = time.ok_or_else(|| Fault::new(format!("`{value}` is no notation")))?;
+        }
         Ok(())
+    }
+
+    fn contents(&self, session: &Session) -> Contents {
+        let own = self.own.as_ref().map(|(_, own)| own);
+        Contents::Events(session.filters.iter().chain(own).cloned().collect())
+    }
+
+    fn selected_text(&self, session: &Session) -> Option<String> {
+        let (at, row) = (self.list.selected_at()?, self.list.selected()?);
+        let time = self.time_of(session, &row, at).unwrap_or_else(|| seconds(row.time));
+        let ran = self.who_ran.at(&row.position);
+        let [trace, tracefile, cpu, name, _, _, tid, fields] = cells(session, &row, ran, None);
+        Some(format!("{time} {trace}/{tracefile} cpu {cpu} tid {tid} {name}: {fields}"))
     }
 
     fn note(&self, session: &Session) -> String {
@@ -311,88 +390,5 @@ impl Viewer for EventListView {
             _ => "this filter",
         };
         Some(format!("no event matches {filter}"))
-    }
-}
-
-/// Returns the texts of a row.
-fn cells(session: &Session, row: &EventRow, ran: Option<Option<Ran>>) -> [String; 8] {
-    let (context, of) = (session.scheduler.context().contexts(), &row.content);
-    let tracefile = context.tracefiles().get(of.tracefile);
-    let trace = session.traceset().traces().get(of.trace);
-    let name = trace.and_then(|trace| trace.path().file_name());
-    let ns = row.time.as_ns();
-    [
-        name.map_or_else(|| of.trace.to_string(), |name| name.to_string_lossy().into_owned()),
-        tracefile.map_or_else(String::new, |of| of.tracefile().name().to_owned()),
-        of.cpu.map_or_else(|| "-".to_owned(), |cpu| cpu.to_string()),
-        of.name.clone(),
-        ns.div_euclid(1_000_000_000).to_string(),
-        format!("{:09}", ns.rem_euclid(1_000_000_000)),
-        match ran.map(|ran| ran.and_then(|ran| ran.tid)) {
-            None => "…".to_owned(),
-            Some(tid) => tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string()),
-        },
-        fields(&of.fields),
-    ]
-}
-
-/// Rearranges the fields of a line: first the payload, then the contexts, which vary less
-/// between events.
-fn fields(text: &str) -> String {
-    let text = text.trim_start_matches([',', ' ']);
-    let (context, payload) = text.split_at(payload(text).unwrap_or(text.len()));
-    let context = context.trim_end();
-    let payload = payload.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-    match (payload.unwrap_or_default().trim(), context) {
-        ("", "") => String::new(),
-        (payload, "") => payload.to_owned(),
-        ("", context) => format!("({context})"),
-        (payload, context) => format!("{payload}  ({context})"),
-    }
-}
-
-/// Returns the start of the last pair of braces, if it ends at the end of the text.
-fn payload(text: &str) -> Option<usize> {
-    let (mut depth, mut begin, mut end) = (0usize, None, 0);
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if std::mem::take(&mut is_escaped) => {}
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            '{' if !is_quoted => {
-                if depth == 0 {
-                    begin = Some(at);
-                }
-                depth += 1;
-            }
-            '}' if !is_quoted => {
-                depth = depth.saturating_sub(1);
-                end = at + 1;
-            }
-            _ => {}
-        }
-    }
-    begin.filter(|_| depth == 0 && end == text.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fields;
-
-    #[test]
-    fn fields_of_the_event_come_first() {
-        for (text, expected) in [
-            ("", ""),
-            (" { a = 1, b = { 2 } }", "a = 1, b = { 2 }"),
-            (
-                ", tid = 1, name = \"x {\" { a = \"}\\\"\" }",
-                "a = \"}\\\"\"  (tid = 1, name = \"x {\")",
-            ),
-            (", tid = 1", "(tid = 1)"),
-            (", ctx = { 1 }, tid = 1", "(ctx = { 1 }, tid = 1)"),
-        ] {
-            assert_eq!(fields(text), expected);
-        }
     }
 }

@@ -1,8 +1,14 @@
-//! A line editor.
+//! A line editor, the history of its answers, and the completion of paths.
 
 use std::ops::Range;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+mod history;
+mod paths;
+
+pub use history::{History, HistoryError};
+pub use paths::{PathChoice, complete, expanded};
 
 /// A line that the user edits.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +41,11 @@ impl Prompt {
     /// Returns the edited text.
     pub fn text(&self) -> String {
         self.text.iter().collect()
+    }
+
+    /// Replaces the whole text, and moves the cursor to its end.
+    pub fn set(&mut self, text: &str) {
+        *self = Prompt::new(text);
     }
 
     /// Returns the number of characters before the cursor.

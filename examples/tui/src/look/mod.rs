@@ -3,7 +3,13 @@
 use lttv_examples::paint::{Color as Rgb, Paint};
 use ratatui::style::{Color, Modifier, Style};
 
+use self::palette::{
+    BLACK, COUNT, ERROR, ERROR_GROUND, FAINT, MARKER, NOTE, NOTE_COLUMN, NOTE_INDEX, OVERFLOW,
+    RANGE, RANGE_INDEX,
+};
 use crate::model::cells::Cell;
+
+mod palette;
 
 /// The colours of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,15 +24,6 @@ pub enum Look {
     #[default]
     True,
 }
-
-/// The background of charts in any theme: their colours are chosen for it.
-const BLACK: Rgb = Rgb(0, 0, 0);
-const MARKER: Rgb = Rgb(0x50, 0x50, 0x50);
-const RANGE: Rgb = Rgb(0x1c, 0x3a, 0x6e);
-const NOTE: Rgb = Rgb(0xff, 0xb0, 0x00);
-const NOTE_COLUMN: Rgb = Rgb(0x5a, 0x3e, 0x00);
-const COUNT: Rgb = Rgb(0x00, 0xd0, 0x00);
-const OVERFLOW: Rgb = Rgb(0xff, 0xff, 0xff);
 
 impl Look {
     /// Creates a look from environment variables: `NO_COLOR`, `COLORTERM`, `TERM`.
@@ -54,11 +51,19 @@ impl Look {
         }
     }
 
+    /// Returns the colour of a state in a chart.
+    pub fn paint(self, paint: Paint) -> Color {
+        match self {
+            Look::Sixteen => palette::of_sixteen(paint),
+            _ => self.color(palette::color(paint)),
+        }
+    }
+
     /// Returns the style of the background of charts.
     pub fn canvas(self) -> Style {
         match self {
             Look::Mono => Style::new(),
-            _ => Style::new().fg(Color::White).bg(self.color(BLACK)),
+            _ => Style::new().fg(self.color(Rgb(255, 255, 255))).bg(self.color(BLACK)),
         }
     }
 
@@ -74,7 +79,7 @@ impl Look {
             Paint::WaitCpu | Paint::WaitFork | Paint::Pending => BARS[1],
             _ => BARS[0],
         };
-        (bar, self.canvas().fg(self.color(paint.color())))
+        (bar, self.canvas().fg(self.paint(paint)))
     }
 
     /// Returns the sign and style of a paint in a legend.
@@ -109,6 +114,7 @@ impl Look {
     pub fn marker(self) -> Style {
         match self {
             Look::Mono => Style::new().add_modifier(Modifier::REVERSED),
+            Look::Sixteen => Style::new().bg(Color::DarkGray),
             _ => Style::new().bg(self.color(MARKER)),
         }
     }
@@ -118,6 +124,7 @@ impl Look {
         match self {
             Look::Mono => Style::new().add_modifier(Modifier::UNDERLINED),
             Look::Sixteen => Style::new().bg(Color::Blue),
+            Look::Indexed => Style::new().bg(Color::Indexed(RANGE_INDEX)),
             _ => Style::new().bg(self.color(RANGE)),
         }
     }
@@ -127,7 +134,8 @@ impl Look {
         let style = Style::new().add_modifier(Modifier::BOLD);
         match self {
             Look::Mono => ('*', style),
-            _ => ('◆', style.fg(self.color(NOTE))),
+            Look::Sixteen => ('◆', style.fg(Color::Black).bg(Color::Yellow)),
+            _ => ('◆', self.note_column().patch(style.fg(self.color(NOTE)))),
         }
     }
 
@@ -136,6 +144,7 @@ impl Look {
         match self {
             Look::Mono => Style::new(),
             Look::Sixteen => Style::new().bg(Color::Yellow),
+            Look::Indexed => Style::new().bg(Color::Indexed(NOTE_INDEX)),
             _ => Style::new().bg(self.color(NOTE_COLUMN)),
         }
     }
@@ -155,16 +164,27 @@ impl Look {
         Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
     }
 
-    /// Returns the style of less important text.
+    /// Returns the style of less important text. Terminals dim text so much that it cannot be
+    /// read on some backgrounds, so it has no style of its own.
     pub fn faint(self) -> Style {
-        Style::new().add_modifier(Modifier::DIM)
+        Style::new()
+    }
+
+    /// Returns the style of less important text on the background of charts.
+    pub fn faint_on_canvas(self) -> Style {
+        match self {
+            Look::Mono => Style::new(),
+            Look::Sixteen => self.canvas().fg(Color::Gray),
+            _ => self.canvas().fg(self.color(FAINT)),
+        }
     }
 
     /// Returns the style of errors.
     pub fn error(self) -> Style {
+        let style = Style::new().add_modifier(Modifier::BOLD);
         match self {
-            Look::Mono => Style::new().add_modifier(Modifier::BOLD),
-            _ => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
+            Look::Mono => style,
+            _ => style.fg(self.color(ERROR)).bg(self.color(ERROR_GROUND)),
         }
     }
 }
@@ -179,18 +199,22 @@ fn distance(a: Rgb, b: Rgb) -> u32 {
 
 /// Returns the nearest colour of the cube and the greys; the first 16 belong to the theme.
 fn nearest_indexed(rgb: Rgb) -> u8 {
+    (16..=255).min_by_key(|index| distance(of_index(*index), rgb)).unwrap_or(16)
+}
+
+/// Returns a colour of the cube or a grey.
+fn of_index(index: u8) -> Rgb {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let of = |index: u8| match index {
+    match index {
         16..=231 => {
             let at = usize::from(index - 16);
             Rgb(STEPS[at / 36], STEPS[at / 6 % 6], STEPS[at % 6])
         }
         _ => {
-            let grey = 8 + 10 * (index - 232);
+            let grey = 8 + 10 * index.saturating_sub(232);
             Rgb(grey, grey, grey)
         }
-    };
-    (16..=255).min_by_key(|index| distance(of(*index), rgb)).unwrap_or(16)
+    }
 }
 
 fn nearest_of_sixteen(rgb: Rgb) -> Color {
@@ -238,7 +262,7 @@ mod tests {
     fn states_of_different_colours_stay_different() {
         for look in [Look::Indexed, Look::True] {
             for legend in [&Paint::OF_PROCESSES[..], &Paint::OF_RESOURCES] {
-                let mut seen: Vec<_> = legend.iter().map(|p| look.color(p.color())).collect();
+                let mut seen: Vec<_> = legend.iter().map(|p| look.paint(*p)).collect();
                 seen.sort_by_key(|color| format!("{color:?}"));
                 seen.dedup();
                 // All but one: busy CPUs and unknown states are both white.
