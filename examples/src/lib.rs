@@ -16,6 +16,7 @@ pub mod paint;
 pub mod progress;
 pub mod report;
 pub mod request_replay;
+pub mod settings;
 pub mod similar;
 pub mod spread;
 mod stdout_closed;

@@ -230,7 +230,8 @@ pub fn print_answer(program: &'static str, answer: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     main_with_status(program, |_| {
-        let mut out = Output::stdout();
+        // The text is that of the program, without anything to escape but its colours.
+        let mut out = Output::new(None)?;
         let is_colored = Color::Auto.is_on(out.is_terminal());
         let text = if is_colored { styled } else { plain };
         out.write_all(text.as_bytes())?;

@@ -138,7 +138,7 @@ impl Cli {
                 threads: None,
                 utc: self.clock_gmt,
             },
-            output: OutputArgs { output: self.output.clone(), color: self.color },
+            output: OutputArgs { output: self.output.clone(), color: Some(self.color) },
             clock: self.clock.style().unwrap_or(usual),
         }
     }

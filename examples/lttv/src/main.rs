@@ -15,13 +15,19 @@ mod cli;
 use std::error::Error;
 use std::process::ExitCode;
 
-use cli::{Cli, Command};
-use lttv_examples::commands::{dump, run};
-use lttv_examples::report::{self, Report};
+use cli::{Cli, Command, documented};
+use lttv_examples::commands::{completions, dump, man, run};
+use lttv_examples::report::{self, Report, Usage};
+use lttv_examples::settings::{self, Settings, SettingsError};
 
 fn main() -> ExitCode {
     report::main_with_status("lttv", |report| {
         let cli = Cli::of_words(std::env::args_os())?;
+        let settings = Settings::load(&cli.settings_place()).map_err(|error| match error {
+            SettingsError::Read { .. } => Box::<dyn Error>::from(error),
+            wrong => Usage::new(wrong).into(),
+        })?;
+        settings::install(settings);
         dispatch(&cli.command, report).map(|()| None)
     })
 }
@@ -31,5 +37,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<(), Box<dyn Error>
     match command {
         Command::Dump(args) => dump::run(args, report),
         Command::Run(args) => run::run(args, report),
+        Command::Completions(args) => completions::run(args, documented()),
+        Command::Man(args) => man::run(args, documented(), report),
     }
 }

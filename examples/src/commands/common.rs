@@ -19,10 +19,10 @@ use crate::escape::Escapes;
 use crate::inputs;
 use crate::opening::open;
 use crate::report::{Report, Usage};
+use crate::settings;
 use crate::table::{self, Format, Select, Table};
 use crate::text_dump::output::Output;
 use crate::text_dump::palette::Color;
-use crate::text_dump::zone::local_zone;
 use crate::time::{TimeArg, TimeRange, Times, Window};
 
 /// The options of an analysis: what to read, and how to write the results.
@@ -47,28 +47,34 @@ pub struct InputArgs {
     pub traces: Vec<PathBuf>,
 
     /// Start of the time window
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Selection")]
     pub begin: Option<TimeArg>,
 
     /// End of the time window, inclusive
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Selection")]
     pub end: Option<TimeArg>,
 
     /// Same as --begin=FROM --end=TO; each may be empty
-    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Selection")]
     #[arg(conflicts_with_all = ["begin", "end"])]
     pub timerange: Option<TimeRange>,
 
     /// Use only events for which this expression is true; several must all be true
-    #[arg(short = 'e', long = "filter", value_name = "EXPR", allow_hyphen_values = true)]
+    #[arg(
+        short = 'e',
+        long = "filter",
+        value_name = "EXPR",
+        allow_hyphen_values = true,
+        help_heading = "Selection"
+    )]
     pub filters: Vec<String>,
 
     /// Read with at most this many threads, where the command can
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Selection")]
     pub threads: Option<NonZeroUsize>,
 
     /// Take and print times in UTC instead of the local time zone
-    #[arg(long, alias = "clock-gmt")]
+    #[arg(long, alias = "clock-gmt", help_heading = "Selection")]
     pub utc: bool,
 }
 
@@ -76,15 +82,15 @@ pub struct InputArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FormatArgs {
     /// Format of the results
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub format: Format,
 
     /// Write only these tables
-    #[arg(long = "table", value_name = "NAME", value_delimiter = ',')]
+    #[arg(long = "table", value_name = "NAME", value_delimiter = ',', help_heading = "Output")]
     pub tables: Vec<String>,
 
     /// Write only these columns, in this order; the names are those of CSV and JSON
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Output")]
     pub columns: Vec<String>,
 }
 
@@ -92,23 +98,23 @@ pub struct FormatArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct OutputArgs {
     /// Write to a file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Use of colours
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub color: Color,
+    /// Use of colours [default: auto, unless the configuration file says otherwise]
+    #[arg(long, value_name = "WHEN", value_enum, help_heading = "Output")]
+    pub color: Option<Color>,
 }
 
 impl InputArgs {
     /// Returns the time zone of times that are parsed and printed.
     pub fn zone(&self) -> TimeZone {
-        if self.utc { TimeZone::UTC } else { local_zone() }
+        if self.utc { TimeZone::UTC } else { settings::current().zone() }
     }
 
     /// Returns the time zone of times in filters.
     pub fn filter_zone(&self) -> Zone {
-        if self.utc { Zone::UTC } else { Zone::local() }
+        if self.utc { Zone::UTC } else { settings::current().filter_zone() }
     }
 
     /// Returns the paths of the traces to read, or of the bundled trace if none is given.
@@ -209,7 +215,8 @@ impl InputArgs {
 impl OutputArgs {
     /// Returns `true` if the output is coloured.
     pub fn colored(&self, is_terminal: bool) -> bool {
-        self.color.is_on(is_terminal)
+        let color = self.color.or(settings::current().color());
+        color.unwrap_or_default().is_on(is_terminal)
     }
 
     /// Opens the output.

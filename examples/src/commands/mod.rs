@@ -1,8 +1,11 @@
 //! The subcommands of the program `lttv`.
 //!
 //! Each module has the arguments of one subcommand, and a function that runs it. The shared
-//! options are in [`common`].
+//! options are in [`common`]. A new subcommand is a module here, and one line each in the list
+//! and in the dispatch of the package `lttv`.
 
 pub mod common;
+pub mod completions;
 pub mod dump;
+pub mod man;
 pub mod run;

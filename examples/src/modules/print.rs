@@ -36,6 +36,13 @@ pub(super) enum Style {
     TypedJson,
 }
 
+impl Style {
+    /// Returns `true` for a JSON object.
+    pub(super) fn is_json(self) -> bool {
+        matches!(self, Style::Json | Style::TypedJson)
+    }
+}
+
 impl Module<Host> for Print {
     fn info(&self) -> ModuleInfo {
         ModuleInfo {
@@ -95,7 +102,10 @@ impl Module<Host> for Print {
 /// Prints the attributes, and flushes the output.
 fn print(host: &mut Host) -> Result<(), Box<dyn Error>> {
     let output = &mut *host.data.output.borrow_mut();
-    write(&host.attributes, host.data.style, output)?;
+    match host.data.lists_events {
+        true => after_events(&host.attributes, host.data.style, output.buffer())?,
+        false => write(&host.attributes, host.data.style, output)?,
+    }
     // A closed pipe is no error: its reader needs no more output.
     let (Reader::There | Reader::Gone) = output.flush()?;
     Ok(())
@@ -120,6 +130,22 @@ fn write(attributes: &Attributes, style: Style, output: &mut Output) -> Result<(
         Style::Json => json(out, &Plain(attributes))?,
         Style::TypedJson => json(out, attributes)?,
     }
+    Ok(())
+}
+
+/// Writes the rest of the object whose first member is the list of events.
+fn after_events(attributes: &Attributes, style: Style, out: &mut Text) -> serde_json::Result<()> {
+    if attributes.is_empty() {
+        out.append(b"}\n");
+        return Ok(());
+    }
+    let mut results = Text::default();
+    match style {
+        Style::TypedJson => json(&mut results, attributes)?,
+        _ => json(&mut results, &Plain(attributes))?,
+    }
+    out.push(b',');
+    out.append(results.as_bytes().strip_prefix(b"{").unwrap_or_default());
     Ok(())
 }
 

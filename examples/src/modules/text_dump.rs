@@ -10,7 +10,9 @@ use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::{Flow, Priority};
 
 use super::{Host, report_with};
+use crate::report::Usage;
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
+use crate::text_dump::json::Json;
 use crate::text_dump::lttv::{LineOptions, Lttv};
 use crate::text_dump::output::Reader;
 use crate::text_dump::{EventText, StateAt};
@@ -28,8 +30,10 @@ impl Module<Host> for TextDump {
                           channel.event: seconds.nanoseconds (trace/tracefile), context \
                           { field = value }. Before the context, --process adds the process that \
                           runs after the event, which lines of LTTng 0.x traces always contain: \
-                          pid, thread group, name, brand, parent, function and mode.",
-            requires: &["batchAnalysis"],
+                          pid, thread group, name, brand, parent, function and mode. With --json, \
+                          prints one JSON object: the events in its list `events`, in the form of \
+                          lttv dump --format json, and the results of other modules.",
+            requires: &["batchAnalysis", "print"],
         }
     }
 
@@ -47,18 +51,32 @@ impl Module<Host> for TextDump {
         let silent = host.options.is_set("noevent")?;
         let options = LineOptions {
             field_names: !host.options.is_set("no-field-names")?,
+            contexts: true,
             process: host.options.is_set("process")? || host.options.is_set("process-state")?,
             process_state: host.options.is_set("process-state")?,
         };
         let work = &mut host.data;
         let traces = work.batch.context.traceset().traces();
         let clock = ClockText::new(ClockStyle::Seconds, work.zone.clone());
-        let mut format = Lttv::with(traces, clock, false, options);
-        write!(
-            work.output.borrow_mut().buffer(),
-            "Trace set contains {} traces\n\n",
-            traces.len()
-        )?;
+        let mut format: Box<dyn EventText> = match work.style.is_json() {
+            true => Box::new(Json::new(traces)),
+            false => Box::new(Lttv::with(traces, clock, false, options)),
+        };
+        let is_list = work.style.is_json() && !silent;
+        if work.style.is_json() {
+            if options != LineOptions::default() {
+                let wrong = "--json has no use for --process, --process-state, --no-field-names";
+                return Err(Usage::new(wrong).into());
+            }
+            work.lists_events = is_list;
+        } else {
+            let mut output = work.output.borrow_mut();
+            write!(output.buffer(), "Trace set contains {} traces\n\n", traces.len())?;
+        }
+        if is_list {
+            work.output.borrow_mut().buffer().append(b"{\"events\": [\n");
+        }
+        let mut is_first = true;
         let failure = Rc::new(Cell::new(None));
         if !silent {
             let (output, failed) = (Rc::clone(&work.output), Rc::clone(&failure));
@@ -70,6 +88,9 @@ impl Module<Host> for TextDump {
                     Some(StateAt { state, cpu, running: state.running(cpu)? })
                 });
                 let mut output = output.borrow_mut();
+                if is_list && !std::mem::take(&mut is_first) {
+                    output.buffer().push(b',');
+                }
                 format.event(&call.event, state, output.buffer());
                 match output.spill() {
                     Ok(Reader::There) => Flow::Continue(()),
@@ -85,7 +106,12 @@ impl Module<Host> for TextDump {
             if let Some(error) = failure.take() {
                 return Err(error);
             }
-            host.data.output.borrow_mut().buffer().append(b"End trace set\n");
+            let end: &[u8] = match (host.data.style.is_json(), is_list) {
+                (false, _) => b"End trace set\n",
+                (true, true) => b"]",
+                (true, false) => b"",
+            };
+            host.data.output.borrow_mut().buffer().append(end);
             Ok(())
         });
         Ok(())

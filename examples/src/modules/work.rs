@@ -57,6 +57,8 @@ pub struct Work {
     pub(super) output: Rc<RefCell<Output>>,
     /// The format of results.
     pub(super) style: Style,
+    /// `true` if the output starts with the list of events of a JSON object.
+    pub(super) lists_events: bool,
     /// The statistics, once a module collects them.
     pub(super) statistics: Option<StatisticsHandle>,
 }
@@ -79,6 +81,7 @@ impl Work {
             reads: false,
             output: Rc::new(RefCell::new(Output::stdout())),
             style: Style::default(),
+            lists_events: false,
             statistics: None,
         }
     }

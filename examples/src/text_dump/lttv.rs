@@ -33,6 +33,7 @@ pub struct Lttv {
     style: Style,
     traces: PerTrace<TraceText>,
     has_columns: bool,
+    contexts: bool,
 }
 
 /// The options of lines in LTTV's `textDump`.
@@ -40,6 +41,8 @@ pub struct Lttv {
 pub struct LineOptions {
     /// Prints names before the values of fields.
     pub field_names: bool,
+    /// Prints the contexts of the event, before its fields.
+    pub contexts: bool,
     /// Prints the process that runs after the event: pid, thread group, name, brand, parent,
     /// function and mode, for all kernel traces. Lines of legacy traces always contain it.
     pub process: bool,
@@ -49,7 +52,7 @@ pub struct LineOptions {
 
 impl Default for LineOptions {
     fn default() -> Self {
-        LineOptions { field_names: true, process: false, process_state: false }
+        LineOptions { field_names: true, contexts: true, process: false, process_state: false }
     }
 }
 
@@ -112,18 +115,18 @@ impl Lttv {
         });
         let has_columns =
             options.process || known.iter().any(|trace| trace.schema().format == Format::Legacy);
-        Lttv { clock, palette, style, traces, has_columns }
+        Lttv { clock, palette, style, traces, has_columns, contexts: options.contexts }
     }
 
     /// Appends the part of an event's line that contains its fields.
     pub fn fields(&mut self, event: &Event<'_>, out: &mut Text) {
-        let Lttv { palette, style, traces, .. } = self;
+        let Lttv { palette, style, traces, contexts, .. } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
         if let Some(legacy) = &mut trace.legacy {
             return legacy.fields(event, out);
         }
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette));
+        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette, *contexts));
         event.visit_body(&mut Fields::new(out, &mut text.body, style));
     }
 }
@@ -134,14 +137,14 @@ impl EventText for Lttv {
     }
 
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text) {
-        let Lttv { clock, palette, style, traces, .. } = self;
+        let Lttv { clock, palette, style, traces, contexts, .. } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
         if let Some(legacy) = &mut trace.legacy {
             return legacy.event(event, state, clock, out);
         }
         let TraceText { tracefiles, types, columns, .. } = trace;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette));
+        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette, *contexts));
         let Some((channel, place)) = tracefiles.get(event.tracefile_index().0) else { return };
         channel.append(out);
         text.name.append(out);
@@ -163,7 +166,7 @@ impl TypeText {
     /// Creates the parts from the first event of a type.
     #[cold]
     #[inline(never)]
-    fn new(event: &Event<'_>, style: &Style, palette: &Palette) -> Box<Self> {
+    fn new(event: &Event<'_>, style: &Style, palette: &Palette, contexts: bool) -> Box<Self> {
         let (schema, event_type) = (event.trace().schema(), event.event_type());
         let Palette { event_name, timestamp, reset, .. } = *palette;
         let name = escape::name(event_type.name());
@@ -176,6 +179,7 @@ impl TypeText {
                     body.root(style, class, "", How::Hidden, shown);
                 }
                 Scope::Payload => body.root(style, class, " {", How::Class, shown),
+                _ if !contexts => body.root(style, class, "", How::Hidden, shown),
                 _ => body.root(style, class, "", How::Bare, shown),
             }
         }

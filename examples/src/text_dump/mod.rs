@@ -27,6 +27,7 @@ mod pretty_head;
 mod pretty_time;
 mod process_columns;
 mod quote;
+pub mod rows;
 mod scopes;
 pub mod text;
 pub mod trace_name;
@@ -45,6 +46,12 @@ pub trait EventText {
     /// Appends the line of an event, with its line break. `state` is the state of the
     /// machine after the event, for formats that [print](Self::wants_state) it.
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text);
+
+    /// Appends what is before the first event.
+    fn start(&mut self, _out: &mut Text) {}
+
+    /// Appends what is after the last event.
+    fn finish(&mut self, _out: &mut Text) {}
 
     /// Returns `true` if the format prints states.
     fn wants_state(&self) -> bool {

@@ -73,12 +73,17 @@ impl Run {
     }
 }
 
-/// Runs a program with UTC as the local time, for at most `limit`.
+/// Runs a program with UTC as the local time and without settings of the user, for at most
+/// `limit`.
 pub(crate) fn run(program: &Path, args: &[&str], path: Option<&Path>, limit: Duration) -> Run {
     let mut child = Command::new(program)
         .args(args)
         .args(path)
         .env("TZ", "UTC")
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env_remove("LTTV_CONFIG")
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -4,6 +4,7 @@ use crate::commands::common::{InputArgs, OutputArgs};
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
 use crate::text_dump::lttv::LineOptions;
 use crate::text_dump::pretty::PrettyOptions;
+use crate::text_dump::rows::RowOptions;
 
 /// The events to print, their form, and the destination.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub enum Form {
     Babeltrace(PrettyOptions),
     /// One JSON object per line.
     Json,
+    /// Rows with chosen columns.
+    Rows(RowOptions),
     /// Only the number of the events.
     Count,
 }

@@ -24,6 +24,7 @@ use crate::text_dump::notice_text::Warnings;
 use crate::text_dump::number;
 use crate::text_dump::output::{Output, Reader};
 use crate::text_dump::pretty::{Pretty, PrettyOptions};
+use crate::text_dump::rows::Rows;
 use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::{EventText, StateAt};
 use crate::time::{Times, Window, WindowError};
@@ -50,6 +51,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     for warning in traces.iter().flat_map(|t| t.warnings()) {
         report.warning(format_args!("metadata: {}", warning.message));
     }
+    let format = format(job, &traces, &names, &output, report)?;
     let dump = Dump {
         warnings: Warnings::new(job.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !job.is_count()),
@@ -58,7 +60,6 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
         filters,
         report,
     };
-    let format = format(job, &traces, &names, &output);
     if job.is_count() && dump.filters.is_none() {
         return Ok(dump.count(&traces, &mut output)?);
     }
@@ -86,9 +87,10 @@ fn format(
     traces: &[Arc<Trace>],
     names: &[String],
     output: &Output,
-) -> Option<Box<dyn EventText>> {
+    report: &Report,
+) -> Result<Option<Box<dyn EventText>>, Usage> {
     let colored = job.output.colored(output.is_terminal());
-    Some(match &job.form {
+    Ok(Some(match &job.form {
         Form::Lttv(options) => Box::new(Lttv::with(traces, job.clock(), colored, *options)),
         Form::Babeltrace(options) => {
             // To files and pipes, the bytes are those of babeltrace2.
@@ -97,8 +99,14 @@ fn format(
             Box::new(Pretty::new(traces, names, job.clock(), &options))
         }
         Form::Json => Box::new(Json::new(traces)),
-        Form::Count => return None,
-    })
+        Form::Rows(options) => {
+            let rows = Rows::new(traces, job.clock(), options.clone());
+            let rows = rows.map_err(|error| Usage::new(format_args!("--columns: {error}")))?;
+            rows.warnings().iter().for_each(|warning| report.warning(warning));
+            Box::new(rows)
+        }
+        Form::Count => return Ok(None),
+    }))
 }
 
 /// The parts of a running dump.
@@ -147,7 +155,11 @@ impl Dump<'_> {
         let late = filters.as_ref().filter(|_| asks_state);
         // Without a window, the number of events read is the count.
         let counts_all = is_count && window.is_everything() && !asks_state;
+        if let Some(format) = &mut format {
+            format.start(output.buffer());
+        }
         let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
+        let printer = &mut format;
         if !counts_all {
             context.on_event(Subscription::to_every_event(), move |call| {
                 let passes = || late.is_none_or(|filters| filters.matches(call));
@@ -155,7 +167,7 @@ impl Dump<'_> {
                     return ControlFlow::Continue(());
                 }
                 *count += 1;
-                let Some(format) = &mut format else { return ControlFlow::Continue(()) };
+                let Some(format) = printer else { return ControlFlow::Continue(()) };
                 let state = kernel.and_then(|kernel| {
                     let (kernel, trace) = (&call.extensions[kernel], call.trace.index());
                     let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(trace)?);
@@ -187,6 +199,9 @@ impl Dump<'_> {
         }
         if outcome? == Reader::Gone {
             return Ok(());
+        }
+        if let Some(format) = &mut format {
+            format.finish(output.buffer());
         }
         if is_count {
             number::decimal(output.buffer(), if counts_all { read } else { counted });

@@ -28,6 +28,12 @@ Modules:";
 
 /// The help text after the list of modules.
 pub(super) const AFTER_MODULES: &str = "\
+Examples:
+  lttv run -m textDump -t TRACE -e 'event.name == sched_switch'
+  lttv run -m textDump --json -t TRACE
+  lttv run -m eventCounts -m statistics -t TRACE --begin +1s --end +2s
+  lttv run -l -t TRACE
+
 The notations of times are those of lttv dump --help.
 
 Ctrl-C ends reading; the results so far are printed.

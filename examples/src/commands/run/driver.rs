@@ -7,6 +7,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory, FromArgMatches};
+use lttv_context::framework::{BatchOutcome, ModuleError, Modules, Options};
+
 use super::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
 use crate::clap_options::{add_args, take_args};
 use crate::loading::{LoadError, load};
@@ -14,9 +18,6 @@ use crate::modules::{Host, Work, list_fields, modules};
 use crate::report::{Interrupted, Report, Usage};
 use crate::similar::similar;
 use crate::text_dump::output::Output;
-use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
-use lttv_context::framework::{BatchOutcome, ModuleError, Modules, Options};
 
 /// The warning if all modules only support others.
 const NOTHING_READ: &str = "no module reads the traces; add one, such as -m batchAnalysis";
@@ -63,6 +64,15 @@ pub(super) fn run(words: &[OsString], report: &mut Report) -> Result<(), Box<dyn
     report.clone_from(&host.data.report);
     modules.destroy(&mut host);
     Ok(ended?)
+}
+
+/// Returns the command line without options of modules.
+pub(super) fn command() -> Command {
+    match modules() {
+        Ok(modules) => Cli::command().after_help(after_help(&modules)),
+        // No module of the program is wrong.
+        Err(_) => Cli::command(),
+    }
 }
 
 /// Returns the error of a module that cannot be loaded, with the most similar name.

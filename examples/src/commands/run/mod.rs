@@ -32,8 +32,6 @@ mod driver;
 use std::error::Error;
 use std::ffi::OsString;
 
-use clap::CommandFactory;
-
 use crate::report::Report;
 
 /// Run modules by name, as the driver of LTTV does
@@ -57,5 +55,5 @@ pub fn run(args: &RunArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
 
 /// Returns the command line of the driver, without options of modules.
 pub fn command() -> clap::Command {
-    cli::Cli::command()
+    driver::command()
 }

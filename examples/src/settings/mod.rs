@@ -1,0 +1,120 @@
+//! The user's settings, from a configuration file.
+//!
+//! They apply where neither an option nor an environment variable for one program says
+//! otherwise. The program `lttv` [loads](Settings::load) and [installs](install) them before
+//! anything else; other programs have the defaults. Like the time zone and the colours of the
+//! environment, they are those of the process.
+
+mod file;
+mod palette;
+mod place;
+
+use std::sync::OnceLock;
+
+use jiff::tz::TimeZone;
+use lttv_filter::Zone;
+
+pub use file::{KeyBinding, SettingsError};
+pub use palette::Palette;
+pub use place::Place;
+
+use crate::text_dump::clock_text::ClockStyle;
+use crate::text_dump::palette::Color;
+use crate::text_dump::zone::local_zone;
+
+/// The settings of a user. The default ones are those without a configuration file.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    color: Option<Color>,
+    zone: ZoneSetting,
+    time_format: TimeFormat,
+    palette: Palette,
+    keys: Vec<KeyBinding>,
+}
+
+/// A choice of a time zone.
+#[derive(Debug, Clone, Default)]
+enum ZoneSetting {
+    /// That of the system.
+    #[default]
+    Local,
+    Utc,
+    /// That of a name, such as `Europe/Berlin`.
+    Named(String, TimeZone),
+}
+
+/// A notation of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimeFormat {
+    /// Seconds since the epoch.
+    #[default]
+    Seconds,
+    /// The time of day.
+    Time,
+    /// Date and time.
+    Date,
+}
+
+static CURRENT: OnceLock<Settings> = OnceLock::new();
+
+/// Sets the settings of the process. Later calls have no effect.
+pub fn install(settings: Settings) {
+    _ = CURRENT.set(settings);
+}
+
+/// Returns the settings of the process; the default ones before [`install`].
+pub fn current() -> &'static Settings {
+    static DEFAULT: OnceLock<Settings> = OnceLock::new();
+    CURRENT.get().unwrap_or_else(|| DEFAULT.get_or_init(Settings::default))
+}
+
+impl Settings {
+    /// Returns the use of colours, if it is set.
+    pub fn color(&self) -> Option<Color> {
+        self.color
+    }
+
+    /// Returns the time zone of times that are parsed and printed.
+    pub fn zone(&self) -> TimeZone {
+        match &self.zone {
+            ZoneSetting::Local => local_zone(),
+            ZoneSetting::Utc => TimeZone::UTC,
+            ZoneSetting::Named(_, zone) => zone.clone(),
+        }
+    }
+
+    /// Returns the time zone of times in filters.
+    pub fn filter_zone(&self) -> Zone {
+        match &self.zone {
+            ZoneSetting::Local => Zone::local(),
+            ZoneSetting::Utc => Zone::UTC,
+            // Known, since it was found when the file was read.
+            ZoneSetting::Named(name, _) => Zone::named(name).unwrap_or(Zone::UTC),
+        }
+    }
+
+    /// Returns the notation of times in lists of events.
+    pub fn time_format(&self) -> TimeFormat {
+        self.time_format
+    }
+
+    /// Returns the notation of times in lines of events.
+    pub fn clock(&self) -> ClockStyle {
+        match self.time_format {
+            TimeFormat::Seconds => ClockStyle::Seconds,
+            TimeFormat::Time => ClockStyle::TimeOfDay,
+            TimeFormat::Date => ClockStyle::DateTime,
+        }
+    }
+
+    /// Returns the colours of states that differ from LTTV's.
+    pub fn palette(&self) -> &Palette {
+        &self.palette
+    }
+
+    /// Returns the keys of the terminal program that have the action of another key, in the
+    /// order of the file.
+    pub fn keys(&self) -> &[KeyBinding] {
+        &self.keys
+    }
+}

@@ -1,0 +1,88 @@
+//! The configuration file.
+
+use std::ffi::OsStr;
+use std::fs;
+
+use super::{KERNEL, lttv, lttv_with, text};
+
+const FIRST: &[&str] = &["dump", KERNEL, "--timerange", "+0..+0"];
+
+#[test]
+fn the_file_sets_colours_times_and_the_zone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let path = file.to_str().unwrap();
+    let first = |config: &str, more: &[&str]| {
+        fs::write(&file, config).unwrap();
+        text(&lttv(&[FIRST, &["--config", path], more].concat()))
+    };
+    assert!(first("", &[]).contains(": 1795233416.237946824 ("));
+    assert!(first("time-format = \"time\"", &[]).contains(": 03:56:56.237946824 ("));
+    let berlin = "time-format = \"date\"\ntime-zone = \"Asia/Tokyo\"";
+    assert!(first(berlin, &[]).contains(": 2026-11-21 12:56:56.237946824 ("));
+    assert!(first(berlin, &["--utc"]).contains(": 2026-11-21 03:56:56.237946824 ("));
+    assert!(first(berlin, &["--clock-seconds"]).contains(": 1795233416.237946824 ("));
+    // Times in options and filters are in the same zone.
+    let filter = ["-e", "event.time >= 12:56:56.237946824 && event.time < 12:56:56.2379469"];
+    assert_eq!(first(berlin, &filter).lines().count(), 1);
+    let csv = first(berlin, &["--format=csv", "--columns=time"]);
+    assert_eq!(csv, "time\n1795233416237946824\n", "numbers stay numbers");
+    assert!(first("color = \"always\"", &[]).contains('\x1b'));
+    assert!(!first("color = \"always\"", &["--color=never"]).contains('\x1b'));
+    assert!(!first("color = \"always\"", &["--color=auto"]).contains('\x1b'));
+}
+
+#[test]
+fn the_file_is_found_by_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, format: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("time-format = \"{format}\"")).unwrap();
+        path
+    };
+    write("home/.config/lttv/config.toml", "time");
+    write("xdg/lttv/config.toml", "date");
+    let own = write("own.toml", "seconds");
+    let (home, xdg) = (folder.path().join("home"), folder.path().join("xdg"));
+    let (home, xdg) = (("HOME", home.as_os_str()), ("XDG_CONFIG_HOME", xdg.as_os_str()));
+    let first = |args: &[&str], variables: &[(&str, &OsStr)]| {
+        text(&lttv_with(&[FIRST, args].concat(), variables))
+    };
+    assert!(first(&[], &[home]).contains(": 03:56:56."));
+    assert!(first(&[], &[home, xdg]).contains(": 2026-11-21 03:56:56."));
+    let variable = ("LTTV_CONFIG", own.as_os_str());
+    assert!(first(&[], &[home, xdg, variable]).contains(": 1795233416."));
+    assert!(first(&["--no-config"], &[home, xdg]).contains(": 1795233416."));
+    let date = folder.path().join("xdg/lttv/config.toml");
+    let date = date.to_str().unwrap();
+    assert!(first(&["--config", date], &[home, variable]).contains(": 2026-11-21 "));
+    // Without any file.
+    assert!(first(&[], &[("HOME", folder.path().as_os_str())]).contains(": 1795233416."));
+}
+
+#[test]
+fn faults_of_the_file_name_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let path = file.to_str().unwrap();
+    for (config, expected) in [
+        ("\n\ncolour = \"never\"", "config.toml:3: unknown field `colour`"),
+        ("time-format = \"tme\"", "config.toml:1: time-format: expected seconds, time, date"),
+        ("[palette]\nwait = \"#00\"", "config.toml:2: expected a colour such as \"#019eff\""),
+        ("=", "config.toml:1: "),
+    ] {
+        fs::write(&file, config).unwrap();
+        for command in [FIRST, &["run", "-m", "textDump"], &["man"]] {
+            let run = lttv(&[&["--config", path], command].concat());
+            assert_eq!(run.status, Some(2), "{run:?}");
+            assert!(run.stderr.contains(expected), "{}", run.stderr);
+            assert!(run.stdout.is_empty(), "{run:?}");
+        }
+    }
+    let run = lttv(&[FIRST, &["--config", "/nowhere"]].concat());
+    assert_eq!(run.status, Some(1), "{run:?}");
+    assert!(run.stderr.starts_with("lttv: error: /nowhere: cannot read"), "{}", run.stderr);
+    let both = lttv(&[FIRST, &["--config", path, "--no-config"]].concat());
+    assert_eq!(both.status, Some(2), "{both:?}");
+}
