@@ -35,11 +35,11 @@ pub struct Settings {
 /// A choice of a time zone.
 #[derive(Debug, Clone, Default)]
 enum ZoneSetting {
-    /// That of the system.
+    /// The zone of the system.
     #[default]
     Local,
     Utc,
-    /// That of a name, such as `Europe/Berlin`.
+    /// The zone of a name, such as `Europe/Berlin`.
     Named(String, TimeZone),
 }
 
