@@ -8,6 +8,9 @@ use super::App;
 use crate::view::text::message;
 use crate::view::{put, status, time_bar};
 
+/// The end of a text that is longer than its line.
+const MORE: &str = " … (! shows all)";
+
 impl App {
     /// Draws the screen, and submits requests for missing data.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
@@ -68,7 +71,15 @@ impl App {
         if let Some(message) = &told {
             self.remember(message.clone());
         }
+        if let Some(text) = told.filter(|text| !message::fits(text, line.width)) {
+            // Until the next key, it may cover other lines. The key ! shows what is hidden.
+            let half = (area.height / 2).max(1);
+            let place = Rect { y: area.bottom() - half, height: half, ..area };
+            message::draw(&text, self.look.heading(), self.look, place, 0, buffer);
+            return None;
+        }
         let page = &self.tabs[self.current];
+        let told = self.message.clone().or_else(|| page.session.message.clone());
         let told = told.or_else(|| page.session.export_progress());
         let message = told.or_else(|| page.message()).or_else(|| page.session.note_here());
         let (text, style) = match (message, page.session.damage()) {
@@ -76,13 +87,10 @@ impl App {
             (None, Some(damage)) => (damage, self.look.error()),
             (None, None) => return None,
         };
-        if message::fits(&text, line.width) {
-            put(buffer, line, line.x, line.y, &text, style);
-        } else {
-            // The key ! shows what is hidden.
-            let half = (area.height / 2).max(1);
-            let place = Rect { y: area.bottom() - half, height: half, ..area };
-            message::draw(&text, style, self.look, place, 0, buffer);
+        put(buffer, line, line.x, line.y, &text, style);
+        if !message::fits(&text, line.width) {
+            let x = line.right().saturating_sub(MORE.chars().count() as u16).max(line.x);
+            put(buffer, line, x, line.y, MORE, style);
         }
         None
     }

@@ -18,17 +18,19 @@ impl App {
         self.log.push_back(message);
     }
 
-    /// Shows the messages so far, the latest one first, and the damage of the traces.
+    /// Shows the messages so far, the latest one first, the current note, and the damage of the
+    /// traces.
     pub(super) fn show_messages(&mut self) {
         let session = &self.tabs[self.current].session;
         let damage = session.damage().into_iter();
         let unread = session.failures.iter().map(|failure| format!("not read: {failure}"));
         let notices = session.notices.iter().cloned();
-        let of_traces: Vec<String> = damage.chain(unread).chain(notices).collect();
+        let note = session.note_here().into_iter();
+        let of_traces: Vec<String> = note.chain(damage).chain(unread).chain(notices).collect();
         let mut lines: Vec<PopupLine> = self.log.iter().rev().map(PopupLine::text).collect();
         if !of_traces.is_empty() {
             lines.push(PopupLine::default());
-            lines.push(PopupLine::new("The traces", ""));
+            lines.push(PopupLine::new("The traces and notes", ""));
             lines.extend(of_traces.into_iter().map(PopupLine::text));
         }
         if lines.is_empty() {
