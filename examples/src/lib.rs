@@ -2,6 +2,7 @@
 
 #![deny(missing_docs, clippy::print_stdout, clippy::print_stderr)]
 
+pub mod activity;
 pub mod bundled;
 pub mod clap_options;
 pub mod commands;

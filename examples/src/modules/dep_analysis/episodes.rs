@@ -1,22 +1,8 @@
 //! The activities of each process over time.
 
-use lttv_state::kernel::{
-    ExecutionMode, NameId, ProcessIndex, ProcessStatus, Serial, Tid, TraceState, Transition,
-};
+use lttv_state::kernel::{NameId, ProcessIndex, Serial, Tid, TraceState, Transition};
 
-/// The activity of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) enum Doing {
-    /// Unknown, or the process has ended.
-    #[default]
-    Unknown,
-    /// The process runs on a CPU, in a mode and a system call, interrupt or exception.
-    Runs(ExecutionMode, NameId),
-    /// The process waits for a CPU.
-    Ready,
-    /// The process waits for an event, in a system call.
-    Blocked(NameId),
-}
+use crate::activity::{Doing, Waker};
 
 /// A time span of one activity of a process. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +12,6 @@ pub(super) struct Episode {
     pub(super) doing: Doing,
     /// The waker, if a wake-up ended the episode.
     pub(super) waker: Option<Waker>,
-}
-
-/// The origin of a wake-up: a process, or an interrupt on its CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Waker {
-    pub(super) process: Serial,
-    pub(super) mode: ExecutionMode,
-    pub(super) submode: NameId,
 }
 
 /// The identity and the episodes of a process.
@@ -96,11 +74,8 @@ impl Lives {
         self.follow(state, running, process.serial(), time, None);
         let target = state.effect().subject();
         if let Some((ix, target)) = target.and_then(|ix| Some((ix, state.process(ix)?))) {
-            let by = (transition == Some(Transition::Wakeup) && ix != running).then(|| Waker {
-                process: process.serial(),
-                mode: process.mode(),
-                submode: process.submode(),
-            });
+            let by = (transition == Some(Transition::Wakeup) && ix != running)
+                .then(|| Waker::of(process));
             self.follow(state, ix, target.serial(), time, by);
         }
     }
@@ -122,15 +97,7 @@ impl Lives {
         let process = state.process(ix).filter(|process| process.serial() == serial);
         let doing = process.map_or(Doing::Unknown, |process| {
             (life.tid, life.name) = (process.tid(), process.name());
-            let (mode, submode) = (process.mode(), process.submode());
-            match process.status() {
-                ProcessStatus::Run | ProcessStatus::Exit => Doing::Runs(mode, submode),
-                ProcessStatus::WaitCpu | ProcessStatus::WaitFork => Doing::Ready,
-                ProcessStatus::Wait => Doing::Blocked(submode),
-                ProcessStatus::Unknown | ProcessStatus::Zombie | ProcessStatus::Dead => {
-                    Doing::Unknown
-                }
-            }
+            Doing::of(process)
         });
         life.change(doing, time, waker);
     }

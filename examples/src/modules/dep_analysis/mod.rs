@@ -1,5 +1,7 @@
 //! Waits of processes, and the wake-ups that ended them.
 
+#[cfg(test)]
+mod agreement;
 mod episodes;
 mod path;
 mod text;

@@ -3,7 +3,8 @@
 
 use lttv_state::kernel::Serial;
 
-use super::episodes::{Doing, Episode, Lives};
+use super::episodes::{Episode, Lives};
+use crate::activity::Doing;
 
 /// A step of the path: a process and one of its episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +66,9 @@ fn waited_for(lives: &Lives, process: Serial, episode: &Episode) -> Option<Seria
 mod tests {
     use lttv_state::kernel::{ExecutionMode, NameId};
 
-    use super::super::episodes::{ProcessLife, Waker};
+    use super::super::episodes::ProcessLife;
     use super::*;
+    use crate::activity::Waker;
 
     const RUNS: Doing = Doing::Runs(ExecutionMode::User, NameId::NONE);
     const BLOCKED: Doing = Doing::Blocked(NameId::NONE);

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use lttv_state::kernel::{NameId, Serial, TraceState};
 
-use super::episodes::{Doing, Lives, Waker};
+use super::episodes::Lives;
 use super::path::{Step, critical_path};
 use super::{Query, of_tid};
+use crate::activity::{Doing, Waker};
 
 /// The number, the total and the greatest of some durations, in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,16 +92,7 @@ impl<'a> Found<'a> {
 
     /// Describes an activity.
     pub(super) fn doing(&self, doing: Doing) -> String {
-        let named = |what: &str, name| match self.state.name(name) {
-            "" | "NONE" | "UNKNOWN" => what.to_owned(),
-            name => format!("{what} {name}"),
-        };
-        match doing {
-            Doing::Unknown => "unknown".to_owned(),
-            Doing::Runs(mode, submode) => named(mode.as_str(), submode),
-            Doing::Ready => "ready".to_owned(),
-            Doing::Blocked(submode) => named("blocked in", submode),
-        }
+        doing.label(self.state)
     }
 
     /// Describes a waker.
