@@ -94,7 +94,7 @@ fn viewers_are_opened_from_a_list_moved_and_closed() {
     assert!(line.contains("numbers of events over time"), "{line}");
     assert!(line.contains("(1 in this tab)"), "{line}");
     screen.press(KeyCode::Esc);
-    assert_eq!(screen.app.viewers().len(), 7);
+    assert_eq!(screen.app.viewers().len(), 8);
     screen.type_text("v");
     (0..3).for_each(|_| screen.press(KeyCode::Down));
     screen.press(KeyCode::Enter);

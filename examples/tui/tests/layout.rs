@@ -152,7 +152,7 @@ fn a_damaged_or_newer_file_is_told_and_stays_until_the_layout_changes() {
         folder.write(text);
         let (mut screen, notes) = folder.open();
         assert!(notes.len() == 1 && notes[0].contains(expected), "{notes:?}");
-        assert_eq!(names(&screen).len(), 7, "the default layout");
+        assert_eq!(names(&screen).len(), 8, "the default layout");
         assert!(!screen.app.save_layout().expect("nothing to write"));
         assert_eq!(folder.text(), text);
         screen.type_text("X");
@@ -160,7 +160,7 @@ fn a_damaged_or_newer_file_is_told_and_stays_until_the_layout_changes() {
         let old = fs::read_to_string(folder.path().with_extension("old"));
         assert_eq!(old.expect("the old file"), text);
         let (screen, notes) = folder.open();
-        assert_eq!((names(&screen).len(), notes), (6, vec![]));
+        assert_eq!((names(&screen).len(), notes), (7, vec![]));
     }
     // The message is on the screen until the next key.
     let folder = Folder::new();

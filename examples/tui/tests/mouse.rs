@@ -186,7 +186,7 @@ fn the_wheel_zooms_around_the_pointer_over_charts() {
 #[test]
 fn the_wheel_scrolls_rows_over_labels() {
     let mut screen = screen();
-    let (_, y) = screen.find("PROCESS");
+    let (_, y) = screen.find("COMMAND");
     let before = screen.lines();
     let process = screen.status("process");
     screen.mouse(MouseEventKind::ScrollDown, (5, y + 2));

@@ -47,7 +47,7 @@ fn statistics_are_a_tree_with_the_values_of_the_selected_node() {
     assert!(screen.line_with("▸ processes").is_some(), "{}", screen.text());
     // Then the tables.
     screen.type_text("S");
-    assert!(screen.line_with("lttng-consumerd          180   82.75").is_some());
+    assert!(screen.line_with("lttng-consumerd          180     173   82.75").is_some());
     screen.type_text("S");
     assert!(screen.line_with("CPU 7 ").is_some());
     screen.type_text("S");

@@ -314,3 +314,45 @@ fn questions_of_an_engineer_in_a_large_terminal() {
 fn questions_of_an_engineer_in_a_small_terminal() {
     questions_of_an_engineer("80", "24");
 }
+
+#[test]
+fn rows_are_found_sorted_and_described_at_two_sizes() {
+    if Command::new("tmux").arg("-V").output().is_err() {
+        println!("SKIPPED: there is no tmux here");
+        return;
+    }
+    for (width, height) in [("160", "45"), ("80", "24")] {
+        let tmux = Tmux { socket: format!("lttv-tui-rows-{width}-{}", std::process::id()) };
+        let program = env!("CARGO_BIN_EXE_lttv-tui");
+        let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces");
+        let program = format!("XDG_DATA_HOME={} {program}", env!("CARGO_TARGET_TMPDIR"));
+        let command = format!("{program} --no-layout {traces}/kernel; echo ENDED; sleep 60");
+        let started = tmux.run(&["new-session", "-d", "-x", width, "-y", height, &command]);
+        assert!(started.expect("tmux runs").status.success());
+        tmux.wait_for(" 2 Control flow");
+        // Find a row by its TID: the last line tells its state at the current time.
+        tmux.keys(&["F"]);
+        tmux.wait_for("find TID, PID or name:");
+        tmux.keys(&["-l", "180"]);
+        tmux.keys(&["Enter"]);
+        tmux.wait_for("unknown at this time");
+        tmux.keys(&["}"]);
+        tmux.wait_for("lttng-consumerd TID 180 PID 173: ");
+        tmux.keys(&["F"]);
+        tmux.keys(&["-l", "nonsense"]);
+        tmux.keys(&["Enter"]);
+        tmux.wait_for("no row of Control flow");
+        tmux.keys(&["Escape"]);
+        // Another key directly after Esc would be a key with Alt.
+        tmux.wait_until("the end of the prompt", |screen| !screen.contains("find TID"));
+        // Sort: the title shows the order.
+        for order in ["processes as a tree", "processes by name", "processes busiest first"] {
+            tmux.keys(&["R"]);
+            tmux.wait_for(order);
+        }
+        let screen = tmux.wait_for("that did not run are hidden (A)");
+        assert!(screen.lines().all(|line| line.chars().count() <= width.parse().unwrap_or(0)));
+        tmux.keys(&["q"]);
+        tmux.wait_for("ENDED");
+    }
+}

@@ -3,6 +3,7 @@
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 
 use super::App;
 use crate::view::text::message;
@@ -82,17 +83,35 @@ impl App {
         let told = self.message.clone().or_else(|| page.session.message.clone());
         let told = told.or_else(|| page.session.export_progress());
         let message = told.or_else(|| page.message()).or_else(|| page.session.note_here());
-        let (text, style) = match (message, page.session.damage()) {
-            (Some(message), _) => (message, self.look.heading()),
-            (None, Some(damage)) => (damage, self.look.error()),
-            (None, None) => return None,
+        let Some(text) = message else {
+            self.draw_detail(line, buffer);
+            return None;
         };
+let style = self.look.heading();
         put(buffer, line, line.x, line.y, &text, style);
         if !message::fits(&text, line.width) {
             let x = line.right().saturating_sub(MORE.chars().count() as u16).max(line.x);
             put(buffer, line, x, line.y, MORE, style);
         }
         None
+    }
+
+    /// Draws the line about the selected row, and errors of reading.
+    fn draw_detail(&self, line: Rect, buffer: &mut Buffer) {
+        let page = &self.tabs[self.current];
+        let mut x = line.x;
+        let detail = page.detail().map(|detail| (detail, Style::new()));
+        let found = self.found_row.clone().map(|found| (found, self.look.heading()));
+        for (text, style) in found.into_iter().chain(detail) {
+            x = put(buffer, line, x, line.y, &text, style) + 2;
+        }
+        if let Some(damage) = page.session.damage() {
+            // At least a part of it stays visible.
+            let middle = line.x + line.width / 2;
+            let x =
+                if x > middle { put(buffer, line, middle, line.y, "  ", Style::new()) } else { x };
+            put(buffer, line, x, line.y, &damage, self.look.error());
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use self::pick::OpenPick;
 use self::question::{OpenQuestion, Subject};
 use crate::keys::{self, Action, Key, Move};
 use crate::look::Look;
+use crate::model::row_search::RowQuery;
 use crate::prompt::{Edit, History, HistoryError};
 use crate::session::Session;
 use crate::tab_notes::NotesPlace;
@@ -33,6 +34,7 @@ mod notes;
 mod page;
 mod pick;
 mod question;
+mod rows;
 mod values;
 mod viewers;
 
@@ -62,6 +64,10 @@ pub struct App {
     log: VecDeque<String>,
     /// The answers to earlier questions.
     history: History,
+    /// The last search for a row.
+    row_query: Option<RowQuery>,
+    /// The place of the row that was found among those that match, until the next key.
+    found_row: Option<String>,
     notes_place: NotesPlace,
     help: Option<Help>,
     popup: Option<Popup>,
@@ -107,6 +113,8 @@ impl App {
             bound: Vec::new(),
             log: VecDeque::new(),
             history: History::default(),
+            row_query: None,
+            found_row: None,
             notes_place: NotesPlace::default(),
             help: None,
             popup: None,
@@ -217,7 +225,7 @@ impl App {
             }
             return;
         }
-        self.message = None;
+        (self.message, self.found_row) = (None, None);
         self.tabs[self.current].session.message = None;
         let key = Key::from(key);
         let bound = self.bound.iter().find(|(of, _)| *of == key && key != Key::control('c'));
@@ -343,6 +351,9 @@ impl App {
                         Some("select a time range first: the key . or a drag".to_owned());
                 }
             }
+            Action::FindRow => self.ask_row(),
+            Action::FindNextRow { back } => self.find_next_row(back),
+            Action::SortRows => self.sort_rows(),
             Action::PickTypes => self.pick_types(),
             Action::PickCpus => self.pick_cpus(),
             Action::EditNote => self.ask_note(),

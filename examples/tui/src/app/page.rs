@@ -1,6 +1,7 @@
 //! A tab with its viewers.
 
 use lttv_requests::SubmitError;
+use lttv_state::kernel::KernelState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -11,9 +12,17 @@ use crate::traceset_change::TracesetChange;
 use crate::view::put;
 use crate::viewer::{Instance, InstanceId, KindError, Pane, ViewerKinds};
 
-/// The viewers of a new tab that are visible, and those that are hidden at first.
-const VISIBLE: [&str; 4] = ["events", "control-flow", "resources", "histogram"];
-const HIDDEN: [&str; 3] = ["statistics", "interrupts", "disks"];
+/// The viewers of a new tab that are visible, and those that are hidden at first, if any trace
+/// is one of a kernel.
+const OF_KERNEL: [&[&str]; 2] = [
+    &["events", "control-flow", "resources", "histogram"],
+    &["statistics", "interrupts", "disks", "threads"],
+];
+/// The visible and the hidden viewers of a new tab of user-space traces.
+const OF_USER_SPACE: [&[&str]; 2] = [
+    &["events", "threads", "histogram"],
+    &["statistics", "control-flow", "resources", "interrupts", "disks"],
+];
 
 /// The least width of charts to which the user can move the divider, in columns.
 const LEAST_CHART: u16 = 10;
@@ -35,7 +44,12 @@ impl TabPage {
     /// Creates a tab with one viewer of each kind of this crate that is registered.
     pub(super) fn new(mut session: Session, kinds: &mut ViewerKinds) -> Self {
         let mut viewers = Vec::new();
-        for (names, is_shown) in [(&VISIBLE[..], true), (&HIDDEN, false)] {
+        let mut traces = session.traceset().traces().iter();
+        let [shown, hidden] = match traces.any(|trace| KernelState::follows(trace)) {
+            true => OF_KERNEL,
+            false => OF_USER_SPACE,
+        };
+        for (names, is_shown) in [(shown, true), (hidden, false)] {
             for name in names {
                 if let Ok(mut instance) = kinds.open(name, &mut session) {
                     instance.is_shown = is_shown;
@@ -241,6 +255,14 @@ impl TabPage {
         let focused = self.visible().filter(|(at, _)| *at == self.focus);
         let others = self.visible().filter(|(at, _)| *at != self.focus);
         focused.chain(others).find_map(|(_, instance)| instance.viewer.message(&self.session))
+    }
+
+    /// Returns the line of a visible viewer about its selected row, preferably of the one with
+    /// the focus.
+    pub(super) fn detail(&self) -> Option<String> {
+        let focused = self.visible().filter(|(at, _)| *at == self.focus);
+        let others = self.visible().filter(|(at, _)| *at != self.focus);
+        focused.chain(others).find_map(|(_, instance)| instance.viewer.detail(&self.session))
     }
 
     /// Draws the headings and viewers.

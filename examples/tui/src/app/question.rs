@@ -51,6 +51,8 @@ pub(super) enum Subject {
     MoreTraces,
     /// The file to write the contents of a viewer to.
     Export,
+    /// The row of a viewer to find.
+    Row(InstanceId),
     /// The text of a new note.
     NewNote,
     /// The text of a note.
@@ -74,6 +76,7 @@ impl Subject {
             Subject::Trace => "open: ",
             Subject::MoreTraces => "add: ",
             Subject::Export => "write to: ",
+            Subject::Row(_) => "find TID, PID or name: ",
             Subject::NewNote => "note: ",
             Subject::Note(_) => "edit the note: ",
             Subject::OfViewer { title, .. } => title,
@@ -105,6 +108,7 @@ impl OpenQuestion {
             Subject::Time => Some("time"),
             Subject::Trace | Subject::MoreTraces => Some("trace"),
             Subject::Export => Some("export"),
+            Subject::Row(_) => Some("row"),
             Subject::NewNote | Subject::Note(_) => None,
             Subject::OfViewer { action, .. } => Some(action),
         }
@@ -195,6 +199,7 @@ impl App {
                 let added = self.add_traces(path_of(text));
                 added.map_err(|error| Fault::new(error.to_string()))?;
             }
+            Subject::Row(viewer) => self.find_row(viewer, text)?,
             Subject::NewNote => {
                 let note = page.session.new_note(text.trim());
                 let added = page.session.notes.add(note).map(|_| ());

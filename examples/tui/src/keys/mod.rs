@@ -25,6 +25,15 @@ pub enum Action {
     Help,
     /// Opens the filter of the tab for editing.
     EditFilter,
+    /// Asks for a TID, a PID or a part of a name, and selects a row that has it.
+    FindRow,
+    /// Selects the next or previous row that matches the last search.
+    FindNextRow {
+        /// `true` for the previous row.
+        back: bool,
+    },
+    /// Sorts the rows of a viewer in another order.
+    SortRows,
     /// Lists the event types, to show only some of them.
     PickTypes,
     /// Lists the CPUs, to show only some of them.
@@ -159,6 +168,10 @@ const LINES: &[Line] = &[
     more(KeyCode::End, Go(Last)),
     line(Char('n'), OfProcess { back: false }, "n N", "next event of process"),
     more(Char('N'), OfProcess { back: true }),
+    line(Char('F'), FindRow, "F ; , R", "find rows; sort them"),
+    more(Char(';'), FindNextRow { back: false }),
+    more(Char(','), FindNextRow { back: true }),
+    more(Char('R'), SortRows),
     line(KeyCode::Left, Scroll(-0.1), "← → h l a d", "window by a tenth"),
     more(Char('h'), Scroll(-0.1)),
     more(Char('a'), Scroll(-0.1)),
@@ -257,6 +270,9 @@ impl Action {
             | Select
             | ZoomToSelection
             | MoveDivider(_)
+            | FindRow
+            | FindNextRow { .. }
+            | SortRows
             | PickTypes
             | PickCpus
             | EditNote

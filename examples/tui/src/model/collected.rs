@@ -9,8 +9,15 @@ use lttv_requests::views::TimeWindow;
 use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, Start, SubmitError};
 use lttv_state::kernel::KernelState;
 
+use super::axis::Axis;
+
 /// A result that is collected from events, with the state after them.
 pub trait Collect: Default + 'static {
+    /// Takes note of the window and its columns, before the first event.
+    fn start(&mut self, axis: Axis) {
+        let _ = axis;
+    }
+
     /// Adds an event in the window.
     fn event(&mut self, kernel: &KernelState, call: &EventCall<'_, '_>);
 }
@@ -20,6 +27,7 @@ pub trait Collect: Default + 'static {
 pub struct Soon<C> {
     /// The result so far.
     pub found: C,
+    axis: Axis,
     window: TimeWindow,
     /// The time up to which the window has been read.
     reached: Timestamp,
@@ -59,17 +67,29 @@ impl<C: Collect> Collected<C> {
         kernel: Handle<KernelState>,
         window: TimeWindow,
     ) -> Result<(), SubmitError> {
-        if self.now.as_ref().is_some_and(|now| now.borrow().window == window) {
+        self.set_axis(scheduler, kernel, Axis::new(window, 1))
+    }
+
+    /// Starts collecting from the window of an axis, unless it is the current one.
+    ///
+    /// # Errors
+    ///
+    /// Never: the request contains no position.
+    pub fn set_axis(
+        &mut self,
+        scheduler: &mut Scheduler<'static>,
+        kernel: Handle<KernelState>,
+        axis: Axis,
+    ) -> Result<(), SubmitError> {
+        if self.now.as_ref().is_some_and(|now| now.borrow().axis == axis) {
             return Ok(());
         }
         scheduler.cancel_owner(self.owner);
-        let now = Soon {
-            found: C::default(),
-            window,
-            reached: window.start(),
-            is_complete: false,
-            mark: None,
-        };
+        let mut found = C::default();
+        found.start(axis);
+        let window = axis.window();
+        let now =
+            Soon { found, axis, window, reached: window.start(), is_complete: false, mark: None };
         self.now = Some(Rc::new(RefCell::new(now)));
         self.collect(scheduler, kernel)
     }

@@ -16,6 +16,7 @@ use lttv_requests::{EventsRequest, Owner, Scheduler, Start, SubmitError};
 use lttv_state::filter::KernelFilters;
 
 use super::conjunction::Conjunction;
+use super::thread_ids::ThreadIds;
 
 /// The visible contents of an event.
 #[derive(Debug, Clone)]
@@ -28,6 +29,10 @@ pub struct EventText {
     pub cpu: Option<u32>,
     /// The name of the event.
     pub name: String,
+    /// The id of the thread that caused it, if its contexts have it.
+    pub tid: Option<i64>,
+    /// The id of the process that caused it, if its contexts have it.
+    pub pid: Option<i64>,
     /// The fields as text.
     pub fields: String,
 }
@@ -96,8 +101,9 @@ impl EventList {
     pub fn new(owner: Owner, traces: &[std::sync::Arc<Trace>]) -> Self {
         let clock = ClockText::new(ClockStyle::Seconds, local_zone());
         let mut format = Lttv::new(traces, clock, false);
+        let mut ids = ThreadIds::default();
         EventList {
-            table: EventTable::new(owner, PAGE, move |call| describe(call, &mut format)),
+            table: EventTable::new(owner, PAGE, move |call| describe(call, &mut format, &mut ids)),
             owner,
             selected: None,
             edge: Edge::First,
@@ -384,7 +390,8 @@ impl EventList {
 }
 
 /// Returns the contents of an event.
-fn describe(call: &EventCall<'_, '_>, format: &mut Lttv) -> EventText {
+fn describe(call: &EventCall<'_, '_>, format: &mut Lttv, ids: &mut ThreadIds) -> EventText {
+    let thread = ids.of(call.trace.index(), &call.event);
     let mut fields = Text::default();
     format.fields(&call.event, &mut fields);
     EventText {
@@ -392,6 +399,8 @@ fn describe(call: &EventCall<'_, '_>, format: &mut Lttv) -> EventText {
         tracefile: call.tracefile.number().0,
         cpu: call.tracefile.tracefile().cpu(),
         name: call.event.event_type().name().to_owned(),
+        tid: thread.tid,
+        pid: thread.pid,
         fields: String::from_utf8_lossy(fields.as_bytes()).into_owned(),
     }
 }

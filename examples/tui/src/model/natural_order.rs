@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// Compares texts, with the numbers in them as numbers. Texts that start with a number come
 /// first.
-pub(super) fn compare(mut a: &str, mut b: &str) -> Ordering {
+pub(crate) fn compare(mut a: &str, mut b: &str) -> Ordering {
     loop {
         let (a_digits, a_rest) = split_at_end(a, |c| c.is_ascii_digit());
         let (b_digits, b_rest) = split_at_end(b, |c| c.is_ascii_digit());

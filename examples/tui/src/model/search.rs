@@ -1,4 +1,4 @@
-//! Search for the next or previous event of a process.
+//! Search for the next or previous event of a process or thread.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,6 +7,18 @@ use lttv_context::{EventCall, Handle, TracesetPosition};
 use lttv_requests::views::{EventTable, ProcessKey};
 use lttv_requests::{EventsRequest, Owner, Scheduler, SubmitError, Urgency};
 use lttv_state::kernel::KernelState;
+
+use super::thread_ids::ThreadIds;
+use super::threads::ThreadKey;
+
+/// The process or thread whose events are searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// A process of a kernel trace: the events that it caused, and those about it.
+    Process(ProcessKey),
+    /// A thread of a user-space trace.
+    Thread(ThreadKey),
+}
 
 /// A search, which makes progress whenever requests are served.
 #[derive(Debug)]
@@ -42,7 +54,7 @@ pub enum Outcome {
 }
 
 impl Search {
-    /// Starts a search for the first event of a process after a position.
+    /// Starts a search for the first event of a target after a position.
     ///
     /// # Errors
     ///
@@ -50,7 +62,7 @@ impl Search {
     pub fn forward(
         scheduler: &mut Scheduler<'static>,
         kernel: Handle<KernelState>,
-        process: ProcessKey,
+        target: Target,
         from: &TracesetPosition,
     ) -> Result<Self, SubmitError> {
         let (owner, found) = (Owner::unique(), Rc::new(RefCell::new(Next::default())));
@@ -59,7 +71,7 @@ impl Search {
         let here = from.clone();
         let request = EventsRequest::new(owner).urgency(Urgency::HIGH).starting_at(from);
         let request = request
-            .filter(move |call: &EventCall<'_, '_>| is_of(call, kernel, process))
+            .filter(is_of(kernel, target))
             .on_every_event(move |call, control| {
                 let position = call.position();
                 if position != here {
@@ -72,7 +84,7 @@ impl Search {
         Ok(Search { owner, found: Found::Next(found) })
     }
 
-    /// Starts a search for the last event of a process before a position.
+    /// Starts a search for the last event of a target before a position.
     ///
     /// # Errors
     ///
@@ -80,12 +92,12 @@ impl Search {
     pub fn backward(
         scheduler: &mut Scheduler<'static>,
         kernel: Handle<KernelState>,
-        process: ProcessKey,
+        target: Target,
         to: &TracesetPosition,
     ) -> Result<Self, SubmitError> {
         let owner = Owner::unique();
         let table = EventTable::new(owner, 1, |_| ());
-        table.set_filter(move |call: &EventCall<'_, '_>| is_of(call, kernel, process));
+        table.set_filter(is_of(kernel, target));
         scheduler.submit(table.show_before(to))?;
         Ok(Search { owner, found: Found::Previous(table) })
     }
@@ -117,8 +129,23 @@ impl Search {
     }
 }
 
+/// Returns the filter of the events of a target.
+fn is_of(
+    kernel: Handle<KernelState>,
+    target: Target,
+) -> impl FnMut(&EventCall<'_, '_>) -> bool + 'static {
+    let mut ids = ThreadIds::default();
+    move |call: &EventCall<'_, '_>| match target {
+        Target::Process(process) => is_of_process(call, kernel, process),
+        Target::Thread(thread) => {
+            let trace = call.trace.index();
+            trace == thread.trace && ids.of(trace, &call.event).tid == thread.vtid
+        }
+    }
+}
+
 /// Returns `true` if a process caused the event or is its target.
-fn is_of(call: &EventCall<'_, '_>, kernel: Handle<KernelState>, of: ProcessKey) -> bool {
+fn is_of_process(call: &EventCall<'_, '_>, kernel: Handle<KernelState>, of: ProcessKey) -> bool {
     if call.trace.index() != of.trace {
         return false;
     }

@@ -15,6 +15,8 @@ pub struct Ran {
     pub serial: Serial,
     /// Its thread id, if known.
     pub tid: Option<Tid>,
+    /// The id of its thread group, if known.
+    pub pid: Option<Tid>,
 }
 
 /// The greatest number of answers in memory.
@@ -88,7 +90,10 @@ impl WhoRan {
             }
             let kernel = call.extensions.get(kernel);
             let running = kernel.and_then(|kernel| kernel.running_at(call));
-            let ran = running.map(|process| Ran { serial: process.serial(), tid: process.tid() });
+            let ran = running.map(|process| {
+                let (serial, tid, pid) = (process.serial(), process.tid(), process.pid());
+                Ran { serial, tid, pid }
+            });
             let mut known = known.borrow_mut();
             let at = known.partition_point(|(other, _)| other < position);
             known.insert(at, (position.clone(), ran));

@@ -25,6 +25,7 @@ use crate::model::axis::Axis;
 use crate::model::event_export::EventExport;
 use crate::model::event_list::Servers;
 use crate::model::search::Search;
+use crate::model::threads::ThreadKey;
 
 mod export;
 mod go_to;
@@ -59,6 +60,8 @@ pub struct Session {
     pub filters: Option<Rc<KernelFilters>>,
     /// The selected process and its label.
     pub process: Option<(ProcessKey, String)>,
+    /// The selected thread of a user-space trace and its label.
+    pub thread: Option<(ThreadKey, String)>,
     /// The selected time range.
     pub selection: Option<TimeWindow>,
     /// The time at which the user started to select a range by keys, which ends at the current

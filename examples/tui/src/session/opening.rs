@@ -115,6 +115,7 @@ impl Session {
             kernel,
             filters: None,
             process: None,
+            thread: None,
             selection: None,
             selecting_from: None,
             mark: None,

@@ -1,10 +1,10 @@
-//! The search for the next or previous event of the selected process.
+//! The search for the next or previous event of the selected process or thread.
 
 use lttv_context::TracesetPosition;
 use lttv_requests::SubmitError;
 
 use super::Session;
-use crate::model::search::{Outcome, Search};
+use crate::model::search::{Outcome, Search, Target};
 
 impl Session {
     /// Returns the current position, or the position of the current time.
@@ -18,13 +18,15 @@ impl Session {
         context.position()
     }
 
-    /// Starts a search for the next or previous event of the selected process.
+    /// Starts a search for the next or previous event of the selected process or thread.
     ///
     /// # Errors
     ///
     /// Never while the traceset stays the same.
     pub fn search(&mut self, back: bool) -> Result<(), SubmitError> {
-        let Some((process, name)) = self.process.clone() else {
+        let process = self.process.clone().map(|(key, name)| (Target::Process(key), name));
+        let thread = || self.thread.clone().map(|(key, name)| (Target::Thread(key), name));
+        let Some((target, name)) = process.or_else(thread) else {
             self.message = Some("select a process in the control flow first".to_owned());
             return Ok(());
         };
@@ -33,8 +35,8 @@ impl Session {
         let place = self.place();
         let (scheduler, kernel) = (&mut self.scheduler, self.kernel);
         self.search = Some(match back {
-            false => Search::forward(scheduler, kernel, process, &place)?,
-            true => Search::backward(scheduler, kernel, process, &place)?,
+            false => Search::forward(scheduler, kernel, target, &place)?,
+            true => Search::backward(scheduler, kernel, target, &place)?,
         });
         let which = if back { "previous" } else { "next" };
         self.message = Some(format!("searching for the {which} event of {name} … (Esc stops)"));

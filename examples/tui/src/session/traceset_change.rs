@@ -11,6 +11,7 @@ use lttv_context::{Bounds, EventCall, Subscription, Traceset, TracesetContext, T
 use lttv_hooks::Flow;
 use lttv_requests::views::ProcessKey;
 
+use crate::model::threads::ThreadKey;
 use crate::session::{OpenError, Session};
 use crate::viewer::Fault;
 
@@ -175,6 +176,9 @@ impl Session {
         let change = TracesetChange { before, after };
         self.process =
             self.process.take().and_then(|(key, name)| Some((change.process(key)?, name)));
+        self.thread = self.thread.take().and_then(|(key, name)| {
+            Some((ThreadKey { trace: change.trace(key.trace)?, ..key }, name))
+        });
         let position = self.tab.position().map(|position| change.position(position));
         self.tab.set_traceset(change.after.revision(), Some(self.span()));
         if let Some(position) = position {

@@ -1,16 +1,24 @@
 //! The control flow viewer: a row for each process.
 
-use ltt_read::TraceIndex;
 use lttv_examples::paint::Paint;
 use lttv_examples::table::{Cell, Kind, Table};
 use lttv_requests::SubmitError;
-use lttv_requests::views::{ProcessKey, ProcessLabel};
+use lttv_requests::views::ProcessKey;
 use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
 
-use super::{Scroll, canvas, chart_spot, marker, put, split, state_cells, states, strip};
+use super::needs::{Need, needs};
+use super::{
+    INACTIVE, Scroll, canvas, chart_spot, marker, order_of, put, split, state_cells, state_words,
+    states, strip,
+};
 use crate::keys::{Key, Move};
 use crate::model::picture::Picture;
+use crate::model::process_rows::{ProcessRow, ProcessRows};
+use crate::model::row_order::RowOrder;
+use crate::model::row_search::{Found, RowQuery, Step};
+use crate::model::state_at::StateAt;
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
 use crate::viewer::{
@@ -21,107 +29,44 @@ use crate::viewer::{
 #[derive(Debug)]
 pub struct ControlFlowView {
     picture: Picture<ProcessKey>,
-    order: Vec<Row>,
+    rows: ProcessRows,
     scroll: Scroll,
-    shows_inactive: bool,
-    is_tree: bool,
-    /// The number of rows without activity that are hidden.
-    hidden: usize,
+    state: StateAt,
 }
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
     let inactive = "rows without activity";
-    let tree = "sort by pid, or tree";
     ViewerKind::new("control-flow", "Control flow", |setup| Box::new(ControlFlowView::new(setup)))
         .summary("the states of each process over time")
-        .action(ViewerAction::new("inactive", inactive, [Key::char('A')]))
-        .action(ViewerAction::new("tree", tree, [Key::char('S')]))
-}
-
-/// A visible row: its index in the chart, and its depth in the tree of processes.
-#[derive(Debug, Clone, Copy)]
-struct Row {
-    at: usize,
-    key: ProcessKey,
-    depth: usize,
+        .action(ViewerAction::new("inactive", inactive, [INACTIVE]))
+        .action(ViewerAction::new("state", "state in words", [Key::new(KeyCode::Enter)]))
 }
 
 impl ControlFlowView {
     fn new(setup: &mut Setup<'_>) -> Self {
         ControlFlowView {
             picture: Picture::new(setup.owner()),
-            order: Vec::new(),
+            rows: ProcessRows::default(),
             scroll: Scroll::default(),
-            shows_inactive: false,
-            is_tree: false,
-            hidden: 0,
+            state: StateAt::new(setup.owner()),
         }
     }
 
-    /// Sorts rows in LTTV's order, or as a tree with children below their parents.
-    fn sort(&mut self) {
-        self.order.clear();
-        self.hidden = 0;
-        let Some(chart) = self.picture.chart() else { return };
-        let (timeline, labels) = (chart.timeline(), chart.labels());
-        let rows = timeline.rows();
-        // Idle processes are visible as idle CPUs among the resources.
-        let is_shown =
-            |at: &usize| self.shows_inactive || rows[*at].is_active() && labels[*at].tid != Some(0);
-        let order = chart.order().into_iter().filter(is_shown);
-        let order: Vec<_> = order.map(|at| Row { at, key: *rows[at].key(), depth: 0 }).collect();
-        self.hidden = rows.len() - order.len();
-        self.order = if self.is_tree { tree(&labels, &order) } else { order };
+    /// Returns the selected process, and its label.
+    fn select(&self, row: Option<ProcessRow>) -> Option<(ProcessKey, String)> {
+        let labels = self.picture.chart()?.labels();
+        let of = labels.get(row?.at)?;
+        Some((row?.key, format!("{} ({})", of.title(), number(of.tid))))
     }
-}
-
-/// Returns the rows sorted as a tree, with children below their parents.
-fn tree(labels: &[ProcessLabel], order: &[Row]) -> Vec<Row> {
-    let id = |row: &Row| (row.key.trace, labels[row.at].tid);
-    let parent = |row: &Row| (row.key.trace, labels[row.at].parent);
-    let is_idle = |of: (TraceIndex, Option<i32>)| of.1.is_none_or(|tid| tid == 0);
-    let known: std::collections::HashSet<_> = order.iter().map(id).collect();
-    let mut children: std::collections::HashMap<_, Vec<Row>> = Default::default();
-    let mut todo = Vec::new();
-    for row in order {
-        let of = parent(row);
-        // A thread is below its process.
-        let pid = labels[row.at].pid.filter(|pid| Some(*pid) != labels[row.at].tid);
-        let above = match pid.map(|pid| (row.key.trace, Some(pid))) {
-            Some(process) if known.contains(&process) => Some(process),
-            _ => Some(of).filter(|of| !is_idle(*of) && known.contains(of) && *of != id(row)),
-        };
-        match above {
-            Some(above) => children.entry(above).or_default().push(*row),
-            None => todo.push(*row),
-        }
-    }
-    todo.reverse();
-    let mut sorted = Vec::new();
-    let mut seen = vec![false; labels.len()];
-    while let Some(row) = todo.pop() {
-        if std::mem::replace(&mut seen[row.at], true) {
-            continue;
-        }
-        sorted.push(row);
-        if is_idle(id(&row)) {
-            continue;
-        }
-        let below = children.remove(&id(&row)).unwrap_or_default();
-        todo.extend(below.into_iter().rev().map(|below| Row { depth: row.depth + 1, ..below }));
-    }
-    // Damaged traces may contain cycles of parents.
-    sorted.extend(order.iter().filter(|row| !seen[row.at]).copied());
-    sorted
 }
 
 /// The columns left of the chart: heading, width, and the least width of the label area at
 /// which the column is visible.
 const COLUMNS: [(&str, u16, u16); 9] = [
-    ("PROCESS", 16, 1),
-    ("PID", 7, 24),
-    ("TGID", 7, 42),
+    ("COMMAND", 16, 1),
+    ("TID", 7, 24),
+    ("PID", 7, 42),
     ("PPID", 7, 50),
     ("CPU", 3, 28),
     ("BRAND", 10, 90),
@@ -142,23 +87,28 @@ impl Viewer for ControlFlowView {
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let (kernel, axis) = (session.kernel, session.axis());
         self.picture.set_axis(&mut session.scheduler, kernel, axis)?;
-        self.sort();
-        if let Some((process, _)) = session.process
-            && let Some(at) = self.order.iter().position(|row| row.key == process)
-        {
+        if let Some(chart) = self.picture.chart() {
+            self.rows.update(chart);
+        }
+        let selected = session.process.as_ref().map(|(process, _)| *process);
+        let rows = self.rows.shown();
+        if let Some(at) = rows.iter().position(|row| Some(row.key) == selected) {
             self.scroll.selected = at;
         }
-        self.scroll.fit(self.order.len(), area.height.saturating_sub(1));
-        Ok(())
+        self.scroll.fit(rows.len(), area.height.saturating_sub(1));
+        let place = selected.map(|process| (process, session.tab.time()));
+        self.state.ask(&mut session.scheduler, session.kernel, place)
     }
 
     fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        self.state.clear();
         self.picture.resume(&mut session.scheduler, session.kernel)
     }
 
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
         self.picture.clear();
-        self.order.clear();
+        self.rows.clear();
+        self.state.clear();
     }
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
@@ -174,7 +124,7 @@ impl Viewer for ControlFlowView {
         super::status::legend(&Paint::OF_PROCESSES, look, chart, buffer);
         let Some(drawn) = self.picture.chart() else { return };
         let labels = drawn.labels();
-        let shown = self.order.iter().enumerate().skip(self.scroll.top);
+        let shown = self.rows.shown().iter().enumerate().skip(self.scroll.top);
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
             let Some(of) = labels.get(row.at) else { continue };
             let is_selected = session.process.as_ref().is_some_and(|(key, _)| *key == row.key);
@@ -213,42 +163,59 @@ impl Viewer for ControlFlowView {
 
     fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
         let line = at.y.checked_sub(area.y + 1);
-        let row = line.and_then(|line| self.scroll.row(line, self.order.len()));
+        let row = line.and_then(|line| self.scroll.row(line, self.rows.shown().len()));
         chart_spot(session, area, at).in_row(row)
     }
 
     fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
-        self.scroll.go(to, self.order.len());
+        self.scroll.go(to, self.rows.shown().len());
         if let Move::View { .. } = to {
             return Ok(true);
         }
-        let row = self.order.get(self.scroll.selected).copied();
-        let labels = self.picture.chart().map(|chart| chart.labels());
-        session.process = row.and_then(|row| {
-            let of = labels.as_ref()?.get(row.at)?;
-            Some((row.key, format!("{} ({})", of.title(), number(of.tid))))
-        });
+        session.process = self.select(self.rows.shown().get(self.scroll.selected).copied());
         Ok(true)
     }
 
-    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+    fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
         match action {
-            "inactive" => self.shows_inactive = !self.shows_inactive,
-            "tree" => self.is_tree = !self.is_tree,
+            "inactive" => self.rows.show_inactive(!self.rows.shows_inactive()),
+            "state" => match state_words::popup(&self.state, session) {
+                Some(popup) => return Ok(Reply::Show(popup)),
+                None => session.message = Some("no state of a selected process here".to_owned()),
+            },
             _ => {}
         }
         Ok(Reply::Done)
     }
 
+    fn has_named_rows(&self) -> bool {
+        true
+    }
+
+    fn find_row(&mut self, query: &RowQuery, step: Step, session: &mut Session) -> Option<Found> {
+        let labels = self.picture.chart()?.labels();
+        let shown = self.rows.shown().get(self.scroll.selected).map(|row| row.key);
+        let from = session.process.as_ref().map(|(process, _)| *process).or(shown);
+        let (row, found) = self.rows.find(&labels, query, from, step)?;
+        session.process = self.select(Some(row));
+        Some(found)
+    }
+
+    fn sort_rows(&mut self) {
+        self.rows.set_order(self.rows.order().next_of(&RowOrder::OF_PROCESSES));
+    }
+
     fn settings(&self) -> Vec<(&'static str, String)> {
-        let settings = [("inactive", self.shows_inactive), ("tree", self.is_tree)];
-        settings.map(|(name, is_on)| (name, is_on.to_string())).into()
+        let order = ("order", self.rows.order().name().to_owned());
+        vec![("inactive", self.rows.shows_inactive().to_string()), order]
     }
 
     fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
         match name {
-            "inactive" => self.shows_inactive = switch(value)?,
-            "tree" => self.is_tree = switch(value)?,
+            "inactive" => self.rows.show_inactive(switch(value)?),
+            "order" => self.rows.set_order(order_of(value)?),
+            // A setting of former versions.
+            "tree" if switch(value)? => self.rows.set_order(RowOrder::Tree),
             _ => {}
         }
         Ok(())
@@ -256,7 +223,7 @@ impl Viewer for ControlFlowView {
 
     fn selected_text(&self, _: &Session) -> Option<String> {
         let labels = self.picture.chart()?.labels();
-        let of = labels.get(self.order.get(self.scroll.selected)?.at)?;
+        let of = labels.get(self.rows.shown().get(self.scroll.selected)?.at)?;
         let (tid, pid, parent) = (number(of.tid), number(of.pid), number(of.parent));
         Some(format!("{}  TID {tid}  PID {pid}  parent {parent}", of.title()))
     }
@@ -272,7 +239,7 @@ impl Viewer for ControlFlowView {
         let Some(chart) = self.picture.chart() else { return Contents::Table(table) };
         let (timeline, labels) = (chart.timeline(), chart.labels());
         let integer = |id: Option<i32>| id.map_or(Cell::Empty, |id| Cell::from(i64::from(id)));
-        for row in &self.order {
+        for row in self.rows.shown() {
             let (Some(of), Some(line)) = (labels.get(row.at), timeline.rows().get(row.at)) else {
                 continue;
             };
@@ -285,13 +252,25 @@ impl Viewer for ControlFlowView {
         Contents::Table(table)
     }
 
-    fn note(&self, _: &Session) -> String {
-        let sorted = if self.is_tree { "tree" } else { "by pid" };
-        let hidden = match self.hidden {
+    fn note(&self, session: &Session) -> String {
+        if let Some(needs) = needs(session, Need::Processes) {
+            return needs;
+        }
+        let hidden = match self.rows.hidden() {
             0 => String::new(),
-            hidden => format!(", {hidden} idle hidden"),
+            hidden => format!(", {hidden} that did not run are hidden ({INACTIVE})"),
         };
-        format!("{} processes, {sorted}{hidden}", self.order.len())
+        let order = match self.rows.order() {
+            RowOrder::Number => "by TID",
+            other => other.title(),
+        };
+        let number = self.rows.shown().len();
+        let noun = if number == 1 { "process" } else { "processes" };
+        format!("{number} {noun} {order}{hidden}")
+    }
+
+    fn detail(&self, session: &Session) -> Option<String> {
+        state_words::line(&self.state, session)
     }
 
     fn progress(&self) -> f64 {

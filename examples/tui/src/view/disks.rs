@@ -4,13 +4,17 @@ use lttv_requests::SubmitError;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::table::{Column, Table};
+use super::needs::{Need, needs};
+use super::order_of;
+use super::table::{Column, Table, TableRow};
 use crate::keys::Move;
 use crate::model::collected::Collected;
 use crate::model::disks::Disks;
+use crate::model::row_order::RowOrder;
+use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Contents, Pane, Setup, Spot, Viewer, ViewerKind};
+use crate::viewer::{Contents, Fault, Pane, Setup, Spot, Viewer, ViewerKind};
 
 /// The bytes and requests of each block device in the time window.
 #[derive(Debug)]
@@ -52,10 +56,11 @@ impl Viewer for DisksView {
         self.found.set_window(&mut session.scheduler, kernel, window)?;
         if let Some(now) = self.found.now() {
             let seconds = now.time() as f64 / 1e9;
-            self.table.fill(now.found.all().map(|((_, number), disk)| {
+            self.table.fill(now.found.all().map(|((trace, number), disk)| {
                 let rate = |bytes: u64| format!("{:.0}", bytes as f64 / seconds);
-                vec![
-                    format!("{} ({number})", disk.name),
+                let name = format!("{} ({number})", disk.name);
+                let cells = vec![
+                    name.clone(),
                     disk.read.1.to_string(),
                     rate(disk.read.1),
                     disk.read.0.to_string(),
@@ -63,7 +68,9 @@ impl Viewer for DisksView {
                     rate(disk.written.1),
                     disk.written.0.to_string(),
                     disk.others.to_string(),
-                ]
+                ];
+                let busy = disk.read.1.saturating_add(disk.written.1);
+                TableRow { cells, name, ids: vec![], busy, identity: vec![trace.0 as u64] }
             }));
         }
         self.table.fit(area);
@@ -99,9 +106,35 @@ impl Viewer for DisksView {
         Contents::Table(self.table.contents("disks", &COLUMNS))
     }
 
-    fn note(&self, _: &Session) -> String {
+    fn has_named_rows(&self) -> bool {
+        true
+    }
+
+    fn find_row(&mut self, query: &RowQuery, step: Step, _: &mut Session) -> Option<Found> {
+        self.table.find(query, step)
+    }
+
+    fn sort_rows(&mut self) {
+        self.table.set_order(self.table.order().next_of(&RowOrder::OF_TABLES));
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![("order", self.table.order().name().to_owned())]
+    }
+
+    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
+        if name == "order" {
+            self.table.set_order(order_of(value)?);
+        }
+        Ok(())
+    }
+
+    fn note(&self, session: &Session) -> String {
         let none = "no request to a block device was completed in the window";
-        if self.table.is_empty() { none.to_owned() } else { String::new() }
+        needs(session, Need::Disks).unwrap_or_else(|| match self.table.is_empty() {
+            true => none.to_owned(),
+            false => self.table.order().title().to_owned(),
+        })
     }
 
     fn progress(&self) -> f64 {

@@ -6,14 +6,18 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
 
-use super::table::{Column, Table};
+use super::needs::{Need, needs};
+use super::order_of;
+use super::table::{Column, Table, TableRow};
 use crate::keys::{Key, Move};
 use crate::model::collected::Collected;
 use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
+use crate::model::row_order::RowOrder;
+use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::Session;
 use crate::time_text::length;
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Contents, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 /// The numbers and durations of interrupts in the time window.
 #[derive(Debug)]
@@ -54,13 +58,14 @@ const COLUMNS: [Column; 12] = [
     ("DEV Hz", 8),
 ];
 
-/// Returns the texts of a row; `time` is the time span in ns.
-fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> Vec<String> {
+/// Returns a row; `time` is the time span in ns.
+fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> TableRow {
     let kind = key.kind.label().to_uppercase();
     let ns = |ns: f64| length(ns.round() as u64);
     let durations = &of.durations;
-    vec![
-        format!("{kind} {} {}", key.number, of.name),
+    let name = format!("{kind} {} {}", key.number, of.name);
+    let cells = vec![
+        name.clone(),
         key.cpu.to_string(),
         durations.count().to_string(),
         format!("{:.1}", durations.frequency(time)),
@@ -72,7 +77,14 @@ fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> Vec<String> {
         ns(of.periods.mean()),
         ns(of.periods.deviation()),
         format!("{:.1}", of.frequencies.deviation() / 1e3),
-    ]
+    ];
+    TableRow {
+        cells,
+        name,
+        ids: vec![key.number.into()],
+        busy: durations.total(),
+        identity: vec![key.trace.0 as u64, key.cpu.into()],
+    }
 }
 
 impl Viewer for InterruptsView {
@@ -117,7 +129,7 @@ impl Viewer for InterruptsView {
 
     fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
         if action == "longest"
-            && let Some(begin) = self.longest.get(self.table.selected())
+            && let Some(begin) = self.table.selected().and_then(|at| self.longest.get(at))
         {
             session.tab.set_time(*begin, None);
         }
@@ -132,8 +144,34 @@ impl Viewer for InterruptsView {
         Contents::Table(self.table.contents("interrupts", &COLUMNS))
     }
 
-    fn note(&self, _: &Session) -> String {
-        "handlers that ended in the window; Enter goes to the longest".to_owned()
+    fn has_named_rows(&self) -> bool {
+        true
+    }
+
+    fn find_row(&mut self, query: &RowQuery, step: Step, _: &mut Session) -> Option<Found> {
+        self.table.find(query, step)
+    }
+
+    fn sort_rows(&mut self) {
+        self.table.set_order(self.table.order().next_of(&RowOrder::OF_TABLES));
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![("order", self.table.order().name().to_owned())]
+    }
+
+    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
+        if name == "order" {
+            self.table.set_order(order_of(value)?);
+        }
+        Ok(())
+    }
+
+    fn note(&self, session: &Session) -> String {
+        needs(session, Need::Interrupts).unwrap_or_else(|| {
+            let order = self.table.order().title();
+            format!("handlers that ended in the window, {order}; Enter goes to the longest")
+        })
     }
 
     fn progress(&self) -> f64 {

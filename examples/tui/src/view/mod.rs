@@ -4,11 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::keys::Move;
+use crate::keys::{Key, Move};
 use crate::look::Look;
 use crate::model::cells::Cell;
+use crate::model::row_order::RowOrder;
 use crate::session::Session;
-use crate::viewer::{Spot, ViewerKind};
+use crate::viewer::{Fault, Spot, ViewerKind};
 use lttv_examples::escape;
 use lttv_examples::table::{Cell as TableCell, Kind, Table};
 use lttv_requests::views::Segment;
@@ -20,15 +21,26 @@ pub mod event_list;
 pub mod help;
 pub mod histogram;
 pub mod interrupts;
+mod needs;
 mod note_marks;
 pub mod pick_list;
 pub mod resources;
+mod state_words;
 pub mod statistics;
 pub mod status;
 pub mod svg;
 pub mod table;
 pub mod text;
+pub mod threads;
 pub mod time_bar;
+
+/// The key that shows or hides rows without activity.
+const INACTIVE: Key = Key::char('A');
+
+/// Returns the order that a layout names.
+fn order_of(name: &str) -> Result<RowOrder, Fault> {
+    RowOrder::of_name(name).ok_or_else(|| Fault::new(format!("there is no order `{name}`")))
+}
 
 /// Returns the kinds of viewers of this crate, in the order in which a tab shows them.
 pub fn kinds() -> Vec<ViewerKind> {
@@ -40,6 +52,7 @@ pub fn kinds() -> Vec<ViewerKind> {
         statistics::kind(),
         interrupts::kind(),
         disks::kind(),
+        threads::kind(),
     ]
 }
 

@@ -1,5 +1,8 @@
 //! The resources viewer: a row for each CPU, interrupt and block device.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
 use lttv_examples::paint::Paint;
 use lttv_examples::table::{Cell, Kind, Table};
 use lttv_requests::SubmitError;
@@ -7,9 +10,16 @@ use lttv_requests::views::{Resource, ResourceKey};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::{Scroll, canvas, chart_spot, marker, put, split, state_cells, states, status, strip};
-use crate::keys::{Key, Move};
+use super::needs::{Need, needs};
+use super::{
+    INACTIVE, Scroll, canvas, chart_spot, marker, order_of, put, split, state_cells, states,
+    status, strip,
+};
+use crate::keys::Move;
+use crate::model::natural_order;
 use crate::model::picture::Picture;
+use crate::model::row_order::RowOrder;
+use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
 use crate::viewer::{
@@ -20,11 +30,16 @@ use crate::viewer::{
 #[derive(Debug)]
 pub struct ResourcesView {
     picture: Picture<ResourceKey>,
-    /// The visible rows, as indices in the chart.
-    order: Vec<usize>,
+    /// All rows in order, as indices in the chart.
+    all: Vec<usize>,
+    /// The visible rows.
+    shown: Vec<usize>,
+    order: RowOrder,
     scroll: Scroll,
-    /// The number of rows without activity that are hidden.
-    hidden: usize,
+    /// The selected row, which stays selected when it moves.
+    selected: Option<ResourceKey>,
+    /// The rows without activity that the user has searched for.
+    revealed: HashSet<ResourceKey>,
     shows_inactive: bool,
 }
 
@@ -33,30 +48,69 @@ pub fn kind() -> ViewerKind {
     let inactive = "rows without activity";
     ViewerKind::new("resources", "Resources", |setup| Box::new(ResourcesView::new(setup)))
         .summary("the states of CPUs, interrupts and block devices over time")
-        .action(ViewerAction::new("inactive", inactive, [Key::char('A')]))
+        .action(ViewerAction::new("inactive", inactive, [INACTIVE]))
 }
 
 impl ResourcesView {
     fn new(setup: &mut Setup<'_>) -> Self {
         ResourcesView {
             picture: Picture::new(setup.owner()),
-            order: Vec::new(),
+            all: Vec::new(),
+            shown: Vec::new(),
+            order: RowOrder::Number,
             scroll: Scroll::default(),
-            hidden: 0,
+            selected: None,
+            revealed: HashSet::new(),
             shows_inactive: false,
         }
     }
 
     fn sort(&mut self) {
         let Some(chart) = self.picture.chart() else { return };
-        let timeline = chart.timeline();
+        let (timeline, labels) = (chart.timeline(), chart.labels());
         let rows = timeline.rows();
-        self.order = chart.order();
-        self.order.retain(|at| {
-            let is_cpu = matches!(rows[*at].key().resource, Resource::Cpu(_));
-            self.shows_inactive || is_cpu || rows[*at].is_active()
-        });
-        self.hidden = rows.len() - self.order.len();
+        let mut all = chart.order();
+        match self.order {
+            RowOrder::Number | RowOrder::Tree => {}
+            RowOrder::Name => {
+                all.sort_by(|a, b| natural_order::compare(name(&labels[*a]), name(&labels[*b])))
+            }
+            RowOrder::Busiest => all.sort_by_cached_key(|at| {
+                let time: u64 = rows[*at].segments().map(|segment| segment.active).sum();
+                Reverse(time)
+            }),
+        }
+        let is_shown = |at: &usize| {
+            let key = rows[*at].key();
+            let is_cpu = matches!(key.resource, Resource::Cpu(_));
+            self.shows_inactive || is_cpu || rows[*at].is_active() || self.revealed.contains(key)
+        };
+        self.shown = all.iter().copied().filter(is_shown).collect();
+        self.all = all;
+        let place = self.shown.iter().position(|at| Some(*rows[*at].key()) == self.selected);
+        if let Some(place) = place {
+            self.scroll.selected = place;
+        }
+    }
+
+    /// Returns the key of a row of the chart.
+    fn key(&self, at: Option<usize>) -> Option<ResourceKey> {
+        let timeline = self.picture.chart()?.timeline();
+        Some(*timeline.rows().get(at?)?.key())
+    }
+}
+
+/// Returns the name of a resource: the text in the brackets of its label.
+fn name(label: &str) -> &str {
+    let name = label.split_once('[').and_then(|(_, rest)| rest.strip_suffix(']'));
+    name.unwrap_or(label)
+}
+
+/// Returns the number by which a resource is found.
+fn number(resource: Resource) -> Option<i64> {
+    match resource {
+        Resource::Cpu(number) | Resource::Source(_, number) => Some(number.into()),
+        Resource::Block(_) => None,
     }
 }
 
@@ -69,7 +123,7 @@ impl Viewer for ResourcesView {
         let (kernel, axis) = (session.kernel, session.axis());
         self.picture.set_axis(&mut session.scheduler, kernel, axis)?;
         self.sort();
-        self.scroll.fit(self.order.len(), area.height.saturating_sub(1));
+        self.scroll.fit(self.shown.len(), area.height.saturating_sub(1));
         Ok(())
     }
 
@@ -79,7 +133,9 @@ impl Viewer for ResourcesView {
 
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
         self.picture.clear();
-        self.order.clear();
+        (self.all, self.shown) = Default::default();
+        self.selected = None;
+        self.revealed.clear();
     }
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
@@ -91,7 +147,7 @@ impl Viewer for ResourcesView {
         status::legend(&Paint::OF_RESOURCES, look, chart, buffer);
         let Some(drawn) = self.picture.chart() else { return };
         let (timeline, labels) = (drawn.timeline(), drawn.labels());
-        let shown = self.order.iter().enumerate().skip(self.scroll.top);
+        let shown = self.shown.iter().enumerate().skip(self.scroll.top);
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
             let (Some(of), Some(label)) = (timeline.rows().get(*row), labels.get(*row)) else {
                 continue;
@@ -110,34 +166,68 @@ impl Viewer for ResourcesView {
 
     fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
         let line = at.y.checked_sub(area.y + 1);
-        let row = line.and_then(|line| self.scroll.row(line, self.order.len()));
+        let row = line.and_then(|line| self.scroll.row(line, self.shown.len()));
         chart_spot(session, area, at).in_row(row)
     }
 
     fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
-        self.scroll.go(to, self.order.len());
+        self.scroll.go(to, self.shown.len());
+        if !matches!(to, Move::View { .. }) {
+            self.selected = self.key(self.shown.get(self.scroll.selected).copied());
+        }
         Ok(true)
     }
 
+    fn has_named_rows(&self) -> bool {
+        true
+    }
+
+    fn find_row(&mut self, query: &RowQuery, step: Step, _: &mut Session) -> Option<Found> {
+        let chart = self.picture.chart()?;
+        let (timeline, labels) = (chart.timeline(), chart.labels());
+        let rows = self.all.iter().map(|at| (timeline.rows()[*at].key(), &*labels[*at]));
+        let facts: Vec<_> = rows.map(|(key, label)| (number(key.resource), label)).collect();
+        let from =
+            self.selected.or_else(|| self.key(self.shown.get(self.scroll.selected).copied()));
+        let from = self.all.iter().position(|at| Some(*timeline.rows()[*at].key()) == from);
+        let step = if from.is_none() { Step::Here } else { step };
+        let facts = facts.iter().map(|(number, label)| (number.as_slice(), *label));
+        let found = query.find(facts, from.unwrap_or(0), step)?;
+        self.selected = self.key(self.all.get(found.row).copied());
+        self.revealed.extend(self.selected);
+        Some(found)
+    }
+
+    fn sort_rows(&mut self) {
+        self.selected = self.key(self.shown.get(self.scroll.selected).copied());
+        self.order = self.order.next_of(&RowOrder::OF_TABLES);
+    }
+
     fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
-        self.shows_inactive ^= action == "inactive";
+        if action == "inactive" {
+            self.shows_inactive = !self.shows_inactive;
+            self.revealed.clear();
+        }
         Ok(Reply::Done)
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
-        vec![("inactive", self.shows_inactive.to_string())]
+        let order = ("order", self.order.name().to_owned());
+        vec![("inactive", self.shows_inactive.to_string()), order]
     }
 
     fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
-        if name == "inactive" {
-            self.shows_inactive = switch(value)?;
+        match name {
+            "inactive" => self.shows_inactive = switch(value)?,
+            "order" => self.order = order_of(value)?,
+            _ => {}
         }
         Ok(())
     }
 
     fn selected_text(&self, _: &Session) -> Option<String> {
         let labels = self.picture.chart()?.labels();
-        labels.get(*self.order.get(self.scroll.selected)?).map(ToString::to_string)
+        labels.get(*self.shown.get(self.scroll.selected)?).map(ToString::to_string)
     }
 
     /// The states of the visible rows, as far as columns of the screen tell them apart.
@@ -146,7 +236,7 @@ impl Viewer for ResourcesView {
         let mut table = states(resource.column("resource", "RESOURCE", Kind::Text));
         let Some(chart) = self.picture.chart() else { return Contents::Table(table) };
         let (timeline, labels) = (chart.timeline(), chart.labels());
-        for row in &self.order {
+        for row in &self.shown {
             let (Some(of), Some(line)) = (labels.get(*row), timeline.rows().get(*row)) else {
                 continue;
             };
@@ -159,11 +249,15 @@ impl Viewer for ResourcesView {
         Contents::Table(table)
     }
 
-    fn note(&self, _: &Session) -> String {
-        match self.hidden {
-            0 => String::new(),
-            hidden => format!("{hidden} idle hidden"),
+    fn note(&self, session: &Session) -> String {
+        if let Some(needs) = needs(session, Need::Resources) {
+            return needs;
         }
+        let hidden = match self.all.len() - self.shown.len() {
+            0 => String::new(),
+            hidden => format!(", {hidden} idle hidden ({INACTIVE})"),
+        };
+        format!("{}{hidden}", self.order.title())
     }
 
     fn progress(&self) -> f64 {

@@ -14,13 +14,15 @@ use crate::time_text::{exact_length, length, seconds};
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
     let progress = session.background_progress();
-    let (process, filter) = (session.process.as_ref(), session.tab.filter());
+    let process = session.process.as_ref().map(|of| of.1.clone());
+    let process = process.or_else(|| session.thread.as_ref().map(|of| of.1.clone()));
+    let filter = session.tab.filter();
     // Each with a rank: parts of the greatest rank are omitted first.
     let mut parts = vec![
         (3, "window", format!("{} – {}", seconds(window.start()), seconds(window.end()))),
         (1, "width", length(window.width())),
         (0, "current", seconds(session.tab.time())),
-        (process.map_or(5, |_| 2), "process", process.map_or("-".into(), |of| of.1.clone())),
+        (process.as_ref().map_or(5, |_| 2), "process", process.unwrap_or_else(|| "-".to_owned())),
         match progress {
             1.0.. => (4, "background", "done".to_owned()),
             part => (2, "background", format!("{:.0} %", part * 100.0)),

@@ -67,6 +67,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::keys::Move;
 use crate::look::Look;
+use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
 use crate::view::text::popup::Popup;
@@ -149,6 +150,21 @@ pub trait Viewer: fmt::Debug {
         Ok(false)
     }
 
+    /// Returns `true` if the viewer has rows with names, which can be found and sorted.
+    fn has_named_rows(&self) -> bool {
+        false
+    }
+
+    /// Selects a row that matches what the user searches for, from the selected row on. A row
+    /// that is hidden becomes visible. `None` if no row matches.
+    fn find_row(&mut self, query: &RowQuery, step: Step, session: &mut Session) -> Option<Found> {
+        let _ = (query, step, session);
+        None
+    }
+
+    /// Sorts the rows in the next order.
+    fn sort_rows(&mut self) {}
+
     /// Performs an action of the viewer's kind, given its name.
     ///
     /// # Errors
@@ -205,6 +221,13 @@ pub trait Viewer: fmt::Debug {
 
     /// Returns a message for the last line of the screen.
     fn message(&self, session: &Session) -> Option<String> {
+        let _ = session;
+        None
+    }
+
+    /// Returns a line about the selected row at the current time, for the last line of the
+    /// screen while there is no message.
+    fn detail(&self, session: &Session) -> Option<String> {
         let _ = session;
         None
     }

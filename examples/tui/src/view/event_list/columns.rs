@@ -1,5 +1,7 @@
 //! The columns of the event list.
 
+use lttv_state::kernel::Tid;
+
 use crate::model::event_list::EventRow;
 use crate::model::time_format::TimeFormat;
 use crate::model::who_ran::Ran;
@@ -9,14 +11,15 @@ use crate::session::Session;
 pub(super) type Column = (&'static str, u16, u16);
 
 /// The columns, with times in seconds since the epoch.
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     ("TRACE", 8, 140),
     ("TRACEFILE", 12, 120),
     ("CPU", 3, 50),
     ("EVENT", 30, 1),
     ("TIME s", 10, 100),
     ("TIME ns", 9, 34),
-    ("PID", 7, 60),
+    ("TID", 7, 60),
+    ("PID", 7, 150),
     ("DESCRIPTION", 0, 70),
 ];
 
@@ -28,7 +31,7 @@ const TIMES: (usize, usize) = (4, 5);
 const BEFORE_TIME: u16 = 31;
 
 /// Returns the columns for a notation of times.
-pub(super) fn columns(format: TimeFormat) -> [Column; 8] {
+pub(super) fn columns(format: TimeFormat) -> [Column; 9] {
     let mut columns = COLUMNS;
     if format != TimeFormat::Epoch {
         columns[TIMES.0].2 = u16::MAX;
@@ -43,7 +46,7 @@ pub(super) fn cells(
     row: &EventRow,
     ran: Option<Option<Ran>>,
     time: Option<String>,
-) -> [String; 8] {
+) -> [String; 9] {
     let (context, of) = (session.scheduler.context().contexts(), &row.content);
     let tracefile = context.tracefiles().get(of.tracefile);
     let trace = session.traceset().traces().get(of.trace);
@@ -56,12 +59,21 @@ pub(super) fn cells(
         of.name.clone(),
         ns.div_euclid(1_000_000_000).to_string(),
         time.unwrap_or_else(|| format!("{:09}", ns.rem_euclid(1_000_000_000))),
-        match ran.map(|ran| ran.and_then(|ran| ran.tid)) {
-            None => "…".to_owned(),
-            Some(tid) => tid.map_or_else(|| "?".to_owned(), |tid| tid.to_string()),
-        },
+        id(ran, |ran| ran.tid, of.tid),
+        id(ran, |ran| ran.pid, of.pid),
         fields(&of.fields),
     ]
+}
+
+/// Returns an id of the process that was running at an event, or the one in the contexts of the
+/// event if the kernel's state does not tell.
+fn id(ran: Option<Option<Ran>>, of: impl Fn(Ran) -> Option<Tid>, context: Option<i64>) -> String {
+    let by_state = ran.flatten().and_then(of).map(i64::from);
+    match (by_state.or(context), ran) {
+        (Some(id), _) => id.to_string(),
+        (None, None) => "…".to_owned(),
+        (None, Some(_)) => "?".to_owned(),
+    }
 }
 
 /// Rearranges the fields of a line: first the payload, then the contexts, which vary less

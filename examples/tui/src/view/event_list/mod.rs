@@ -17,8 +17,9 @@ use super::{note_marks, put};
 use crate::keys::{Key, Move};
 use crate::model::event_detail::EventDetail;
 use crate::model::event_list::{EventList, EventRow};
+use crate::model::threads::ThreadKey;
 use crate::model::time_format::{TimeBase, TimeFormat};
-use crate::model::who_ran::{Ran, WhoRan};
+use crate::model::who_ran::WhoRan;
 use crate::session::Session;
 use crate::time_text::seconds;
 use crate::traceset_change::TracesetChange;
@@ -307,13 +308,17 @@ impl Viewer for EventListView {
                 });
             }
             "process" => {
-                let process = self.list.selected().and_then(|row| {
-                    let Ran { serial, tid } = self.who_ran.at(&row.position)??;
-                    let key = ProcessKey { trace: TraceIndex(row.content.trace), serial };
-                    Some((key, format!("pid {}", tid?)))
-                });
-                if process.is_some() {
-                    session.process = process;
+                let Some(row) = self.list.selected() else { return Ok(Reply::Done) };
+                let trace = TraceIndex(row.content.trace);
+                let ran = self.who_ran.at(&row.position).flatten();
+                let ran = ran.and_then(|ran| Some((ran.serial, ran.tid?)));
+                if let Some((serial, tid)) = ran {
+                    let key = ProcessKey { trace, serial };
+                    session.process = Some((key, format!("TID {tid}")));
+                } else if let Some(tid) = row.content.tid {
+                    let key = ThreadKey { trace, vtid: Some(tid) };
+                    session.thread = Some((key, format!("TID {tid}")));
+                    session.process = None;
                 }
             }
             "filter" => {
@@ -365,7 +370,7 @@ impl Viewer for EventListView {
         let (at, row) = (self.list.selected_at()?, self.list.selected()?);
         let time = self.time_of(session, &row, at).unwrap_or_else(|| seconds(row.time));
         let ran = self.who_ran.at(&row.position);
-        let [trace, tracefile, cpu, name, _, _, tid, fields] = cells(session, &row, ran, None);
+        let [trace, tracefile, cpu, name, _, _, tid, _, fields] = cells(session, &row, ran, None);
         Some(format!("{time} {trace}/{tracefile} cpu {cpu} tid {tid} {name}: {fields}"))
     }
 

@@ -7,8 +7,12 @@ use ratatui::layout::{Position, Rect};
 
 use self::tables::Subject;
 use self::tree::TreePane;
+use super::needs::{Need, needs};
+use super::order_of;
 use super::table::Table;
 use crate::keys::{Key, Move};
+use crate::model::row_order::RowOrder;
+use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::Session;
 use crate::traceset_change::TracesetChange;
 use crate::viewer::{Contents, Fault, Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
@@ -36,8 +40,11 @@ pub fn kind() -> ViewerKind {
         .action(ViewerAction::new("expand", "expand", [ENTER, Key::char(' ')]))
         .action(ViewerAction::new("expand-all", "expand all below", [Key::char('*')]))
         .action(ViewerAction::new("values", "tree or values", [Key::char('V')]))
-        .action(ViewerAction::new("part", "tree or tables", [Key::char('S')]))
+        .action(ViewerAction::new("part", "tree or tables", [PART]))
 }
+
+/// The key that shows another part.
+const PART: Key = Key::char('S');
 
 const ENTER: Key = Key::new(KeyCode::Enter);
 
@@ -57,6 +64,14 @@ impl Part {
         Part::Table(Subject::Cpus),
         Part::Table(Subject::Events),
     ];
+
+    /// Returns the order of its rows at first.
+    fn order(self) -> RowOrder {
+        match self {
+            Part::Table(Subject::Processes | Subject::Events) => RowOrder::Busiest,
+            Part::Tree | Part::Table(Subject::Cpus) => RowOrder::Number,
+        }
+    }
 
     fn name(self) -> &'static str {
         match self {
@@ -99,7 +114,8 @@ impl Viewer for StatisticsView {
     }
 
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
-        (self.tree, self.table) = Default::default();
+        self.tree = TreePane::default();
+        self.table = Table::new(self.table.order());
         self.seen = 0;
     }
 
@@ -131,7 +147,7 @@ impl Viewer for StatisticsView {
                 let at = Part::ALL.into_iter().position(|other| other == part).unwrap_or(0);
                 self.part = Part::ALL[(at + 1) % Part::ALL.len()];
                 self.seen = 0;
-                self.table = Table::default();
+                self.table = Table::new(self.part.order());
             }
             (action, Part::Tree) => self.tree.act(action),
             _ => {}
@@ -139,14 +155,34 @@ impl Viewer for StatisticsView {
         Ok(Reply::Done)
     }
 
+    fn has_named_rows(&self) -> bool {
+        self.part != Part::Tree
+    }
+
+    fn find_row(&mut self, query: &RowQuery, step: Step, _: &mut Session) -> Option<Found> {
+        self.table.find(query, step)
+    }
+
+    fn sort_rows(&mut self) {
+        self.table.set_order(self.table.order().next_of(&RowOrder::OF_TABLES));
+    }
+
     fn settings(&self) -> Vec<(&'static str, String)> {
-        vec![("part", self.part.name().to_owned())]
+        let order = ("order", self.table.order().name().to_owned());
+        let part = ("part", self.part.name().to_owned());
+        if self.has_named_rows() { vec![part, order] } else { vec![part] }
     }
 
     fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
-        if name == "part" {
-            let part = Part::ALL.into_iter().find(|part| part.name() == value);
-            self.part = part.ok_or_else(|| Fault::new(format!("there is no part `{value}`")))?;
+        match name {
+            "part" => {
+                let part = Part::ALL.into_iter().find(|part| part.name() == value);
+                self.part =
+                    part.ok_or_else(|| Fault::new(format!("there is no part `{value}`")))?;
+                self.table.set_order(self.part.order());
+            }
+            "order" => self.table.set_order(order_of(value)?),
+            _ => {}
         }
         Ok(())
     }
@@ -165,8 +201,20 @@ impl Viewer for StatisticsView {
         })
     }
 
-    fn note(&self, _: &Session) -> String {
-        format!("of the whole traceset: {} (S: other parts)", self.part.name())
+    fn note(&self, session: &Session) -> String {
+        let part = self.part.name();
+        let needs = match self.part {
+            Part::Table(Subject::Processes | Subject::Cpus) => needs(session, Need::CpuTimes),
+            Part::Tree | Part::Table(Subject::Events) => None,
+        };
+        if let Some(needs) = needs {
+            return format!("{part}: {needs} ({PART}: other parts)");
+        }
+        let order = match self.part {
+            Part::Tree => String::new(),
+            Part::Table(_) => format!(" {}", self.table.order().title()),
+        };
+        format!("of the whole traceset: {part}{order} ({PART}: other parts)")
     }
 
     fn progress(&self) -> f64 {
