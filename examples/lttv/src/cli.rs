@@ -10,6 +10,7 @@ use lttv_examples::commands::dump::DumpArgs;
 use lttv_examples::commands::man::ManArgs;
 use lttv_examples::commands::run::{self, RunArgs};
 use lttv_examples::settings::Place;
+use lttv_tui::program::TuiArgs;
 
 /// Read, analyse and show traces of Linux: LTTng, CTF, and LTTng 0.x
 #[derive(Debug, Parser)]
@@ -31,9 +32,9 @@ pub(crate) struct Cli {
 
 /// The subcommands, in the order of the help.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each run")]
 pub(crate) enum Command {
     Dump(DumpArgs),
+    Tui(TuiArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -47,14 +48,14 @@ const LONG_VERSION: &str = concat!(
 
 const AFTER_HELP: &str = "\
 Examples:
-  lttv dump TRACE -e 'event.name == sched_switch'
+  lttv dump TRACE -e sched_switch
   lttv help dump
 
 `lttv COMMAND --help` describes a command.";
 
 const AFTER_LONG_HELP: &str = "\
 Examples:
-  lttv dump TRACE -e 'event.name == sched_switch'
+  lttv dump TRACE -e sched_switch
   lttv help dump
 
 `lttv COMMAND --help` describes a command. TRACE is a directory that contains traces, at any depth.

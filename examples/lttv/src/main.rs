@@ -19,6 +19,7 @@ use cli::{Cli, Command, documented};
 use lttv_examples::commands::{completions, dump, man, run};
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
+use lttv_tui::program;
 
 fn main() -> ExitCode {
     report::main_with_status("lttv", |report| {
@@ -28,16 +29,18 @@ fn main() -> ExitCode {
             wrong => Usage::new(wrong).into(),
         })?;
         settings::install(settings);
-        dispatch(&cli.command, report).map(|()| None)
+        dispatch(&cli.command, report)
     })
 }
 
-/// Runs a subcommand.
-fn dispatch(command: &Command, report: &mut Report) -> Result<(), Box<dyn Error>> {
+/// Runs a subcommand. Returns an exit status of its own if it has one.
+fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
     match command {
+        Command::Tui(args) => return program::run(args, report),
         Command::Dump(args) => dump::run(args, report),
         Command::Run(args) => run::run(args, report),
         Command::Completions(args) => completions::run(args, documented()),
         Command::Man(args) => man::run(args, documented(), report),
-    }
+    }?;
+    Ok(None)
 }

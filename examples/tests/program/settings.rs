@@ -61,6 +61,23 @@ fn the_file_is_found_by_the_environment() {
     assert!(first(&[], &[("HOME", folder.path().as_os_str())]).contains(": 1795233416."));
 }
 
+/// Its keys are checked before there is a terminal.
+#[test]
+fn keys_of_the_terminal_program_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let tui = |config: &str| {
+        fs::write(&file, config).unwrap();
+        lttv(&["tui", KERNEL, "--config", file.to_str().unwrap()])
+    };
+    let wrong = tui("[keys]\n\nHyper-x = \"q\"");
+    assert_eq!(wrong.status, Some(2), "{wrong:?}");
+    assert!(wrong.stderr.contains("config.toml:3: keys: `Hyper-x` is no key"), "{}", wrong.stderr);
+    let sound = tui("[keys]\nF5 = \"Ctrl-L\"");
+    assert_eq!(sound.status, Some(1), "{sound:?}");
+    assert!(sound.stderr.contains("terminal"), "{}", sound.stderr);
+}
+
 #[test]
 fn faults_of_the_file_name_file_and_line() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use lttv_examples::bundled::bundled_trace;
 use lttv_examples::report::{Report, Usage};
+use lttv_examples::settings::{self, KeyBinding, Settings};
 use lttv_examples::text_dump::palette::Color;
-use lttv_examples::text_dump::zone::local_zone;
 use lttv_examples::time::{TimeArg, TimeRange};
 
 use crate::app::App;
+use crate::keys::Key;
 use crate::layout::LayoutFile;
 use crate::look::Look;
 use crate::prompt::{History, HistoryError};
@@ -21,8 +22,12 @@ use crate::session::Session;
 use crate::tab_notes::NotesPlace;
 use crate::terminal;
 
-/// The arguments of the program.
+/// Browse traces in a terminal: events, processes, resources, statistics
+///
+/// The key `?` shows all keys. If a signal ends the program, the terminal is restored, and the
+/// exit status is 128 plus the number of the signal.
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct TuiArgs {
     /// Directories of traces, which are shown together
     pub traces: Vec<PathBuf>,
@@ -48,9 +53,9 @@ pub struct TuiArgs {
     #[arg(long)]
     pub utc: bool,
 
-    /// Use of colours
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub color: Color,
+    /// Use of colours [default: auto, unless the configuration file says otherwise]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub color: Option<Color>,
 
     /// Use no colours, as --color=never
     #[arg(long)]
@@ -93,6 +98,11 @@ pub struct TuiArgs {
     pub export_notes: bool,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  lttv tui TRACE
+  lttv tui TRACE --timerange +1s..+1.5s -e 'comm == firefox'";
+
 /// Shows the viewers until the user quits. Returns the exit status if a signal ended the
 /// program: 128 plus the number of the signal.
 ///
@@ -101,6 +111,7 @@ pub struct TuiArgs {
 /// If there is no terminal, no trace can be opened, or writing to the terminal fails. Traces
 /// that cannot be opened beside others, and a layout that cannot be saved, are reported.
 pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Error>> {
+    let keys = bindings(settings::current())?;
     if !args.export_notes {
         terminal::check()?;
     }
@@ -120,6 +131,7 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     args.prepare(&mut session)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, args.look());
+    keys.into_iter().for_each(|(key, like)| app.bind(key, like));
     app.keep_notes(notes);
     let mut unread = args.layout_file().map_or_else(Vec::new, |file| app.restore_layout(file));
     match args.history() {
@@ -153,11 +165,23 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     Ok(None)
 }
 
+/// Returns the keys that the user's settings change, and those whose action they have.
+fn bindings(settings: &Settings) -> Result<Vec<(Key, Option<Key>)>, Usage> {
+    let key = |of: &KeyBinding, name: &str| {
+        name.parse::<Key>().map_err(|error| Usage::new(of.error(format_args!("keys: {error}"))))
+    };
+    let binding = |of: &KeyBinding| {
+        let like = (!of.like.is_empty()).then(|| key(of, &of.like)).transpose()?;
+        Ok((key(of, &of.key)?, like))
+    };
+    settings.keys().iter().map(binding).collect()
+}
+
 impl TuiArgs {
     /// Returns the colours of the terminal.
     fn look(&self) -> Look {
         let variable = |name: &str| std::env::var(name).ok();
-        match self.color {
+        match self.color.or(settings::current().color()).unwrap_or_default() {
             _ if self.mono => Look::Mono,
             Color::Never => Look::Mono,
             Color::Auto => Look::of_environment(variable),
@@ -174,7 +198,7 @@ impl TuiArgs {
     ///
     /// If a time or a filter is wrong.
     fn prepare(&self, session: &mut Session) -> Result<(), Usage> {
-        session.set_zone(if self.utc { TimeZone::UTC } else { local_zone() });
+        session.set_zone(if self.utc { TimeZone::UTC } else { settings::current().zone() });
         let range = match &self.timerange {
             Some(range) => range.clone(),
             None => TimeRange { from: self.begin.clone(), to: self.end.clone() },
@@ -210,6 +234,27 @@ impl TuiArgs {
         match self.layout_file().filter(|_| !self.no_history) {
             Some(file) => History::open(file.path().with_file_name("prompts.json")),
             None => Ok(History::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ratatui::crossterm::event::KeyCode;
+
+    use super::*;
+
+    #[test]
+    fn keys_of_the_settings_have_the_action_of_others() {
+        let of = |text| bindings(&Settings::parse(Path::new("c.toml"), text).unwrap());
+        let found = of("[keys]\nF5 = \"Ctrl-L\"\nx = \"\"").unwrap();
+        let f5 = (Key::new(KeyCode::F(5)), Some(Key::control('l')));
+        assert_eq!(found, [f5, (Key::char('x'), None)]);
+        for wrong in ["[keys]\nHyper-x = \"q\"", "[keys]\nx = \"Hyper-x\""] {
+            let error = of(wrong).unwrap_err().to_string();
+            assert!(error.starts_with("c.toml:2: keys: `Hyper-x` is no key"), "{error}");
         }
     }
 }

@@ -54,7 +54,7 @@ pub struct DumpArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  lttv dump TRACE --timerange +1..+1.02 -e 'event.name == sched_switch'
+  lttv dump TRACE --timerange +1..+1.02 -e sched_switch
   lttv dump TRACE --format csv --columns time,tid,comm,name,ret -o events.csv
   lttv dump TRACE --columns thread_delta,time,tid,name --top 5    the longest gaps of threads
   lttv dump TRACE --format babeltrace --names=all                 as babeltrace2 prints it";

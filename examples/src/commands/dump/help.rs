@@ -3,7 +3,7 @@
 /// The text after the options.
 pub(super) const LONG: &str = "\
 Examples:
-  lttv dump TRACE --timerange +1..+1.02 -e 'event.name == sched_switch'
+  lttv dump TRACE --timerange +1..+1.02 -e sched_switch
   lttv dump TRACE --format csv --columns time,tid,comm,name,ret -o events.csv
   lttv dump TRACE --columns thread_delta,time,tid,name --top 5    the longest gaps of threads
   lttv dump TRACE --format babeltrace --names=all                 as babeltrace2 prints it
@@ -35,15 +35,17 @@ With --process, lines of kernel traces contain the process that runs on the CPU 
 tid, thread group, name, brand, parent, function and mode; what is unknown is ? or empty. Lines of
 LTTng 0.x traces always contain it, in the form of LTTV: what is unknown is 0.
 
-Filters compare fields with values, such as
-  event.name == sched_switch && next_tid != 0
-  event.name =~ \"syscall_*\" && !(ret >= 0) && tracefile.cpu in (0, 1)
+Filters select events by name, and compare words and fields with values, such as
+  sched_switch && next_tid != 0
+  syscall_* && !(ret >= 0) && cpu in (0, 1)
+  tid == 212 || comm =~ \"kworker*\"
   event.time >= 03:02:07.5 && exists(event.context.vpid)
-with ==, !=, <, <=, >, >=, =~ (a pattern), in; combined by &&, ||, ^, ! and parentheses. Fields are
-named alone, or by event.fields.EVENT.FIELD, event.fields.*.FIELD, event.context.FIELD,
-packet.context.FIELD. Other names are event.name, event.time, event.loglevel, channel.name,
-tracefile.name, tracefile.cpu, trace.name, trace.env.NAME; and for kernel traces state.process_name,
-state.execution_mode and others.
+with ==, !=, <, <=, >, >=, =~ (a pattern), in; combined by &&, ||, ^, ! and parentheses. The words
+tid, pid (thread group), comm, cpu and name are those of the event: its context if recorded, or else
+the process that runs, in kernel traces. Fields are named alone, or by event.fields.EVENT.FIELD,
+event.fields.*.FIELD, event.context.FIELD, packet.context.FIELD. Other names are event.category,
+event.time, event.loglevel, channel.name, tracefile.name, trace.name, trace.env.NAME; and for kernel
+traces state.tid, state.pid, state.process_name, state.execution_mode and others.
 
 JSON objects contain `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`,
 `tracefile`, `cpu`, `name`, `id`, and `packet_context`, `common_context`, `specific_context` and

@@ -1,6 +1,7 @@
 //! Colours and signs for terminals of different capabilities.
 
 use lttv_examples::paint::{Color as Rgb, Paint};
+use lttv_examples::settings;
 use ratatui::style::{Color, Modifier, Style};
 
 use self::palette::{
@@ -51,8 +52,11 @@ impl Look {
         }
     }
 
-    /// Returns the colour of a state in a chart.
+    /// Returns the colour of a state in a chart: that of the user's settings, if there is one.
     pub fn paint(self, paint: Paint) -> Color {
+        if let Some(chosen) = settings::current().palette().get(paint) {
+            return self.color(chosen);
+        }
         match self {
             Look::Sixteen => palette::of_sixteen(paint),
             _ => self.color(palette::color(paint)),

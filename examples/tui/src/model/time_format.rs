@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
+use lttv_examples::settings;
 
 use crate::time_text::seconds;
 
@@ -44,6 +45,15 @@ impl TimeFormat {
         TimeFormat::DateTime,
         TimeFormat::TimeOfDay,
     ];
+
+    /// Returns the notation of the user's settings.
+    pub fn of_settings() -> Self {
+        match settings::current().time_format() {
+            settings::TimeFormat::Seconds => TimeFormat::Epoch,
+            settings::TimeFormat::Time => TimeFormat::TimeOfDay,
+            settings::TimeFormat::Date => TimeFormat::DateTime,
+        }
+    }
 
     /// Returns the name, for layouts and messages.
     pub fn name(self) -> &'static str {

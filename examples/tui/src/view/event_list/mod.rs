@@ -73,7 +73,7 @@ impl EventListView {
             start: None,
             stays: false,
             is_moving: false,
-            time: TimeFormat::default(),
+            time: TimeFormat::of_settings(),
         }
     }
 
@@ -345,7 +345,7 @@ impl Viewer for EventListView {
 
     fn settings(&self) -> Vec<(&'static str, String)> {
         let filter = self.own.iter().map(|(text, _)| ("filter", text.clone()));
-        let time = Some(self.time).filter(|time| *time != TimeFormat::default());
+        let time = Some(self.time).filter(|time| *time != TimeFormat::of_settings());
         filter.chain(time.map(|time| ("time", time.name().to_owned()))).collect()
     }
 
