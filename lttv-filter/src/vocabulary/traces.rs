@@ -22,6 +22,8 @@ pub(super) struct Traces {
 #[derive(Debug)]
 struct State {
     fields: Vec<(String, StateField, FieldType)>,
+    /// The fields that short words stand for, which have no name of their own in lists.
+    of_words: Vec<(String, StateField, FieldType)>,
 }
 
 impl Traces {
@@ -32,7 +34,15 @@ impl Traces {
             types += trace.schema().event_types.len() as u32;
         }
         let field = |name: String| state_fields.find(&name).map(|(field, of)| (name, field, of));
-        let state = State { fields: state_fields.names().into_iter().filter_map(field).collect() };
+        let of_word = |word: Word| {
+            let mut names =
+                traces.iter().filter_map(|trace| state_fields.field_of_word(word.as_str(), trace));
+            names.next().map(str::to_owned)
+        };
+        let state = State {
+            fields: state_fields.names().into_iter().filter_map(field).collect(),
+            of_words: Word::ALL.into_iter().filter_map(of_word).filter_map(field).collect(),
+        };
         let words = traces.iter().map(|trace| Words::of(trace, state_fields)).collect();
         Traces { traces: traces.to_vec(), words, starts, types, state }
     }
@@ -80,7 +90,7 @@ impl Traces {
 
 impl StateFields for State {
     fn find(&self, name: &str) -> Option<(StateField, FieldType)> {
-        let mut fields = self.fields.iter();
+        let mut fields = self.fields.iter().chain(&self.of_words);
         let (_, field, of) = fields.find(|(known, ..)| known.eq_ignore_ascii_case(name))?;
         Some((*field, of.clone()))
     }

@@ -144,14 +144,18 @@ fn term(choices: &mut Choices<'_>) -> Term {
         }
         2 => {
             let (word, sign) = (*choices.pick(&["comm", "name"]), *choices.pick(&["==", "!="]));
-            Term::Text(word, sign, *choices.pick(&TEXTS))
+            let text = *choices.pick(&TEXTS);
+            Term::Text(word, sign, text)
         }
         3 => {
             let (word, sign) = (*choices.pick(&["comm", "name"]), *choices.pick(&["=~", "!~"]));
             let pattern = *choices.pick(&["sched_*", "*", "kworker/*", "?", "bash"]);
             Term::Text(word, sign, pattern)
         }
-        4 => Term::Exists(*choices.pick(&["tid", "pid", "comm", "cpu", "name"])),
+        4 => {
+            let word = *choices.pick(&["tid", "pid", "comm", "cpu", "name"]);
+            Term::Exists(word)
+        }
         _ => {
             let name = *choices.pick(&NAMES);
             let at = choices.below(name.len() + 1);

@@ -87,7 +87,7 @@ impl App {
             self.draw_detail(line, buffer);
             return None;
         };
-let style = self.look.heading();
+        let style = self.look.heading();
         put(buffer, line, line.x, line.y, &text, style);
         if !message::fits(&text, line.width) {
             let x = line.right().saturating_sub(MORE.chars().count() as u16).max(line.x);
