@@ -116,8 +116,10 @@ fn the_usual_columns_of_csv_are_quoted_where_they_must_be() {
         rows[1][4..],
         ["swapper/0", "sched", "irq_softirq_raise", "vec = 7, name = 7 [SCHED]"]
     );
-    let printed =
-        text(&lttv(&["dump", KERNEL, "--format=csv", "--columns=fields", "-e", "exists(comm)"]));
+    // The word `comm` alone means the command of the thread that runs.
+    let has_comm = ["-e", "exists(event.fields.*.comm)"];
+    let dump = ["dump", KERNEL, "--format=csv", "--columns=fields"];
+    let printed = text(&lttv(&[&dump[..], &has_comm].concat()));
     assert!(printed.lines().nth(1).unwrap().starts_with("\"comm = \"\""), "{printed}");
 }
 
