@@ -198,7 +198,7 @@ impl Paint {
         }
     }
 
-    /// Returns the colour of the user's [settings](crate::settings), or else LTTV's.
+    /// Returns the colour of the user's [settings], or else LTTV's.
     pub fn chosen_color(self) -> Color {
         settings::current().palette().get(self).unwrap_or(self.color())
     }

@@ -1,6 +1,6 @@
 //! Tabular results, and their forms for people and programs.
 //!
-//! A command fills [`Table`]s with typed [`Cell`]s. [`write`] writes them:
+//! A command fills [`Table`]s with typed [`Cell`]s. [`write()`] writes them:
 //!
 //! | format | form |
 //! |---|---|
