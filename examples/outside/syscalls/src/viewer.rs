@@ -149,7 +149,8 @@ impl Viewer for SyscallsView {
     fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
         match action {
             "longest" => {
-                if let Some(Some(begin)) = self.longest.get(self.table.selected()) {
+                let selected = self.table.selected().and_then(|row| self.longest.get(row));
+                if let Some(Some(begin)) = selected {
                     session.tab.set_time(*begin, None);
                 }
             }
