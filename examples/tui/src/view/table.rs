@@ -62,9 +62,11 @@ impl Table {
         Table { order, ..Table::default() }
     }
 
-    /// Replaces the rows, which are in the order of their numbers.
+    /// Replaces the rows, which are in the order of their numbers. The selection follows its row,
+    /// unless this is the first one: the table then stays at its start while rows are added.
     pub fn fill<R: Into<TableRow>>(&mut self, rows: impl Iterator<Item = R>) {
-        let selected = self.selected().and_then(|at| self.rows.get(at).cloned());
+        let selected = self.selected().filter(|_| self.scroll.selected > 0);
+        let selected = selected.and_then(|at| self.rows.get(at).cloned());
         self.rows.clear();
         self.rows.extend(rows.map(Into::into));
         self.sort(selected);
