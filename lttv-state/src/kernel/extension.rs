@@ -212,6 +212,18 @@ impl KernelState {
         observer.downcast_mut()
     }
 
+    /// Returns the observer with a number, to be changed, if it has type `F`, and the machine of
+    /// its trace.
+    pub(crate) fn observer_and_state<F: Observer>(
+        &mut self,
+        trace: TraceIndex,
+        number: usize,
+    ) -> Option<(&mut F, &TraceState)> {
+        let Machine { state, observers, .. } = self.traces.get_mut(trace.0)?;
+        let observer: &mut dyn Any = &mut **observers.get_mut(number)?;
+        Some((observer.downcast_mut()?, state))
+    }
+
     /// Reports an event that changes no state to an observer.
     #[inline]
     pub(crate) fn report_ignored(

@@ -350,6 +350,19 @@ impl Process {
         &self.0.functions
     }
 
+    /// Returns the time in ns for which the process, if it does not run, has been blocked and
+    /// ready at a time, since it last ran.
+    pub(crate) fn waiting_until(&self, time: i64) -> (u64, u64) {
+        let ProcessRecord { blocked, ready, .. } = self.0;
+        let Frame { status, change, .. } = *self.top();
+        let passed = since(change, time);
+        match status {
+            ProcessStatus::Wait => (blocked.wrapping_add(passed), ready),
+            status if status.waits_for_cpu() => (blocked, ready.wrapping_add(passed)),
+            _ => (blocked, ready),
+        }
+    }
+
     /// Returns the address of the innermost program function; 0 if unknown.
     pub fn function(&self) -> u64 {
         self.0.functions.last().copied().unwrap_or(0)

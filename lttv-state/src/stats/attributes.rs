@@ -54,7 +54,7 @@ impl TraceStatistics {
     ///
     /// Returns an error if an attribute of that name has another type.
     pub fn export(&self, into: &mut Attributes, at: AttributeId) -> Result<(), AttributeError> {
-        if self.has_events() {
+        if !self.is_empty() {
             into.set(at, "start time", self.start())?;
             into.set(at, "end time", self.end())?;
             into.set(at, "duration", Duration::from_nanos(self.time()))?;

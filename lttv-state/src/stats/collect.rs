@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use ltt_read::schema::EventTypeId;
 
+use super::border::Border;
 use super::collected::Collected;
 use super::extra::CounterId;
 use super::facts::{DeviceFacts, ProcessFacts};
@@ -34,7 +35,9 @@ pub(super) struct Collector {
     /// start of the trace if these statistics are a part of all: no earlier part contains
     /// such CPUs.
     known_since: i64,
-    last: i64,
+    /// The earliest time that is charged, in ns: the start of a window.
+    earliest: i64,
+    pub(super) last: i64,
 }
 
 /// The maximum number of CPUs that are counted separately without being in the state.
@@ -146,11 +149,17 @@ impl Collector {
             devices: devices.collect(),
             begin: time,
             known_since: time,
+            earliest: i64::MIN,
             last: time,
         };
         collector.update_all_cpus(state);
         collector.known_since = known_since;
         collector
+    }
+
+    /// Creates a collector that starts at a time in a state and charges no time before it.
+    pub(super) fn of_window(state: &TraceState, time: i64, types: usize) -> Self {
+        Collector { earliest: time, ..Collector::new(state, time, time, types) }
     }
 
     /// Counts an event of a CPU that is not in the state.
@@ -204,7 +213,8 @@ impl Collector {
             return;
         };
         if let Some(lost) = effect.lost_since() {
-            of.charge_unknown(&mut self.ledger, state, cpu, lost.as_ns(), time);
+            let lost = lost.as_ns().max(self.earliest);
+            of.charge_unknown(&mut self.ledger, state, cpu, lost, time);
         }
         let key = LeafKey::of(running, cpu);
         if let [ended] = effect.ended() {
@@ -337,26 +347,34 @@ impl Collector {
         }
     }
 
-    /// Returns the statistics up to a time; statistics of later events can be added.
-    /// Without a time they are final: open frames are counted up to the last event.
-    pub(super) fn collected(&self, state: &TraceState, time: Option<i64>) -> Collected {
-        let last = time.map_or(self.last, |time| time.max(self.last));
+    /// Returns the statistics up to a time. If they are final, what is still open then counts
+    /// up to that time; otherwise statistics of later events can be added. What was open before
+    /// the `border` counts from there.
+    pub(super) fn collected(
+        &self,
+        state: &TraceState,
+        last: i64,
+        is_final: bool,
+        border: &Border,
+    ) -> Collected {
+        let last = last.max(self.last);
         let mut leaves = self.ledger.leaves(state.process_bound());
         for of in &self.cpus {
             charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
         }
-        if time.is_none() {
-            self.close(state, &mut leaves);
+        let mut processes = self.processes.clone();
+        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
+            waits.add_to(facts(&mut processes, at));
+        }
+        border.subtract(&mut leaves, &mut processes);
+        if is_final {
+            self.close(state, last, border, &mut leaves, &mut processes);
         }
         leaves.extend(self.unknown_cpus.iter().map(|(cpu, counts)| {
             let (mode, submode) = (ExecutionMode::Unknown, NameId::UNKNOWN);
             let key = LeafKey { process: Serial::NONE, cpu: *cpu, function: 0, mode, submode };
             (key, counts.clone())
         }));
-        let mut processes = self.processes.clone();
-        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
-            waits.add_to(facts(&mut processes, at));
-        }
         for (_, process) in state.processes() {
             describe(&mut processes, state, process);
         }
@@ -367,44 +385,6 @@ impl Collector {
         }
         let leaves = Leaves::from(leaves);
         Collected { leaves, processes, devices, begin: self.begin, last }
-    }
-
-    /// Adds the time of frames that are still open at the last event.
-    fn close(&self, state: &TraceState, leaves: &mut Vec<(LeafKey, Counts)>) {
-        let time = self.last;
-        // Leaves without any counts so far. They are found by key, the others in the
-        // ledger.
-        let mut new = Leaves::default();
-        let first = state.cpus().next().map_or(0, |(number, _)| number);
-        for (ix, process) in state.processes() {
-            let runs =
-                process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|c| c.running() == ix);
-            // Events may name CPUs that are not in the state.
-            let known = process.cpu().and_then(|cpu| state.cpu(cpu));
-            let cpu = known.map_or(first, |known| known.number());
-            let mut nested = 0u64;
-            for (depth, frame) in process.stack().iter().enumerate().rev() {
-                let is_top = depth + 1 == process.stack().len();
-                let last = if runs && is_top { since(frame.change().as_ns(), time) } else { 0 };
-                nested = nested.wrapping_add(frame.cpu_time()).wrapping_add(last);
-                if frame.mode() == ExecutionMode::Unknown {
-                    continue;
-                }
-                let key = LeafKey {
-                    mode: frame.mode(),
-                    submode: frame.submode(),
-                    ..LeafKey::of(process, cpu)
-                };
-                let counts = match self.ledger.get(&key) {
-                    Some(leaf) => &mut leaves[leaf.index()].1,
-                    None => new.at(key),
-                };
-                let elapsed = since(frame.entry().as_ns(), time);
-                counts.open_time = counts.open_time.wrapping_add(elapsed);
-                counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(nested);
-            }
-        }
-        leaves.extend(new.into_vec());
     }
 }
 
@@ -418,11 +398,6 @@ fn describe(processes: &mut Vec<ProcessFacts>, state: &TraceState, process: &Pro
     facts.kind = process.kind().or(facts.kind);
     facts.start = process.creation();
     facts.rename(state.name(process.name()));
-}
-
-/// Returns the time from `from` to `to` in ns; 0 if `to` is earlier.
-fn since(from: i64, to: i64) -> u64 {
-    to.saturating_sub(from).max(0) as u64
 }
 
 /// Returns the leaf of a CPU's placeholder process.

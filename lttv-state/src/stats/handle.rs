@@ -1,5 +1,6 @@
 //! Statistics that are being collected in a context.
 
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
@@ -7,9 +8,12 @@ use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{EventCall, Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
+use super::border::Border;
 use super::collect::Collector;
 use super::collected::Collected;
 use super::extra::CounterId;
+use super::parallel::last_event;
+use super::window::{Window, WindowCollector};
 use super::{Statistics, TraceStatistics};
 use crate::kernel::KernelState;
 
@@ -19,6 +23,25 @@ const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,
 };
+
+/// The priority of the hook that ends a window: before the event changes the state.
+const BEFORE_STATE: Priority = match Priority::new(24) {
+    Ok(priority) => priority,
+    Err(_) => Priority::FIRST,
+};
+
+/// The start of a trace's statistics.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Start {
+    /// They start with the trace.
+    Trace,
+    /// They start at a time.
+    At(Timestamp),
+    /// They start at a time and are to be added to the statistics of the preceding part.
+    Part(Timestamp),
+    /// They are those of a window.
+    Window(Window),
+}
 
 /// The maximum number of counters of modules.
 const MAX_COUNTERS: usize = 1 << 10;
@@ -51,26 +74,80 @@ impl Statistics {
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
     ) -> StatisticsHandle {
-        Self::attach_from(context, kernel, |_| None, false)
+        Self::attach_each(context, kernel, |_| Start::Trace)
     }
 
     /// Registers the collection of statistics that start at `time`: the time at which the
-    /// context stands after a seek.
+    /// context stands after a seek. Frames and waits that are open there count from their true
+    /// start, so that the statistics can be [added](Self::add) to those of the part before.
+    ///
+    /// For a part of the trace alone use [`attach_window`](Self::attach_window).
     pub fn attach_at(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
         time: Timestamp,
     ) -> StatisticsHandle {
-        Self::attach_from(context, kernel, |_| Some(time), false)
+        Self::attach_each(context, kernel, |_| Start::At(time))
     }
 
-    /// Registers the collection of statistics that start at a separate time for each trace.
-    /// If `is_part` is true, they are to be added to the statistics of the preceding part.
-    pub(super) fn attach_from(
+    /// Seeks the start of a time window with its state, and registers the collection of
+    /// statistics in the window. `kernel` must be attached to the context.
+    ///
+    /// What is open at the start counts from there, what is open at the end counts up to the end:
+    /// see [windows](self#windows). Times are measured between the bounds of the window. An
+    /// event at a bound counts if the bound is included: `a..b` and `b..c` add up to `a..c`, while
+    /// `a..=b` contains the events at `b`. The window of each trace is limited to the time from
+    /// its first to its last event.
+    ///
+    /// Reading is to continue from here, at least to the end of the window. Events after it are
+    /// not counted.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, TracesetContext, Traceset};
+    /// use lttv_state::kernel::KernelState;
+    /// use lttv_state::stats::Statistics;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let kernel = context.attach(KernelState::new());
+    /// let start = context.contexts().time_span().expect("some events").start;
+    /// let window = start.saturating_add(1_000_000)..start.saturating_add(3_000_000);
+    /// let statistics = Statistics::attach_window(&mut context, kernel, window.clone());
+    /// assert_eq!(context.read(&Bounds::all().until(window.end))?.errors, 0);
+    ///
+    /// let statistics = statistics.take(context.extensions());
+    /// for cpu in statistics.traces()[0].cpus() {
+    ///     assert_eq!(cpu.busy_time + cpu.idle_time + cpu.unknown_time, 2_000_000);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn attach_window(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
-        time: impl Fn(usize) -> Option<Timestamp>,
-        is_part: bool,
+        window: impl RangeBounds<Timestamp>,
+    ) -> StatisticsHandle {
+        let window = Window::of(&window);
+        context.seek_time_with_state(Timestamp::from_ns(window.first));
+        let handle = Self::attach_each(context, kernel, |_| Start::Window(window));
+        if let Some(until) = window.until {
+            // The state before the first event after the window is that at its end.
+            let mut is_over = false;
+            let events = Subscription::to_every_event().priority(BEFORE_STATE);
+            context.on_event(events, move |call| {
+                if call.time().as_ns() >= until && !is_over {
+                    is_over = true;
+                    handle.close_windows(call.extensions);
+                }
+            });
+        }
+        handle
+    }
+
+    /// Registers the collection of statistics with a separate start for each trace.
+    pub(super) fn attach_each(
+        context: &mut TracesetContext<'_>,
+        kernel: Handle<KernelState>,
+        start: impl Fn(usize) -> Start,
     ) -> StatisticsHandle {
         let (counters, observer) = (Arc::default(), None);
         let mut collection = Collection { counters, kernel, observer, traces: Vec::new() };
@@ -79,13 +156,27 @@ impl Statistics {
             let Some(state) = context.extensions()[kernel].trace(TraceIndex(index)) else {
                 continue;
             };
-            let begin = time(index).map_or(state.start_time(), |time| time.max(state.start_time()));
+            let (first, start) = (state.start_time(), start(index));
             let types = trace.schema().event_types.len();
-            let known_since = if is_part { state.start_time() } else { begin };
-            let collector = Collector::new(state, begin.as_ns(), known_since.as_ns(), types);
-            collection.observer =
-                context.extensions_mut()[kernel].add_observer(TraceIndex(index), collector);
-            let collected = Collected::none(begin.as_ns());
+            let begin = match start {
+                Start::Trace => first,
+                Start::At(time) | Start::Part(time) => time.max(first),
+                Start::Window(window) => Timestamp::from_ns(window.start).max(first),
+            };
+            let known_since = if matches!(start, Start::Part(_)) { first } else { begin };
+            let (begin_ns, known_since) = (begin.as_ns(), known_since.as_ns());
+            collection.observer = match start {
+                Start::Window(window) => {
+                    let last = window.end.map(|_| last_event(trace).as_ns());
+                    let collector = WindowCollector::new(state, window, last, types);
+                    context.extensions_mut()[kernel].add_observer(TraceIndex(index), collector)
+                }
+                _ => {
+                    let collector = Collector::new(state, begin_ns, known_since, types);
+                    context.extensions_mut()[kernel].add_observer(TraceIndex(index), collector)
+                }
+            };
+            let collected = Collected::none(begin_ns);
             let (trace, names, counters) = (Some(trace.clone()), Arc::default(), Arc::default());
             collection.traces.push(TraceStatistics { trace, collected, names, counters });
         }
@@ -169,12 +260,29 @@ impl StatisticsHandle {
         };
         if let Some(collector) = kernel.observer_mut::<Collector>(trace, observer) {
             collector.add(cpu, place, counter, amount);
+        } else if let Some(window) = kernel.observer_mut::<WindowCollector>(trace, observer) {
+            window.add(cpu, place, counter, amount);
         }
     }
 
-    /// Returns the statistics collected so far, as final: all events of the traceset have
-    /// been read, and frames that are still open are counted up to the end. `extensions`
-    /// are those of the context, which hooks have access to as well.
+    /// Ends the windows of all traces, with the state at their end.
+    fn close_windows(self, extensions: &mut Extensions) {
+        let Some(Collection { kernel, observer, traces, .. }) = extensions.get(self.0) else {
+            return;
+        };
+        let (kernel, observer, traces) = (*kernel, *observer, traces.len());
+        let (Some(kernel), Some(observer)) = (extensions.get_mut(kernel), observer) else { return };
+        for index in (0..traces).map(TraceIndex) {
+            let found = kernel.observer_and_state::<WindowCollector>(index, observer);
+            if let Some((window, state)) = found {
+                window.close(state);
+            }
+        }
+    }
+
+    /// Returns the statistics collected so far, as final: all events of the traceset, or of the
+    /// window, have been read. Frames and waits that are still open are counted up to the end.
+    /// `extensions` are those of the context, which hooks have access to as well.
     ///
     /// The statistics are empty if `extensions` are those of another context.
     pub fn take(self, extensions: &Extensions) -> Statistics {
@@ -202,13 +310,16 @@ impl StatisticsHandle {
             return taken;
         };
         for (index, of) in taken.traces.iter_mut().enumerate() {
-            let (Some(state), Some(collector)) = (
-                kernel.trace(TraceIndex(index)),
-                kernel.observer::<Collector>(TraceIndex(index), observer),
-            ) else {
+            let (trace, time) = (TraceIndex(index), time(index).map(Timestamp::as_ns));
+            let Some(state) = kernel.trace(trace) else { continue };
+            of.collected = if let Some(of) = kernel.observer::<Collector>(trace, observer) {
+                let last = time.unwrap_or(of.last);
+                of.collected(state, last, time.is_none(), &Border::none())
+            } else if let Some(of) = kernel.observer::<WindowCollector>(trace, observer) {
+                of.collected(state, time)
+            } else {
                 continue;
             };
-            of.collected = collector.collected(state, time(index).map(Timestamp::as_ns));
             of.names = state.shared_names();
             of.counters = counters.clone();
         }

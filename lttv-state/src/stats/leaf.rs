@@ -34,18 +34,21 @@ pub struct Counts {
     /// The time that a CPU spent in this leaf, without nested frames, in ns.
     pub cpu_time: u64,
     /// The time that a CPU spent in this leaf and in frames nested in it, in ns; for frames
-    /// that ended, and at the end of the trace for those still open.
+    /// that ended, and at the end of the statistics for those still open.
     pub cumulative_cpu_time: u64,
-    /// The durations of frames that ended, from entry to exit.
+    /// The durations of frames that ended, from entry to exit. They are never cut at the start
+    /// of a [window](super::Statistics::attach_window); [`elapsed_time`](Self::elapsed_time) is.
     pub durations: Durations,
     /// The number of events by type.
     pub events: Tally,
-    /// The time from entry to the end of the trace, of frames that were still open then, in
+    /// The time from entry to the end of the statistics, of frames that were still open then, in
     /// ns.
     pub open_time: u64,
     /// The time that the process waited within this leaf, for something or for a CPU, in
     /// ns.
     pub wait_time: u64,
+    /// The part of `durations` before the start of a window, in ns.
+    pub(super) before_start: u64,
     /// The counters that only some leaves have; `None` if all are 0.
     pub(super) extra: Option<Box<Extra>>,
 }
@@ -77,10 +80,10 @@ impl LeafKey {
 }
 
 impl Counts {
-    /// Returns the time from entry to exit, or to the end of the trace, of all frames, in
-    /// ns.
+    /// Returns the time from entry to exit, or to the end of the statistics, of all frames, in
+    /// ns. The time of frames that were entered before a window counts from its start.
     pub fn elapsed_time(&self) -> u64 {
-        self.durations.total().wrapping_add(self.open_time)
+        self.durations.total().wrapping_add(self.open_time).wrapping_sub(self.before_start)
     }
 
     /// Returns the number of bytes that system calls read. They count for the leaf of the
@@ -125,6 +128,7 @@ impl Counts {
         self.durations.add(&other.durations);
         self.open_time = self.open_time.wrapping_add(other.open_time);
         self.wait_time = self.wait_time.wrapping_add(other.wait_time);
+        self.before_start = self.before_start.wrapping_add(other.before_start);
         self.events.add(&other.events);
         if let Some(other) = &other.extra {
             self.extra.get_or_insert_default().add(other);

@@ -322,6 +322,7 @@ impl Ledger {
                 events,
                 open_time: 0,
                 wait_time: account.wait_time,
+                before_start: 0,
                 extra: None,
             };
             let (process, cpu) = self.rows.of(*row);

@@ -39,8 +39,23 @@
 //! * Bytes that a system call moves count for the leaf of the system call; a step of a request
 //!   to a block device counts for the leaf of its CPU, like its event. Modules may
 //!   [add counters](StatisticsHandle::add_counter) of their own to the leaves.
+//! * At the end, what is still open counts up to it: system calls, interrupts, and the waits of
+//!   processes.
 //! * When events were lost, the time from the CPU's last event before the gap to its next
 //!   switch counts for an unknown process.
+//!
+//! # Windows
+//!
+//! [`Statistics::attach_window`] collects in a time window. What is open at its start counts from
+//! there: the running processes, system calls, interrupts, waits and block requests. What is open
+//! at its end counts up to the end.
+//!
+//! * Times are those within the window: of CPUs and processes, [elapsed](Counts::elapsed_time),
+//!   blocked and ready times, the times of devices. Events, bytes and switches are counted within.
+//! * [Durations] are measurements of single system calls, interrupts and wake-ups. Those that
+//!   end in the window are included, from their true start.
+//! * `a..b` and `b..c` add up to `a..c`. Only what later events reveal differs: a window does not
+//!   know a mode that is inferred after its end, or that the exit of an open frame gets lost.
 //!
 //! # Differences from LTTV
 //!
@@ -51,6 +66,8 @@
 //! times.
 
 mod attributes;
+mod border;
+mod closing;
 mod collect;
 mod collected;
 mod durations;
@@ -66,6 +83,7 @@ mod rows;
 mod sums;
 mod tally;
 mod waits;
+mod window;
 
 use std::sync::Arc;
 
@@ -112,12 +130,12 @@ impl Statistics {
 
     /// Returns the time of the first event of all traces; `None` if there are no events.
     pub fn start(&self) -> Option<Timestamp> {
-        self.with_events().map(TraceStatistics::start).min()
+        self.not_empty().map(TraceStatistics::start).min()
     }
 
     /// Returns the time of the last event of all traces; `None` if there are no events.
     pub fn end(&self) -> Option<Timestamp> {
-        self.with_events().map(TraceStatistics::end).max()
+        self.not_empty().map(TraceStatistics::end).max()
     }
 
     /// Returns the time from start to end, in ns; 0 if there are no events.
@@ -126,9 +144,9 @@ impl Statistics {
         span.map_or(0, |(start, end)| end.as_ns().abs_diff(start.as_ns()))
     }
 
-    /// Iterates over the traces with events.
-    fn with_events(&self) -> impl Iterator<Item = &TraceStatistics> {
-        self.traces.iter().filter(|trace| trace.has_events())
+    /// Iterates over the traces with events or time.
+    fn not_empty(&self) -> impl Iterator<Item = &TraceStatistics> {
+        self.traces.iter().filter(|trace| !trace.is_empty())
     }
 
     /// Adds the statistics of the following part of the same traceset. Counters of modules
@@ -158,9 +176,9 @@ impl TraceStatistics {
         self.collected.add(&later);
     }
 
-    /// Returns `true` if any event was counted.
-    fn has_events(&self) -> bool {
-        self.leaves().any(|(_, counts)| counts.events.total() > 0)
+    /// Returns `true` if there are neither events nor time.
+    fn is_empty(&self) -> bool {
+        self.time() == 0 && self.leaves().all(|(_, counts)| counts.events.total() == 0)
     }
 
     /// Returns the time at which the statistics start.

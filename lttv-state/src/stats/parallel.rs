@@ -9,6 +9,7 @@ use lttv_context::{
 };
 
 use super::Statistics;
+use super::handle::Start;
 use crate::kernel::KernelState;
 
 /// The result of [`statistics`].
@@ -76,8 +77,8 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
         // everything before the slice would be replayed.
         let _ = context.set_checkpoints(checkpoints.clone());
         context.seek_time_with_state(slice.start());
-        let start = |trace: usize| Some(slice.start().min(ends[trace]));
-        let statistics = Statistics::attach_from(&mut context, kernel, start, true);
+        let start = |trace: usize| Start::Part(slice.start().min(ends[trace]));
+        let statistics = Statistics::attach_each(&mut context, kernel, start);
         let read = slice.read(&mut context);
         debug_assert!(read.is_ok(), "the state is that at the start of the slice");
         let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));
@@ -90,7 +91,7 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
 }
 
 /// Returns the time of the last event of a trace; [`Timestamp::MIN`] if it has no events.
-fn last_event(trace: &Arc<Trace>) -> Timestamp {
+pub(super) fn last_event(trace: &Arc<Trace>) -> Timestamp {
     let packets = (0..trace.tracefiles().len())
         .flat_map(|at| trace.packet_index(TracefileIndex(at)).entries());
     let mut begins: Vec<Timestamp> = packets.map(|packet| packet.start).collect();

@@ -47,6 +47,19 @@ pub struct CpuTimes {
     pub unknown: u64,
 }
 
+impl CpuSum {
+    /// Returns the share of time for which the CPU was busy, in per cent: a process other than its
+    /// idle process ran. An interrupt counts for the process that it interrupts, so interrupts of
+    /// the idle process are not busy; [`times`](Self::times) separates them. Returns `None` if
+    /// there is no time.
+    ///
+    /// All programs that print how busy a CPU is use this definition.
+    pub fn busy_percent(&self) -> Option<f64> {
+        let time = self.busy_time.wrapping_add(self.idle_time).wrapping_add(self.unknown_time);
+        (time > 0).then(|| self.busy_time as f64 * 100.0 / time as f64)
+    }
+}
+
 impl CpuTimes {
     /// Returns the time during which it is known what the CPU executed, in ns: the sum of
     /// `user`, `system`, `idle` and `interrupt`.
