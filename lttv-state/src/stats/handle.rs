@@ -33,13 +33,13 @@ const BEFORE_STATE: Priority = match Priority::new(24) {
 /// The start of a trace's statistics.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Start {
-    /// They start with the trace.
+    /// The first event of the trace.
     Trace,
-    /// They start at a time.
+    /// A time.
     At(Timestamp),
-    /// They start at a time and are to be added to the statistics of the preceding part.
+    /// A time, for statistics that are to be added to those of the preceding part.
     Part(Timestamp),
-    /// They are those of a window.
+    /// The start of a window.
     Window(Window),
 }
 
@@ -94,7 +94,7 @@ impl Statistics {
     /// statistics in the window. `kernel` must be attached to the context.
     ///
     /// What is open at the start counts from there, what is open at the end counts up to the end:
-    /// see [windows](self#windows). Times are measured between the bounds of the window. An
+    /// see [windows](super#windows). Times are measured between the bounds of the window. An
     /// event at a bound counts if the bound is included: `a..b` and `b..c` add up to `a..c`, while
     /// `a..=b` contains the events at `b`. The window of each trace is limited to the time from
     /// its first to its last event.
