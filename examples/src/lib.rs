@@ -10,6 +10,7 @@ pub mod escape;
 pub mod inputs;
 pub mod interrupts;
 pub mod loading;
+pub mod losses;
 pub mod modules;
 pub mod notes;
 pub mod opening;

@@ -17,6 +17,7 @@ use lttv_state::filter::KernelFilters;
 use crate::bundled::bundled_trace;
 use crate::escape::Escapes;
 use crate::inputs;
+use crate::losses::Losses;
 use crate::opening::open;
 use crate::report::{Report, Usage};
 use crate::settings;
@@ -233,6 +234,25 @@ impl OutputArgs {
 }
 
 impl Common {
+    /// Writes the selected parts of tables, like [`write`](Self::write), with the table of
+    /// losses: always in JSON, and in other formats if `--table` names it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`write`](Self::write).
+    pub fn write_with(
+        &self,
+        losses: &Losses,
+        mut tables: Vec<Table>,
+        traces: &[Arc<Trace>],
+    ) -> Result<(), Box<dyn Error>> {
+        let FormatArgs { format, tables: names, .. } = &self.format;
+        if *format == Format::Json || names.iter().any(|name| name == Losses::TABLE) {
+            tables.push(losses.table(traces));
+        }
+        self.write(tables, traces)
+    }
+
     /// Writes the selected parts of tables in the selected format.
     ///
     /// # Errors

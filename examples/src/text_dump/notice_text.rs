@@ -1,12 +1,14 @@
 //! Warnings about data that the tracer or the reader dropped.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::{Notice, NoticeKind, Timestamp, Trace, Tracefile};
 
 use super::clock_text::{ClockRange, ClockText};
 use super::text::Text;
+use crate::losses::{LossRange, Lost};
 
 /// A printer of notices as warnings.
 #[derive(Debug)]
@@ -27,16 +29,31 @@ impl Warnings {
     /// Returns the warning without a line break; in the words of babeltrace if it has the
     /// same warning.
     pub fn text(&mut self, notice: &Notice) -> String {
-        let (count, what, begin, end) = match &notice.kind {
-            NoticeKind::DiscardedEvents { count, start: begin, end } => {
-                (*count, "event", begin, end)
-            }
-            NoticeKind::LostPackets { count, start: begin, end } => {
-                (Some(*count), "packet", begin, end)
-            }
+        let (count, what, times) = match notice.kind {
+            NoticeKind::DiscardedEvents { count, start, end } => (count, "event", (start, end)),
+            NoticeKind::LostPackets { count, start, end } => (Some(count), "packet", (start, end)),
             _ => return format!("warning: {notice}"),
         };
-        let place = self.place(notice);
+        self.lost(count, what, times, &notice.file)
+    }
+
+    /// Returns the warning about a loss in a time window, in the words of babeltrace.
+    pub fn loss(&mut self, loss: &LossRange) -> String {
+        let what = match loss.what {
+            Lost::Events => "event",
+            Lost::Packets => "packet",
+        };
+        self.lost(loss.count, what, (loss.start, loss.end), &loss.file)
+    }
+
+    fn lost(
+        &mut self,
+        count: Option<u64>,
+        what: &str,
+        times: (Option<Timestamp>, Option<Timestamp>),
+        file: &Path,
+    ) -> String {
+        let place = self.place(file);
         let range = place.as_ref().map_or(ClockRange::Signed, |(_, _, range)| *range);
         let mut text = Text::from("WARNING: Tracer ");
         // Writing to a text never fails.
@@ -45,16 +62,16 @@ impl Warnings {
             Some(n) => write!(text, "discarded {n} {what}s "),
             None => write!(text, "may have discarded {what}s "),
         };
-        match (begin, end) {
+        match times {
             (None, None) => text.append(b"(unknown time range)"),
-            (Some(begin), None) => self.time(&mut text, "after [", *begin, range),
-            (None, Some(end)) => self.time(&mut text, "before [", *end, range),
+            (Some(begin), None) => self.time(&mut text, "after [", begin, range),
+            (None, Some(end)) => self.time(&mut text, "before [", end, range),
             (Some(begin), Some(end)) => {
-                self.time(&mut text, "between [", *begin, range);
-                self.time(&mut text, " and [", *end, range);
+                self.time(&mut text, "between [", begin, range);
+                self.time(&mut text, " and [", end, range);
             }
         }
-        let stream = notice.file.display();
+        let stream = file.display();
         let _ = match place {
             None => write!(text, " in stream \"{stream}\"."),
             Some((trace, ids, _)) => write!(text, " in {trace} within stream \"{stream}\" {ids}."),
@@ -69,8 +86,8 @@ impl Warnings {
     }
 
     /// Returns the trace and the stream as babeltrace names them, and the range of times.
-    fn place(&self, notice: &Notice) -> Option<(String, String, ClockRange)> {
-        let holds = |t: &Tracefile| t.files().any(|file| file == &*notice.file);
+    fn place(&self, file: &Path) -> Option<(String, String, ClockRange)> {
+        let holds = |t: &Tracefile| t.files().any(|of| of == file);
         let (trace, name, number) = self.traces.iter().find_map(|(trace, name)| {
             Some((trace, name, trace.tracefiles().iter().position(holds)?))
         })?;
@@ -92,8 +109,6 @@ impl Warnings {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use jiff::tz::TimeZone;
 
     use super::super::test_fields::{nested, with_event};

@@ -15,6 +15,7 @@ use lttv_state::kernel::KernelState;
 
 use super::tally::Tally;
 use super::{Form, Job};
+use crate::losses::Losses;
 use crate::opening::open;
 use crate::progress::Progress;
 use crate::report::{self, Report, Usage};
@@ -194,6 +195,12 @@ impl Dump<'_> {
         let errors = context.take_errors();
         let omitted = (context.errors_omitted(), context.notices_omitted());
         drop(context);
+        // The number of events that were recorded is unknown if a filter skips some.
+        let recorded = match window.is_everything() {
+            _ if filters.is_some() => None,
+            true => Some(read),
+            false => Some(counted),
+        };
         if counted == 0 {
             self.report_outside(traceset.traces());
         }
@@ -207,7 +214,7 @@ impl Dump<'_> {
             number::decimal(output.buffer(), if counts_all { read } else { counted });
             output.buffer().push(b'\n');
         }
-        self.finish(output, &errors, omitted)
+        self.finish(output, &errors, omitted, (traceset.traces(), recorded))
     }
 
     /// Counts the events in the window without decoding them: this takes no more than to
@@ -232,7 +239,19 @@ impl Dump<'_> {
         if tally.events() == 0 {
             self.report_outside(traces);
         }
-        self.finish(output, merge.errors(), omitted)
+        self.finish(output, merge.errors(), omitted, (traces, Some(tally.events())))
+    }
+
+    /// Reports the losses in the window, also if it contains no events, and their sum. Those of
+    /// whole traces have been reported while reading.
+    fn report_losses(&mut self, traces: &[Arc<Trace>], recorded: Option<u64>) {
+        let losses = Losses::of(traces, self.window);
+        if !self.window.is_everything() {
+            for loss in losses.ranges() {
+                report::line(&self.warnings.loss(loss));
+            }
+        }
+        losses.report(self.report, recorded);
     }
 
     /// Reports a window that contains no event since it is outside of the traces.
@@ -243,16 +262,19 @@ impl Dump<'_> {
         }
     }
 
-    /// Finishes the output, then reports damage.
+    /// Finishes the output, then reports damage and losses: those of `traces`, of which a number
+    /// of events was read.
     fn finish(
         &mut self,
         output: &mut Output,
         errors: &[ltt_read::Error],
         (errors_omitted, notices_omitted): (u64, u64),
+        (traces, recorded): (&[Arc<Trace>], Option<u64>),
     ) -> io::Result<()> {
         if output.flush()? == Reader::There {
             self.report.notices_omitted(notices_omitted);
             self.report.errors(errors, errors_omitted);
+            self.report_losses(traces, recorded);
         }
         Ok(())
     }
@@ -260,8 +282,10 @@ impl Dump<'_> {
     /// Reports progress, and the notices since the last call.
     fn report(&mut self, progress: ltt_read::Progress, notices: Vec<Notice>) {
         self.progress.update(progress);
-        for notice in notices {
-            report::line(&self.warnings.text(&notice));
+        // Losses in a window are reported at the end, as far as they overlap it.
+        let is_late = |notice: &Notice| notice.kind.is_loss() && !self.window.is_everything();
+        for notice in notices.iter().filter(|notice| !is_late(notice)) {
+            report::line(&self.warnings.text(notice));
         }
     }
 }

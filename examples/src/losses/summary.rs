@@ -1,0 +1,80 @@
+//! The sum of losses, in one sentence.
+
+use super::{LossRange, Losses, Lost};
+
+/// The number of lost events or packets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    /// The number of ranges.
+    pub(super) ranges: u64,
+    /// The number that was certainly lost.
+    pub(super) least: u64,
+    /// The number that was lost at most; `None` if the tracer did not count.
+    pub(super) most: Option<u64>,
+}
+
+impl Losses {
+    /// Returns the number of events that were certainly lost in the window.
+    pub fn events(&self) -> u64 {
+        self.sum(Lost::Events).least
+    }
+
+    /// Returns the number of packets that were certainly lost in the window.
+    pub fn packets(&self) -> u64 {
+        self.sum(Lost::Packets).least
+    }
+
+    /// Describes all losses: ranges, events and their share, packets, the first time. Returns
+    /// `None` if nothing was lost. `events` is the number of events that were recorded in the
+    /// window, if it is known.
+    pub fn summary(&self, events: Option<u64>) -> Option<String> {
+        let [lost, packets] = [Lost::Events, Lost::Packets].map(|what| self.sum(what));
+        let mut parts = Vec::new();
+        if lost.ranges > 0 {
+            let mut part = lost.text("event");
+            // The share of a part of a range is unknown.
+            if let Some(events) = events.filter(|_| Some(lost.least) == lost.most) {
+                let all = events.saturating_add(lost.least).max(1);
+                let percent = lost.least as f64 * 100.0 / all as f64;
+                part += &format!(" of about {all} ({percent:.1} %)");
+            }
+            parts.push(part);
+        }
+        if packets.ranges > 0 {
+            parts.push(packets.text("packet"));
+        }
+        let ranges = counted(lost.ranges + packets.ranges, "range");
+        let first = self.ranges.first()?;
+        let first = first.start.or(first.end);
+        let first = first.map_or_else(String::new, |time| format!(", first at {time}"));
+        Some(format!("{ranges} lost {}{first}", parts.join(" and ")))
+    }
+
+    /// Adds the numbers of one kind.
+    pub(super) fn sum(&self, what: Lost) -> Sum {
+        let of_kind = |range: &&LossRange| range.what == what;
+        let zero = Sum { most: Some(0), ..Sum::default() };
+        self.ranges.iter().filter(of_kind).fold(zero, |sum, range| Sum {
+            ranges: sum.ranges + 1,
+            least: sum.least.saturating_add(range.count.unwrap_or(0)),
+            most: sum.most.zip(range.at_most).map(|(a, b)| a.saturating_add(b)),
+        })
+    }
+}
+
+impl Sum {
+    /// Returns the number with its unit.
+    fn text(self, unit: &str) -> String {
+        match (self.least, self.most) {
+            (least, Some(most)) if least == most => counted(most, unit),
+            (0, Some(most)) => format!("up to {}", counted(most, unit)),
+            (least, Some(most)) => format!("{least} to {}", counted(most, unit)),
+            (0, None) => format!("an unknown number of {unit}s"),
+            (least, None) => format!("at least {}", counted(least, unit)),
+        }
+    }
+}
+
+fn counted(number: u64, unit: &str) -> String {
+    if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}s") }
+}
