@@ -9,6 +9,7 @@ pub mod commands;
 pub mod escape;
 pub mod inputs;
 pub mod interrupts;
+pub mod kernel_trace;
 pub mod loading;
 pub mod losses;
 pub mod modules;

@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lttv_examples::commands::completions::CompletionsArgs;
 use lttv_examples::commands::dump::DumpArgs;
+use lttv_examples::commands::info::InfoArgs;
 use lttv_examples::commands::man::ManArgs;
 use lttv_examples::commands::run::{self, RunArgs};
 use lttv_examples::settings::Place;
@@ -34,6 +35,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Dump(DumpArgs),
+    Info(InfoArgs),
     Tui(TuiArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),

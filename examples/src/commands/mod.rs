@@ -7,5 +7,6 @@
 pub mod common;
 pub mod completions;
 pub mod dump;
+pub mod info;
 pub mod man;
 pub mod run;

@@ -14,11 +14,13 @@
 //! A range is `FROM..TO` or `FROM,TO`, also in square brackets. Each side of `..` may be empty.
 
 mod arg;
+mod date;
 mod event_span;
 mod range;
 mod times;
 
 pub use arg::{HELP, TimeArg, TimeArgError};
+pub use date::date_text;
 pub use event_span::event_span;
 pub use range::TimeRange;
 pub use times::{Times, Window, WindowError};

@@ -1,0 +1,225 @@
+//! The kernel events of traces, and those that each command needs.
+//!
+//! A command that follows the kernel calls [`require`] before it reads: a user-space trace would
+//! give empty results without a reason.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use ltt_read::schema::{EventTypeId, Format};
+use ltt_read::{Trace, TraceIndex};
+use lttv_context::{Traceset, TracesetContext};
+use lttv_state::kernel::{KernelState, Transition};
+
+/// The origin of a trace's events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    /// The kernel.
+    Kernel,
+    /// Programs, traced in user space.
+    UserSpace,
+    /// Unknown.
+    Other,
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Domain::Kernel => "kernel",
+            Domain::UserSpace => "user space",
+            Domain::Other => "unknown",
+        })
+    }
+}
+
+/// An event that a command needs or can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    transition: Transition,
+    /// The names of the events as LTTng 2 records them.
+    pub events: &'static str,
+}
+
+const fn need(transition: Transition, events: &'static str) -> Need {
+    Need { transition, events }
+}
+
+const SWITCH: Need = need(Transition::Switch, "sched_switch");
+const WAKING: Need = need(Transition::Wakeup, "sched_waking");
+const SYSCALLS: Need = need(Transition::SyscallEntry, "syscall_entry_*, syscall_exit_*");
+const IRQS: Need = need(Transition::IrqEntry, "irq_handler_entry, irq_handler_exit");
+const SOFTIRQS: Need = need(Transition::SoftirqEntry, "irq_softirq_entry, irq_softirq_exit");
+const ISSUE: Need = need(Transition::BlockIssue, "block_rq_issue");
+const COMPLETE: Need = need(Transition::BlockComplete, "block_rq_complete");
+const DUMP: Need = need(Transition::ProcessState, "lttng_statedump_process_state");
+
+/// A command, with the events that it needs and those that improve its results.
+#[derive(Debug, Clone, Copy)]
+pub struct Use {
+    /// The name of the command.
+    pub command: &'static str,
+    /// A description of the results.
+    pub purpose: &'static str,
+    needs: &'static [Need],
+    improves: &'static [Need],
+}
+
+/// The commands that follow the kernel.
+pub const USES: [Use; 7] = [
+    Use {
+        command: "stats",
+        purpose: "CPU times, input and output of CPUs and processes",
+        needs: &[SWITCH],
+        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+    },
+    Use {
+        command: "state",
+        purpose: "the state of each CPU and process at a time",
+        needs: &[SWITCH],
+        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+    },
+    Use {
+        command: "wait",
+        purpose: "what a thread waited for, and who woke it",
+        needs: &[SWITCH, WAKING],
+        improves: &[SYSCALLS, IRQS, SOFTIRQS],
+    },
+    Use {
+        command: "irq",
+        purpose: "durations and rates of interrupts",
+        needs: &[IRQS],
+        improves: &[SOFTIRQS],
+    },
+    Use {
+        command: "disk",
+        purpose: "requests and throughput of disks",
+        needs: &[ISSUE, COMPLETE],
+        improves: &[SWITCH],
+    },
+    Use {
+        command: "history",
+        purpose: "all states over time, in a file",
+        needs: &[SWITCH],
+        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+    },
+    Use {
+        command: "chart",
+        purpose: "pictures of CPUs and processes over time",
+        needs: &[SWITCH],
+        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+    },
+];
+
+/// The kinds of kernel events that a trace declares.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KernelEvents(BTreeSet<Transition>);
+
+impl KernelEvents {
+    /// Returns the kinds of kernel events of each trace. Reads no events.
+    pub fn of(traceset: &Traceset) -> Vec<KernelEvents> {
+        let mut context = TracesetContext::new(traceset);
+        let kernel = context.attach(KernelState::new().without_looking_ahead());
+        let kernel = &context.extensions()[kernel];
+        let of_trace = |(index, trace): (TraceIndex, &Arc<Trace>)| {
+            let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
+            KernelEvents(types.filter_map(|id| kernel.transition(index, id)).collect())
+        };
+        (0..).map(TraceIndex).zip(traceset.traces()).map(of_trace).collect()
+    }
+
+    /// Returns the events that the trace lacks for a command.
+    pub fn missing(&self, of: &Use) -> Vec<&'static str> {
+        self.without(of.needs)
+    }
+
+    /// Returns the events that the trace lacks, and that would improve the results of a command.
+    pub fn useful(&self, of: &Use) -> Vec<&'static str> {
+        self.without(of.improves)
+    }
+
+    fn without(&self, needs: &[Need]) -> Vec<&'static str> {
+        let missing = needs.iter().filter(|need| !self.0.contains(&need.transition));
+        missing.map(|need| need.events).collect()
+    }
+
+    /// Returns the origin of the events of a trace, which must be that of these events.
+    pub fn domain(&self, trace: &Trace) -> Domain {
+        let schema = trace.schema();
+        match schema.env_str("domain") {
+            Some("kernel") => Domain::Kernel,
+            Some("ust") => Domain::UserSpace,
+            _ if self.0.contains(&Transition::Switch) => Domain::Kernel,
+            _ if schema.format == Format::Legacy && !self.0.is_empty() => Domain::Kernel,
+            _ => Domain::Other,
+        }
+    }
+}
+
+/// An error for traces that a command cannot analyse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{command}` needs a kernel trace with the events {events}: {found}")]
+pub struct NotServed {
+    /// The name of the command.
+    pub command: &'static str,
+    /// The events that it needs.
+    pub events: String,
+    /// A description of the traces.
+    pub found: String,
+}
+
+/// Checks that a command can analyse one of the traces. A command that is not one of [`USES`]
+/// accepts all traces.
+///
+/// # Errors
+///
+/// If all traces lack events that the command needs.
+pub fn require(traceset: &Traceset, command: &'static str) -> Result<(), NotServed> {
+    let Some(of) = USES.iter().find(|of| of.command == command) else { return Ok(()) };
+    let events = KernelEvents::of(traceset);
+    if events.iter().any(|events| events.missing(of).is_empty()) {
+        return Ok(());
+    }
+    let found = traceset.traces().iter().zip(&events).map(|(trace, events)| {
+        let path = trace.path().display();
+        match events.domain(trace) {
+            Domain::UserSpace => format!("{path} is a user-space trace"),
+            Domain::Kernel => format!("{path} lacks {}", events.missing(of).join(", ")),
+            Domain::Other => format!("{path} is not a kernel trace"),
+        }
+    });
+    let found: Vec<String> = found.collect();
+    let events: Vec<_> = of.needs.iter().map(|need| need.events).collect();
+    Err(NotServed { command, events: events.join(", "), found: found.join("; ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn bundled(name: &str) -> Traceset {
+        Traceset::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("traces").join(name)).unwrap()
+    }
+
+    #[test]
+    fn kernel_traces_serve_all_commands() {
+        let kernel = bundled("kernel");
+        for of in &USES {
+            assert_eq!(require(&kernel, of.command), Ok(()), "{}", of.command);
+        }
+        let events = &KernelEvents::of(&kernel)[0];
+        assert_eq!(events.domain(&kernel.traces()[0]), Domain::Kernel);
+    }
+
+    #[test]
+    fn user_space_traces_are_refused_in_words() {
+        let ust = bundled("ust");
+        assert_eq!(require(&ust, "dump"), Ok(()));
+        let refused = require(&ust, "wait").unwrap_err().to_string();
+        let start = "`wait` needs a kernel trace with the events sched_switch, sched_waking: ";
+        assert!(refused.starts_with(start), "{refused}");
+        assert!(refused.ends_with(" is a user-space trace"), "{refused}");
+    }
+}
