@@ -1,4 +1,4 @@
-//! Compares `history` on the bundled kernel trace with the answers of the library, and tests
+//! Compares `lttv history` on the bundled kernel trace with the answers of the library, and tests
 //! it on a growing trace.
 
 mod support;
@@ -17,9 +17,13 @@ fn trace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel")
 }
 
+fn run(args: &[&str]) -> support::Run {
+    support::run(&support::program("lttv"), &[&["history"], args].concat(), None, LIMIT)
+}
+
 /// Returns the output of the program, which must succeed.
 fn history(args: &[&str]) -> String {
-    let run = support::run(&support::example("history"), args, None, LIMIT);
+    let run = run(args);
     assert_eq!(run.status, Some(0), "{args:?}: {}", run.stderr);
     String::from_utf8(run.stdout).expect("UTF-8")
 }
@@ -32,8 +36,7 @@ fn words(text: &str) -> Vec<Vec<&str>> {
 /// Returns the words of an interval's line.
 fn printed(history: &History, interval: &Interval<'_>) -> Vec<String> {
     let path = history.tree().path(interval.quark);
-    let (start, end) = (interval.start.as_ns(), interval.end.as_ns());
-    let line = format!("{start} {end} {path} {}", interval.value);
+    let line = format!("{} {} {path} {}", interval.start, interval.end, interval.value);
     line.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
@@ -60,8 +63,8 @@ fn queries_show_the_built_history() {
 
     let info = history(&["info", file]);
     for line in [
-        format!("from       {} ns", expected.start().as_ns()),
-        format!("to         {} ns", expected.end().as_ns()),
+        format!("from       {}", expected.start()),
+        format!("to         {}", expected.end()),
         format!("intervals  {}", expected.intervals_count()),
     ] {
         assert!(info.lines().any(|text| text == line), "{line:?} in {info}");
@@ -70,9 +73,29 @@ fn queries_show_the_built_history() {
     let middle = expected.start().as_ns().midpoint(expected.end().as_ns());
     let state: Vec<_> = expected.state_at(Timestamp::from_ns(middle)).unwrap();
     let state: Vec<_> = state.iter().map(|interval| printed(&expected, interval)).collect();
-    assert_eq!(words(&history(&["at", file, &middle.to_string()])), state);
-    // Queries also accept a trace.
-    assert_eq!(words(&history(&["at", trace, &middle.to_string()])), state);
+    let middle = Timestamp::from_ns(middle).to_string();
+    assert_eq!(words(&history(&["at", file, &middle])), state);
+    // Queries also accept a trace, and times from the start.
+    assert_eq!(words(&history(&["at", trace, &middle])), state);
+    let after_start = expected.start().as_ns().midpoint(expected.end().as_ns());
+    let after_start = format!("+{}ns", after_start - expected.start().as_ns());
+    assert_eq!(words(&history(&["at", file, &after_start])), state);
+    // The other formats have the same values.
+    let json = history(&["at", file, &middle, "--format=json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let rows = json["intervals"].as_array().expect("a list");
+    let in_ns =
+        |value: &serde_json::Value| Timestamp::from_ns(value.as_i64().expect("a time")).to_string();
+    let row = |row: &serde_json::Value| {
+        let text = |key: &str| row[key].as_str().expect("a text").to_owned();
+        let (start, end) = (in_ns(&row["start_ns"]), in_ns(&row["end_ns"]));
+        let line = format!("{start} {end} {} {}", text("path"), text("value"));
+        line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(rows.iter().map(row).collect::<Vec<_>>(), state);
+    let csv = history(&["at", file, &middle, "--format=csv"]);
+    assert_eq!(csv.lines().next(), Some("start_ns,end_ns,path,value"));
+    assert_eq!(csv.lines().count(), state.len() + 1);
 }
 
 /// A history of the first packets of a trace is extended with the later ones.
@@ -125,9 +148,10 @@ fn changes_and_ranges_tile_the_time() {
     let (changes, sums) = changes.split_once("\ntotal\n").expect("sums");
     let changes = words(changes);
     assert!(changes.len() > 10, "{path} changes often");
-    let times: Vec<(i64, i64)> =
-        changes.iter().map(|line| (line[0].parse().unwrap(), line[1].parse().unwrap())).collect();
-    let ends = (stored.start().as_ns(), stored.end().as_ns());
+    let time = |word: &str| word.parse::<Timestamp>().unwrap();
+    let times: Vec<(Timestamp, Timestamp)> =
+        changes.iter().map(|line| (time(line[0]), time(line[1]))).collect();
+    let ends = (stored.start(), stored.end());
     assert_eq!((times[0].0, times.last().unwrap().1), ends);
     assert!(times.windows(2).all(|pair| pair[0].1 == pair[1].0), "no gap, no overlap");
     let sum = |word: usize| -> u64 {
@@ -153,7 +177,6 @@ fn changes_and_ranges_tile_the_time() {
 
 #[test]
 fn other_files_are_reported() {
-    let run = |args: &[&str]| support::run(&support::example("history"), args, None, LIMIT);
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("other");
     std::fs::write(&file, "not a history").unwrap();
@@ -161,7 +184,7 @@ fn other_files_are_reported() {
     for args in [["info", &file].as_slice(), &["build", trace.to_str().unwrap(), &file]] {
         let run = run(args);
         assert_eq!(run.status, Some(1), "{args:?}");
-        assert!(run.stderr.starts_with("history: error: "), "{}", run.stderr);
+        assert!(run.stderr.starts_with("lttv: error: "), "{}", run.stderr);
     }
     assert_eq!(std::fs::read(&file).unwrap(), b"not a history", "left as it was");
 }

@@ -50,8 +50,8 @@ fn programs_read_the_traces_beside_a_bad_one_and_fail() {
         ("text_dump", &["--count"]),
         ("text_dump", &[]),
         ("statistics", &["--format", "json"]),
-        ("state_at", &["--time", "1795233416400000000"]),
-        ("control_flow", &["--svg"]),
+        ("lttv", &["state", "--at", "1795233416.4"]),
+        ("lttv", &["chart", "flow", "--svg"]),
     ];
     for (program, args) in cases {
         let (of_all, of_good) = (run(program, args, &[dir.path()]), run(program, args, &[&good]));
@@ -69,8 +69,8 @@ fn programs_read_the_traces_beside_a_bad_one_and_fail() {
 fn a_bad_trace_sets_the_status_of_a_history_build() {
     let dir = one_bad_of_two();
     let file = dir.path().join("out.history");
-    let args = ["build", "--force"];
-    let run = run("history", &args, &[dir.path(), &file]);
+    let args = ["history", "build", "--force"];
+    let run = run("lttv", &args, &[dir.path(), &file]);
     assert_eq!(run.status, Some(1), "{}", run.stderr);
     assert!(run.stderr.contains("b/metadata:1:1: "), "{}", run.stderr);
     assert!(file.is_file());

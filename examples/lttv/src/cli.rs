@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use lttv_examples::commands::chart::ChartArgs;
 use lttv_examples::commands::completions::CompletionsArgs;
 use lttv_examples::commands::dump::DumpArgs;
+use lttv_examples::commands::history::HistoryArgs;
 use lttv_examples::commands::info::InfoArgs;
 use lttv_examples::commands::man::ManArgs;
 use lttv_examples::commands::run::{self, RunArgs};
+use lttv_examples::commands::state::StateArgs;
 use lttv_examples::settings::Place;
 use lttv_tui::program::TuiArgs;
 
@@ -36,6 +39,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Dump(DumpArgs),
     Info(InfoArgs),
+    State(StateArgs),
+    History(HistoryArgs),
+    Chart(ChartArgs),
     Tui(TuiArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),

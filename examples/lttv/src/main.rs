@@ -16,7 +16,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
-use lttv_examples::commands::{completions, dump, info, man, run};
+use lttv_examples::commands::{chart, completions, dump, history, info, man, run, state};
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
 use lttv_tui::program;
@@ -39,6 +39,9 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Tui(args) => return program::run(args, report),
         Command::Dump(args) => dump::run(args, report),
         Command::Info(args) => info::run(args, report),
+        Command::State(args) => state::run(args, report),
+        Command::History(args) => history::run(args, report),
+        Command::Chart(args) => chart::run(args, report),
         Command::Run(args) => run::run(args, report),
         Command::Completions(args) => completions::run(args, documented()),
         Command::Man(args) => man::run(args, documented(), report),

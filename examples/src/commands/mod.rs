@@ -4,9 +4,12 @@
 //! options are in [`common`]. A new subcommand is a module here, and one line each in the list
 //! and in the dispatch of the package `lttv`.
 
+pub mod chart;
 pub mod common;
 pub mod completions;
 pub mod dump;
+pub mod history;
 pub mod info;
 pub mod man;
 pub mod run;
+pub mod state;

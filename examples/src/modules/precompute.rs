@@ -28,11 +28,11 @@ impl Module<Host> for Precompute {
         ModuleInfo {
             name: "precompute",
             summary: "Store the states of processes, CPUs and devices in files",
-            description: "Stores all states of the traces in a history file, from which the \
-                          program `history` and other viewers query the state at any time \
+            description: "Stores all states of the traces in a history file, from which \
+                          `lttv history` and other viewers query the state at any time \
                           without reading the traces. Also stores the state at about every \
-                          50 000th event in a small file of checkpoints, from which the program \
-                          `state_at` continues.",
+                          50 000th event in a small file of checkpoints, from which \
+                          `lttv state` continues.",
             requires: &["batchAnalysis"],
         }
     }

@@ -42,17 +42,19 @@ fn no_program_prints_control_characters_of_a_trace() {
         ("lttv", lttv(&["-m", "depAnalysis", "-m", "diskPerformance"])),
         ("statistics", vec!["--format=json"]),
         ("statistics", vec!["--top=5"]),
-        ("state_at", vec!["--format=json", "--time=2000000000000000000"]),
-        ("history", vec!["range", "--each=1000000"]),
-        ("control_flow", vec![]),
-        ("resource_usage", vec!["-o", "OUT"]),
+        ("lttv", vec!["state", "--format=json", "--method=checkpoint", "--at=-0s"]),
+        ("lttv", vec!["info", "--format=json", "--events"]),
+        ("lttv", vec!["history", "range", "--each=1000000"]),
+        ("lttv", vec!["history", "range", "--format=json"]),
+        ("lttv", vec!["chart", "flow"]),
+        ("lttv", vec!["chart", "usage", "-o", "OUT"]),
     ]);
     for (program, args) in programs {
         for trace in [&trace, &metadata] {
             let mut args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
             args.iter_mut().filter(|arg| **arg == "OUT").for_each(|arg| *arg = output.as_ref());
             args.push(trace.as_os_str());
-            if args[0] == "range" {
+            if args.get(1).is_some_and(|arg| *arg == "range") {
                 args.push("**".as_ref());
             }
             let done = run(program, &args);
@@ -69,10 +71,13 @@ fn no_program_prints_control_characters_of_a_trace() {
             }
         }
     }
-    assert_clean("resource_usage -o", &fs::read(&output).unwrap());
-    let built = run("history", &["build".as_ref(), trace.as_os_str(), history.as_os_str()]);
+    assert_clean("chart usage -o", &fs::read(&output).unwrap());
+    let built = run(
+        "lttv",
+        &["history".as_ref(), "build".as_ref(), trace.as_os_str(), history.as_os_str()],
+    );
     assert_clean("history build", &built.stderr);
-    let shown = run("history", &["info".as_ref(), history.as_os_str()]);
+    let shown = run("lttv", &["history".as_ref(), "info".as_ref(), history.as_os_str()]);
     assert_clean("history info", &shown.stdout);
     let replayed = run("request_replay", &[&script]);
     assert_eq!(replayed.status.code(), Some(1), "{}", text(&replayed.stderr));

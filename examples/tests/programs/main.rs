@@ -19,14 +19,16 @@ use std::process::{Command, Output};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 /// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 11] = [
+const PROGRAMS: [(&str, &[&str]); 13] = [
     ("text_dump", &[]),
     ("lttv", &["run", "-m", "textDump", "-t"]),
     ("lttv", &["dump"]),
     ("statistics", &[]),
-    ("state_at", &["--time", "2000000000000000000"]),
-    ("history", &["info"]),
-    ("control_flow", &["--svg"]),
+    ("lttv", &["info"]),
+    ("lttv", &["state", "--method=checkpoint", "--at=-0s"]),
+    ("lttv", &["history", "info"]),
+    ("lttv", &["chart", "flow", "--svg"]),
+    ("lttv", &["chart", "usage"]),
     ("count_by_type", &[]),
     ("embed_requests", &[]),
     ("embed_thread", &[]),

@@ -58,11 +58,12 @@ fn no_output_replaces_a_file_of_a_trace() {
             ("lttv", &["run", "-m", "textDump", "-t", "A", "-t", "B"], &["-o", "OUT"]),
             ("lttv", &["run", "-m", "precompute", "-t", "B"], &["--history", "OUT"]),
             ("lttv", &["run", "-m", "precompute", "-t", "B"], &["--checkpoints", "OUT"]),
-            ("state_at", &["B", "--time=1", "--method=checkpoint"], &["--checkpoints", "OUT"]),
-            ("history", &["build", "B"], &["OUT", "--force"]),
-            ("control_flow", &["A", "B"], &["-o", "OUT"]),
+            ("lttv", &["state", "B", "--at=+0", "--method=checkpoint"], &["--checkpoints", "OUT"]),
+            ("lttv", &["history", "build", "B"], &["OUT", "--force"]),
+            ("lttv", &["chart", "flow", "A", "B"], &["-o", "OUT"]),
         ];
-        let resources: (&str, &[&str], &[&str]) = ("resource_usage", &["B"], &["-o", "OUT"]);
+        let resources: (&str, &[&str], &[&str]) =
+            ("lttv", &["chart", "usage", "B"], &["-o", "OUT"]);
         for (program, before_output, with_output) in commands.iter().chain([&resources]) {
             let word = |word: &&str| match *word {
                 "A" => a.clone().into_os_string(),

@@ -92,6 +92,11 @@ stream {
     event.header := struct { uint8_t id; time_t timestamp; };
 };
 event { name = only; id = 0; fields := struct { uint8_t value; }; };
+event {
+    name = sched_switch;
+    id = 1;
+    fields := struct { uint8_t prev_tid; uint8_t next_tid; uint8_t prev_state; };
+};
 ";
 
 /// Writes a trace in which all packets but the first one are damaged.

@@ -1,20 +1,27 @@
 //! The colours of each row over time: the time of each colour in each column of pixels.
 
-use lttv_examples::paint::Paint;
 use lttv_state::kernel::{ProcessIndex, Serial, TraceState};
 use lttv_state::stats::TraceStatistics;
 
+use super::shares::Share;
+use crate::commands::chart::span::Span;
+use crate::paint::Paint;
+
 /// The time of each [`Paint`] in a column, in ns.
-pub(crate) type Column = [u64; Paint::ALL.len()];
+pub(super) type Column = [u64; Paint::ALL.len()];
 
 /// The paint of a CPU in an unknown state, and of a process that does not exist: black.
-pub(crate) const BLACK: Paint = Paint::Dead;
+pub(super) const BLACK: Paint = Paint::Dead;
 
 /// A row that is being filled.
 #[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) label: String,
-    pub(crate) columns: Vec<Column>,
+pub(super) struct Row {
+    pub(super) label: String,
+    /// The number of the CPU; `None` for a process.
+    pub(super) cpu: Option<u32>,
+    /// The active time according to the statistics.
+    pub(super) share: Share,
+    pub(super) columns: Vec<Column>,
     /// The paint since `since`, in ns.
     paint: Paint,
     since: i64,
@@ -22,9 +29,9 @@ pub(crate) struct Row {
 
 /// All rows, and the time span of the picture, in ns.
 #[derive(Debug)]
-pub(crate) struct Rows {
-    pub(crate) cpus: Vec<Row>,
-    pub(crate) processes: Vec<Row>,
+pub(super) struct Rows {
+    pub(super) cpus: Vec<Row>,
+    pub(super) processes: Vec<Row>,
     numbers: Vec<u32>,
     serials: Vec<Serial>,
     /// The index of each process in the table of the state, as found last.
@@ -34,36 +41,51 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(trace: &TraceStatistics, top: usize, columns: usize) -> Self {
-        let (begin, end) =
-            (trace.start().as_ns(), trace.end().as_ns().max(trace.start().as_ns() + 1));
+    /// Creates the rows of all CPUs and of the processes with the most CPU time.
+    pub(super) fn new(trace: &TraceStatistics, top: usize, columns: usize, span: &Span) -> Self {
+        let begin = span.from.as_ns();
+        let end = begin.saturating_add_unsigned(span.length());
         let empty = vec![Column::default(); columns];
-        let row = |label| Row { label, columns: empty.clone(), paint: BLACK, since: begin };
-        let numbers: Vec<_> = trace.cpus().iter().map(|cpu| cpu.number).collect();
+        let row = |label, cpu, share| Row {
+            label,
+            cpu,
+            share,
+            columns: empty.clone(),
+            paint: BLACK,
+            since: begin,
+        };
+        let cpus = trace.cpus();
         let mut busiest = trace.processes();
         busiest.sort_by_key(|sum| (std::cmp::Reverse(sum.cpu_time), sum.process));
         let facts = |serial: Serial| trace.process_facts().get(serial.index());
-        let worth = busiest.iter().filter(|sum| {
+        busiest.retain(|sum| {
             facts(sum.process).is_some_and(|facts| facts.tid.is_some_and(|tid| tid != 0))
         });
-        let serials: Vec<_> = worth.take(top).map(|sum| sum.process).collect();
-        let label = |serial: &Serial| {
-            let (name, tid) = facts(*serial).map_or(("", 0), |of| (&*of.name, of.tid.unwrap_or(0)));
+        busiest.truncate(top);
+        let label = |serial: Serial| {
+            let (name, tid) = facts(serial).map_or(("", 0), |of| (&*of.name, of.tid.unwrap_or(0)));
             format!("{name} {tid}")
         };
+        let whole = trace.time();
+        let of_process = busiest
+            .iter()
+            .map(|sum| row(label(sum.process), None, Share { part: sum.cpu_time, whole }));
+        let of_cpu = cpus.iter().map(|cpu| {
+            row(format!("CPU {}", cpu.number), Some(cpu.number), Share::of_cpu(cpu, trace))
+        });
         Rows {
-            cpus: numbers.iter().map(|cpu| row(format!("CPU {cpu}"))).collect(),
-            processes: serials.iter().map(|serial| row(label(serial))).collect(),
-            places: vec![None; serials.len()],
-            numbers,
-            serials,
+            cpus: of_cpu.collect(),
+            processes: of_process.collect(),
+            places: vec![None; busiest.len()],
+            numbers: cpus.iter().map(|cpu| cpu.number).collect(),
+            serials: busiest.iter().map(|sum| sum.process).collect(),
             begin,
             end,
         }
     }
 
     /// Records the state after an event.
-    pub(crate) fn event(&mut self, state: &TraceState, time: i64) {
+    pub(super) fn event(&mut self, state: &TraceState, time: i64) {
         let (begin, end) = (self.begin, self.end);
         for (number, row) in self.numbers.iter().zip(&mut self.cpus) {
             let paint = Paint::of_cpu(state.cpu_mode(*number)).unwrap_or(BLACK);
@@ -92,24 +114,14 @@ impl Rows {
     }
 
     /// Records the end of the trace.
-    pub(crate) fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         for row in self.cpus.iter_mut().chain(&mut self.processes) {
             row.charge(self.end, self.begin, self.end);
         }
     }
-
-    /// Returns the time span in ns.
-    pub(crate) fn time(&self) -> u64 {
-        self.end.abs_diff(self.begin)
-    }
 }
 
 impl Row {
-    /// Returns the time in a paint, in ns.
-    pub(crate) fn time_of(&self, paint: Paint) -> u64 {
-        self.columns.iter().map(|column| column[paint.index()]).sum()
-    }
-
     fn set(&mut self, paint: Paint, time: i64, begin: i64, end: i64) {
         if paint != self.paint {
             self.charge(time, begin, end);

@@ -2,86 +2,108 @@
 
 use std::fmt::Write;
 
+use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
-use lttv_examples::escape;
-use lttv_examples::paint::Paint;
 use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, TimeWindow};
 use lttv_state::kernel::{KernelState, NameId};
+
+use crate::commands::chart::hatch::{self, Area};
+use crate::commands::chart::span::Span;
+use crate::escape;
+use crate::losses::Losses;
+use crate::paint::Paint;
+use crate::time::date_text;
 
 /// The left edge and the width of the chart.
 const LEFT: f64 = 300.0;
 const WIDTH: f64 = 1100.0;
-/// The height of the legend and the axis, above the rows.
-const TOP: f64 = 62.0;
+/// The height of the title, the legend and the axis, above the rows.
+const TOP: f64 = 82.0;
 /// The height of a row.
 const ROW: f64 = 18.0;
 /// The thickness of the line of an active state, and of a waiting one.
 const ACTIVE: f64 = 12.0;
 const WAITING: f64 = 4.0;
 /// The number of intervals on the axis.
-const MARKS: u64 = 8;
+const MARKS: u64 = 6;
 
-/// Draws the rows. Times are relative to `origin`.
-pub(crate) fn draw(
-    flow: &ControlFlow,
-    kernel: &KernelState,
-    origin: Timestamp,
-    all: bool,
-) -> String {
-    let (timeline, labels) = (flow.timeline(), flow.labels());
-    let mut order = flow.order();
-    // Idle CPUs have no row of their own.
-    order.retain(|row| all || timeline.rows()[*row].is_active() && labels[*row].tid != Some(0));
-    let rows: Vec<_> = order.iter().map(|row| (&timeline.rows()[*row], &labels[*row])).collect();
-    let window = timeline.window();
-    let (width, height) = (LEFT + WIDTH + 10.0, TOP + ROW * rows.len() as f64 + 10.0);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"DejaVu Sans, Helvetica, sans-serif\" font-size=\"12\" fill=\"#ddd\">\n\
-         <title>States of each process</title>\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#000\"/>\n"
-    );
-    legend(&mut svg);
-    axis(&mut svg, window, origin, height);
-    heading(&mut svg);
-    // The zoomed part is in an inner SVG, measured in parts of its width.
-    _ = writeln!(
-        svg,
-        "<svg class=\"chart\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{WIDTH}\" height=\"{:.0}\" \
-         viewBox=\"0 0 {WIDTH} {0:.0}\" preserveAspectRatio=\"none\">",
-        ROW * rows.len() as f64
-    );
-    for (number, (row, label)) in rows.iter().enumerate() {
-        let names = |name| kernel.trace(row.key().trace).map_or("", |state| state.name(name));
-        let top = ROW * number as f64;
-        for segment in row.segments() {
-            state(&mut svg, &segment, top, window, &hint(label, &segment, origin, names));
-        }
-    }
-    svg += "</svg>\n";
-    for (number, (_, of)) in rows.iter().enumerate() {
-        label(&mut svg, of, TOP + ROW * number as f64 + 13.0);
-    }
-    svg + "</svg>\n"
+/// The contents of a picture.
+pub(super) struct Picture<'p> {
+    pub(super) flow: &'p ControlFlow,
+    pub(super) kernel: &'p KernelState,
+    pub(super) span: &'p Span,
+    pub(super) losses: &'p Losses,
 }
 
-fn legend(svg: &mut String) {
+impl Picture<'_> {
+    /// Draws the rows: those that were active, or all.
+    pub(super) fn draw(&self, all: bool, zone: &TimeZone) -> String {
+        let Picture { flow, kernel, span, losses } = self;
+        let (timeline, labels) = (flow.timeline(), flow.labels());
+        let mut order = flow.order();
+        // Idle CPUs have no row of their own.
+        order.retain(|row| all || timeline.rows()[*row].is_active() && labels[*row].tid != Some(0));
+        let rows: Vec<_> =
+            order.iter().map(|row| (&timeline.rows()[*row], &labels[*row])).collect();
+        let window = timeline.window();
+        let inner = ROW * rows.len() as f64;
+        let (width, height) = (LEFT + WIDTH + 10.0, TOP + inner + 10.0);
+        let (from, to) = (date_text(span.from, zone), date_text(span.to, zone));
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+             font-family=\"DejaVu Sans, Helvetica, sans-serif\" font-size=\"12\" fill=\"#ddd\">\n\
+             <title>States of each process</title>\n{}\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#000\"/>\n\
+             <text x=\"10\" y=\"18\">{from} to {to}; times are after the first event</text>\n",
+            hatch::PATTERN
+        );
+        legend(&mut svg, !losses.is_empty());
+        axis(&mut svg, window, span.first, height);
+        heading(&mut svg);
+        // The zoomed part is in an inner SVG, measured in parts of its width.
+        _ = writeln!(
+            svg,
+            "<svg class=\"chart\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{WIDTH}\" \
+             height=\"{inner:.0}\" viewBox=\"0 0 {WIDTH} {inner:.0}\" \
+             preserveAspectRatio=\"none\">"
+        );
+        for (number, (row, label)) in rows.iter().enumerate() {
+            let names = |name| kernel.trace(row.key().trace).map_or("", |state| state.name(name));
+            let top = ROW * number as f64;
+            for segment in row.segments() {
+                state(&mut svg, &segment, top, window, &hint(label, &segment, span.first, names));
+            }
+        }
+        let area = Area { left: 0.0, width: WIDTH, top: 0.0, height: inner };
+        hatch::ranges(&mut svg, losses, span, area, 0.5);
+        svg += "</svg>\n";
+        for (number, (_, of)) in rows.iter().enumerate() {
+            label(&mut svg, of, TOP + ROW * number as f64 + 13.0);
+        }
+        svg + "</svg>\n"
+    }
+}
+
+fn legend(svg: &mut String, with_losses: bool) {
     let mut x = 10.0;
     for paint in Paint::OF_PROCESSES {
         _ = writeln!(
             svg,
-            "<rect x=\"{x}\" y=\"8\" width=\"14\" height=\"12\" fill=\"{}\" stroke=\"#777\" \
-             stroke-width=\"0.5\"/><text x=\"{}\" y=\"18\">{}</text>",
+            "<rect x=\"{x}\" y=\"28\" width=\"14\" height=\"12\" fill=\"{}\" stroke=\"#777\" \
+             stroke-width=\"0.5\"/><text x=\"{}\" y=\"38\">{}</text>",
             paint.color(),
             x + 20.0,
             paint.label()
         );
         x += 40.0 + 7.0 * paint.label().len() as f64;
     }
+    if with_losses {
+        hatch::legend(svg, x, 28.0);
+    }
 }
 
 fn heading(svg: &mut String) {
-    for (x, text) in [(10.0, "process"), (190.0, "pid"), (250.0, "ppid")] {
+    for (x, text) in [(10.0, "command"), (190.0, "TID"), (250.0, "PID")] {
         _ = writeln!(svg, "<text x=\"{x}\" y=\"{}\" fill=\"#999\">{text}</text>", TOP - 8.0);
     }
 }
@@ -111,8 +133,7 @@ fn axis(svg: &mut String, window: TimeWindow, origin: Timestamp, height: f64) {
 
 fn label(svg: &mut String, of: &ProcessLabel, y: f64) {
     let number = |of: Option<i32>| of.map_or_else(|| "?".to_owned(), |of| of.to_string());
-    let texts =
-        [(10.0, of.title().into_owned()), (190.0, number(of.tid)), (250.0, number(of.parent))];
+    let texts = [(10.0, of.title().into_owned()), (190.0, number(of.tid)), (250.0, number(of.pid))];
     for (x, text) in texts {
         _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{}</text>", escape::xml(&text));
     }

@@ -1,22 +1,45 @@
-//! The page around a picture, with a script that zooms it.
+//! Pages around pictures.
 
-/// Returns a self-contained page with the picture.
-pub(crate) fn around(picture: &str) -> String {
-    format!("{HEAD}{picture}{TAIL}")
+use super::ChartFormat;
+use crate::escape;
+
+/// Returns a self-contained page with a picture that can be zoomed.
+pub(super) fn zoomed(picture: &str) -> String {
+    format!("{HEAD}{ZOOM}{picture}{TAIL}")
+}
+
+/// Returns a self-contained page with a picture.
+pub(super) fn around(picture: &str) -> String {
+    format!("{HEAD}{picture}</html>\n")
+}
+
+/// Returns a page or picture with a text in place of a chart.
+pub(super) fn notice(format: ChartFormat, text: &str) -> String {
+    let text = escape::xml(text);
+    match format {
+        ChartFormat::Html => format!("{HEAD}<p>{text}</p>\n</html>\n"),
+        ChartFormat::Svg => format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1200 60\" \
+             font-family=\"DejaVu Sans, Helvetica, sans-serif\" font-size=\"14\">\n\
+             <rect width=\"1200\" height=\"60\" fill=\"#000\"/>\n\
+             <text x=\"12\" y=\"35\" fill=\"#ddd\">{text}</text>\n</svg>\n"
+        ),
+    }
 }
 
 const HEAD: &str = r#"<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
-<title>States of each process</title>
+<title>LTTV</title>
 <style>
   body { margin: 0; background: #000; color: #ddd; font: 13px sans-serif }
   p { margin: 8px 10px }
   .chart { cursor: grab }
 </style>
-<p>The wheel zooms, dragging moves, a double click shows everything; pointing at a state shows
-its details.</p>
 "#;
+
+const ZOOM: &str = "<p>The wheel zooms, dragging moves, a double click shows everything; pointing \
+at a state shows its details.</p>\n";
 
 /// The script: zooming changes the visible part of the chart, and the labels of the axis.
 const TAIL: &str = r#"<script>

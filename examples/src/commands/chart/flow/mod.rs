@@ -1,0 +1,55 @@
+//! `lttv chart flow`: the states of each process over time.
+
+mod picture;
+
+use std::error::Error;
+
+use ltt_read::Timestamp;
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_requests::views::{ControlFlow, TimeWindow};
+use lttv_requests::{Budget, Owner, Scheduler};
+use lttv_state::kernel::KernelState;
+
+use super::span::Span;
+use super::{ChartFormat, FlowArgs, page, write};
+use crate::losses::Losses;
+use crate::report::Report;
+use picture::Picture;
+
+/// Draws the states of each process.
+pub(super) fn draw(
+    args: &FlowArgs,
+    format: ChartFormat,
+    traceset: &Traceset,
+    report: &mut Report,
+) -> Result<(), Box<dyn Error>> {
+    let traces = traceset.traces();
+    let span = Span::of(&args.input, args.seconds, traces)?;
+    let losses = Losses::of(traces, span.window);
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    let end = Timestamp::from_ns(span.from.as_ns().saturating_add_unsigned(span.length()));
+    let window = TimeWindow::new(span.from, end).ok_or("the window is empty")?;
+
+    let flow = ControlFlow::new(window, window.width() / args.steps);
+    let mut scheduler = Scheduler::new(context);
+    scheduler.submit(flow.request(Owner::unique(), kernel))?;
+    while scheduler.service_chunk(Budget::default()).has_more() {}
+
+    let state = &scheduler.context().extensions()[kernel];
+    let picture = Picture { flow: &flow, kernel: state, span: &span, losses: &losses };
+    let picture = picture.draw(args.all, &args.input.zone());
+    let text = match format {
+        ChartFormat::Svg => picture,
+        ChartFormat::Html => page::zoomed(&picture),
+    };
+    write(&args.page, &text)?;
+    if span.window.end.is_none() {
+        // Meets damage after the last event.
+        _ = scheduler.context_mut().read(&Bounds::all())?;
+    }
+    let context = scheduler.context();
+    report.errors(context.errors(), context.errors_omitted());
+    losses.report(report, None);
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! `lttv history`: all kernel states of traces over time, stored in a file.
+
+mod build;
+mod intervals;
+mod query;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use ltt_read::Timestamp;
+use lttv_state::history::History;
+
+use super::common::{InputArgs, OutputArgs};
+use crate::inputs;
+use crate::report::{Report, Usage};
+use crate::table::Format;
+use crate::text_dump::output::Output;
+use crate::time::{TimeArg, TimeArgError};
+
+/// Examples of use, for the help.
+pub const EXAMPLES: &str = "\
+FILE is a file that `build` wrote, or the directory of a trace, which is read first. A pattern
+is a path in which * matches one name and ** any number of names. Times from the first event
+count from the start of FILE; the end of a range is not included.
+
+Examples:
+  lttv history build TRACE kernel.history
+  lttv history at kernel.history +20ms '0/CPUs/*'
+  lttv history range kernel.history '0/CPUs/*' --from +1s --to +2s --each 10ms
+  lttv history changes kernel.history 0/CPUs/0";
+
+/// Store all kernel states of a trace in a file, and query them
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct HistoryArgs {
+    /// The task.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// Format of the states
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: Format,
+
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "OUTPUT", global = true)]
+    pub output: Option<PathBuf>,
+
+    /// Take times in UTC instead of the local time zone
+    #[arg(long, alias = "clock-gmt", global = true)]
+    pub utc: bool,
+}
+
+/// A subcommand of `history`.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum Command {
+    /// Store all kernel states of a trace in a file
+    ///
+    /// If FILE exists with an earlier stage of the trace, the new part is added.
+    Build {
+        /// Directory of one or more traces
+        trace: PathBuf,
+        /// The file to write
+        file: PathBuf,
+        /// Build the whole file again, even if it exists
+        #[arg(long)]
+        force: bool,
+    },
+    /// Describe a history, and verify its checksums
+    Info {
+        /// A history, or the directory of a trace
+        file: PathBuf,
+    },
+    /// Print the values at a time
+    At {
+        /// A history, or the directory of a trace
+        file: PathBuf,
+        /// The time
+        #[arg(allow_hyphen_values = true)]
+        time: TimeArg,
+        /// Print only attributes that match this pattern
+        #[arg(default_value = "**")]
+        pattern: String,
+    },
+    /// Print the values of attributes over a time range
+    Range {
+        /// A history, or the directory of a trace
+        file: PathBuf,
+        /// The attributes
+        pattern: String,
+        /// The time range.
+        #[command(flatten)]
+        range: RangeArgs,
+        /// Print one value per this length of time, such as 10ms, instead of all values
+        #[arg(long, value_name = "LENGTH", value_parser = length, default_value = "1ns")]
+        each: u64,
+    },
+    /// Print all values of an attribute over time, and the total time of each value
+    Changes {
+        /// A history, or the directory of a trace
+        file: PathBuf,
+        /// The attribute
+        path: String,
+        /// The time range.
+        #[command(flatten)]
+        range: RangeArgs,
+        /// Print from the last to the first value
+        #[arg(long)]
+        reverse: bool,
+    },
+}
+
+/// A time range of a history.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct RangeArgs {
+    /// Start [default: the start of the history]
+    #[arg(long, visible_alias = "begin", value_name = "TIME", allow_hyphen_values = true)]
+    pub from: Option<TimeArg>,
+    /// End, which is not included [default: the end of the history]
+    #[arg(long, visible_alias = "end", value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<TimeArg>,
+}
+
+/// Parses a length of time of at least 1 ns. A number without unit is in ns.
+fn length(text: &str) -> Result<u64, String> {
+    let text = match text.ends_with(|c: char| c.is_ascii_digit()) {
+        true => format!("{text}ns"),
+        false => text.to_owned(),
+    };
+    match format!("+{text}").parse() {
+        Ok(TimeArg::AfterFirst(ns)) if ns > 0 => Ok(ns.unsigned_abs()),
+        Ok(_) => Err("expected at least 1 ns".to_owned()),
+        Err(TimeArgError::Range) => Err("too long".to_owned()),
+        Err(_) => Err("expected a length such as 10ms or 1.5s".to_owned()),
+    }
+}
+
+/// Runs a subcommand of `history`.
+///
+/// # Errors
+///
+/// If the traces or the file cannot be read or written, or if a time, pattern or path does not
+/// fit the history.
+pub fn run(args: &HistoryArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let mut out = open_output(args, report)?;
+    let done = match &args.command {
+        Command::Build { trace, file, force } => {
+            build::build(trace, file, *force, &mut out, report)
+        }
+        Command::Info { file } => {
+            build::open(file, report).and_then(|history| query::info(&history, &mut out))
+        }
+        Command::At { file, time, pattern } => build::open(file, report).and_then(|history| {
+            let time = resolve(&history, time, &zone(args))?;
+            query::at(&history, time, pattern, args.format, &mut out)
+        }),
+        Command::Range { file, pattern, range, each } => {
+            build::open(file, report).and_then(|history| {
+                let range = of_range(&history, range, &zone(args))?;
+                query::range(&history, pattern, range, *each, args.format, &mut out)
+            })
+        }
+        Command::Changes { file, path, range, reverse } => {
+            build::open(file, report).and_then(|history| {
+                let range = of_range(&history, range, &zone(args))?;
+                query::changes(&history, path, range, *reverse, args.format, &mut out)
+            })
+        }
+    };
+    // Output before an error is still useful.
+    out.finish()?;
+    done
+}
+
+/// Opens the output, which must not replace the history.
+fn open_output(args: &HistoryArgs, report: &mut Report) -> Result<Output, Box<dyn Error>> {
+    let Some(path) = args.output.as_deref() else { return Ok(Output::stdout()) };
+    let (Command::Build { trace: input, .. }
+    | Command::Info { file: input }
+    | Command::At { file: input, .. }
+    | Command::Range { file: input, .. }
+    | Command::Changes { file: input, .. }) = &args.command;
+    let traceset = if input.is_dir() { Some(crate::opening::open(report, [input])?) } else { None };
+    let traces = traceset.as_ref().map_or(&[][..], |traceset| traceset.traces());
+    inputs::refuse(path, traces, std::slice::from_ref(input))?;
+    OutputArgs { output: args.output.clone(), ..OutputArgs::default() }.open(traces)
+}
+
+fn zone(args: &HistoryArgs) -> TimeZone {
+    InputArgs { utc: args.utc, ..InputArgs::default() }.zone()
+}
+
+/// Returns the point in time that an argument means in a history.
+fn resolve(history: &History, time: &TimeArg, zone: &TimeZone) -> Result<Timestamp, Usage> {
+    let (start, end) = (history.start(), history.end());
+    time.resolve(zone, || Some(ltt_read::TimeSpan { start, end })).map_err(Usage::new)
+}
+
+/// Returns a time range, and checks its order.
+fn of_range(
+    history: &History,
+    range: &RangeArgs,
+    zone: &TimeZone,
+) -> Result<std::ops::Range<Timestamp>, Usage> {
+    let side = |time: &Option<TimeArg>, default| match time {
+        Some(time) => resolve(history, time, zone),
+        None => Ok(default),
+    };
+    let (from, to) = (side(&range.from, history.start())?, side(&range.to, history.end())?);
+    let both = range.from.is_some() && range.to.is_some();
+    if both && from > to {
+        return Err(Usage::new(format_args!("--from {from} is after --to {to}")));
+    }
+    Ok(from..to)
+}
+
+/// Returns `true` if a path leads to a history rather than to a trace.
+fn is_history(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_have_units() {
+        assert_eq!(length("5"), Ok(5));
+        assert_eq!(length("10ms"), Ok(10_000_000));
+        assert_eq!(length("1.5s"), Ok(1_500_000_000));
+        for wrong in ["0", "0s", "-5", "", "ms", "many"] {
+            assert!(length(wrong).is_err(), "{wrong}");
+        }
+    }
+}
