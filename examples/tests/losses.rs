@@ -105,7 +105,8 @@ fn the_sum_has_the_share_of_all_events() {
 #[test]
 fn losses_in_windows_are_those_of_babeltrace2() {
     let mut compared = 0;
-    for path in traces() {
+    // Version 2.0.4 does not read CTF 2.
+    for path in traces().into_iter().filter(|path| !path.ends_with("u2-discard")) {
         let traces = OpenOptions::new().open_all_of([&path]).unwrap().traces;
         let all = Losses::of(&traces, Window::default());
         assert!(!all.is_empty(), "{}", path.display());
