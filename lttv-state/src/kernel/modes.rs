@@ -149,6 +149,11 @@ impl ExecutionMode {
     pub const fn is_interrupt(self) -> bool {
         matches!(self, ExecutionMode::Irq | ExecutionMode::Softirq)
     }
+
+    /// Returns `true` if frames of the mode contain the number of an interrupt or exception.
+    pub(super) const fn has_source(self) -> bool {
+        self.is_interrupt() || matches!(self, ExecutionMode::Trap)
+    }
 }
 
 impl ProcessStatus {

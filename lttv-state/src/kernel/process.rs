@@ -10,6 +10,7 @@ use ltt_read::Timestamp;
 
 use super::modes::{ExecutionMode, ProcessStatus, ProcessType};
 use super::names::NameId;
+use super::resources::{SourceKind, unpack};
 
 /// The kernel's id of a process, which user space calls a thread id. The idle process of
 /// each CPU has the id 0.
@@ -143,6 +144,11 @@ impl Frame {
     /// Returns the status of the process within this frame.
     pub fn status(&self) -> ProcessStatus {
         self.status
+    }
+
+    /// Returns the kind and number of the interrupt, softirq or exception; `None` for other modes.
+    pub fn source(&self) -> Option<(SourceKind, u32)> {
+        self.mode.has_source().then(|| unpack(self.source))
     }
 
     /// Returns the time at which the frame was entered.

@@ -87,7 +87,7 @@ impl TraceState {
     fn note_ended(&mut self, ix: ProcessIndex, frame: Frame, time: i64) -> NameId {
         self.release_source(&frame);
         let Frame { mode, submode, cpu_time, .. } = frame;
-        let source = has_source(mode).then(|| unpack(frame.source));
+        let source = mode.has_source().then(|| unpack(frame.source));
         let elapsed = since(frame.entry, time);
         self.effect.ended = Some(Ended { process: ix, mode, submode, source, elapsed, cpu_time });
         submode
@@ -146,7 +146,7 @@ impl TraceState {
     /// Decrements the number of running handlers of a frame's interrupt or exception.
     #[inline]
     pub(super) fn release_source(&mut self, frame: &Frame) {
-        if has_source(frame.mode) {
+        if frame.mode.has_source() {
             let (kind, number) = unpack(frame.source);
             self.journal.record(frame.source);
             if let Some(source) = self.sources[kind as usize].get_mut(number as usize) {
@@ -174,11 +174,6 @@ impl TraceState {
             self.anomalies.unmatched_exits += 1;
         }
     }
-}
-
-/// Returns `true` if frames of a mode contain an interrupt or exception number.
-fn has_source(mode: ExecutionMode) -> bool {
-    mode.is_interrupt() || mode == ExecutionMode::Trap
 }
 
 /// The maximum depth of the stack of program functions.
