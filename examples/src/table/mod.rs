@@ -12,6 +12,7 @@ mod cell;
 mod csv;
 mod json;
 mod select;
+mod sort;
 mod text;
 
 pub use cell::{Cell, Kind};
@@ -82,9 +83,19 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Sets the title in text.
+    pub fn set_title(&mut self, title: impl Into<String>) {
+        self.title = title.into();
+    }
+
     /// Returns the name of the table in options and JSON.
     pub fn key(&self) -> &'static str {
         self.key
+    }
+
+    /// Returns `true` if the table has a column of this key.
+    pub fn has_column(&self, key: &str) -> bool {
+        self.columns.iter().any(|column| column.key == key)
     }
 
     /// Returns the rows in their order.

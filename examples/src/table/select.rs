@@ -44,6 +44,14 @@ fn hint(meant: &Option<String>) -> String {
     meant.as_ref().map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"))
 }
 
+impl SelectError {
+    /// Creates the error for a missing column, with the keys of all columns.
+    pub(super) fn column<'k>(name: &str, keys: impl Iterator<Item = &'k str>) -> Self {
+        let (known, meant) = described(name, keys);
+        SelectError::Column { name: name.to_owned(), known, meant }
+    }
+}
+
 impl Select {
     /// Returns the selected tables with the selected columns. Tables without any of these columns
     /// are left out.
@@ -57,8 +65,7 @@ impl Select {
             let keys = || chosen.iter().flat_map(|table| table.columns.iter().map(|it| it.key));
             for name in &self.columns {
                 if !keys().any(|key| key == name) {
-                    let (known, meant) = described(name, keys());
-                    return Err(SelectError::Column { name: name.clone(), known, meant });
+                    return Err(SelectError::column(name, keys()));
                 }
             }
             chosen = chosen.iter().filter_map(|table| self.columns_of(table)).collect();
