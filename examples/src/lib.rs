@@ -4,15 +4,19 @@
 
 pub mod activity;
 pub mod bundled;
+pub mod cancel;
 pub mod clap_options;
 pub mod commands;
+mod disk_table;
 pub mod escape;
 pub mod inputs;
 pub mod interrupts;
+pub mod kernel_hooks;
 pub mod kernel_trace;
 pub mod loading;
 pub mod losses;
 pub mod modules;
+pub mod needed_events;
 pub mod notes;
 pub mod opening;
 pub mod paint;
@@ -26,6 +30,7 @@ mod stdout_closed;
 pub mod table;
 pub mod text_dump;
 pub mod time;
+pub mod waits;
 
 /// The examples in the README of the repository, compiled as doc tests.
 #[cfg(doctest)]

@@ -7,12 +7,15 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lttv_examples::commands::chart::ChartArgs;
 use lttv_examples::commands::completions::CompletionsArgs;
+use lttv_examples::commands::disk::DiskArgs;
 use lttv_examples::commands::dump::DumpArgs;
 use lttv_examples::commands::history::HistoryArgs;
 use lttv_examples::commands::info::InfoArgs;
+use lttv_examples::commands::irq::IrqArgs;
 use lttv_examples::commands::man::ManArgs;
 use lttv_examples::commands::run::{self, RunArgs};
 use lttv_examples::commands::state::StateArgs;
+use lttv_examples::commands::wait::WaitArgs;
 use lttv_examples::settings::Place;
 use lttv_tui::program::TuiArgs;
 
@@ -40,6 +43,9 @@ pub(crate) enum Command {
     Dump(DumpArgs),
     Info(InfoArgs),
     State(StateArgs),
+    Wait(WaitArgs),
+    Irq(IrqArgs),
+    Disk(DiskArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
     Tui(TuiArgs),

@@ -16,7 +16,9 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
-use lttv_examples::commands::{chart, completions, dump, history, info, man, run, state};
+use lttv_examples::commands::{
+    chart, completions, disk, dump, history, info, irq, man, run, state, wait,
+};
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
 use lttv_tui::program;
@@ -40,6 +42,9 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Dump(args) => dump::run(args, report),
         Command::Info(args) => info::run(args, report),
         Command::State(args) => state::run(args, report),
+        Command::Wait(args) => wait::run(args, report),
+        Command::Irq(args) => irq::run(args, report),
+        Command::Disk(args) => disk::run(args, report),
         Command::History(args) => history::run(args, report),
         Command::Chart(args) => chart::run(args, report),
         Command::Run(args) => run::run(args, report),

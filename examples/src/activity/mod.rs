@@ -1,7 +1,7 @@
 //! The activities of processes: what a process does, since when and until when, and what woke
 //! it up.
 
-use lttv_state::kernel::{ExecutionMode, NameId, Process, ProcessStatus, Serial, TraceState};
+use lttv_state::kernel::{ExecutionMode, NameId, Process, ProcessStatus, Tid, TraceState};
 
 mod stretch;
 
@@ -19,17 +19,6 @@ pub enum Doing {
     Ready,
     /// The process waits for an event, in a system call.
     Blocked(NameId),
-}
-
-/// The origin of a wake-up: a process, or an interrupt on its CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Waker {
-    /// The process that ran on the CPU.
-    pub process: Serial,
-    /// The mode in which it ran.
-    pub mode: ExecutionMode,
-    /// The system call, interrupt or exception.
-    pub submode: NameId,
 }
 
 impl Doing {
@@ -85,21 +74,17 @@ impl Doing {
     }
 }
 
-impl Waker {
-    /// Creates the origin of a wake-up from the process that runs on the CPU of its event.
-    pub fn of(running: &Process) -> Self {
-        let (mode, submode) = (running.mode(), running.submode());
-        Waker { process: running.serial(), mode, submode }
-    }
-
-    /// Returns `true` if an interrupt woke the process up, which has nothing to do with the
-    /// process that it interrupted.
-    pub fn is_interrupt(&self) -> bool {
-        self.mode.is_interrupt()
-    }
+/// Returns the name of a system call, interrupt or exception; `None` without one.
+pub(crate) fn name_of(state: &TraceState, name: NameId) -> Option<&str> {
+    Some(state.name(name)).filter(|name| !matches!(*name, "" | "NONE" | "UNKNOWN"))
 }
 
-/// Returns the name of a system call, interrupt or exception; `None` without one.
-fn name_of(state: &TraceState, name: NameId) -> Option<&str> {
-    Some(state.name(name)).filter(|name| !matches!(*name, "" | "NONE" | "UNKNOWN"))
+/// Returns the label of a thread: its command and thread id, as in `cat (215)`.
+pub(crate) fn thread_label(tid: Option<Tid>, name: &str) -> String {
+    match (tid, name) {
+        (Some(0), _) => "idle".to_owned(),
+        (Some(tid), "") => format!("({tid})"),
+        (Some(tid), name) => format!("{name} ({tid})"),
+        (None, _) => "unknown".to_owned(),
+    }
 }

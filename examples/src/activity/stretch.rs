@@ -3,7 +3,7 @@
 use ltt_read::Timestamp;
 use lttv_state::kernel::{Process, ProcessIndex, Serial, Tid, TraceState, Transition};
 
-use super::{Doing, Waker};
+use super::{Doing, thread_label};
 
 /// A process and its CPU, at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,12 +99,7 @@ impl ProcessAt {
 
     /// Returns the command and the thread id: `cat (215)`.
     pub fn label(&self) -> String {
-        match (self.tid, &*self.name) {
-            (Some(0), _) => "idle".to_owned(),
-            (Some(tid), "") => format!("({tid})"),
-            (Some(tid), name) => format!("{name} ({tid})"),
-            (None, _) => "unknown".to_owned(),
-        }
+        thread_label(self.tid, &self.name)
     }
 }
 
@@ -123,9 +118,9 @@ impl WakeUp {
             && state.effect().subject() == Some(process)
             && running != process;
         let running = state.process(running).filter(|_| is_of_it)?;
-        let waker = Waker::of(running);
-        let by = match waker.is_interrupt() {
-            true => Doing::Runs(waker.mode, waker.submode).label(state),
+        // An interrupt has nothing to do with the process that it interrupted.
+        let by = match running.mode().is_interrupt() {
+            true => Doing::Runs(running.mode(), running.submode()).label(state),
             false => ProcessAt::of(running, state).label(),
         };
         Some(WakeUp { by, cpu, time })

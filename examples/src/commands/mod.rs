@@ -4,12 +4,16 @@
 //! options are in [`common`]. A new subcommand is a module here, and one line each in the list
 //! and in the dispatch of the package `lttv`.
 
+pub mod analysis;
 pub mod chart;
 pub mod common;
 pub mod completions;
+pub mod disk;
 pub mod dump;
 pub mod history;
 pub mod info;
+pub mod irq;
 pub mod man;
 pub mod run;
 pub mod state;
+pub mod wait;

@@ -1,17 +1,19 @@
 //! Requests to disks, and their speed.
 
-use std::fmt::Write;
 use std::time::Duration;
 
+use ltt_read::TraceIndex;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
 use lttv_state::stats::{DeviceFacts, StatisticsHandle, TraceStatistics};
 
-use super::print::Style;
+use super::print::{self, Style};
 use super::statistics::collect;
-use super::table::{Table, fraction, us};
 use super::{Host, places, report_with};
+use crate::disk_table;
+use crate::interrupts::frequency;
+use crate::needed_events;
 
 /// The module `diskPerformance`.
 #[derive(Debug)]
@@ -32,6 +34,9 @@ impl Module<Host> for DiskPerformance {
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+        if !host.data.has(&needed_events::DISK) {
+            return Ok(());
+        }
         let statistics = collect(&mut host.data);
         report_with(host, Priority::DEFAULT, move |host| report(host, statistics));
         Ok(())
@@ -39,49 +44,30 @@ impl Module<Host> for DiskPerformance {
 }
 
 fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
-    let found = statistics.take(host.data.batch.context.extensions());
-    for (number, trace) in found.traces().iter().enumerate() {
+    let spans = host.data.spans();
+    for (index, span) in (0..).map(TraceIndex).zip(spans) {
+        let extensions = host.data.batch.context.extensions();
+        let found = match span {
+            Some(span) => statistics.take_until(extensions, span.end),
+            None => statistics.take(extensions),
+        };
+        let Some(trace) = found.traces().get(index.0) else { continue };
         match host.data.style {
-            Style::Text => print(host, number, trace),
+            Style::Text => {
+                let mut table = disk_table::empty(format!("Disks of trace {}", index.0), false);
+                for disk in trace.devices() {
+                    disk_table::add(&mut table, index, disk, trace.time());
+                }
+                print::tables(&mut host.data.output.borrow_mut(), &[table]);
+            }
             Style::Paths | Style::Json | Style::TypedJson => {
-                let of = &host.data.batch.context.contexts().traces()[number];
+                let of = &host.data.batch.context.contexts().traces()[index.0];
                 let place = places::of_trace(&mut host.attributes, of)?;
                 export(&mut host.attributes, place, trace)?;
             }
         }
     }
     Ok(())
-}
-
-fn print(host: &Host, number: usize, trace: &TraceStatistics) {
-    let mut table = Table::new(format!("Disks of trace {number}"))
-        .text("DISK")
-        .text("NAME")
-        .numbers(["READS", "BYTES", "BYTES/s", "WRITES", "BYTES", "BYTES/s", "OTHER"])
-        .numbers(["INSERTED", "MERGED", "ISSUED", "COMPLETED", "BUSY us", "BUSY %", "QUEUE"]);
-    for disk in trace.devices() {
-        let busy = disk.busy_time as f64 * 100.0 / trace.time().max(1) as f64;
-        table.row([
-            disk.number.to_string(),
-            disk.name.to_string(),
-            disk.reads.to_string(),
-            disk.bytes_read.to_string(),
-            fraction(a_second(disk.bytes_read, trace)),
-            disk.writes.to_string(),
-            disk.bytes_written.to_string(),
-            fraction(a_second(disk.bytes_written, trace)),
-            disk.others.to_string(),
-            disk.inserted.to_string(),
-            disk.merged.to_string(),
-            disk.issued.to_string(),
-            disk.completed().to_string(),
-            us(disk.busy_time),
-            fraction(busy),
-            fraction(disk.average_queue_length(trace.time())),
-        ]);
-    }
-    // Writing to a buffer never fails.
-    _ = write!(host.data.output.borrow_mut().buffer(), "{table}");
 }
 
 fn export(
@@ -108,19 +94,15 @@ fn export(
         ] {
             attributes.set(place, name, number)?;
         }
-        attributes.set(place, "bytes_read_per_second", a_second(bytes_read, trace))?;
-        attributes.set(place, "bytes_written_per_second", a_second(bytes_written, trace))?;
+        attributes.set(place, "bytes_read_per_second", frequency(bytes_read, trace.time()))?;
+        attributes.set(
+            place,
+            "bytes_written_per_second",
+            frequency(bytes_written, trace.time()),
+        )?;
         attributes.set(place, "busy_time", Duration::from_nanos(disk.busy_time))?;
         let queue = disk.average_queue_length(trace.time());
         attributes.set(place, "average_queue_length", queue)?;
     }
     Ok(())
-}
-
-/// Returns a number per second of the trace's time; 0 for no time.
-fn a_second(number: u64, trace: &TraceStatistics) -> f64 {
-    match trace.time() {
-        0 => 0.0,
-        ns => number as f64 * 1e9 / ns as f64,
-    }
 }

@@ -15,6 +15,7 @@ use super::{Host, report_with};
 use crate::escape::Escapes;
 use crate::inputs;
 use crate::report::Usage;
+use crate::table::{self, Table};
 use crate::text_dump::output::{Output, Reader};
 use crate::text_dump::text::Text;
 
@@ -109,6 +110,14 @@ fn print(host: &mut Host) -> Result<(), Box<dyn Error>> {
     // A closed pipe is no error: its reader needs no more output.
     let (Reader::There | Reader::Gone) = output.flush()?;
     Ok(())
+}
+
+/// Appends tables to the output.
+pub(super) fn tables(output: &mut Output, tables: &[Table]) {
+    let mut text = Vec::new();
+    // Writing to a list never fails.
+    _ = table::write(&mut text, table::Format::Text, tables);
+    output.buffer().append(&text);
 }
 
 /// Returns the files that other modules read.

@@ -51,14 +51,10 @@ pub(super) fn collect(work: &mut Work) -> StatisticsHandle {
     if let Some(known) = work.statistics {
         return known;
     }
-    let kernel = work.kernel();
+    let kernel = work.kernel_at_begin();
     let context = &mut work.batch.context;
     let statistics = match work.begin {
-        Some(begin) => {
-            // Statistics start with the state at that time.
-            context.seek_time_with_state(begin);
-            Collected::attach_at(context, kernel, begin)
-        }
+        Some(begin) => Collected::attach_at(context, kernel, begin),
         None => Collected::attach(context, kernel),
     };
     work.statistics = Some(statistics);

@@ -82,16 +82,6 @@ impl Table {
     }
 }
 
-/// Formats nanoseconds as microseconds.
-pub(super) fn us(ns: u64) -> String {
-    format!("{}.{:03}", ns / 1000, ns % 1000)
-}
-
-/// Formats a number with three digits after the decimal point.
-pub(super) fn fraction(number: f64) -> String {
-    format!("{number:.3}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,8 +90,8 @@ mod tests {
     fn columns_are_aligned() {
         let mut table = Table::new("Disks").text("NAME").numbers(["READS", "us"]);
         assert_eq!(table.to_string(), "Disks\n  none\n\n");
-        table.row(["sda".into(), "5".into(), us(1_234_005)]);
-        table.row(["é".into(), "123456".into(), us(5)]);
+        table.row(["sda".into(), "5".into(), "1234.005".into()]);
+        table.row(["é".into(), "123456".into(), "0.005".into()]);
         assert_eq!(
             table.to_string(),
             "Disks\n  NAME   READS        us\n  sda        5  1234.005\n  é     123456     0.005\n\n"

@@ -8,23 +8,19 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
-use ltt_read::schema::{EventTypeId, Format};
-use lttv_context::framework::{Batch, BatchEnd};
+use lttv_context::framework::{Batch, BatchEnd, BatchOutcome};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
-use lttv_hooks::{Flow, IntoFlow, Priority};
+use lttv_hooks::{Flow, IntoFlow};
 use lttv_state::kernel::{KernelState, Transition};
 use lttv_state::stats::StatisticsHandle;
 
 use super::chosen::Chosen;
 use super::print::Style;
+use crate::kernel_hooks::{events_of, kernel_state, last_event};
+use crate::needed_events::{self, Needs};
 use crate::report::Report;
 use crate::text_dump::output::Output;
-
-/// The priority of hooks that read the kernel state after each event.
-const AFTER_STATE: Priority = match Priority::new(30) {
-    Ok(priority) => priority,
-    Err(_) => Priority::DEFAULT,
-};
+use crate::time::{Window, event_span};
 
 /// The work of a session: one read of a traceset.
 #[derive(Debug)]
@@ -47,6 +43,10 @@ pub struct Work {
     pub(super) zone: TimeZone,
     /// The start of the read; `None` for the first event.
     pub(super) begin: Option<Timestamp>,
+    /// `true` once the state is that of the start of the read.
+    is_at_begin: bool,
+    /// The window of the read.
+    pub(super) window: Window,
     /// The time span of the read; `None` if no event has a time.
     pub(super) span: Option<TimeSpan>,
     /// The events that text filters select.
@@ -76,6 +76,8 @@ impl Work {
             names: Vec::new(),
             zone: TimeZone::UTC,
             begin: None,
+            is_at_begin: false,
+            window: Window::default(),
             span: None,
             chosen: Rc::default(),
             reads: false,
@@ -86,6 +88,19 @@ impl Work {
         }
     }
 
+    /// Returns, for each trace, the part of the read from its first to its last event; `None` for
+    /// a trace without events in it.
+    pub(super) fn spans(&self) -> Vec<Option<TimeSpan>> {
+        let is_whole = self.end.as_ref().is_none_or(|end| end.outcome == BatchOutcome::Complete);
+        let context = &self.batch.context;
+        let kernel = context.extensions().find().filter(|_| !is_whole);
+        let last = kernel.map(|kernel| last_event(&context.extensions()[kernel]));
+        let last = last.unwrap_or(Timestamp::MAX);
+        let read = Window { end: Some(self.window.end.unwrap_or(last).min(last)), ..self.window };
+        let traces = context.traceset().traces().iter();
+        traces.map(|trace| read.part_of(event_span(std::slice::from_ref(trace))?)).collect()
+    }
+
     /// Returns the handle of the kernel state, and attaches it if it is not yet attached.
     /// For legacy traces it is the state of LTTV, which did not look ahead.
     pub(super) fn kernel(&mut self) -> Handle<KernelState> {
@@ -93,11 +108,32 @@ impl Work {
         if let Some(known) = context.extensions().find() {
             return known;
         }
-        let mut traces = context.traceset().traces().iter();
-        context.attach(match traces.any(|trace| trace.schema().format == Format::Legacy) {
-            true => KernelState::new().without_looking_ahead(),
-            false => KernelState::new(),
-        })
+        let state = kernel_state(context.traceset().traces());
+        context.attach(state)
+    }
+
+    /// Returns `true` if a trace has the events that a module needs; otherwise reports that none
+    /// has.
+    pub(super) fn has(&mut self, needs: &Needs) -> bool {
+        match needed_events::require(self.batch.context.traceset(), needs) {
+            Ok(_) => true,
+            Err(missing) => {
+                self.failures.push(missing.into());
+                false
+            }
+        }
+    }
+
+    /// Returns the handle of the kernel state, which is that of the start of the read: results
+    /// start with it.
+    pub(super) fn kernel_at_begin(&mut self) -> Handle<KernelState> {
+        let kernel = self.kernel();
+        let is_there = self.is_at_begin && self.batch.context.is_state_current();
+        if let Some(begin) = self.begin.filter(|_| !is_there) {
+            self.batch.context.seek_time_with_state(begin);
+            self.is_at_begin = true;
+        }
+        kernel
     }
 
     /// Adds a hook for all events whose transition is `wanted`. It is called when the kernel
@@ -108,16 +144,8 @@ impl Work {
         hook: impl Fn(&mut EventCall<'_, 'static>) + Copy + 'static,
     ) {
         let kernel = self.kernel();
-        let context = &self.batch.context;
-        for trace in context.contexts().traces() {
-            let types = 0..trace.trace().schema().event_types.len() as u32;
-            for id in types.map(EventTypeId) {
-                let transition = context.extensions()[kernel].transition(trace.index(), id);
-                if transition.is_some_and(wanted) {
-                    let events = Subscription::to_type(trace.index(), id).priority(AFTER_STATE);
-                    self.batch.hooks.on_event(events, hook);
-                }
-            }
+        for events in events_of(&self.batch.context, kernel, wanted) {
+            self.batch.hooks.on_event(events, hook);
         }
     }
 

@@ -4,14 +4,13 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, FromArgMatches};
 use lttv_context::framework::{BatchOutcome, ModuleError, Modules, Options};
 
 use super::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
+use crate::cancel;
 use crate::clap_options::{add_args, take_args};
 use crate::loading::{LoadError, load};
 use crate::modules::{Host, Work, list_fields, modules};
@@ -51,14 +50,7 @@ pub(super) fn run(words: &[OsString], report: &mut Report) -> Result<(), Box<dyn
         modules.destroy(&mut host);
         return Ok(());
     }
-    let cancel = Arc::clone(&host.data.cancel);
-    ctrlc::set_handler(move || {
-        // A second interrupt ends the program at once.
-        if cancel.swap(true, Ordering::Relaxed) {
-            std::process::exit(Interrupted::STATUS.into());
-        }
-    })
-    .map_err(|error| format!("cannot handle Ctrl-C: {error}"))?;
+    host.data.cancel = cancel::on_interrupt()?;
     _ = host.run();
     let ended = report_end(&mut host);
     report.clone_from(&host.data.report);

@@ -1,24 +1,22 @@
 //! Waits of processes, and the wake-ups that ended them.
 
-#[cfg(test)]
-mod agreement;
-mod episodes;
-mod path;
 mod text;
-mod waits;
 
+use ltt_read::{TimeSpan, Timestamp, TraceIndex};
 use lttv_context::Handle;
 use lttv_context::attributes::{AttributeError, Kind};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
-use lttv_state::kernel::{KernelState, Serial, Tid};
+use lttv_state::kernel::{KernelState, Tid};
 
-use self::episodes::Lives;
+use self::text::Found;
 use super::core::time_option;
 use super::print::Style;
 use super::{Host, report_with};
+use crate::needed_events;
 use crate::report::Usage;
 use crate::time::Times;
+use crate::waits::Lives;
 
 /// The module `depAnalysis`.
 #[derive(Debug)]
@@ -29,9 +27,8 @@ pub(super) struct DepAnalysis;
 struct Query {
     /// The thread id of the process to report in detail; `None` for a summary of all.
     tid: Option<Tid>,
-    /// The time span of the analysis, in ns.
-    begin: i64,
-    end: i64,
+    /// The time span of the analysis.
+    span: TimeSpan,
     /// The greatest number of steps of a path to print.
     limit: usize,
 }
@@ -45,7 +42,8 @@ impl Module<Host> for DepAnalysis {
                           blocked. For the process --dep-pid, reports its activities, its waits, \
                           and its critical path: while it was blocked until another process woke \
                           it up, the path continues with the activities of that process, and so \
-                          on. In traces/[TRACE]/dependencies. Keeps all activities in memory.",
+                          on. In traces/[TRACE]/dependencies. What is open at --begin or --end \
+                          counts from there or up to there. Keeps all activities in memory.",
             requires: &["batchAnalysis"],
         }
     }
@@ -68,29 +66,15 @@ impl Module<Host> for DepAnalysis {
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         let query = query(host)?;
         let work = &mut host.data;
-        let kernel = work.kernel();
+        if !work.has(&needed_events::WAIT) {
+            return Ok(());
+        }
+        let kernel = work.kernel_at_begin();
+        let begin = work.begin;
         let context = &mut work.batch.context;
-        let traces = context.contexts().traces().len();
-        let lives = (0..traces).map(|_| Lives::default()).collect::<Vec<_>>();
+        let lives = Lives::of_all(&context.extensions()[kernel], begin);
         let lives = context.attach_data(lives);
-        work.on_transitions(
-            |_| true,
-            move |call| {
-                let (trace, time) = (call.trace.index(), call.time().as_ns());
-                let event_type = call.event.type_id();
-                let tracefile = call.tracefile.number();
-                let Some((lives, kernel)) = call.extensions.get_pair_mut(lives, kernel) else {
-                    return;
-                };
-                let transition = kernel.transition(trace, event_type);
-                let cpu = kernel.cpu_of_tracefile(tracefile);
-                if let (Some(of), Some(state), Some(cpu)) =
-                    (lives.get_mut(trace.0), kernel.trace(trace), cpu)
-                {
-                    of.event(state, transition, cpu, time);
-                }
-            },
-        );
+        work.on_transitions(|_| true, move |call| Lives::record(call, lives, kernel));
         report_with(host, Priority::DEFAULT, move |host| report(host, lives, kernel, query));
         Ok(())
     }
@@ -107,8 +91,10 @@ fn query(host: &Host) -> Result<Query, Failure> {
     let tid = options.get::<u64>("dep-pid")?.map(|tid| Tid::try_from(*tid));
     Ok(Query {
         tid: tid.transpose().map_err(|_| Usage::new("--dep-pid: the thread id is out of range"))?,
-        begin: time("dep-time-start")?.map_or(i64::MIN, |time| time.as_ns()),
-        end: time("dep-time-end")?.map_or(i64::MAX, |time| time.as_ns()),
+        span: TimeSpan {
+            start: time("dep-time-start")?.unwrap_or(Timestamp::MIN),
+            end: time("dep-time-end")?.unwrap_or(Timestamp::MAX),
+        },
         limit: usize::try_from(options.get("dep-limit")?.copied().unwrap_or(100_u64))?,
     })
 }
@@ -119,26 +105,23 @@ fn report(
     kernel: Handle<KernelState>,
     query: Query,
 ) -> Result<(), AttributeError> {
+    let spans: Vec<_> = host.data.spans();
     let Some((lives, kernel)) =
         host.data.batch.context.extensions_mut().get_pair_mut(lives, kernel)
     else {
         return Ok(());
     };
-    lives.iter_mut().for_each(Lives::finish);
-    for (number, (of, state)) in lives.iter().zip(kernel.traces()).enumerate() {
-        let found = waits::Found::new(of, state, query);
+    for (index, (of, state)) in (0..).map(TraceIndex).zip(lives.iter_mut().zip(kernel.traces())) {
+        of.finish(spans[index.0].map_or(Timestamp::MIN, |span| span.end));
+        of.clip(query.span.start, query.span.end);
+        let found = Found::new(of, state, query);
         if host.data.style == Style::Text {
-            found.print(number, host.data.output.borrow_mut().buffer());
+            found.print(index.0, &mut host.data.output.borrow_mut());
         } else {
-            let traces = host.attributes.subtree_at(&format!("traces/[{number}]/dependencies"))?;
+            let traces =
+                host.attributes.subtree_at(&format!("traces/[{}]/dependencies", index.0))?;
             found.export(&mut host.attributes, traces)?;
         }
     }
     Ok(())
-}
-
-/// Iterates over the processes with a thread id, in order of appearance.
-fn of_tid(lives: &Lives, tid: Tid) -> impl Iterator<Item = Serial> {
-    let all = (0..).map(Serial).zip(&lives.of);
-    all.filter(move |(_, life)| life.tid == Some(tid)).map(|(serial, _)| serial)
 }

@@ -1,106 +1,147 @@
 //! Output of dependencies as tables and as attributes.
 
-use std::fmt::Write;
+use std::cmp::Reverse;
 use std::time::Duration;
 
 use ltt_read::Timestamp;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
+use lttv_state::kernel::{Serial, TraceState};
 
-use super::waits::{Details, Found, Times, longest_first};
-use crate::modules::table::{Table, fraction, us};
-use crate::text_dump::text::Text;
+use super::Query;
+use crate::modules::print;
+use crate::table::{Cell, Kind, Table};
+use crate::text_dump::output::Output;
+use crate::waits::{Details, Labels, Lives, Sums, Times, WaitKey, longest_first};
 
-impl Found<'_> {
+/// The results of a trace.
+#[derive(Debug)]
+pub(super) struct Found<'a> {
+    labels: Labels<'a>,
+    query: Query,
+    /// The processes with their sums, by decreasing time of running.
+    processes: Vec<(Serial, Sums)>,
+    /// The details of the processes with the requested thread id.
+    details: Vec<Details>,
+}
+
+impl<'a> Found<'a> {
+    pub(super) fn new(lives: &'a Lives, state: &'a TraceState, query: Query) -> Self {
+        let asked = query.tid.into_iter().flat_map(|tid| lives.with_tid(tid));
+        let details = asked.map(|process| Details::new(lives, process)).collect();
+        let sums = lives.all().map(|(serial, life)| (serial, Sums::of(life)));
+        let mut processes: Vec<_> = sums.filter(|(_, sums)| !sums.is_empty()).collect();
+        processes.sort_by_key(|(serial, sums)| (Reverse(sums.running), *serial));
+        Found { labels: Labels { lives, state }, query, processes, details }
+    }
+
     /// Prints the tables of a trace.
-    pub(super) fn print(&self, trace: usize, out: &mut Text) {
-        // Writing to a text never fails.
+    pub(super) fn print(&self, trace: usize, out: &mut Output) {
         if self.query.tid.is_none() {
-            _ = write!(out, "{}", self.summary(trace));
+            print::tables(out, &[self.summary(trace)]);
         } else if self.details.is_empty() {
-            _ = write!(out, "Trace {trace} has no process {}\n\n", self.query.tid.unwrap_or(0));
+            let none = format!("Trace {trace} has no process {}\n\n", self.query.tid.unwrap_or(0));
+            out.buffer().append(none.as_bytes());
         }
         for of in &self.details {
-            let name = self.label(of.process);
-            _ = write!(
-                out,
-                "{}",
-                self.doings(of, format!("Activities of {name} in trace {trace}"))
-            );
-            _ = write!(out, "{}", self.waits(of, format!("Waits of {name}")));
-            _ = write!(
-                out,
-                "{}",
-                self.shares(of, format!("Processes on the critical path of {name}"))
-            );
-            _ = write!(out, "{}", self.path(of, format!("Critical path of {name}")));
-            if let Some(more @ 1..) = of.path.len().checked_sub(self.query.limit) {
-                _ = write!(out, "  … {more} more: see --dep-limit\n\n");
+            let name = self.labels.thread(of.thread);
+            let tables = [
+                self.doings(of, format!("Activities of {name} in trace {trace}")),
+                self.waits(of, format!("Waits of {name}")),
+                self.shares(of, format!("Processes on the critical path of {name}")),
+                self.path(of, format!("Critical path of {name}")),
+            ];
+            print::tables(out, &tables);
+            if let Some(more @ 1..) = of.chain.len().checked_sub(self.query.limit) {
+                let more = format!("  … {more} more: see --dep-limit\n\n");
+                out.buffer().append(more.as_bytes());
             }
         }
     }
 
     fn summary(&self, trace: usize) -> Table {
-        let mut table = Table::new(format!("Processes of trace {trace}"))
-            .text("PROCESS")
-            .numbers(["RUNNING us", "INTERRUPTED us", "READY us", "BLOCKED us"]);
+        let mut table = Table::new("processes", format!("Processes of trace {trace}"))
+            .column("process", "PROCESS", Kind::Text)
+            .column("running_ns", "RUNNING us", Kind::Duration)
+            .column("interrupted_ns", "INTERRUPTED us", Kind::Duration)
+            .column("ready_ns", "READY us", Kind::Duration)
+            .column("blocked_ns", "BLOCKED us", Kind::Duration);
         for (process, sums) in &self.processes {
             let times = [sums.running, sums.interrupted, sums.ready, sums.blocked];
-            let [running, interrupted, ready, blocked] = times.map(us);
-            table.row([self.label(*process), running, interrupted, ready, blocked]);
+            let [running, interrupted, ready, blocked] = times.map(Cell::Duration);
+            let process = self.labels.thread(*process).into();
+            table.row([process, running, interrupted, ready, blocked]);
         }
         table
     }
 
     fn doings(&self, of: &Details, title: String) -> Table {
-        let mut table = Table::new(title).text("WHAT").numbers(TIMES).numbers(["%"]);
+        let table = Table::new("activities", title).column("what", "WHAT", Kind::Text);
+        let mut table = with_times(table).column("percent", "%", Kind::Decimal);
         let all: u64 = of.doings.values().map(|times| times.total).sum();
         for (doing, times) in longest_first(of.doings.clone()) {
             let percent = times.total as f64 * 100.0 / all.max(1) as f64;
-            let [count, total, longest] = columns(times);
-            table.row([self.doing(doing), count, total, longest, fraction(percent)]);
+            let [count, total, longest] = cells(times);
+            let doing = self.labels.doing(doing).into();
+            table.row([doing, count, total, longest, Cell::Number(percent)]);
         }
         table
     }
 
     fn waits(&self, of: &Details, title: String) -> Table {
-        let mut table = Table::new(title).text("WHERE").text("WOKEN UP BY").numbers(TIMES);
-        for ((submode, waker), times) in longest_first(of.waits.clone()) {
-            let [count, total, longest] = columns(times);
-            let submode = self.state.name(submode).to_owned();
-            table.row([submode, self.waker(waker), count, total, longest]);
+        let table = Table::new("waits", title).column("where", "WHERE", Kind::Text).column(
+            "waker",
+            "WOKEN UP BY",
+            Kind::Text,
+        );
+        let mut table = with_times(table);
+        for (key, times) in longest_first(of.waits.clone()) {
+            let [count, total, longest] = cells(times);
+            let place = self.labels.state.name(key.call).into();
+            table.row([place, self.waker(&key).into(), count, total, longest]);
         }
         table
     }
 
     fn shares(&self, of: &Details, title: String) -> Table {
-        let mut table = Table::new(title).text("PROCESS").text("WHAT").numbers(TIMES);
+        let table = Table::new("path_processes", title)
+            .column("process", "PROCESS", Kind::Text)
+            .column("what", "WHAT", Kind::Text);
+        let mut table = with_times(table);
         for ((process, doing), times) in of.shares() {
-            let [count, total, longest] = columns(times);
-            table.row([self.label(process), self.doing(doing), count, total, longest]);
+            let [count, total, longest] = cells(times);
+            let process = self.labels.thread(process).into();
+            table.row([process, self.labels.doing(doing).into(), count, total, longest]);
         }
         table
     }
 
     fn path(&self, of: &Details, title: String) -> Table {
-        let mut table = Table::new(title)
-            .numbers(["FROM", "TO", "us"])
-            .text("PROCESS")
-            .text("WHAT")
-            .text("WOKEN UP BY");
-        for step in of.path.iter().take(self.query.limit) {
+        let mut table = Table::new("path", title)
+            .column("begin_ns", "FROM", Kind::Time)
+            .column("end_ns", "TO", Kind::Time)
+            .column("duration_ns", "us", Kind::Duration)
+            .column("process", "PROCESS", Kind::Text)
+            .column("what", "WHAT", Kind::Text)
+            .column("waker", "WOKEN UP BY", Kind::Text);
+        for step in of.chain.iter().take(self.query.limit) {
             let episode = step.episode;
-            let time = |ns| Timestamp::from_ns(ns).to_string();
+            // Deeper waits are indented further.
+            let process = "  ".repeat(step.depth as usize) + &self.labels.thread(step.thread);
             table.row([
-                time(episode.begin),
-                time(episode.end),
-                us(episode.time()),
-                // Deeper waits are indented further.
-                "  ".repeat(step.depth as usize) + &self.label(step.process),
-                self.doing(episode.doing),
-                episode.waker.map_or(String::new(), |waker| self.waker(Some(waker))),
+                Timestamp::from_ns(episode.begin).into(),
+                Timestamp::from_ns(episode.end).into(),
+                Cell::Duration(episode.time()),
+                process.into(),
+                self.labels.doing(episode.doing).into(),
+                self.labels.waker_of(&episode).into(),
             ]);
         }
         table
+    }
+
+    /// Describes the waker of some waits.
+    fn waker(&self, key: &WaitKey) -> String {
+        key.waker.map_or("unknown".to_owned(), |waker| self.labels.waker(waker))
     }
 
     /// Adds all results to attributes.
@@ -111,7 +152,7 @@ impl Found<'_> {
     ) -> Result<(), AttributeError> {
         let processes = into.subtree(at, "processes")?;
         for (process, sums) in &self.processes {
-            let place = into.subtree(processes, &*self.label(*process))?;
+            let place = into.subtree(processes, &*self.labels.thread(*process))?;
             for (name, time) in [
                 ("running", sums.running),
                 ("interrupted", sums.interrupted),
@@ -124,7 +165,7 @@ impl Found<'_> {
         for (number, of) in (0_u64..).zip(&self.details) {
             let asked = into.subtree(at, "asked")?;
             let place = into.subtree(asked, number)?;
-            into.set(place, "process", &*self.label(of.process))?;
+            into.set(place, "process", &*self.labels.thread(of.thread))?;
             self.export_details(into, place, of)?;
         }
         Ok(())
@@ -138,31 +179,37 @@ impl Found<'_> {
     ) -> Result<(), AttributeError> {
         let doings = into.subtree(at, "doings")?;
         for (doing, times) in &of.doings {
-            let place = into.subtree(doings, &*self.doing(*doing))?;
+            let place = into.subtree(doings, &*self.labels.doing(*doing))?;
             set(into, place, *times)?;
         }
         let waits = into.subtree(at, "waits")?;
-        for ((submode, waker), times) in &of.waits {
-            let place = into.subtree(waits, self.state.name(*submode))?;
-            let place = into.subtree(place, &*self.waker(*waker))?;
+        for (key, times) in &of.waits {
+            let place = into.subtree(waits, self.labels.state.name(key.call))?;
+            let place = into.subtree(place, &*self.waker(key))?;
             set(into, place, *times)?;
         }
         let path = into.subtree(at, "critical_path")?;
-        for (number, step) in (0_u64..).zip(&of.path) {
+        for (number, step) in (0_u64..).zip(&of.chain) {
             let place = into.subtree(path, number)?;
             into.set(place, "begin", Timestamp::from_ns(step.episode.begin))?;
             into.set(place, "end", Timestamp::from_ns(step.episode.end))?;
-            into.set(place, "process", &*self.label(step.process))?;
-            into.set(place, "what", &*self.doing(step.episode.doing))?;
+            into.set(place, "process", &*self.labels.thread(step.thread))?;
+            into.set(place, "what", &*self.labels.doing(step.episode.doing))?;
         }
         Ok(())
     }
 }
 
-const TIMES: [&str; 3] = ["COUNT", "TOTAL us", "MAX us"];
+/// Adds the columns of [`cells`].
+fn with_times(table: Table) -> Table {
+    table
+        .column("count", "COUNT", Kind::Integer)
+        .column("total_ns", "TOTAL us", Kind::Duration)
+        .column("longest_ns", "MAX us", Kind::Duration)
+}
 
-fn columns(times: Times) -> [String; 3] {
-    [times.count.to_string(), us(times.total), us(times.longest)]
+fn cells(times: Times) -> [Cell; 3] {
+    [times.count.into(), Cell::Duration(times.total), Cell::Duration(times.longest)]
 }
 
 fn set(into: &mut Attributes, at: AttributeId, times: Times) -> Result<(), AttributeError> {

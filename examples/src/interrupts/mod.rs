@@ -1,9 +1,11 @@
 //! Numbers, durations and periods of interrupts, by CPU.
 
+pub(crate) mod tables;
+
 use std::collections::BTreeMap;
 
-use ltt_read::TraceIndex;
-use lttv_state::kernel::{SourceKind, TraceState, Transition};
+use ltt_read::{Timestamp, TraceIndex};
+use lttv_state::kernel::{Frame, Process, SourceKind, TraceState, Transition};
 
 use crate::spread::Spread;
 
@@ -28,7 +30,11 @@ pub struct InterruptKey {
 pub struct Interrupt {
     /// The name of the interrupt.
     pub name: String,
-    /// The durations of its handler.
+    /// The number of handlers that ended, also of those that started before the window.
+    pub count: u64,
+    /// The time of handlers in the window, also of those that are only partly in it.
+    pub time: u64,
+    /// The durations of the handlers that are wholly in the window.
     pub durations: Spread,
     /// The times between the starts of successive handlers.
     pub periods: Spread,
@@ -66,12 +72,45 @@ pub struct Interrupt {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Interrupts {
     all: BTreeMap<InterruptKey, Interrupt>,
+    /// The start of the window, in ns.
+    since: i64,
+}
+
+impl Default for Interrupts {
+    fn default() -> Self {
+        Interrupts { all: BTreeMap::new(), since: i64::MIN }
+    }
+}
+
+/// The number, name and duration of an interrupt on all CPUs.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OnAllCpus<'a> {
+    /// The name of the interrupt.
+    pub name: &'a str,
+    /// The number of handlers that ended.
+    pub count: u64,
+    /// The time of handlers in the window, in ns.
+    pub time: u64,
+    /// The durations of the handlers that are wholly in the window.
+    pub durations: Spread,
 }
 
 impl Interrupts {
+    /// Creates the interrupts of a window, without any. Handlers that started before it count
+    /// from its start.
+    pub fn since(start: Timestamp) -> Self {
+        Interrupts { since: start.as_ns(), ..Interrupts::default() }
+    }
+
+    /// Returns `true` for a transition that starts a handler.
+    pub fn is_start(transition: Transition) -> bool {
+        use Transition::{IrqEntry, SoftirqEntry, TrapEntry, VectorEntry};
+        matches!(transition, IrqEntry | SoftirqEntry | TrapEntry | VectorEntry)
+    }
+
     /// Returns the kind of the handlers that a transition ends; `None` if it ends none.
     pub fn ended_by(transition: Transition) -> Option<SourceKind> {
         match transition {
@@ -93,14 +132,15 @@ impl Interrupts {
         self.all().filter(move |(key, _)| key.trace == trace)
     }
 
-    /// Returns the name of each interrupt of a trace and the durations of its handler on all
-    /// CPUs, by kind and number.
-    pub fn on_all_cpus(&self, trace: TraceIndex) -> BTreeMap<(SourceKind, u32), (&str, Spread)> {
-        let mut sums: BTreeMap<(SourceKind, u32), (&str, Spread)> = BTreeMap::new();
+    /// Returns the measurements of each interrupt of a trace on all CPUs, by kind and number.
+    pub fn on_all_cpus(&self, trace: TraceIndex) -> BTreeMap<(SourceKind, u32), OnAllCpus<'_>> {
+        let mut sums: BTreeMap<(SourceKind, u32), OnAllCpus<'_>> = BTreeMap::new();
         for (key, of) in self.of_trace(trace) {
             let sum = sums.entry((key.kind, key.number)).or_default();
-            sum.0 = &of.name;
-            sum.1.add_all(&of.durations);
+            sum.name = &of.name;
+            sum.count += of.count;
+            sum.time += of.time;
+            sum.durations.add_all(&of.durations);
         }
         sums
     }
@@ -118,19 +158,62 @@ impl Interrupts {
         let Some(kind) = Self::ended_by(transition) else { return };
         for ended in state.effect().ended() {
             let Some((_, number)) = ended.source.filter(|(of, _)| *of == kind) else { continue };
-            let known = self.all.entry(InterruptKey { trace, kind, number, cpu }).or_default();
-            if known.name.is_empty() {
-                state.name(ended.submode).clone_into(&mut known.name);
+            let since = self.since;
+            let key = InterruptKey { trace, kind, number, cpu };
+            let known = self.entry(key, state.name(ended.submode));
+            known.count += 1;
+            let begin = time.saturating_sub_unsigned(ended.elapsed);
+            match begin < since {
+                true => known.time += time.abs_diff(since.min(time)),
+                false => known.ended(ended.elapsed, time),
             }
-            known.ended(ended.elapsed, time);
         }
+    }
+
+    /// Adds the time of the handlers that are open at the end of the window. `state` is that at
+    /// its end. `is_wanted` decides by the process, the depth on its stack and the frame.
+    pub fn still_open(
+        &mut self,
+        trace: TraceIndex,
+        state: &TraceState,
+        end: Timestamp,
+        is_wanted: impl Fn(&Process, usize, &Frame) -> bool,
+    ) {
+        for (_, process) in state.processes() {
+            let frames = process.stack().iter().enumerate();
+            for (_, frame) in frames.filter(|(depth, frame)| is_wanted(process, *depth, frame)) {
+                let (Some((kind, number)), Some(cpu)) = (frame.source(), process.cpu()) else {
+                    continue;
+                };
+                let begin = frame.entry().as_ns().max(self.since);
+                if let Some(time @ 1..) = end.as_ns().checked_sub(begin) {
+                    let key = InterruptKey { trace, kind, number, cpu };
+                    self.entry(key, state.name(frame.submode())).time += time as u64;
+                }
+            }
+        }
+    }
+
+    /// Returns the interrupt with a key, which is added if it is new.
+    fn entry(&mut self, key: InterruptKey, name: &str) -> &mut Interrupt {
+        let known = self.all.entry(key).or_default();
+        if known.name.is_empty() {
+            name.clone_into(&mut known.name);
+        }
+        known
     }
 }
 
 impl Interrupt {
+    /// Returns the number of handlers per second over a time in ns; 0 for no time.
+    pub fn frequency(&self, time: u64) -> f64 {
+        frequency(self.count, time)
+    }
+
     /// Adds a handler that took `elapsed` ns and ended at `time`.
     fn ended(&mut self, elapsed: u64, time: i64) {
         let begin = time.saturating_sub_unsigned(elapsed);
+        self.time += elapsed;
         self.durations.add(elapsed, time);
         if let Some(last) = self.last_begin.replace(begin) {
             let period = begin.abs_diff(last);
@@ -140,4 +223,16 @@ impl Interrupt {
             }
         }
     }
+}
+
+impl OnAllCpus<'_> {
+    /// Returns the number of handlers per second over a time in ns; 0 for no time.
+    pub fn frequency(&self, time: u64) -> f64 {
+        frequency(self.count, time)
+    }
+}
+
+/// Returns a number per second over a time in ns; 0 for no time.
+pub(crate) fn frequency(count: u64, time: u64) -> f64 {
+    if time == 0 { 0.0 } else { count as f64 * 1e9 / time as f64 }
 }

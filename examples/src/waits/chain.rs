@@ -1,48 +1,51 @@
-//! The critical path of a process: each wait is replaced by the activities of the process
-//! that ended it.
+//! The chain of wake-ups of a thread, its critical path: each wait is replaced by the activities
+//! of the thread that ended it.
 
 use lttv_state::kernel::Serial;
 
-use super::episodes::{Episode, Lives};
+use super::episodes::Episode;
+use super::lives::Lives;
 use crate::activity::Doing;
 
-/// A step of the path: a process and one of its episodes.
+/// A step of the chain: a thread and one of its episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
-    pub(super) process: Serial,
-    pub(super) episode: Episode,
-    /// The number of waits between this process and the process of the path.
-    pub(super) depth: u32,
+pub struct Step {
+    /// The thread.
+    pub thread: Serial,
+    /// Its episode, or a part of it.
+    pub episode: Episode,
+    /// The number of waits between this thread and the thread of the chain.
+    pub depth: u32,
 }
 
 /// The greatest number of nested waits that are followed.
 const MAX_DEPTH: u32 = 32;
 
-/// Returns the critical path of a process between two times, in order. While the process
-/// was blocked until another one woke it up, it is the path of the other one.
-pub(super) fn critical_path(lives: &Lives, process: Serial, begin: i64, end: i64) -> Vec<Step> {
+/// Returns the chain of wake-ups of a thread, in order. While the thread was blocked until
+/// another one woke it up, it is the chain of the other one.
+pub fn chain(lives: &Lives, thread: Serial) -> Vec<Step> {
     let mut steps = Vec::new();
-    follow(lives, process, (begin, end), 0, &mut steps);
+    follow(lives, thread, (i64::MIN, i64::MAX), 0, &mut steps);
     steps
 }
 
 fn follow(
     lives: &Lives,
-    process: Serial,
+    thread: Serial,
     (begin, end): (i64, i64),
     depth: u32,
     steps: &mut Vec<Step>,
 ) {
-    let Some(life) = lives.of.get(process.index()) else { return };
+    let Some(life) = lives.of.get(thread.index()) else { return };
     for episode in life.between(begin, end) {
-        let own = |episode| Step { process, episode, depth };
-        let Some(waker) = waited_for(lives, process, &episode).filter(|_| depth < MAX_DEPTH) else {
+        let own = |episode| Step { thread, episode, depth };
+        let Some(waker) = waited_for(lives, thread, &episode).filter(|_| depth < MAX_DEPTH) else {
             steps.push(own(episode));
             continue;
         };
         let known = steps.len();
         follow(lives, waker, (episode.begin, episode.end), depth + 1, steps);
-        // Where the activity of the other process is unknown, this process just waits.
+        // Where the activity of the other thread is unknown, this thread just waits.
         let mut at = episode.begin;
         for step in steps.split_off(known) {
             steps.extend(episode.within(at, step.episode.begin).map(own));
@@ -53,45 +56,50 @@ fn follow(
     }
 }
 
-/// Returns the process whose wake-up ended an episode. `None` for a wake-up by an interrupt,
-/// which comes from outside of the process it interrupts, or by the idle process.
-fn waited_for(lives: &Lives, process: Serial, episode: &Episode) -> Option<Serial> {
+/// Returns the thread whose wake-up ended an episode. `None` for a wake-up by an interrupt,
+/// which comes from outside of the thread it interrupts, or by the idle process.
+fn waited_for(lives: &Lives, thread: Serial, episode: &Episode) -> Option<Serial> {
     let waker = episode.waker.filter(|_| matches!(episode.doing, Doing::Blocked(_)))?;
-    let other = lives.of.get(waker.process.index())?;
-    let is_process = !waker.mode.is_interrupt() && !other.is_idle() && other.tid.is_some();
-    (is_process && waker.process != process).then_some(waker.process)
+    let other = lives.of.get(waker.thread.index())?;
+    let is_thread = !waker.is_interrupt() && !other.is_idle() && other.tid.is_some();
+    (is_thread && waker.thread != thread).then_some(waker.thread)
 }
 
 #[cfg(test)]
 mod tests {
     use lttv_state::kernel::{ExecutionMode, NameId};
 
-    use super::super::episodes::ProcessLife;
+    use super::super::cause::{Cause, Waker};
+    use super::super::episodes::ThreadLife;
     use super::*;
-    use crate::activity::Waker;
 
     const RUNS: Doing = Doing::Runs(ExecutionMode::User, NameId::NONE);
     const BLOCKED: Doing = Doing::Blocked(NameId::NONE);
 
     fn woken_by(process: u32, mode: ExecutionMode) -> Option<Waker> {
-        Some(Waker { process: Serial(process), mode, submode: NameId::NONE })
+        let (thread, submode, cause) = (Serial(process), NameId::NONE, Cause::Thread);
+        Some(Waker { thread, mode, submode, cause })
     }
 
-    fn life(tid: i32, episodes: &[(i64, i64, Doing, Option<Waker>)]) -> ProcessLife {
-        let episode = |&(begin, end, doing, waker)| Episode { begin, end, doing, waker };
+    fn life(tid: i32, episodes: &[(i64, i64, Doing, Option<Waker>)]) -> ThreadLife {
+        let episode = |&(begin, end, doing, waker)| {
+            let is_open = false;
+            Episode { begin, end, doing, waker, is_open }
+        };
         let episodes = episodes.iter().map(episode).collect();
-        let mut life = ProcessLife::default();
+        let mut life = ThreadLife::default();
         (life.tid, life.episodes) = (Some(tid), episodes);
         life
     }
 
-    fn path(lives: Vec<ProcessLife>, begin: i64, end: i64) -> Vec<(u32, i64, i64, Doing, u32)> {
+    fn path(lives: Vec<ThreadLife>, begin: i64, end: i64) -> Vec<(u32, i64, i64, Doing, u32)> {
         let mut all = Lives::default();
         all.of = lives;
-        let steps = critical_path(&all, Serial(0), begin, end);
+        all.of.iter_mut().for_each(|life| life.clip(begin, end));
+        let steps = chain(&all, Serial(0));
         let brief = |step: &Step| {
-            let Step { process, episode, depth } = *step;
-            (process.0, episode.begin, episode.end, episode.doing, depth)
+            let Step { thread, episode, depth } = *step;
+            (thread.0, episode.begin, episode.end, episode.doing, depth)
         };
         steps.iter().map(brief).collect()
     }

@@ -8,7 +8,7 @@ use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_hooks::Priority;
 use lttv_state::kernel::{KernelState, Serial, Transition};
 
-use super::episodes::{Episode, Lives};
+use super::{Episode, Lives};
 use crate::activity::{Doing, Stretch};
 
 fn context() -> TracesetContext<'static> {
@@ -20,23 +20,21 @@ fn context() -> TracesetContext<'static> {
 fn lives() -> (Lives, Vec<i64>) {
     let mut context = context();
     let kernel = context.attach(KernelState::new());
-    let lives: Rc<RefCell<(Lives, Vec<i64>)>> = Rc::default();
-    let all = lives.clone();
+    let lives = Lives::of_all(&context.extensions()[kernel], None);
+    let lives = context.attach_data(lives);
+    let dumps: Rc<RefCell<Vec<i64>>> = Rc::default();
+    let ends = dumps.clone();
     context.on_event("*", move |call| {
-        let (kernel, trace) = (&call.extensions[kernel], call.trace.index());
-        let transition = kernel.transition(trace, call.event.type_id());
-        let (Some(cpu), Some(state)) = (kernel.cpu_of(call), kernel.trace(trace)) else { return };
-        let (lives, dumps) = &mut *all.borrow_mut();
-        if transition.is_some() {
-            lives.event(state, transition, cpu, call.time().as_ns());
-        }
+        Lives::record(call, lives, kernel);
+        let transition =
+            call.extensions[kernel].transition(call.trace.index(), call.event.type_id());
         if transition == Some(Transition::DumpEnd) {
-            dumps.push(call.time().as_ns());
+            ends.borrow_mut().push(call.time().as_ns());
         }
     });
     assert_eq!(context.read(&Bounds::all()).expect("no position").errors, 0);
-    drop(context);
-    lives.take()
+    let lives = std::mem::take(&mut context.extensions_mut()[lives][0]);
+    (lives, dumps.take())
 }
 
 /// A time within an episode, and the stretch found there.

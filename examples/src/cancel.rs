@@ -1,0 +1,27 @@
+//! Interrupts from the user: Ctrl-C ends reading, and the results so far are written.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::report::Interrupted;
+
+/// Returns a flag that Ctrl-C sets. All callers share it. A second Ctrl-C ends the program at
+/// once.
+///
+/// # Errors
+///
+/// If the program cannot handle Ctrl-C.
+pub fn on_interrupt() -> Result<Arc<AtomicBool>, String> {
+    static FLAG: OnceLock<Result<Arc<AtomicBool>, String>> = OnceLock::new();
+    let handled = FLAG.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let of_handler = Arc::clone(&flag);
+        let set = ctrlc::set_handler(move || {
+            if of_handler.swap(true, Ordering::Relaxed) {
+                std::process::exit(Interrupted::STATUS.into());
+            }
+        });
+        set.map(|()| flag).map_err(|error| format!("cannot handle Ctrl-C: {error}"))
+    });
+    handled.clone()
+}

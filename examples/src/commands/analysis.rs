@@ -1,0 +1,206 @@
+//! Reading of a time window for an analysis that follows the kernel state.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jiff::tz::TimeZone;
+use ltt_read::{TimeSpan, Timestamp, Trace, TraceIndex};
+use lttv_context::{Bounds, EndReason, Handle, Subscription, Traceset, TracesetContext};
+use lttv_state::kernel::{KernelState, Transition};
+
+use super::common::InputArgs;
+use crate::cancel;
+use crate::kernel_hooks::{events_of, kernel_state, last_event};
+use crate::needed_events::{self, Needs};
+use crate::progress::Progress;
+use crate::report::{self, Interrupted, Report};
+use crate::text_dump::clock_text::{ClockStyle, ClockText};
+use crate::text_dump::notice_text::Warnings;
+use crate::text_dump::trace_name::{given_for, trace_name};
+use crate::time::{Window, event_span};
+
+/// The number of events between two updates of progress, notices and interrupts.
+const BATCH: u64 = 1 << 14;
+
+/// The traces of an analysis, with the kernel state at the start of its window.
+#[derive(Debug)]
+pub struct Analysis {
+    /// The traces.
+    pub traceset: Traceset,
+    /// The context: at first at the start of the window.
+    pub context: TracesetContext<'static>,
+    /// The kernel state.
+    pub kernel: Handle<KernelState>,
+    /// The window.
+    pub window: Window,
+    /// The part of the window from the first to the last event of each trace; `None` for a trace
+    /// without events in the window or without the needed ones.
+    spans: Vec<Option<TimeSpan>>,
+    warnings: Warnings,
+    progress: Progress,
+    cancel: Arc<AtomicBool>,
+    events: u64,
+}
+
+impl Analysis {
+    /// Opens the traces, and computes the state at the start of the window.
+    ///
+    /// # Errors
+    ///
+    /// If no trace can be opened, if none has the needed events, if the window is wrong or outside
+    /// of the traces, or after an interrupt by the user.
+    pub fn open(
+        input: &InputArgs,
+        report: &mut Report,
+        needs: &Needs,
+    ) -> Result<Self, Box<dyn Error>> {
+        let traceset = input.open(report)?;
+        let serves = needed_events::require(&traceset, needs)?;
+        let window = input.window(traceset.traces())?;
+        let span = |(trace, serves): (&Arc<Trace>, bool)| {
+            let span = serves.then(|| event_span(std::slice::from_ref(trace))).flatten();
+            span.and_then(|span| window.part_of(span))
+        };
+        let spans = traceset.traces().iter().zip(serves).map(span).collect();
+        let mut context = TracesetContext::new(&traceset);
+        let kernel = context.attach(kernel_state(traceset.traces()));
+        let cancel = cancel::on_interrupt()?;
+        let warnings = warnings(input, traceset.traces())?;
+        let progress = Progress::new(false);
+        let mut analysis = Analysis {
+            traceset,
+            context,
+            kernel,
+            window,
+            spans,
+            warnings,
+            progress,
+            cancel,
+            events: 0,
+        };
+        if let Some(begin) = window.begin {
+            analysis.replay(begin)?;
+        }
+        Ok(analysis)
+    }
+
+    /// Returns the part of the window in which a trace has events; `None` if there is none, or if
+    /// the trace lacks the needed events.
+    pub fn span(&self, trace: TraceIndex) -> Option<TimeSpan> {
+        *self.spans.get(trace.0)?
+    }
+
+    /// Iterates over the traces with events in the window.
+    pub fn spans(&self) -> impl Iterator<Item = (TraceIndex, TimeSpan)> {
+        (0..).map(TraceIndex).zip(&self.spans).filter_map(|(trace, span)| Some((trace, (*span)?)))
+    }
+
+    /// Returns the kernel state of the current position.
+    pub fn state(&self) -> &KernelState {
+        &self.context.extensions()[self.kernel]
+    }
+
+    /// Returns the event types whose transition is `wanted`, for hooks after the state.
+    pub fn events_of(&self, wanted: impl Fn(Transition) -> bool) -> Vec<Subscription> {
+        events_of(&self.context, self.kernel, wanted)
+    }
+
+    /// Seeks a time, with the state there.
+    ///
+    /// # Errors
+    ///
+    /// After an interrupt by the user.
+    pub fn replay(&mut self, time: Timestamp) -> Result<(), Interrupted> {
+        self.context.seek_checkpoint(time);
+        let bounds = Bounds::all().until_start_of(time).events(BATCH);
+        self.advance(|context| match context.replay_state(&bounds) {
+            Ok(end) => end.reason,
+            // The bounds contain no position that could be refused.
+            Err(_) => EndReason::EndOfTraceset,
+        })
+    }
+
+    /// Reads up to the start of a time, and calls the hooks.
+    ///
+    /// # Errors
+    ///
+    /// After an interrupt by the user.
+    pub fn read_until(&mut self, time: Timestamp) -> Result<(), Interrupted> {
+        self.read_within(Bounds::all().until_start_of(time))
+    }
+
+    /// Reads to the end of the window, and calls the hooks.
+    ///
+    /// # Errors
+    ///
+    /// After an interrupt by the user. The window then ends with the last event that was read.
+    pub fn read(&mut self) -> Result<(), Interrupted> {
+        let bounds = self.window.bounds();
+        let read = self.read_within(match self.window.begin {
+            Some(begin) => bounds.since(begin),
+            None => bounds,
+        });
+        if read.is_err() {
+            let last = last_event(self.state());
+            for span in &mut self.spans {
+                *span = span.filter(|span| span.start <= last);
+                if let Some(span) = span {
+                    span.end = span.end.min(last);
+                }
+            }
+        }
+        read
+    }
+
+    fn read_within(&mut self, bounds: Bounds) -> Result<(), Interrupted> {
+        let bounds = bounds.max_examined(BATCH);
+        let mut events = 0;
+        let read = self.advance(|context| match context.read(&bounds) {
+            Ok(end) => {
+                events += end.events;
+                end.reason
+            }
+            Err(_) => EndReason::EndOfTraceset,
+        });
+        self.events += events;
+        read.map_err(|_| Interrupted { events: self.events })
+    }
+
+    /// Calls `chunk` until it comes to another end than that of its number of events.
+    fn advance(
+        &mut self,
+        mut chunk: impl FnMut(&mut TracesetContext<'static>) -> EndReason,
+    ) -> Result<(), Interrupted> {
+        loop {
+            let reason = chunk(&mut self.context);
+            self.progress.update(self.context.progress());
+            for notice in self.context.take_notices() {
+                report::line(&self.warnings.text(&notice));
+            }
+            if !matches!(reason, EndReason::EventCount | EndReason::ExaminedCount) {
+                return Ok(());
+            }
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(Interrupted { events: self.events });
+            }
+        }
+    }
+
+    /// Reports damage.
+    pub fn finish(mut self, report: &mut Report) {
+        report.notices_omitted(self.context.notices_omitted());
+        let errors = self.context.take_errors();
+        report.errors(&errors, self.context.errors_omitted());
+    }
+}
+
+fn warnings(input: &InputArgs, traces: &[Arc<Trace>]) -> Result<Warnings, Box<dyn Error>> {
+    let paths = input.paths()?;
+    let name = |trace: &Arc<Trace>| {
+        trace_name(trace.schema(), given_for(trace.path(), &paths), trace.paths())
+    };
+    let names: Vec<String> = traces.iter().map(name).collect();
+    let zone: TimeZone = input.zone();
+    Ok(Warnings::new(ClockText::new(ClockStyle::Seconds, zone), traces, &names))
+}

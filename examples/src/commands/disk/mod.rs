@@ -1,0 +1,82 @@
+//! `lttv disk`: requests to disks, and their speed.
+
+use std::error::Error;
+
+use lttv_state::stats::{DeviceFacts, Statistics};
+
+use super::analysis::Analysis;
+use super::common::Common;
+use crate::disk_table;
+use crate::needed_events;
+use crate::report::{Report, Usage};
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv disk TRACE                              all disks
+  lttv disk --timerange 03:02:07..03:02:08 TRACE
+  lttv disk --disk vda --disk 8,16 --format json TRACE
+  lttv disk --sort bytes_written TRACE         those that were written to most first
+
+READS, WRITES and OTHER are the requests that were completed in the window, with their BYTES. A disk
+is BUSY while it has requests that were issued and not completed, also those issued before the
+window; QUEUE is their average number.
+
+Needs the events block_rq_issue and block_rq_complete of a kernel trace. INSERTED needs
+block_rq_insert, MERGED block_rq_merge and block_bio_*merge, NAME lttng_statedump_block_device.";
+
+/// Show requests to disks, their bytes, and how busy the disks were
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DiskArgs {
+    /// The options of all analyses.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Show only the disk of this name or MAJOR,MINOR; may be repeated
+    #[arg(long, value_name = "DISK")]
+    pub disk: Vec<String>,
+
+    /// Sort by this column, the greatest first [default: by first use]
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<String>,
+}
+
+/// Shows the requests to disks in a window.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, if no disk is selected, or if
+/// the output cannot be written.
+pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    args.common.input.refuse_filters(
+        "the times that disks are busy follow from all requests; choose disks with --disk",
+    )?;
+    let mut analysis = Analysis::open(&args.common.input, report, &needed_events::DISK)?;
+    let statistics = match analysis.window.begin {
+        Some(begin) => Statistics::attach_at(&mut analysis.context, analysis.kernel, begin),
+        None => Statistics::attach(&mut analysis.context, analysis.kernel),
+    };
+    let read = analysis.read();
+
+    let is_wanted = |disk: &DeviceFacts| {
+        let number = disk.number.to_string();
+        args.disk.is_empty() || args.disk.iter().any(|of| **of == *disk.name || *of == number)
+    };
+    let mut table = disk_table::empty("Disks", analysis.spans().count() > 1);
+    for (index, span) in analysis.spans() {
+        let statistics = statistics.take_until(analysis.context.extensions(), span.end);
+        let Some(trace) = statistics.traces().get(index.0) else { continue };
+        for disk in trace.devices().iter().filter(|disk| is_wanted(disk)) {
+            disk_table::add(&mut table, index, disk, trace.time());
+        }
+    }
+    if table.rows().is_empty() && !args.disk.is_empty() {
+        return Err(format!("no disk in the traces is {}", args.disk.join(" or ")).into());
+    }
+    if let Some(key) = &args.sort {
+        table.sort_by(key).map_err(|error| Usage::new(format_args!("--sort: {error}")))?;
+    }
+    args.common.write(vec![table], analysis.traceset.traces())?;
+    analysis.finish(report);
+    Ok(read?)
+}

@@ -1,0 +1,108 @@
+//! `lttv wait`: how long threads ran and waited, for what, and the wake-ups that ended the waits.
+
+mod select;
+mod tables;
+
+use std::error::Error;
+
+use ltt_read::Timestamp;
+use lttv_state::kernel::{Tid, Transition};
+
+use self::select::Select;
+use self::tables::Tables;
+use super::analysis::Analysis;
+use super::common::Common;
+use crate::needed_events;
+use crate::report::{Report, Usage};
+use crate::waits::Lives;
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv wait TRACE                                all threads, those that ran most first
+  lttv wait --timerange +1s..+2s TRACE           the same for the second second
+  lttv wait --sort blocked_ns TRACE              those that waited most first
+  lttv wait --tid 215 TRACE                      one thread: its waits, their wakers, and the
+                                                 chain of wake-ups
+  lttv wait --comm 'postgres*' --table waits --format csv TRACE
+
+Times are those within the window. A wait that is open at the start or end of the window counts
+from there or up to there. CAUSE tells how a wait ended: by another `thread`, or by an interrupt of
+a `disk`, a `timer` or the `network`, or another `interrupt`. It is `unknown` without a wake-up in the
+trace, and `open` if the wait goes on after the end of the window. On the chain of wake-ups, each
+wait for another thread is replaced by the activities of that thread.
+
+Needs the event sched_switch of a kernel trace, and for causes sched_waking or sched_wakeup. System
+calls, irq_handler_*, irq_softirq_* and block_rq_complete tell causes more exactly.";
+
+/// Show how long threads ran and waited, for what, and who woke them up
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct WaitArgs {
+    /// The options of all analyses.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Show these threads in detail
+    #[arg(long, value_name = "TID,…", value_delimiter = ',')]
+    pub tid: Vec<Tid>,
+
+    /// Show the threads of these processes in detail
+    #[arg(long, value_name = "PID,…", value_delimiter = ',')]
+    pub pid: Vec<Tid>,
+
+    /// Show the threads with these commands in detail; `*` stands for any text
+    #[arg(long, value_name = "COMMAND,…", value_delimiter = ',')]
+    pub comm: Vec<String>,
+
+    /// Sort the threads by this column of the table `threads`, the greatest first
+    #[arg(long, value_name = "COLUMN", default_value = "running_ns")]
+    pub sort: String,
+
+    /// Show at most this many steps of each chain of wake-ups; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
+}
+
+/// Shows how long threads ran and waited.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
+/// if the output cannot be written.
+pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    args.common.input.refuse_filters(
+        "waits follow from all events; choose threads with --tid, --pid and --comm",
+    )?;
+    let mut analysis = Analysis::open(&args.common.input, report, &needed_events::WAIT)?;
+    if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
+        report
+            .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
+    }
+    let lives = Lives::of_all(analysis.state(), analysis.window.begin);
+    let lives = analysis.context.attach_data(lives);
+    let kernel = analysis.kernel;
+    for events in analysis.events_of(|_| true) {
+        analysis.context.on_event(events, move |call| Lives::record(call, lives, kernel));
+    }
+    let read = analysis.read();
+
+    let mut lives = std::mem::take(&mut analysis.context.extensions_mut()[lives]);
+    for (of, trace) in lives.iter_mut().zip((0..).map(ltt_read::TraceIndex)) {
+        // A trace without events in the window has no threads.
+        of.finish(analysis.span(trace).map_or(Timestamp::MIN, |span| span.end));
+    }
+    let select = Select::new(&args.tid, &args.pid, &args.comm);
+    let mut tables = Tables::new(args, &select, analysis.spans().count() > 1);
+    for (trace, _) in analysis.spans() {
+        if let (Some(of), Some(state)) = (lives.get(trace.0), analysis.state().trace(trace)) {
+            tables.add(trace, of, state);
+        }
+    }
+    if tables.is_empty() && !select.is_everything() {
+        return Err(format!("no thread in the window has {select}").into());
+    }
+    let tables = tables.finish().map_err(|error| Usage::new(format_args!("--sort: {error}")))?;
+    args.common.write(tables, analysis.traceset.traces())?;
+    analysis.finish(report);
+    Ok(read?)
+}
