@@ -243,6 +243,9 @@ fn threads_are_chosen_by_tid_pid_and_command() {
     let is_worker =
         |thread: &(i64, Value, Value)| thread.2.as_str().unwrap().starts_with("kworker/");
     assert_eq!(threads(&["--comm", "kworker/*"]), of(&is_worker));
+    // The idle thread of each CPU is shown if it is asked for.
+    assert!(all.iter().all(|thread| thread.0 != 0));
+    assert_eq!(threads(&["--tid", "0"]).len(), 8);
     assert_eq!(
         threads(&["--comm", "lttng-*", "--pid", &pid_text]).len(),
         of(&|thread| { thread.1 == pid && thread.2.as_str().unwrap().starts_with("lttng-") }).len()

@@ -25,6 +25,8 @@ Examples:
                                                  chain of wake-ups
   lttv wait --comm 'postgres*' --table waits --format csv TRACE
 
+The idle threads of CPUs are left out; --tid 0 shows them.
+
 Times are those within the window. A wait that is open at the start or end of the window counts
 from there or up to there. CAUSE tells how a wait ended: by another `thread`, or by an interrupt of
 a `disk`, a `timer` or the `network`, or another `interrupt`. It is `unknown` without a wake-up in the

@@ -100,7 +100,9 @@ impl<'a> Tables<'a> {
         for (serial, life) in lives.all() {
             let (tid, pid, command) = (life.tid(), life.pid(), labels.command(life));
             let sums = Sums::of(life);
-            if sums.is_empty() || !self.select.has(tid, pid, command) {
+            // The idle thread of a CPU runs when nothing else does.
+            let is_left_out = life.is_idle() && self.select.is_everything();
+            if sums.is_empty() || is_left_out || !self.select.has(tid, pid, command) {
                 continue;
             }
             let trace = self.has_traces.then_some(Cell::Integer(trace.0 as i128));
