@@ -12,6 +12,8 @@ use ltt_read::{Trace, TraceIndex};
 use lttv_context::{Traceset, TracesetContext};
 use lttv_state::kernel::{KernelState, Transition};
 
+use crate::report::Report;
+
 /// The origin of a trace's events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Domain {
@@ -36,23 +38,28 @@ impl fmt::Display for Domain {
 /// An event that a command needs or can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
-    transition: Transition,
+    /// Any of these serves.
+    one_of: &'static [Transition],
     /// The names of the events as LTTng 2 records them.
     pub events: &'static str,
 }
 
-const fn need(transition: Transition, events: &'static str) -> Need {
-    Need { transition, events }
+const fn need(one_of: &'static [Transition], events: &'static str) -> Need {
+    Need { one_of, events }
 }
 
-const SWITCH: Need = need(Transition::Switch, "sched_switch");
-const WAKING: Need = need(Transition::Wakeup, "sched_waking");
-const SYSCALLS: Need = need(Transition::SyscallEntry, "syscall_entry_*, syscall_exit_*");
-const IRQS: Need = need(Transition::IrqEntry, "irq_handler_entry, irq_handler_exit");
-const SOFTIRQS: Need = need(Transition::SoftirqEntry, "irq_softirq_entry, irq_softirq_exit");
-const ISSUE: Need = need(Transition::BlockIssue, "block_rq_issue");
-const COMPLETE: Need = need(Transition::BlockComplete, "block_rq_complete");
-const DUMP: Need = need(Transition::ProcessState, "lttng_statedump_process_state");
+const SWITCH: Need = need(&[Transition::Switch], "sched_switch");
+const WAKING: Need = need(&[Transition::Wakeup], "sched_waking");
+const SYSCALLS: Need = need(&[Transition::SyscallEntry], "syscall_entry_*, syscall_exit_*");
+const IRQS: Need = need(&[Transition::IrqEntry], "irq_handler_entry, irq_handler_exit");
+const SOFTIRQS: Need = need(&[Transition::SoftirqEntry], "irq_softirq_entry, irq_softirq_exit");
+const INTERRUPTS: Need = need(
+    &[Transition::IrqExit, Transition::SoftirqExit, Transition::VectorExit, Transition::TrapExit],
+    "irq_handler_entry, irq_handler_exit (or irq_softirq_*)",
+);
+const ISSUE: Need = need(&[Transition::BlockIssue], "block_rq_issue");
+const COMPLETE: Need = need(&[Transition::BlockComplete], "block_rq_complete");
+const DUMP: Need = need(&[Transition::ProcessState], "lttng_statedump_process_state");
 
 /// A command, with the events that it needs and those that improve its results.
 #[derive(Debug, Clone, Copy)]
@@ -65,51 +72,64 @@ pub struct Use {
     improves: &'static [Need],
 }
 
+/// The needs of `lttv stats`.
+pub const STATS: Use = Use {
+    command: "stats",
+    purpose: "CPU times, input and output of CPUs and processes",
+    needs: &[SWITCH],
+    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+};
+
+/// The needs of `lttv state`.
+pub const STATE: Use = Use {
+    command: "state",
+    purpose: "the state of each CPU and process at a time",
+    needs: &[SWITCH],
+    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+};
+
+/// The needs of `lttv wait`.
+pub const WAIT: Use = Use {
+    command: "wait",
+    purpose: "what a thread waited for, and who woke it",
+    needs: &[SWITCH],
+    improves: &[WAKING, SYSCALLS, IRQS, SOFTIRQS, COMPLETE],
+};
+
+/// The needs of `lttv irq`.
+pub const IRQ: Use = Use {
+    command: "irq",
+    purpose: "durations and rates of interrupts",
+    needs: &[INTERRUPTS],
+    improves: &[IRQS, SOFTIRQS],
+};
+
+/// The needs of `lttv disk`.
+pub const DISK: Use = Use {
+    command: "disk",
+    purpose: "requests and throughput of disks",
+    needs: &[ISSUE, COMPLETE],
+    improves: &[SWITCH],
+};
+
+/// The needs of `lttv history`.
+pub const HISTORY: Use = Use {
+    command: "history",
+    purpose: "all states over time, in a file",
+    needs: &[SWITCH],
+    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+};
+
+/// The needs of `lttv chart`.
+pub const CHART: Use = Use {
+    command: "chart",
+    purpose: "pictures of CPUs and processes over time",
+    needs: &[SWITCH],
+    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+};
+
 /// The commands that follow the kernel.
-pub const USES: [Use; 7] = [
-    Use {
-        command: "stats",
-        purpose: "CPU times, input and output of CPUs and processes",
-        needs: &[SWITCH],
-        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
-    },
-    Use {
-        command: "state",
-        purpose: "the state of each CPU and process at a time",
-        needs: &[SWITCH],
-        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
-    },
-    Use {
-        command: "wait",
-        purpose: "what a thread waited for, and who woke it",
-        needs: &[SWITCH, WAKING],
-        improves: &[SYSCALLS, IRQS, SOFTIRQS],
-    },
-    Use {
-        command: "irq",
-        purpose: "durations and rates of interrupts",
-        needs: &[IRQS],
-        improves: &[SOFTIRQS],
-    },
-    Use {
-        command: "disk",
-        purpose: "requests and throughput of disks",
-        needs: &[ISSUE, COMPLETE],
-        improves: &[SWITCH],
-    },
-    Use {
-        command: "history",
-        purpose: "all states over time, in a file",
-        needs: &[SWITCH],
-        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
-    },
-    Use {
-        command: "chart",
-        purpose: "pictures of CPUs and processes over time",
-        needs: &[SWITCH],
-        improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
-    },
-];
+pub const USES: [Use; 7] = [STATS, STATE, WAIT, IRQ, DISK, HISTORY, CHART];
 
 /// The kinds of kernel events that a trace declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -139,7 +159,8 @@ impl KernelEvents {
     }
 
     fn without(&self, needs: &[Need]) -> Vec<&'static str> {
-        let missing = needs.iter().filter(|need| !self.0.contains(&need.transition));
+        let lacks = |need: &&Need| !need.one_of.iter().any(|of| self.0.contains(of));
+        let missing = needs.iter().filter(lacks);
         missing.map(|need| need.events).collect()
     }
 
@@ -168,29 +189,47 @@ pub struct NotServed {
     pub found: String,
 }
 
-/// Checks that a command can analyse one of the traces. A command that is not one of [`USES`]
-/// accepts all traces.
+/// Returns, for each trace, `true` if a command can analyse it. Reads no events.
 ///
 /// # Errors
 ///
 /// If all traces lack events that the command needs.
-pub fn require(traceset: &Traceset, command: &'static str) -> Result<(), NotServed> {
-    let Some(of) = USES.iter().find(|of| of.command == command) else { return Ok(()) };
+pub fn require(traceset: &Traceset, of: &Use) -> Result<Vec<bool>, NotServed> {
     let events = KernelEvents::of(traceset);
-    if events.iter().any(|events| events.missing(of).is_empty()) {
-        return Ok(());
+    let serves: Vec<bool> = events.iter().map(|events| events.missing(of).is_empty()).collect();
+    if serves.contains(&true) {
+        return Ok(serves);
     }
-    let found = traceset.traces().iter().zip(&events).map(|(trace, events)| {
-        let path = trace.path().display();
-        match events.domain(trace) {
-            Domain::UserSpace => format!("{path} is a user-space trace"),
-            Domain::Kernel => format!("{path} lacks {}", events.missing(of).join(", ")),
-            Domain::Other => format!("{path} is not a kernel trace"),
-        }
-    });
-    let found: Vec<String> = found.collect();
+    let traces = traceset.traces().iter().zip(&events);
+    let found: Vec<String> = traces.map(|(trace, events)| reason(trace, events, of)).collect();
     let events: Vec<_> = of.needs.iter().map(|need| need.events).collect();
-    Err(NotServed { command, events: events.join(", "), found: found.join("; ") })
+    Err(NotServed { command: of.command, events: events.join(", "), found: found.join("; ") })
+}
+
+/// Returns, for each trace, `true` if a command can analyse it. Warns of the others.
+///
+/// # Errors
+///
+/// If all traces lack events that the command needs.
+pub fn require_one(traceset: &Traceset, of: &Use, report: &Report) -> Result<Vec<bool>, NotServed> {
+    let serves = require(traceset, of)?;
+    if serves.contains(&false) {
+        let traces = traceset.traces().iter().zip(KernelEvents::of(traceset));
+        for ((trace, events), _) in traces.zip(&serves).filter(|(_, serves)| !**serves) {
+            report.warning(reason(trace, &events, of));
+        }
+    }
+    Ok(serves)
+}
+
+/// Returns the reason for which a command cannot analyse a trace.
+fn reason(trace: &Trace, events: &KernelEvents, of: &Use) -> String {
+    let path = trace.path().display();
+    match events.domain(trace) {
+        Domain::UserSpace => format!("{path} is a user-space trace"),
+        Domain::Kernel => format!("{path} lacks {}", events.missing(of).join(", ")),
+        Domain::Other => format!("{path} is not a kernel trace"),
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +246,7 @@ mod tests {
     fn kernel_traces_serve_all_commands() {
         let kernel = bundled("kernel");
         for of in &USES {
-            assert_eq!(require(&kernel, of.command), Ok(()), "{}", of.command);
+            assert_eq!(require(&kernel, of), Ok(vec![true]), "{}", of.command);
         }
         let events = &KernelEvents::of(&kernel)[0];
         assert_eq!(events.domain(&kernel.traces()[0]), Domain::Kernel);
@@ -216,9 +255,8 @@ mod tests {
     #[test]
     fn user_space_traces_are_refused_in_words() {
         let ust = bundled("ust");
-        assert_eq!(require(&ust, "dump"), Ok(()));
-        let refused = require(&ust, "wait").unwrap_err().to_string();
-        let start = "`wait` needs a kernel trace with the events sched_switch, sched_waking: ";
+        let refused = require(&ust, &WAIT).unwrap_err().to_string();
+        let start = "`wait` needs a kernel trace with the events sched_switch: ";
         assert!(refused.starts_with(start), "{refused}");
         assert!(refused.ends_with(" is a user-space trace"), "{refused}");
     }

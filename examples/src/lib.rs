@@ -16,7 +16,6 @@ pub mod kernel_trace;
 pub mod loading;
 pub mod losses;
 pub mod modules;
-pub mod needed_events;
 pub mod notes;
 pub mod opening;
 pub mod paint;

@@ -10,10 +10,6 @@ use std::time::Duration;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, Timestamp};
-use lttv_context::{Traceset, TracesetContext};
-use lttv_requests::views::{Resource, Resources, TimeWindow};
-use lttv_requests::{Budget, Owner, Scheduler};
-use lttv_state::kernel::KernelState;
 use support::Run;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
@@ -56,27 +52,36 @@ fn shares(svg: &str) -> BTreeMap<String, (u64, u64)> {
     hints.map(of_hint).collect()
 }
 
-/// Returns the busy time of each CPU in a window, from segments of the states of CPUs.
+/// Returns the busy time of each CPU in a window: that of threads other than the idle ones, from
+/// the switches alone.
 fn busy_times(from: i64, to: i64) -> BTreeMap<String, u64> {
-    let mut context = TracesetContext::new(Traceset::open(BUNDLED).unwrap());
-    let kernel = context.attach(KernelState::new());
-    let [from, to] = [from, to].map(Timestamp::from_ns);
-    let view = Resources::new(TimeWindow::new(from, to).unwrap(), 1);
-    let mut scheduler = Scheduler::new(context);
-    scheduler.submit(view.request(Owner::unique(), kernel)).unwrap();
-    while scheduler.service_chunk(Budget::default()).has_more() {}
-    let mut busy = BTreeMap::new();
-    for row in view.timeline().rows() {
-        if let Resource::Cpu(number) = row.key().resource {
-            let active = row.segments().map(|segment| segment.active).sum::<u64>();
-            busy.insert(format!("CPU {number}"), active);
+    let mut merge = Merge::new(&ltt_read::open_all(BUNDLED).unwrap());
+    // The thread of each CPU since a time.
+    let mut running: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
+    let mut busy: BTreeMap<String, u64> = BTreeMap::new();
+    let mut add = |cpu: u32, thread: i64, since: i64, until: i64| {
+        let time = until.min(to).saturating_sub(since.max(from)).max(0) as u64;
+        *busy.entry(format!("CPU {cpu}")).or_default() += if thread == 0 { 0 } else { time };
+    };
+    while let Some(event) = merge.next() {
+        if event.event_type().name() != "sched_switch" {
+            continue;
         }
+        let thread = |field: &str| event.field(field).and_then(|value| value.as_i64()).unwrap();
+        let (cpu, time) = (event.tracefile().cpu().unwrap(), event.timestamp().unwrap().as_ns());
+        let (prev, next) = (thread("prev_tid"), thread("next_tid"));
+        let (thread, since) = running.insert(cpu, (next, time)).unwrap_or((prev, i64::MIN));
+        assert_eq!(thread, prev);
+        add(cpu, thread, since, time);
+    }
+    for (cpu, (thread, since)) in running {
+        add(cpu, thread, since, i64::MAX);
     }
     busy
 }
 
 #[test]
-fn busy_times_of_windows_are_those_of_the_states() {
+fn busy_times_of_windows_are_those_of_the_switches() {
     let times = times();
     let (first, last) = (times[0], times[times.len() - 1]);
     let mut windows = vec![(first, last)];

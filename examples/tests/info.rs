@@ -117,8 +117,7 @@ fn a_user_space_trace_names_the_events_that_commands_need() {
     for row in rows(&found, "uses").iter().filter(|row| row["trace"] == 0) {
         let expected = match row["command"].as_str().unwrap() {
             "dump" | "tui" => ("yes".into(), Value::Null),
-            "wait" => ("no".into(), "sched_switch, sched_waking".into()),
-            "irq" => ("no".into(), "irq_handler_entry, irq_handler_exit".into()),
+            "irq" => ("no".into(), "irq_handler_entry, irq_handler_exit (or irq_softirq_*)".into()),
             "disk" => ("no".into(), "block_rq_issue, block_rq_complete".into()),
             _ => ("no".into(), "sched_switch".into()),
         };

@@ -49,7 +49,7 @@ fn programs_read_the_traces_beside_a_bad_one_and_fail() {
     let cases: [(&str, &[&str]); 5] = [
         ("text_dump", &["--count"]),
         ("text_dump", &[]),
-        ("statistics", &["--format", "json"]),
+        ("lttv", &["stats", "--format", "json"]),
         ("lttv", &["state", "--at", "1795233416.4"]),
         ("lttv", &["chart", "flow", "--svg"]),
     ];

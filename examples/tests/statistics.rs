@@ -1,10 +1,11 @@
-//! Compares `statistics` with other programs: with a plain model of the text of babeltrace2, for
-//! small recorded traces; and with lttng-analyses, for a large one.
+//! Compares `lttv stats` with other programs: with a plain model of the text of babeltrace2, for
+//! small recorded traces and for windows of them; and with lttng-analyses, for a large one.
 
 mod support;
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -54,18 +55,24 @@ fn figures_are_those_of_a_plain_model() {
     support::print_note(&format!("statistics: {compared} traces compared with a model"));
 }
 
-/// Returns the result of the model for a text; `None` if there is no Python.
+/// Returns the result of the model for a compressed text; `None` if there is no Python.
 fn model(text: &Path) -> Option<Value> {
+    model_of(&mut GzDecoder::new(File::open(text).expect("a reference text")), &[])
+}
+
+/// Returns the result of the model for a text: a list if there are windows. `None` if there is no
+/// Python.
+fn model_of(text: &mut impl Read, windows: &[(i64, i64)]) -> Option<Value> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/kernel_model.py");
     let mut python = Command::new("python3");
-    python.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
+    python.arg(script).args(windows.iter().flat_map(|of| [of.0.to_string(), of.1.to_string()]));
+    python.stdin(Stdio::piped()).stdout(Stdio::piped());
     let Ok(mut python) = python.spawn() else {
         support::print_note("statistics: skipped, there is no python3");
         return None;
     };
-    let mut text = GzDecoder::new(File::open(text).expect("a reference text"));
     let mut input = python.stdin.take().expect("a pipe");
-    std::io::copy(&mut text, &mut input).expect("it reads all");
+    std::io::copy(text, &mut input).expect("it reads all");
     drop(input);
     let output = python.wait_with_output().expect("it ends");
     assert!(output.status.success());
@@ -73,10 +80,65 @@ fn model(text: &Path) -> Option<Value> {
 }
 
 fn statistics(trace: &Path) -> Value {
-    let run =
-        support::run(&support::example("statistics"), &["--format", "json"], Some(trace), LIMIT);
+    statistics_with(&[], trace)
+}
+
+fn statistics_with(args: &[&str], trace: &Path) -> Value {
+    let args = [&["stats", "--format", "json"], args].concat();
+    let run = support::run(&support::program("lttv"), &args, Some(trace), LIMIT);
     assert_eq!(run.status, Some(0), "{}: {}", trace.display(), run.stderr);
     serde_json::from_slice(&run.stdout).expect("JSON")
+}
+
+/// The number of random windows of each trace.
+const WINDOWS: usize = 50;
+
+/// Compares random windows of a trace with the model. `text` is the text of its events.
+fn compare_windows(name: &str, trace: &Path, text: &[u8], count: usize) -> bool {
+    let whole = statistics(trace);
+    let at = |part: &str| whole[part].as_i64().expect("a time");
+    let (first, last) = (at("begin_ns"), at("end_ns"));
+    let span = last.abs_diff(first);
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // Some windows reach over the ends of the trace.
+        (i128::from(seed >> 32) * i128::from(span) * 11 / 10 / (1 << 32)) as i64 - span as i64 / 20
+    };
+    let mut windows = vec![(first, last), (first - 1, last + 1), (first, first), (last, last)];
+    while windows.len() < count {
+        let (a, b) = (first + random(), first + random());
+        if a.max(b) >= first && a.min(b) <= last {
+            windows.push((a.min(b), a.max(b)));
+        }
+    }
+    let Some(models) = model_of(&mut &*text, &windows) else { return false };
+    for ((from, to), model) in windows.iter().zip(models.as_array().expect("a list")) {
+        let time = |ns: i64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+        let range = format!("{}..{}", time(*from), time(*to));
+        let found = statistics_with(&["--timerange", &range], trace);
+        compare(&format!("{name} {range}"), model, &found);
+    }
+    true
+}
+
+#[test]
+fn random_windows_are_those_of_a_plain_model() {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
+    let dump = ["dump", "--format", "babeltrace", "--clock-seconds", "--no-delta"];
+    let text = support::run(&support::program("lttv"), &dump, Some(&bundled), LIMIT).stdout;
+    if !compare_windows("bundled", &bundled, &text, WINDOWS) {
+        return;
+    }
+    let Some(shared) = support::shared() else {
+        return support::print_note("statistics: no windows of other traces without ../shared");
+    };
+    for name in ["k1-multi", "k2-8cpu", "tc-bug446190"] {
+        let mut text = Vec::new();
+        let packed = File::open(shared.join(format!("expected/ctf/{name}.txt.gz")));
+        GzDecoder::new(packed.expect("a reference text")).read_to_end(&mut text).expect("text");
+        compare_windows(name, &shared.join("traces/ctf").join(name), &text, WINDOWS);
+    }
 }
 
 /// Returns the processes by thread id; those of one id are added up.
@@ -163,7 +225,11 @@ fn compare(name: &str, model: &Value, statistics: &Value) {
         let (major, minor) = (number >> 20, number & 0xf_ffff);
         let devices = statistics["devices"].as_array().expect("a list");
         let ours = devices.iter().find(|d| d["major"] == major && d["minor"] == minor);
-        let ours = ours.expect("the same devices");
+        // A device without requests in a window is not listed.
+        let Some(ours) = ours else {
+            assert_eq!(whole(&disk["requests"]), 0, "{name}: {number}");
+            continue;
+        };
         assert_eq!(whole(&ours["reads"]) + whole(&ours["writes"]), whole(&disk["requests"]));
         let bytes = whole(&ours["bytes_read"]) + whole(&ours["bytes_written"]);
         assert_eq!(bytes, whole(&disk["bytes"]), "{name}: {number}");
@@ -184,7 +250,13 @@ fn compare(name: &str, model: &Value, statistics: &Value) {
         }
         let mut calls = ours["syscalls"].clone();
         // The rest of a call that started before the trace or the process.
-        calls.as_object_mut().expect("an object").remove("NONE");
+        let by_name = calls.as_object_mut().expect("an object");
+        by_name.remove("NONE");
+        // Calls that are still open have no duration.
+        by_name.retain(|_, of| of["count"] != 0);
+        for of in by_name.values_mut() {
+            of.as_object_mut().expect("an object").remove("elapsed_ns");
+        }
         assert_eq!(calls, thread["syscalls"], "{name}: thread {tid}");
     }
 }

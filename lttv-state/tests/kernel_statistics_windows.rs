@@ -555,6 +555,12 @@ fn collected(
     until: i64,
     reads_on: bool,
 ) -> Statistics {
+    let start = match window.start_bound() {
+        Bound::Included(start) => *start,
+        Bound::Excluded(start) => at(start.as_ns() + 1),
+        Bound::Unbounded => Timestamp::MIN,
+    };
+    context.seek_time_with_state(start);
     let handle = Statistics::attach_window(context, kernel, window);
     let bounds = if reads_on { Bounds::all() } else { Bounds::all().until(at(until)) };
     assert_eq!(context.read(&bounds).unwrap().errors, 0);
@@ -696,6 +702,7 @@ fn nothing_is_left_over_from_before_a_window() {
             let window = at(start)..at(start + (last - first) / 40);
             let mut context = TracesetContext::new(&traceset);
             let kernel = context.attach(KernelState::new());
+            context.seek_time_with_state(window.start);
             let handle = Statistics::attach_window(&mut context, kernel, window.clone());
             _ = context.read(&Bounds::all().until(window.end)).unwrap();
             let found = handle.take(context.extensions());

@@ -15,6 +15,7 @@ use lttv_examples::commands::irq::IrqArgs;
 use lttv_examples::commands::man::ManArgs;
 use lttv_examples::commands::run::{self, RunArgs};
 use lttv_examples::commands::state::StateArgs;
+use lttv_examples::commands::stats::StatsArgs;
 use lttv_examples::commands::wait::WaitArgs;
 use lttv_examples::settings::Place;
 use lttv_tui::program::TuiArgs;
@@ -42,6 +43,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Dump(DumpArgs),
     Info(InfoArgs),
+    Stats(StatsArgs),
     State(StateArgs),
     Wait(WaitArgs),
     Irq(IrqArgs),

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
-    chart, completions, disk, dump, history, info, irq, man, run, state, wait,
+    chart, completions, disk, dump, history, info, irq, man, run, state, stats, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -41,6 +41,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Tui(args) => return program::run(args, report),
         Command::Dump(args) => dump::run(args, report),
         Command::Info(args) => info::run(args, report),
+        Command::Stats(args) => stats::run(args, report),
         Command::State(args) => state::run(args, report),
         Command::Wait(args) => wait::run(args, report),
         Command::Irq(args) => irq::run(args, report),

@@ -1,5 +1,6 @@
 //! Reading of a time window for an analysis that follows the kernel state.
 
+use std::cell::OnceCell;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,12 +10,14 @@ use ltt_read::{TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_context::{Bounds, EndReason, Handle, Subscription, Traceset, TracesetContext};
 use lttv_state::kernel::{KernelState, Transition};
 
-use super::common::InputArgs;
+use super::common::{Common, InputArgs};
 use crate::cancel;
 use crate::kernel_hooks::{events_of, kernel_state, last_event};
-use crate::needed_events::{self, Needs};
+use crate::kernel_trace::{self, Use};
+use crate::losses::Losses;
 use crate::progress::Progress;
 use crate::report::{self, Interrupted, Report};
+use crate::table::Table;
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
 use crate::text_dump::notice_text::Warnings;
 use crate::text_dump::trace_name::{given_for, trace_name};
@@ -40,6 +43,7 @@ pub struct Analysis {
     warnings: Warnings,
     progress: Progress,
     cancel: Arc<AtomicBool>,
+    losses: OnceCell<Losses>,
     events: u64,
 }
 
@@ -48,15 +52,18 @@ impl Analysis {
     ///
     /// # Errors
     ///
-    /// If no trace can be opened, if none has the needed events, if the window is wrong or outside
-    /// of the traces, or after an interrupt by the user.
+    /// If no trace can be opened, if none has the events that the command needs, if the window is
+    /// wrong or outside of the traces, or after an interrupt by the user.
     pub fn open(
         input: &InputArgs,
         report: &mut Report,
-        needs: &Needs,
+        needs: Option<&Use>,
     ) -> Result<Self, Box<dyn Error>> {
         let traceset = input.open(report)?;
-        let serves = needed_events::require(&traceset, needs)?;
+        let serves = match needs {
+            Some(needs) => kernel_trace::require_one(&traceset, needs, report)?,
+            None => vec![true; traceset.traces().len()],
+        };
         let window = input.window(traceset.traces())?;
         let span = |(trace, serves): (&Arc<Trace>, bool)| {
             let span = serves.then(|| event_span(std::slice::from_ref(trace))).flatten();
@@ -77,6 +84,7 @@ impl Analysis {
             warnings,
             progress,
             cancel,
+            losses: OnceCell::new(),
             events: 0,
         };
         if let Some(begin) = window.begin {
@@ -187,11 +195,37 @@ impl Analysis {
         }
     }
 
-    /// Reports damage.
+    /// Returns the number of events that were read.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Returns the last event's time, for statistics of what was read before an interrupt.
+    pub fn last_event(&self) -> Timestamp {
+        last_event(self.state())
+    }
+
+    /// Returns the losses in the window.
+    pub fn losses(&self) -> &Losses {
+        self.losses.get_or_init(|| Losses::of(self.traceset.traces(), self.window))
+    }
+
+    /// Writes the selected parts of tables, and of the table of losses.
+    ///
+    /// # Errors
+    ///
+    /// If a selected table or column does not exist, or if the output cannot be written.
+    pub fn write(&self, common: &Common, tables: Vec<Table>) -> Result<(), Box<dyn Error>> {
+        common.write_with(self.losses(), tables, self.traceset.traces())
+    }
+
+    /// Reports damage and losses.
     pub fn finish(mut self, report: &mut Report) {
         report.notices_omitted(self.context.notices_omitted());
         let errors = self.context.take_errors();
         report.errors(&errors, self.context.errors_omitted());
+        // The events of filtered reads are not those of the window.
+        self.losses().report(report, None);
     }
 }
 

@@ -4,6 +4,7 @@
 //! it, with [`InputArgs::refuse_filters`] and others.
 
 use std::error::Error;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -259,6 +260,20 @@ impl Common {
     ///
     /// If a selected table or column does not exist, or if the output cannot be written.
     pub fn write(&self, tables: Vec<Table>, traces: &[Arc<Trace>]) -> Result<(), Box<dyn Error>> {
+        self.write_and(tables, traces, |_| Ok(()))
+    }
+
+    /// Writes the selected parts of tables in the selected format, and then more.
+    ///
+    /// # Errors
+    ///
+    /// If a selected table or column does not exist, or if the output cannot be written.
+    pub fn write_and(
+        &self,
+        tables: Vec<Table>,
+        traces: &[Arc<Trace>],
+        more: impl FnOnce(&mut Output) -> io::Result<()>,
+    ) -> Result<(), Box<dyn Error>> {
         let FormatArgs { format, tables: names, columns } = self.format.clone();
         let select = Select { tables: names, columns };
         let tables = select.apply(format, tables).map_err(Usage::new)?;
@@ -267,6 +282,7 @@ impl Common {
             Format::Text | Format::Csv => Escapes::Text,
         });
         table::write(&mut out, format, &tables)?;
+        more(&mut out)?;
         Ok(out.finish()?)
     }
 }

@@ -16,4 +16,5 @@ pub mod irq;
 pub mod man;
 pub mod run;
 pub mod state;
+pub mod stats;
 pub mod wait;

@@ -81,7 +81,7 @@ impl Module<Host> for Core {
         let batch = end.map(after).into_iter().fold(batch, Batch::until);
         let work = &mut host.data;
         (work.batch, work.names, work.zone) = (batch, names, zone);
-        (work.begin, work.window, work.span) = (begin, window, span);
+        (work.window, work.span) = (window, span);
         Ok(())
     }
 }

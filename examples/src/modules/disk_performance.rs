@@ -9,11 +9,11 @@ use lttv_hooks::Priority;
 use lttv_state::stats::{DeviceFacts, StatisticsHandle, TraceStatistics};
 
 use super::print::{self, Style};
-use super::statistics::collect;
+use super::statistics::{collect, taken};
 use super::{Host, places, report_with};
 use crate::disk_table;
 use crate::interrupts::frequency;
-use crate::needed_events;
+use crate::kernel_trace;
 
 /// The module `diskPerformance`.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Module<Host> for DiskPerformance {
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
-        if !host.data.has(&needed_events::DISK) {
+        if !host.data.has(&kernel_trace::DISK) {
             return Ok(());
         }
         let statistics = collect(&mut host.data);
@@ -44,14 +44,8 @@ impl Module<Host> for DiskPerformance {
 }
 
 fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
-    let spans = host.data.spans();
-    for (index, span) in (0..).map(TraceIndex).zip(spans) {
-        let extensions = host.data.batch.context.extensions();
-        let found = match span {
-            Some(span) => statistics.take_until(extensions, span.end),
-            None => statistics.take(extensions),
-        };
-        let Some(trace) = found.traces().get(index.0) else { continue };
+    let found = taken(&mut host.data, statistics);
+    for (index, trace) in (0..).map(TraceIndex).zip(found.traces()) {
         match host.data.style {
             Style::Text => {
                 let mut table = disk_table::empty(format!("Disks of trace {}", index.0), false);

@@ -12,7 +12,7 @@ use lttv_state::kernel::KernelState;
 use super::print::{self, Style};
 use super::{Host, places, report_with};
 use crate::interrupts::{Interrupts as Model, frequency, tables};
-use crate::needed_events;
+use crate::kernel_trace;
 use crate::spread::Spread;
 
 /// The module `interrupts`.
@@ -39,11 +39,11 @@ impl Module<Host> for Interrupts {
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         let work = &mut host.data;
-        if !work.has(&needed_events::IRQ) {
+        if !work.has(&kernel_trace::IRQ) {
             return Ok(());
         }
         let kernel = work.kernel_at_begin();
-        let found = work.begin.map_or_else(Model::default, Model::since);
+        let found = work.window.begin.map_or_else(Model::default, Model::since);
         let found = work.batch.context.attach_data(found);
         work.on_transitions(
             |of| Model::ended_by(of).is_some(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
-use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
+use lttv_context::framework::{BatchEnd, BatchOutcome, Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
 use lttv_state::stats::{Statistics as Collected, StatisticsHandle};
 
@@ -23,8 +23,10 @@ impl Module<Host> for Statistics {
             description: "Counts events and measures the times of processes on and off CPUs, in \
                           the attributes statistics/traces/[TRACE]/processes/PROCESS/cpu/[CPU]/\
                           functions/FUNCTION/mode_types/MODE/submodes/SUBMODE and in sums at all \
-                          levels of this path. Printed if the module is named on the command \
-                          line, which also has the traces read, or with --stats.",
+                          levels of this path. With --begin and --end, what is open at the \
+                          borders of the window counts from or up to there. Printed if the \
+                          module is named on the command line, which also has the traces read, \
+                          or with --stats.",
             requires: &["core", "print"],
         }
     }
@@ -53,16 +55,24 @@ pub(super) fn collect(work: &mut Work) -> StatisticsHandle {
     }
     let kernel = work.kernel_at_begin();
     let context = &mut work.batch.context;
-    let statistics = match work.begin {
-        Some(begin) => Collected::attach_at(context, kernel, begin),
-        None => Collected::attach(context, kernel),
-    };
+    let statistics = Collected::attach_window(context, kernel, work.window.range());
     work.statistics = Some(statistics);
     statistics
 }
 
+/// Returns the statistics of the window, or of the part of it that was read before an interrupt.
+pub(super) fn taken(work: &mut Work, statistics: StatisticsHandle) -> Collected {
+    let was_cancelled = |end: &BatchEnd| end.outcome != BatchOutcome::Complete;
+    let context = &mut work.batch.context;
+    let read_to = work.end.as_ref().filter(|end| was_cancelled(end));
+    match read_to.and_then(|_| context.position().time()) {
+        Some(time) => statistics.take_until(context.extensions(), time),
+        None => statistics.take(context.extensions()),
+    }
+}
+
 fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
-    let found = statistics.take(host.data.batch.context.extensions());
+    let found = taken(&mut host.data, statistics);
     if host.data.style != Style::Text {
         let place = host.attributes.subtree(AttributeId::ROOT, "statistics")?;
         return found.export(&mut host.attributes, place);

@@ -17,7 +17,7 @@ use lttv_state::stats::StatisticsHandle;
 use super::chosen::Chosen;
 use super::print::Style;
 use crate::kernel_hooks::{events_of, kernel_state, last_event};
-use crate::needed_events::{self, Needs};
+use crate::kernel_trace::{self, Use};
 use crate::report::Report;
 use crate::text_dump::output::Output;
 use crate::time::{Window, event_span};
@@ -41,11 +41,9 @@ pub struct Work {
     pub(super) names: Vec<String>,
     /// The time zone of times that are parsed and printed.
     pub(super) zone: TimeZone,
-    /// The start of the read; `None` for the first event.
-    pub(super) begin: Option<Timestamp>,
     /// `true` once the state is that of the start of the read.
     is_at_begin: bool,
-    /// The window of the read.
+    /// The window of the read, both times inclusive.
     pub(super) window: Window,
     /// The time span of the read; `None` if no event has a time.
     pub(super) span: Option<TimeSpan>,
@@ -75,7 +73,6 @@ impl Work {
             loaded: Vec::new(),
             names: Vec::new(),
             zone: TimeZone::UTC,
-            begin: None,
             is_at_begin: false,
             window: Window::default(),
             span: None,
@@ -114,8 +111,8 @@ impl Work {
 
     /// Returns `true` if a trace has the events that a module needs; otherwise reports that none
     /// has.
-    pub(super) fn has(&mut self, needs: &Needs) -> bool {
-        match needed_events::require(self.batch.context.traceset(), needs) {
+    pub(super) fn has(&mut self, needs: &Use) -> bool {
+        match kernel_trace::require(self.batch.context.traceset(), needs) {
             Ok(_) => true,
             Err(missing) => {
                 self.failures.push(missing.into());
@@ -129,7 +126,7 @@ impl Work {
     pub(super) fn kernel_at_begin(&mut self) -> Handle<KernelState> {
         let kernel = self.kernel();
         let is_there = self.is_at_begin && self.batch.context.is_state_current();
-        if let Some(begin) = self.begin.filter(|_| !is_there) {
+        if let Some(begin) = self.window.begin.filter(|_| !is_there) {
             self.batch.context.seek_time_with_state(begin);
             self.is_at_begin = true;
         }

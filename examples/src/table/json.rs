@@ -13,6 +13,12 @@ pub(super) fn write(out: &mut impl Write, tables: &[Table]) -> io::Result<()> {
     writeln!(out)
 }
 
+/// Returns the rows of a table as a list of objects.
+pub(super) fn rows(table: &Table) -> serde_json::Value {
+    // Keys are strings, so that this cannot fail.
+    serde_json::to_value(Rows(table)).unwrap_or_default()
+}
+
 struct Tables<'t>(&'t [Table]);
 
 impl Serialize for Tables<'_> {

@@ -98,6 +98,11 @@ impl Table {
         self.columns.iter().any(|column| column.key == key)
     }
 
+    /// Returns the rows as a list of JSON objects; durations and times are in ns.
+    pub fn to_json(&self) -> serde_json::Value {
+        json::rows(self)
+    }
+
     /// Returns the rows in their order.
     pub fn rows(&self) -> &[Vec<Cell>] {
         &self.rows

@@ -1,6 +1,7 @@
 //! The reference points of relative times, and time windows.
 
 use std::cell::OnceCell;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -125,6 +126,12 @@ impl Window {
     /// Returns `true` if the window has no limits.
     pub fn is_everything(self) -> bool {
         self.begin.is_none() && self.end.is_none()
+    }
+
+    /// Returns the window as a range.
+    pub fn range(self) -> (Bound<Timestamp>, Bound<Timestamp>) {
+        let bound = |time: Option<Timestamp>| time.map_or(Bound::Unbounded, Bound::Included);
+        (bound(self.begin), bound(self.end))
     }
 
     /// Returns the bounds of a read up to the end of the window, inclusive.

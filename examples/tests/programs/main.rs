@@ -19,11 +19,14 @@ use std::process::{Command, Output};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 /// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 13] = [
+const PROGRAMS: [(&str, &[&str]); 16] = [
     ("text_dump", &[]),
     ("lttv", &["run", "-m", "textDump", "-t"]),
     ("lttv", &["dump"]),
-    ("statistics", &[]),
+    ("lttv", &["stats"]),
+    ("lttv", &["wait"]),
+    ("lttv", &["irq"]),
+    ("lttv", &["disk"]),
     ("lttv", &["info"]),
     ("lttv", &["state", "--method=checkpoint", "--at=-0s"]),
     ("lttv", &["history", "info"]),

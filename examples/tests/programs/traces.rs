@@ -97,6 +97,10 @@ event {
     id = 1;
     fields := struct { uint8_t prev_tid; uint8_t next_tid; uint8_t prev_state; };
 };
+event { name = irq_handler_entry; id = 2; fields := struct { uint8_t irq; }; };
+event { name = irq_handler_exit; id = 3; fields := struct { uint8_t irq; }; };
+event { name = block_rq_issue; id = 4; fields := struct { uint8_t dev; uint8_t sector; }; };
+event { name = block_rq_complete; id = 5; fields := struct { uint8_t dev; uint8_t sector; }; };
 ";
 
 /// Writes a trace in which all packets but the first one are damaged.

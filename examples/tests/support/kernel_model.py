@@ -1,9 +1,13 @@
 """Statistics of a Linux kernel trace, computed from the text of babeltrace2.
 
 Reads the text (`babeltrace2 --clock-seconds --no-delta TRACE`) from the standard
-input, and prints the same JSON as the example `statistics`. It shares nothing with
+input, and prints the same JSON as `lttv stats --format json`. It shares nothing with
 that program, and is written as simply as possible, to verify it. It accepts traces
 of LTTng 2.x of one machine, without lost events.
+
+With arguments `BEGIN END [BEGIN END …]`, times in ns, it prints a list with the statistics
+of each of these windows. Times are cut at the borders of a window, events at a border are
+inside, and durations are those of what ends inside.
 """
 
 import json
@@ -62,9 +66,17 @@ class Cpu:
 
 
 class Machine:
-    def __init__(self):
+    def __init__(self, window=(None, None)):
         self.cpus, self.threads, self.events, self.disks = {}, {}, {}, {}
-        self.begin = self.end = None
+        self.first = self.begin = self.end = None
+        self.window = window
+
+    def inside(self, time):
+        return self.first_inside <= time <= self.last_inside
+
+    def part(self, since, time):
+        """Returns the part of a time in the window."""
+        return max(0, min(time, self.end) - max(since, self.begin))
 
     def thread(self, tid):
         return self.threads.setdefault(tid, Thread())
@@ -72,16 +84,21 @@ class Machine:
     def read(self, lines):
         lines = [found for found in map(LINE.match, lines) if found]
         time = lambda line: int(line[1]) * 10**9 + int(line[2])
-        self.begin, self.end = time(lines[0]), time(lines[-1])
+        self.first, last = time(lines[0]), time(lines[-1])
+        begin, end = self.window
+        self.first_inside = self.first if begin is None else begin
+        self.last_inside = last if end is None else end
+        self.begin, self.end = max(self.first, self.first_inside), min(last, self.last_inside)
         for line in lines:
             cpu = self.cpus.setdefault(int(line[4]), Cpu())
             if cpu.running is None and line[3] == 'sched_switch':
-                cpu.running, cpu.since = number(payload(line[5]), 'prev_tid'), self.begin
+                cpu.running, cpu.since = number(payload(line[5]), 'prev_tid'), self.first
         for line in lines:
             self.event(time(line), line[3], self.cpus[int(line[4])], payload(line[5]))
 
     def event(self, time, name, cpu, fields):
-        self.events[name] = self.events.get(name, 0) + 1
+        if self.inside(time):
+            self.events[name] = self.events.get(name, 0) + 1
         self.common(time, name, fields)
         if name == 'sched_switch':
             self.switch(time, cpu, number(fields, 'prev_tid'), number(fields, 'next_tid'))
@@ -96,11 +113,11 @@ class Machine:
             if thread.woken is None and not any(cpu.running == tid for cpu in self.cpus.values()):
                 thread.woken = time
         elif name == 'sched_migrate_task' and tid != 0:
-            self.thread(tid).migrations += 1
+            self.thread(tid).migrations += self.inside(time)
         elif name == 'block_rq_complete':
             sectors = number(fields, 'nr_sector')
             disk = self.disks.setdefault(number(fields, 'dev'), {'requests': 0, 'bytes': 0})
-            if sectors:
+            if sectors and self.inside(time):
                 disk['requests'] += 1
                 disk['bytes'] += 512 * sectors
 
@@ -109,22 +126,25 @@ class Machine:
         self.charge(cpu, time)
         cpu.running, cpu.since = into, time
         thread = self.thread(into)
-        thread.scheduled += 1
+        thread.scheduled += self.inside(time)
         if thread.woken is not None:
-            thread.latency.all.append(time - thread.woken)
+            if self.inside(time):
+                thread.latency.all.append(time - thread.woken)
             thread.woken = None
 
     def charge(self, cpu, time):
+        part = self.part(cpu.since, time)
         if cpu.running == 0:
-            cpu.idle += time - cpu.since
+            cpu.idle += part
         else:
-            cpu.busy += time - cpu.since
-        self.thread(cpu.running).cpu_time += time - cpu.since
+            cpu.busy += part
+        self.thread(cpu.running).cpu_time += part
 
     def own(self, time, name, fields, cpu):
         """Handles activities of the running thread."""
         thread = self.thread(cpu.running)
-        step = STEPS.get(name)
+        is_inside = self.inside(time)
+        step = STEPS.get(name) if is_inside else None
         # A flush ends a second time, without sectors.
         if step and (step != 'completed' or number(fields, 'nr_sector')
                      or number(fields, 'rwbs') & 7 in (0, 2)):
@@ -141,6 +161,7 @@ class Machine:
         elif re.match(r'(?:compat_)?syscall_exit_|exit_syscall$', name):
             if thread.call:
                 call, begin = thread.call
+            if thread.call and is_inside:
                 thread.calls.setdefault(call, Durations()).all.append(time - begin)
                 moved = number(fields, 'ret') or 0
                 if call in READS and moved > 0:
@@ -150,7 +171,7 @@ class Machine:
                     thread.written += moved
                     cpu.written += moved
             thread.call = None
-        elif name == 'block_rq_issue':
+        elif name == 'block_rq_issue' and is_inside:
             kind = number(fields, 'rwbs')
             # Older kernels record bytes only for commands that are no reads or writes.
             size = number(fields, 'bytes') or 512 * number(fields, 'nr_sector')
@@ -163,7 +184,7 @@ class Machine:
     def report(self):
         for cpu in self.cpus.values():
             if cpu.running is not None:
-                self.charge(cpu, self.end)
+                self.charge(cpu, max(cpu.since, self.end))
         return {
             'begin_ns': self.begin,
             'end_ns': self.end,
@@ -187,7 +208,17 @@ class Machine:
         }
 
 
+def statistics(lines, window=(None, None)):
+    machine = Machine(window)
+    machine.read(lines)
+    return machine.report()
+
+
 if __name__ == '__main__':
-    machine = Machine()
-    machine.read(sys.stdin)
-    json.dump(machine.report(), sys.stdout)
+    borders = [int(time) for time in sys.argv[1:]]
+    if borders:
+        lines = list(sys.stdin)
+        windows = zip(borders[::2], borders[1::2])
+        json.dump([statistics(lines, window) for window in windows], sys.stdout)
+    else:
+        json.dump(statistics(sys.stdin), sys.stdout)

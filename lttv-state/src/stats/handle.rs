@@ -90,8 +90,10 @@ impl Statistics {
         Self::attach_each(context, kernel, |_| Start::At(time))
     }
 
-    /// Seeks the start of a time window with its state, and registers the collection of
-    /// statistics in the window. `kernel` must be attached to the context.
+    /// Registers the collection of statistics in a time window. `kernel` must be attached to the
+    /// context, which stands at the start of the window, with its state: after
+    /// [`seek_time_with_state`](TracesetContext::seek_time_with_state), or at the start of the
+    /// traceset for a window without a start.
     ///
     /// What is open at the start counts from there, what is open at the end counts up to the end:
     /// see [windows](super#windows). Times are measured between the bounds of the window. An
@@ -99,8 +101,7 @@ impl Statistics {
     /// `a..=b` contains the events at `b`. The window of each trace is limited to the time from
     /// its first to its last event.
     ///
-    /// Reading is to continue from here, at least to the end of the window. Events after it are
-    /// not counted.
+    /// Reading is to continue at least to the end of the window. Events after it are not counted.
     ///
     /// ```
     /// use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -112,6 +113,7 @@ impl Statistics {
     /// let kernel = context.attach(KernelState::new());
     /// let start = context.contexts().time_span().expect("some events").start;
     /// let window = start.saturating_add(1_000_000)..start.saturating_add(3_000_000);
+    /// context.seek_time_with_state(window.start);
     /// let statistics = Statistics::attach_window(&mut context, kernel, window.clone());
     /// assert_eq!(context.read(&Bounds::all().until(window.end))?.errors, 0);
     ///
@@ -127,7 +129,6 @@ impl Statistics {
         window: impl RangeBounds<Timestamp>,
     ) -> StatisticsHandle {
         let window = Window::of(&window);
-        context.seek_time_with_state(Timestamp::from_ns(window.first));
         let handle = Self::attach_each(context, kernel, |_| Start::Window(window));
         if let Some(until) = window.until {
             // The state before the first event after the window is that at its end.

@@ -15,8 +15,7 @@ use crate::kernel::{Observer, TraceState, Transition};
 /// A time window. Times are in ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
-    /// The time of the first events, and the time from which on time counts.
-    pub(super) first: i64,
+    /// The time from which on time counts.
     pub(super) start: i64,
     /// The time up to which time counts; `None` for that of the last event.
     pub(super) end: Option<i64>,
@@ -27,17 +26,16 @@ pub(super) struct Window {
 impl Window {
     /// Returns the window of a range.
     pub(super) fn of(range: &impl RangeBounds<Timestamp>) -> Self {
-        let (start, first) = match range.start_bound() {
-            Bound::Included(start) => (start.as_ns(), start.as_ns()),
-            Bound::Excluded(start) => (start.as_ns(), start.as_ns().saturating_add(1)),
-            Bound::Unbounded => (i64::MIN, i64::MIN),
+        let start = match range.start_bound() {
+            Bound::Included(start) | Bound::Excluded(start) => start.as_ns(),
+            Bound::Unbounded => i64::MIN,
         };
         let (end, until) = match range.end_bound() {
             Bound::Included(end) => (Some(end.as_ns()), end.as_ns().checked_add(1)),
             Bound::Excluded(end) => (Some(end.as_ns()), Some(end.as_ns())),
             Bound::Unbounded => (None, None),
         };
-        Window { first, start, end, until }
+        Window { start, end, until }
     }
 }
 

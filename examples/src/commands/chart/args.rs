@@ -12,6 +12,16 @@ Examples:
   lttv chart flow --timerange +1s..+1.2s -o flow.svg TRACE
   lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE";
 
+const FLOW_EXAMPLES: &str = "\
+Examples:
+  lttv chart flow -o flow.html TRACE
+  lttv chart flow --timerange +1s..+1.2s --all -o flow.svg TRACE";
+
+const USAGE_EXAMPLES: &str = "\
+Examples:
+  lttv chart usage -o usage.html TRACE
+  lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE";
+
 /// Draw processes and CPUs over time, as an HTML page or an SVG picture
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -28,11 +38,13 @@ pub enum Kind {
     ///
     /// In the HTML page the wheel zooms, dragging moves, and pointing at a state shows its
     /// details.
+    #[command(after_help = FLOW_EXAMPLES)]
     Flow(FlowArgs),
     /// Draw the use of CPUs, and of the processes with the most CPU time
     ///
-    /// A CPU is busy unless it is idle: interrupts during idle time count. A process is on a
-    /// CPU from the switch to it until the next switch.
+    /// A CPU is busy while a thread other than its idle thread is on it, as in `lttv stats`. A
+    /// process is on a CPU from the switch to it until the next switch.
+    #[command(after_help = USAGE_EXAMPLES)]
     Usage(UsageArgs),
 }
 

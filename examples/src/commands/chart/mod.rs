@@ -39,7 +39,7 @@ pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     if let Some(path) = &page.output {
         inputs::refuse(path, traceset.traces(), &[])?;
     }
-    if let Err(error) = kernel_trace::require(&traceset, "chart") {
+    if let Err(error) = kernel_trace::require(&traceset, &kernel_trace::CHART) {
         write(page, &page::notice(format, &error.to_string()))?;
         report.error(error);
         return Ok(());

@@ -7,7 +7,7 @@ use lttv_state::stats::{DeviceFacts, Statistics};
 use super::analysis::Analysis;
 use super::common::Common;
 use crate::disk_table;
-use crate::needed_events;
+use crate::kernel_trace;
 use crate::report::{Report, Usage};
 
 const EXAMPLES: &str = "\
@@ -51,7 +51,7 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.common.input.refuse_filters(
         "the times that disks are busy follow from all requests; choose disks with --disk",
     )?;
-    let mut analysis = Analysis::open(&args.common.input, report, &needed_events::DISK)?;
+    let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::DISK))?;
     let statistics = match analysis.window.begin {
         Some(begin) => Statistics::attach_at(&mut analysis.context, analysis.kernel, begin),
         None => Statistics::attach(&mut analysis.context, analysis.kernel),
@@ -76,7 +76,7 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     if let Some(key) = &args.sort {
         table.sort_by(key).map_err(|error| Usage::new(format_args!("--sort: {error}")))?;
     }
-    args.common.write(vec![table], analysis.traceset.traces())?;
+    analysis.write(&args.common, vec![table])?;
     analysis.finish(report);
     Ok(read?)
 }

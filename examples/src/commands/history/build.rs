@@ -35,7 +35,7 @@ fn read(
     target: Target<'_>,
     report: &mut Report,
 ) -> Result<Recorded, Box<dyn Error>> {
-    kernel_trace::require(traceset, "history")?;
+    kernel_trace::require(traceset, &kernel_trace::HISTORY)?;
     let mut progress = Progress::new(false);
     let recorded = record(traceset, target, |(done, total)| {
         progress.update(ltt_read::Progress { done, total });

@@ -30,6 +30,10 @@ Examples:
   lttv history range kernel.history '0/CPUs/*' --from +1s --to +2s --each 10ms
   lttv history changes kernel.history 0/CPUs/0";
 
+const RANGE_EXAMPLES: &str = "\
+Examples:
+  lttv history range kernel.history '0/CPUs/*' --from +1s --to +2s --each 10ms";
+
 /// Store all kernel states of a trace in a file, and query them
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -57,6 +61,7 @@ pub enum Command {
     /// Store all kernel states of a trace in a file
     ///
     /// If FILE exists with an earlier stage of the trace, the new part is added.
+    #[command(after_help = "Examples:\n  lttv history build TRACE kernel.history")]
     Build {
         /// Directory of one or more traces
         trace: PathBuf,
@@ -67,11 +72,13 @@ pub enum Command {
         force: bool,
     },
     /// Describe a history, and verify its checksums
+    #[command(after_help = "Examples:\n  lttv history info kernel.history")]
     Info {
         /// A history, or the directory of a trace
         file: PathBuf,
     },
     /// Print the values at a time
+    #[command(after_help = "Examples:\n  lttv history at kernel.history +20ms '0/CPUs/*'")]
     At {
         /// A history, or the directory of a trace
         file: PathBuf,
@@ -83,6 +90,7 @@ pub enum Command {
         pattern: String,
     },
     /// Print the values of attributes over a time range
+    #[command(after_help = RANGE_EXAMPLES)]
     Range {
         /// A history, or the directory of a trace
         file: PathBuf,
@@ -96,6 +104,7 @@ pub enum Command {
         each: u64,
     },
     /// Print all values of an attribute over time, and the total time of each value
+    #[command(after_help = "Examples:\n  lttv history changes kernel.history 0/CPUs/0")]
     Changes {
         /// A history, or the directory of a trace
         file: PathBuf,

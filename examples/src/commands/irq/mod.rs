@@ -9,7 +9,7 @@ use self::follow::Follow;
 use super::analysis::Analysis;
 use super::common::Common;
 use crate::interrupts::{InterruptKey, tables};
-use crate::needed_events;
+use crate::kernel_trace;
 use crate::report::{Report, Usage};
 
 const EXAMPLES: &str = "\
@@ -56,7 +56,7 @@ pub struct IrqArgs {
 pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     // A wrong expression is reported before anything is read.
     args.common.input.expression()?;
-    let mut analysis = Analysis::open(&args.common.input, report, &needed_events::IRQ)?;
+    let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
     let filters = args.common.input.filters(report, analysis.traceset.traces())?;
     let follow = Follow::attach(&mut analysis, filters)?;
     let read = analysis.read();
@@ -75,7 +75,7 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         let usage = |error| Usage::new(format_args!("--sort: {error}"));
         durations.sort_by(key).map_err(usage)?;
     }
-    args.common.write(vec![durations, extremes], analysis.traceset.traces())?;
+    analysis.write(&args.common, vec![durations, extremes])?;
     analysis.finish(report);
     Ok(read?)
 }

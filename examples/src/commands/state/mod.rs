@@ -76,7 +76,7 @@ pub fn run(args: &StateArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     if let Some(file) = file {
         inputs::refuse(file, traceset.traces(), &[])?;
     }
-    kernel_trace::require(&traceset, "state")?;
+    kernel_trace::require(&traceset, &kernel_trace::STATE)?;
     let time = instant(args, &Times::new(input.zone(), traceset.traces()))?;
     let states = compute::states(&traceset, time, args.method, file, report)?;
 

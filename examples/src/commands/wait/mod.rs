@@ -12,7 +12,7 @@ use self::select::Select;
 use self::tables::Tables;
 use super::analysis::Analysis;
 use super::common::Common;
-use crate::needed_events;
+use crate::kernel_trace;
 use crate::report::{Report, Usage};
 use crate::waits::Lives;
 
@@ -75,7 +75,7 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.common.input.refuse_filters(
         "waits follow from all events; choose threads with --tid, --pid and --comm",
     )?;
-    let mut analysis = Analysis::open(&args.common.input, report, &needed_events::WAIT)?;
+    let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::WAIT))?;
     if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
         report
             .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
@@ -104,7 +104,7 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         return Err(format!("no thread in the window has {select}").into());
     }
     let tables = tables.finish().map_err(|error| Usage::new(format_args!("--sort: {error}")))?;
-    args.common.write(tables, analysis.traceset.traces())?;
+    analysis.write(&args.common, tables)?;
     analysis.finish(report);
     Ok(read?)
 }

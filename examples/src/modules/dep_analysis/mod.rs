@@ -13,7 +13,7 @@ use self::text::Found;
 use super::core::time_option;
 use super::print::Style;
 use super::{Host, report_with};
-use crate::needed_events;
+use crate::kernel_trace;
 use crate::report::Usage;
 use crate::time::Times;
 use crate::waits::Lives;
@@ -66,11 +66,11 @@ impl Module<Host> for DepAnalysis {
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         let query = query(host)?;
         let work = &mut host.data;
-        if !work.has(&needed_events::WAIT) {
+        if !work.has(&kernel_trace::WAIT) {
             return Ok(());
         }
         let kernel = work.kernel_at_begin();
-        let begin = work.begin;
+        let begin = work.window.begin;
         let context = &mut work.batch.context;
         let lives = Lives::of_all(&context.extensions()[kernel], begin);
         let lives = context.attach_data(lives);

@@ -74,18 +74,12 @@ pub(super) fn draw(
 fn statistics(traceset: &Traceset, span: &Span) -> Result<Statistics, Box<dyn Error>> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let statistics = match span.window.begin {
-        None => Statistics::attach(&mut context, kernel),
-        Some(_) => {
-            context.seek_time_with_state(span.from);
-            Statistics::attach_at(&mut context, kernel, span.from)
-        }
-    };
+    if span.window.begin.is_some() {
+        context.seek_time_with_state(span.from);
+    }
+    let statistics = Statistics::attach_window(&mut context, kernel, span.window.range());
     _ = context.read(&span.window.bounds())?;
-    Ok(match span.window.end {
-        None => statistics.take(context.extensions()),
-        Some(_) => statistics.take_until(context.extensions(), span.to),
-    })
+    Ok(statistics.take(context.extensions()))
 }
 
 /// Follows the state over the window, in which the first state is that of its start. Reports

@@ -12,11 +12,9 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Returns the time during which a CPU was not idle: that of processes, and of interrupts
-    /// during idle time.
+    /// Returns the time during which a CPU was busy, as [`CpuSum::busy_percent`] defines it.
     pub(super) fn of_cpu(cpu: &CpuSum, trace: &TraceStatistics) -> Self {
-        let part = (cpu.busy_time + cpu.idle_time).saturating_sub(cpu.times.idle);
-        Share { part, whole: trace.time() }
+        Share { part: cpu.busy_time, whole: trace.time() }
     }
 
     /// Returns the share in per cent; 0 if there is no time.

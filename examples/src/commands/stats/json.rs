@@ -2,17 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use lttv_state::kernel::Serial;
-use lttv_state::stats::{Counts, Durations, ProcessSum, Statistics, TraceStatistics};
+use lttv_state::kernel::{ExecutionMode, Serial};
+use lttv_state::stats::{Counts, Durations, ProcessSum, TraceStatistics};
 use serde_json::{Value, json};
+
+use super::collect::Collected;
+use super::rows::{Group, busiest, groups};
+use crate::table::Table;
 
 /// Returns one object with the CPUs, processes and devices of all traces in common lists,
 /// each with the index of its trace.
-pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
+pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> Value {
+    let statistics = &found.statistics;
     let mut events: BTreeMap<&str, u64> = BTreeMap::new();
     let (mut cpus, mut processes, mut devices) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut by_pid, mut commands) = (Vec::new(), Vec::new());
+    let mut contradictions = Vec::new();
     for (index, trace) in statistics.traces().iter().enumerate() {
-        for (name, count) in trace.events() {
+        for (what, count) in found.anomalies.get(index).into_iter().flatten() {
+            contradictions.push(json!({"trace": index, "what": what, "count": count}));
+        }
+        for (name, count) in &found.events[index] {
             *events.entry(name).or_default() += count;
         }
         for cpu in trace.cpus() {
@@ -20,6 +30,7 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
             cpus.push(json!({
                 "trace": index,
                 "cpu": cpu.number,
+                "busy_percent": cpu.busy_percent(),
                 "busy_ns": cpu.busy_time,
                 "idle_ns": cpu.idle_time,
                 "unknown_ns": cpu.unknown_time,
@@ -38,7 +49,7 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
                 "devices": requests(trace, &of_cpu),
             }));
         }
-        let (calls, requests_of) = (trace.syscalls(), by_process(trace));
+        let (calls, requests_of) = (syscalls_of(trace), by_process(trace));
         processes.extend(busiest(trace, top).iter().filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
             process["devices"] = requests_of
@@ -48,6 +59,10 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
                 calls.get(&sum.process).map(syscalls).unwrap_or_else(|| json!({}));
             Some(process)
         }));
+        let all = groups(trace, top, |facts| facts.pid.or(facts.tid));
+        by_pid.extend(all.iter().map(|of| group(index, of, true)));
+        let all = groups(trace, top, |facts| Some(facts.name.clone()));
+        commands.extend(all.iter().map(|of| group(index, of, false)));
         for device in trace.devices() {
             devices.push(json!({
                 "trace": index,
@@ -84,18 +99,34 @@ pub(crate) fn report(statistics: &Statistics, top: Option<usize>) -> Value {
         "events": events,
         "cpus": cpus,
         "processes": processes,
+        "groups": by_pid,
+        "commands": commands,
         "devices": devices,
+        "contradictions": contradictions,
+        "losses": losses.to_json(),
     })
 }
 
-/// Returns the processes by decreasing CPU time.
-pub(crate) fn busiest(trace: &TraceStatistics, top: Option<usize>) -> Vec<ProcessSum> {
-    let mut sums = trace.processes();
-    sums.sort_by_key(|sum| (std::cmp::Reverse(sum.cpu_time), sum.process));
-    let facts = trace.process_facts();
-    sums.retain(|sum| facts.get(sum.process.index()).is_some_and(|of| of.tid.is_some()));
-    sums.truncate(top.unwrap_or(usize::MAX));
-    sums
+/// Returns the sums of a group of threads.
+fn group(index: usize, of: &Group, has_pid: bool) -> Value {
+    let mut value = json!({
+        "trace": index,
+        "command": of.command,
+        "threads": of.threads,
+        "cpu_ns": of.cpu,
+        "user_ns": of.user,
+        "system_ns": of.system,
+        "interrupt_ns": of.interrupt,
+        "blocked_ns": of.blocked,
+        "ready_ns": of.ready,
+        "events": of.events,
+        "bytes_read": of.read,
+        "bytes_written": of.written,
+    });
+    if has_pid {
+        value["pid"] = of.pid.into();
+    }
+    value
 }
 
 fn process(index: usize, trace: &TraceStatistics, sum: &ProcessSum) -> Option<Value> {
@@ -155,9 +186,37 @@ fn requests(trace: &TraceStatistics, counts: &Counts) -> Value {
     all.collect()
 }
 
-/// Converts the durations of system calls, by name.
-fn syscalls(calls: &BTreeMap<&str, Durations>) -> Value {
-    calls.iter().map(|(name, calls)| ((*name).to_owned(), durations(calls))).collect()
+/// The durations of the system calls of a name that ended, and the time in them within the
+/// window.
+type Calls<'n> = BTreeMap<&'n str, (Durations, u64)>;
+
+/// Returns the system calls of each process by name.
+fn syscalls_of(trace: &TraceStatistics) -> BTreeMap<Serial, Calls<'_>> {
+    let mut all: BTreeMap<Serial, Calls<'_>> = BTreeMap::new();
+    for (process, calls) in trace.syscalls() {
+        let of = all.entry(process).or_default();
+        of.extend(calls.into_iter().map(|(name, durations)| (name, (durations, 0))));
+    }
+    for (key, counts) in trace.leaves().filter(|(key, _)| key.mode == ExecutionMode::Syscall) {
+        let (name, elapsed) = (trace.name(key.submode), counts.elapsed_time());
+        // The calls of other processes are no calls: the code of kernel threads.
+        let is_known = all.get(&key.process).is_some_and(|of| of.contains_key(name));
+        if is_known || elapsed > 0 && name != "NONE" {
+            let call = all.entry(key.process).or_default().entry(name).or_default();
+            call.1 = call.1.wrapping_add(elapsed);
+        }
+    }
+    all
+}
+
+/// Converts the system calls of a process.
+fn syscalls(calls: &Calls<'_>) -> Value {
+    let all = calls.iter().map(|(name, (calls, elapsed))| {
+        let mut value = durations(calls);
+        value["elapsed_ns"] = (*elapsed).into();
+        ((*name).to_owned(), value)
+    });
+    all.collect()
 }
 
 fn durations(of: &Durations) -> Value {

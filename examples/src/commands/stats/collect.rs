@@ -1,0 +1,74 @@
+//! Collection of the statistics of a window.
+
+use std::collections::BTreeMap;
+
+use ltt_read::schema::EventTypeId;
+use lttv_state::filter::KernelFilters;
+use lttv_state::stats::{Statistics, TraceStatistics};
+
+use crate::commands::analysis::Analysis;
+use crate::report::Interrupted;
+
+/// The statistics of a window.
+#[derive(Debug)]
+pub(super) struct Collected {
+    pub(super) statistics: Statistics,
+    /// The events of each trace by name: those that pass the filters.
+    pub(super) events: Vec<BTreeMap<String, u64>>,
+    pub(super) is_filtered: bool,
+    /// The names of the traces in tables, by trace index.
+    pub(super) names: Vec<String>,
+    /// The contradictions in each trace, such as exits of system calls without an entry.
+    pub(super) anomalies: Vec<Vec<(String, u64)>>,
+}
+
+/// Reads the window and collects. After an interrupt, these are the statistics up to there.
+pub(super) fn collect(
+    analysis: &mut Analysis,
+    filters: Option<KernelFilters>,
+) -> (Collected, Result<(), Interrupted>) {
+    let (kernel, window) = (analysis.kernel, analysis.window);
+    let context = &mut analysis.context;
+    let statistics = Statistics::attach_window(context, kernel, window.range());
+    let is_filtered = filters.is_some();
+    let counts = context.attach_data(BTreeMap::<(usize, EventTypeId), u64>::new());
+    if let Some(filters) = filters {
+        let filters = filters.with_state(kernel);
+        context.on_event("*", move |call| {
+            if filters.matches(call) {
+                let key = (call.trace.index().0, call.event.type_id());
+                *call.extensions[counts].entry(key).or_default() += 1;
+            }
+        });
+    }
+    let read = analysis.read();
+    let extensions = analysis.context.extensions();
+    let taken = match read {
+        Ok(()) => statistics.take(extensions),
+        Err(_) => statistics.take_until(extensions, analysis.last_event()),
+    };
+    let filtered = |(at, trace): (usize, &TraceStatistics)| {
+        let mut events: BTreeMap<String, u64> = BTreeMap::new();
+        for ((_, id), count) in extensions[counts].iter().filter(|of| of.0.0 == at) {
+            *events.entry(trace.event_name(*id).to_owned()).or_default() += count;
+        }
+        events
+    };
+    let all = |(_, trace): (usize, &TraceStatistics)| {
+        let events = trace.events().into_iter();
+        events.map(|(name, count)| (name.to_owned(), count)).collect()
+    };
+    let traces = taken.traces().iter().enumerate();
+    let events = match is_filtered {
+        true => traces.map(filtered).collect(),
+        false => traces.map(all).collect(),
+    };
+    let anomalies = analysis.state().traces().map(|state| {
+        let all = state.anomalies().iter().filter(|(_, count)| *count > 0);
+        all.map(|(name, count)| (name.replace('_', " "), count)).collect()
+    });
+    let anomalies = anomalies.collect();
+    let names = analysis.traceset.traces().iter().map(|trace| trace.path().display().to_string());
+    let names = names.collect();
+    (Collected { statistics: taken, events, is_filtered, names, anomalies }, read)
+}

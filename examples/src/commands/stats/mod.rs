@@ -1,0 +1,93 @@
+//! Statistics of a time window: who used the CPUs, and what for.
+
+mod args;
+mod collect;
+mod json;
+mod rows;
+mod tables;
+
+use std::error::Error;
+use std::io::Write;
+
+use lttv_context::attributes::{AttributeId, Attributes, Indented};
+
+pub use args::StatsArgs;
+
+use self::collect::Collected;
+use super::analysis::Analysis;
+use crate::escape::Escapes;
+use crate::kernel_trace;
+use crate::losses::Losses;
+use crate::report::{Report, Usage};
+use crate::table::Format;
+
+/// The tables in text, unless others are selected.
+const USUAL: [&str; 6] = ["traces", "cpus", "processes", "devices", "events", "contradictions"];
+
+/// The tables that a trace has even if it is not a kernel trace.
+const OF_ANY_TRACE: [&str; 3] = ["traces", "events", Losses::TABLE];
+
+/// Prints the statistics of the traces in the window.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace is a kernel trace, or if the output cannot be
+/// written.
+pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    args.check()?;
+    let input = &args.common.input;
+    // A wrong expression is reported before anything is read.
+    input.expression()?;
+    let selected = &args.common.format.tables;
+    let follows_kernel =
+        selected.is_empty() || selected.iter().any(|table| !OF_ANY_TRACE.contains(&&**table));
+    let needs = follows_kernel.then_some(&kernel_trace::STATS);
+    let mut analysis = Analysis::open(input, report, needs)?;
+    let filters = input.filters(report, analysis.traceset.traces())?;
+    let (found, read) = collect::collect(&mut analysis, filters);
+    write(args, &found, &analysis)?;
+    analysis.finish(report);
+    Ok(read?)
+}
+
+fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(), Box<dyn Error>> {
+    let (common, traces) = (&args.common, analysis.traceset.traces());
+    let selects = !common.format.tables.is_empty() || !common.format.columns.is_empty();
+    if common.format.format == Format::Json && !selects {
+        let mut out = common.output.open(traces)?.escaping(Escapes::Json);
+        let losses = analysis.losses().table(traces);
+        out.json(&json::report(found, &losses, args.top))?;
+        return Ok(out.finish()?);
+    }
+    let mut tables = tables::tables(found, args.top, common.format.format);
+    if common.format.format == Format::Text && !selects {
+        tables.retain(|table| USUAL.contains(&table.key()));
+    }
+    if !args.tree {
+        return analysis.write(common, tables);
+    }
+    let mut tree = Attributes::new();
+    found.statistics.export(&mut tree, AttributeId::ROOT)?;
+    common.write_and(tables, traces, |out| writeln!(out, "{}", Indented(&tree)))
+}
+
+impl StatsArgs {
+    /// Checks the options that depend on each other.
+    fn check(&self) -> Result<(), Usage> {
+        let format = &self.common.format;
+        if self.tree && format.format != Format::Text {
+            return Err(Usage::new(
+                "--tree is printed with --format text only; \
+                 `lttv run -m statistics --json` writes it as JSON",
+            ));
+        }
+        let counts = format.tables.is_empty() || format.tables.iter().any(|it| it == "events");
+        if !counts {
+            self.common.input.refuse_filters(
+                "it selects what the table `events` counts; CPU times cannot be filtered, since \
+                 they follow from the events that do not match, too",
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Sums of threads by group and by command.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use lttv_state::stats::{ProcessFacts, ProcessSum, TraceStatistics};
+
+/// Returns the threads with an id, by decreasing CPU time.
+pub(super) fn busiest(trace: &TraceStatistics, top: Option<usize>) -> Vec<ProcessSum> {
+    let mut sums = trace.processes();
+    sums.sort_by_key(|sum| (Reverse(sum.cpu_time), sum.process));
+    let facts = trace.process_facts();
+    sums.retain(|sum| facts.get(sum.process.index()).is_some_and(|of| of.tid.is_some()));
+    sums.truncate(top.unwrap_or(usize::MAX));
+    sums
+}
+
+/// The sums of several threads. Times are in ns.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Group {
+    /// The commands of the threads, the busiest one first.
+    pub(super) command: String,
+    pub(super) pid: Option<i32>,
+    pub(super) threads: u64,
+    pub(super) cpu: u64,
+    pub(super) user: u64,
+    pub(super) system: u64,
+    pub(super) interrupt: u64,
+    pub(super) blocked: u64,
+    pub(super) ready: u64,
+    pub(super) read: u64,
+    pub(super) written: u64,
+    pub(super) events: u64,
+}
+
+/// Returns the sums of threads with one key, by decreasing CPU time. Idle threads are left out.
+pub(super) fn groups<K: Ord>(
+    trace: &TraceStatistics,
+    top: Option<usize>,
+    key: impl Fn(&ProcessFacts) -> Option<K>,
+) -> Vec<Group> {
+    let mut groups: BTreeMap<K, Group> = BTreeMap::new();
+    // The first one is the busiest: its command names the group.
+    for sum in busiest(trace, None) {
+        let facts = &trace.process_facts()[sum.process.index()];
+        let Some(key) = key(facts).filter(|_| facts.tid != Some(0)) else { continue };
+        let group = groups.entry(key).or_insert_with(|| Group {
+            command: facts.name.to_string(),
+            pid: facts.pid,
+            ..Group::default()
+        });
+        group.threads += 1;
+        for (total, more) in [
+            (&mut group.cpu, sum.cpu_time),
+            (&mut group.user, sum.user_time),
+            (&mut group.system, sum.system_time),
+            (&mut group.interrupt, sum.interrupt_time),
+            (&mut group.blocked, facts.blocked_time),
+            (&mut group.ready, facts.ready_time),
+            (&mut group.read, facts.bytes_read),
+            (&mut group.written, facts.bytes_written),
+            (&mut group.events, sum.events),
+        ] {
+            *total = total.wrapping_add(more);
+        }
+    }
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    groups.sort_by_key(|group| Reverse(group.cpu));
+    groups.truncate(top.unwrap_or(usize::MAX));
+    groups
+}

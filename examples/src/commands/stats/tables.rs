@@ -1,0 +1,239 @@
+//! Statistics as tables.
+
+use std::cmp::Reverse;
+
+use lttv_state::stats::TraceStatistics;
+
+use super::collect::Collected;
+use super::rows::{Group, busiest, groups};
+use crate::table::{Cell, Format, Kind, Table};
+
+/// Returns all tables. In text, the index of the trace is printed only if there are several.
+pub(super) fn tables(found: &Collected, top: Option<usize>, format: Format) -> Vec<Table> {
+    let with_trace = format != Format::Text || found.statistics.traces().len() > 1;
+    let new = |key, title: &str| Rows::new(key, title, with_trace);
+    let mut cpus = new("cpus", "CPUs")
+        .column("cpu", "CPU", Kind::Integer)
+        .percents(&[
+            ("busy_percent", "BUSY %"),
+            ("user_percent", "USER %"),
+            ("system_percent", "SYSTEM %"),
+            ("interrupt_percent", "INTERRUPT %"),
+            ("softirq_percent", "SOFTIRQ %"),
+            ("idle_percent", "IDLE %"),
+            ("unknown_percent", "? %"),
+        ])
+        .column("busy_ns", "BUSY us", Kind::Duration)
+        .column("events", "EVENTS", Kind::Integer)
+        .bytes();
+    let mut processes = new("processes", "Processes")
+        .column("tid", "TID", Kind::Integer)
+        .column("pid", "PID", Kind::Integer)
+        .column("command", "COMMAND", Kind::Text)
+        .times()
+        .column("switches", "SWITCHES", Kind::Integer)
+        .column("migrations", "MIGRATIONS", Kind::Integer)
+        .column("events", "EVENTS", Kind::Integer)
+        .bytes();
+    let group = |table: Rows| {
+        let table = table.column("threads", "THREADS", Kind::Integer).times();
+        table.column("events", "EVENTS", Kind::Integer).bytes()
+    };
+    let by_pid = new("groups", "Thread groups").column("pid", "PID", Kind::Integer);
+    let mut by_pid = group(by_pid.column("command", "COMMAND", Kind::Text));
+    let mut commands = group(new("commands", "Commands").column("command", "COMMAND", Kind::Text));
+    let mut devices = new("devices", "Block devices")
+        .column("device", "DEVICE", Kind::Text)
+        .column("name", "NAME", Kind::Text)
+        .percents(&[("busy_percent", "BUSY %")])
+        .column("busy_ns", "BUSY us", Kind::Duration)
+        .column("average_queue_length", "QUEUE", Kind::Decimal)
+        .column("inserted", "INSERTED", Kind::Integer)
+        .column("merged", "MERGED", Kind::Integer)
+        .column("issued", "ISSUED", Kind::Integer)
+        .column("completed", "COMPLETED", Kind::Integer)
+        .column("reads", "READS", Kind::Integer)
+        .column("writes", "WRITES", Kind::Integer)
+        .bytes();
+    let title = if found.is_filtered { "Events that pass the filter" } else { "Events" };
+    let mut events = new("events", title).column("event", "EVENT", Kind::Text).column(
+        "count",
+        "COUNT",
+        Kind::Integer,
+    );
+    let mut traces = new("traces", "Window")
+        .column("name", "NAME", Kind::Text)
+        .column("begin_ns", "BEGIN", Kind::Time)
+        .column("end_ns", "END", Kind::Time)
+        .column("duration_ns", "DURATION us", Kind::Duration);
+    let mut contradictions = new("contradictions", "Contradictions in the trace")
+        .column("what", "WHAT", Kind::Text)
+        .column("count", "COUNT", Kind::Integer);
+    for (index, trace) in found.statistics.traces().iter().enumerate() {
+        for (what, count) in found.anomalies.get(index).into_iter().flatten() {
+            contradictions.row(index, vec![what.as_str().into(), (*count).into()]);
+        }
+        let name = found.names.get(index).map_or("", String::as_str);
+        let (start, end, time) = (trace.start(), trace.end(), Cell::Duration(trace.time()));
+        traces.row(index, vec![name.into(), start.into(), end.into(), time]);
+        cpu_rows(&mut cpus, index, trace);
+        process_rows(&mut processes, index, trace, top);
+        for group in groups(trace, top, |facts| facts.pid.or(facts.tid)) {
+            let keys = vec![group.pid.into(), group.command.as_str().into()];
+            by_pid.row(index, group_row(keys, trace, &group));
+        }
+        for group in groups(trace, top, |facts| Some(facts.name.clone())) {
+            commands.row(index, group_row(vec![group.command.as_str().into()], trace, &group));
+        }
+        device_rows(&mut devices, index, trace);
+        let mut counts: Vec<_> = found.events[index].iter().collect();
+        counts.sort_by_key(|(name, count)| (Reverse(**count), (*name).clone()));
+        for (name, count) in counts.into_iter().take(top.unwrap_or(usize::MAX)) {
+            events.row(index, vec![name.as_str().into(), (*count).into()]);
+        }
+    }
+    let all = [traces, cpus, processes, by_pid, commands, devices, events, contradictions];
+    all.map(|rows| rows.table).into()
+}
+
+/// A table whose first column may be the index of the trace.
+struct Rows {
+    table: Table,
+    with_trace: bool,
+}
+
+impl Rows {
+    fn new(key: &'static str, title: &str, with_trace: bool) -> Self {
+        let table = Table::new(key, title);
+        let table = if with_trace { table.column("trace", "TRACE", Kind::Integer) } else { table };
+        Rows { table, with_trace }
+    }
+
+    fn column(self, key: &'static str, title: &str, kind: Kind) -> Self {
+        Rows { table: self.table.column(key, title, kind), ..self }
+    }
+
+    fn percents(self, columns: &[(&'static str, &str)]) -> Self {
+        columns.iter().fold(self, |rows, (key, title)| rows.column(key, title, Kind::Decimal))
+    }
+
+    fn bytes(self) -> Self {
+        self.column("bytes_read", "READ bytes", Kind::Integer).column(
+            "bytes_written",
+            "WRITTEN bytes",
+            Kind::Integer,
+        )
+    }
+
+    /// Adds the columns of CPU time and waits.
+    fn times(self) -> Self {
+        let columns = [
+            ("cpu_ns", "CPU us"),
+            ("user_ns", "USER us"),
+            ("system_ns", "SYSTEM us"),
+            ("interrupt_ns", "INTERRUPT us"),
+            ("blocked_ns", "BLOCKED us"),
+            ("ready_ns", "READY us"),
+        ];
+        let rows = self.percents(&[("cpu_percent", "CPU %")]);
+        columns.into_iter().fold(rows, |rows, (key, title)| rows.column(key, title, Kind::Duration))
+    }
+
+    fn row(&mut self, trace: usize, mut cells: Vec<Cell>) {
+        if self.with_trace {
+            cells.insert(0, (trace as u64).into());
+        }
+        self.table.push(cells);
+    }
+}
+
+fn cpu_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics) {
+    for cpu in trace.cpus() {
+        let of = |time| Cell::percent(time, trace.time());
+        let sum = trace.sum(|leaf| leaf.cpu == cpu.number);
+        rows.row(
+            index,
+            vec![
+                cpu.number.into(),
+                cpu.busy_percent().map_or(Cell::Empty, Cell::Number),
+                of(cpu.times.user),
+                of(cpu.times.system),
+                of(cpu.times.interrupt),
+                of(cpu.times.softirq),
+                of(cpu.times.idle),
+                of(cpu.times.unknown),
+                Cell::Duration(cpu.busy_time),
+                cpu.events.into(),
+                sum.bytes_read().into(),
+                sum.bytes_written().into(),
+            ],
+        );
+    }
+}
+
+fn process_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics, top: Option<usize>) {
+    for sum in busiest(trace, top) {
+        let facts = &trace.process_facts()[sum.process.index()];
+        rows.row(
+            index,
+            vec![
+                facts.tid.into(),
+                facts.pid.into(),
+                (&*facts.name).into(),
+                Cell::percent(sum.cpu_time, trace.time()),
+                Cell::Duration(sum.cpu_time),
+                Cell::Duration(sum.user_time),
+                Cell::Duration(sum.system_time),
+                Cell::Duration(sum.interrupt_time),
+                Cell::Duration(facts.blocked_time),
+                Cell::Duration(facts.ready_time),
+                facts.times_scheduled.into(),
+                facts.migrations.into(),
+                sum.events.into(),
+                facts.bytes_read.into(),
+                facts.bytes_written.into(),
+            ],
+        );
+    }
+}
+
+/// Returns the row of a group after its first cells.
+fn group_row(mut cells: Vec<Cell>, trace: &TraceStatistics, group: &Group) -> Vec<Cell> {
+    cells.extend([
+        group.threads.into(),
+        Cell::percent(group.cpu, trace.time()),
+        Cell::Duration(group.cpu),
+        Cell::Duration(group.user),
+        Cell::Duration(group.system),
+        Cell::Duration(group.interrupt),
+        Cell::Duration(group.blocked),
+        Cell::Duration(group.ready),
+        group.events.into(),
+        group.read.into(),
+        group.written.into(),
+    ]);
+    cells
+}
+
+fn device_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics) {
+    for device in trace.devices() {
+        rows.row(
+            index,
+            vec![
+                device.number.to_string().into(),
+                (&*device.name).into(),
+                Cell::percent(device.busy_time, trace.time()),
+                Cell::Duration(device.busy_time),
+                Cell::Number(device.average_queue_length(trace.time())),
+                device.inserted.into(),
+                device.merged.into(),
+                device.issued.into(),
+                device.completed().into(),
+                device.reads.into(),
+                device.writes.into(),
+                device.bytes_read.into(),
+                device.bytes_written.into(),
+            ],
+        );
+    }
+}
