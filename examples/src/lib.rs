@@ -29,6 +29,7 @@ mod stdout_closed;
 pub mod table;
 pub mod text_dump;
 pub mod time;
+pub mod trace_names;
 pub mod waits;
 
 /// The examples in the README of the repository, compiled as doc tests.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use lttv_examples::commands::chart::ChartArgs;
+use lttv_examples::commands::compare::CompareArgs;
 use lttv_examples::commands::completions::CompletionsArgs;
 use lttv_examples::commands::disk::DiskArgs;
 use lttv_examples::commands::dump::DumpArgs;
@@ -50,6 +51,7 @@ pub(crate) enum Command {
     Disk(DiskArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
+    Compare(CompareArgs),
     Tui(TuiArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),

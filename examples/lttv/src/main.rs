@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
-    chart, completions, disk, dump, history, info, irq, man, run, state, stats, wait,
+    chart, compare, completions, disk, dump, history, info, irq, man, run, state, stats, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -48,6 +48,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Disk(args) => disk::run(args, report),
         Command::History(args) => history::run(args, report),
         Command::Chart(args) => chart::run(args, report),
+        Command::Compare(args) => compare::run(args, report),
         Command::Run(args) => run::run(args, report),
         Command::Completions(args) => completions::run(args, documented()),
         Command::Man(args) => man::run(args, documented(), report),

@@ -7,6 +7,7 @@
 pub mod analysis;
 pub mod chart;
 pub mod common;
+pub mod compare;
 pub mod completions;
 pub mod disk;
 pub mod dump;

@@ -8,7 +8,7 @@
 mod batch_analysis;
 mod chosen;
 mod core;
-mod dep_analysis;
+pub(crate) mod dep_analysis;
 mod disk_performance;
 mod event_counts;
 mod field_list;

@@ -32,6 +32,8 @@ pub enum Cell {
     Time(Timestamp),
     /// A length of time in ns.
     Duration(u64),
+    /// A difference between two lengths of time in ns.
+    Difference(i128),
 }
 
 impl Cell {
@@ -41,6 +43,12 @@ impl Cell {
             0 => Cell::Empty,
             _ => Cell::Number(part as f64 * 100.0 / whole as f64),
         }
+    }
+
+    /// Returns the difference between two lengths of time in ns: the second one minus the
+    /// first one.
+    pub fn difference(from: u64, to: u64) -> Cell {
+        Cell::Difference(i128::from(to) - i128::from(from))
     }
 }
 

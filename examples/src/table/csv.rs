@@ -24,5 +24,6 @@ fn entry(cell: &Cell) -> Cow<'_, str> {
         Cell::Number(number) => number.to_string().into(),
         Cell::Time(time) => time.as_ns().to_string().into(),
         Cell::Duration(ns) => ns.to_string().into(),
+        Cell::Difference(ns) => ns.to_string().into(),
     }
 }

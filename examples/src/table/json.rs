@@ -52,6 +52,7 @@ impl Serialize for Row<'_> {
                 Cell::Number(number) => object.serialize_entry(column.key, number)?,
                 Cell::Time(time) => object.serialize_entry(column.key, &time.as_ns())?,
                 Cell::Duration(ns) => object.serialize_entry(column.key, ns)?,
+                Cell::Difference(ns) => object.serialize_entry(column.key, ns)?,
             }
         }
         object.end()

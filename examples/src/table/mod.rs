@@ -176,6 +176,19 @@ mod tests {
     }
 
     #[test]
+    fn differences_of_times_have_a_sign() {
+        let mut table = Table::new("t", "T").column("d_ns", "us", Kind::Duration);
+        table.row([Cell::difference(1_500, 0)]);
+        table.row([Cell::difference(0, 5)]);
+        assert_eq!(
+            written(Format::Text, std::slice::from_ref(&table)),
+            "T\n      us\n  -1.500\n   0.005\n\n"
+        );
+        assert_eq!(written(Format::Csv, std::slice::from_ref(&table)), "d_ns\n-1500\n5\n");
+        assert!(written(Format::Json, &[table]).contains("\"d_ns\": -1500"));
+    }
+
+    #[test]
     fn a_table_without_rows_says_so() {
         let table = Table::new("a", "Nothing here").column("x", "X", Kind::Text);
         assert_eq!(written(Format::Text, std::slice::from_ref(&table)), "Nothing here\n  none\n\n");

@@ -42,5 +42,9 @@ fn entry(cell: &Cell) -> Cow<'_, str> {
         Cell::Number(number) => format!("{number:.3}").into(),
         Cell::Time(time) => time.to_string().into(),
         Cell::Duration(ns) => format!("{}.{:03}", ns / 1000, ns % 1000).into(),
+        Cell::Difference(ns) => {
+            let (sign, ns) = (if *ns < 0 { "-" } else { "" }, ns.unsigned_abs());
+            format!("{sign}{}.{:03}", ns / 1000, ns % 1000).into()
+        }
     }
 }
