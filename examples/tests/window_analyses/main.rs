@@ -32,11 +32,11 @@ struct Line<A: clap::Args> {
 
 type Done = Result<String, Box<dyn Error>>;
 
+/// The function of a subcommand.
+type Run<A> = fn(&A, &mut Report) -> Result<(), Box<dyn Error>>;
+
 /// Runs a subcommand, and returns its output.
-fn output<A: clap::Args>(
-    run: fn(&A, &mut Report) -> Result<(), Box<dyn Error>>,
-    args: &[&str],
-) -> Done {
+fn output<A: clap::Args>(run: Run<A>, args: &[&str]) -> Done {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("output");
     let file = path.to_str().ok_or("a path that is no text")?;
@@ -45,10 +45,7 @@ fn output<A: clap::Args>(
     Ok(fs::read_to_string(path)?)
 }
 
-fn json<A: clap::Args>(
-    run: fn(&A, &mut Report) -> Result<(), Box<dyn Error>>,
-    args: &[&str],
-) -> Value {
+fn json<A: clap::Args>(run: Run<A>, args: &[&str]) -> Value {
     let args = [args, &["--utc", "--format", "json", KERNEL]].concat();
     let text = output(run, &args).unwrap_or_else(|error| panic!("{args:?}: {error}"));
     serde_json::from_str(&text).unwrap()
