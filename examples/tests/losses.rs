@@ -2,6 +2,9 @@
 
 mod support;
 
+#[path = "support/lossy.rs"]
+mod lossy;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -187,4 +190,54 @@ fn losses_are_sorted_by_trace_and_tracefile() {
     assert_eq!((events, ranges), (all.events(), all.ranges().len()));
     assert_eq!((events, ranges), (73228, 11));
     assert_eq!(all.packets(), 0);
+}
+
+/// Each command ends with the losses of its window, and writes them as JSON.
+#[test]
+fn every_command_ends_with_the_losses_of_its_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    lossy::kernel_trace(&trace);
+    let lttv = |args: &[&str]| {
+        support::run(&support::program("lttv"), args, Some(&trace), Duration::from_secs(60))
+    };
+    let commands: [&[&str]; 7] = [
+        &["dump"],
+        &["stats"],
+        &["wait"],
+        &["irq"],
+        &["disk"],
+        &["chart", "usage"],
+        &["run", "-m", "textDump", "-t"],
+    ];
+    for command in commands {
+        let run = lttv(command);
+        assert_eq!(run.status, Some(0), "{command:?}: {}", run.stderr);
+        let sum = run.stderr.lines().last().unwrap_or_default();
+        assert!(sum.starts_with("lttv: 2 ranges lost 5 events"), "{command:?}: {}", run.stderr);
+        assert!(sum.contains("and 3 packets, first at "), "{command:?}: {sum}");
+        let (window, rest) = match command {
+            // The trace is the argument of the option -t.
+            ["run", ..] => (vec!["run", "--end=+50us"], &command[1..]),
+            _ => (command.to_vec(), &["--end=+50us"][..]),
+        };
+        let run = lttv(&[&window, rest].concat());
+        assert_eq!(run.status, Some(0), "{command:?}");
+        assert!(!run.stderr.contains("lost"), "{command:?}: {}", run.stderr);
+    }
+    for command in ["info", "stats", "wait", "irq", "disk"] {
+        let run = lttv(&[command, "--format=json"]);
+        let found: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let losses = found["losses"].as_array().unwrap_or_else(|| panic!("{command}: {found}"));
+        let sum = |of: &str| losses.iter().filter_map(|row| row[of].as_u64()).sum::<u64>();
+        assert_eq!((losses.len(), sum("events"), sum("packets")), (2, 5, 3), "{command}: {found}");
+        assert!(losses.iter().all(|row| row["cpu"] == 1), "{command}: {losses:?}");
+    }
+    let run = support::run(
+        &support::program("lttv"),
+        &["compare", "--window=..+50us", "--window=+50us.."],
+        Some(&trace),
+        Duration::from_secs(60),
+    );
+    assert!(run.stderr.contains("trace: 2 ranges lost"), "{}", run.stderr);
 }

@@ -44,7 +44,7 @@ pub struct Work {
     /// `true` once the state is that of the start of the read.
     is_at_begin: bool,
     /// The window of the read, both times inclusive.
-    pub(super) window: Window,
+    pub(crate) window: Window,
     /// The time span of the read; `None` if no event has a time.
     pub(super) span: Option<TimeSpan>,
     /// The events that text filters select.

@@ -13,6 +13,7 @@ use super::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
 use crate::cancel;
 use crate::clap_options::{add_args, take_args};
 use crate::loading::{LoadError, load};
+use crate::losses::Losses;
 use crate::modules::{Host, Work, list_fields, modules};
 use crate::report::{Interrupted, Report, Usage};
 use crate::similar::similar;
@@ -82,7 +83,7 @@ fn wrong(error: &LoadError, modules: &Modules<Host>) -> Usage {
 ///
 /// If the work was interrupted.
 fn report_end(host: &mut Host) -> Result<(), Interrupted> {
-    let Work { end, failures, report, .. } = &mut host.data;
+    let Work { end, failures, report, batch, window, .. } = &mut host.data;
     failures.iter().for_each(|failure| report.error(failure));
     let Some(end) = end else {
         report.warning(NOTHING_READ);
@@ -90,6 +91,7 @@ fn report_end(host: &mut Host) -> Result<(), Interrupted> {
     };
     report.notices_omitted(end.notices_omitted);
     report.errors(&end.errors, end.errors_omitted);
+    Losses::of(batch.context.traceset().traces(), *window).report(report, None);
     match end.outcome {
         BatchOutcome::Cancelled => Err(Interrupted { events: end.events }),
         _ => Ok(()),
