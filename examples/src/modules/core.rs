@@ -13,8 +13,8 @@ use super::Host;
 use crate::bundled::bundled_trace;
 use crate::opening::open;
 use crate::report::Usage;
+use crate::settings;
 use crate::text_dump::trace_name::{given_for, trace_name};
-use crate::text_dump::zone::local_zone;
 use crate::time::{TimeArg, Times};
 
 /// The module `core`, which opens the traces.
@@ -48,7 +48,7 @@ impl Module<Host> for Core {
         let options = &host.options;
         let zone = match options.is_set("clock-gmt")? {
             true => jiff::tz::TimeZone::UTC,
-            false => local_zone(),
+            false => settings::current().zone(),
         };
         let given = options.all::<Text>("trace")?;
         let mut paths: Vec<PathBuf> = given.iter().map(|path| PathBuf::from(&***path)).collect();

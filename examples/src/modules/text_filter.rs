@@ -9,6 +9,7 @@ use lttv_state::filter::KernelFilters;
 
 use super::Host;
 use crate::report::Usage;
+use crate::settings;
 
 /// The module `textFilter`.
 #[derive(Debug)]
@@ -51,7 +52,11 @@ impl Module<Host> for TextFilter {
         if expressions.is_empty() {
             return Ok(());
         }
-        let zone = if host.options.is_set("clock-gmt")? { Zone::UTC } else { Zone::local() };
+        let zone = if host.options.is_set("clock-gmt")? {
+            Zone::UTC
+        } else {
+            settings::current().filter_zone()
+        };
         let work = &mut host.data;
         let compile = || -> Result<KernelFilters, FilterError> {
             let expression = Expression::parse_all(expressions.iter().map(String::as_str))?;

@@ -33,6 +33,29 @@ fn the_file_sets_colours_times_and_the_zone() {
 }
 
 #[test]
+fn the_driver_and_charts_follow_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let path = file.to_str().unwrap();
+    fs::write(&file, "time-zone = \"Asia/Tokyo\"\n[palette]\nuser = \"#123456\"\n").unwrap();
+    let run = |config: [&str; 2], hour: u32| {
+        let filter = format!("event.time < {hour:02}:56:56.2379469");
+        let begin = format!("--begin={hour:02}:56:56.237946824");
+        let modules = ["run", "-m", "textFilter", "-m", "textDump", "-e", &filter, &begin];
+        text(&lttv(&[&config[..], &modules, &["-t", KERNEL]].concat()))
+    };
+    let utc = folder.path().join("utc.toml");
+    fs::write(&utc, "time-zone = \"utc\"\n").unwrap();
+    let of_utc = run(["--config", utc.to_str().unwrap()], 3);
+    assert_eq!(run(["--config", path], 12), of_utc);
+    assert!((1..10).contains(&of_utc.lines().count()), "{of_utc}");
+    for kind in ["flow", "usage"] {
+        let chart = lttv(&["--config", path, "chart", kind, KERNEL]);
+        assert!(text(&chart).to_lowercase().contains("#123456"), "{kind}");
+    }
+}
+
+#[test]
 fn the_file_is_found_by_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, format: &str| {

@@ -6,7 +6,7 @@ use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
 
 /// Writes a kernel trace with losses on CPU 1: 5 events from 1.1 to 3.1 ms, 3 packets from 3.1 to 5 ms.
-pub fn kernel_trace(path: &Path) {
+pub(crate) fn kernel_trace(path: &Path) {
     let mut schema = presets::lttng_kernel(Format::Ctf2);
     let int = || FieldClass::sint(32, ByteOrder::Little);
     let switch = FieldClass::structure([

@@ -91,7 +91,7 @@ fn legend(svg: &mut String, with_losses: bool) {
             svg,
             "<rect x=\"{x}\" y=\"28\" width=\"14\" height=\"12\" fill=\"{}\" stroke=\"#777\" \
              stroke-width=\"0.5\"/><text x=\"{}\" y=\"38\">{}</text>",
-            paint.color(),
+            paint.chosen_color(),
             x + 20.0,
             paint.label()
         );
@@ -151,7 +151,7 @@ fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWin
         "<rect x=\"{x:.4}\" y=\"{:.1}\" width=\"{length:.4}\" height=\"{thick:.1}\" \
          fill=\"{}\"><title>{}</title></rect>",
         top + (ROW - thick) / 2.0,
-        Paint::from(of.state).color(),
+        Paint::from(of.state).chosen_color(),
         lines_escaped(hint)
     );
 }

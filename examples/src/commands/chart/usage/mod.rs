@@ -98,7 +98,7 @@ fn follow(
     let mut rows = rows;
     for TraceRows { index, rows, .. } in &mut rows {
         if let Some(state) = context.extensions()[kernel].trace(*index) {
-            rows.event(state, span.from.as_ns());
+            rows.start(state);
         }
     }
     let rows = Rc::new(RefCell::new(rows));

@@ -32,10 +32,12 @@ pub(super) struct Row {
 pub(super) struct Rows {
     pub(super) cpus: Vec<Row>,
     pub(super) processes: Vec<Row>,
+    /// The numbers of the CPUs, in ascending order.
     numbers: Vec<u32>,
-    serials: Vec<Serial>,
-    /// The index of each process in the table of the state, as found last.
-    places: Vec<Option<ProcessIndex>>,
+    /// The row of each process, by serial number.
+    row_of: Vec<Option<usize>>,
+    /// The row of the process at each index of the state.
+    slots: Vec<Option<usize>>,
     begin: i64,
     end: i64,
 }
@@ -54,7 +56,8 @@ impl Rows {
             paint: BLACK,
             since: begin,
         };
-        let cpus = trace.cpus();
+        let mut cpus = trace.cpus();
+        cpus.sort_by_key(|cpu| cpu.number);
         let mut busiest = trace.processes();
         busiest.sort_by_key(|sum| (std::cmp::Reverse(sum.cpu_time), sum.process));
         let facts = |serial: Serial| trace.process_facts().get(serial.index());
@@ -66,6 +69,14 @@ impl Rows {
             let (name, tid) = facts(serial).map_or(("", 0), |of| (&*of.name, of.tid.unwrap_or(0)));
             format!("{name} {tid}")
         };
+        let mut row_of = Vec::new();
+        for (row, sum) in busiest.iter().enumerate() {
+            let serial = sum.process.index();
+            if row_of.len() <= serial {
+                row_of.resize(serial + 1, None);
+            }
+            row_of[serial] = Some(row);
+        }
         let whole = trace.time();
         let of_process = busiest
             .iter()
@@ -76,40 +87,65 @@ impl Rows {
         Rows {
             cpus: of_cpu.collect(),
             processes: of_process.collect(),
-            places: vec![None; busiest.len()],
             numbers: cpus.iter().map(|cpu| cpu.number).collect(),
-            serials: busiest.iter().map(|sum| sum.process).collect(),
+            row_of,
+            slots: Vec::new(),
             begin,
             end,
         }
     }
 
-    /// Records the state after an event.
+    /// Records the state at the start of the picture.
+    pub(super) fn start(&mut self, state: &TraceState) {
+        let time = self.begin;
+        for number in self.numbers.clone() {
+            self.follow_cpu(state, number, time);
+        }
+        for (index, _) in state.processes() {
+            self.follow_process(state, index, time);
+        }
+    }
+
+    /// Records the state after an event: what the event may have changed.
     pub(super) fn event(&mut self, state: &TraceState, time: i64) {
+        if let Some(cpu) = state.effect().cpu() {
+            self.follow_cpu(state, cpu, time);
+        }
+        for &index in state.changed_processes() {
+            self.follow_process(state, index, time);
+            if let Some(cpu) = state.process(index).and_then(|process| process.cpu()) {
+                self.follow_cpu(state, cpu, time);
+            }
+        }
+    }
+
+    fn follow_cpu(&mut self, state: &TraceState, number: u32, time: i64) {
         let (begin, end) = (self.begin, self.end);
-        for (number, row) in self.numbers.iter().zip(&mut self.cpus) {
-            let paint = Paint::of_cpu(state.cpu_mode(*number)).unwrap_or(BLACK);
+        if let Ok(at) = self.numbers.binary_search(&number)
+            && let Some(row) = self.cpus.get_mut(at)
+        {
+            let paint = Paint::of_cpu(state.cpu_mode(number)).unwrap_or(BLACK);
             row.set(paint, time, begin, end);
         }
-        let rows = self.serials.iter().zip(&mut self.places).zip(&mut self.processes);
-        for ((serial, place), row) in rows {
-            let known = |ix: ProcessIndex| state.process(ix).filter(|p| p.serial() == *serial);
-            // A process does not exist before its creation.
-            if place.is_none_or(|ix| known(ix).is_none()) {
-                *place = None;
-                if serial.0 < state.serial_bound() && row.paint != Paint::Unknown {
-                    let mut all = state.processes();
-                    *place = all.find(|(_, p)| p.serial() == *serial).map(|(ix, _)| ix);
-                    if place.is_none() {
-                        // The process has ended.
-                        row.set(BLACK, time, begin, end);
-                    }
-                }
-            }
-            let paint = place
-                .and_then(known)
-                .map_or(BLACK, |process| Paint::of_process(process.status(), process.mode()));
-            row.set(paint, time, begin, end);
+    }
+
+    /// Updates the row of the process at an index, and that of the process that was there before.
+    fn follow_process(&mut self, state: &TraceState, index: ProcessIndex, time: i64) {
+        let (begin, end) = (self.begin, self.end);
+        let process = state.process(index);
+        let row = process.and_then(|process| *self.row_of.get(process.serial().index())?);
+        let at = index.index();
+        if self.slots.len() <= at {
+            self.slots.resize(at + 1, None);
+        }
+        let before = std::mem::replace(&mut self.slots[at], row);
+        if let Some(before) = before.filter(|before| row != Some(*before)) {
+            // The process has ended.
+            self.processes[before].set(BLACK, time, begin, end);
+        }
+        if let (Some(row), Some(process)) = (row, process) {
+            let paint = Paint::of_process(process.status(), process.mode());
+            self.processes[row].set(paint, time, begin, end);
         }
     }
 

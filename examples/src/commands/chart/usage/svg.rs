@@ -178,7 +178,7 @@ fn bar(svg: &mut String, row: &Row, top: u32) {
         let left = LEFT as usize + x;
         if let Some(color) = single(column) {
             let same = row.columns[x..].iter().take_while(|c| single(c) == Some(color)).count();
-            let rgb = Paint::ALL[color].color();
+            let rgb = Paint::ALL[color].chosen_color();
             _ = writeln!(
                 svg,
                 r##"<rect x="{left}" y="{top}" width="{same}" height="{BAR}" fill="{rgb}"/>"##
@@ -191,7 +191,7 @@ fn bar(svg: &mut String, row: &Row, top: u32) {
         for (color, part) in column.iter().enumerate().filter(|(_, part)| **part > 0) {
             let height = *part as f64 / time as f64 * f64::from(BAR);
             at -= height;
-            let rgb = Paint::ALL[color].color();
+            let rgb = Paint::ALL[color].chosen_color();
             _ = writeln!(
                 svg,
                 r##"<rect x="{left}" y="{at:.2}" width="1" height="{height:.2}" fill="{rgb}" shape-rendering="auto"/>"##
@@ -205,7 +205,7 @@ fn key<'l>(svg: &mut String, title: &str, paints: impl Iterator<Item = (Paint, &
     _ = writeln!(svg, r##"<text x="12" y="{}" fill="#ffffff">{title}</text>"##, y + 10);
     let mut x = 86;
     for (paint, meaning) in paints {
-        let rgb = paint.color();
+        let rgb = paint.chosen_color();
         _ = writeln!(
             svg,
             r##"<rect x="{x}" y="{y}" width="12" height="12" fill="{rgb}" stroke="#777777"/><text x="{}" y="{}">{meaning}</text>"##,
