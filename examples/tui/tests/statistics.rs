@@ -2,8 +2,15 @@
 
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use ltt_read::{Merge, Timestamp, Trace};
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::kernel::KernelState;
+use lttv_state::stats::{Statistics, TraceStatistics};
 use lttv_tui::look::Look;
-use ratatui::crossterm::event::{KeyCode, MouseEventKind};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use support::Screen;
 
 /// Opens the statistics alone.
@@ -99,4 +106,234 @@ fn large_trees_scroll() {
     assert!(value(&screen, "SYSCALL").contains(&"events".to_owned()), "{}", screen.text());
     screen.click(at);
     assert!(screen.line_with("▾ mode_types").is_some(), "{}", screen.text());
+}
+
+/// Shows a time range.
+fn go_to(screen: &mut Screen, text: &str) {
+    screen.type_text("g");
+    screen.type_text(text);
+    screen.press(KeyCode::Enter);
+}
+
+/// Returns the time window, in ns.
+fn window(screen: &Screen) -> (i64, i64) {
+    let window = screen.app.session().tab.window();
+    (window.start().as_ns(), window.end().as_ns())
+}
+
+fn trace() -> std::sync::Arc<Trace> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel/kernel");
+    Trace::open(path).expect("a bundled trace")
+}
+
+/// Returns the statistics of a window of the bundled trace, read by a context of their own.
+fn read((start, end): (i64, i64)) -> TraceStatistics {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+    let mut context = TracesetContext::new(Traceset::open(path).expect("a bundled trace"));
+    let kernel = context.attach(KernelState::new());
+    let window = Timestamp::from_ns(start)..Timestamp::from_ns(end);
+    let statistics = Statistics::attach_window(&mut context, kernel, window.clone());
+    context.read(&Bounds::all().until(window.end)).expect("no position");
+    statistics.take(context.extensions()).traces()[0].clone()
+}
+
+/// Returns the numbers of events of a window by type, without any statistics.
+fn count((start, end): (i64, i64)) -> BTreeMap<String, u64> {
+    let trace = trace();
+    let mut merge = Merge::new(std::slice::from_ref(&trace));
+    let mut counts = BTreeMap::new();
+    while let Some(event) = merge.next() {
+        let time = event.timestamp().expect("a clock").as_ns();
+        if (start..end).contains(&time) {
+            *counts.entry(event.event_type().name().to_owned()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// Checks the tree and the tables of the window against an independent read.
+fn check_window(screen: &mut Screen) {
+    let (window, counts) = (window(screen), count(window(screen)));
+    let expected = read(window);
+    let total: u64 = counts.values().sum();
+    assert!(screen.line_with("of the window: tree").is_some(), "{}", screen.text());
+    assert_eq!(value(screen, "events count"), [total.to_string()], "{}", screen.text());
+    let ns = expected.total().cpu_time;
+    assert!(value(screen, "cpu time").contains(&ns.to_string()), "{ns} {}", screen.text());
+    for name in ["sched_switch", "irq_handler_entry"] {
+        if let Some(count) = counts.get(name) {
+            assert_eq!(value(screen, name)[0], count.to_string(), "{name}");
+        }
+    }
+    screen.type_text("S");
+    for sum in expected.processes() {
+        let facts = &expected.process_facts()[sum.process.index()];
+        let (Some(tid), true) = (facts.tid.filter(|tid| *tid != 0), sum.cpu_time > 0) else {
+            continue;
+        };
+        let percent = sum.cpu_time as f64 * 100.0 / expected.time() as f64;
+        let line = screen.lines().into_iter().find(|line| {
+            line.split_whitespace().any(|word| word == tid.to_string())
+                && line.starts_with(&facts.name.chars().take(20).collect::<String>())
+        });
+        let line = line.unwrap_or_else(|| panic!("no {tid} {}", screen.text()));
+        assert!(line.contains(&format!(" {percent:.2} ")), "{percent} {line}");
+        assert!(line.split_whitespace().any(|word| word == sum.events.to_string()), "{line}");
+    }
+    screen.type_text("S");
+    for cpu in expected.cpus() {
+        let line = screen.line_with(&format!("CPU {} ", cpu.number)).expect("a CPU");
+        let percent = cpu.busy_time as f64 * 100.0 / expected.time() as f64;
+        let words: Vec<_> = line.split_whitespace().collect();
+        assert_eq!(words[2], format!("{percent:.2}"), "{line}");
+        assert_eq!(words.last(), Some(&&*cpu.events.to_string()), "{line}");
+    }
+    screen.type_text("S");
+    for (name, count) in counts.iter().take(20) {
+        let line = screen.line_with(&format!("{name} ")).unwrap_or_default();
+        assert!(line.split_whitespace().eq([&**name, &*count.to_string()]), "{line}");
+    }
+    screen.type_text("S");
+}
+
+/// Opens the statistics of the time window alone.
+fn window_screen() -> Screen {
+    let mut screen = screen(190);
+    assert!(screen.line_with("of the whole traceset: tree").is_some(), "{}", screen.text());
+    screen.type_text("A");
+    screen.press(KeyCode::Home);
+    screen
+}
+
+#[test]
+fn a_key_shows_the_statistics_of_the_window() {
+    let mut screen = window_screen();
+    for range in ["+20ms..+120ms", "+300ms..+300.5ms", "..+1ms", "+500ms..", ".."] {
+        go_to(&mut screen, range);
+        check_window(&mut screen);
+    }
+    // Scrolling and zooming change them, too.
+    for keys in ["w", "w", "h", "L", "u"] {
+        screen.type_text(keys);
+        check_window(&mut screen);
+    }
+    // All again.
+    go_to(&mut screen, "+20ms..+120ms");
+    assert_ne!(value(&screen, "events count"), ["6087"]);
+    screen.type_text("A");
+    assert_eq!(value(&screen, "events count"), ["6087"], "{}", screen.text());
+    assert!(screen.line_with("of the whole traceset: tree").is_some());
+    screen.type_text("w");
+    assert_eq!(value(&screen, "events count"), ["6087"]);
+}
+
+#[test]
+fn expanded_and_selected_nodes_stay_in_another_window() {
+    let mut screen = window_screen();
+    go_to(&mut screen, "+20ms..+120ms");
+    let at = screen.find("▸ processes");
+    screen.click(at);
+    screen.click(at);
+    let at = screen.find("▸ 180-");
+    screen.click(at);
+    screen.click(at);
+    screen.press(KeyCode::Down);
+    let shown = |screen: &Screen| {
+        let lines = screen.lines().into_iter().map(|line| line.chars().take(50).collect());
+        lines.filter(|line: &String| line.contains("▾")).collect::<Vec<_>>()
+    };
+    let before = shown(&screen);
+    assert!(before.iter().any(|line| line.contains("▾ 180-")), "{before:?}");
+    let selected = selected_node(&screen);
+    for range in ["+30ms..+110ms", "..", "+20ms..+120ms"] {
+        go_to(&mut screen, range);
+        assert_eq!(shown(&screen), before, "{range}");
+        assert_eq!(selected_node(&screen), selected, "{range}");
+    }
+    screen.type_text("A");
+    assert_eq!((shown(&screen), selected_node(&screen)), (before, selected));
+}
+
+/// Returns the text of the selected node.
+fn selected_node(screen: &Screen) -> String {
+    let buffer = screen.buffer();
+    let is_selected =
+        |y: &u16| buffer[(1, *y)].modifier.contains(ratatui::style::Modifier::REVERSED) && *y > 2;
+    let y = (0..buffer.area.height).find(is_selected).expect("a selected node");
+    screen.lines()[usize::from(y)].chars().take(50).collect::<String>().trim().to_owned()
+}
+
+/// A window without events, in which a process runs.
+#[test]
+fn a_window_within_a_busy_period_has_all_of_its_time() {
+    // The time between two events of any CPU, and the processes that were switched in before.
+    let trace = trace();
+    let mut merge = Merge::new(std::slice::from_ref(&trace));
+    let mut running = BTreeSet::new();
+    let (mut before, mut found) = (None, None);
+    while let Some(event) = merge.next() {
+        let time = event.timestamp().expect("a clock").as_ns();
+        let gap = before.filter(|before| time - before > 200_000).map(|before| (before + 1, time));
+        if let Some(gap) = gap.filter(|_| !running.is_empty()) {
+            found = Some((gap, running.clone()));
+        }
+        if event.event_type().name() == "sched_switch" {
+            let tid = |name: &str| event.field(name).and_then(|tid| tid.as_i64()).expect("a TID");
+            running.remove(&tid("prev_tid"));
+            running.extend(Some(tid("next_tid")).filter(|tid| *tid != 0));
+        }
+        before = Some(time);
+    }
+    let ((start, end), busy) = found.expect("a busy period without events");
+    let mut screen = window_screen();
+    let text = |ns: i64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+    go_to(&mut screen, &format!("{}..{}", text(start), text(end)));
+    assert_eq!(window(&screen), (start, end));
+    assert_eq!(value(&screen, "events count"), ["0"]);
+    screen.type_text("S");
+    for tid in busy {
+        let is_of = |line: &String| line.split_whitespace().any(|word| word == tid.to_string());
+        let line = screen.lines().into_iter().find(is_of).expect("a busy process");
+        let words: Vec<_> = line.split_whitespace().collect();
+        assert!(words.contains(&"100.00"), "{line}");
+    }
+}
+
+/// Presses a key without waiting for its effects.
+fn press(screen: &mut Screen, code: KeyCode) {
+    screen.app.key(KeyEvent::new(code, KeyModifiers::NONE));
+    screen.draw();
+}
+
+#[test]
+fn statistics_of_a_window_are_stopped_and_continued() {
+    let mut screen = window_screen();
+    press(&mut screen, KeyCode::Char('w'));
+    // Results are taken only while requests are served.
+    press(&mut screen, KeyCode::Esc);
+    screen.settle();
+    let heading = screen.line_with("of the window").expect("a heading");
+    assert!(heading.contains("incomplete, r continues"), "{heading}");
+    std::thread::sleep(Duration::from_millis(200));
+    screen.settle();
+    assert!(!screen.text().contains("events count"), "{}", screen.text());
+    screen.type_text("r");
+    assert!(screen.line_with("incomplete").is_none(), "{}", screen.text());
+    check_window(&mut screen);
+    // Another window needs no key.
+    press(&mut screen, KeyCode::Char('w'));
+    press(&mut screen, KeyCode::Esc);
+    screen.type_text("h");
+    assert!(screen.line_with("incomplete").is_none(), "{}", screen.text());
+    check_window(&mut screen);
+}
+
+#[test]
+fn the_statistics_are_those_of_the_last_of_many_windows() {
+    let mut screen = window_screen();
+    for key in "wwlLhwsHlwlhw".chars() {
+        press(&mut screen, KeyCode::Char(key));
+    }
+    screen.settle();
+    check_window(&mut screen);
 }

@@ -185,10 +185,10 @@ impl App {
         let tab = busy.unwrap_or(self.current);
         let is_busy = self.tabs[tab].session.service(time);
         self.tabs[tab].deliver();
-        // The tree of the current tab is built on a thread.
-        let tree =
-            tab != self.current && self.tabs[self.current].session.serve_tree(Duration::ZERO);
-        is_busy || tree
+        // The threads of the current tab work at the same time.
+        let threads =
+            tab != self.current && self.tabs[self.current].session.serve_threads(Duration::ZERO);
+        is_busy || threads
     }
 
     /// Shows the message of an error.

@@ -40,6 +40,9 @@ pub struct AttributeTree {
     rows: Vec<TreeRow>,
     /// The index of the selected row.
     selected: usize,
+    /// The path of the node that the user has selected. While there is no such row, the nearest
+    /// one above it is selected.
+    wanted: Path,
     /// The values of the selected row.
     values: Vec<ValueRow>,
 }
@@ -80,11 +83,13 @@ impl AttributeTree {
             expanded: HashSet::from([Path::default()]),
             rows: Vec::new(),
             selected: 0,
+            wanted: Path::default(),
             values: Vec::new(),
         }
     }
 
-    /// Replaces the attributes. The selected node stays selected if it still exists.
+    /// Replaces the attributes. The selected node stays selected if it still exists; otherwise
+    /// it is selected again once it exists.
     pub fn set(&mut self, attributes: Arc<Attributes>) {
         self.attributes = attributes;
         self.arrange();
@@ -110,6 +115,7 @@ impl AttributeTree {
     /// Selects a row, or the last one if there are fewer.
     pub fn select(&mut self, row: usize) {
         let row = row.min(self.rows.len().saturating_sub(1));
+        self.want(row);
         if row != self.selected {
             self.selected = row;
             self.values = self.values_of_selected();
@@ -131,8 +137,16 @@ impl AttributeTree {
         }
     }
 
+    /// Takes note that the user has selected a row.
+    fn want(&mut self, row: usize) {
+        if let Some(row) = self.rows.get(row) {
+            self.wanted.clone_from(&row.path);
+        }
+    }
+
     /// Expands the selected node, or collapses it.
     pub fn toggle(&mut self) {
+        self.want(self.selected);
         let Some(row) = self.rows.get(self.selected) else { return };
         match row.is_expanded {
             None => return,
@@ -145,6 +159,7 @@ impl AttributeTree {
     /// Expands the selected node and all nodes below it, or collapses all of them if they are
     /// expanded.
     pub fn toggle_all(&mut self) {
+        self.want(self.selected);
         let Some(row) = self.rows.get(self.selected) else { return };
         let (mut below, mut todo) = (Vec::new(), vec![(row.id, row.path.clone())]);
         while let Some((id, path)) = todo.pop() {
@@ -180,7 +195,6 @@ impl AttributeTree {
 
     /// Determines the visible rows and the values of the selected one again.
     fn arrange(&mut self) {
-        let before = self.rows.get(self.selected).map(|row| row.path.clone());
         let mut rows = Vec::new();
         let mut todo = vec![(AttributeId::ROOT, Path::default(), 0, self.root.clone())];
         while let Some((id, path, depth, label)) = todo.pop() {
@@ -198,10 +212,9 @@ impl AttributeTree {
         }
         self.rows = rows;
         // If the node has gone, the nearest one above it is selected.
-        let mut wanted = before;
+        let mut path = self.wanted.clone();
         let at = loop {
-            let Some(path) = &mut wanted else { break 0 };
-            match self.rows.iter().position(|row| row.path == *path) {
+            match self.rows.iter().position(|row| row.path == path) {
                 Some(at) => break at,
                 None if path.pop() => {}
                 None => break 0,
@@ -400,6 +413,13 @@ mod tests {
         assert_eq!(tree.values().last().unwrap().text, "2");
         // If the node has gone, the one above it is selected.
         tree.set(attributes(2, &["1-new"]));
+        assert_eq!(tree.rows()[tree.selected()].label, "processes");
+        // It is selected again when it is back, unless the user has moved.
+        tree.set(attributes(3, &["5-x", "9-a"]));
+        assert_eq!(tree.rows()[tree.selected()].label, "9-a");
+        tree.set(attributes(2, &["1-new"]));
+        tree.select(tree.selected());
+        tree.set(attributes(3, &["5-x", "9-a"]));
         assert_eq!(tree.rows()[tree.selected()].label, "processes");
     }
 }

@@ -20,6 +20,7 @@ use self::overview::Overview;
 use self::statistics_tree::StatisticsTree;
 use self::tab_notes::TabNotes;
 use self::window_history::WindowHistory;
+use self::window_statistics::WindowStatistics;
 use self::words::Words;
 use crate::model::axis::Axis;
 use crate::model::event_export::EventExport;
@@ -38,10 +39,12 @@ mod stop;
 pub mod tab_notes;
 pub mod traceset_change;
 mod window_history;
+mod window_statistics;
 pub(crate) mod words;
 
 pub use go_to::GoToError;
 pub use opening::OpenError;
+pub use window_statistics::OfWindow;
 
 /// The data that all viewers of a tab share.
 #[derive(Debug)]
@@ -83,6 +86,7 @@ pub struct Session {
     pub(crate) stopped_search: Option<bool>,
     overview: Overview,
     statistics_tree: StatisticsTree,
+    window_statistics: WindowStatistics,
     /// The windows to go back to.
     pub(crate) windows: WindowHistory,
     /// A message to the user, such as the result of the last search.
@@ -134,6 +138,7 @@ impl Session {
             if let Some(background) = self.scheduler.background() {
                 background.cancel_owner(*owner);
             }
+            self.window_statistics.cancel(*owner);
         }
     }
 
@@ -264,16 +269,18 @@ impl Session {
         let is_something =
             |chunk: &ChunkReport| chunk.has_more() || *chunk != ChunkReport::default();
         let is_read = is_something(&list) || is_something(&charts);
-        // Without events to read, there is time to wait for the tree.
+        // Without events to read, there is time to wait for threads.
         let left = if is_read { Duration::ZERO } else { time.saturating_sub(begin.elapsed()) };
-        self.serve_tree(left) || is_read
+        self.serve_threads(left) || is_read
     }
 
-    /// Builds the tree of statistics if it is visible, and waits for it for at most this time.
-    /// Returns `true` if something has changed or there is more to do.
-    pub(crate) fn serve_tree(&mut self, time: Duration) -> bool {
+    /// Takes the results of threads that work for visible viewers, and waits for them for at most
+    /// this time. Returns `true` if something has changed or there is more to do.
+    pub(crate) fn serve_threads(&mut self, time: Duration) -> bool {
         let (number, statistics) = self.statistics();
-        self.statistics_tree.serve(number, statistics, self.traceset(), time)
+        let tree = self.statistics_tree.serve(number, statistics, self.traceset(), time);
+        let left = if tree { Duration::ZERO } else { time };
+        self.window_statistics.serve(left) || tree
     }
 
     /// Returns `true` if requests are pending, other than computations in the background.

@@ -14,6 +14,7 @@ use super::overview::Overview;
 use super::statistics_tree::StatisticsTree;
 use super::tab_notes::TabNotes;
 use super::window_history::WindowHistory;
+use super::window_statistics::WindowStatistics;
 use super::words::Words;
 
 /// The greatest width of the first time window, in ns.
@@ -111,6 +112,7 @@ impl Session {
             scheduler,
             overview,
             statistics_tree: StatisticsTree::default(),
+            window_statistics: WindowStatistics::default(),
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
             filters: None,
@@ -161,6 +163,7 @@ impl Session {
         self.reader.replace_context(TracesetContext::new(traceset));
         self.overview = Overview::start(&mut self.scheduler, traceset, span);
         self.statistics_tree = StatisticsTree::default();
+        self.window_statistics = WindowStatistics::default();
         (self.kernel, self.span, self.first) = (kernel, span, first);
         self.events = OnceCell::new();
         self.clear_selection();

@@ -71,13 +71,16 @@ impl StatisticsTree {
 }
 
 /// Returns the names of traces.
-fn names(traceset: &Traceset) -> Vec<String> {
+pub(super) fn names(traceset: &Traceset) -> Vec<String> {
     let name = |path: &std::path::Path| path.file_name().map(|name| name.to_string_lossy().into());
     traceset.traces().iter().map(|trace| name(trace.path()).unwrap_or_default()).collect()
 }
 
 /// Returns the statistics as a tree, with the names of traces.
-fn tree(statistics: &Statistics, names: &[String]) -> Result<Attributes, AttributeError> {
+pub(super) fn tree(
+    statistics: &Statistics,
+    names: &[String],
+) -> Result<Attributes, AttributeError> {
     let mut tree = Attributes::new();
     statistics.export(&mut tree, AttributeId::ROOT)?;
     let traces = tree.subtree(AttributeId::ROOT, "traces")?;

@@ -42,6 +42,8 @@ pub struct Table {
     shown: Vec<usize>,
     order: RowOrder,
     scroll: Scroll,
+    /// The row that is selected again when it is filled in, since it was selected before.
+    missing: Option<TableRow>,
 }
 
 impl From<Vec<String>> for TableRow {
@@ -63,12 +65,18 @@ impl Table {
     }
 
     /// Replaces the rows, which are in the order of their numbers. The selection follows its row,
-    /// unless this is the first one: the table then stays at its start while rows are added.
+    /// unless this is the first one: the table then stays at its start while rows are added. It
+    /// returns to a row that was missing for a while.
     pub fn fill<R: Into<TableRow>>(&mut self, rows: impl Iterator<Item = R>) {
         let selected = self.selected().filter(|_| self.scroll.selected > 0);
         let selected = selected.and_then(|at| self.rows.get(at).cloned());
+        let selected = self.missing.take().or(selected);
         self.rows.clear();
         self.rows.extend(rows.map(Into::into));
+        let is_missing = |row: &TableRow| {
+            !row.identity.is_empty() && !self.rows.iter().any(|other| row.is(other))
+        };
+        self.missing = selected.clone().filter(is_missing);
         self.sort(selected);
     }
 
@@ -118,6 +126,7 @@ impl Table {
 
     /// Moves the selection.
     pub fn go(&mut self, to: Move) {
+        self.missing = None;
         self.scroll.go(to, self.rows.len());
     }
 
@@ -126,6 +135,7 @@ impl Table {
         let rows = self.shown.iter().map(|at| &self.rows[*at]);
         let facts = rows.map(|row| (&*row.ids, &*row.name));
         let found = query.find(facts, self.scroll.selected, step)?;
+        self.missing = None;
         self.scroll.go(Move::To(found.row), self.rows.len());
         Some(found)
     }

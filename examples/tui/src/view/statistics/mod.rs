@@ -1,6 +1,9 @@
-//! The statistics viewer: CPU times and numbers of events of the whole traceset.
+//! The statistics viewer: CPU times and numbers of events of the whole traceset or of the time
+//! window.
 
-use lttv_requests::SubmitError;
+use std::sync::Arc;
+
+use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
@@ -13,40 +16,84 @@ use super::table::Table;
 use crate::keys::{Key, Move};
 use crate::model::row_order::RowOrder;
 use crate::model::row_search::{Found, RowQuery, Step};
-use crate::session::Session;
+use crate::session::{OfWindow, Session};
 use crate::traceset_change::TracesetChange;
-use crate::viewer::{Contents, Fault, Pane, Reply, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
 mod tables;
 mod tree;
 
-/// The statistics that are computed in the background over the whole traceset: as a tree with
-/// the values of the selected node, and as tables.
-#[derive(Debug, Default)]
+/// The statistics of the whole traceset, which are computed in the background, or those of the
+/// time window: as a tree with the values of the selected node, and as tables.
+#[derive(Debug)]
 pub struct StatisticsView {
+    owner: Owner,
+    scope: Scope,
     part: Part,
     tree: TreePane,
     table: Table,
-    /// The number of the statistics that are shown.
-    seen: u64,
+    /// The number of the statistics that are shown; `None` if they must be filled in.
+    seen: Option<u64>,
     progress: f64,
 }
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
-    let summary = "times of CPUs and processes, and numbers of events, of the whole traceset";
-    ViewerKind::new("statistics", "Statistics", |_| Box::<StatisticsView>::default())
+    let summary =
+        "times of CPUs and processes, and numbers of events, of the whole traceset or the window";
+    ViewerKind::new("statistics", "Statistics", |setup| Box::new(StatisticsView::new(setup)))
         .summary(summary)
         .action(ViewerAction::new("expand", "expand", [ENTER, Key::char(' ')]))
         .action(ViewerAction::new("expand-all", "expand all below", [Key::char('*')]))
         .action(ViewerAction::new("values", "tree or values", [Key::char('V')]))
         .action(ViewerAction::new("part", "tree or tables", [PART]))
+        .action(ViewerAction::new(Scope::SETTING, "of all or the window", [SCOPE]))
 }
 
 /// The key that shows another part.
 const PART: Key = Key::char('S');
 
+/// The key that shows the statistics of the whole traceset or of the time window.
+const SCOPE: Key = Key::char('A');
+
 const ENTER: Key = Key::new(KeyCode::Enter);
+
+/// What the statistics are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The whole traceset.
+    All,
+    /// The time window.
+    Window,
+}
+
+impl Scope {
+    /// The name of the setting, and of the action that changes it.
+    const SETTING: &str = "scope";
+
+    fn other(self) -> Self {
+        match self {
+            Scope::All => Scope::Window,
+            Scope::Window => Scope::All,
+        }
+    }
+
+    /// Returns its short name, which is the value of the setting.
+    fn name(self) -> &'static str {
+        match self {
+            Scope::All => "all",
+            Scope::Window => "window",
+        }
+    }
+
+    /// Returns its words in the heading.
+    fn words(self) -> &'static str {
+        match self {
+            Scope::All => "of the whole traceset",
+            Scope::Window => "of the window",
+        }
+    }
+}
 
 /// A part of the viewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,40 +130,86 @@ impl Part {
     }
 }
 
+impl StatisticsView {
+    fn new(setup: &mut Setup<'_>) -> Self {
+        StatisticsView {
+            owner: setup.owner(),
+            scope: Scope::All,
+            part: Part::default(),
+            tree: TreePane::default(),
+            table: Table::default(),
+            seen: None,
+            progress: 0.0,
+        }
+    }
+
+    /// Requests the statistics of the time window, and returns those that there are.
+    fn of_window(&self, session: &mut Session) -> Option<Arc<OfWindow>> {
+        session.wants_window_statistics(self.owner);
+        session.window_statistics()
+    }
+
+    /// Returns `true` if the statistics of a number are not those that are shown.
+    fn is_new(&mut self, number: u64) -> bool {
+        self.seen.replace(number) != Some(number)
+    }
+}
+
 impl Viewer for StatisticsView {
     fn height(&self) -> (u16, u16) {
         (4, 2)
     }
 
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
-        session.wants_statistics();
-        self.progress = session.background_progress();
-        match self.part {
-            Part::Tree => {
+        self.progress = match self.scope {
+            Scope::All => {
+                session.wants_statistics();
+                session.background_progress()
+            }
+            Scope::Window => session.window_statistics_progress(),
+        };
+        match (self.part, self.scope) {
+            (Part::Tree, Scope::All) => {
                 session.wants_statistics_tree();
                 let (number, tree) = session.statistics_tree();
-                if std::mem::replace(&mut self.seen, number) != number {
+                if self.is_new(number) {
                     self.tree.set(tree);
                 }
-                self.tree.fit(area);
             }
-            Part::Table(subject) => {
-                let (number, statistics) = session.statistics();
-                if std::mem::replace(&mut self.seen, number) != number
-                    && let Some(statistics) = statistics
-                {
-                    self.table.fill(subject.rows(&statistics).into_iter());
+            (Part::Tree, Scope::Window) => {
+                let of = self.of_window(session);
+                if self.is_new(of.as_ref().map_or(0, |of| of.number)) {
+                    self.tree.set(of.map_or_else(Arc::default, |of| of.tree.clone()));
                 }
-                self.table.fit(area);
+            }
+            (Part::Table(subject), Scope::All) => {
+                let (number, statistics) = session.statistics();
+                if self.is_new(number) {
+                    let all = statistics.iter().flat_map(|all| subject.rows(all));
+                    self.table.fill(all);
+                }
+            }
+            (Part::Table(subject), Scope::Window) => {
+                let of = self.of_window(session);
+                if self.is_new(of.as_ref().map_or(0, |of| of.number)) {
+                    self.table.fill(of.iter().flat_map(|of| subject.rows(&of.statistics)));
+                }
             }
         }
+        self.tree.fit(area);
+        self.table.fit(area);
+        Ok(())
+    }
+
+    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
+        session.resume_window_statistics();
         Ok(())
     }
 
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
         self.tree = TreePane::default();
         self.table = Table::new(self.table.order());
-        self.seen = 0;
+        self.seen = None;
     }
 
     fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
@@ -141,12 +234,19 @@ impl Viewer for StatisticsView {
         Ok(true)
     }
 
-    fn act(&mut self, action: &str, _: &mut Session) -> Result<Reply, SubmitError> {
+    fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
         match (action, self.part) {
+            (Scope::SETTING, _) => {
+                // The statistics of the window are no longer needed, or not yet requested.
+                session.cancel(&[self.owner]);
+                session.resume_window_statistics();
+                self.scope = self.scope.other();
+                self.seen = None;
+            }
             ("part", part) => {
                 let at = Part::ALL.into_iter().position(|other| other == part).unwrap_or(0);
                 self.part = Part::ALL[(at + 1) % Part::ALL.len()];
-                self.seen = 0;
+                self.seen = None;
                 self.table = Table::new(self.part.order());
             }
             (action, Part::Tree) => self.tree.act(action),
@@ -168,9 +268,14 @@ impl Viewer for StatisticsView {
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
-        let order = ("order", self.table.order().name().to_owned());
-        let part = ("part", self.part.name().to_owned());
-        if self.has_named_rows() { vec![part, order] } else { vec![part] }
+        let mut settings = vec![("part", self.part.name().to_owned())];
+        if self.has_named_rows() {
+            settings.push(("order", self.table.order().name().to_owned()));
+        }
+        if self.scope != Scope::All {
+            settings.push((Scope::SETTING, self.scope.name().to_owned()));
+        }
+        settings
     }
 
     fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
@@ -182,6 +287,13 @@ impl Viewer for StatisticsView {
                 self.table.set_order(self.part.order());
             }
             "order" => self.table.set_order(order_of(value)?),
+            Scope::SETTING => {
+                let scope = [Scope::All, Scope::Window].into_iter();
+                self.scope =
+                    scope.into_iter().find(|scope| scope.name() == value).ok_or_else(|| {
+                        Fault::new(format!("`{value}` is neither the window nor all"))
+                    })?;
+            }
             _ => {}
         }
         Ok(())
@@ -214,7 +326,8 @@ impl Viewer for StatisticsView {
             Part::Tree => String::new(),
             Part::Table(_) => format!(" {}", self.table.order().title()),
         };
-        format!("of the whole traceset: {part}{order} ({PART}: other parts)")
+        let (words, other) = (self.scope.words(), self.scope.other().name());
+        format!("{words}: {part}{order} ({PART}: other parts, {SCOPE}: {other})")
     }
 
     fn progress(&self) -> f64 {
