@@ -86,6 +86,13 @@ impl Losses {
         &self.ranges
     }
 
+    /// Returns the losses in a window, as [`of`](Self::of) finds them there.
+    #[must_use]
+    pub fn within(&self, window: Window) -> Self {
+        let parts = self.ranges.iter().filter_map(|range| range.within(window));
+        Losses::sorted(parts.collect())
+    }
+
     /// Returns the losses of one tracefile.
     #[must_use]
     pub fn of_tracefile(&self, trace: TraceIndex, tracefile: TracefileIndex) -> Self {
@@ -159,6 +166,35 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_windows_are_those_of_the_notices() {
+        let kinds = [
+            events(5, 100, 200),
+            events(7, 150, 400),
+            NoticeKind::LostPackets { count: 2, start: None, end: at(300) },
+            NoticeKind::DiscardedEvents { count: None, start: at(350), end: None },
+        ];
+        let of = |window: (i64, i64)| {
+            let ranges = kinds.iter().filter_map(|kind| range(kind.clone(), window)).collect();
+            Losses::sorted(ranges)
+        };
+        // Those of the same time are in the order of the notices.
+        let sorted = |losses: Losses| {
+            let mut ranges: Vec<_> = losses.ranges.iter().map(|it| format!("{it:?}")).collect();
+            ranges.sort();
+            ranges
+        };
+        let all = of((i64::MIN, i64::MAX));
+        for (begin, end) in (0..500).step_by(25).flat_map(|it| (it..500).map(move |to| (it, to))) {
+            let window = Window { begin: at(begin), end: at(end) };
+            assert_eq!(sorted(all.within(window)), sorted(of((begin, end))), "{begin} {end}");
+        }
+        // Twice cut is cut once.
+        let cut = all.within(Window { begin: at(120), end: at(380) });
+        let window = Window { begin: at(130), end: at(140) };
+        assert_eq!(sorted(cut.within(window)), sorted(of((130, 140))));
+    }
+
+    #[test]
     fn the_summary_is_one_sentence() {
         let summary = |kinds: &[NoticeKind], window, events| {
             let ranges = kinds.iter().filter_map(|kind| range(kind.clone(), window)).collect();
@@ -196,6 +232,20 @@ mod tests {
             summary(&[uncounted], all, Some(5)).unwrap(),
             "1 range lost an unknown number of events, first at 0.000000000"
         );
+    }
+
+    #[test]
+    fn the_numbers_are_described_in_a_few_words() {
+        let numbers = |kinds: &[NoticeKind], window| {
+            let ranges = kinds.iter().filter_map(|kind| range(kind.clone(), window)).collect();
+            Losses::sorted(ranges).numbers()
+        };
+        assert_eq!(numbers(&[], (0, 999)), None);
+        let packets = NoticeKind::LostPackets { count: 1, start: at(50), end: at(60) };
+        let kinds = [events(36, 100, 200), packets, events(4, 300, 310)];
+        assert_eq!(numbers(&kinds[..1], (0, 999)).unwrap(), "36 events");
+        assert_eq!(numbers(&kinds, (0, 999)).unwrap(), "40 events and 1 packet");
+        assert_eq!(numbers(&kinds, (120, 999)).unwrap(), "4 to 40 events");
     }
 
     #[test]

@@ -54,6 +54,14 @@ impl LossRange {
             }
             _ => return None,
         };
+        let file = Arc::clone(&notice.file);
+        LossRange { trace, tracefile, file, what, count: whole, at_most: whole, start, end }
+            .within(window)
+    }
+
+    /// Returns the part of the range in a window; `None` if it is outside of the window.
+    pub(super) fn within(&self, window: Window) -> Option<Self> {
+        let (start, end) = (self.start, self.end);
         let is_before = window.begin.zip(end).is_some_and(|(begin, end)| end < begin);
         let is_after = window.end.zip(start).is_some_and(|(last, start)| start > last);
         if is_before || is_after {
@@ -66,15 +74,7 @@ impl LossRange {
             (end, last) => end.or(last),
         };
         let is_whole = (cut_start, cut_end) == (start, end);
-        Some(LossRange {
-            trace,
-            tracefile,
-            file: Arc::clone(&notice.file),
-            what,
-            count: whole.filter(|_| is_whole),
-            at_most: whole,
-            start: cut_start,
-            end: cut_end,
-        })
+        let count = self.count.filter(|_| is_whole);
+        Some(LossRange { count, start: cut_start, end: cut_end, ..self.clone() })
     }
 }

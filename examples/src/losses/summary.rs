@@ -24,6 +24,16 @@ impl Losses {
         self.sum(Lost::Packets).least
     }
 
+    /// Describes the numbers in a few words, such as `40 events and 1 packet`. Returns `None` if
+    /// nothing was lost.
+    pub fn numbers(&self) -> Option<String> {
+        let units = [(Lost::Events, "event"), (Lost::Packets, "packet")];
+        let sums = units.map(|(what, unit)| (self.sum(what), unit));
+        let lost = sums.iter().filter(|(sum, _)| sum.ranges > 0);
+        let parts: Vec<String> = lost.map(|(sum, unit)| sum.text(unit)).collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
+    }
+
     /// Describes all losses: ranges, events and their share, packets, the first time. Returns
     /// `None` if nothing was lost. `events` is the number of events that were recorded in the
     /// window, if it is known.

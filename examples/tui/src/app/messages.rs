@@ -18,15 +18,19 @@ impl App {
         self.log.push_back(message);
     }
 
-    /// Shows the messages so far, the latest one first, the current note, and the damage of the
-    /// traces.
+    /// Shows the messages so far, the latest one first, the current note, and the losses and
+    /// damage of the traces.
     pub(super) fn show_messages(&mut self) {
         let session = &self.tabs[self.current].session;
         let damage = session.damage().into_iter();
         let unread = session.failures.iter().map(|failure| format!("not read: {failure}"));
         let notices = session.notices.iter().cloned();
         let note = session.note_here().into_iter();
-        let of_traces: Vec<String> = note.chain(damage).chain(unread).chain(notices).collect();
+        let lost =
+            [(session.losses().summary.clone(), "in the window"), (session.all_losses(), "in all")];
+        let lost = lost.into_iter().filter_map(|(text, of)| Some(format!("{of}, {}", text?)));
+        let of_traces: Vec<String> =
+            note.chain(lost).chain(damage).chain(unread).chain(notices).collect();
         let mut lines: Vec<PopupLine> = self.log.iter().rev().map(PopupLine::text).collect();
         if !of_traces.is_empty() {
             lines.push(PopupLine::default());

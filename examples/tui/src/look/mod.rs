@@ -153,6 +153,11 @@ impl Look {
         }
     }
 
+    /// Returns the sign and style of a chart's column in which something was lost.
+    pub fn loss(self) -> (char, Style) {
+        ('!', self.error())
+    }
+
     /// Returns the style of a selected row.
     pub fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)

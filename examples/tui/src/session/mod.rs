@@ -18,6 +18,7 @@ use lttv_state::stats::Statistics;
 
 use self::overview::Overview;
 use self::statistics_tree::StatisticsTree;
+use self::tab_losses::TabLosses;
 use self::tab_notes::TabNotes;
 use self::window_history::WindowHistory;
 use self::window_statistics::WindowStatistics;
@@ -36,6 +37,7 @@ mod search;
 mod selection;
 mod statistics_tree;
 mod stop;
+mod tab_losses;
 pub mod tab_notes;
 pub mod traceset_change;
 mod window_history;
@@ -44,6 +46,7 @@ pub(crate) mod words;
 
 pub use go_to::GoToError;
 pub use opening::OpenError;
+pub use tab_losses::ShownLosses;
 pub use window_statistics::OfWindow;
 
 /// The data that all viewers of a tab share.
@@ -87,6 +90,7 @@ pub struct Session {
     overview: Overview,
     statistics_tree: StatisticsTree,
     window_statistics: WindowStatistics,
+    losses: TabLosses,
     /// The windows to go back to.
     pub(crate) windows: WindowHistory,
     /// A message to the user, such as the result of the last search.
@@ -274,13 +278,14 @@ impl Session {
         self.serve_threads(left) || is_read
     }
 
-    /// Takes the results of threads that work for visible viewers, and waits for them for at most
-    /// this time. Returns `true` if something has changed or there is more to do.
+    /// Takes the results of threads, and waits for them for at most this time. Returns `true` if something has changed or there is more to do.
     pub(crate) fn serve_threads(&mut self, time: Duration) -> bool {
         let (number, statistics) = self.statistics();
         let tree = self.statistics_tree.serve(number, statistics, self.traceset(), time);
         let left = if tree { Duration::ZERO } else { time };
-        self.window_statistics.serve(left) || tree
+        let window = self.window_statistics.serve(left);
+        let left = if tree || window { Duration::ZERO } else { time };
+        self.losses.serve(left) || tree || window
     }
 
     /// Returns `true` if requests are pending, other than computations in the background.

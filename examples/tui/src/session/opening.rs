@@ -12,6 +12,7 @@ use lttv_state::kernel::KernelState;
 use super::Session;
 use super::overview::Overview;
 use super::statistics_tree::StatisticsTree;
+use super::tab_losses::TabLosses;
 use super::tab_notes::TabNotes;
 use super::window_history::WindowHistory;
 use super::window_statistics::WindowStatistics;
@@ -113,6 +114,7 @@ impl Session {
             overview,
             statistics_tree: StatisticsTree::default(),
             window_statistics: WindowStatistics::default(),
+            losses: TabLosses::start(&traceset),
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
             filters: None,
@@ -164,6 +166,7 @@ impl Session {
         self.overview = Overview::start(&mut self.scheduler, traceset, span);
         self.statistics_tree = StatisticsTree::default();
         self.window_statistics = WindowStatistics::default();
+        self.losses = TabLosses::start(traceset);
         (self.kernel, self.span, self.first) = (kernel, span, first);
         self.events = OnceCell::new();
         self.clear_selection();

@@ -144,5 +144,6 @@ fn lines_of(kinds: &ViewerKinds, width: u16) -> (u16, Vec<Line>) {
         }
     }
     lines.push(Line::Text("The height of a bar is the share of active time in its column."));
+    lines.push(Line::Text("! over the histogram and at times: events or packets were lost there."));
     (cell, lines)
 }

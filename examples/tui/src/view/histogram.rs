@@ -6,7 +6,7 @@ use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::{canvas, chart_spot, marker, put, split};
+use super::{canvas, chart_spot, loss_marks, marker, put, split};
 use crate::keys::{Key, Move};
 use crate::model::axis::Axis;
 use crate::session::Session;
@@ -147,15 +147,17 @@ impl Viewer for HistogramView {
             let total = format!("{:>8} in all", counts.iter().sum::<u64>());
             put(buffer, left, left.x, left.y + 2, &total, look.faint());
         }
-        let height = u64::from(chart.height);
+        let (marks, bars) = loss_marks::beside(session, chart);
+        loss_marks::draw(session, look, marks, buffer);
+        let height = u64::from(bars.height);
         for (count, x) in counts.iter().zip(chart.left()..chart.right()) {
             // Any number greater than 0 is visible.
             let eighths = (u128::from(*count) * u128::from(height * 8)).div_ceil(top.into());
             let eighths = u64::try_from(eighths).unwrap_or(u64::MAX);
-            for (y, below) in (chart.top()..chart.bottom()).rev().zip(0u64..) {
+            for (y, below) in (bars.top()..bars.bottom()).rev().zip(0u64..) {
                 let part = eighths.saturating_sub(below * 8).min(8) as usize;
                 let (sign, style) = match *count > top {
-                    true => look.overflow(y == chart.top()),
+                    true => look.overflow(y == bars.top()),
                     false => look.bar(part),
                 };
                 if let Some(cell) = buffer.cell_mut((x, y)) {

@@ -21,6 +21,7 @@ pub mod event_list;
 pub mod help;
 pub mod histogram;
 pub mod interrupts;
+mod loss_marks;
 mod needs;
 mod note_marks;
 pub mod pick_list;

@@ -9,7 +9,13 @@ use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{exact_length, length, seconds};
 
-/// Draws the current time, the time window, the selected process and the filter. On narrow
+/// The name of the part about events and packets that were lost in the time window.
+const LOST: &str = "lost";
+
+/// The width below which it has no number of ranges.
+const NARROW: u16 = 100;
+
+/// Draws the current time, the time window, losses in it, the selected process and the filter. On narrow
 /// screens the less important parts are omitted.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
@@ -32,6 +38,15 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     if let Some(range) = session.selection {
         parts.insert(3, (1, "selected", exact_length(range.width())));
     }
+    let losses = session.losses();
+    if let Some(numbers) = &losses.numbers {
+        let lost = match (area.width < NARROW, losses.ranges) {
+            (true, _) => numbers.clone(),
+            (false, 1) => format!("{numbers} in 1 range"),
+            (false, ranges) => format!("{numbers} in {ranges} ranges"),
+        };
+        parts.insert(3, (1, LOST, lost));
+    }
     let wide = |(_, name, value): &(u8, &str, String)| name.len() + value.chars().count() + 3;
     while parts.iter().map(wide).sum::<usize>() > usize::from(area.width) + 2 {
         let Some(least) = parts.iter().map(|part| part.0).max().filter(|least| *least > 1) else {
@@ -42,7 +57,8 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let mut x = area.x;
     for (_, name, value) in parts {
         x = put(buffer, area, x, area.y, name, look.faint());
-        x = put(buffer, area, x + 1, area.y, &value, look.heading()) + 2;
+        let style = if name == LOST { look.loss().1 } else { look.heading() };
+        x = put(buffer, area, x + 1, area.y, &value, style) + 2;
     }
 }
 

@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::{canvas, marker, note_marks, put, split};
+use super::{canvas, loss_marks, marker, note_marks, put, split};
 use crate::look::Look;
 use crate::session::Session;
 use crate::time_text::{length, step};
@@ -13,12 +13,13 @@ use crate::time_text::{length, step};
 /// The number of columns for a mark and its label.
 const MARK: u64 = 14;
 
-/// Draws marks at round times after the start of the traceset.
+/// Draws marks at round times after the start of the traceset, and those of losses.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let (left, chart) = split(session, area);
     let title = if left.width < 20 { "TIME" } else { "TIME from the start" };
     put(buffer, left, left.x, left.y, title, look.faint());
     canvas(look, chart, buffer);
+    loss_marks::draw(session, look, chart, buffer);
     let faint = look.faint_on_canvas();
     let (axis, window) = (session.axis(), session.tab.window());
     let step = step(window.width(), (u64::from(chart.width) / MARK).max(1));
@@ -32,9 +33,13 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let column = |at: i128| axis.column(Timestamp::from_ns(i64::try_from(begin + at).ok()?));
     while let Some(column) = column(at) {
         let x = chart.x.saturating_add(column as u16);
-        put(buffer, chart, x, area.y, &format!("╵{}", label(at, step as u64)), faint);
+        let text = format!("╵{}", label(at, step as u64));
+        if !loss_marks::has_start(session, column..column + text.chars().count()) {
+            put(buffer, chart, x, area.y, &text, faint);
+        }
         at += step;
     }
+    loss_marks::tint(session, look, chart, buffer);
     marker(session, look, chart, buffer);
     let (sign, style) = look.note();
     for (start, end) in note_marks::columns(session) {
