@@ -36,7 +36,7 @@ pub struct TuiArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub begin: Option<TimeArg>,
 
-    /// End of the first time window
+    /// End of the first time window, which includes events at this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub end: Option<TimeArg>,
 

@@ -131,9 +131,11 @@ fn read((start, end): (i64, i64)) -> TraceStatistics {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
     let mut context = TracesetContext::new(Traceset::open(path).expect("a bundled trace"));
     let kernel = context.attach(KernelState::new());
-    let window = Timestamp::from_ns(start)..Timestamp::from_ns(end);
-    let statistics = Statistics::attach_window(&mut context, kernel, window.clone());
-    context.read(&Bounds::all().until(window.end)).expect("no position");
+    // The end is that of a half-open range.
+    let window = Timestamp::from_ns(start)..=Timestamp::from_ns(end - 1);
+    let statistics = Statistics::attach_window(&mut context, kernel, window);
+    let read = context.read(&Bounds::all().until(Timestamp::from_ns(end)));
+    assert_eq!(read.expect("no position").errors, 0);
     statistics.take(context.extensions()).traces()[0].clone()
 }
 
@@ -287,9 +289,12 @@ fn a_window_within_a_busy_period_has_all_of_its_time() {
     let ((start, end), busy) = found.expect("a busy period without events");
     let mut screen = window_screen();
     let text = |ns: i64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
-    go_to(&mut screen, &format!("{}..{}", text(start), text(end)));
+    go_to(&mut screen, &format!("{}..{}", text(start), text(end - 1)));
     assert_eq!(window(&screen), (start, end));
     assert_eq!(value(&screen, "events count"), ["0"]);
+    // All CPUs together, with the idle ones.
+    let ns = 8 * (end - 1 - start);
+    assert!(value(&screen, "cpu time").contains(&ns.to_string()), "{ns}\n{}", screen.text());
     screen.type_text("S");
     for tid in busy {
         let is_of = |line: &String| line.split_whitespace().any(|word| word == tid.to_string());

@@ -56,19 +56,21 @@ fn a_range_is_shown_exactly() {
         assert_ne!(screen.status("width"), "100 ms");
         go_to(&mut screen, text);
         let (from, to) = (FIRST + 20_000_000, FIRST + 120_000_000);
-        assert_eq!(place(&screen), (from, from, to), "{text}\n{}", screen.text());
+        // The window contains events at its last time.
+        assert_eq!(place(&screen), (from, from, to + 1), "{text}\n{}", screen.text());
         assert_eq!(screen.status("width"), "100 ms");
+        assert_eq!(screen.status("window"), "1795233416.257946824 – 1795233416.357946824");
     }
     // An open range ends at the last event, which it contains.
     let events = screen.app.session().events();
     go_to(&mut screen, "+20ms..");
     assert_eq!(place(&screen).2, events.end.as_ns() + 1);
     go_to(&mut screen, "..+20ms");
-    assert_eq!(place(&screen), (FIRST, FIRST, FIRST + 20_000_000));
+    assert_eq!(place(&screen), (FIRST, FIRST, FIRST + 20_000_001));
     // A range over the ends is fine, and limited to the traces.
     go_to(&mut screen, "5..+20ms");
     let span = screen.app.session().span();
-    assert_eq!(place(&screen), (FIRST, span.start.as_ns(), FIRST + 20_000_000));
+    assert_eq!(place(&screen), (FIRST, span.start.as_ns(), FIRST + 20_000_001));
     // The range before is at hand.
     screen.type_text("u");
     assert_eq!(place(&screen).1, FIRST);
@@ -87,9 +89,35 @@ fn a_time_outside_of_the_traces_is_reported_and_nothing_moves() {
         screen.press(KeyCode::Esc);
     }
     go_to(&mut screen, "+30ms..+20ms");
-    assert!(screen.text().contains("which is not after its start"), "{}", screen.text());
+    assert!(screen.text().contains("which is before its start"), "{}", screen.text());
     screen.press(KeyCode::Esc);
     assert_eq!(place(&screen), before);
+}
+
+/// As with `--timerange` of the programs.
+#[test]
+fn a_range_from_an_event_to_another_contains_both() {
+    let mut screen = screen();
+    // The statistics of the window.
+    screen.type_text("5mA");
+    let events = |screen: &Screen| {
+        let line = screen.line_with("events count").expect("statistics");
+        let number = line.split_once("events count").and_then(|(_, rest)| rest.trim().parse().ok());
+        number.unwrap_or_else(|| panic!("no number in {line}"))
+    };
+    // The times of the first three events.
+    let [first, second, third] =
+        ["1795233416.237946824", "1795233416.238326610", "1795233416.238428412"];
+    for (from, to, expected) in
+        [(first, third, 3), (first, second, 2), (second, third, 2), (second, second, 1)]
+    {
+        go_to(&mut screen, &format!("{from}..{to}"));
+        let found: u64 = events(&screen);
+        assert_eq!(found, expected, "{from} {to}\n{}", screen.text());
+        assert_eq!(screen.status("window"), format!("{from} – {to}"));
+    }
+    go_to(&mut screen, "1795233416.238326611..1795233416.238428411");
+    assert_eq!(events(&screen), 0);
 }
 
 /// Packets may start long before the first event.

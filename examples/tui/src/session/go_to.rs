@@ -16,8 +16,8 @@ pub enum GoToError {
     /// The text is not a time or a time range.
     #[error(transparent)]
     Time(#[from] TimeArgError),
-    /// The range ends before it starts, or there is no time between.
-    #[error("the range ends at {to}, which is not after its start {from}")]
+    /// The range ends before it starts.
+    #[error("the range ends at {to}, which is before its start {from}")]
     Order {
         /// The start.
         from: Timestamp,
@@ -78,17 +78,18 @@ impl Session {
         }
     }
 
-    /// Shows exactly a time range, as far as it is within the traces.
+    /// Shows exactly a time range, as far as it is within the traces. Events at its last time are
+    /// in the window.
     ///
     /// # Errors
     ///
-    /// If a time cannot be resolved, or if the range is empty or outside of the traces.
+    /// If a time cannot be resolved, or if the range ends before it starts or is outside of the
+    /// traces.
     pub fn show_range(&mut self, range: TimeRange) -> Result<(), GoToError> {
         let events = self.events();
         let resolved = |time: Option<TimeArg>| time.map(|time| self.resolve(&time)).transpose();
         let from = resolved(range.from)?.unwrap_or(events.start);
-        // The last event is in the window.
-        let to = resolved(range.to)?.unwrap_or(events.end.saturating_add(1));
+        let to = resolved(range.to)?.unwrap_or(events.end);
         if from > events.end {
             return Err(GoToError::Outside { time: from, events });
         }
@@ -96,12 +97,18 @@ impl Session {
             return Err(GoToError::Outside { time: to, events });
         }
         let span = TimeWindow::covering(self.span());
-        let window = TimeWindow::new(from.max(span.start()), to.min(span.end()));
+        let window = TimeWindow::new(from.max(span.start()), to.saturating_add(1).min(span.end()));
         let window = window.ok_or(GoToError::Order { from, to })?;
         self.clear_selection();
         self.tab.set_time(window.start().max(events.start), None);
         self.tab.set_window(window, None);
         Ok(())
+    }
+
+    /// Returns the last time in the time window. A range up to it shows the same window.
+    pub fn last_time(&self) -> Timestamp {
+        let window = self.tab.window();
+        Timestamp::from_ns(window.end().as_ns().saturating_sub(1)).max(window.start())
     }
 
     fn resolve(&self, time: &TimeArg) -> Result<Timestamp, TimeArgError> {

@@ -69,9 +69,7 @@ impl Session {
     /// Returns the time at the start of a column of charts, within the time window. Columns
     /// after the last one have its time.
     pub fn time_of_column(&self, column: u16) -> Timestamp {
-        let (axis, window) = (self.axis(), self.tab.window());
-        let last = Timestamp::from_ns(window.end().as_ns().saturating_sub(1));
-        axis.begin_of(column.into()).min(last)
+        self.axis().begin_of(column.into()).min(self.last_time())
     }
 
     /// Returns the columns of charts that the selected time range covers at least in part.

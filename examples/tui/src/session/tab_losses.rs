@@ -75,8 +75,7 @@ impl TabLosses {
 impl ShownLosses {
     fn new(all: &Losses, axis: Axis) -> Self {
         let window = axis.window();
-        let last = Timestamp::from_ns(window.end().as_ns().saturating_sub(1));
-        let (start, end) = (window.start(), last.max(window.start()));
+        let (start, end) = (window.start(), Timestamp::from_ns(window.end().as_ns() - 1));
         let losses = all.within(Window { begin: Some(start), end: Some(end) });
         let mut columns: Vec<Range<usize>> = Vec::new();
         for span in losses.spans(TimeSpan { start, end }) {

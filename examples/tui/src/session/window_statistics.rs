@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
+use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
 use lttv_context::{
     Bounds, CheckpointPolicy, Checkpoints, EndReason, ReadEnd, StalePosition, Traceset,
@@ -215,7 +216,9 @@ impl Collector {
             }
         }
         context.save_checkpoint();
-        let statistics = Statistics::attach_window(&mut context, kernel, start..end);
+        // As for ranges that the user types, times are measured up to the last time in the window.
+        let last = Timestamp::from_ns(end.as_ns() - 1);
+        let statistics = Statistics::attach_window(&mut context, kernel, start..=last);
         let names = names(&self.traceset);
         let of_window = |statistics: Statistics, is_complete| {
             // Names of statistics have one type each, so there is no error.

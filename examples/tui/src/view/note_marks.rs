@@ -18,10 +18,8 @@ const MARKS: u16 = 2;
 pub(super) fn columns(session: &Session) -> Vec<(usize, Option<usize>)> {
     let (axis, window) = (session.axis(), session.tab.window());
     let Some(notes) = session.notes.all() else { return Vec::new() };
-    let column = |time: Timestamp| {
-        let last = Timestamp::from_ns(window.end().as_ns().saturating_sub(1));
-        axis.column(time.clamp(window.start(), last)).unwrap_or(0)
-    };
+    let column =
+        |time: Timestamp| axis.column(time.clamp(window.start(), session.last_time())).unwrap_or(0);
     let notes = notes.overlapping(window.start()..window.end());
     let columns =
         notes.map(|(_, note)| (column(note.start()), note.range().map(|_| column(note.last()))));

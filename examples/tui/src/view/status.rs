@@ -25,7 +25,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let filter = session.tab.filter();
     // Each with a rank: parts of the greatest rank are omitted first.
     let mut parts = vec![
-        (3, "window", format!("{} – {}", seconds(window.start()), seconds(window.end()))),
+        (3, "window", format!("{} – {}", seconds(window.start()), seconds(session.last_time()))),
         (1, "width", length(window.width())),
         (0, "current", seconds(session.tab.time())),
         (process.as_ref().map_or(5, |_| 2), "process", process.unwrap_or_else(|| "-".to_owned())),

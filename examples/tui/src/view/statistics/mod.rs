@@ -58,7 +58,7 @@ const SCOPE: Key = Key::char('A');
 
 const ENTER: Key = Key::new(KeyCode::Enter);
 
-/// What the statistics are of.
+/// The part of time that the statistics are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     /// The whole traceset.
