@@ -6,6 +6,7 @@
 //! * [`view`]: the viewers of this crate, in the colours of a [`Look`](look::Look).
 //! * [`session`]: a tab: a traceset, and the data that its viewers share.
 //! * [`traceset_change`]: adding a trace to a tab, and removing one.
+//! * [`text`]: texts that may be longer than a line.
 //! * [`app`]: the application: all tabs, the handling of keys, and the drawing of frames.
 //! * [`layout`]: the file that keeps the layout of tabs.
 //! * [`terminal`]: the application in the terminal of a program.
@@ -27,8 +28,8 @@ pub mod model;
 pub mod program;
 pub mod prompt;
 pub mod session;
-mod signals;
 pub mod terminal;
+pub mod text;
 pub mod time_text;
 pub mod view;
 pub mod viewer;

@@ -94,7 +94,7 @@ fn a_time_outside_of_the_traces_is_reported_and_nothing_moves() {
     assert_eq!(place(&screen), before);
 }
 
-/// As with `--timerange` of the programs.
+/// The option `--timerange` of the programs does the same.
 #[test]
 fn a_range_from_an_event_to_another_contains_both() {
     let mut screen = screen();

@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::App;
-use crate::view::text::message;
+use crate::text::message;
 use crate::view::{put, status, time_bar};
 
 /// The end of a text that is longer than its line.

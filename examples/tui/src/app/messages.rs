@@ -1,7 +1,7 @@
 //! The messages so far.
 
 use super::App;
-use crate::view::text::popup::{Popup, PopupLine};
+use crate::text::popup::{Popup, PopupLine};
 
 /// The greatest number of messages in memory.
 const MOST: usize = 200;

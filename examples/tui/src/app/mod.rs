@@ -18,9 +18,9 @@ use crate::model::row_search::RowQuery;
 use crate::prompt::{Edit, History, HistoryError};
 use crate::session::Session;
 use crate::tab_notes::NotesPlace;
+use crate::text::popup::{Popup, PopupKey};
 use crate::view;
 use crate::view::help::Help;
-use crate::view::text::popup::{Popup, PopupKey};
 use crate::viewer::{Instance, Reply, ViewerKinds};
 
 mod clipboard;

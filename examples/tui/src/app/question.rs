@@ -11,9 +11,9 @@ use super::App;
 use crate::look::Look;
 use crate::prompt::{Prompt, expanded};
 use crate::session::Session;
+use crate::text::message;
 use crate::view::candidates::CandidateList;
 use crate::view::put;
-use crate::view::text::message;
 use crate::viewer::{Fault, InstanceId};
 
 /// An open question, with the line that the user edits.

@@ -10,6 +10,7 @@ pub mod disks;
 pub mod event_detail;
 pub mod event_export;
 pub mod event_list;
+pub mod fault;
 pub mod interrupts;
 pub(crate) mod natural_order;
 pub mod picture;

@@ -11,9 +11,9 @@ use lttv_context::{Bounds, EventCall, Subscription, Traceset, TracesetContext, T
 use lttv_hooks::Flow;
 use lttv_requests::views::ProcessKey;
 
+use crate::model::fault::Fault;
 use crate::model::threads::ThreadKey;
 use crate::session::{OpenError, Session};
-use crate::viewer::Fault;
 
 /// A change of the traces of a tab.
 ///

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
+use self::signals::SignalState;
 use crate::app::{App, FRAME, SERVICE};
-use crate::signals::{self, SignalState};
 
-pub(crate) mod mode;
+mod mode;
+mod signals;
 
 /// The time to wait for input when there is nothing to do.
 const IDLE_WAIT: Duration = Duration::from_millis(500);

@@ -8,7 +8,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
 
-use crate::signals;
+use super::signals;
 
 /// Reports clicks, movements while a button is pressed, and the wheel, with columns of any
 /// number. [`EnableMouseCapture`](ratatui::crossterm::event::EnableMouseCapture) would also

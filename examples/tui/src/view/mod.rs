@@ -2,7 +2,6 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 
 use crate::keys::{Key, Move};
 use crate::look::Look;
@@ -10,7 +9,6 @@ use crate::model::cells::Cell;
 use crate::model::row_order::RowOrder;
 use crate::session::Session;
 use crate::viewer::{Fault, Spot, ViewerKind};
-use lttv_examples::escape;
 use lttv_examples::table::{Cell as TableCell, Kind, Table};
 use lttv_requests::views::Segment;
 
@@ -31,9 +29,10 @@ pub mod statistics;
 pub mod status;
 pub mod svg;
 pub mod table;
-pub mod text;
 pub mod threads;
 pub mod time_bar;
+
+pub use crate::text::{canvas, put};
 
 /// The key that shows or hides rows without activity.
 const INACTIVE: Key = Key::char('A');
@@ -57,16 +56,6 @@ pub fn kinds() -> Vec<ViewerKind> {
     ]
 }
 
-/// Draws a text, clipped to the area. Returns the column after it.
-pub fn put(buffer: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
-    let area = area.intersection(buffer.area);
-    if x >= area.right() || x < area.left() || y < area.top() || y >= area.bottom() {
-        return x;
-    }
-    let room = (area.right() - x).into();
-    buffer.set_stringn(x, y, escape::name(text), room, style).0
-}
-
 /// Splits an area into the parts for labels and for charts.
 pub fn split(session: &Session, area: Rect) -> (Rect, Rect) {
     let left = session.label_width.min(area.width);
@@ -81,19 +70,6 @@ pub fn chart_spot(session: &Session, area: Rect, at: Position) -> Spot {
         column: at.x.checked_sub(chart.x).filter(|_| chart.contains(at)),
         is_divider: left.contains(at) && at.x + 1 == left.right(),
         ..Spot::default()
-    }
-}
-
-/// Fills an area with the background of charts.
-pub fn canvas(look: Look, area: Rect, buffer: &mut Buffer) {
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            if let Some(cell) = buffer.cell_mut((x, y)) {
-                // Also reset the previous style.
-                cell.reset();
-                cell.set_style(look.canvas());
-            }
-        }
     }
 }
 

@@ -3,9 +3,9 @@
 use ltt_read::Timestamp;
 use lttv_examples::activity::{Doing, ProcessAt, WakeUp};
 
-use super::text::popup::{Popup, PopupLine};
 use crate::model::state_at::StateAt;
 use crate::session::Session;
+use crate::text::popup::{Popup, PopupLine};
 use crate::time_text::{length, seconds};
 
 /// Returns the state in one line: process, activity, duration and waker first, since a narrow

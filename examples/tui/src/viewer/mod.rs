@@ -59,7 +59,6 @@ use std::fmt;
 use std::rc::Rc;
 
 use lttv_examples::table::Table;
-use lttv_filter::FilterError;
 use lttv_requests::{Notification, SubmitError};
 use lttv_state::filter::KernelFilters;
 use ratatui::buffer::Buffer;
@@ -69,13 +68,14 @@ use crate::keys::Move;
 use crate::look::Look;
 use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::Session;
+use crate::text::popup::Popup;
 use crate::traceset_change::TracesetChange;
-use crate::view::text::popup::Popup;
 
 mod instance;
 mod kind;
 mod kinds;
 
+pub use crate::model::fault::Fault;
 pub(crate) use instance::Instance;
 pub use instance::{InstanceId, Setup};
 pub use kind::{ViewerAction, ViewerKind};
@@ -306,23 +306,6 @@ pub enum Reply {
     },
 }
 
-/// An error in the answer to a question.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text}")]
-pub struct Fault {
-    /// The column in the answer, from 0.
-    pub column: usize,
-    /// The text of the error.
-    pub text: String,
-}
-
-impl Fault {
-    /// Creates an error in the whole answer.
-    pub fn new(text: impl Into<String>) -> Self {
-        Fault { column: 0, text: text.into() }
-    }
-}
-
 /// Parses the value of a setting that is on or off: `true` or `false`.
 ///
 /// # Errors
@@ -330,13 +313,4 @@ impl Fault {
 /// If it is another text.
 pub fn switch(value: &str) -> Result<bool, Fault> {
     value.parse().map_err(|_| Fault::new(format!("`{value}` is neither true nor false")))
-}
-
-impl From<FilterError> for Fault {
-    /// Creates a fault from the first diagnostic of a filter.
-    fn from(error: FilterError) -> Self {
-        let Some(first) = error.diagnostics().first() else { return Fault::new(error.to_string()) };
-        let before = error.text().get(..first.span.start as usize).unwrap_or_default();
-        Fault { column: before.chars().count(), text: first.to_string() }
-    }
 }

@@ -12,7 +12,6 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
 
 use self::columns::{cells, columns};
-use super::text::popup::{Popup, PopupLine};
 use super::{note_marks, put};
 use crate::keys::{Key, Move};
 use crate::model::event_detail::EventDetail;
@@ -21,6 +20,7 @@ use crate::model::threads::ThreadKey;
 use crate::model::time_format::{TimeBase, TimeFormat};
 use crate::model::who_ran::WhoRan;
 use crate::session::Session;
+use crate::text::popup::{Popup, PopupLine};
 use crate::time_text::seconds;
 use crate::traceset_change::TracesetChange;
 use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};

@@ -7,7 +7,7 @@ use ratatui::text::Line;
 /// line breaks stay; other control characters are escaped.
 ///
 /// ```
-/// use lttv_tui::view::text::wrap::wrap;
+/// use lttv_tui::text::wrap::wrap;
 ///
 /// assert_eq!(wrap("one two three", 8), ["one two", "three"]);
 /// assert_eq!(wrap("a_long_word b", 5), ["a_lon", "g_wor", "d b"]);

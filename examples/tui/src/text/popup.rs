@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::wrap::{columns, wrap};
 use crate::look::Look;
-use crate::view::{canvas, put};
+use crate::text::{canvas, put};
 
 /// A text in lines, in a frame over the viewers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

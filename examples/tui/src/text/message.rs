@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::wrap::{columns, wrap};
 use crate::look::Look;
-use crate::view::{canvas, put};
+use crate::text::{canvas, put};
 
 /// Returns `true` if a text fits into a line of this width.
 pub fn fits(text: &str, width: u16) -> bool {

@@ -28,7 +28,7 @@ const HUNG_UP: u8 = (STATUS + SIGHUP) as u8;
 
 /// The signals received so far, and the state of the terminal.
 #[derive(Debug, Clone)]
-pub(crate) struct SignalState {
+pub(super) struct SignalState {
     flags: Arc<Flags>,
     /// The terminal; `None` if the program has none.
     terminal: Arc<Option<Terminal>>,
@@ -45,7 +45,7 @@ struct Flags {
 
 impl SignalState {
     /// Records signals from now on, and ends the program when its terminal is lost.
-    pub(crate) fn watch() -> io::Result<Self> {
+    pub(super) fn watch() -> io::Result<Self> {
         let terminal = Arc::new(Terminal::open().ok());
         let state = SignalState { flags: Arc::default(), terminal };
         let recorder = state.clone();
@@ -71,13 +71,13 @@ impl SignalState {
     }
 
     /// Returns the exit status if the program must end.
-    pub(crate) fn status(&self) -> Option<u8> {
+    pub(super) fn status(&self) -> Option<u8> {
         Some(self.flags.status.load(Ordering::Relaxed)).filter(|status| *status > 0)
     }
 
     /// Returns the exit status after a failure to draw, if the reason is a lost terminal. The
     /// thread that waits for this may not have noticed it yet.
-    pub(crate) fn status_after_failure(&self) -> Option<u8> {
+    pub(super) fn status_after_failure(&self) -> Option<u8> {
         let terminal = self.terminal.as_ref().as_ref();
         let has_gone =
             terminal.is_none_or(|it| it.is_lost_within(PollTimeout::ZERO).unwrap_or(true));
@@ -85,12 +85,12 @@ impl SignalState {
     }
 
     /// Returns `true` if the program must be suspended. Resets the request.
-    pub(crate) fn take_suspend(&self) -> bool {
+    pub(super) fn take_suspend(&self) -> bool {
         self.flags.suspend.swap(false, Ordering::Relaxed)
     }
 
     /// Returns `true` if the program must end or be suspended.
-    pub(crate) fn is_pending(&self) -> bool {
+    pub(super) fn is_pending(&self) -> bool {
         self.status().is_some() || self.flags.suspend.load(Ordering::Relaxed)
     }
 
@@ -105,7 +105,7 @@ impl SignalState {
         spawn(move || {
             sleep(GRACE);
             // Writing may block.
-            let restore = spawn(crate::terminal::mode::restore);
+            let restore = spawn(super::mode::restore);
             sleep(GRACE / 4);
             drop(restore);
             exit(status);
@@ -148,13 +148,13 @@ impl Terminal {
 }
 
 /// Suspends the program until it is continued, as the suspend key of a terminal does.
-pub(crate) fn stop() -> io::Result<()> {
+pub(super) fn stop() -> io::Result<()> {
     emulate_default_handler(SIGTSTP)
 }
 
 /// Returns `true` if a shell will continue the program: if its parent is in the same
 /// session but in another process group.
-pub(crate) fn can_be_continued() -> bool {
+pub(super) fn can_be_continued() -> bool {
     // In a container, sessions and groups from outside have the number 0.
     let parent = getppid();
     let is_of_session = getsid(Some(parent)) == getsid(None);

@@ -1,5 +1,0 @@
-//! Texts that may be longer than a line.
-
-pub mod message;
-pub mod popup;
-pub mod wrap;
