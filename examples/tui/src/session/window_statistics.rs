@@ -215,7 +215,6 @@ impl Collector {
                 return;
             }
         }
-        context.save_checkpoint();
         // As for ranges that the user types, times are measured up to the last time in the window.
         let last = Timestamp::from_ns(end.as_ns() - 1);
         let statistics = Statistics::attach_window(&mut context, kernel, start..=last);
