@@ -90,6 +90,9 @@ impl TraceState {
         let process = self.processes.get_mut(ix);
         if runs {
             process.top_mut().charge(time);
+        } else if process.stack.len() == 1 {
+            // What the dump said of the process held up to here.
+            process.count_wait(time);
         }
         let is_kernel = process.kind == Some(ProcessType::Kernel);
         let is_alone = process.stack.len() == 1;
