@@ -79,6 +79,22 @@ fn the_scale_of_the_histogram_and_the_part_of_statistics_are_restored() {
 }
 
 #[test]
+fn the_scope_of_statistics_is_restored() {
+    let folder = Folder::new();
+    let (mut screen, _) = folder.open();
+    screen.type_text("5AS");
+    screen.app.save_layout().expect("it can be written");
+    let (screen, notes) = folder.open();
+    assert_eq!(notes, [""; 0]);
+    assert!(screen.line_with("of the window: processes").is_some(), "{}", screen.text());
+    let text = folder.text().replace("\"window\"", "\"tea\"");
+    folder.write(&text);
+    let (screen, notes) = folder.open();
+    assert!(screen.line_with("of the whole traceset: processes").is_some(), "{}", screen.text());
+    assert!(notes[0].contains("`tea` is neither the window nor all"), "{notes:?}");
+}
+
+#[test]
 fn viewers_order_filters_focus_and_tabs_are_restored() {
     let folder = Folder::new();
     let (mut screen, notes) = folder.open();
