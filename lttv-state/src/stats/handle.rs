@@ -104,6 +104,7 @@ impl Statistics {
     /// Reading is to continue at least to the end of the window. Events after it are not counted.
     ///
     /// ```
+    /// use ltt_read::TraceIndex;
     /// use lttv_context::{Bounds, TracesetContext, Traceset};
     /// use lttv_state::kernel::KernelState;
     /// use lttv_state::stats::Statistics;
@@ -111,7 +112,8 @@ impl Statistics {
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// let kernel = context.attach(KernelState::new());
-    /// let start = context.contexts().time_span().expect("some events").start;
+    /// let state = context.extensions()[kernel].trace(TraceIndex(0)).expect("one trace");
+    /// let start = state.start_time();
     /// let window = start.saturating_add(1_000_000)..start.saturating_add(3_000_000);
     /// context.seek_time_with_state(window.start);
     /// let statistics = Statistics::attach_window(&mut context, kernel, window.clone());
