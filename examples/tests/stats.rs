@@ -129,6 +129,23 @@ fn groups_and_commands_are_sums_of_processes() {
     assert_eq!((csv.lines().next(), csv.lines().count()), (Some("command,cpu_ns"), 4), "{csv}");
 }
 
+/// Idle threads are not among the busiest ones.
+#[test]
+fn idle_threads_come_last() {
+    let csv = stats(&["--table=processes", "--format=csv", "--columns=tid,cpu_ns"]);
+    let rows: Vec<(u32, u64)> = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.split_once(',').expect("two cells"))
+        .map(|(tid, cpu)| (tid.parse().expect("a TID"), cpu.parse().expect("a time")))
+        .collect();
+    let idle = rows.iter().filter(|(tid, _)| *tid == 0).count();
+    let (busy, last) = rows.split_at(rows.len() - idle);
+    assert!(idle == 8 && last.iter().all(|(tid, _)| *tid == 0), "{csv}");
+    assert!(busy.is_sorted_by(|a, b| a.1 >= b.1) && last.is_sorted_by(|a, b| a.1 >= b.1), "{csv}");
+    assert!(last[0].1 > busy[0].1, "an idle thread would be the first one: {csv}");
+}
+
 #[test]
 fn a_filter_selects_the_counted_events_only() {
     let filter = ["-e", "event.name == sched_switch"];

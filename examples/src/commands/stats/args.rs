@@ -30,7 +30,7 @@ const HELP: &str = "\
 Tables: traces, cpus, processes (one row for each TID), groups (by PID, the thread group), commands
 (by name), devices, events, contradictions (events that do not fit the state, such as an exit
 without an entry), losses. In text, groups, commands and losses are printed only if --table names
-them.
+them. Threads are ordered by their CPU time; idle threads come last.
 
 BUSY %: a thread other than the idle one is on the CPU. An interrupt counts for the thread that it
 interrupts, so interrupts during idle are idle time. The other columns of the CPUs divide the time

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 
 use lttv_state::stats::{ProcessFacts, ProcessSum, TraceStatistics};
 
-/// Returns the threads with an id, by decreasing CPU time.
+/// Returns the threads with an id, by decreasing CPU time. Idle threads come last.
 pub(super) fn busiest(trace: &TraceStatistics, top: Option<usize>) -> Vec<ProcessSum> {
     let mut sums = trace.processes();
-    sums.sort_by_key(|sum| (Reverse(sum.cpu_time), sum.process));
     let facts = trace.process_facts();
-    sums.retain(|sum| facts.get(sum.process.index()).is_some_and(|of| of.tid.is_some()));
+    let tid = |sum: &ProcessSum| facts.get(sum.process.index()).and_then(|of| of.tid);
+    sums.retain(|sum| tid(sum).is_some());
+    sums.sort_by_key(|sum| (tid(sum) == Some(0), Reverse(sum.cpu_time), sum.process));
     sums.truncate(top.unwrap_or(usize::MAX));
     sums
 }
