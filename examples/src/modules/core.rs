@@ -17,6 +17,9 @@ use crate::settings;
 use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::time::{TimeArg, Times};
 
+/// The modules that analyse nothing.
+const PRINTS: [&str; 5] = ["core", "print", "textFilter", "batchAnalysis", "textDump"];
+
 /// The module `core`, which opens the traces.
 #[derive(Debug)]
 pub(super) struct Core;
@@ -28,7 +31,8 @@ impl Module<Host> for Core {
             summary: "Open the traces",
             description: "Opens all traces in the directories given, at any depth, or \
                           the bundled kernel trace if none is given. They are read together, \
-                          in time order. A trace that cannot be opened is reported.",
+                          in time order. A trace that cannot be opened is reported, and so is a \
+                          time window outside of the traces.",
             requires: &[],
         }
     }
@@ -70,6 +74,14 @@ impl Module<Host> for Core {
         let (begin, end) = (time_option(options, "begin")?, time_option(options, "end")?);
         let times = Times::new(zone.clone(), batch.context.traceset().traces());
         let window = times.window(begin.as_ref(), end.as_ref()).map_err(Usage::new)?;
+        if let Err(outside) = times.inside(window) {
+            // Events are printed until there are none; an analysis of nothing would mislead.
+            let prints_only = |name: &String| PRINTS.contains(&&**name);
+            match host.data.loaded.iter().all(prints_only) {
+                true => host.data.report.warning(outside),
+                false => return Err(Usage::new(outside).into()),
+            }
+        }
         let (begin, end) = (window.begin, window.end);
         let span = whole.map(|span| TimeSpan {
             start: begin.map_or(span.start, |begin| begin.max(span.start)),

@@ -11,6 +11,13 @@ use super::Host;
 use crate::report::Usage;
 use crate::settings;
 
+/// The modules whose results are those of chosen events.
+const CHOOSES: [&str; 3] = ["textDump", "eventCounts", "rates"];
+
+/// The modules whose results follow from all events.
+const FOLLOWS_ALL: [&str; 6] =
+    ["statistics", "interrupts", "diskPerformance", "depAnalysis", "memoryMaps", "precompute"];
+
 /// The module `textFilter`.
 #[derive(Debug)]
 pub(super) struct TextFilter;
@@ -21,8 +28,8 @@ impl Module<Host> for TextFilter {
             name: "textFilter",
             summary: "Choose the events that are printed and counted",
             description: "Selects the events for which all expressions are true. Affects the \
-                          events that are printed and counted; the state of the machine always \
-                          follows all events.",
+                          events that are printed and counted; the state of the machine and the \
+                          analyses of it always follow all events.",
             requires: &["core"],
         }
     }
@@ -51,6 +58,13 @@ impl Module<Host> for TextFilter {
         }
         if expressions.is_empty() {
             return Ok(());
+        }
+        // A result that seems to be of some events only would mislead.
+        if let Some(name) = host.data.loaded.iter().find(|name| FOLLOWS_ALL.contains(&&***name))
+            && !host.data.loaded.iter().any(|name| CHOOSES.contains(&&**name))
+        {
+            let reason = format_args!("a filter has no use here: {name} follows all events");
+            return Err(Usage::new(reason).into());
         }
         let zone = if host.options.is_set("clock-gmt")? {
             Zone::UTC

@@ -34,3 +34,27 @@ fn options_of_lines_are_refused_with_json() {
         assert_refused(&args, "--json has no use for");
     }
 }
+
+#[test]
+fn a_filter_that_no_module_uses_is_refused() {
+    for module in ["interrupts", "diskPerformance", "depAnalysis", "precompute", "memoryMaps"] {
+        let args = ["run", "-m", module, "-e", "cpu == 2", "-t", KERNEL];
+        assert_refused(&args, &format!("a filter has no use here: {module} follows all events"));
+    }
+    // It is for the events here.
+    let both = ["run", "-m", "textDump", "-m", "interrupts", "-e", "cpu == 2", "-t", KERNEL];
+    assert!(text(&lttv(&both)).contains("Interrupts of trace 0"));
+}
+
+#[test]
+fn a_window_outside_of_the_trace_is_refused_by_analyses() {
+    for module in ["statistics", "interrupts", "depAnalysis", "eventCounts", "rates"] {
+        for window in [["--begin=5", "--end=6"], ["--begin=+1h", "--end=+2h"]] {
+            let args = [&["run", "-m", module, "-t", KERNEL], &window[..]].concat();
+            assert_refused(&args, "the window is outside of the traces, whose events are from");
+        }
+    }
+    let run = lttv(&["run", "-m", "textDump", "-t", KERNEL, "--begin=5", "--end=6"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stderr.contains("warning: the window is outside of the traces"), "{run:?}");
+}
