@@ -141,6 +141,28 @@ fn times_count_from_the_first_event_in_all_charts() {
     }
 }
 
+/// Legends continue in the next line of a narrow picture.
+#[test]
+fn legends_fit_any_width() {
+    let text = |svg: &str, at: usize| svg[at..].split(['<', '>']).nth(1).unwrap_or("").to_owned();
+    for width in [400, 700, 1200] {
+        let svg = drawn(&["usage", "--format=svg", "--width", &width.to_string()]);
+        let (mut entries, mut last) = (0, 0);
+        for (at, _) in svg.match_indices("stroke=\"#777777\"/><text x=\"") {
+            let rest = &svg[at + 28..];
+            let number = |text: &str| text.split('"').next().unwrap().parse::<usize>().unwrap();
+            let (x, meaning) = (number(rest), text(rest, 0));
+            assert!(x + meaning.len() * 6 <= width, "{width}: {meaning} at {x}");
+            last = number(rest.split(" y=\"").nth(1).unwrap());
+            entries += 1;
+        }
+        assert_eq!(entries, 18, "{width}");
+        let height: usize =
+            svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        assert!(last < height, "{width}");
+    }
+}
+
 #[test]
 fn the_format_is_that_of_the_extension() {
     let folder = tempfile::tempdir().unwrap();

@@ -23,6 +23,9 @@ const TOP: u32 = 56;
 const ROW: u32 = 18;
 const BAR: u32 = 12;
 const GAP: u32 = 26;
+/// The left edge of legends, and the height of their lines.
+const KEY: u32 = 86;
+const LINE: u32 = 22;
 
 /// Returns the number of columns of pixels for a width.
 pub(super) fn columns(width: u32) -> usize {
@@ -52,7 +55,8 @@ impl Picture<'_> {
         let first = TOP + 14;
         let bottom = first + heights.sum::<u32>();
         let legend = bottom + 22;
-        let height = legend + if self.losses.is_empty() { 50 } else { 72 };
+        let (legends, losses) = self.legends(legend);
+        let height = losses + if self.losses.is_empty() { 6 } else { LINE + 6 };
         let (from, to) = (date_text(span.from, &self.zone), date_text(span.to, &self.zone));
         let mut svg = format!(
             r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="11" fill="#d8d8d8">
@@ -79,14 +83,23 @@ impl Picture<'_> {
         let height = f64::from(bottom - first - 10);
         hatch::ranges(&mut svg, self.losses, span, self.area(first + 10, height), 0.25);
         svg += "</g>\n";
-        let named = |paint: Paint| (paint, paint.label());
-        key(&mut svg, "CPUs", CPU.map(named).into_iter().chain([(BLACK, "unknown")]), legend);
-        key(&mut svg, "Processes", Paint::OF_PROCESSES.map(named).into_iter(), legend + 22);
+        svg += &legends;
         if !self.losses.is_empty() {
-            _ = writeln!(svg, r##"<text x="12" y="{}" fill="#ffffff">Losses</text>"##, legend + 54);
-            hatch::legend(&mut svg, 86.0, f64::from(legend + 44));
+            _ = writeln!(svg, r##"<text x="12" y="{}" fill="#ffffff">Losses</text>"##, losses + 10);
+            hatch::legend(&mut svg, f64::from(KEY), f64::from(losses));
         }
         svg + "</svg>\n"
+    }
+
+    /// Draws the legends of the colours. Returns them, and the height of their end.
+    fn legends(&self, top: u32) -> (String, u32) {
+        let (mut svg, width) = (String::new(), self.width);
+        let named = |paint: Paint| (paint, paint.label());
+        let cpus = CPU.map(named).into_iter().chain([(BLACK, "unknown")]);
+        let end = key(&mut svg, "CPUs", cpus, (top, width));
+        let processes = Paint::OF_PROCESSES.map(named).into_iter();
+        let end = key(&mut svg, "Processes", processes, (end, width));
+        (svg, end)
     }
 
     /// Returns the area of the chart between two heights.
@@ -201,11 +214,21 @@ fn bar(svg: &mut String, row: &Row, top: u32) {
     }
 }
 
-fn key<'l>(svg: &mut String, title: &str, paints: impl Iterator<Item = (Paint, &'l str)>, y: u32) {
+/// Draws a legend at a height, in lines that fit a width. Returns the height of its end.
+fn key<'l>(
+    svg: &mut String,
+    title: &str,
+    paints: impl Iterator<Item = (Paint, &'l str)>,
+    (mut y, width): (u32, u32),
+) -> u32 {
     _ = writeln!(svg, r##"<text x="12" y="{}" fill="#ffffff">{title}</text>"##, y + 10);
-    let mut x = 86;
+    let mut x = KEY;
     for (paint, meaning) in paints {
         let rgb = paint.chosen_color();
+        let end = x + 30 + meaning.len() as u32 * 6;
+        if end > width && x > KEY {
+            (x, y) = (KEY, y + LINE);
+        }
         _ = writeln!(
             svg,
             r##"<rect x="{x}" y="{y}" width="12" height="12" fill="{rgb}" stroke="#777777"/><text x="{}" y="{}">{meaning}</text>"##,
@@ -214,4 +237,5 @@ fn key<'l>(svg: &mut String, title: &str, paints: impl Iterator<Item = (Paint, &
         );
         x += 30 + meaning.len() as u32 * 6;
     }
+    y + LINE
 }
