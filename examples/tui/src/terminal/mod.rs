@@ -23,7 +23,7 @@ pub enum NoTerminal {
     /// Standard output is no terminal.
     #[error(
         "the terminal program needs a terminal, but its output goes to a file or another program; \
-         to print events, use `text_dump` or `lttv dump`"
+         to print events, use `lttv dump`"
     )]
     Output,
     /// There is no terminal to read keys from.

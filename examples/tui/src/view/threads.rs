@@ -81,6 +81,16 @@ fn needs(session: &Session) -> Option<&'static str> {
 const COLUMNS: [Column; 5] =
     [("COMMAND", 14), ("TID", 7), ("PID", 7), ("EVENTS", 7), ("MAX GAP", 10)];
 
+/// Returns the columns that fit a width, without one that is cut.
+fn fitting(width: u16) -> &'static [Column] {
+    let mut used = 0;
+    let fits = |(_, column): &&Column| {
+        used += column + 1;
+        used <= width + 1
+    };
+    &COLUMNS[..COLUMNS.iter().take_while(fits).count().max(1)]
+}
+
 impl Row {
     fn new(key: &ThreadKey, of: &Thread) -> Self {
         let TableRow { name, cells, .. } = row(key, of);
@@ -138,7 +148,7 @@ impl Viewer for ThreadsView {
         canvas(look, chart, buffer);
         let scale = format!("events in a column: 1–{}", self.most.max(1));
         put(buffer, chart, chart.x, chart.y, &scale, look.canvas());
-        self.table.draw(&COLUMNS, Pane { area: left, ..pane }, buffer);
+        self.table.draw(fitting(left.width), Pane { area: left, ..pane }, buffer);
         for (at, y) in self.table.visible().zip(area.y + 1..area.bottom()) {
             let Some(row) = self.rows.get(at) else { continue };
             for (count, x) in row.columns.iter().zip(chart.left()..chart.right()) {
@@ -221,5 +231,19 @@ impl Viewer for ThreadsView {
 
     fn progress(&self) -> f64 {
         self.found.progress()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_column_is_cut() {
+        let titles = |width| fitting(width).iter().map(|of| of.0).collect::<Vec<_>>();
+        assert_eq!(titles(49).last(), Some(&"MAX GAP"));
+        assert_eq!(titles(48).last(), Some(&"EVENTS"));
+        assert_eq!(titles(14), ["COMMAND"]);
+        assert_eq!(titles(3), ["COMMAND"]);
     }
 }
