@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use lttv_benches::Options;
 use lttv_context::Traceset;
+use lttv_examples::time::event_span;
 use lttv_state::history::{History, Interval, Timestamp};
 use lttv_state::kernel_history::{Target, record};
 
@@ -75,11 +76,12 @@ fn queries_show_the_built_history() {
     let state: Vec<_> = state.iter().map(|interval| printed(&expected, interval)).collect();
     let middle = Timestamp::from_ns(middle).to_string();
     assert_eq!(words(&history(&["at", file, &middle])), state);
-    // Queries also accept a trace, and times from the start.
+    // Queries also accept a trace, and times from the first event.
     assert_eq!(words(&history(&["at", trace, &middle])), state);
-    let after_start = expected.start().as_ns().midpoint(expected.end().as_ns());
-    let after_start = format!("+{}ns", after_start - expected.start().as_ns());
-    assert_eq!(words(&history(&["at", file, &after_start])), state);
+    let first = event_span(&ltt_read::open_all(trace).expect("a trace")).expect("events").start;
+    let since = expected.start().as_ns().midpoint(expected.end().as_ns()) - first.as_ns();
+    assert_eq!(words(&history(&["at", file, &format!("+{since}ns")])), state);
+    assert_eq!(expected.start().as_ns(), first.as_ns() - 1);
     // The other formats have the same values.
     let json = history(&["at", file, &middle, "--format=json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");

@@ -17,7 +17,7 @@ const STEP: u64 = 1 << 16;
 
 /// The version of the attributes: increased whenever the same states lead to other
 /// attributes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The destination of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The context extension that writes kernel states to a history.
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Timestamp, TraceIndex};
+use ltt_read::{Merge, Timestamp, TraceIndex};
 use lttv_context::{Codec, Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
@@ -72,10 +72,15 @@ impl KernelHistory {
         KernelHistory { kernel, storing: Some(storing), last }
     }
 
-    /// Returns the start of the history of a context's traces: 1 ns before the first of
-    /// them, so that the state before the first event has a time, too.
+    /// Returns the start of the history of a context's traces: 1 ns before the first event, so
+    /// that the state before it has a time, too. Reads the first event.
     pub fn start_of(contexts: &Contexts) -> Timestamp {
-        contexts.time_span().map_or(Timestamp::default(), |span| span.start.saturating_sub(1))
+        let mut merge = Merge::new(contexts.traceset().traces());
+        let mut times = std::iter::from_fn(|| merge.next().map(|event| event.timestamp()));
+        // Events without a time have no place in a history.
+        let first = times.find_map(|time| time);
+        let first = first.or_else(|| contexts.time_span().map(|span| span.start));
+        first.map_or(Timestamp::default(), |first| first.saturating_sub(1))
     }
 
     /// Returns the builder of the history; `None` once the history is finished.

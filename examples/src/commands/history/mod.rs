@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_state::history::History;
+use lttv_state::tree::Quark;
 
 use super::common::{InputArgs, OutputArgs};
 use crate::inputs;
@@ -21,8 +22,8 @@ use crate::time::{TimeArg, TimeArgError};
 /// Examples of use, for the help.
 pub const EXAMPLES: &str = "\
 FILE is a file that `build` wrote, or the directory of a trace, which is read first. A pattern
-is a path in which * matches one name and ** any number of names. Times from the first event
-count from the start of FILE; the end of a range is not included.
+is a path in which * matches one name and ** any number of names. `+` means after the first event
+also in FILE; the end of a range is not included.
 
 Examples:
   lttv history build TRACE kernel.history
@@ -201,8 +202,15 @@ fn zone(args: &HistoryArgs) -> TimeZone {
 
 /// Returns the point in time that an argument means in a history.
 fn resolve(history: &History, time: &TimeArg, zone: &TimeZone) -> Result<Timestamp, Usage> {
-    let (start, end) = (history.start(), history.end());
+    let (start, end) = (origin(history), history.end());
     time.resolve(zone, || Some(ltt_read::TimeSpan { start, end })).map_err(Usage::new)
+}
+
+/// Returns the time that `+20ms` counts from: the first event of a trace. A history of the kernel
+/// starts 1 ns before it, another one has no events.
+fn origin(history: &History) -> Timestamp {
+    let is_kernel = history.tree().matching(Quark::ROOT, "*/CPUs").is_ok_and(|all| !all.is_empty());
+    history.start().saturating_add(u64::from(is_kernel))
 }
 
 /// Returns a time range, and checks its order.
