@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use lttv_examples::commands::common::{InputArgs, OutputArgs};
+use lttv_examples::commands::dump::help;
 use lttv_examples::commands::dump::{ClockArgs, Form, Job, StyleArgs};
 use lttv_examples::text_dump::clock_text::ClockStyle;
 use lttv_examples::text_dump::palette::Color;
@@ -13,7 +14,7 @@ use lttv_examples::time::{TimeArg, TimeRange};
 /// Each TRACE is a directory; all traces in it are read, at any depth. Without TRACE, prints
 /// the bundled kernel trace.
 #[derive(Debug, clap::Parser)]
-#[command(name = "text_dump", version, after_long_help = AFTER_HELP)]
+#[command(name = "text_dump", version, after_long_help = format!("{AFTER_HELP}{}", help::COMMON))]
 pub(crate) struct Cli {
     /// Directories that contain traces
     #[arg(value_name = "TRACE")]
@@ -84,36 +85,7 @@ Times:
 A Z after a date or a time of day means UTC. Units are ns, us, ms, s, min and h.
 Events without a time are omitted if a begin or an end is given.
 
-With --process, lines of kernel traces contain the process that runs on the CPU after the event:
-pid, thread group, name, brand, parent, function and mode; what is unknown is ? or empty. Lines of
-LTTng 0.x traces always contain it, in the form of LTTV: what is unknown is 0.
-
-Filters select events by name, and compare words and fields with values, such as
-  sched_switch && next_tid != 0
-  syscall_* && !(ret >= 0) && cpu in (0, 1)
-  tid == 212 || comm =~ \"kworker*\"
-  event.time >= 03:02:07.5 && exists(event.context.vpid)
-with ==, !=, <, <=, >, >=, =~ (a pattern), in; combined by &&, ||, ^, ! and parentheses. The words
-tid, pid (thread group), comm, cpu and name are those of the event: its context if recorded, or else
-the process that runs, in kernel traces. Fields are named alone, or by event.fields.EVENT.FIELD,
-event.fields.*.FIELD, event.context.FIELD, packet.context.FIELD. Other names are event.category,
-event.time, event.loglevel, channel.name, tracefile.name, trace.name, trace.env.NAME; and for kernel
-traces state.tid, state.pid, state.process_name, state.execution_mode and others.
-
-JSON objects contain `timestamp` (nanoseconds, null without a clock), `cycles`, `trace`,
-`tracefile`, `cpu`, `name`, `id`, and `packet_context`, `common_context`, `specific_context` and
-`fields` if the event has them. Integers have all their digits, also beyond 2^53. Enumerations are
-{\"value\":4,\"labels\":[\"RANGE\"]}, bit maps {\"value\":5,\"flags\":[\"a\"]}, variants
-{\"option\":\"name\",\"value\":…}; blobs are strings of hexadecimal digits, absent options null;
-NaN and infinities are the strings \"nan\", \"inf\" and \"-inf\".
-
-Control characters in names and texts, controls of bidirectional text, and bytes that are not
-UTF-8 are printed as escapes: \\n, \\x1b, \\u{202e}; in JSON, as \\u202e. Only --format=babeltrace
-writes them unchanged to files and pipes, as babeltrace2 does; to a terminal it escapes them.
-
-Exit status: 0 if everything was read and written; 1 if something could not be read or written, or a
-stream ended with an error (everything before it and all other streams are printed); 2 for a wrong
-command line: options, times, filters, or an output that would replace a file of a trace.";
+";
 
 impl Cli {
     /// Returns the job of the command line.

@@ -95,8 +95,8 @@ impl Statistics {
     /// [`seek_time_with_state`](TracesetContext::seek_time_with_state), or at the start of the
     /// traceset for a window without a start.
     ///
-    /// What is open at the start counts from there, what is open at the end counts up to the end:
-    /// see [windows](super#windows). Times are measured between the bounds of the window. An
+    /// Frames, waits and requests count from the start of the window, and up to its end, if they
+    /// are open there: see [windows](super#windows). Times are measured between the bounds of the window. An
     /// event at a bound counts if the bound is included: `a..b` and `b..c` add up to `a..c`, while
     /// `a..=b` contains the events at `b`. The window of each trace is limited to the time from
     /// its first to its last event.

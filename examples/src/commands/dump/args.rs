@@ -12,7 +12,7 @@ use crate::text_dump::rows::{Column, RowOptions};
 ///
 /// Each TRACE is a directory; all traces in it are read, at any depth.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = super::help::LONG)]
+#[command(after_help = EXAMPLES, after_long_help = super::help::long())]
 #[command(mut_arg("threads", |arg| arg.hide(true)))]
 #[command(mut_arg("clock_seconds", |arg| arg.help("Print times in seconds since the epoch")))]
 #[command(mut_arg("process", |arg| arg.help("Print the process that runs, for all kernel traces")))]

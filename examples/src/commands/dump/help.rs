@@ -1,7 +1,11 @@
-//! The long help of `lttv dump`.
+//! The long help of `lttv dump`, and the part that `text_dump` has, too.
 
-/// The text after the options.
-pub(super) const LONG: &str = "\
+/// Returns the text after the options.
+pub(super) fn long() -> String {
+    format!("{FIRST}{COMMON}")
+}
+
+const FIRST: &str = "\
 Examples:
   lttv dump TRACE --timerange +1..+1.02 -e sched_switch
   lttv dump TRACE --format csv --columns time,tid,comm,name,ret -o events.csv
@@ -31,6 +35,10 @@ Columns:
 Other names are those of fields of the payload or of contexts, also a.b and a[0].
 An empty cell means that the event does not have it.
 
+";
+
+/// The help on lines with processes, filters, JSON, escapes and the exit status.
+pub const COMMON: &str = "\
 With --process, lines of kernel traces contain the process that runs on the CPU after the event:
 tid, thread group, name, brand, parent, function and mode; what is unknown is ? or empty. Lines of
 LTTng 0.x traces always contain it, in the form of LTTV: what is unknown is 0.

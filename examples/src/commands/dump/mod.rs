@@ -1,7 +1,7 @@
 //! The events of traces, printed in time order.
 
 mod args;
-mod help;
+pub mod help;
 mod job;
 mod options;
 mod print;
