@@ -38,8 +38,11 @@ pub struct Analysis {
     /// The window.
     pub window: Window,
     /// The part of the window from the first to the last event of each trace; `None` for a trace
-    /// without events in the window or without the needed ones.
-    spans: Vec<Option<TimeSpan>>,
+    /// without events in the window or without the needed ones. Computed when it is needed, since
+    /// the last events have to be read.
+    spans: OnceCell<Vec<Option<TimeSpan>>>,
+    /// `true` for each trace with the needed events.
+    serves: Vec<bool>,
     warnings: Warnings,
     progress: Progress,
     cancel: Arc<AtomicBool>,
@@ -65,11 +68,6 @@ impl Analysis {
             None => vec![true; traceset.traces().len()],
         };
         let window = input.window(traceset.traces())?;
-        let span = |(trace, serves): (&Arc<Trace>, bool)| {
-            let span = serves.then(|| event_span(std::slice::from_ref(trace))).flatten();
-            span.and_then(|span| window.part_of(span))
-        };
-        let spans = traceset.traces().iter().zip(serves).map(span).collect();
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(kernel_state(traceset.traces()));
         let cancel = cancel::on_interrupt()?;
@@ -80,7 +78,8 @@ impl Analysis {
             context,
             kernel,
             window,
-            spans,
+            spans: OnceCell::new(),
+            serves,
             warnings,
             progress,
             cancel,
@@ -96,12 +95,25 @@ impl Analysis {
     /// Returns the part of the window in which a trace has events; `None` if there is none, or if
     /// the trace lacks the needed events.
     pub fn span(&self, trace: TraceIndex) -> Option<TimeSpan> {
-        *self.spans.get(trace.0)?
+        *self.all_spans().get(trace.0)?
+    }
+
+    fn all_spans(&self) -> &[Option<TimeSpan>] {
+        self.spans.get_or_init(|| {
+            let span = |(trace, serves): (&Arc<Trace>, &bool)| {
+                let span = serves.then(|| event_span(std::slice::from_ref(trace))).flatten();
+                span.and_then(|span| self.window.part_of(span))
+            };
+            self.traceset.traces().iter().zip(&self.serves).map(span).collect()
+        })
     }
 
     /// Iterates over the traces with events in the window.
     pub fn spans(&self) -> impl Iterator<Item = (TraceIndex, TimeSpan)> {
-        (0..).map(TraceIndex).zip(&self.spans).filter_map(|(trace, span)| Some((trace, (*span)?)))
+        (0..)
+            .map(TraceIndex)
+            .zip(self.all_spans())
+            .filter_map(|(trace, span)| Some((trace, (*span)?)))
     }
 
     /// Returns the kernel state of the current position.
@@ -129,6 +141,18 @@ impl Analysis {
         })
     }
 
+    /// Narrows the window to a part of it, and seeks its start, with the state there.
+    ///
+    /// # Errors
+    ///
+    /// After an interrupt by the user.
+    pub fn narrow(&mut self, part: TimeSpan) -> Result<(), Interrupted> {
+        self.window = Window { begin: Some(part.start), end: Some(part.end) };
+        self.spans = OnceCell::new();
+        self.losses = OnceCell::new();
+        self.replay(part.start)
+    }
+
     /// Reads up to the start of a time, and calls the hooks.
     ///
     /// # Errors
@@ -151,12 +175,8 @@ impl Analysis {
         });
         if read.is_err() {
             let last = last_event(self.state());
-            for span in &mut self.spans {
-                *span = span.filter(|span| span.start <= last);
-                if let Some(span) = span {
-                    span.end = span.end.min(last);
-                }
-            }
+            self.window.end = Some(self.window.end.map_or(last, |end| end.min(last)));
+            self.spans = OnceCell::new();
         }
         read
     }

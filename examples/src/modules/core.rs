@@ -9,16 +9,13 @@ use lttv_context::framework::{
     Batch, Failure, Module, ModuleInfo, OptionError, OptionSpec, Options,
 };
 
-use super::Host;
+use super::{Host, Results};
 use crate::bundled::bundled_trace;
 use crate::opening::open;
 use crate::report::Usage;
 use crate::settings;
 use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::time::{TimeArg, Times};
-
-/// The modules that analyse nothing.
-const PRINTS: [&str; 5] = ["core", "print", "textFilter", "batchAnalysis", "textDump"];
 
 /// The module `core`, which opens the traces.
 #[derive(Debug)]
@@ -76,7 +73,8 @@ impl Module<Host> for Core {
         let window = times.window(begin.as_ref(), end.as_ref()).map_err(Usage::new)?;
         if let Err(outside) = times.inside(window) {
             // Events are printed until there are none; an analysis of nothing would mislead.
-            let prints_only = |name: &String| PRINTS.contains(&&**name);
+            let prints_only =
+                |name: &String| matches!(Results::of(name), Results::None | Results::PrintedEvents);
             match host.data.loaded.iter().all(prints_only) {
                 true => host.data.report.warning(outside),
                 false => return Err(Usage::new(outside).into()),

@@ -36,6 +36,32 @@ pub use work::Work;
 /// The session that modules share.
 pub type Host = Session<'static, Work>;
 
+/// The events that the results of a module follow from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Results {
+    /// The module has no results of its own.
+    None,
+    /// Events that a filter chooses, each printed alone.
+    PrintedEvents,
+    /// Events that a filter chooses, counted.
+    CountedEvents,
+    /// All events, whatever a filter chooses.
+    AllEvents,
+}
+
+impl Results {
+    /// Returns the events that the results of the module with a name follow from.
+    fn of(module: &str) -> Self {
+        match module {
+            "core" | "print" | "textFilter" | "batchAnalysis" => Results::None,
+            "textDump" => Results::PrintedEvents,
+            "eventCounts" | "rates" => Results::CountedEvents,
+            // A module from elsewhere is an analysis, until it is listed here.
+            _ => Results::AllEvents,
+        }
+    }
+}
+
 /// Returns all modules of the program `lttv`.
 ///
 /// # Errors

@@ -7,16 +7,9 @@ use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_state::filter::KernelFilters;
 
-use super::Host;
+use super::{Host, Results};
 use crate::report::Usage;
 use crate::settings;
-
-/// The modules whose results are those of chosen events.
-const CHOOSES: [&str; 3] = ["textDump", "eventCounts", "rates"];
-
-/// The modules whose results follow from all events.
-const FOLLOWS_ALL: [&str; 6] =
-    ["statistics", "interrupts", "diskPerformance", "depAnalysis", "memoryMaps", "precompute"];
 
 /// The module `textFilter`.
 #[derive(Debug)]
@@ -60,8 +53,10 @@ impl Module<Host> for TextFilter {
             return Ok(());
         }
         // A result that seems to be of some events only would mislead.
-        if let Some(name) = host.data.loaded.iter().find(|name| FOLLOWS_ALL.contains(&&***name))
-            && !host.data.loaded.iter().any(|name| CHOOSES.contains(&&**name))
+        let loaded = &host.data.loaded;
+        let chooses = |results| matches!(results, Results::PrintedEvents | Results::CountedEvents);
+        if let Some(name) = loaded.iter().find(|name| Results::of(name) == Results::AllEvents)
+            && !loaded.iter().any(|name| chooses(Results::of(name)))
         {
             let reason = format_args!("a filter has no use here: {name} follows all events");
             return Err(Usage::new(reason).into());

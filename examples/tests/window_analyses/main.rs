@@ -1,8 +1,9 @@
-//! Compares `lttv wait`, `lttv irq` and `lttv disk`, for windows of the bundled trace, with plain
+//! Compares `lttv wait`, `lttv irq`, `lttv disk` and `lttv stats --longest`, for windows of the bundled trace, with plain
 //! models that read the lines of `lttv dump`, and with the modules of `lttv run`.
 
 mod disks;
 mod interrupts;
+mod longest;
 mod waits;
 
 use std::error::Error;
@@ -15,6 +16,7 @@ use lttv_examples::commands::disk::{self, DiskArgs};
 use lttv_examples::commands::dump::{self, DumpArgs};
 use lttv_examples::commands::irq::{self, IrqArgs};
 use lttv_examples::commands::run::{self, RunArgs};
+use lttv_examples::commands::stats::{self, StatsArgs};
 use lttv_examples::commands::wait::{self, WaitArgs};
 use lttv_examples::report::{Report, Usage};
 use serde_json::Value;
@@ -64,6 +66,8 @@ struct EventLine {
     name: String,
     time: i64,
     cpu: u32,
+    /// The thread that caused the event, from its context.
+    tid: i64,
     fields: String,
 }
 
@@ -81,12 +85,14 @@ fn lines() -> &'static [EventLine] {
         let parse = |line: &str| {
             let (name, rest) = line.split_once(": ").unwrap();
             let (time, rest) = rest.split_once(" (").unwrap();
-            let (place, _) = rest.split_once(')').unwrap();
+            let (place, context) = rest.split_once("), tid = ").unwrap();
+            let (tid, _) = context.split_once(',').unwrap();
             let (_, fields) = rest.split_once(" { ").unwrap_or(("", ""));
             EventLine {
                 name: name.split_once('.').unwrap().1.to_owned(),
                 time: time.replace('.', "").parse().unwrap(),
                 cpu: place.rsplit_once('_').unwrap().1.parse().unwrap(),
+                tid: tid.parse().unwrap(),
                 fields: fields.to_owned(),
             }
         };

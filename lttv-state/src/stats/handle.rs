@@ -131,6 +131,9 @@ impl Statistics {
         window: impl RangeBounds<Timestamp>,
     ) -> StatisticsHandle {
         let window = Window::of(&window);
+        if window.is_everything() {
+            return Self::attach(context, kernel);
+        }
         let handle = Self::attach_each(context, kernel, |_| Start::Window(window));
         if let Some(until) = window.until {
             // The state before the first event after the window is that at its end.

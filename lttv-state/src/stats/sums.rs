@@ -184,8 +184,19 @@ impl TraceStatistics {
 
     /// Returns the sums of each process that was ever on a CPU, ordered by serial number.
     pub fn processes(&self) -> Vec<ProcessSum> {
+        self.processes_of(|_| true)
+    }
+
+    /// Returns the sums of each process that was ever on one CPU, for its time there, ordered by
+    /// serial number.
+    pub fn processes_on(&self, cpu: u32) -> Vec<ProcessSum> {
+        self.processes_of(|key| key.cpu == cpu)
+    }
+
+    fn processes_of(&self, of: impl Fn(&LeafKey) -> bool) -> Vec<ProcessSum> {
         let mut sums: BTreeMap<Serial, ProcessSum> = BTreeMap::new();
-        for (key, counts) in self.leaves().filter(|(key, _)| key.process != Serial::NONE) {
+        let leaves = self.leaves().filter(|(key, _)| key.process != Serial::NONE && of(key));
+        for (key, counts) in leaves {
             let sum = sums.entry(key.process).or_insert(ProcessSum {
                 process: key.process,
                 cpu_time: 0,

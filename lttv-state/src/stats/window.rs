@@ -37,6 +37,11 @@ impl Window {
         };
         Window { start, end, until }
     }
+
+    /// Returns `true` if the window has no limits.
+    pub(super) fn is_everything(&self) -> bool {
+        self.start == i64::MIN && self.until.is_none()
+    }
 }
 
 /// The collector of a trace's statistics in a window. It contains a collector without a window,

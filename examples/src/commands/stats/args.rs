@@ -21,6 +21,11 @@ pub struct StatsArgs {
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
 
+    /// Use the time of the longest system call of this name in the window, such as `openat`, and
+    /// show the call and the threads on its CPUs meanwhile
+    #[arg(long, value_name = "CALL")]
+    pub longest: Option<String>,
+
     /// Print the tree of all counts after the tables: by process, CPU, function, mode and submode
     #[arg(long)]
     pub tree: bool,
@@ -28,9 +33,14 @@ pub struct StatsArgs {
 
 const HELP: &str = "\
 Tables: traces, cpus, processes (one row for each TID), groups (by PID, the thread group), commands
-(by name), devices, events, contradictions (events that do not fit the state, such as an exit
-without an entry), losses. In text, groups, commands and losses are printed only if --table names
-them. Threads are ordered by their CPU time; idle threads come last.
+(by name), cpu_processes (one row for each CPU and TID), devices, events, contradictions (events that
+do not fit the state, such as an exit without an entry), losses; with --longest also call. In text,
+--longest prints call, cpus and cpu_processes; otherwise cpu_processes, groups, commands and losses
+are printed only if --table names them.
+Threads are ordered by their CPU time; idle threads come last.
+
+A call counts from its entry or the start of the window up to its exit or the end of the window. With
+--longest, cpu_processes has the CPUs that executed its thread.
 
 BUSY %: a thread other than the idle one is on the CPU. An interrupt counts for the thread that it
 interrupts, so interrupts during idle are idle time. The other columns of the CPUs divide the time
@@ -45,4 +55,5 @@ Examples:
   lttv stats TRACE --timerange 14:03:05..14:03:06 --top 10    one second, the ten busiest threads
   lttv stats TRACE --begin +1s --end +1.5s                    half a second of the recording
   lttv stats TRACE --table commands --format csv              CPU time by command, for a spreadsheet
+  lttv stats TRACE --longest openat                           its longest call, its CPUs meanwhile
   lttv stats TRACE --table events -e 'state.cpu == 2'         events of one CPU";

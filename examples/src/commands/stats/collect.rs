@@ -6,6 +6,7 @@ use ltt_read::schema::EventTypeId;
 use lttv_state::filter::KernelFilters;
 use lttv_state::stats::{Statistics, TraceStatistics};
 
+use super::longest::Call;
 use crate::commands::analysis::Analysis;
 use crate::report::Interrupted;
 
@@ -13,6 +14,8 @@ use crate::report::Interrupted;
 #[derive(Debug)]
 pub(super) struct Collected {
     pub(super) statistics: Statistics,
+    /// The longest system call, whose time is the window, if one was requested.
+    pub(super) longest: Option<Call>,
     /// The events of each trace by name: those that pass the filters.
     pub(super) events: Vec<BTreeMap<String, u64>>,
     pub(super) is_filtered: bool,
@@ -26,6 +29,7 @@ pub(super) struct Collected {
 pub(super) fn collect(
     analysis: &mut Analysis,
     filters: Option<KernelFilters>,
+    longest: Option<Call>,
 ) -> (Collected, Result<(), Interrupted>) {
     let (kernel, window) = (analysis.kernel, analysis.window);
     let context = &mut analysis.context;
@@ -70,5 +74,5 @@ pub(super) fn collect(
     let anomalies = anomalies.collect();
     let names = analysis.traceset.traces().iter().map(|trace| trace.path().display().to_string());
     let names = names.collect();
-    (Collected { statistics: taken, events, is_filtered, names, anomalies }, read)
+    (Collected { statistics: taken, longest, events, is_filtered, names, anomalies }, read)
 }

@@ -50,7 +50,7 @@ pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> V
             }));
         }
         let (calls, requests_of) = (syscalls_of(trace), by_process(trace));
-        processes.extend(busiest(trace, top).iter().filter_map(|sum| {
+        processes.extend(busiest(trace, trace.processes(), top).iter().filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
             process["devices"] = requests_of
                 .get(&sum.process)

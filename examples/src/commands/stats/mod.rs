@@ -3,6 +3,7 @@
 mod args;
 mod collect;
 mod json;
+mod longest;
 mod rows;
 mod tables;
 
@@ -24,6 +25,15 @@ use crate::table::Format;
 /// The tables in text, unless others are selected.
 const USUAL: [&str; 6] = ["traces", "cpus", "processes", "devices", "events", "contradictions"];
 
+/// The tables in text of the time of a system call, unless others are selected.
+const USUAL_OF_CALL: [&str; 3] = [CALL, "cpus", BY_CPU];
+
+/// The table of the system call whose time is the window.
+const CALL: &str = "call";
+
+/// The table of threads by CPU, which is filled only if it is written.
+const BY_CPU: &str = "cpu_processes";
+
 /// The tables that a trace has even if it is not a kernel trace.
 const OF_ANY_TRACE: [&str; 3] = ["traces", "events", Losses::TABLE];
 
@@ -39,12 +49,21 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     // A wrong expression is reported before anything is read.
     input.expression()?;
     let selected = &args.common.format.tables;
-    let follows_kernel =
-        selected.is_empty() || selected.iter().any(|table| !OF_ANY_TRACE.contains(&&**table));
+    let follows_kernel = args.longest.is_some()
+        || selected.is_empty()
+        || selected.iter().any(|table| !OF_ANY_TRACE.contains(&&**table));
     let needs = follows_kernel.then_some(&kernel_trace::STATS);
     let mut analysis = Analysis::open(input, report, needs)?;
     let filters = input.filters(report, analysis.traceset.traces())?;
-    let (found, read) = collect::collect(&mut analysis, filters);
+    let longest = match &args.longest {
+        Some(name) => {
+            let call = longest::find(&mut analysis, name)?;
+            analysis.narrow(call.span)?;
+            Some(call)
+        }
+        None => None,
+    };
+    let (found, read) = collect::collect(&mut analysis, filters, longest);
     write(args, &found, &analysis)?;
     analysis.finish(report);
     Ok(read?)
@@ -56,12 +75,21 @@ fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(),
     if common.format.format == Format::Json && !selects {
         let mut out = common.output.open(traces)?.escaping(Escapes::Json);
         let losses = analysis.losses().table(traces);
-        out.json(&json::report(found, &losses, args.top))?;
+        let mut report = json::report(found, &losses, args.top);
+        if found.longest.is_some() {
+            let tables = tables::tables(found, args.top, Format::Json, true);
+            for table in tables.iter().filter(|table| [CALL, BY_CPU].contains(&table.key())) {
+                report[table.key()] = table.to_json();
+            }
+        }
+        out.json(&report)?;
         return Ok(out.finish()?);
     }
-    let mut tables = tables::tables(found, args.top, common.format.format);
+    let by_cpu = found.longest.is_some() || common.format.tables.iter().any(|of| of == BY_CPU);
+    let mut tables = tables::tables(found, args.top, common.format.format, by_cpu);
     if common.format.format == Format::Text && !selects {
-        tables.retain(|table| USUAL.contains(&table.key()));
+        let usual: &[&str] = if found.longest.is_some() { &USUAL_OF_CALL } else { &USUAL };
+        tables.retain(|table| usual.contains(&table.key()));
     }
     if !args.tree {
         return analysis.write(common, tables);

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 
 use lttv_state::stats::{ProcessFacts, ProcessSum, TraceStatistics};
 
-/// Returns the threads with an id, by decreasing CPU time. Idle threads come last.
-pub(super) fn busiest(trace: &TraceStatistics, top: Option<usize>) -> Vec<ProcessSum> {
-    let mut sums = trace.processes();
+/// Returns the sums of threads with an id, by decreasing CPU time. Idle threads come last.
+pub(super) fn busiest(
+    trace: &TraceStatistics,
+    mut sums: Vec<ProcessSum>,
+    top: Option<usize>,
+) -> Vec<ProcessSum> {
     let facts = trace.process_facts();
     let tid = |sum: &ProcessSum| facts.get(sum.process.index()).and_then(|of| of.tid);
     sums.retain(|sum| tid(sum).is_some());
@@ -42,7 +45,7 @@ pub(super) fn groups<K: Ord>(
 ) -> Vec<Group> {
     let mut groups: BTreeMap<K, Group> = BTreeMap::new();
     // The first one is the busiest: its command names the group.
-    for sum in busiest(trace, None) {
+    for sum in busiest(trace, trace.processes(), None) {
         let facts = &trace.process_facts()[sum.process.index()];
         let Some(key) = key(facts).filter(|_| facts.tid != Some(0)) else { continue };
         let group = groups.entry(key).or_insert_with(|| Group {

@@ -5,11 +5,19 @@ use std::cmp::Reverse;
 use lttv_state::stats::TraceStatistics;
 
 use super::collect::Collected;
+use super::longest::Call;
 use super::rows::{Group, busiest, groups};
+use super::{BY_CPU, CALL};
 use crate::table::{Cell, Format, Kind, Table};
 
-/// Returns all tables. In text, the index of the trace is printed only if there are several.
-pub(super) fn tables(found: &Collected, top: Option<usize>, format: Format) -> Vec<Table> {
+/// Returns all tables; without rows that of threads by CPU unless `by_cpu` is true. In text, the
+/// index of the trace is printed only if there are several.
+pub(super) fn tables(
+    found: &Collected,
+    top: Option<usize>,
+    format: Format,
+    by_cpu: bool,
+) -> Vec<Table> {
     let with_trace = format != Format::Text || found.statistics.traces().len() > 1;
     let new = |key, title: &str| Rows::new(key, title, with_trace);
     let mut cpus = new("cpus", "CPUs")
@@ -35,6 +43,13 @@ pub(super) fn tables(found: &Collected, top: Option<usize>, format: Format) -> V
         .column("migrations", "MIGRATIONS", Kind::Integer)
         .column("events", "EVENTS", Kind::Integer)
         .bytes();
+    let mut cpu_processes = new(BY_CPU, "Threads by CPU")
+        .column("cpu", "CPU", Kind::Integer)
+        .column("tid", "TID", Kind::Integer)
+        .column("pid", "PID", Kind::Integer)
+        .column("command", "COMMAND", Kind::Text)
+        .cpu_times()
+        .column("events", "EVENTS", Kind::Integer);
     let group = |table: Rows| {
         let table = table.column("threads", "THREADS", Kind::Integer).times();
         table.column("events", "EVENTS", Kind::Integer).bytes()
@@ -78,6 +93,9 @@ pub(super) fn tables(found: &Collected, top: Option<usize>, format: Format) -> V
         traces.row(index, vec![name.into(), start.into(), end.into(), time]);
         cpu_rows(&mut cpus, index, trace);
         process_rows(&mut processes, index, trace, top);
+        if by_cpu {
+            by_cpu_rows(&mut cpu_processes, index, trace, top, found.longest.as_ref());
+        }
         for group in groups(trace, top, |facts| facts.pid.or(facts.tid)) {
             let keys = vec![group.pid.into(), group.command.as_str().into()];
             by_pid.row(index, group_row(keys, trace, &group));
@@ -92,8 +110,10 @@ pub(super) fn tables(found: &Collected, top: Option<usize>, format: Format) -> V
             events.row(index, vec![name.as_str().into(), (*count).into()]);
         }
     }
-    let all = [traces, cpus, processes, by_pid, commands, devices, events, contradictions];
-    all.map(|rows| rows.table).into()
+    let tables =
+        [traces, cpus, cpu_processes, processes, by_pid, commands, devices, events, contradictions];
+    let longest = found.longest.as_ref().map(|call| call_table(call, found, with_trace));
+    longest.into_iter().chain(tables).map(|rows| rows.table).collect()
 }
 
 /// A table whose first column may be the index of the trace.
@@ -125,18 +145,19 @@ impl Rows {
         )
     }
 
+    /// Adds the columns of CPU time.
+    fn cpu_times(self) -> Self {
+        self.percents(&[("cpu_percent", "CPU %")])
+            .column("cpu_ns", "CPU us", Kind::Duration)
+            .column("user_ns", "USER us", Kind::Duration)
+            .column("system_ns", "SYSTEM us", Kind::Duration)
+            .column("interrupt_ns", "INTERRUPT us", Kind::Duration)
+    }
+
     /// Adds the columns of CPU time and waits.
     fn times(self) -> Self {
-        let columns = [
-            ("cpu_ns", "CPU us"),
-            ("user_ns", "USER us"),
-            ("system_ns", "SYSTEM us"),
-            ("interrupt_ns", "INTERRUPT us"),
-            ("blocked_ns", "BLOCKED us"),
-            ("ready_ns", "READY us"),
-        ];
-        let rows = self.percents(&[("cpu_percent", "CPU %")]);
-        columns.into_iter().fold(rows, |rows, (key, title)| rows.column(key, title, Kind::Duration))
+        let rows = self.cpu_times().column("blocked_ns", "BLOCKED us", Kind::Duration);
+        rows.column("ready_ns", "READY us", Kind::Duration)
     }
 
     fn row(&mut self, trace: usize, mut cells: Vec<Cell>) {
@@ -172,7 +193,7 @@ fn cpu_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics) {
 }
 
 fn process_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics, top: Option<usize>) {
-    for sum in busiest(trace, top) {
+    for sum in busiest(trace, trace.processes(), top) {
         let facts = &trace.process_facts()[sum.process.index()];
         rows.row(
             index,
@@ -195,6 +216,73 @@ fn process_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics, top: Opt
             ],
         );
     }
+}
+
+/// Adds the threads on each CPU, the busiest ones first. With a system call, these are the CPUs that
+/// executed its thread.
+fn by_cpu_rows(
+    rows: &mut Rows,
+    index: usize,
+    trace: &TraceStatistics,
+    top: Option<usize>,
+    call: Option<&Call>,
+) {
+    let cpus: Vec<u32> = match call {
+        Some(call) if call.trace.0 == index => call.cpus(trace).into_iter().collect(),
+        Some(_) => Vec::new(),
+        None => trace.cpus().iter().map(|cpu| cpu.number).collect(),
+    };
+    for cpu in cpus {
+        let mut sums = trace.processes_on(cpu);
+        sums.retain(|sum| sum.cpu_time > 0 || sum.events > 0);
+        for sum in busiest(trace, sums, top) {
+            let facts = &trace.process_facts()[sum.process.index()];
+            rows.row(
+                index,
+                vec![
+                    cpu.into(),
+                    facts.tid.into(),
+                    facts.pid.into(),
+                    (&*facts.name).into(),
+                    Cell::percent(sum.cpu_time, trace.time()),
+                    Cell::Duration(sum.cpu_time),
+                    Cell::Duration(sum.user_time),
+                    Cell::Duration(sum.system_time),
+                    Cell::Duration(sum.interrupt_time),
+                    sum.events.into(),
+                ],
+            );
+        }
+    }
+}
+
+/// Returns the table of the system call whose time is the window.
+fn call_table(call: &Call, found: &Collected, with_trace: bool) -> Rows {
+    let mut rows = Rows::new(CALL, &format!("Longest {}", call.name), with_trace)
+        .column("tid", "TID", Kind::Integer)
+        .column("pid", "PID", Kind::Integer)
+        .column("command", "COMMAND", Kind::Text)
+        .column("call", "CALL", Kind::Text)
+        .column("begin_ns", "FROM", Kind::Time)
+        .column("end_ns", "TO", Kind::Time)
+        .column("duration_ns", "DURATION us", Kind::Duration)
+        .column("cpus", "CPUS", Kind::Text)
+        .column("returned", "RETURNED", Kind::Text);
+    let cpus = found.statistics.traces().get(call.trace.0).map(|trace| call.cpus(trace));
+    let cpus: Vec<_> = cpus.unwrap_or_default().iter().map(u32::to_string).collect();
+    let cells = vec![
+        call.tid.into(),
+        call.pid.into(),
+        call.command.as_str().into(),
+        call.name.as_str().into(),
+        call.span.start.into(),
+        call.span.end.into(),
+        Cell::Duration(call.time()),
+        cpus.join(" ").into(),
+        if call.returned { "yes" } else { "no" }.into(),
+    ];
+    rows.row(call.trace.0, cells);
+    rows
 }
 
 /// Returns the row of a group after its first cells.
