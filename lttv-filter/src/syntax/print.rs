@@ -38,7 +38,8 @@ impl Display for Expr {
                 f.write_str(")")
             }
             ExprKind::Exists(selector) => write!(f, "exists({selector})"),
-            ExprKind::Is(selector) => selector.fmt(f),
+            // Without quotes, `a.*` alone would be a pattern of names of events.
+            ExprKind::Is(selector) => write_selector(f, selector, has_wildcard(selector)),
         }
     }
 }
@@ -70,27 +71,38 @@ fn joined(f: &mut Formatter<'_>, terms: &[Expr], sign: &str, own: u8) -> fmt::Re
 
 impl Display for Selector {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.root.word())?;
-        for (i, step) in self.steps.iter().enumerate() {
-            match &step.kind {
-                StepKind::Name(name) => {
-                    let first = self.root == Root::Unqualified && i == 0;
-                    if !first {
-                        f.write_str(".")?;
-                    }
-                    let reserved = first && (is_keyword(name) || Root::of(name).is_some());
-                    if is_word(name) && !reserved {
-                        f.write_str(name)?;
-                    } else {
-                        quoted::write(f, name, '`')?;
-                    }
-                }
-                StepKind::Index(index) => write!(f, "[{index}]")?,
-                StepKind::Any => f.write_str(".*")?,
-            }
-        }
-        Ok(())
+        write_selector(f, self, false)
     }
+}
+
+/// Returns `true` if a selector contains the sign for any member.
+fn has_wildcard(selector: &Selector) -> bool {
+    selector.steps.iter().any(|step| matches!(step.kind, StepKind::Any))
+}
+
+/// Writes a selector. `quoted` writes the first name of an unqualified one in quotes, even if it
+/// is a word.
+fn write_selector(f: &mut Formatter<'_>, selector: &Selector, quoted: bool) -> fmt::Result {
+    f.write_str(selector.root.word())?;
+    for (i, step) in selector.steps.iter().enumerate() {
+        match &step.kind {
+            StepKind::Name(name) => {
+                let first = selector.root == Root::Unqualified && i == 0;
+                if !first {
+                    f.write_str(".")?;
+                }
+                let reserved = first && (quoted || is_keyword(name) || Root::of(name).is_some());
+                if is_word(name) && !reserved {
+                    f.write_str(name)?;
+                } else {
+                    quoted::write(f, name, '`')?;
+                }
+            }
+            StepKind::Index(index) => write!(f, "[{index}]")?,
+            StepKind::Any => f.write_str(".*")?,
+        }
+    }
+    Ok(())
 }
 
 fn is_word(name: &str) -> bool {
