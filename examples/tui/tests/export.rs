@@ -6,13 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use support::Screen;
-
-const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+use support::{KERNEL, Screen, event_times};
 
 fn screen() -> Screen {
     Screen::open(120, 40, Look::True)
@@ -26,25 +23,6 @@ fn export(screen: &mut Screen, path: &Path) {
     screen.press(KeyCode::Enter);
 }
 
-/// Returns the times of the events of a name in the time window, read independently of the
-/// viewers.
-fn times(name: &str, screen: &Screen) -> Vec<i64> {
-    let window = screen.app.session().tab.window();
-    let traceset = Traceset::open(KERNEL).expect("a trace");
-    let mut context = TracesetContext::new(traceset);
-    let found = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-    let to = found.clone();
-    context.on_event(name, move |call| {
-        if window.contains(call.time()) {
-            to.borrow_mut().push(call.time().as_ns());
-        }
-    });
-    let read = context.read(&Bounds::all()).expect("no position");
-    assert_eq!(read.errors, 0);
-    drop(context);
-    found.take()
-}
-
 #[test]
 fn the_events_of_the_window_are_written_in_each_format() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -54,7 +32,10 @@ fn the_events_of_the_window_are_written_in_each_format() {
     screen.type_text("g+100ms..+400ms");
     screen.press(KeyCode::Enter);
     screen.press(KeyCode::BackTab); // to the list
-    let expected = times("sched_switch", &screen);
+    let expected = {
+        let window = screen.app.session().tab.window();
+        event_times("sched_switch", move |time| window.contains(time))
+    };
     assert!(expected.len() > 50, "{}", expected.len());
 
     let csv = folder.path().join("events.csv");

@@ -47,10 +47,10 @@ fn each_viewer_of_a_user_space_trace_shows_something_or_says_what_it_needs() {
             assert!(line.contains(text), "{line}");
         };
         has("Threads", "needs thread ids: lttng add-context -u -t vtid");
-        has("Control flow", "needs sched_switch events of a kernel trace");
-        has("Resources", "needs sched_switch, irq_handler or block_rq events of a kernel");
-        has("Interrupts", "needs irq_handler_exit or softirq_exit events of a kernel trace");
-        has("Disk", "needs block_rq_complete events of a kernel trace");
+        has("Control flow", "needs sched_switch events of the kernel");
+        has("Resources", "needs sched_switch, irq_handler or block_rq events of the kernel");
+        has("Interrupts", "needs irq_handler_exit or softirq_exit events of the kernel");
+        has("Disk", "needs block_rq_complete events of the kernel");
     }
 }
 

@@ -54,5 +54,5 @@ pub(super) fn needs(session: &Session, need: Need) -> Option<String> {
             transition.is_some_and(|transition| transitions.contains(&transition))
         })
     });
-    (!has_one).then(|| format!("needs {words} of a kernel trace"))
+    (!has_one).then(|| format!("needs {words} of the kernel"))
 }

@@ -1,8 +1,14 @@
 //! A terminal in memory, and simulated keys.
 #![allow(dead_code, unreachable_pub, reason = "each test is a crate, and needs a part of it")]
 
+pub mod tmux;
+
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
+use ltt_read::Timestamp;
+use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_tui::app::App;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
@@ -13,6 +19,9 @@ use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
+/// The bundled kernel trace.
+pub const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+
 /// The application with a terminal in memory.
 pub struct Screen {
     pub app: App,
@@ -22,8 +31,7 @@ pub struct Screen {
 impl Screen {
     /// Opens the bundled kernel trace.
     pub fn open(width: u16, height: u16, look: Look) -> Self {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
-        Screen::of(Session::open(&[path]).expect("a trace"), width, height, look)
+        Screen::of(Session::open(&[KERNEL]).expect("a trace"), width, height, look)
     }
 
     /// Opens a session.
@@ -138,4 +146,21 @@ impl Screen {
         let (_, rest) = line.split_once(&format!("{name} ")).expect("a value of that name");
         rest.split("  ").next().unwrap_or_default().to_owned()
     }
+}
+
+/// Returns the times of the events of a name that a condition selects, in ns, read from the
+/// bundled kernel trace independently of the viewers.
+pub fn event_times(name: &str, is_wanted: impl Fn(Timestamp) -> bool + 'static) -> Vec<i64> {
+    let mut context = TracesetContext::new(Traceset::open(KERNEL).expect("a trace"));
+    let found = Rc::new(RefCell::new(Vec::new()));
+    let to = found.clone();
+    context.on_event(name, move |call| {
+        if is_wanted(call.time()) {
+            to.borrow_mut().push(call.time().as_ns());
+        }
+    });
+    let read = context.read(&Bounds::all()).expect("no position");
+    assert_eq!(read.errors, 0);
+    drop(context);
+    found.take()
 }
