@@ -1,15 +1,15 @@
-//! Any bytes as a file of checkpoints. The checksums are corrected first, so that the
-//! content after them is read. Reading on from any of the stored states must end, without a
+//! Loads any bytes as a file of checkpoints. The target corrects the checksums first, so that
+//! the program reads the content. Reading from any of the stored states must end without a
 //! panic.
 //!
-//! A corpus must start with a sound file, since hardly anything else gets past the header:
+//! A corpus must start with a sound file, since other files rarely have a valid header:
 //!
 //! ```text
 //! cargo run --example checkpoints_seed fuzz/corpus/checkpoints/seed
 //! ```
 //!
-//! The files that programs store by default do not serve for that: the bundled trace is
-//! shorter than the distance between two of their checkpoints.
+//! The files that programs store by default contain no checkpoints of the bundled trace, since
+//! it is shorter than the distance between two checkpoints.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -21,13 +21,13 @@ use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel");
-/// The most that the checkpoints of a file may take, in bytes.
+/// The greatest size of the checkpoints of a file in memory, in bytes.
 const MEMORY: usize = 16 << 20;
 
 static TRACESET: LazyLock<Traceset> =
     LazyLock::new(|| Traceset::open(TRACE).expect("the bundled trace"));
 
-/// The fingerprint of the traces, which takes long to compute.
+/// The fingerprint of the traces. It is computed once, since this takes long.
 static SOURCE: LazyLock<Vec<u8>> = LazyLock::new(|| Fingerprint::of(&TRACESET).into_bytes());
 
 fuzz_target!(|data: &[u8]| {
@@ -51,14 +51,13 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Makes the fingerprint of the traces right where there is a place for it, and all
-/// checksums.
+/// Corrects the fingerprint of the traces, if the file has a place for it, and all checksums.
 fn repair(file: &mut [u8]) {
     if file.len() < 16 {
         return;
     }
     file[..12].copy_from_slice(b"\x89LCP\r\n\x1a\n\x01\0\0\0");
-    // The first frame begins with the length of the fingerprint, in 7 bits a byte.
+    // The first frame begins with the length of the fingerprint. Each byte contains 7 bits of it.
     let source = &*SOURCE;
     if source.len() < 1 << 14
         && let Some(place) = file.get_mut(16..18 + source.len())

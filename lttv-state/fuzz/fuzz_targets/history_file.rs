@@ -1,5 +1,5 @@
-//! Any bytes as a history file, with checksums made right so that what is behind
-//! them is reached: every query must come to an end, without a panic.
+//! Opens any bytes as a history file. The target corrects the checksums first, so that the
+//! program reads the content. Every query must end without a panic.
 #![no_main]
 
 use std::ops::ControlFlow;
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let _ = history.number_statistics(Quark::from_index(0), start..end);
-    // Where there are many intervals, damage may have made them up: it takes long.
+    // Damaged files may declare very many intervals, for which this would take long.
     if history.intervals_count() < 100_000 {
         let _ = history.durations_of(&quarks, start..end);
     }
@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
     });
 });
 
-/// Makes the checksums of header, frames and trailer right.
+/// Corrects the checksums of the header, the frames and the trailer.
 fn repair(file: &mut [u8]) {
     let number = |file: &[u8], at: usize| {
         file.get(at..at + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)

@@ -1,5 +1,5 @@
-//! The stored state of a kernel with some bytes changed, as a history's mark may have
-//! it: it is refused, or going on from there comes to an end, without a panic.
+//! Restores a stored state of a kernel in which some bytes are changed, as in the mark of a
+//! damaged history. The state is refused, or reading from there ends without a panic.
 #![no_main]
 
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ static STATE: LazyLock<(Vec<u8>, Timestamp)> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// To look ahead for what it begins with would take longer than all else.
+    /// One context for all runs, since creating a context takes longer than a run.
     static CONTEXT: RefCell<TracesetContext<'static>> = {
         let mut context = TracesetContext::new(&*TRACESET);
         context.attach(KernelState::new());
@@ -35,8 +35,8 @@ thread_local! {
 
 fuzz_target!(|data: &[u8]| {
     let (state, time) = &*STATE;
-    // Of three bytes, two say where and one says what; how much of it is there, the
-    // first one says.
+    // The first byte is the share of the state that is kept, in units of 1/255. Each group of
+    // three bytes after it is a change: two bytes are the offset, and one is the new value.
     let Some((length, changes)) = data.split_first() else { return };
     let length = state.len() * usize::from(*length).min(255) / 255;
     let mut state = state[..length.max(1)].to_vec();
