@@ -76,3 +76,18 @@ fn no_screen_is_too_small() {
         }
     }
 }
+
+/// A part of a number would be read as another number.
+#[test]
+fn columns_that_do_not_fit_are_left_out() {
+    let mut screen = Screen::open(80, 24, Look::True);
+    for (keys, title, last) in [
+        ("7m", "DISK ", "WRITTEN bytes"),
+        ("m6m", "INTERRUPT ", "DEVIATION"),
+        ("m5mS", "COMMAND ", "SYSTEM"),
+    ] {
+        screen.type_text(keys);
+        let headings = screen.line_with(title).expect("headings");
+        assert!(headings.ends_with(last), "{headings}");
+    }
+}

@@ -1,29 +1,21 @@
 //! The interrupts viewer.
 
 use ltt_read::Timestamp;
-use lttv_requests::SubmitError;
-use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
-use ratatui::layout::{Position, Rect};
 
 use super::needs::{Need, needs};
-use super::order_of;
 use super::table::{Column, Table, TableRow};
-use crate::keys::{Key, Move};
-use crate::model::collected::Collected;
+use super::table_view::{TableContent, TableView};
+use crate::keys::Key;
+use crate::model::collected::Soon;
 use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
-use crate::model::row_order::RowOrder;
-use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::Session;
 use crate::time_text::length;
-use crate::traceset_change::TracesetChange;
-use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{ViewerAction, ViewerKind};
 
 /// The numbers and durations of interrupts in the time window.
 #[derive(Debug)]
-pub struct InterruptsView {
-    found: Collected<Interrupts>,
-    table: Table,
+struct InterruptRows {
     /// The start of the longest handler of each row.
     longest: Vec<Timestamp>,
 }
@@ -31,16 +23,11 @@ pub struct InterruptsView {
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
     let longest = "go to the longest";
-    ViewerKind::new("interrupts", "Interrupts", |setup| Box::new(InterruptsView::new(setup)))
-        .summary("numbers, durations and periods of interrupts in the time window")
-        .action(ViewerAction::new("longest", longest, [Key::new(KeyCode::Enter)]))
-}
-
-impl InterruptsView {
-    fn new(setup: &mut Setup<'_>) -> Self {
-        let found = Collected::new(setup.owner());
-        InterruptsView { found, table: Table::default(), longest: Vec::new() }
-    }
+    ViewerKind::new("interrupts", "Interrupts", |setup| {
+        Box::new(TableView::<InterruptRows>::new(setup))
+    })
+    .summary("numbers, durations and periods of interrupts in the time window")
+    .action(ViewerAction::new("longest", longest, [Key::new(KeyCode::Enter)]))
 }
 
 const COLUMNS: [Column; 12] = [
@@ -87,94 +74,32 @@ fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> TableRow {
     }
 }
 
-impl Viewer for InterruptsView {
-    fn height(&self) -> (u16, u16) {
-        (4, 2)
+impl TableContent for InterruptRows {
+    type Found = Interrupts;
+
+    const NAME: &'static str = "interrupts";
+    const COLUMNS: &'static [Column] = &COLUMNS;
+    const HEIGHT: (u16, u16) = (4, 2);
+
+    fn new(_: &Session) -> Self {
+        InterruptRows { longest: Vec::new() }
     }
 
-    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
-        let (kernel, window) = (session.kernel, session.tab.window());
-        self.found.set_window(&mut session.scheduler, kernel, window)?;
+    fn fill(&mut self, table: &mut Table, now: &Soon<Interrupts>) {
+        let time = now.time();
+        table.fill(now.found.all().map(|(key, of)| row(key, of, time)));
         self.longest.clear();
-        if let Some(now) = self.found.now() {
-            let time = now.time();
-            self.table.fill(now.found.all().map(|(key, of)| row(key, of, time)));
-            let longest = now.found.all().map(|(_, of)| of.durations.greatest().begin());
-            self.longest.extend(longest);
-        }
-        self.table.fit(area);
-        Ok(())
+        self.longest.extend(now.found.all().map(|(_, of)| of.durations.greatest().begin()));
     }
 
-    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
-        self.found.resume(&mut session.scheduler, session.kernel)
+    fn target(&self, row: usize) -> Option<Timestamp> {
+        self.longest.get(row).copied()
     }
 
-    fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
-        self.found.clear();
-    }
-
-    fn draw(&self, _: &Session, pane: Pane, buffer: &mut Buffer) {
-        self.table.draw(&COLUMNS, pane, buffer);
-    }
-
-    fn spot(&self, _: &Session, area: Rect, at: Position) -> Spot {
-        Spot::of_row(self.table.row(area, at))
-    }
-
-    fn go(&mut self, to: Move, _: &mut Session) -> Result<bool, SubmitError> {
-        self.table.go(to);
-        Ok(true)
-    }
-
-    fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
-        if action == "longest"
-            && let Some(begin) = self.table.selected().and_then(|at| self.longest.get(at))
-        {
-            session.tab.set_time(*begin, None);
-        }
-        Ok(Reply::Done)
-    }
-
-    fn selected_text(&self, _: &Session) -> Option<String> {
-        self.table.selected_text()
-    }
-
-    fn contents(&self, _: &Session) -> Contents {
-        Contents::Table(self.table.contents("interrupts", &COLUMNS))
-    }
-
-    fn has_named_rows(&self) -> bool {
-        true
-    }
-
-    fn find_row(&mut self, query: &RowQuery, step: Step, _: &mut Session) -> Option<Found> {
-        self.table.find(query, step)
-    }
-
-    fn sort_rows(&mut self) {
-        self.table.set_order(self.table.order().next_of(&RowOrder::OF_TABLES));
-    }
-
-    fn settings(&self) -> Vec<(&'static str, String)> {
-        vec![("order", self.table.order().name().to_owned())]
-    }
-
-    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
-        if name == "order" {
-            self.table.set_order(order_of(value)?);
-        }
-        Ok(())
-    }
-
-    fn note(&self, session: &Session) -> String {
+    fn note(&self, table: &Table, session: &Session) -> String {
         needs(session, Need::Interrupts).unwrap_or_else(|| {
-            let order = self.table.order().title();
+            let order = table.order().title();
             format!("handlers that ended in the window, {order}; Enter goes to the longest")
         })
-    }
-
-    fn progress(&self) -> f64 {
-        self.found.progress()
     }
 }

@@ -29,6 +29,7 @@ pub mod statistics;
 pub mod status;
 pub mod svg;
 pub mod table;
+mod table_view;
 pub mod threads;
 pub mod time_bar;
 

@@ -173,10 +173,11 @@ impl Table {
         self.shown.iter().copied().skip(self.scroll.top)
     }
 
-    /// Draws the headings and the rows below them. The selected row is highlighted if the
-    /// table has the focus.
+    /// Draws the headings and the rows below them, without columns that would be cut. The
+    /// selected row is highlighted if the table has the focus.
     pub fn draw(&self, columns: &[Column], pane: Pane, buffer: &mut Buffer) {
         let Pane { area, look, has_focus, .. } = pane;
+        let columns = fitting(columns, area.width);
         let line = |y| Rect { y, height: 1, ..area };
         let headings = columns.iter().map(|(heading, _)| *heading);
         cells(columns, headings, look.faint(), line(area.y), buffer);
@@ -189,6 +190,16 @@ impl Table {
             cells(columns, row.cells.iter().map(String::as_str), style, line(y), buffer);
         }
     }
+}
+
+/// Returns the first columns that fit a width. A part of a number would be read as another number.
+fn fitting(columns: &[Column], width: u16) -> &[Column] {
+    let mut used = 0;
+    let fits = |(_, column): &&Column| {
+        used += column + 1;
+        used <= width + 1
+    };
+    &columns[..columns.iter().take_while(fits).count().max(1)]
 }
 
 fn cells<'c>(
@@ -221,6 +232,16 @@ mod tests {
             identity: vec![number as u64],
         };
         busy.iter().enumerate().map(row).collect::<Vec<_>>().into_iter()
+    }
+
+    #[test]
+    fn no_column_is_cut() {
+        let columns = [("COMMAND", 14), ("TID", 7), ("EVENTS", 7), ("MAX GAP", 10)];
+        let titles = |width| fitting(&columns, width).iter().map(|of| of.0).collect::<Vec<_>>();
+        assert_eq!(titles(41).last(), Some(&"MAX GAP"));
+        assert_eq!(titles(40).last(), Some(&"EVENTS"));
+        assert_eq!(titles(14), ["COMMAND"]);
+        assert_eq!(titles(3), ["COMMAND"]);
     }
 
     #[test]

@@ -1,30 +1,26 @@
 //! The viewer of user-space threads: a row for each thread.
 
 use ltt_read::Timestamp;
-use lttv_requests::SubmitError;
 use lttv_state::kernel::KernelState;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
 
 use super::table::{Column, Table, TableRow};
-use super::{canvas, chart_spot, marker, order_of, put, split};
-use crate::keys::{Key, Move};
-use crate::model::collected::Collected;
-use crate::model::row_order::RowOrder;
-use crate::model::row_search::{Found, RowQuery, Step};
+use super::table_view::{TableContent, TableView};
+use super::{canvas, chart_spot, marker, put, split};
+use crate::keys::Key;
+use crate::model::axis::Axis;
+use crate::model::collected::Soon;
 use crate::model::thread_ids::has_thread_ids;
 use crate::model::threads::{Thread, ThreadKey, Threads};
 use crate::session::Session;
 use crate::time_text::length;
-use crate::traceset_change::TracesetChange;
-use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
+use crate::viewer::{Pane, Spot, ViewerAction, ViewerKind};
 
 /// The events of each thread of user-space traces over time.
 #[derive(Debug)]
-pub struct ThreadsView {
-    found: Collected<Threads>,
-    table: Table,
+struct ThreadRows {
     rows: Vec<Row>,
     /// The greatest number of events in a column.
     most: u32,
@@ -46,24 +42,9 @@ struct Row {
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
     let gap = "the longest gap";
-    ViewerKind::new("threads", "Threads", |setup| Box::new(ThreadsView::new(setup)))
+    ViewerKind::new("threads", "Threads", |setup| Box::new(TableView::<ThreadRows>::new(setup)))
         .summary("the events of each thread of user-space traces over time")
         .action(ViewerAction::new("gap", gap, [Key::new(KeyCode::Enter)]))
-}
-
-impl ThreadsView {
-    fn new(setup: &mut Setup<'_>) -> Self {
-        let found = Collected::new(setup.owner());
-        let needs = needs(setup.session);
-        ThreadsView { found, table: Table::default(), rows: Vec::new(), most: 0, needs }
-    }
-
-    /// Makes the selected row the thread that other viewers use.
-    fn select(&self, session: &mut Session) {
-        let row = self.table.selected().and_then(|at| self.rows.get(at));
-        session.thread = row.map(|row| (row.key, row.label.clone()));
-        session.process = None;
-    }
 }
 
 /// Returns what the traces need so that there are rows for threads; `None` if nothing.
@@ -80,16 +61,6 @@ fn needs(session: &Session) -> Option<&'static str> {
 /// The columns left of the chart: those of a narrow screen come first.
 const COLUMNS: [Column; 5] =
     [("COMMAND", 14), ("TID", 7), ("PID", 7), ("EVENTS", 7), ("MAX GAP", 10)];
-
-/// Returns the columns that fit a width, without one that is cut.
-fn fitting(width: u16) -> &'static [Column] {
-    let mut used = 0;
-    let fits = |(_, column): &&Column| {
-        used += column + 1;
-        used <= width + 1
-    };
-    &COLUMNS[..COLUMNS.iter().take_while(fits).count().max(1)]
-}
 
 impl Row {
     fn new(key: &ThreadKey, of: &Thread) -> Self {
@@ -114,42 +85,47 @@ fn row(key: &ThreadKey, of: &Thread) -> TableRow {
     }
 }
 
-impl Viewer for ThreadsView {
-    fn height(&self) -> (u16, u16) {
-        (4, 4)
+impl TableContent for ThreadRows {
+    type Found = Threads;
+
+    const NAME: &'static str = "threads";
+    const COLUMNS: &'static [Column] = &COLUMNS;
+    const HEIGHT: (u16, u16) = (4, 4);
+
+    fn new(session: &Session) -> Self {
+        ThreadRows { rows: Vec::new(), most: 0, needs: needs(session) }
     }
 
-    fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
-        let (kernel, axis) = (session.kernel, session.axis());
-        self.found.set_axis(&mut session.scheduler, kernel, axis)?;
+    fn axis(session: &Session) -> Axis {
+        session.axis()
+    }
+
+    fn fill(&mut self, table: &mut Table, now: &Soon<Threads>) {
+        table.fill(now.found.all().map(|(key, of)| row(key, of)));
         self.rows.clear();
-        if let Some(now) = self.found.now() {
-            self.table.fill(now.found.all().map(|(key, of)| row(key, of)));
-            self.rows.extend(now.found.all().map(|(key, of)| Row::new(key, of)));
-            self.most = now.found.most();
-        }
-        self.table.fit(area);
-        Ok(())
+        self.rows.extend(now.found.all().map(|(key, of)| Row::new(key, of)));
+        self.most = now.found.most();
     }
 
-    fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
-        self.found.resume(&mut session.scheduler, session.kernel)
+    /// Makes the row the thread that other viewers use.
+    fn select(&self, row: Option<usize>, session: &mut Session) {
+        let row = row.and_then(|at| self.rows.get(at));
+        session.thread = row.map(|row| (row.key, row.label.clone()));
+        session.process = None;
     }
 
-    fn reset(&mut self, session: &mut Session, _: &TracesetChange) {
-        self.found.clear();
-        self.rows.clear();
-        self.needs = needs(session);
+    fn target(&self, row: usize) -> Option<Timestamp> {
+        self.rows.get(row)?.gap
     }
 
-    fn draw(&self, session: &Session, pane: Pane, buffer: &mut Buffer) {
+    fn draw(&self, table: &Table, session: &Session, pane: Pane, buffer: &mut Buffer) {
         let Pane { area, look, .. } = pane;
         let (left, chart) = split(session, area);
         canvas(look, chart, buffer);
         let scale = format!("events in a column: 1–{}", self.most.max(1));
         put(buffer, chart, chart.x, chart.y, &scale, look.canvas());
-        self.table.draw(fitting(left.width), Pane { area: left, ..pane }, buffer);
-        for (at, y) in self.table.visible().zip(area.y + 1..area.bottom()) {
+        table.draw(&COLUMNS, Pane { area: left, ..pane }, buffer);
+        for (at, y) in table.visible().zip(area.y + 1..area.bottom()) {
             let Some(row) = self.rows.get(at) else { continue };
             for (count, x) in row.columns.iter().zip(chart.left()..chart.right()) {
                 let Some(cell) = buffer.cell_mut((x, y)).filter(|_| *count > 0) else { continue };
@@ -163,87 +139,16 @@ impl Viewer for ThreadsView {
         marker(session, look, below, buffer);
     }
 
-    fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
-        chart_spot(session, area, at).in_row(self.table.row(area, at))
+    fn spot(session: &Session, area: Rect, at: Position) -> Spot {
+        chart_spot(session, area, at)
     }
 
-    fn go(&mut self, to: Move, session: &mut Session) -> Result<bool, SubmitError> {
-        self.table.go(to);
-        if !matches!(to, Move::View { .. }) {
-            self.select(session);
-        }
-        Ok(true)
-    }
-
-    fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
-        let row = self.table.selected().and_then(|at| self.rows.get(at));
-        if action == "gap"
-            && let Some(from) = row.and_then(|row| row.gap)
-        {
-            session.tab.set_time(from, None);
-        }
-        Ok(Reply::Done)
-    }
-
-    fn has_named_rows(&self) -> bool {
-        true
-    }
-
-    fn find_row(&mut self, query: &RowQuery, step: Step, session: &mut Session) -> Option<Found> {
-        let found = self.table.find(query, step)?;
-        self.select(session);
-        Some(found)
-    }
-
-    fn sort_rows(&mut self) {
-        self.table.set_order(self.table.order().next_of(&RowOrder::OF_TABLES));
-    }
-
-    fn settings(&self) -> Vec<(&'static str, String)> {
-        vec![("order", self.table.order().name().to_owned())]
-    }
-
-    fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
-        if name == "order" {
-            self.table.set_order(order_of(value)?);
-        }
-        Ok(())
-    }
-
-    fn selected_text(&self, _: &Session) -> Option<String> {
-        self.table.selected_text()
-    }
-
-    fn contents(&self, _: &Session) -> Contents {
-        Contents::Table(self.table.contents("threads", &COLUMNS))
-    }
-
-    fn note(&self, _: &Session) -> String {
+    fn note(&self, table: &Table, _: &Session) -> String {
         match self.needs {
             Some(needs) => needs.to_owned(),
-            None => format!(
-                "{} with events in the window, {}",
-                self.rows.len(),
-                self.table.order().title()
-            ),
+            None => {
+                format!("{} with events in the window, {}", self.rows.len(), table.order().title())
+            }
         }
-    }
-
-    fn progress(&self) -> f64 {
-        self.found.progress()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_column_is_cut() {
-        let titles = |width| fitting(width).iter().map(|of| of.0).collect::<Vec<_>>();
-        assert_eq!(titles(49).last(), Some(&"MAX GAP"));
-        assert_eq!(titles(48).last(), Some(&"EVENTS"));
-        assert_eq!(titles(14), ["COMMAND"]);
-        assert_eq!(titles(3), ["COMMAND"]);
     }
 }
