@@ -98,7 +98,7 @@ fn viewers_are_written_as_pictures_and_tables() {
     }
     assert_eq!(seen, 35);
     let of = |name: &str| fs::read_to_string(folder.path().join(name)).expect("a file");
-    // Whichever viewer it is, each kind of table is there once.
+    // One of the viewers has written each kind of table.
     let tables: String = (0..7).map(|number| of(&format!("{number}.csv"))).collect();
     for heading in ["comm,tid,pid,start_ns", "resource,start_ns", "start_ns,width_ns,events"] {
         assert_eq!(tables.matches(heading).count(), 1, "{heading}");
@@ -163,7 +163,7 @@ fn a_long_export_shows_its_progress_and_is_stopped() {
     screen.type_text("W");
     screen.control('u');
     screen.type_text(path.to_str().expect("a path"));
-    // Without the wait for its end.
+    // The key does not wait for the end of the export.
     screen.app.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
     screen.draw();
     screen.app.service(Duration::from_micros(100));

@@ -121,7 +121,7 @@ fn event_types_are_picked_from_a_list() {
     screen.press(KeyCode::Enter);
     assert_eq!(screen.status("filter"), "event.name == \"sched_switch\"");
     assert!(screen.line_with("497 in all").is_some(), "{}", screen.text());
-    // Several.
+    // Several event types are marked.
     screen.press(KeyCode::Char('/'));
     screen.control('u');
     screen.press(KeyCode::Enter);
@@ -144,7 +144,7 @@ fn cpus_are_picked_from_a_list() {
     screen.press(KeyCode::Enter);
     assert_eq!(screen.status("filter"), "tracefile.cpu == 2");
     assert!(screen.line_with(&format!("{count} in all")).is_some(), "{count} {}", screen.text());
-    // A further condition.
+    // Another list adds a condition.
     screen.type_text("t");
     screen.press(KeyCode::Enter);
     let filter = screen.app.session().tab.filter().cloned().unwrap_or_default();

@@ -122,24 +122,18 @@ fn viewers_are_opened_from_a_list_moved_and_closed() {
     assert!(screen.line_with("6087 in all").is_some());
 }
 
-/// Returns the number of requests of the current tab that have not ended.
-fn pending(screen: &Screen) -> usize {
-    let session = screen.app.session();
-    session.scheduler.pending().len() + session.reader.pending().len()
-}
-
 #[test]
 fn the_requests_of_a_closed_viewer_are_cancelled() {
     let mut screen = screen();
-    assert_eq!(pending(&screen), 0);
+    assert_eq!(screen.pending(), 0);
     for name in ["events", "control-flow", "resources", "histogram", "interrupts", "disks"] {
         let before = screen.app.kinds().instances(name).to_vec();
         let opened = screen.app.open_viewer(name).expect("a kind");
         assert_eq!(screen.app.kinds().instances(name).last(), Some(&opened));
         screen.draw(); // not served
-        assert!(pending(&screen) > 0, "{name}");
+        assert!(screen.pending() > 0, "{name}");
         assert!(screen.app.close_viewer(opened));
-        assert_eq!(pending(&screen), 0, "{name}");
+        assert_eq!(screen.pending(), 0, "{name}");
         assert_eq!(screen.app.kinds().instances(name), before);
         assert!(!screen.app.close_viewer(opened), "it was closed");
     }
@@ -158,9 +152,9 @@ fn removing_a_kind_closes_its_viewers_in_all_tabs() {
     assert_eq!((control_flow(&screen), screen.app.kinds().instances("control-flow").len()), (2, 5));
     screen.app.open_viewer("control-flow").expect("a kind");
     screen.draw();
-    assert!(pending(&screen) > 0);
+    assert!(screen.pending() > 0);
     assert_eq!(screen.app.unregister("control-flow"), 6);
-    assert_eq!((control_flow(&screen), pending(&screen)), (0, 0));
+    assert_eq!((control_flow(&screen), screen.pending()), (0, 0));
     screen.settle();
     assert_eq!(titles(&screen), ["Events", "Resources", "Histogram"]);
     screen.type_text(">");

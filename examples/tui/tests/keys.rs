@@ -242,7 +242,7 @@ fn w_a_s_d_zoom_and_scroll_as_in_other_viewers_of_traces() {
         assert_eq!(window(&letters), window(&others), "{letter}");
     }
     assert_eq!(letters.status("width"), "482.43 ms");
-    // In each viewer, since none uses these letters.
+    // They work in each viewer, since no viewer uses these letters.
     for _ in 0..7 {
         letters.press(KeyCode::Tab);
         let before = letters.status("width");

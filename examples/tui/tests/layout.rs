@@ -186,7 +186,7 @@ fn a_damaged_or_newer_file_is_told_and_stays_until_the_layout_changes() {
     assert!(last.starts_with("the layout "), "{last}");
     screen.press(KeyCode::Down);
     assert!(screen.line_with("the layout ").is_none());
-    // Not a file at all.
+    // A folder is in the place of the file.
     fs::remove_file(folder.path()).expect("it exists");
     fs::create_dir(folder.path()).expect("a folder for tests");
     let (mut screen, notes) = folder.open();

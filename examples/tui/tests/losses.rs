@@ -15,7 +15,7 @@ use support::Screen;
 
 const MS: u64 = 1_000_000;
 
-/// No columns.
+/// The columns of a chart without marks.
 const NONE: [u16; 0] = [];
 
 /// The time of the first event, in ns from the start of the first packet.
@@ -120,11 +120,11 @@ fn columns_with_losses_are_marked() {
             assert_eq!(marks(&screen, histogram), expected, "{range}\n{}", screen.text());
             assert_eq!(marks(&screen, times), expected, "{range}\n{}", screen.text());
         }
-        // All of the columns, if there is no other.
+        // A window within a range of losses has marks in all columns.
         show(&mut screen, "+25ms..+26ms");
         let columns = screen.app.session().axis().columns();
         assert_eq!(marks(&screen, lines(&screen).0).len(), columns);
-        // Just beside the ranges.
+        // Windows directly beside the ranges have no marks.
         for range in ["..+18ms", "+29.000001ms..+48.999999ms", "+70ms..+83ms"] {
             show(&mut screen, range);
             let (histogram, times) = lines(&screen);

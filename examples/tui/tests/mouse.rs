@@ -4,10 +4,7 @@ mod support;
 
 use lttv_tui::look::Look;
 use ratatui::crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEventKind};
-use support::Screen;
-
-/// The width of labels at this width of the screen.
-const LABELS: u16 = 50;
+use support::{LABELS, Screen};
 
 fn screen() -> Screen {
     Screen::open(150, 50, Look::True)
@@ -28,11 +25,6 @@ fn time_of(screen: &Screen, column: u16) -> i64 {
 
 fn current(screen: &Screen) -> i64 {
     screen.app.session().tab.time().as_ns()
-}
-
-fn window(screen: &Screen) -> (i64, i64) {
-    let window = screen.app.session().tab.window();
-    (window.start().as_ns(), window.end().as_ns())
 }
 
 #[test]
@@ -95,7 +87,7 @@ fn a_click_shows_a_tab() {
 fn a_drag_selects_a_time_range_to_zoom_to() {
     let mut screen = screen();
     let (_, y) = screen.find("CPU 2");
-    let before = window(&screen);
+    let before = screen.window();
     // In either direction.
     for (from, to) in [(20, 30), (30, 20)] {
         screen.drag(MouseButton::Left, (LABELS + from, y), (LABELS + to, y));
@@ -103,12 +95,12 @@ fn a_drag_selects_a_time_range_to_zoom_to() {
         let range = screen.app.session().selection.expect("a range");
         assert_eq!(range.start().as_ns(), time_of(&screen, 20));
         assert_eq!(range.end().as_ns(), time_of(&screen, 31));
-        assert_eq!(window(&screen), before, "the range is kept");
+        assert_eq!(screen.window(), before, "the range is kept");
     }
     assert_eq!(screen.status("selected"), "106.135876 ms");
     let range = screen.app.session().selection.expect("a range");
     screen.type_text("z");
-    assert_eq!(window(&screen), (range.start().as_ns(), range.end().as_ns()));
+    assert_eq!(screen.window(), (range.start().as_ns(), range.end().as_ns()));
     screen.press(KeyCode::Esc);
     assert_eq!(screen.app.session().selection, None);
     assert!(selected(&screen, y).len() <= 1);
@@ -127,12 +119,12 @@ fn a_drag_with_the_right_button_zooms() {
     let (_, y) = screen.find("CPU 2");
     let expected = (time_of(&screen, 10), time_of(&screen, 21));
     screen.drag(MouseButton::Right, (LABELS + 10, y), (LABELS + 20, y));
-    assert_eq!(window(&screen), expected);
+    assert_eq!(screen.window(), expected);
     assert_eq!(screen.app.session().selection, None);
     // Without a movement nothing changes.
     screen.mouse(MouseEventKind::Down(MouseButton::Right), (LABELS + 10, y));
     screen.mouse(MouseEventKind::Up(MouseButton::Right), (LABELS + 10, y));
-    assert_eq!(window(&screen), expected);
+    assert_eq!(screen.window(), expected);
 }
 
 #[test]
@@ -141,9 +133,9 @@ fn a_drag_with_the_middle_button_moves_the_window() {
     screen.type_text("++");
     let (_, y) = screen.find("CPU 2");
     screen.drag(MouseButton::Right, (LABELS + 40, y), (LABELS + 60, y));
-    let (before, step) = (window(&screen).0, screen.app.session().axis().step());
+    let (before, step) = (screen.window().0, screen.app.session().axis().step());
     screen.drag(MouseButton::Middle, (LABELS + 40, y), (LABELS + 30, y));
-    assert_eq!(window(&screen).0, before + 10 * step as i64);
+    assert_eq!(screen.window().0, before + 10 * step as i64);
 }
 
 #[test]
@@ -157,30 +149,30 @@ fn keys_select_a_time_range() {
     // By keys, it ends exactly at the current time.
     assert_eq!(range.end().as_ns(), time_of(&screen, 22));
     screen.type_text("z");
-    assert_eq!(window(&screen), (range.start().as_ns(), range.end().as_ns()));
+    assert_eq!(screen.window(), (range.start().as_ns(), range.end().as_ns()));
 }
 
 #[test]
 fn the_wheel_zooms_around_the_pointer_over_charts() {
     let mut screen = screen();
     let (_, y) = screen.find("CPU 2");
-    let (before, time) = (window(&screen), time_of(&screen, 70));
+    let (before, time) = (screen.window(), time_of(&screen, 70));
     screen.mouse(MouseEventKind::ScrollUp, (LABELS + 70, y));
-    let (start, end) = window(&screen);
+    let (start, end) = screen.window();
     assert!((end - start) < (before.1 - before.0) * 81 / 100);
     let axis = screen.app.session().axis();
     let column = axis.column(ltt_read::Timestamp::from_ns(time)).expect("it is visible");
     assert!(column.abs_diff(70) <= 1, "{column}");
     screen.mouse(MouseEventKind::ScrollDown, (LABELS + 70, y));
-    let (start, end) = window(&screen);
+    let (start, end) = screen.window();
     assert!((end - start).abs_diff(before.1 - before.0) < 100, "{start} {end} {before:?}");
     // With Shift it scrolls.
     screen.mouse_with(MouseEventKind::ScrollDown, KeyModifiers::SHIFT, (LABELS + 70, y));
-    assert!(window(&screen).0 > start);
-    assert_eq!(window(&screen).1 - window(&screen).0, end - start);
+    assert!(screen.window().0 > start);
+    assert_eq!(screen.window().1 - screen.window().0, end - start);
     // With Ctrl it zooms over lists, too.
     screen.mouse_with(MouseEventKind::ScrollUp, KeyModifiers::CONTROL, (5, 6));
-    assert!(window(&screen).1 - window(&screen).0 < end - start);
+    assert!(screen.window().1 - screen.window().0 < end - start);
 }
 
 #[test]

@@ -8,10 +8,7 @@ use std::process::Command;
 use lttv_tui::look::Look;
 use lttv_tui::tab_notes::NotesPlace;
 use ratatui::crossterm::event::{KeyCode, MouseButton};
-use support::Screen;
-
-/// The width of labels at this width of the screen.
-const LABELS: u16 = 50;
+use support::{LABELS, Screen};
 
 /// Returns the path of a file of notes that does not exist yet.
 fn file(name: &str) -> PathBuf {

@@ -48,7 +48,7 @@ fn earlier_answers_are_shown_again() {
     screen.control('n');
     screen.settle();
     assert_eq!(line(&screen), "filter: tracefile.cpu == 1 && event.name ==");
-    // In an empty line, the arrows do.
+    // In an empty line, the arrows show earlier answers.
     screen.control('u');
     screen.press(KeyCode::Up);
     assert_eq!(line(&screen), "filter: tracefile.cpu == 1");

@@ -257,7 +257,7 @@ fn the_mouse_is_released_whenever_the_terminal_is_restored() {
     let mut terminal = Terminal::open();
     assert!(terminal.has_written(CAPTURE_MOUSE));
     assert!(!terminal.has_written(ALL_MOVEMENTS) && !terminal.has_written(RELEASE_MOUSE));
-    // Suspended and continued.
+    // The program is suspended and continued.
     terminal.signal(Signal::TSTP);
     terminal.wait_for(RELEASE_MOUSE);
     terminal.wait_for(LEAVE);
@@ -273,7 +273,7 @@ fn the_mouse_is_released_whenever_the_terminal_is_restored() {
     // A click on the time axis moves the current time; only changed digits are written.
     terminal.press(b"\x1b[<0;100;42M\x1b[<0;100;42m");
     terminal.wait_for("710733908");
-    // The end, by a key or by a signal.
+    // A key or a signal ends the program.
     terminal.press(b"q");
     terminal.wait_for(RELEASE_MOUSE);
     terminal.wait_for(LEAVE);
@@ -282,7 +282,7 @@ fn the_mouse_is_released_whenever_the_terminal_is_restored() {
     terminal.signal(Signal::TERM);
     terminal.wait_for(RELEASE_MOUSE);
     terminal.wait_for(LEAVE);
-    // Without the mouse.
+    // An option leaves the mouse to the terminal.
     let mut command = Command::new(env!("CARGO_BIN_EXE_lttv-tui"));
     command.arg("--no-mouse");
     let mut terminal = Terminal::open_with(command);
@@ -304,7 +304,7 @@ fn the_suspend_key_works_where_the_process_group_has_no_number() {
         command
     };
     if !namespace().arg("true").status().is_ok_and(|status| status.success()) {
-        // Not through the test harness, which hides the output of passing tests.
+        // The test harness would hide the output of a passing test.
         _ = writeln!(std::io::stderr(), "skipped: a namespace of processes cannot be made here");
         return;
     }

@@ -13,8 +13,7 @@ fn screen() -> Screen {
 /// Searches for a row.
 fn find(screen: &mut Screen, text: &str) {
     screen.type_text("F");
-    screen.type_text(text);
-    screen.press(KeyCode::Enter);
+    screen.answer(text);
 }
 
 /// Returns the commands and TIDs of the visible rows of the control flow.
@@ -83,7 +82,7 @@ fn a_row_that_is_hidden_as_idle_is_found_and_shown() {
     assert_eq!(hidden(&after) + 1, hidden(&before), "{before}\n{after}");
     assert!(processes(&screen).iter().any(|(_, tid)| tid == "1"), "{}", screen.text());
     assert!(screen.status("process").ends_with("(1)"));
-    // All of them.
+    // A key shows all rows.
     screen.type_text("A");
     assert!(screen.line_with("that did not run").is_none(), "{}", screen.text());
 }
@@ -111,7 +110,7 @@ fn rows_are_sorted_and_the_title_shows_the_order() {
             assert!(names.first() != by_tid.first().map(|(name, _)| name), "{names:?}");
         }
         if expected == " busiest first" {
-            // As the statistics of the program tell.
+            // The statistics of the program have the same order.
             assert_eq!(processes(&screen)[0].0, "lttng-consumerd", "{}", screen.text());
         }
         if expected != " as a tree" {
@@ -127,7 +126,7 @@ fn a_search_from_the_list_finds_a_row_of_the_chart() {
     screen.press(KeyCode::BackTab);
     find(&mut screen, "180");
     assert!(screen.status("process").ends_with("(180)"), "{}", screen.text());
-    // The filter is still one key away.
+    // The prompt for the filter opens as before.
     screen.type_text("/");
     assert!(screen.line_with("filter:").is_some());
     screen.press(KeyCode::Esc);
@@ -136,7 +135,7 @@ fn a_search_from_the_list_finds_a_row_of_the_chart() {
 #[test]
 fn rows_of_tables_and_resources_are_found_and_sorted() {
     let mut screen = screen();
-    // Only the resources.
+    // Shows only the resources.
     screen.type_text("33m");
     find(&mut screen, "CPU 7");
     assert!(screen.line_with("no row").is_none(), "{}", screen.text());
@@ -195,7 +194,7 @@ fn the_state_at_the_cursor_is_described() {
         assert!(line.starts_with("lttng-consumerd TID 180 PID 173: "), "{line}");
         seen.insert(line);
     }
-    // The same in full.
+    // A popup has the same in full.
     screen.press(KeyCode::Enter);
     for text in ["State of the selected process", "since", "until", "duration"] {
         assert!(screen.line_with(text).is_some(), "{}", screen.text());

@@ -10,7 +10,7 @@ use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::{Statistics, TraceStatistics};
 use lttv_tui::look::Look;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use ratatui::crossterm::event::{KeyCode, MouseEventKind};
 use support::Screen;
 
 /// Opens the statistics alone.
@@ -46,13 +46,13 @@ fn statistics_are_a_tree_with_the_values_of_the_selected_node() {
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("▾ processes").is_some(), "{}", screen.text());
     assert!(screen.line_with("▸ 7-0.0").is_some(), "{}", screen.text());
-    // Without values of its own, a node shows those of the nodes in it.
+    // A node without values of its own shows those of the nodes in it.
     let figures = value(&screen, "180-");
     assert_eq!(&figures[2..5], ["lttng-consumerd", "489.92", "ms"], "{figures:?}");
     assert_eq!(figures.last().map(String::as_str), Some("events"));
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("▸ processes").is_some(), "{}", screen.text());
-    // Then the tables.
+    // The tables follow.
     screen.type_text("S");
     assert!(screen.line_with("lttng-consumerd          180     173   82.75").is_some());
     screen.type_text("S");
@@ -108,19 +108,6 @@ fn large_trees_scroll() {
     assert!(screen.line_with("▾ mode_types").is_some(), "{}", screen.text());
 }
 
-/// Shows a time range.
-fn go_to(screen: &mut Screen, text: &str) {
-    screen.type_text("g");
-    screen.type_text(text);
-    screen.press(KeyCode::Enter);
-}
-
-/// Returns the time window, in ns.
-fn window(screen: &Screen) -> (i64, i64) {
-    let window = screen.app.session().tab.window();
-    (window.start().as_ns(), window.end().as_ns())
-}
-
 fn trace() -> std::sync::Arc<Trace> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel/kernel");
     Trace::open(path).expect("a bundled trace")
@@ -156,7 +143,7 @@ fn count((start, end): (i64, i64)) -> BTreeMap<String, u64> {
 
 /// Checks the tree and the tables of the window against an independent read.
 fn check_window(screen: &mut Screen) {
-    let (window, counts) = (window(screen), count(window(screen)));
+    let (window, counts) = (screen.window(), count(screen.window()));
     let expected = read(window);
     let total: u64 = counts.values().sum();
     assert!(screen.line_with("of the window: tree").is_some(), "{}", screen.text());
@@ -212,7 +199,7 @@ fn window_screen() -> Screen {
 fn a_key_shows_the_statistics_of_the_window() {
     let mut screen = window_screen();
     for range in ["+20ms..+120ms", "+300ms..+300.5ms", "..+1ms", "+500ms..", ".."] {
-        go_to(&mut screen, range);
+        screen.go_to(range);
         check_window(&mut screen);
     }
     // Scrolling and zooming change them, too.
@@ -221,7 +208,7 @@ fn a_key_shows_the_statistics_of_the_window() {
         check_window(&mut screen);
     }
     // All again.
-    go_to(&mut screen, "+20ms..+120ms");
+    screen.go_to("+20ms..+120ms");
     assert_ne!(value(&screen, "events count"), ["6087"]);
     screen.type_text("A");
     assert_eq!(value(&screen, "events count"), ["6087"], "{}", screen.text());
@@ -233,7 +220,7 @@ fn a_key_shows_the_statistics_of_the_window() {
 #[test]
 fn expanded_and_selected_nodes_stay_in_another_window() {
     let mut screen = window_screen();
-    go_to(&mut screen, "+20ms..+120ms");
+    screen.go_to("+20ms..+120ms");
     let at = screen.find("▸ processes");
     screen.click(at);
     screen.click(at);
@@ -249,7 +236,7 @@ fn expanded_and_selected_nodes_stay_in_another_window() {
     assert!(before.iter().any(|line| line.contains("▾ 180-")), "{before:?}");
     let selected = selected_node(&screen);
     for range in ["+30ms..+110ms", "..", "+20ms..+120ms"] {
-        go_to(&mut screen, range);
+        screen.go_to(range);
         assert_eq!(shown(&screen), before, "{range}");
         assert_eq!(selected_node(&screen), selected, "{range}");
     }
@@ -290,8 +277,8 @@ fn a_window_within_a_busy_period_has_all_of_its_time() {
     let ((start, end), busy) = found.expect("a busy period without events");
     let mut screen = window_screen();
     let text = |ns: i64| format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
-    go_to(&mut screen, &format!("{}..{}", text(start), text(end - 1)));
-    assert_eq!(window(&screen), (start, end));
+    screen.go_to(&format!("{}..{}", text(start), text(end - 1)));
+    assert_eq!(screen.window(), (start, end));
     assert_eq!(value(&screen, "events count"), ["0"]);
     // All CPUs together, with the idle ones.
     let ns = 8 * (end - 1 - start);
@@ -305,18 +292,12 @@ fn a_window_within_a_busy_period_has_all_of_its_time() {
     }
 }
 
-/// Presses a key without waiting for its effects.
-fn press(screen: &mut Screen, code: KeyCode) {
-    screen.app.key(KeyEvent::new(code, KeyModifiers::NONE));
-    screen.draw();
-}
-
 #[test]
 fn statistics_of_a_window_are_stopped_and_continued() {
     let mut screen = window_screen();
-    press(&mut screen, KeyCode::Char('w'));
+    screen.press_only(KeyCode::Char('w'));
     // Results are taken only while requests are served.
-    press(&mut screen, KeyCode::Esc);
+    screen.press_only(KeyCode::Esc);
     screen.settle();
     let heading = screen.line_with("of the window").expect("a heading");
     assert!(heading.contains("incomplete, r continues"), "{heading}");
@@ -327,8 +308,8 @@ fn statistics_of_a_window_are_stopped_and_continued() {
     assert!(screen.line_with("incomplete").is_none(), "{}", screen.text());
     check_window(&mut screen);
     // Another window needs no key.
-    press(&mut screen, KeyCode::Char('w'));
-    press(&mut screen, KeyCode::Esc);
+    screen.press_only(KeyCode::Char('w'));
+    screen.press_only(KeyCode::Esc);
     screen.type_text("h");
     assert!(screen.line_with("incomplete").is_none(), "{}", screen.text());
     check_window(&mut screen);
@@ -338,7 +319,7 @@ fn statistics_of_a_window_are_stopped_and_continued() {
 fn the_statistics_are_those_of_the_last_of_many_windows() {
     let mut screen = window_screen();
     for key in "wwlLhwsHlwlhw".chars() {
-        press(&mut screen, KeyCode::Char(key));
+        screen.press_only(KeyCode::Char(key));
     }
     screen.settle();
     check_window(&mut screen);

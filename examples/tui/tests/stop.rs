@@ -5,7 +5,7 @@ mod support;
 use std::time::Duration;
 
 use lttv_tui::look::Look;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::crossterm::event::KeyCode;
 use support::Screen;
 
 /// Opens all viewers, with the focus on the control flow.
@@ -17,21 +17,9 @@ fn screen() -> Screen {
     screen
 }
 
-/// Presses a key without waiting for its effects.
-fn press(screen: &mut Screen, code: KeyCode) {
-    screen.app.key(KeyEvent::new(code, KeyModifiers::NONE));
-    screen.draw();
-}
-
 /// Serves requests a little.
 fn serve(screen: &mut Screen, times: usize) {
     (0..times).for_each(|_| _ = screen.app.service(Duration::ZERO));
-}
-
-/// Returns the number of requests that have not ended.
-fn pending(screen: &Screen) -> usize {
-    let session = screen.app.session();
-    session.scheduler.pending().len() + session.reader.pending().len()
 }
 
 #[test]
@@ -41,14 +29,14 @@ fn stopped_viewers_say_so_and_continue_with_what_is_missing() {
     let expected = whole.lines();
     for times in [0, 1, 2, 5, 20, 100, 400] {
         let mut screen = screen();
-        press(&mut screen, KeyCode::Char('0'));
+        screen.press_only(KeyCode::Char('0'));
         serve(&mut screen, times);
-        assert!(pending(&screen) > 0, "{times}");
-        press(&mut screen, KeyCode::Esc);
-        assert_eq!(pending(&screen), 0);
-        // Nothing is requested by itself.
+        assert!(screen.pending() > 0, "{times}");
+        screen.press_only(KeyCode::Esc);
+        assert_eq!(screen.pending(), 0);
+        // Requests start again only after a key.
         screen.settle();
-        assert_eq!(pending(&screen), 0);
+        assert_eq!(screen.pending(), 0);
         assert!(screen.line_with("stopped: r continues").is_some());
         let signs = screen.lines().into_iter().filter(|line| line.contains("r continues"));
         let signs: Vec<_> = signs.filter(|line| line.contains("incomplete")).collect();
@@ -58,10 +46,10 @@ fn stopped_viewers_say_so_and_continue_with_what_is_missing() {
         // The background is not stopped.
         assert_eq!(screen.app.session().background_progress(), 1.0);
         // Continue, stop again, continue.
-        press(&mut screen, KeyCode::Char('r'));
-        assert!(pending(&screen) > 0);
+        screen.press_only(KeyCode::Char('r'));
+        assert!(screen.pending() > 0);
         serve(&mut screen, times);
-        press(&mut screen, KeyCode::Esc);
+        screen.press_only(KeyCode::Esc);
         screen.type_text("r");
         for (line, expected) in screen.lines().iter().zip(&expected) {
             assert_eq!(line, expected, "{times}");
@@ -72,9 +60,9 @@ fn stopped_viewers_say_so_and_continue_with_what_is_missing() {
 #[test]
 fn another_window_is_read_after_a_stop() {
     let mut screen = screen();
-    press(&mut screen, KeyCode::Char('0'));
+    screen.press_only(KeyCode::Char('0'));
     serve(&mut screen, 3);
-    press(&mut screen, KeyCode::Esc);
+    screen.press_only(KeyCode::Esc);
     assert!(screen.line_with("incomplete").is_some());
     screen.type_text("+");
     assert!(screen.line_with("incomplete").is_none(), "{}", screen.text());
@@ -97,10 +85,10 @@ fn list_is_stopped(screen: &Screen) -> bool {
 fn a_list_that_searches_matches_is_stopped_and_continued() {
     let nothing = "no event matches this filter";
     let mut screen = screen();
-    "/event.name == \"sched_swicth\"".chars().for_each(|c| press(&mut screen, KeyCode::Char(c)));
-    press(&mut screen, KeyCode::Enter);
+    "/event.name == \"sched_swicth\"".chars().for_each(|c| screen.press_only(KeyCode::Char(c)));
+    screen.press_only(KeyCode::Enter);
     assert!(screen.line_with(" 1 Events  searching").is_some(), "{}", screen.text());
-    press(&mut screen, KeyCode::Esc);
+    screen.press_only(KeyCode::Esc);
     screen.settle();
     assert!(list_is_stopped(&screen), "{}", screen.text());
     screen.press(KeyCode::BackTab);
@@ -109,10 +97,10 @@ fn a_list_that_searches_matches_is_stopped_and_continued() {
     screen.press(KeyCode::Tab);
     assert!(screen.line_with(nothing).is_some(), "{}", screen.text());
     // Moving in a stopped list asks for rows, too.
-    press(&mut screen, KeyCode::Char('/'));
+    screen.press_only(KeyCode::Char('/'));
     screen.control('u');
-    press(&mut screen, KeyCode::Enter);
-    press(&mut screen, KeyCode::Esc);
+    screen.press_only(KeyCode::Enter);
+    screen.press_only(KeyCode::Esc);
     screen.settle();
     assert!(list_is_stopped(&screen), "{}", screen.text());
     screen.press(KeyCode::BackTab);
@@ -130,9 +118,9 @@ fn a_search_is_stopped_and_continued() {
     other.press(KeyCode::Down);
     other.type_text("n");
     let before = screen.status("current");
-    press(&mut screen, KeyCode::Char('n'));
+    screen.press_only(KeyCode::Char('n'));
     serve(&mut screen, 1);
-    press(&mut screen, KeyCode::Esc);
+    screen.press_only(KeyCode::Esc);
     screen.settle();
     assert_eq!(screen.status("current"), before);
     screen.type_text("r");

@@ -262,7 +262,7 @@ fn the_state_under_the_cursor_is_told_in_words() {
             let line = screen.lines().find_map(|line| line.split_once(state));
             line.is_some_and(|(_, words)| !words.starts_with("runs in system call write"))
         });
-        assert!(status(&screen, "current") > "1795233416.287946824".to_owned(), "{screen}");
+        assert!(*status(&screen, "current") > *"1795233416.287946824", "{screen}");
     });
 }
 

@@ -13,12 +13,6 @@ fn screen() -> Screen {
     Screen::open(160, 45, Look::True)
 }
 
-fn go_to(screen: &mut Screen, text: &str) {
-    screen.type_text("g");
-    screen.type_text(text);
-    screen.press(KeyCode::Enter);
-}
-
 /// Returns the current time and the time window, in ns.
 fn place(screen: &Screen) -> (i64, i64, i64) {
     let tab = &screen.app.session().tab;
@@ -41,9 +35,9 @@ fn all_notations_of_times_lead_to_the_same_event() {
         "2026-11-21 03:56:56.257946824Z",
         "03:56:56.257946824Z",
     ] {
-        go_to(&mut screen, "+0");
+        screen.go_to("+0");
         assert_eq!(place(&screen).0, FIRST);
-        go_to(&mut screen, text);
+        screen.go_to(text);
         assert_eq!(place(&screen).0, FIRST + 20_000_000, "{text}\n{}", screen.text());
     }
 }
@@ -52,9 +46,9 @@ fn all_notations_of_times_lead_to_the_same_event() {
 fn a_range_is_shown_exactly() {
     let mut screen = screen();
     for text in ["+20ms..+120ms", "[+20ms, +120ms]", "+0.02,+0.12", "+20ms .. +120ms"] {
-        go_to(&mut screen, "..");
+        screen.go_to("..");
         assert_ne!(screen.status("width"), "100 ms");
-        go_to(&mut screen, text);
+        screen.go_to(text);
         let (from, to) = (FIRST + 20_000_000, FIRST + 120_000_000);
         // The window contains events at its last time.
         assert_eq!(place(&screen), (from, from, to + 1), "{text}\n{}", screen.text());
@@ -63,15 +57,15 @@ fn a_range_is_shown_exactly() {
     }
     // An open range ends at the last event, which it contains.
     let events = screen.app.session().events();
-    go_to(&mut screen, "+20ms..");
+    screen.go_to("+20ms..");
     assert_eq!(place(&screen).2, events.end.as_ns() + 1);
-    go_to(&mut screen, "..+20ms");
+    screen.go_to("..+20ms");
     assert_eq!(place(&screen), (FIRST, FIRST, FIRST + 20_000_001));
     // A range over the ends is fine, and limited to the traces.
-    go_to(&mut screen, "5..+20ms");
+    screen.go_to("5..+20ms");
     let span = screen.app.session().span();
     assert_eq!(place(&screen), (FIRST, span.start.as_ns(), FIRST + 20_000_001));
-    // The range before is at hand.
+    // A key shows the previous range.
     screen.type_text("u");
     assert_eq!(place(&screen).1, FIRST);
 }
@@ -81,14 +75,14 @@ fn a_time_outside_of_the_traces_is_reported_and_nothing_moves() {
     let mut screen = screen();
     let before = place(&screen);
     for text in ["5", "+1h", "2026-11-21", "1..2", "+1h..+2h", "-1h"] {
-        go_to(&mut screen, text);
+        screen.go_to(text);
         assert_eq!(place(&screen), before, "{text}");
         let lines = screen.text().replace('\n', " ");
         assert!(lines.contains("outside of the traces"), "{text}\n{}", screen.text());
         assert!(lines.contains("1795233416.237946824 to "), "{text}\n{}", screen.text());
         screen.press(KeyCode::Esc);
     }
-    go_to(&mut screen, "+30ms..+20ms");
+    screen.go_to("+30ms..+20ms");
     assert!(screen.text().contains("which is before its start"), "{}", screen.text());
     screen.press(KeyCode::Esc);
     assert_eq!(place(&screen), before);
@@ -111,12 +105,12 @@ fn a_range_from_an_event_to_another_contains_both() {
     for (from, to, expected) in
         [(first, third, 3), (first, second, 2), (second, third, 2), (second, second, 1)]
     {
-        go_to(&mut screen, &format!("{from}..{to}"));
+        screen.go_to(&format!("{from}..{to}"));
         let found: u64 = events(&screen);
         assert_eq!(found, expected, "{from} {to}\n{}", screen.text());
         assert_eq!(screen.status("window"), format!("{from} – {to}"));
     }
-    go_to(&mut screen, "1795233416.238326611..1795233416.238428411");
+    screen.go_to("1795233416.238326611..1795233416.238428411");
     assert_eq!(events(&screen), 0);
 }
 
@@ -126,7 +120,7 @@ fn times_from_the_start_count_from_the_first_event() {
     let mut screen = screen();
     let session = screen.app.session();
     assert!(session.span().start < session.first());
-    go_to(&mut screen, "+0..+100ms");
+    screen.go_to("+0..+100ms");
     let axis = screen.line_with("TIME from the start").expect("a time axis");
     assert!(axis.contains("╵0 ms"), "{axis}");
     // The whole traces start before it.
@@ -140,9 +134,9 @@ fn times_from_the_start_count_from_the_first_event() {
 #[test]
 fn marks_show_their_exact_difference() {
     let mut screen = screen();
-    go_to(&mut screen, "+20ms");
+    screen.go_to("+20ms");
     screen.type_text(".");
-    go_to(&mut screen, "+0.021234567");
+    screen.go_to("+0.021234567");
     screen.type_text(".");
     assert_eq!(screen.status("selected"), "1.234567 ms");
     screen.type_text("z");
@@ -168,7 +162,7 @@ fn row(screen: &Screen) -> String {
 #[test]
 fn a_key_shows_the_times_of_the_list_in_another_notation() {
     let mut screen = screen();
-    go_to(&mut screen, "+0");
+    screen.go_to("+0");
     screen.type_text(".");
     screen.press(KeyCode::BackTab); // to the list
     assert!(row(&screen).contains(" 1795233416 237946824 "), "{}", screen.text());

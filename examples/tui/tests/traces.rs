@@ -18,12 +18,6 @@ fn screen(names: &[&str]) -> Screen {
     Screen::of(Session::open(&paths).expect("bundled traces"), 160, 60, Look::True)
 }
 
-/// Answers a question with the path of a trace.
-fn answer(screen: &mut Screen, path: &Path) {
-    screen.type_text(path.to_str().expect("a path"));
-    screen.press(KeyCode::Enter);
-}
-
 /// Returns the number of all events of the traceset that pass the filter.
 fn count(screen: &mut Screen) -> u64 {
     screen.type_text("0");
@@ -64,7 +58,7 @@ fn a_trace_is_added_and_removed_while_the_viewers_stay() {
         (screen.status("window"), screen.status("current"), selected(&screen));
 
     screen.type_text("O");
-    answer(&mut screen, &trace("ust"));
+    screen.answer(trace("ust").to_str().expect("a path"));
     assert!(screen.line_with("added 1 trace").is_some(), "{}", screen.text());
     assert!(screen.line_with(" kernel+ust ").is_some());
     let same = |screen: &Screen| {
@@ -146,12 +140,12 @@ fn failures_to_add_or_remove_are_told_and_change_nothing() {
     let mut screen = screen(&["kernel"]);
     let before = count(&mut screen);
     screen.type_text("O");
-    answer(&mut screen, Path::new("/no/such/trace"));
+    screen.answer("/no/such/trace");
     let line = screen.line_with("add: /no/such/trace").expect("it can be edited");
     assert!(line.contains("No such file"), "{line}");
     screen.press(KeyCode::Esc);
     screen.type_text("O");
-    answer(&mut screen, &trace("kernel"));
+    screen.answer(trace("kernel").to_str().expect("a path"));
     assert!(screen.line_with("kernel is already in this tab").is_some(), "{}", screen.text());
     screen.press(KeyCode::Esc);
     screen.type_text("D1");

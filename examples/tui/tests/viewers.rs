@@ -104,7 +104,7 @@ fn a_key_is_looked_up_first_in_the_viewer_with_the_focus() {
     screen.type_text("i+");
     assert_eq!(log.take(), ["anywhere"]);
     assert_eq!(screen.status("width"), "482.43 ms");
-    // Of several viewers without the focus, the first visible one from the top performs it.
+    // If several viewers without the focus have the key, the topmost visible one performs it.
     screen.type_text("\\");
     assert!(screen.line_with("filter of the list:").is_some(), "{}", screen.text());
     screen.press(KeyCode::Esc);

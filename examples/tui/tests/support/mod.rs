@@ -22,6 +22,9 @@ use ratatui::crossterm::event::{
 /// The bundled kernel trace.
 pub const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
 
+/// The width of labels on a screen of 150 columns.
+pub const LABELS: u16 = 50;
+
 /// The application with a terminal in memory.
 pub struct Screen {
     pub app: App,
@@ -70,6 +73,12 @@ impl Screen {
         }
     }
 
+    /// Presses a key without waiting for its effects.
+    pub fn press_only(&mut self, code: KeyCode) {
+        self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
+        self.draw();
+    }
+
     /// Presses a key with Ctrl, which only changes an edited line.
     pub fn control(&mut self, c: char) {
         self.app.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
@@ -78,6 +87,30 @@ impl Screen {
     /// Presses the keys of characters.
     pub fn type_text(&mut self, text: &str) {
         text.chars().for_each(|c| self.press(KeyCode::Char(c)));
+    }
+
+    /// Types the answer to a question.
+    pub fn answer(&mut self, text: &str) {
+        self.type_text(text);
+        self.press(KeyCode::Enter);
+    }
+
+    /// Goes to a time, or shows a range.
+    pub fn go_to(&mut self, place: &str) {
+        self.type_text("g");
+        self.answer(place);
+    }
+
+    /// Returns the number of requests of the current tab that have not ended.
+    pub fn pending(&self) -> usize {
+        let session = self.app.session();
+        session.scheduler.pending().len() + session.reader.pending().len()
+    }
+
+    /// Returns the time window, in ns.
+    pub fn window(&self) -> (i64, i64) {
+        let window = self.app.session().tab.window();
+        (window.start().as_ns(), window.end().as_ns())
     }
 
     /// Passes an event of the mouse, and waits for its effects.
