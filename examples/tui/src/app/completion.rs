@@ -161,7 +161,7 @@ impl OpenQuestion {
     fn insert(&mut self, choice: &Choice, session: &mut Session) {
         let text = self.prompt.text();
         let rest = text.get(choice.span.end..).unwrap_or_default();
-        // A space, so that what can follow is suggested.
+        // After a space, the next words are suggested.
         let has_space = self.language() == Language::Filter && !rest.starts_with([' ', ')', ',']);
         let space = if has_space { " " } else { "" };
         self.prompt.replace(choice.span.clone(), &format!("{}{space}", choice.text));

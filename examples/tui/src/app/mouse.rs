@@ -179,7 +179,7 @@ impl App {
                 session.scroll(by / f64::from(session.chart_width.max(1)));
                 *column = at;
             }
-            // A click of a trembling hand stays a click.
+            // A movement within one column is a part of the click.
             Some(Drag::Range { from, column, .. })
                 if at != *column || session.selection.is_some() =>
             {

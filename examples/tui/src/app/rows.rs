@@ -8,7 +8,7 @@ use crate::viewer::{Fault, InstanceId};
 
 impl TabPage {
     /// Returns the index of the viewer whose rows are found and sorted: the one with the
-    /// focus if it has such rows, and otherwise the first visible one that has.
+    /// focus if it has such rows, and otherwise the first visible one that has some.
     fn viewer_with_rows(&self) -> Option<usize> {
         let has_rows = |at: &usize| self.viewers[*at].viewer.has_named_rows();
         let focused = Some(self.focus).filter(|at| *at < self.viewers.len() && has_rows(at));

@@ -274,7 +274,7 @@ mod tests {
                 let mut seen: Vec<_> = legend.iter().map(|p| look.paint(*p)).collect();
                 seen.sort_by_key(|color| format!("{color:?}"));
                 seen.dedup();
-                // All but one: busy CPUs and unknown states are both white.
+                // Only busy CPUs and unknown states have the same colour, white.
                 assert!(seen.len() + 1 >= legend.len(), "{look:?} {seen:?}");
             }
         }

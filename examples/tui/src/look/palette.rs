@@ -186,7 +186,7 @@ pub(super) mod tests {
             let all = seen.len();
             seen.sort_by_key(|color| format!("{color:?}"));
             seen.dedup();
-            // Of resources, idle ones and pending ones have the same colour, and other heights.
+            // Idle and pending resources have the same colour and different heights.
             assert!(seen.len() + 1 >= all, "{seen:?}");
         }
     }

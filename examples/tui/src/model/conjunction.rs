@@ -10,7 +10,7 @@ use lttv_filter::Filters;
 use lttv_requests::EventFilter;
 use lttv_state::filter::KernelFilters;
 
-/// A filter that the events pass which pass all of several filters.
+/// A filter for the events that pass all of several filters.
 #[derive(Debug)]
 pub(crate) struct Conjunction {
     filters: Vec<Rc<KernelFilters>>,

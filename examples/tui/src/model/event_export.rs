@@ -181,7 +181,7 @@ fn new_file(path: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Without those that the user does not grant (umask).
+        // The umask of the user removes some of these permissions.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder.unwrap_or(Path::new(".")))

@@ -92,7 +92,7 @@ impl ProcessRows {
                 all.sort_by(|a, b| natural_order::compare(&name(a), &name(b)));
             }
             RowOrder::Busiest => all.sort_by_cached_key(|row| {
-                // The CPUs run their idle processes the more the less they do.
+                // Idle processes are not busy, although CPUs run them.
                 let is_idle = labels[row.at].tid == Some(0);
                 let time: u64 = rows[row.at].segments().map(|segment| segment.active).sum();
                 (is_idle, Reverse(time))

@@ -12,7 +12,7 @@ pub struct PathChoice {
     pub span: Range<usize>,
     /// The name, with a slash after that of a folder.
     pub text: String,
-    /// The kind of what is there: a trace, a folder or a file.
+    /// The kind of the file: a trace, a folder or another file.
     pub description: &'static str,
 }
 
@@ -39,7 +39,7 @@ pub fn complete(text: &str, cursor: usize, only_folders: bool) -> Vec<PathChoice
         if !name.starts_with(prefix) || name.starts_with('.') && !prefix.starts_with('.') {
             continue;
         }
-        // A link leads to what it is.
+        // A link counts as the file to which it leads.
         let is_folder = fs::metadata(entry.path()).is_ok_and(|found| found.is_dir());
         if only_folders && !is_folder {
             continue;
@@ -110,7 +110,7 @@ mod tests {
         expected.push(choice("key.txt", "file"));
         expected.sort_by(|one, other| one.text.cmp(&other.text));
         assert_eq!(complete(&text, text.len(), false), expected);
-        // Hidden ones need a point, and other folders have nothing to complete.
+        // Hidden names are offered after a point, and a folder that does not exist has no names.
         let all = format!("{}/", root.display());
         assert_eq!(complete(&all, all.len(), true).len(), 3);
         let hidden = format!("{all}.");

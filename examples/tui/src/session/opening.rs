@@ -198,8 +198,8 @@ fn first_event(context: &mut TracesetContext<'_>, span: TimeSpan) -> Timestamp {
 fn follower(traceset: &Traceset) -> (TracesetContext<'static>, Handle<KernelState>) {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    // In place of the statistics of the background's context: the contexts must have the
-    // same number of extensions to exchange checkpoints.
+    // This takes the place of the statistics in the background's context: contexts can exchange
+    // checkpoints only if they have the same number of extensions.
     context.attach_data(());
     context.set_checkpoint_policy(CheckpointPolicy::default());
     (context, kernel)

@@ -51,8 +51,8 @@ impl StatisticsTree {
         {
             let (sender, receiver) = channel();
             let names = names(traceset);
-            // Names of statistics have one type each, so there is no error. If the receiver has
-            // gone, so has the viewer.
+            // Names of statistics have one type each, so there is no error. There is no receiver
+            // if the viewer was closed.
             std::thread::spawn(move || {
                 _ = sender.send(tree(&statistics, &names).unwrap_or_default());
             });

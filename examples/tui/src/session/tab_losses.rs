@@ -32,7 +32,7 @@ pub struct ShownLosses {
     pub ranges: usize,
     /// A sentence about them.
     pub summary: Option<String>,
-    /// The columns of charts that they overlap, in order and with others between them.
+    /// The columns of charts that they overlap, in order. Other columns are between them.
     pub columns: Vec<Range<usize>>,
 }
 
@@ -41,7 +41,7 @@ impl TabLosses {
     pub(super) fn start(traceset: &Traceset) -> Self {
         let (sender, receiver) = channel();
         let traces = traceset.traces().to_vec();
-        // If the receiver has gone, so has the tab.
+        // There is no receiver if the tab was closed.
         std::thread::spawn(move || _ = sender.send(Losses::of(&traces, Window::default())));
         TabLosses { job: Some(receiver), ..TabLosses::default() }
     }

@@ -1,4 +1,4 @@
-//! A change of the traces of a tab, and what becomes of indices and positions.
+//! A change of the traces of a tab, and the mapping of indices and positions.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::session::{OpenError, Session};
 
 /// A change of the traces of a tab.
 ///
-/// Positions and indices of traces of one traceset are not valid in another one; this maps
+/// Positions and indices of traces of one traceset are not valid in another one. A change maps
 /// them.
 #[derive(Debug)]
 pub struct TracesetChange {

@@ -238,7 +238,7 @@ impl Collector {
                 last = Instant::now();
             }
         }
-        // If the receiver has gone, so has the interest.
+        // There is no receiver if the statistics are no longer wanted.
         _ = self.sender.send(of_window(statistics.take(context.extensions()), true));
     }
 

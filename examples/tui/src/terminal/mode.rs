@@ -64,7 +64,7 @@ pub(crate) fn clear(terminal: &mut DefaultTerminal) -> io::Result<()> {
 }
 
 fn capture_mouse() -> io::Result<()> {
-    // First, since a part of the sequences may be written before an error.
+    // This is set first, since a part of the sequences may be written before an error.
     IS_CAPTURED.store(true, Ordering::Relaxed);
     write(CAPTURE)
 }

@@ -182,7 +182,7 @@ fn rows_of(line: &PopupLine, label: u16, width: u16) -> Vec<Row<'_>> {
     }
     let at = match own {
         0 => 0,
-        // A long label has the line for itself.
+        // A long label takes a line of its own.
         _ if own > label => line.indent + 2,
         _ => label + 2,
     };
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(copy, PopupKey::Copy(format!("Event\ntid: 7  (uint8)\ntext: {long}\n")));
         let close = popup.key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
         assert_eq!(close, PopupKey::Closed);
-        // No area is too small.
+        // Drawing works in any area.
         for (width, height) in (0..12).flat_map(|w| (0..5).map(move |h| (w, h))) {
             _ = drawn(&mut popup, width, height);
         }

@@ -41,7 +41,7 @@ impl Need {
     }
 }
 
-/// Returns what a viewer needs, if no trace of the session declares such events.
+/// Returns the need of a viewer in words, if no trace of the session declares such events.
 pub(super) fn needs(session: &Session, need: Need) -> Option<String> {
     let (transitions, words) = need.events();
     let context = session.scheduler.context();

@@ -15,15 +15,15 @@ const LOST: &str = "lost";
 /// The width below which it has no number of ranges.
 const NARROW: u16 = 100;
 
-/// Draws the current time, the time window, losses in it, the selected process and the filter. On narrow
-/// screens the less important parts are omitted.
+/// Draws the current time, the time window, losses in it, the selected process and the filter.
+/// On narrow screens the less important parts are omitted.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
     let progress = session.background_progress();
     let process = session.process.as_ref().map(|of| of.1.clone());
     let process = process.or_else(|| session.thread.as_ref().map(|of| of.1.clone()));
     let filter = session.tab.filter();
-    // Each with a rank: parts of the greatest rank are omitted first.
+    // Each part has a rank: parts of the greatest rank are omitted first.
     let mut parts = vec![
         (3, "window", format!("{} – {}", seconds(window.start()), seconds(session.last_time()))),
         (1, "width", length(window.width())),

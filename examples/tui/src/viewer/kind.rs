@@ -91,8 +91,8 @@ impl ViewerAction {
         ViewerAction { name, text, keys: keys.into_iter().collect(), needs_focus: true }
     }
 
-    /// Lets the keys work without the focus, too: if the viewer with the focus does not use a
-    /// key, nor all viewers, the first visible viewer with such an action performs it.
+    /// Lets the keys work without the focus, too. A key that has no meaning in the viewer with the
+    /// focus, or in all viewers, then goes to the first visible viewer with such an action.
     #[must_use]
     pub fn without_focus(mut self) -> Self {
         self.needs_focus = false;
