@@ -20,6 +20,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// A terminal that ends with its test.
 pub struct Tmux {
     socket: String,
+    /// The file of the socket.
+    file: PathBuf,
     /// The width and height of the terminal.
     pub size: (u16, u16),
     /// A folder for the test, in which the program keeps its state.
@@ -41,7 +43,7 @@ impl Tmux {
         _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder for tests");
         let socket = format!("lttv-tui-{name}-{width}-{}", std::process::id());
-        let tmux = Tmux { socket, size, folder };
+        let mut tmux = Tmux { socket, file: PathBuf::new(), size, folder };
         // Never the settings, layout and notes of the user who runs the tests.
         let folder = tmux.folder.display();
         let variables = ["CONFIG", "DATA", "STATE"].map(|of| format!("XDG_{of}_HOME='{folder}'"));
@@ -51,6 +53,7 @@ impl Tmux {
         tmux.succeed(&[&new[..], &size, &[&command]].concat());
         // A copied text becomes a buffer of tmux.
         tmux.succeed(&["set", "-s", "set-clipboard", "on"]);
+        tmux.file = tmux.succeed(&["display-message", "-p", "#{socket_path}"]).trim_end().into();
         Some(tmux)
     }
 
@@ -131,6 +134,8 @@ impl Tmux {
 impl Drop for Tmux {
     fn drop(&mut self) {
         _ = self.run(&["kill-server"]);
+        // tmux leaves the file.
+        _ = std::fs::remove_file(&self.file);
     }
 }
 
