@@ -183,12 +183,13 @@ impl Dump<'_> {
             });
         }
         let batch = window.bounds().max_examined(BATCH);
-        let mut read = 0;
+        let (mut read, mut is_followed) = (0, false);
         // The bounds contain no position that could be refused.
         while let Ok(end) = context.read(&batch) {
             read += end.events;
             self.report(context.progress(), context.take_notices());
             if end.reason != EndReason::ExaminedCount {
+                is_followed = end.reason != EndReason::EndOfTraceset;
                 break;
             }
         }
@@ -202,7 +203,7 @@ impl Dump<'_> {
             false => Some(counted),
         };
         if counted == 0 {
-            self.report_outside(traceset.traces());
+            self.report_outside(traceset.traces(), is_followed);
         }
         if outcome? == Reader::Gone {
             return Ok(());
@@ -225,19 +226,19 @@ impl Dump<'_> {
         if let Some(begin) = self.window.begin {
             merge.seek(begin);
         }
-        loop {
+        let is_followed = loop {
             let read = merge.drive(BATCH, &mut tally);
-            let is_over = tally.is_over(&mut merge).unwrap_or(read < BATCH);
+            let is_past = tally.is_over(&mut merge);
             self.report(merge.progress(), merge.take_notices());
-            if is_over {
-                break;
+            if is_past.unwrap_or(read < BATCH) {
+                break is_past.is_some();
             }
-        }
+        };
         number::decimal(output.buffer(), tally.events());
         output.buffer().push(b'\n');
         let omitted = (merge.errors_omitted(), merge.notices_omitted());
         if tally.events() == 0 {
-            self.report_outside(traces);
+            self.report_outside(traces, is_followed);
         }
         self.finish(output, merge.errors(), omitted, (traces, Some(tally.events())))
     }
@@ -254,8 +255,16 @@ impl Dump<'_> {
         losses.report(self.report, recorded);
     }
 
-    /// Reports a window that contains no event since it is outside of the traces.
-    fn report_outside(&self, traces: &[Arc<Trace>]) {
+    /// Reports a window that contains no event since it is outside of the traces. `is_followed`
+    /// is `true` if an event after the window was read.
+    fn report_outside(&self, traces: &[Arc<Trace>], is_followed: bool) {
+        let first = || Merge::new(traces).next().and_then(|event| event.timestamp());
+        // Finding the last event would take longer than all else.
+        if is_followed
+            && first().is_some_and(|first| self.window.end.is_some_and(|end| first <= end))
+        {
+            return;
+        }
         let times = Times::new(self.zone.clone(), traces);
         if let Err(outside @ WindowError::Outside { .. }) = times.inside(self.window) {
             self.report.warning(outside);
