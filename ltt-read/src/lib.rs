@@ -210,6 +210,7 @@ mod trace;
 #[cfg(feature = "writer")]
 pub mod writer;
 
+pub use base::clock_transform::{ClockTransform, ClockTransformError};
 #[doc(hidden)]
 pub use base::source;
 pub use base::source::Access;
