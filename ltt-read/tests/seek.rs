@@ -219,7 +219,7 @@ fn check_indexes(timeline: &Timeline, damages: &[Damage]) -> Result<(), TestCase
         let there = *kind != Damage::Absent;
         unusable += usize::from(damaged || there && !timeline.is_indexable());
     }
-    let trace = Trace::open(dir.path()).map_err(unexpected)?;
+    let trace = timeline.transformed(Trace::open(dir.path()).map_err(unexpected)?);
     check_times(timeline, &trace)?;
     let notices =
         (0..trace.tracefiles().len()).flat_map(|n| trace.packet_index(TracefileIndex(n)).notices());

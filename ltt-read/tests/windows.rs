@@ -194,7 +194,8 @@ fn open(
     if let Some(path) = files(dir).iter().find(is_data) {
         apply(path, data);
     }
-    options.open(dir).map_err(|e| TestCaseError::fail(e.to_string()))
+    let trace = options.open(dir).map_err(|e| TestCaseError::fail(e.to_string()))?;
+    Ok(timeline.transformed(trace))
 }
 
 fn files(dir: &Path) -> Vec<std::path::PathBuf> {

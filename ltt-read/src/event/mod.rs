@@ -13,6 +13,7 @@ mod walk;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
 use crate::format::Packet;
@@ -100,6 +101,20 @@ impl<'a> Event<'a> {
     /// clock.
     pub fn cycles(&self) -> Option<u64> {
         self.timestamp().map(|_| self.cursor.current().cycles)
+    }
+
+    /// Returns its time before the [transform](crate::Trace::with_clock_transforms) of its clock:
+    /// the one that the tracer recorded, in ns. It equals [`timestamp`](Self::timestamp) if
+    /// the trace has no transforms. `None` if its stream has no clock.
+    ///
+    /// Events of the format of 2003 have no times of their own, so theirs may differ by 1 ns.
+    pub fn recorded_timestamp(&self) -> Option<Timestamp> {
+        let time = self.timestamp()?;
+        let decoder = self.cursor.trace().decoder();
+        if decoder.transforms.iter().all(ClockTransform::is_identity) {
+            return Some(time);
+        }
+        decoder.recorded(self.cursor.packet()?, self.cursor.current().cycles, time)
     }
 
     /// Returns the trace that contains it.

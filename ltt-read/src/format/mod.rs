@@ -12,6 +12,7 @@ pub(crate) mod legacy;
 mod packet;
 mod quirks;
 
+use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::{BodyStart, Tables};
@@ -27,6 +28,8 @@ pub(crate) use quirks::{PacketBounds, packet_bounds};
 pub(crate) struct Decoder {
     pub(crate) schema: Schema,
     pub(crate) tables: Tables,
+    /// The transforms of the clocks of the schema, in their order.
+    pub(crate) transforms: Box<[ClockTransform]>,
     format: Format,
 }
 
@@ -61,8 +64,7 @@ pub(crate) struct Record {
 impl Decoder {
     /// Creates the decoder of a trace in CTF.
     pub(crate) fn of_ctf(schema: Schema) -> Result<Decoder, LayoutError> {
-        let tables = Tables::new(&schema, BodyStart::AfterHeader)?;
-        Ok(Decoder { schema, tables, format: Format::Ctf })
+        Decoder::new(schema, None, Format::Ctf)
     }
 
     /// Creates the decoder of a trace in a format before CTF.
@@ -70,8 +72,54 @@ impl Decoder {
         schema: Schema,
         decoder: legacy::Decoder,
     ) -> Result<Decoder, LayoutError> {
-        let tables = Tables::new(&schema, BodyStart::AlignedPayload)?;
-        Ok(Decoder { schema, tables, format: Format::Legacy(decoder) })
+        Decoder::new(schema, None, Format::Legacy(decoder))
+    }
+
+    fn new(
+        schema: Schema,
+        transforms: Option<Box<[ClockTransform]>>,
+        format: Format,
+    ) -> Result<Decoder, LayoutError> {
+        let body_start = match format {
+            Format::Ctf => BodyStart::AfterHeader,
+            Format::Legacy(_) => BodyStart::AlignedPayload,
+        };
+        let transforms = transforms
+            .unwrap_or_else(|| vec![ClockTransform::IDENTITY; schema.clocks.len()].into());
+        let tables = Tables::new(&schema, body_start, &transforms)?;
+        Ok(Decoder { schema, tables, transforms, format })
+    }
+
+    /// Creates the decoder of the same trace with other transforms of the clocks of its schema.
+    pub(crate) fn transformed(
+        &self,
+        transforms: Box<[ClockTransform]>,
+    ) -> Result<Decoder, LayoutError> {
+        let format = match &self.format {
+            Format::Ctf => Format::Ctf,
+            Format::Legacy(decoder) => {
+                // The schemas of these formats have one clock.
+                Format::Legacy(decoder.transformed(transforms.first().copied().unwrap_or_default()))
+            }
+        };
+        Decoder::new(self.schema.clone(), Some(transforms), format)
+    }
+
+    /// Returns the time of a record of a packet before the transform of its clock. `time` is that
+    /// after it.
+    pub(crate) fn recorded(
+        &self,
+        packet: &Packet,
+        cycles: u64,
+        time: Timestamp,
+    ) -> Option<Timestamp> {
+        match &self.format {
+            Format::Ctf => {
+                let table = &self.tables.streams[packet.stream_class.index()];
+                table.clock.as_ref()?.recorded(cycles)
+            }
+            Format::Legacy(decoder) => decoder.recorded(cycles, time),
+        }
     }
 
     /// Reads the header and context of the packet at a byte offset of a file.

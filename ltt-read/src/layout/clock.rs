@@ -1,13 +1,19 @@
 //! Clocks: conversion of cycles to times, and values of short clock fields.
 
+use crate::base::clock_transform::ClockTransform;
 use crate::base::time::{NS_PER_S, Timestamp};
 use crate::schema::ClockClass;
 
 /// A converter from the cycles of one clock class to [`Timestamp`]s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClockConverter {
-    /// `true` if a cycle is a nanosecond, so that only `base_ns` has to be added.
+    /// `true` if a cycle is a nanosecond and times are not transformed, so that only `base_ns`
+    /// has to be added.
     linear: bool,
+    /// `true` if a cycle is a nanosecond.
+    of_ns: bool,
+    /// The transform of the recorded times; `None` if it changes nothing.
+    transform: Option<ClockTransform>,
     base_ns: i64,
     /// The greatest number of cycles that can be added to `base_ns` without overflow.
     max_cycles: u64,
@@ -21,10 +27,15 @@ pub(crate) struct ClockConverter {
 }
 
 impl ClockConverter {
-    pub(crate) fn new(clock: &ClockClass) -> Self {
+    /// Creates the converter of a clock class whose times are transformed.
+    pub(crate) fn new(clock: &ClockClass, transform: &ClockTransform) -> Self {
         let base = clock.offset_ns();
+        let of_ns = clock.frequency == NS_PER_S && base.is_some();
+        let transform = Some(*transform).filter(|transform| !transform.is_identity());
         ClockConverter {
-            linear: clock.frequency == NS_PER_S && base.is_some(),
+            linear: of_ns && transform.is_none(),
+            of_ns,
+            transform,
             base_ns: base.unwrap_or(0),
             max_cycles: i64::MAX.abs_diff(base.unwrap_or(0)),
             base_seconds_ns: clock
@@ -46,7 +57,7 @@ impl ClockConverter {
         if self.linear { self.linear(cycles) } else { self.general(cycles) }
     }
 
-    /// Returns `true` if a cycle is a nanosecond.
+    /// Returns `true` if a cycle is a nanosecond and times are not transformed.
     pub(crate) fn is_linear(&self) -> bool {
         self.linear
     }
@@ -62,7 +73,8 @@ impl ClockConverter {
     /// Returns the first cycle count whose time is `time` or later, clamped to the range
     /// of `u64`. `None` if it cannot be computed with 128-bit integers, or if times wrap.
     pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
-        if self.linear {
+        let time = self.transform.map_or(time, |transform| transform.inverse(time));
+        if self.of_ns {
             return Some(if time.as_ns() <= self.base_ns {
                 0
             } else {
@@ -82,6 +94,18 @@ impl ClockConverter {
 
     #[inline(never)]
     fn general(&self, cycles: u64) -> Option<Timestamp> {
+        match &self.transform {
+            Some(transform) => transform.checked_apply(self.recorded(cycles)?),
+            None => self.recorded(cycles),
+        }
+    }
+
+    /// Converts cycles like [`timestamp`](Self::timestamp), to a time before the transform.
+    #[inline]
+    pub(crate) fn recorded(&self, cycles: u64) -> Option<Timestamp> {
+        if self.of_ns {
+            return self.linear(cycles);
+        }
         // 64-bit divisions are several times faster than 128-bit ones. They suffice for
         // clocks below 18 GHz with a plausible offset.
         if let Some(base) = self.base_seconds_ns
@@ -132,7 +156,7 @@ impl ClockClass {
     /// assert_eq!(clock.timestamp(250).map(|t| t.as_ns()), Some(5_250_000_000));
     /// ```
     pub fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
-        ClockConverter::new(self).timestamp(cycles)
+        ClockConverter::new(self, &ClockTransform::IDENTITY).timestamp(cycles)
     }
 }
 
@@ -153,13 +177,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn transformed(
+        frequency: u64,
+        offset_seconds: i64,
+        offset_cycles: i64,
+        transform: ClockTransform,
+    ) -> ClockConverter {
+        let clock = ClockClass { frequency, offset_seconds, offset_cycles, ..ClockClass::new("c") };
+        ClockConverter::new(&clock, &transform)
+    }
+
     fn clock(frequency: u64, offset_seconds: i64, offset_cycles: i64) -> ClockConverter {
-        ClockConverter::new(&ClockClass {
-            frequency,
-            offset_seconds,
-            offset_cycles,
-            ..ClockClass::new("c")
-        })
+        transformed(frequency, offset_seconds, offset_cycles, ClockTransform::IDENTITY)
     }
 
     #[test]
@@ -196,8 +225,11 @@ mod tests {
             offset in prop_oneof![-20..20i64, any::<i64>()],
             time in prop_oneof![any::<i64>(), -40_000_000_000..40_000_000_000i64],
             near in any::<Option<u64>>(),
+            slope in prop_oneof![Just(ClockTransform::ONE), 1u64 << 61..=1 << 63],
+            moved in prop_oneof![Just(0), -20..20i64, any::<i64>()],
         ) {
-            let clock = clock(frequency, seconds, offset);
+            let transform = ClockTransform::new(Timestamp::from_ns(0), Timestamp::from_ns(moved), slope);
+            let clock = transformed(frequency, seconds, offset, transform.unwrap());
             // Includes times that the clock can have.
             let time = near.and_then(|c| clock.timestamp(c)).unwrap_or(Timestamp::from_ns(time));
             if let Some(first) = clock.cycles_reaching(time) {

@@ -12,6 +12,7 @@ use super::phase::Phase;
 use super::program::{Slot, slots_read, slots_saved};
 use super::region::{Region, Start};
 
+use crate::base::clock_transform::ClockTransform;
 use crate::layout::clock::ClockConverter;
 use crate::report::{DecodeError, LayoutError};
 use crate::schema::{EventTypeId, FieldKind, Role, Schema, Scope, StreamClass, StreamClassId};
@@ -65,7 +66,12 @@ pub(crate) struct StreamTable {
 }
 
 impl Tables {
-    pub(crate) fn new(schema: &Schema, body_start: BodyStart) -> Result<Tables, LayoutError> {
+    /// Compiles the layouts of a schema. `transforms` are those of its clocks.
+    pub(crate) fn new(
+        schema: &Schema,
+        body_start: BodyStart,
+        transforms: &[ClockTransform],
+    ) -> Result<Tables, LayoutError> {
         // Value slots come first, then anchors.
         let slots = |n: u16| Slot::from(n);
         let streams = schema.stream_classes.iter().map(|s| slots(s.stream_slots));
@@ -89,7 +95,8 @@ impl Tables {
             }
         }
         let streams = (schema.stream_classes.iter().zip(ids))
-            .map(|(class, ids)| StreamTable::new(schema, class, ids, after_header).map(Arc::new))
+            .map(|(class, ids)| StreamTable::new(schema, class, ids, after_header, transforms))
+            .map(|table| table.map(Arc::new))
             .collect::<Result<_, _>>()?;
         let ids = schema.stream_classes.iter().zip(0..).map(|(s, i)| (s.id, StreamClassId(i)));
         Ok(Tables {
@@ -185,6 +192,7 @@ impl StreamTable {
         class: &StreamClass,
         event_ids: Vec<(u64, EventTypeId)>,
         start: Start,
+        transforms: &[ClockTransform],
     ) -> Result<Self, LayoutError> {
         let packet_context =
             class.packet_context.as_ref().map(|c| compile(&[Some(c)], start, true)).transpose()?;
@@ -195,8 +203,10 @@ impl StreamTable {
         let start = Start { phase: Phase::aligned(align.into()), order: None, ..after };
         let region = compile(&[class.event_header.as_ref()], start, true)?;
         let body_anchor = region.slots;
-        let clock = class.default_clock.and_then(|c| schema.clocks.get(c as usize));
-        let clock = clock.map(ClockConverter::new);
+        let clock = class.default_clock.map(|number| number as usize).and_then(|number| {
+            let transform = transforms.get(number).copied().unwrap_or_default();
+            Some(ClockConverter::new(schema.clocks.get(number)?, &transform))
+        });
         let header = Header::new(region, align);
         Ok(StreamTable {
             packet_context,

@@ -9,12 +9,14 @@ use crate::format::{Decoder, FileKind, Packet, PacketError};
 use crate::layout::program::Scratch;
 
 /// One file of a tracefile.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
     pub(crate) source: Arc<Source>,
     /// The path at which LTTng would store its index.
     pub(crate) index_path: PathBuf,
+    /// The start of the first packet, by which the files of a tracefile are ordered when it is
+    /// opened.
     pub(crate) first_begin: Option<Timestamp>,
     pub(crate) kind: FileKind,
 }

@@ -11,13 +11,14 @@ mod tracefile;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::base::clock_transform::ClockTransform;
 use crate::base::source::Source;
 use crate::base::uuid::Uuid;
 use crate::format::Decoder;
 use crate::layout::tables::Tables;
 use crate::metadata::{self, Diagnostic};
 use crate::report::Error;
-use crate::schema::{EventType, EventTypeId, Schema};
+use crate::schema::{ClockClass, EventType, EventTypeId, Schema};
 
 use grouping::tracefiles;
 
@@ -126,6 +127,52 @@ impl Trace {
     /// packets.
     pub(crate) fn verified_up_to(self, bytes: u64) -> Trace {
         Trace { verified: bytes, ..self }
+    }
+
+    /// Returns a trace with the same data and other times: those of the clocks are transformed,
+    /// each by the transform that `transform_of` returns for it. The data is shared.
+    ///
+    /// All times of the new trace are transformed: those of events, packets, indexes and
+    /// notices, in reading, ordering and seeking alike. [`Event::cycles`](crate::Event::cycles)
+    /// and [`Event::recorded_timestamp`](crate::Event::recorded_timestamp) still return what was
+    /// recorded. The transforms take the place of earlier ones; they are not composed with them.
+    /// A time out of the range of [`Timestamp`] is an error where it occurs.
+    ///
+    /// ```
+    /// use ltt_read::{ClockTransform, Timestamp, Trace, TracefileIndex};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+    /// let trace = Trace::open(path)?;
+    /// let later = trace.with_clock_transforms(|_| ClockTransform::from_offset(1_000_000))?;
+    /// let first = |trace| -> Result<_, ltt_read::Error> {
+    ///     let mut cursor = Trace::cursor(trace, TracefileIndex(0));
+    ///     let event = cursor.next()?.expect("an event");
+    ///     Ok((event.timestamp(), event.recorded_timestamp()))
+    /// };
+    /// let (time, _) = first(&trace)?;
+    /// assert_eq!(first(&later)?, (time.and_then(|time| time.checked_add(1_000_000)), time));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] if no decoder can be compiled, which opening would have reported.
+    pub fn with_clock_transforms(
+        &self,
+        transform_of: impl FnMut(&ClockClass) -> ClockTransform,
+    ) -> Result<Arc<Trace>, Error> {
+        let transforms = self.schema().clocks.iter().map(transform_of).collect();
+        let unsupported = |kind| Error::Unsupported { path: self.paths[0].clone(), kind };
+        let decoder = self.decoder.transformed(transforms).map_err(unsupported)?;
+        let tracefiles = self.tracefiles.iter().map(Tracefile::with_other_times).collect();
+        let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
+        Ok(Arc::new(Trace { paths, decoder, tracefiles, warnings, verified: self.verified }))
+    }
+
+    /// Returns the transforms of the clocks, in the order of
+    /// [`Schema::clocks`](Schema::clocks). They are identities in a trace that was opened.
+    pub fn clock_transforms(&self) -> &[ClockTransform] {
+        &self.decoder.transforms
     }
 
     /// Returns the schema: the contents of the metadata.

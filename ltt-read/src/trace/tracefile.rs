@@ -40,6 +40,19 @@ pub struct UserProcess {
 }
 
 impl Tracefile {
+    /// Creates a tracefile of the same files, for a decoder with other times. What depends on
+    /// times is computed again.
+    pub(crate) fn with_other_times(&self) -> Tracefile {
+        Tracefile {
+            name: self.name.clone(),
+            channel: self.channel.clone(),
+            files: self.files.clone(),
+            duplicates: OnceLock::new(),
+            index: Indexes::default(),
+            ..*self
+        }
+    }
+
     /// Returns the name of its file, or of the first one, e.g. `channel0_3`.
     pub fn name(&self) -> &str {
         &self.name

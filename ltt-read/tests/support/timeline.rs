@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::*;
 use ltt_read::writer::{FieldValue, StreamWriter, TraceWriter, WriteError, metadata_text, presets};
-use ltt_read::{NoticeKind, Timestamp, Trace};
+use ltt_read::{ClockTransform, NoticeKind, Timestamp, Trace};
 use proptest::prelude::*;
 
 /// A trace with a list of its events.
@@ -18,6 +18,8 @@ use proptest::prelude::*;
 pub(crate) struct Timeline {
     variation: Variation,
     pub(crate) schema: Arc<Schema>,
+    /// The transform of the clock. All expected times are transformed.
+    pub(crate) transform: ClockTransform,
     /// The packets, by stream and then by file.
     pub(crate) streams: Vec<Vec<Vec<Packet>>>,
 }
@@ -25,7 +27,7 @@ pub(crate) struct Timeline {
 /// The schema, which varies little, is left out.
 impl fmt::Debug for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:?}, {:?}", self.schema.format, self.variation)?;
+        writeln!(f, "{:?}, {:?}, {:?}", self.schema.format, self.variation, self.transform)?;
         for (name, _, packets) in self.files() {
             writeln!(f, "{name}:")?;
             packets.iter().try_for_each(|packet| writeln!(f, "    {packet:?}"))?;
@@ -127,6 +129,21 @@ fn written(number: u32) -> (EventTypeId, FieldValue) {
     (EventTypeId(id), FieldValue::structure(fields))
 }
 
+/// Generates transforms of the clock of all traces: often none, else of any slope.
+fn transform() -> impl Strategy<Value = ClockTransform> {
+    const ONE: u64 = ClockTransform::ONE;
+    let near = (ONE - ONE / 1000)..=(ONE + ONE / 1000);
+    let slope = prop_oneof![3 => Just(ONE), 2 => near, 1 => ONE / 2..=ONE * 2];
+    let offset = prop_oneof![Just(0), -1000..1000_i64, -1_i64 << 60..1 << 60];
+    let origin = presets::lttng_kernel(Format::Ctf1).clocks[0].offset_ns().expect("in range");
+    let transform = (slope, offset, 0..1_i64 << 31).prop_map(move |(slope, offset, later)| {
+        let origin = Timestamp::from_ns(origin + later);
+        let image = Timestamp::from_ns(origin.as_ns() + offset);
+        ClockTransform::new(origin, image, slope).expect("a slope in range")
+    });
+    prop_oneof![1 => Just(ClockTransform::IDENTITY), 1 => transform]
+}
+
 /// Generates traces. If `steady`, their clocks never go back.
 pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     let format = prop_oneof![Just(Format::Ctf1), Just(Format::Ctf2)];
@@ -149,7 +166,8 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     let packet = ((gap(), back, gap()), events, (lost(), lost()));
     let file = prop::collection::vec(packet, 1..4);
     let streams = prop::collection::vec(prop::collection::vec(file, 1..4), 1..4);
-    (format, variation, streams).prop_map(|(format, variation, streams)| {
+    let all = (format, variation, transform(), streams);
+    all.prop_map(|(format, variation, transform, streams)| {
         let mut numbers = 1..;
         let streams = streams.into_iter().map(|files| {
             let mut tracer = Tracer {
@@ -163,7 +181,7 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
             files.into_iter().map(file).collect()
         });
         let streams = streams.collect();
-        Timeline { variation, schema: Arc::new(schema(format, variation)), streams }
+        Timeline { variation, schema: Arc::new(schema(format, variation)), transform, streams }
     })
 }
 
@@ -214,8 +232,8 @@ pub(crate) fn deceptive() -> impl Strategy<Value = Timeline> {
     let events = prop::collection::vec((gap(), back()), 0..6);
     let packet = ((gap(), back(), gap()), events, (Just(0), Just(0)));
     let packets = prop::collection::vec((packet, lie), 1..10);
-    (format, variation, prop::collection::vec(packets, 1..5)).prop_map(
-        |(format, variation, streams)| {
+    (format, variation, transform(), prop::collection::vec(packets, 1..5)).prop_map(
+        |(format, variation, transform, streams)| {
             let mut numbers = 1..;
             let streams = streams.into_iter().map(|packets| {
                 let late = variation.late;
@@ -240,7 +258,7 @@ pub(crate) fn deceptive() -> impl Strategy<Value = Timeline> {
                 vec![packets]
             });
             let streams = streams.collect();
-            Timeline { variation, schema: Arc::new(schema(format, variation)), streams }
+            Timeline { variation, schema: Arc::new(schema(format, variation)), transform, streams }
         },
     )
 }
@@ -343,7 +361,15 @@ impl Timeline {
     /// Opens the trace with its files in this order.
     pub(crate) fn in_memory(&self, files: Vec<(String, Vec<u8>)>) -> Arc<Trace> {
         let metadata = metadata_text(&self.schema).expect("metadata");
-        Trace::from_memory(metadata.as_bytes(), files).expect("a trace")
+        self.transformed(Trace::from_memory(metadata.as_bytes(), files).expect("a trace"))
+    }
+
+    /// Transforms the times of a trace that was opened.
+    pub(crate) fn transformed(&self, trace: Arc<Trace>) -> Arc<Trace> {
+        match self.transform == ClockTransform::IDENTITY {
+            true => trace,
+            false => trace.with_clock_transforms(|_| self.transform).expect("it was opened"),
+        }
     }
 
     /// Writes the trace to a directory, with index files.
@@ -365,6 +391,12 @@ impl Timeline {
     }
 
     fn at(&self, cycles: u64) -> Timestamp {
+        let recorded = self.recorded(cycles);
+        self.transform.checked_apply(recorded).expect("no time overflows")
+    }
+
+    /// Returns the time of cycles before the transform.
+    pub(crate) fn recorded(&self, cycles: u64) -> Timestamp {
         self.schema.clocks[0].timestamp(cycles).expect("no time overflows")
     }
 

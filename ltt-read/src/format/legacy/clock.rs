@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::double::{Double, PRECISION};
+use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -32,6 +33,8 @@ pub(crate) struct TickClock {
     /// The distance in ticks, of at most 2⁵⁰ ns (13 days), below which the fast path can
     /// be used.
     limit: u64,
+    /// The transform of the recorded times; `None` if it changes nothing.
+    transform: Option<ClockTransform>,
 }
 
 impl TickClock {
@@ -49,20 +52,44 @@ impl TickClock {
     fn new(ticks: Ticks, base: (u64, u64)) -> Self {
         // With this limit, sums cannot overflow.
         let limit = if base.1 < 1 << 62 { ticks.limit / 4 } else { 0 };
-        TickClock { ticks, base, limit }
+        TickClock { ticks, base, limit, transform: None }
+    }
+
+    /// Returns the clock with a transform of its times, in place of the present one.
+    pub(crate) fn transformed(self, transform: ClockTransform) -> Self {
+        TickClock { transform: Some(transform).filter(|of| !of.is_identity()), ..self }
     }
 
     /// Returns the time of a tick count, or `None` if it is outside of the range of
     /// times.
     #[inline(always)]
     pub(crate) fn timestamp(&self, cycles: u64) -> Option<Timestamp> {
-        self.fast_timestamp(cycles).or_else(|| self.slow_timestamp(cycles))
+        match &self.transform {
+            None => self.recorded(cycles),
+            Some(transform) => transform.checked_apply(self.recorded(cycles)?),
+        }
+    }
+
+    /// Returns the time of a tick count before the transform, or `None` if it is outside of the
+    /// range of times.
+    #[inline(always)]
+    pub(crate) fn recorded(&self, cycles: u64) -> Option<Timestamp> {
+        self.fast_recorded(cycles).or_else(|| self.slow_recorded(cycles))
     }
 
     /// Returns the time of a tick count if rounding cannot affect it, which is the most
     /// frequent case.
     #[inline(always)]
     pub(crate) fn fast_timestamp(&self, cycles: u64) -> Option<Timestamp> {
+        let recorded = self.fast_recorded(cycles)?;
+        match &self.transform {
+            None => Some(recorded),
+            Some(transform) => transform.checked_apply(recorded),
+        }
+    }
+
+    #[inline(always)]
+    fn fast_recorded(&self, cycles: u64) -> Option<Timestamp> {
         let (start, start_ns) = self.base;
         let ticks = cycles.wrapping_sub(start);
         if ticks >= self.limit {
@@ -73,7 +100,7 @@ impl TickClock {
     }
 
     #[inline(never)]
-    fn slow_timestamp(&self, cycles: u64) -> Option<Timestamp> {
+    fn slow_recorded(&self, cycles: u64) -> Option<Timestamp> {
         let (start, start_ns) = self.base;
         let ns = match cycles.checked_sub(start) {
             Some(after) => start_ns.checked_add(self.ticks.to_ns(after))?,

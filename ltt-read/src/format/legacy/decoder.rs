@@ -7,6 +7,7 @@ use super::event_header::{EventHeader, Form, align_up};
 use super::interpolation::interpolate;
 use super::packing::{Packing, packing};
 use super::version::Version;
+use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 use crate::format::packet::{Packet, PacketError};
 use crate::layout::program::Window;
@@ -14,7 +15,7 @@ use crate::report::DecodeError;
 use crate::schema::{ByteOrder, EventTypeId, Schema, StreamClassId};
 
 /// The decoding parameters of the tracefiles of one trace.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Decoder {
     version: Version,
     order: ByteOrder,
@@ -26,13 +27,13 @@ pub(crate) struct Decoder {
 }
 
 /// The conversion of ticks to times.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Times {
     /// A conversion by the frequency of the clock.
     Clock(TickClock),
     /// An interpolation between both ends of each block. All blocks have this size in
     /// bytes.
-    Interpolated { block_size: u64 },
+    Interpolated { block_size: u64, transform: ClockTransform },
 }
 
 /// The properties of a tracefile that only its name contains.
@@ -74,7 +75,7 @@ impl Decoder {
         Decoder {
             version: Version::Of2003,
             order,
-            times: Times::Interpolated { block_size },
+            times: Times::Interpolated { block_size, transform: ClockTransform::IDENTITY },
             full_clock: Some(block_2003::HEARTBEAT),
             payload_masks: Box::new([]),
         }
@@ -92,7 +93,29 @@ impl Decoder {
         let packet = Packet { number, offset, stream_class: kind.stream, ..Packet::none() };
         match self.times {
             Times::Clock(ref clock) => self.block(clock, kind, data, packet),
-            Times::Interpolated { block_size } => self.block_of_2003(block_size, data, packet),
+            Times::Interpolated { block_size, transform } => {
+                let packet = self.block_of_2003(block_size, data, packet)?;
+                // An event between both ends is interpolated between their transformed times.
+                let time = |time: Option<Timestamp>| transform.checked_apply(time?);
+                Ok(Packet { start: time(packet.start), end: time(packet.end), ..packet })
+            }
+        }
+    }
+
+    /// Creates the decoder of the same trace with another transform of its clock.
+    pub(crate) fn transformed(&self, transform: ClockTransform) -> Self {
+        let times = match self.times {
+            Times::Clock(clock) => Times::Clock(clock.transformed(transform)),
+            Times::Interpolated { block_size, .. } => Times::Interpolated { block_size, transform },
+        };
+        Decoder { times, ..self.clone() }
+    }
+
+    /// Returns the time of a record before the transform of its clock. `time` is that after it.
+    pub(crate) fn recorded(&self, cycles: u64, time: Timestamp) -> Option<Timestamp> {
+        match &self.times {
+            Times::Clock(clock) => clock.recorded(cycles),
+            Times::Interpolated { transform, .. } => Some(transform.inverse(time)),
         }
     }
 
