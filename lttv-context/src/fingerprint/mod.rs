@@ -5,7 +5,7 @@ mod file;
 
 use std::borrow::Cow;
 
-use ltt_read::{Timestamp, Trace, TracefileIndex};
+use ltt_read::{ClockTransform, Timestamp, Trace, TracefileIndex};
 
 use crate::traceset::Traceset;
 
@@ -14,7 +14,7 @@ use file::{CurrentFile, FileRecord, read_metadata};
 /// A fingerprint of traces. It is stored with data computed from the traces, and detects later
 /// that the traces have changed.
 ///
-/// It contains the identifier of each trace. For the metadata and each file of the tracefiles,
+/// It contains the identifier of each trace and the transforms of its clocks. For the metadata and each file of the tracefiles,
 /// it contains the name, the size, the time of modification, and three checksums: one of the
 /// offsets, sizes and start times of the packets, one of 64 samples of 4 KiB, and one of the
 /// whole content. Creating it reads the traces once. (The checksums are CRC-32: they detect
@@ -210,8 +210,23 @@ struct EarlierSizes {
     has_more_metadata: bool,
 }
 
+/// Returns the identifier of a trace, combined with the transforms of its clocks: results with
+/// other times are those of another trace.
 fn identifier(trace: &Trace) -> [u8; 16] {
-    trace.uuid().map_or([0; 16], |uuid| uuid.0)
+    let mut identifier = trace.uuid().map_or([0; 16], |uuid| uuid.0);
+    let transforms = trace.clock_transforms();
+    if transforms.iter().all(ClockTransform::is_identity) {
+        return identifier;
+    }
+    let mut checksum = crc32fast::Hasher::new();
+    for transform in transforms {
+        checksum.update(&transform.origin().as_ns().to_le_bytes());
+        checksum.update(&transform.origin_time().as_ns().to_le_bytes());
+        checksum.update(&transform.slope().to_le_bytes());
+    }
+    let checksum = checksum.finalize().to_le_bytes();
+    identifier.iter_mut().zip(checksum).for_each(|(byte, sum)| *byte ^= sum);
+    identifier
 }
 
 /// Calls a function for the metadata in each directory of a trace. Metadata counts as empty if
