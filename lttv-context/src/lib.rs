@@ -56,6 +56,7 @@
 //! | `checkpoint-files` | storing and loading checkpoints and the state of extensions, for instance to continue when a trace has grown |
 //! | `framework` | modules, their options, and batch runs, from which programs are built (module `framework`) |
 //! | `serde` | reading and writing attribute trees in any serde format |
+//! | `synchronize` | relating the clocks of several hosts by the messages between them (module `synchronize`) |
 //!
 //! # Order
 //!
@@ -91,6 +92,8 @@ pub struct Readme;
 pub mod attributes;
 #[cfg(feature = "framework")]
 pub mod framework;
+#[cfg(feature = "synchronize")]
+pub mod synchronize;
 
 mod bounds;
 #[cfg(feature = "checkpoint-files")]

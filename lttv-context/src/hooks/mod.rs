@@ -15,4 +15,6 @@ pub(crate) use commands::{Command, Registration};
 pub(crate) use dispatch::{Dispatch, Ready};
 pub(crate) use hook_set::Moment;
 pub use hook_set::{HookSet, Level};
+#[cfg(feature = "synchronize")]
+pub(crate) use pattern::Pattern;
 pub use subscription::{Scope, Subscription};

@@ -1,0 +1,405 @@
+//! Sends and receives to messages, independently of traces.
+
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use ltt_read::Timestamp;
+
+use super::rule::Direction;
+use crate::synchronize::message::{HostIndex, Message};
+
+/// One end of a message.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageEnd<'k> {
+    /// The host that recorded the end.
+    pub host: HostIndex,
+    /// The end of the message.
+    pub direction: Direction,
+    /// The time by the clock of the host.
+    pub time: Timestamp,
+    /// The number of the protocol. Ends of different protocols are never one message.
+    pub protocol: u32,
+    /// The bytes that identify the message among those of the protocol.
+    pub key: &'k [u8],
+    /// The time for which the key identifies one message, in ns: see
+    /// [`Rule::validity`](super::Rule::validity).
+    pub validity: u64,
+    /// `true` if several hosts may receive the message.
+    pub is_to_many: bool,
+}
+
+/// The limits of a [`Matcher`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MatchLimits {
+    /// The greatest number of ends that wait for the other end of their message. The oldest one is
+    /// dropped first. The default is 2²⁰, at about 120 bytes each.
+    ///
+    /// As clocks may differ, the other end can be read much later. The number has to suffice for the
+    /// ends that are read during the difference of the clocks.
+    pub pending: usize,
+    /// The greatest number of recent messages that are kept to recognise repeated ends. The default is
+    /// 2¹⁶.
+    pub recent: usize,
+    /// The time, in ns, within which a repeated send on the same host is the same packet that passes a further device, so that
+    /// the last one counts. Later repetitions are retransmissions, of which the first one counts.
+    /// The default is 20 µs.
+    pub passing: u64,
+}
+
+impl Default for MatchLimits {
+    fn default() -> Self {
+        MatchLimits { pending: 1 << 20, recent: 1 << 16, passing: 20_000 }
+    }
+}
+
+impl MatchLimits {
+    /// Sets the number of pending ends.
+    #[must_use]
+    pub fn pending(self, pending: usize) -> Self {
+        MatchLimits { pending, ..self }
+    }
+
+    /// Sets the number of recent messages.
+    #[must_use]
+    pub fn recent(self, recent: usize) -> Self {
+        MatchLimits { recent, ..self }
+    }
+
+    /// Sets the time within which a repeated send is the same packet, in ns.
+    #[must_use]
+    pub fn passing(self, passing: u64) -> Self {
+        MatchLimits { passing, ..self }
+    }
+}
+
+/// The numbers of ends and messages of a [`Matcher`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct MatchCounts {
+    /// The number of sends.
+    pub sends: u64,
+    /// The number of receives.
+    pub receives: u64,
+    /// The number of messages between two hosts.
+    pub messages: u64,
+    /// The number of messages from a host to itself. They say nothing about clocks.
+    pub local: u64,
+    /// The number of ends that repeat an earlier one of the same host: retransmissions, and packets
+    /// that pass several devices.
+    pub repeated: u64,
+    /// The number of waiting ends that another message with the same key replaced, after the
+    /// [validity](super::Rule::validity) of the key.
+    pub expired: u64,
+    /// The number of waiting ends that were dropped since there were too many.
+    pub dropped: u64,
+    /// The number of ends that wait now.
+    pub pending: u64,
+}
+
+/// The state of an entry of the table.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    /// One end waits for the other one.
+    Waiting { direction: Direction, host: HostIndex, time: Timestamp },
+    /// Both ends are known. The entry recognises repetitions.
+    Complete(Message),
+    /// The place is free.
+    Free,
+}
+
+#[derive(Debug)]
+struct Entry {
+    state: State,
+    /// Distinguishes the uses of a place.
+    use_number: u64,
+    hash: u64,
+    protocol: u32,
+    /// The bytes are kept when the place is free, so that its next use allocates nothing.
+    key: Vec<u8>,
+}
+
+/// Matches sends with receives.
+///
+/// Ends may come in any order, as clocks differ: a message is found when its second end comes. The
+/// rules are these:
+///
+/// * Both ends have the same protocol and key and are of different hosts. Among several
+///   candidates, the earliest one by its own clock is taken, and of equal ones that of the first
+///   host.
+/// * Of repeated receives on a host, the first one counts. Of repeated sends, the last one within
+///   [`MatchLimits::passing`] of the first counts, and otherwise the first: the message was sent no later than
+///   that, so its limit on the clocks holds for whichever send has arrived.
+/// * A send and a later receive on one host are a *local* message, which is only counted. A receive
+///   and a later send are a host that forwards the message: both remain ends of messages with other hosts.
+///
+/// A key that is used for another message within its validity can be matched wrongly. Such a message
+/// usually contradicts others: see
+/// [`PairQuality::Contradiction`](crate::synchronize::pairs::PairQuality::Contradiction).
+///
+/// ```
+/// use ltt_read::Timestamp;
+/// use lttv_context::synchronize::HostIndex;
+/// use lttv_context::synchronize::matching::{Direction, Matcher, MessageEnd};
+///
+/// let mut matcher = Matcher::new(Default::default());
+/// let mut messages = Vec::new();
+/// let mut end = |host, direction, ns, key: &[u8]| {
+///     let (host, time) = (HostIndex(host), Timestamp::from_ns(ns));
+///     let end = MessageEnd { host, direction, time, protocol: 0, key, validity: 1_000_000, is_to_many: false };
+///     matcher.add(&end, |message| messages.push(message));
+/// };
+/// end(0, Direction::Send, 100, b"hello");
+/// end(0, Direction::Send, 150, b"other");
+/// end(1, Direction::Receive, 90, b"hello");
+/// assert_eq!(messages.len(), 1);
+/// assert_eq!((messages[0].sender, messages[0].receiver), (HostIndex(0), HostIndex(1)));
+/// assert_eq!(matcher.counts().pending, 1);
+/// ```
+#[derive(Debug)]
+pub struct Matcher {
+    limits: MatchLimits,
+    hasher: DefaultHashBuilder,
+    /// The indices of entries, by protocol and key.
+    table: HashTable<u32>,
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    /// The waiting entries with their use numbers, oldest first. Those with another use number no
+    /// longer wait.
+    waiting: VecDeque<(u32, u64)>,
+    /// The entries of complete messages, oldest first.
+    recent: VecDeque<u32>,
+    uses: u64,
+    counts: MatchCounts,
+}
+
+impl Matcher {
+    /// Creates a matcher without ends.
+    pub fn new(limits: MatchLimits) -> Self {
+        // Places are numbered with 32 bits.
+        let (pending, recent) = (limits.pending.clamp(1, 1 << 30), limits.recent.min(1 << 30));
+        Matcher {
+            limits: MatchLimits { pending, recent, ..limits },
+            hasher: DefaultHashBuilder::default(),
+            table: HashTable::new(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            waiting: VecDeque::new(),
+            recent: VecDeque::new(),
+            uses: 0,
+            counts: MatchCounts::default(),
+        }
+    }
+
+    /// Returns the numbers of ends and messages so far.
+    pub fn counts(&self) -> MatchCounts {
+        self.counts
+    }
+
+    /// Adds one end, and calls `found` for each message between two hosts that is complete with it: at most one, unless several hosts may
+    /// receive it.
+    pub fn add(&mut self, end: &MessageEnd<'_>, mut found: impl FnMut(Message)) {
+        match end.direction {
+            Direction::Send => self.counts.sends += 1,
+            Direction::Receive => self.counts.receives += 1,
+        }
+        let hash = self.hasher.hash_one((end.protocol, end.key));
+        if self.repeats(end, hash) || self.is_local(end, hash) {
+            return;
+        }
+        while let Some((index, message)) = self.other_end(end, hash) {
+            self.counts.messages += 1;
+            found(message);
+            if !end.is_to_many {
+                self.complete(index, message);
+                return;
+            }
+            if end.direction == Direction::Receive {
+                return;
+            }
+            self.remove(index);
+            self.counts.pending -= 1;
+        }
+        self.wait(end, hash);
+    }
+
+    /// Returns the entries with the protocol and key of an end.
+    fn same_key<'m>(
+        &'m self,
+        end: &'m MessageEnd<'_>,
+        hash: u64,
+    ) -> impl Iterator<Item = (u32, State)> + 'm {
+        let entries =
+            self.table.iter_hash(hash).map(|index| (*index, &self.entries[*index as usize]));
+        entries
+            .filter(move |(_, entry)| {
+                entry.hash == hash && entry.protocol == end.protocol && entry.key == end.key
+            })
+            .map(|(index, entry)| (index, entry.state))
+    }
+
+    /// Returns `true` if the end repeats an earlier one of the same host, or replaces it.
+    fn repeats(&mut self, end: &MessageEnd<'_>, hash: u64) -> bool {
+        let earlier = self.same_key(end, hash).find_map(|(index, state)| {
+            let (time, is_waiting) = match (state, end.direction) {
+                (State::Waiting { direction, host, time }, _)
+                    if (direction, host) == (end.direction, end.host) =>
+                {
+                    (time, true)
+                }
+                // A receive on the way of a local message comes before its further sends.
+                (State::Complete(of), Direction::Send)
+                    if of.sender == end.host
+                        && !(of.receiver == end.host && of.received <= end.time) =>
+                {
+                    (of.sent, false)
+                }
+                (State::Complete(of), Direction::Receive) if of.receiver == end.host => {
+                    (of.received, false)
+                }
+                _ => return None,
+            };
+            Some((index, time, is_waiting))
+        });
+        let Some((index, time, is_waiting)) = earlier else { return false };
+        let distance = end.time.as_ns().abs_diff(time.as_ns());
+        let is_other = distance > end.validity;
+        if is_other && !is_waiting {
+            return false;
+        }
+        let passes =
+            end.direction == Direction::Send && end.time > time && distance <= self.limits.passing;
+        if is_waiting && (is_other || passes) {
+            let (direction, host) = (end.direction, end.host);
+            self.entries[index as usize].state = State::Waiting { direction, host, time: end.time };
+        }
+        match is_other {
+            true => self.counts.expired += 1,
+            false => self.counts.repeated += 1,
+        }
+        true
+    }
+
+    /// Returns `true` if the end completes a message from a host to itself.
+    fn is_local(&mut self, end: &MessageEnd<'_>, hash: u64) -> bool {
+        let other = self.same_key(end, hash).find_map(|(index, state)| match state {
+            State::Waiting { direction, host, time }
+                if direction != end.direction && host == end.host =>
+            {
+                Some((index, message(end, host, time)))
+            }
+            _ => None,
+        });
+        let Some((index, message)) = other
+            .filter(|(_, of)| of.sent <= of.received && of.received.since(of.sent) <= end.validity)
+        else {
+            return false;
+        };
+        self.counts.local += 1;
+        // A send to many hosts still waits for others.
+        if !end.is_to_many {
+            self.complete(index, message);
+            return true;
+        }
+        end.direction == Direction::Receive
+    }
+
+    /// Finds the waiting other end of a message, on another host.
+    fn other_end(&self, end: &MessageEnd<'_>, hash: u64) -> Option<(u32, Message)> {
+        let candidates = self.same_key(end, hash).filter_map(|(index, state)| match state {
+            State::Waiting { direction, host, time }
+                if direction != end.direction && host != end.host =>
+            {
+                Some(((time, host), index))
+            }
+            _ => None,
+        });
+        let ((time, host), index) = candidates.min()?;
+        Some((index, message(end, host, time)))
+    }
+
+    /// Keeps an end until its other end comes.
+    fn wait(&mut self, end: &MessageEnd<'_>, hash: u64) {
+        while self.counts.pending >= self.limits.pending as u64 {
+            let Some((index, use_number)) = self.waiting.pop_front() else { break };
+            if self.is_waiting(index, use_number) {
+                self.remove(index);
+                self.counts.pending -= 1;
+                self.counts.dropped += 1;
+            }
+        }
+        self.uses += 1;
+        let (direction, host, time) = (end.direction, end.host, end.time);
+        let state = State::Waiting { direction, host, time };
+        let index = self.free.pop().unwrap_or(self.entries.len() as u32);
+        match self.entries.get_mut(index as usize) {
+            Some(entry) => {
+                entry.key.clear();
+                entry.key.extend_from_slice(end.key);
+                (entry.state, entry.use_number) = (state, self.uses);
+                (entry.hash, entry.protocol) = (hash, end.protocol);
+            }
+            None => {
+                let (use_number, protocol) = (self.uses, end.protocol);
+                self.entries.push(Entry {
+                    state,
+                    use_number,
+                    hash,
+                    protocol,
+                    key: end.key.to_vec(),
+                });
+            }
+        }
+        let entries = &self.entries;
+        self.table.insert_unique(hash, index, |index| entries[*index as usize].hash);
+        self.counts.pending += 1;
+        self.waiting.push_back((index, self.uses));
+        if self.waiting.len() as u64 > 2 * self.counts.pending + 64 {
+            let mut waiting = std::mem::take(&mut self.waiting);
+            waiting.retain(|(index, use_number)| self.is_waiting(*index, *use_number));
+            self.waiting = waiting;
+        }
+    }
+
+    fn is_waiting(&self, index: u32, use_number: u64) -> bool {
+        let entry = &self.entries[index as usize];
+        entry.use_number == use_number && matches!(entry.state, State::Waiting { .. })
+    }
+
+    /// Turns a waiting end into a complete message, which is kept for a while to recognise
+    /// repetitions.
+    fn complete(&mut self, index: u32, message: Message) {
+        self.counts.pending -= 1;
+        if self.limits.recent == 0 {
+            return self.remove(index);
+        }
+        self.entries[index as usize].state = State::Complete(message);
+        if self.recent.len() >= self.limits.recent
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            self.remove(oldest);
+        }
+        self.recent.push_back(index);
+    }
+
+    /// Frees a place.
+    fn remove(&mut self, index: u32) {
+        let entry = &mut self.entries[index as usize];
+        entry.state = State::Free;
+        if let Ok(found) = self.table.find_entry(entry.hash, |at| *at == index) {
+            found.remove();
+        }
+        self.free.push(index);
+    }
+}
+
+/// Returns the message of two ends.
+fn message(end: &MessageEnd<'_>, host: HostIndex, time: Timestamp) -> Message {
+    let (own, other) = ((end.host, end.time), (host, time));
+    let (from, to) = match end.direction {
+        Direction::Send => (own, other),
+        Direction::Receive => (other, own),
+    };
+    Message { sender: from.0, sent: from.1, receiver: to.0, received: to.1 }
+}

@@ -1,0 +1,261 @@
+//! The events of a traceset that are ends of messages.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::{Event, Field, Trace, TraceIndex, TracefileIndex, Value};
+
+use super::hosts::Hosts;
+use super::matcher::MessageEnd;
+use super::rule::{Direction, Rule, Rules};
+use crate::synchronize::message::HostIndex;
+use crate::traceset::Traceset;
+
+/// The greatest number of remembered times for [`Rule::time_of`] in one trace. If it is reached, all of
+/// them are forgotten.
+const MOST_TIMES: usize = 1 << 16;
+
+/// The rules, resolved in the traces of a traceset: finds ends of messages among events.
+///
+/// Fields are found once for each event type, and read through handles. Callers with a loop of their own pass the
+/// events that [`wants`](Self::wants) names to [`end_of`](Self::end_of);
+/// [`read_messages`](super::read_messages) contains such a loop.
+#[derive(Debug)]
+pub struct MessageEvents {
+    traces: Vec<OfTrace>,
+    /// The key of the current event.
+    key: Vec<u8>,
+}
+
+/// The event types of one trace.
+#[derive(Debug)]
+struct OfTrace {
+    host: HostIndex,
+    /// By event type.
+    types: Vec<Option<Box<OfType>>>,
+    /// `true` for tracefiles that may contain wanted events.
+    tracefiles: Vec<bool>,
+    /// The times of events by the rule that needs them and the value of their field, in ns.
+    times: HashMap<(u32, u64), i64>,
+}
+
+/// The use of one event type.
+#[derive(Debug, Default)]
+struct OfType {
+    ends: Vec<End>,
+    /// The rules that need the time of these events, and the field that identifies an event.
+    times: Vec<(u32, Field)>,
+}
+
+/// A rule for one event type.
+#[derive(Debug)]
+struct End {
+    protocol: u32,
+    direction: Direction,
+    validity: u64,
+    is_to_many: bool,
+    conditions: Vec<(Field, u64, bool)>,
+    /// The number of the rule whose remembered times contain that of the message, and the field of this event.
+    time_of: Option<(u32, Field)>,
+    key: Vec<Field>,
+}
+
+impl MessageEvents {
+    /// Resolves rules in the traces of a traceset.
+    pub fn new(traceset: &Traceset, hosts: &Hosts, rules: &Rules) -> Self {
+        let mut protocols = BTreeMap::new();
+        for rule in &rules.rules {
+            let next = protocols.len() as u32;
+            protocols.entry(rule.protocol.as_str()).or_insert(next);
+        }
+        let traces = traceset.traces().iter().enumerate().map(|(index, trace)| {
+            let host = hosts.of_trace(TraceIndex(index)).unwrap_or(HostIndex(0));
+            OfTrace::new(trace, host, rules, &protocols)
+        });
+        MessageEvents { traces: traces.collect(), key: Vec::new() }
+    }
+
+    /// Returns `true` if events of a type may be ends of messages, or contain their times.
+    #[inline]
+    pub fn wants(&self, trace: TraceIndex, event_type: EventTypeId) -> bool {
+        let of_trace = self.traces.get(trace.0);
+        of_trace.and_then(|of| of.types.get(event_type.index())).is_some_and(Option::is_some)
+    }
+
+    /// Returns `true` if a tracefile may contain wanted events.
+    pub fn may_want(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
+        self.traces
+            .get(trace.0)
+            .and_then(|of| of.tracefiles.get(tracefile.0))
+            .is_some_and(|wants| *wants)
+    }
+
+    /// Returns the end of a message that an event is, and remembers what later events need of it. The events of a tracefile have to come in
+    /// order. `None` if it is no end of a message, or has no time.
+    pub fn end_of(&mut self, event: &Event<'_>) -> Option<MessageEnd<'_>> {
+        let time = event.timestamp()?;
+        let of_trace = self.traces.get_mut(event.trace_index().0)?;
+        let of_type = of_trace.types.get(event.type_id().index())?.as_deref()?;
+        for (rule, field) in &of_type.times {
+            if let Some(value) = event.integer(field) {
+                if of_trace.times.len() >= MOST_TIMES {
+                    of_trace.times.clear();
+                }
+                of_trace.times.insert((*rule, value), time.as_ns());
+            }
+        }
+        for end in &of_type.ends {
+            if !end.read_key(event, &mut self.key) {
+                continue;
+            }
+            let time = match &end.time_of {
+                None => time,
+                Some((rule, field)) => {
+                    let earlier = event
+                        .integer(field)
+                        .and_then(|value| of_trace.times.remove(&(*rule, value)));
+                    ltt_read::Timestamp::from_ns(earlier?)
+                }
+            };
+            return Some(MessageEnd {
+                host: of_trace.host,
+                direction: end.direction,
+                time,
+                protocol: end.protocol,
+                key: &self.key,
+                validity: end.validity,
+                is_to_many: end.is_to_many,
+            });
+        }
+        None
+    }
+}
+
+impl OfTrace {
+    fn new(
+        trace: &Arc<Trace>,
+        host: HostIndex,
+        rules: &Rules,
+        protocols: &BTreeMap<&str, u32>,
+    ) -> Self {
+        let schema = trace.schema();
+        let mut types: Vec<Option<Box<OfType>>> = schema.event_types.iter().map(|_| None).collect();
+        for (number, event_type) in schema.event_types.iter().enumerate() {
+            let id = EventTypeId(number as u32);
+            let mut of_type = OfType::default();
+            for (rule_number, rule) in rules.rules.iter().enumerate() {
+                let rule_number = rule_number as u32;
+                if rule.event.matches(event_type.name()) {
+                    of_type.ends.extend(End::new(trace, id, rule, rule_number, protocols));
+                }
+                if let Some(of) =
+                    rule.time_of.as_ref().filter(|of| of.event.matches(event_type.name()))
+                {
+                    let field = find_field(trace, id, &of.field);
+                    of_type.times.extend(field.map(|field| (rule_number, field)));
+                }
+            }
+            if !of_type.ends.is_empty() || !of_type.times.is_empty() {
+                types[number] = Some(Box::new(of_type));
+            }
+        }
+        let wanted = schema.event_types.iter().zip(&types).filter(|(_, of_type)| of_type.is_some());
+        let streams: Vec<_> = wanted.map(|(event_type, _)| event_type.stream).collect();
+        let tracefiles = trace.tracefiles().iter().map(|tracefile| {
+            // The events of a tracefile without a stream class are not known in advance.
+            tracefile.stream_class().map_or(!streams.is_empty(), |stream| streams.contains(&stream))
+        });
+        OfTrace { host, tracefiles: tracefiles.collect(), types, times: HashMap::new() }
+    }
+}
+
+impl End {
+    /// Resolves a rule for an event type; `None` if the type lacks a field.
+    fn new(
+        trace: &Trace,
+        id: EventTypeId,
+        rule: &Rule,
+        number: u32,
+        protocols: &BTreeMap<&str, u32>,
+    ) -> Option<Self> {
+        let find = |path: &String| find_field(trace, id, path);
+        let time_of = match &rule.time_of {
+            Some(of) => Some((number, find(&of.field)?)),
+            None => None,
+        };
+        let conditions = rule.conditions.iter();
+        Some(End {
+            protocol: *protocols.get(rule.protocol.as_str())?,
+            direction: rule.direction,
+            validity: u64::try_from(rule.validity.as_nanos()).unwrap_or(u64::MAX),
+            is_to_many: rule.is_to_many,
+            conditions: conditions
+                .map(|of| Some((find(&of.field)?, of.value, of.holds)))
+                .collect::<Option<_>>()?,
+            time_of,
+            key: rule.key.iter().map(find).collect::<Option<_>>()?,
+        })
+    }
+
+    /// Reads the key of an event. Returns `false` if the event is not of the rule.
+    fn read_key(&self, event: &Event<'_>, key: &mut Vec<u8>) -> bool {
+        key.clear();
+        let holds = |(field, value, holds): &(Field, u64, bool)| {
+            event.integer(field).is_some_and(|found| (found == *value) == *holds)
+        };
+        let add = |field: &Field| match event.integer(field) {
+            Some(value) => {
+                add_integer(key, value);
+                true
+            }
+            None => event.get(field).is_some_and(|value| add_value(key, &value)),
+        };
+        self.conditions.iter().all(holds) && self.key.iter().all(add)
+    }
+}
+
+fn find_field(trace: &Trace, id: EventTypeId, path: &str) -> Option<Field> {
+    let scopes =
+        [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
+    scopes.into_iter().find_map(|scope| trace.field(id, scope, path))
+}
+
+/// Adds an integer in 7 bits per byte (LEB128), so that integers of fields of any size are equal if their values
+/// are.
+fn add_integer(key: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        key.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    key.push(value as u8);
+}
+
+/// Adds a value such that no other value of the same kind has the same bytes. Returns `false` for
+/// a value that cannot be a part of a key.
+fn add_value(key: &mut Vec<u8>, value: &Value<'_>) -> bool {
+    let mut add_bytes = |bytes: &[u8]| {
+        add_integer(key, bytes.len() as u64);
+        key.extend_from_slice(bytes);
+        true
+    };
+    match value {
+        Value::Str(text) => add_bytes(text.to_str_lossy().as_bytes()),
+        Value::Blob(bytes) => add_bytes(bytes),
+        Value::Float(number) => add_bytes(&number.to_bits().to_le_bytes()),
+        Value::Array(elements) => {
+            add_integer(key, elements.len());
+            elements.iter().all(|element| add_value(key, &element))
+        }
+        Value::Struct(members) => members.members().all(|(_, member)| add_value(key, &member)),
+        Value::Sint(number) => {
+            add_integer(key, *number as u64);
+            true
+        }
+        other => other.as_u64().is_some_and(|number| {
+            add_integer(key, number);
+            true
+        }),
+    }
+}
