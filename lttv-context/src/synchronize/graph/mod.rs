@@ -5,9 +5,14 @@
 //! it is mapped to the reference along the path of least weight, as in LTTV. Clocks of different
 //! islands cannot be compared.
 //!
+//! Messages between hosts that are no neighbours on a path limit the same clocks. Where the
+//! transforms contradict them, all transforms of the island are changed by the little that is
+//! needed to satisfy the messages of all pairs, if that is possible.
+//!
 //! All choices depend on the identities of hosts and on the messages alone, so that the result is
 //! the same for every order of traces.
 
+mod adjust;
 mod paths;
 mod result;
 
@@ -147,7 +152,49 @@ impl Network {
         let islands = paths::islands(self.ids.len(), &edges, reference);
         let mut result = Synchronization::new(self.ids.len(), pairs, &islands, &index_of);
         result.measure_delays(|first, second| self.pair(first, second));
+        for part in &islands {
+            self.adjust(part, &spans, &index_of, &mut result);
+        }
         result
+    }
+
+    /// Adjusts the transforms of an island if they contradict messages that no path uses.
+    fn adjust(
+        &self,
+        part: &paths::Part,
+        spans: &[Option<TimeSpan>],
+        index_of: &[HostIndex],
+        result: &mut Synchronization,
+    ) {
+        let place = |rank: &usize| part.members.binary_search_by_key(rank, |(host, _)| *host).ok();
+        // Results are in the order of pairs.
+        let within = self.pairs.iter().zip(result.pairs()).filter_map(|((hosts, pair), of)| {
+            let contradicts = matches!(of.bounds.quality(), PairQuality::Contradiction(_));
+            (!contradicts).then_some((place(&hosts.0)?, place(&hosts.1)?, pair))
+        });
+        let pairs: Vec<_> = within.collect();
+        let hosts = || part.members.iter().map(|(rank, _)| *rank);
+        let clocks = hosts().map(|rank| {
+            Some(adjust::Adjusted {
+                transform: result.host(index_of[rank])?.transform()?,
+                span: spans[rank]?,
+                is_fixed: rank == part.reference,
+            })
+        });
+        let Some(clocks) = clocks.collect::<Option<Vec<_>>>() else { return };
+        let is_early = pairs.iter().any(|(first, second, pair)| {
+            let (first, second) = (&clocks[*first].transform, &clocks[*second].transform);
+            pair.least_delay(first, second).is_some_and(|delay| delay < 0)
+        });
+        if !is_early {
+            return;
+        }
+        if let Some(transforms) = adjust::adjust(&clocks, &pairs) {
+            for (rank, transform) in hosts().zip(transforms) {
+                result.set_transform(index_of[rank], transform);
+            }
+            result.measure_delays(|first, second| self.pair(first, second));
+        }
     }
 
     /// Returns the times at which each host exchanges messages, by rank.

@@ -55,7 +55,7 @@ pub struct PairResult {
     /// `true` if a transform depends on the pair.
     pub is_used: bool,
     /// The least delay of a message between both, in ns of their reference, after the transforms have been applied; to within 1 ns.
-    /// It is negative if a message is received before it is sent, which is possible only for pairs that are not used. `None`
+    /// It is negative if a message is received before it is sent, which is possible only if no transforms satisfy the messages of all pairs of the island. `None`
     /// if the hosts are in different islands.
     pub least_delay: Option<i128>,
 }
@@ -122,6 +122,13 @@ impl Synchronization {
             result.least_delay = transforms
                 .zip(pair_of(result.first, result.second))
                 .and_then(|((first, second), pair)| pair.least_delay(&first, &second));
+        }
+    }
+
+    /// Replaces the transform of a host.
+    pub(super) fn set_transform(&mut self, host: HostIndex, transform: ClockTransform) {
+        if let Some(clock) = self.hosts.get_mut(host.0) {
+            clock.transform = Some(transform);
         }
     }
 

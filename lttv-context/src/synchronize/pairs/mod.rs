@@ -196,6 +196,20 @@ impl Pair {
         forward.chain(backward).min()
     }
 
+    /// Returns the messages that limit lines: `true` for one of the first host to the second, and
+    /// its times by the first and the second clock.
+    pub(in crate::synchronize) fn limits(
+        &self,
+    ) -> impl Iterator<Item = (bool, Timestamp, Timestamp)> + '_ {
+        let side = |hull: &'_ Hull, is_forward| {
+            let times = move |corner: &Point| {
+                (is_forward, Timestamp::from_ns(corner.x), Timestamp::from_ns(corner.y))
+            };
+            hull.corners().iter().map(times).collect::<Vec<_>>()
+        };
+        side(&self.ceiling, true).into_iter().chain(side(&self.floor, false))
+    }
+
     /// Returns the band between two limits, of which neither is `NoLine`.
     ///
     /// The extreme lines touch the hulls. Between the places where they touch a hull, a line of
