@@ -5,7 +5,8 @@ use ltt_read::Timestamp;
 use lttv_context::synchronize::pairs::{Pair, PairBounds, PairQuality};
 use proptest::prelude::*;
 
-/// A message: `true` if it is sent by the first host, and its times by the first and the second clock.
+/// A message: `true` if it is sent by the first host, and its times by the first and the second
+/// clock.
 type Sent = (bool, i64, i64);
 
 fn pair(messages: &[Sent]) -> Pair {
@@ -286,12 +287,15 @@ proptest! {
     }
 }
 
+/// A message, the quality after it, and slope and offset in seconds of the mean line.
+type Step = (Sent, &'static str, Option<(f64, f64)>);
+
 /// The sequence of Trace Compass' `SyncTest`, in seconds, with the results of exact arithmetic.
 /// Trace Compass itself reports lines for the last two steps, although none exists.
 #[test]
 fn sequence_of_known_results() {
     const S: i64 = 1_000_000_000;
-    let steps: [(Sent, &str, Option<(f64, f64)>); 10] = [
+    let steps: [Step; 10] = [
         ((false, 1, 1), "one direction", None),
         ((true, 1, 3), "one-sided", None),
         ((false, 3, 2), "one-sided", None),

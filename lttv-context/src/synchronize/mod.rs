@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`matching`] | events to messages, by [rules](matching::Rules) that callers can add |
 //! | [`pairs`] | the messages of two hosts to the lines that satisfy all of them |
-//! | [`graph`] | the pairs of many hosts to one [`ClockTransform`](ltt_read::ClockTransform) for each host |
+//! | [`graph`] | the pairs of many hosts to one [`ClockTransform`] for each host |
 //!
 //! Each part can be used alone. [`synchronize`] joins them:
 //!
@@ -28,9 +28,11 @@
 //! # Accuracy
 //!
 //! Every line that satisfies all messages is possible, and no message says which one is true. The
-//! result contains one of them, and the [band](graph::HostClock::band_at) of all. The true time is in the
-//! band if each matched pair of events is one message. A pair whose messages no line satisfies has no
-//! transform, but a [contradiction](pairs::Contradiction) with its size.
+//! result contains one of them, and the [band](graph::HostClock::band_at) of all. The true time is
+//! in the band if each matched pair of events is one message. A pair whose messages no line
+//! satisfies has no transform, but a [contradiction](pairs::Contradiction) with its size.
+//!
+//! [`ClockTransform`]: ltt_read::ClockTransform
 
 pub mod graph;
 pub mod matching;

@@ -59,8 +59,8 @@ impl Clock {
         Timestamp::from_ns(self.offset + t + billionths(t, self.ppb) + step)
     }
 
-    /// Returns the time that this clock shows when another one shows `x`, as a multiple of 10⁻³ ns rounded down. Only for
-    /// clocks without a change of rate.
+    /// Returns the time that this clock shows when another one shows `x`, as a multiple of 10⁻³ ns
+    /// rounded down. Only for clocks without a change of rate.
     pub(crate) fn when(&self, other: &Clock, x: Timestamp) -> i128 {
         let distance = (x.as_ns() - other.offset) as i128;
         let rate = |ppb: i64| 1_000_000_000 + ppb as i128;

@@ -1,7 +1,7 @@
 //! Many clocks: from the pairs that exchange messages to one transform for each host.
 //!
-//! Hosts are the nodes of a graph, and the pairs with a line its edges. The weight of an edge is the
-//! width of its band. Each connected part is an *island* with a *reference*, and each host of
+//! Hosts are the nodes of a graph, and the pairs with a line its edges. The weight of an edge is
+//! the width of its band. Each connected part is an *island* with a *reference*, and each host of
 //! it is mapped to the reference along the path of least weight, as in LTTV. Clocks of different
 //! islands cannot be compared.
 //!
@@ -113,7 +113,8 @@ impl Network {
     /// Computes a transform for each host that can be related to others.
     ///
     /// `reference` is the reference of its island. In the other islands it is the host with the
-    /// least sum of weights of the paths to all others, and of equal ones that with the lowest identity.
+    /// least sum of weights of the paths to all others, and of equal ones that with the lowest
+    /// identity.
     ///
     /// The weight of a pair is the greatest width of its band while one of its two hosts exchanges
     /// messages with any other host. Only [`Accurate`](PairQuality::Accurate) pairs of which all
@@ -210,7 +211,8 @@ impl Network {
     }
 }
 
-/// Returns the greatest width of a band while one of the hosts exchanges messages. `None` if the band is not bounded there.
+/// Returns the greatest width of a band while one of the hosts exchanges messages. `None` if the
+/// band is not bounded there.
 fn weight(
     band: &crate::synchronize::pairs::Band,
     first: Option<TimeSpan>,

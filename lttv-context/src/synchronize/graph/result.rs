@@ -20,7 +20,8 @@ pub struct HostClock {
     host: HostIndex,
     island: usize,
     transform: Option<ClockTransform>,
-    /// The bands from this host to the reference, each with `true` if it leads from its first clock to its second one.
+    /// The bands from this host to the reference, each with `true` if it leads from its first clock
+    /// to its second one.
     path: Vec<(PairBounds, bool)>,
     hops: Vec<HostIndex>,
     is_alone: bool,
@@ -50,13 +51,15 @@ pub struct PairResult {
     pub backward: u64,
     /// The bounds of the relation, with its quality.
     pub bounds: PairBounds,
-    /// The greatest width of the band, in ns, while one of the hosts exchanges messages with any other. `None` if the pair cannot be used.
+    /// The greatest width of the band, in ns, while one of the hosts exchanges messages with any
+    /// other. `None` if the pair cannot be used.
     pub weight: Option<u64>,
     /// `true` if a transform depends on the pair.
     pub is_used: bool,
-    /// The least delay of a message between both, in ns of their reference, after the transforms have been applied; to within 1 ns.
-    /// It is negative if a message is received before it is sent, which is possible only if no transforms satisfy the messages of all pairs of the island. `None`
-    /// if the hosts are in different islands.
+    /// The least delay of a message between both, in ns of their reference, after the transforms
+    /// have been applied; to within 1 ns. It is negative if a message is received before it is
+    /// sent, which is possible only if no transforms satisfy the messages of all pairs of the
+    /// island. `None` if the hosts are in different islands.
     pub least_delay: Option<i128>,
 }
 
@@ -190,8 +193,9 @@ impl HostClock {
         &self.hops
     }
 
-    /// Returns the earliest and the latest time that the clock of the reference may have shown at a time
-    /// of this one. `None` if the band is not bounded there, or if the host is alone in its island.
+    /// Returns the earliest and the latest time that the clock of the reference may have shown at a
+    /// time of this one. `None` if the band is not bounded there, or if the host is alone in its
+    /// island.
     ///
     /// The bands of all steps of the path are composed: as all possible lines increase, the ends of
     /// an interval are mapped by the ends of the next band. Each step rounds outwards to ns.
@@ -213,8 +217,8 @@ impl HostClock {
         (!self.is_alone).then_some(span)
     }
 
-    /// Returns the greatest distance of the transformed time from a possible time of the reference, in ns: see
-    /// [`band_at`](Self::band_at).
+    /// Returns the greatest distance of the transformed time from a possible time of the reference,
+    /// in ns: see [`band_at`](Self::band_at).
     pub fn accuracy_at(&self, recorded: Timestamp) -> Option<u64> {
         let (span, time) = (self.band_at(recorded)?, self.transform?.apply(recorded));
         Some(span.end.since(time).max(time.since(span.start)))

@@ -2,8 +2,8 @@
 
 use super::rule::{Rule, Rules};
 
-/// The events of lttng-modules that a packet causes on arrival. A packet may cause several of them; the
-/// first one on a host counts. Those that end in `entry` exist since 2.12, and
+/// The events of lttng-modules that a packet causes on arrival. A packet may cause several of them;
+/// the first one on a host counts. Those that end in `entry` exist since 2.12, and
 /// `netif_receive_skb` is the name before 2.7.
 const RECEIVES: [&str; 8] = [
     "net_if_receive_skb",
@@ -22,13 +22,13 @@ impl Rules {
         Self::lttng_network().and(Self::inet_sock()).and(Self::lttng_0()).and(Self::ros2())
     }
 
-    /// Returns rules for the network events of lttng-modules: TCP over IPv4 and IPv6 since version 2.9, UDP and
-    /// ICMP since 2.13.
+    /// Returns rules for the network events of lttng-modules: TCP over IPv4 and IPv6 since version
+    /// 2.9, UDP and ICMP since 2.13.
     ///
     /// Keys consist of addresses and the identification of IPv4, besides the fields of the
     /// transport: ports, sequence and acknowledged numbers and flags of TCP; ports and length of
-    /// UDP; all fields of ICMP. A retransmitted segment has another identification over IPv4.
-    /// Where UDP has no identification, its checksum is part of the key: equal datagrams are never
+    /// UDP; all fields of ICMP. A retransmitted segment has another identification over IPv4. Where
+    /// UDP has no identification, its checksum is part of the key: equal datagrams are never
     /// confused, but those of network cards that compute checksums are not matched.
     ///
     /// Segments that a network card or driver merges or splits are matched only if their first
@@ -81,9 +81,9 @@ impl Rules {
         rules
     }
 
-    /// Returns rules for the additional modules of lttng-modules that record `inet_sock_local_out` and
-    /// `inet_sock_local_in`. The key consists of the sequence and acknowledged numbers and the flags
-    /// of TCP, as in Trace Compass.
+    /// Returns rules for the additional modules of lttng-modules that record `inet_sock_local_out`
+    /// and `inet_sock_local_in`. The key consists of the sequence and acknowledged numbers and the
+    /// flags of TCP, as in Trace Compass.
     pub fn inet_sock() -> Self {
         let key = ["seq", "ack_seq", "flags"];
         let rules = [
@@ -93,8 +93,8 @@ impl Rules {
         Rules { rules: rules.into() }
     }
 
-    /// Returns rules for TCP in traces of LTTng 0.x, as in LTTV. The time of a receive is that of the event
-    /// `dev_receive` with the same buffer.
+    /// Returns rules for TCP in traces of LTTng 0.x, as in LTTV. The time of a receive is that of
+    /// the event `dev_receive` with the same buffer.
     ///
     /// UDP is left out: the events of its sends do not identify a datagram.
     pub fn lttng_0() -> Self {
@@ -109,7 +109,8 @@ impl Rules {
         Rules { rules: vec![send, receive.time_of("net.dev_receive", "skb")] }
     }
 
-    /// Returns rules for ROS 2: a publication is identified by its source timestamp, and may reach several hosts.
+    /// Returns rules for ROS 2: a publication is identified by its source timestamp, and may reach
+    /// several hosts.
     pub fn ros2() -> Self {
         let rules = [
             Rule::send("ros2", "ros2:rmw_publish").key(["timestamp"]).to_many(),

@@ -1,4 +1,4 @@
-//! Which traces share a clock.
+//! Hosts: the traces that share a clock.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ pub struct Host {
 ///
 /// # Identity
 ///
-/// Traces are of one host if their clocks have the same identity. This is the first of these that the
-/// trace has:
+/// Traces are of one host if their clocks have the same identity. This is the first of these that
+/// the trace has:
 ///
-/// 1. the UUID of a clock class (in traces of LTTng, the boot id of the machine: kernel
-///    and user-space traces of all sessions since it was started share it);
+/// 1. the UUID of a clock class (in traces of LTTng, the boot id of the machine: kernel and
+///    user-space traces of all sessions since it was started share it);
 /// 2. the namespace, name and uid of a clock class of CTF 2;
 /// 3. the `hostname` of the environment, unless it is empty, `(none)` or `localhost`;
 /// 4. the UUID of the trace;

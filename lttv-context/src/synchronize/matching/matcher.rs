@@ -36,15 +36,15 @@ pub struct MatchLimits {
     /// The greatest number of ends that wait for the other end of their message. The oldest one is
     /// dropped first. The default is 2²⁰, at about 120 bytes each.
     ///
-    /// As clocks may differ, the other end can be read much later. The number has to suffice for the
-    /// ends that are read during the difference of the clocks.
+    /// As clocks may differ, the other end can be read much later. The number has to suffice for
+    /// the ends that are read during the difference of the clocks.
     pub pending: usize,
-    /// The greatest number of recent messages that are kept to recognise repeated ends. The default is
-    /// 2¹⁶.
+    /// The greatest number of recent messages that are kept to recognise repeated ends. The default
+    /// is 2¹⁶.
     pub recent: usize,
-    /// The time, in ns, within which a repeated send on the same host is the same packet that passes a further device, so that
-    /// the last one counts. Later repetitions are retransmissions, of which the first one counts.
-    /// The default is 20 µs.
+    /// The time, in ns, within which a repeated send on the same host is the same packet that
+    /// passes a further device, so that the last one counts. Later repetitions are retransmissions,
+    /// of which the first one counts. The default is 20 µs.
     pub passing: u64,
 }
 
@@ -125,17 +125,18 @@ struct Entry {
 /// Ends may come in any order, as clocks differ: a message is found when its second end comes. The
 /// rules are these:
 ///
-/// * Both ends have the same protocol and key and are of different hosts. Among several
-///   candidates, the earliest one by its own clock is taken, and of equal ones that of the first
-///   host.
+/// * Both ends have the same protocol and key and are of different hosts. Among several candidates,
+///   the earliest one by its own clock is taken, and of equal ones that of the first host.
 /// * Of repeated receives on a host, the first one counts. Of repeated sends, the last one within
-///   [`MatchLimits::passing`] of the first counts, and otherwise the first: the message was sent no later than
-///   that, so its limit on the clocks holds for whichever send has arrived.
+///   [`MatchLimits::passing`] counts if the receive has not been added before, and otherwise the
+///   first one. The message was sent no earlier than that, so the limit on the clocks holds
+///   whichever of the sends has arrived.
 /// * A send and a later receive on one host are a *local* message, which is only counted. A receive
-///   and a later send are a host that forwards the message: both remain ends of messages with other hosts.
+///   and a later send are a host that forwards the message: both remain ends of messages with other
+///   hosts.
 ///
-/// A key that is used for another message within its validity can be matched wrongly. Such a message
-/// usually contradicts others: see
+/// A key that is used for another message within its validity can be matched wrongly. Such a
+/// message usually contradicts others: see
 /// [`PairQuality::Contradiction`](crate::synchronize::pairs::PairQuality::Contradiction).
 ///
 /// ```
@@ -147,7 +148,8 @@ struct Entry {
 /// let mut messages = Vec::new();
 /// let mut end = |host, direction, ns, key: &[u8]| {
 ///     let (host, time) = (HostIndex(host), Timestamp::from_ns(ns));
-///     let end = MessageEnd { host, direction, time, protocol: 0, key, validity: 1_000_000, is_to_many: false };
+///     let (protocol, validity, is_to_many) = (0, 1_000_000, false);
+///     let end = MessageEnd { host, direction, time, protocol, key, validity, is_to_many };
 ///     matcher.add(&end, |message| messages.push(message));
 /// };
 /// end(0, Direction::Send, 100, b"hello");
@@ -197,8 +199,8 @@ impl Matcher {
         self.counts
     }
 
-    /// Adds one end, and calls `found` for each message between two hosts that is complete with it: at most one, unless several hosts may
-    /// receive it.
+    /// Adds one end, and calls `found` for each message between two hosts that is complete with it:
+    /// at most one, unless several hosts may receive it.
     pub fn add(&mut self, end: &MessageEnd<'_>, mut found: impl FnMut(Message)) {
         match end.direction {
             Direction::Send => self.counts.sends += 1,

@@ -13,14 +13,14 @@ use super::rule::{Direction, Rule, Rules};
 use crate::synchronize::message::HostIndex;
 use crate::traceset::Traceset;
 
-/// The greatest number of remembered times for [`Rule::time_of`] in one trace. If it is reached, all of
-/// them are forgotten.
+/// The greatest number of remembered times for [`Rule::time_of`] in one trace. If it is reached,
+/// all of them are forgotten.
 const MOST_TIMES: usize = 1 << 16;
 
 /// The rules, resolved in the traces of a traceset: finds ends of messages among events.
 ///
-/// Fields are found once for each event type, and read through handles. Callers with a loop of their own pass the
-/// events that [`wants`](Self::wants) names to [`end_of`](Self::end_of);
+/// Fields are found once for each event type, and read through handles. Callers with a loop of
+/// their own pass the events that [`wants`](Self::wants) names to [`end_of`](Self::end_of);
 /// [`read_messages`](super::read_messages) contains such a loop.
 #[derive(Debug)]
 pub struct MessageEvents {
@@ -57,7 +57,8 @@ struct End {
     validity: u64,
     is_to_many: bool,
     conditions: Vec<(Field, u64, bool)>,
-    /// The number of the rule whose remembered times contain that of the message, and the field of this event.
+    /// The number of the rule whose remembered times contain that of the message, and the field of
+    /// this event.
     time_of: Option<(u32, Field)>,
     key: Vec<Field>,
 }
@@ -92,8 +93,9 @@ impl MessageEvents {
             .is_some_and(|wants| *wants)
     }
 
-    /// Returns the end of a message that an event is, and remembers what later events need of it. The events of a tracefile have to come in
-    /// order. `None` if it is no end of a message, or has no time.
+    /// Returns the end of a message that an event is, and remembers what later events need of it.
+    /// The events of a tracefile have to come in order. `None` if it is no end of a message, or has
+    /// no time.
     pub fn end_of(&mut self, event: &Event<'_>) -> Option<MessageEnd<'_>> {
         let time = event.timestamp()?;
         let of_trace = self.traces.get_mut(event.trace_index().0)?;
@@ -222,8 +224,8 @@ fn find_field(trace: &Trace, id: EventTypeId, path: &str) -> Option<Field> {
     scopes.into_iter().find_map(|scope| trace.field(id, scope, path))
 }
 
-/// Adds an integer in 7 bits per byte (LEB128), so that integers of fields of any size are equal if their values
-/// are.
+/// Adds an integer in 7 bits per byte (LEB128), so that integers of fields of any size are equal if
+/// their values are.
 fn add_integer(key: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         key.push(value as u8 | 0x80);

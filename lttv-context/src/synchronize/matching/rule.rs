@@ -15,17 +15,18 @@ pub enum Direction {
 
 /// A rule that makes events of a name the ends of messages.
 ///
-/// A send and a receive are one message if their rules have the same protocol and the same
-/// values in the fields of their keys. The fields are compared in order, so their names may
-/// differ. An event for which a field of the key is absent, for instance since it
-/// is in another option of a variant, is not of this rule.
+/// A send and a receive are one message if their rules have the same protocol and the same values
+/// in the fields of their keys. The fields are compared in order, so their names may differ. An
+/// event for which a field of the key is absent, for instance since it is in another option of a
+/// variant, is not of this rule.
 ///
 /// ```
 /// use lttv_context::synchronize::matching::{Rule, Rules};
 ///
 /// let mut rules = Rules::built_in();
 /// rules.add(Rule::send("queue", "my_app:publish").key(["topic", "sequence"]));
-/// rules.add(Rule::receive("queue", "my_app:deliver").key(["topic", "sequence"]).when("is_retry", 0));
+/// let receive = Rule::receive("queue", "my_app:deliver").key(["topic", "sequence"]);
+/// rules.add(receive.when("is_retry", 0));
 /// ```
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -86,9 +87,9 @@ impl Rule {
     }
 
     /// Sets the fields that identify a message, by paths of the form of those of
-    /// [`Trace::field`](ltt_read::Trace::field). Each field is looked up in the payload, the specific
-    /// context, the common context and the packet context, in this order. The rule applies only to
-    /// event types with all of them.
+    /// [`Trace::field`](ltt_read::Trace::field). Each field is looked up in the payload, the
+    /// specific context, the common context and the packet context, in this order. The rule applies
+    /// only to event types with all of them.
     #[must_use]
     pub fn key<'f>(self, fields: impl IntoIterator<Item = &'f str>) -> Self {
         Rule { key: fields.into_iter().map(str::to_owned).collect(), ..self }
@@ -128,9 +129,9 @@ impl Rule {
         Rule { is_to_many: true, ..self }
     }
 
-    /// Sets the time for which a key identifies one message: a second send of the key on the same host within this time,
-    /// by its clock, repeats the first one, and a later one is another message. The default
-    /// is [`VALIDITY`](Self::VALIDITY).
+    /// Sets the time for which a key identifies one message: a second send of the key on the same
+    /// host within this time, by its clock, repeats the first one, and a later one is another
+    /// message. The default is [`VALIDITY`](Self::VALIDITY).
     #[must_use]
     pub fn validity(self, validity: Duration) -> Self {
         Rule { validity, ..self }

@@ -4,8 +4,8 @@ use ltt_read::{TimeSpan, Timestamp};
 
 use super::exact::{Point, Rounding, Slope};
 
-/// A function of linear pieces: a line up to the first corner, lines between the corners, and a line after the last
-/// one. A missing slope means that the function is infinite there.
+/// A function of linear pieces: a line up to the first corner, lines between the corners, and a
+/// line after the last one. A missing slope means that the function is infinite there.
 #[derive(Debug, Clone)]
 pub(super) struct Piecewise {
     pub(super) left: Option<Slope>,
@@ -27,8 +27,8 @@ impl Piecewise {
         in_range(x)
     }
 
-    /// Returns a point and the slope of the piece between the corners before and after a place, or the corner that
-    /// is at the place.
+    /// Returns a point and the slope of the piece between the corners before and after a place, or
+    /// the corner that is at the place.
     fn piece(
         &self,
         is_before: impl Fn(&Point) -> bool,

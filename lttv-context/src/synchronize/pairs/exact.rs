@@ -63,8 +63,8 @@ impl Slope {
         Some(i128::from(base.y) + divided_product(self.rise, run, self.run, rounding)?)
     }
 
-    /// Returns the height of the line through `base` at `x` in units of 2⁻⁸, rounded towards `base`; `None`
-    /// if it has more than 110 bits.
+    /// Returns the height of the line through `base` at `x` in units of 2⁻⁸, rounded towards
+    /// `base`; `None` if it has more than 110 bits.
     pub(super) fn at_in_256ths(self, base: Point, x: i64) -> Option<i128> {
         let (is_negative, magnitude) = product(self.rise, i128::from(x) - i128::from(base.x));
         let divisor = self.run.unsigned_abs();

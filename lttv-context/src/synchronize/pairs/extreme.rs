@@ -71,8 +71,8 @@ pub(super) fn limit(ceiling: &Hull, floor: &Hull, extreme: Extreme) -> Limit {
     }
 }
 
-/// Returns the greatest height of the floor over the ceiling, in ns, rounded up, and the `x` at which it
-/// is found. `None` if the floor is nowhere above the ceiling.
+/// Returns the greatest height of the floor over the ceiling, in ns, rounded up, and the `x` at
+/// which it is found. `None` if the floor is nowhere above the ceiling.
 ///
 /// By the duality of linear programs, this is the least distance by which one of the hulls has to
 /// move for a line to exist.

@@ -167,7 +167,9 @@ mod tests {
         }
 
         #[test]
-        fn touched_corners_limit_lines(points in points(), is_floor: bool, a: (i64, i64), b: (i64, i64)) {
+        fn touched_corners_limit_lines(
+            points in points(), is_floor: bool, a: (i64, i64), b: (i64, i64),
+        ) {
             prop_assume!(a.0 != b.0);
             let mut hull = Hull::new(if is_floor { Side::Floor } else { Side::Ceiling });
             points.iter().for_each(|point| hull.add(*point));

@@ -63,13 +63,13 @@ impl From<ExactLine> for Line {
     }
 }
 
-/// Returns the line that divides the angle between two lines into halves, at `x`: the bisector
-/// of LTTV.
+/// Returns the line that divides the angle between two lines into halves, at `x`: the bisector of
+/// LTTV.
 ///
-/// LTTV computes `s = (ab − 1 + √(1 + a²b² + a² + b²)) / (a + b)` from the slopes `a` and `b`. This is
-/// `a + (b − a) · A / (A + B)` with `A = √(1 + a²)` and `B = √(1 + b²)`, in which no digits
-/// cancel. As all three lines meet in one point, the same weight applies to their
-/// heights at any `x`.
+/// LTTV computes `s = (ab − 1 + √(1 + a²b² + a² + b²)) / (a + b)` from the slopes `a` and `b`. This
+/// is `a + (b − a) · A / (A + B)` with `A = √(1 + a²)` and `B = √(1 + b²)`, in which no digits
+/// cancel. As all three lines meet in one point, the same weight applies to their heights at any
+/// `x`.
 pub(super) fn bisector(least: ExactLine, greatest: ExactLine, x: i64) -> Option<Line> {
     let length = |slope: Slope| (1.0 + slope.as_f64() * slope.as_f64()).sqrt();
     let (a, b) = (length(least.slope), length(greatest.slope));

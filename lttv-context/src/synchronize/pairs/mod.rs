@@ -1,15 +1,17 @@
 //! Two clocks: the lines between them that no message contradicts.
 //!
-//! A message is sent before it is received. With the first clock as `x` and the second one as
-//! `y`, each message from the first host to the second is a point that the true line does not
-//! exceed, and each message of the other direction a point that it reaches. The lines that
-//! satisfy all messages are those between two convex hulls: see Duda, Harrus, Haddad
-//! and Bernard, "Estimating global time in distributed systems", 1987. The hulls grow by one message at a time, as in Jabbarifar and Dagenais, "LIANA: Live
-//! incremental time synchronization of traces for distributed systems analysis", 2014.
+//! A message is sent before it is received. With the first clock as `x` and the second one as `y`,
+//! each message from the first host to the second is a point that the true line does not exceed,
+//! and each message of the other direction a point that it reaches. The lines that satisfy all
+//! messages are those between two convex hulls: see Duda, Harrus, Haddad and Bernard, "Estimating
+//! global time in distributed systems", 1987. The hulls grow by one message at a time, as in
+//! Jabbarifar and Dagenais, "LIANA: Live incremental time synchronization of traces for distributed
+//! systems analysis", 2014.
 //!
-//! The [bounds](PairBounds) of a pair are exact: all comparisons are of integers, with as many bits as they need. This
-//! includes the greatest and the least slope, the [band](Band) of the times that are possible at each instant, and,
-//! for messages that no line satisfies, by how much they [contradict](Contradiction) each other.
+//! The [bounds](PairBounds) of a pair are exact: all comparisons are of integers, with as many bits
+//! as they need. This includes the greatest and the least slope, the [band](Band) of the times that
+//! are possible at each instant, and, for messages that no line satisfies, by how much they
+//! [contradict](Contradiction) each other.
 
 mod band;
 mod exact;
@@ -261,17 +263,17 @@ impl PairBounds {
         self.least
     }
 
-    /// Returns the greatest slope of all possible lines. `None` if it is not bounded, or if there is
-    /// no line.
+    /// Returns the greatest slope of all possible lines. `None` if it is not bounded, or if there
+    /// is no line.
     pub fn greatest_slope(&self) -> Option<Slope> {
         self.greatest
     }
 
-    /// Returns the lines of least and of greatest slope. Each passes through a message in each direction. `None` unless
-    /// the quality is [`Accurate`](PairQuality::Accurate).
+    /// Returns the lines of least and of greatest slope. Each passes through a message in each
+    /// direction. `None` unless the quality is [`Accurate`](PairQuality::Accurate).
     ///
-    /// The possible times between the first and the last message are not only those between both lines, which
-    /// meet in one point: see [`band`](Self::band).
+    /// The possible times between the first and the last message are not only those between both
+    /// lines, which meet in one point: see [`band`](Self::band).
     pub fn extreme_lines(&self) -> Option<(Line, Line)> {
         self.extreme_lines.map(|(least, greatest)| (least.into(), greatest.into()))
     }
@@ -313,8 +315,8 @@ pub enum PairQuality {
     OneWay,
     /// There are no messages.
     Absent,
-    /// No line satisfies all messages: the rate of a clock changed, a clock was set, or events were matched that do
-    /// not belong to one message.
+    /// No line satisfies all messages: the rate of a clock changed, a clock was set, or events were
+    /// matched that do not belong to one message.
     Contradiction(Contradiction),
 }
 
@@ -335,8 +337,8 @@ impl fmt::Display for PairQuality {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Contradiction {
-    /// The least number of ns, rounded up, by which all messages of one direction would have to take longer for
-    /// a line to exist. In ns of the second clock.
+    /// The least number of ns, rounded up, by which all messages of one direction would have to
+    /// take longer for a line to exist. In ns of the second clock.
     pub ns: u64,
     /// The time of the first clock at which the messages contradict each other by this much.
     pub at: Timestamp,
