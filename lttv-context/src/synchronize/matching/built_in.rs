@@ -103,10 +103,10 @@ impl Rules {
             "rst", "syn", "fin",
         ];
         let (ipv4, tcp) = (0x0800, 6);
-        let send = Rule::send("tcp-lttng-0", "net.dev_xmit_extended").key(key);
+        let send = Rule::send("tcp-lttng-0", "dev_xmit_extended").key(key);
         let send = send.when("network_protocol", ipv4).when("transport_protocol", tcp);
-        let receive = Rule::receive("tcp-lttng-0", "net.tcpv4_rcv_extended").key(key);
-        Rules { rules: vec![send, receive.time_of("net.dev_receive", "skb")] }
+        let receive = Rule::receive("tcp-lttng-0", "tcpv4_rcv_extended").key(key);
+        Rules { rules: vec![send, receive.time_of("dev_receive", "skb")] }
     }
 
     /// Returns rules for ROS 2: a publication is identified by its source timestamp, and may reach

@@ -98,6 +98,17 @@ pub struct MatchCounts {
     pub pending: u64,
 }
 
+/// The entries that an end may belong to.
+#[derive(Debug, Default)]
+struct Found {
+    /// An end of the same direction and host: its place, its time, and `true` if it waits.
+    earlier: Option<(u32, Timestamp, bool)>,
+    /// The waiting other end on the same host.
+    local: Option<(u32, Message)>,
+    /// The waiting other end on another host, with its time and host.
+    other: Option<((Timestamp, HostIndex), u32, Message)>,
+}
+
 /// The state of an entry of the table.
 #[derive(Debug, Clone, Copy)]
 enum State {
@@ -207,21 +218,30 @@ impl Matcher {
             Direction::Receive => self.counts.receives += 1,
         }
         let hash = self.hasher.hash_one((end.protocol, end.key));
-        if self.repeats(end, hash) || self.is_local(end, hash) {
+        let found_entries = self.look_up(end, hash);
+        if let Some(earlier) = found_entries.earlier
+            && self.repeats(end, earlier)
+        {
             return;
         }
-        while let Some((index, message)) = self.other_end(end, hash) {
+        if let Some((index, message)) = found_entries.local
+            && self.is_local(end, index, message)
+        {
+            return;
+        }
+        let mut other = found_entries.other;
+        while let Some((_, index, message)) = other {
             self.counts.messages += 1;
             found(message);
             if !end.is_to_many {
-                self.complete(index, message);
-                return;
+                return self.complete(index, message);
             }
             if end.direction == Direction::Receive {
                 return;
             }
             self.remove(index);
             self.counts.pending -= 1;
+            other = self.look_up(end, hash).other;
         }
         self.wait(end, hash);
     }
@@ -241,30 +261,43 @@ impl Matcher {
             .map(|(index, entry)| (index, entry.state))
     }
 
-    /// Returns `true` if the end repeats an earlier one of the same host, or replaces it.
-    fn repeats(&mut self, end: &MessageEnd<'_>, hash: u64) -> bool {
-        let earlier = self.same_key(end, hash).find_map(|(index, state)| {
-            let (time, is_waiting) = match (state, end.direction) {
-                (State::Waiting { direction, host, time }, _)
-                    if (direction, host) == (end.direction, end.host) =>
-                {
-                    (time, true)
+    /// Finds the entries that an end may belong to.
+    fn look_up(&self, end: &MessageEnd<'_>, hash: u64) -> Found {
+        let mut found = Found::default();
+        for (index, state) in self.same_key(end, hash) {
+            match (state, end.direction) {
+                (State::Waiting { direction, host, time }, _) => {
+                    match (direction == end.direction, host == end.host) {
+                        (true, true) => found.earlier = Some((index, time, true)),
+                        (false, true) => found.local = Some((index, message(end, host, time))),
+                        (false, false) => {
+                            let other = ((time, host), index, message(end, host, time));
+                            if found.other.is_none_or(|(best, ..)| other.0 < best) {
+                                found.other = Some(other);
+                            }
+                        }
+                        (true, false) => {}
+                    }
                 }
                 // A receive on the way of a local message comes before its further sends.
                 (State::Complete(of), Direction::Send)
                     if of.sender == end.host
                         && !(of.receiver == end.host && of.received <= end.time) =>
                 {
-                    (of.sent, false)
+                    found.earlier.get_or_insert((index, of.sent, false));
                 }
                 (State::Complete(of), Direction::Receive) if of.receiver == end.host => {
-                    (of.received, false)
+                    found.earlier.get_or_insert((index, of.received, false));
                 }
-                _ => return None,
-            };
-            Some((index, time, is_waiting))
-        });
-        let Some((index, time, is_waiting)) = earlier else { return false };
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Returns `true` if the end repeats an earlier one of the same host, or replaces it.
+    fn repeats(&mut self, end: &MessageEnd<'_>, earlier: (u32, Timestamp, bool)) -> bool {
+        let (index, time, is_waiting) = earlier;
         let distance = end.time.as_ns().abs_diff(time.as_ns());
         let is_other = distance > end.validity;
         if is_other && !is_waiting {
@@ -283,21 +316,12 @@ impl Matcher {
         true
     }
 
-    /// Returns `true` if the end completes a message from a host to itself.
-    fn is_local(&mut self, end: &MessageEnd<'_>, hash: u64) -> bool {
-        let other = self.same_key(end, hash).find_map(|(index, state)| match state {
-            State::Waiting { direction, host, time }
-                if direction != end.direction && host == end.host =>
-            {
-                Some((index, message(end, host, time)))
-            }
-            _ => None,
-        });
-        let Some((index, message)) = other
-            .filter(|(_, of)| of.sent <= of.received && of.received.since(of.sent) <= end.validity)
-        else {
+    /// Returns `true` if the end completes a message from a host to itself, and nothing else.
+    fn is_local(&mut self, end: &MessageEnd<'_>, index: u32, message: Message) -> bool {
+        let delay = message.received.since(message.sent);
+        if message.sent > message.received || delay > end.validity {
             return false;
-        };
+        }
         self.counts.local += 1;
         // A send to many hosts still waits for others.
         if !end.is_to_many {
@@ -305,20 +329,6 @@ impl Matcher {
             return true;
         }
         end.direction == Direction::Receive
-    }
-
-    /// Finds the waiting other end of a message, on another host.
-    fn other_end(&self, end: &MessageEnd<'_>, hash: u64) -> Option<(u32, Message)> {
-        let candidates = self.same_key(end, hash).filter_map(|(index, state)| match state {
-            State::Waiting { direction, host, time }
-                if direction != end.direction && host != end.host =>
-            {
-                Some(((time, host), index))
-            }
-            _ => None,
-        });
-        let ((time, host), index) = candidates.min()?;
-        Some((index, message(end, host, time)))
     }
 
     /// Keeps an end until its other end comes.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::schema::{EventTypeId, FieldKind, Length, Scope};
 use ltt_read::{Event, Field, Trace, TraceIndex, TracefileIndex, Value};
 
 use super::hosts::Hosts;
@@ -60,7 +60,18 @@ struct End {
     /// The number of the rule whose remembered times contain that of the message, and the field of
     /// this event.
     time_of: Option<(u32, Field)>,
-    key: Vec<Field>,
+    key: Vec<KeyPart>,
+}
+
+/// A part of a key.
+#[derive(Debug)]
+enum KeyPart {
+    /// An integer, which is read fastest.
+    Integer(Field),
+    /// The number of elements of an array. The elements are the next parts.
+    Count(u64),
+    /// A field of any other kind.
+    Value(Field),
 }
 
 impl MessageEvents {
@@ -187,6 +198,10 @@ impl End {
             Some(of) => Some((number, find(&of.field)?)),
             None => None,
         };
+        let mut key = Vec::new();
+        for path in &rule.key {
+            add_parts(&mut key, trace, path, find(path)?);
+        }
         let conditions = rule.conditions.iter();
         Some(End {
             protocol: *protocols.get(rule.protocol.as_str())?,
@@ -197,7 +212,7 @@ impl End {
                 .map(|of| Some((find(&of.field)?, of.value, of.holds)))
                 .collect::<Option<_>>()?,
             time_of,
-            key: rule.key.iter().map(find).collect::<Option<_>>()?,
+            key,
         })
     }
 
@@ -207,12 +222,18 @@ impl End {
         let holds = |(field, value, holds): &(Field, u64, bool)| {
             event.integer(field).is_some_and(|found| (found == *value) == *holds)
         };
-        let add = |field: &Field| match event.integer(field) {
-            Some(value) => {
-                add_integer(key, value);
-                true
+        let add = |part: &KeyPart| {
+            match part {
+                KeyPart::Integer(field) => match event.integer(field) {
+                    Some(value) => add_integer(key, value),
+                    None => return false,
+                },
+                KeyPart::Count(count) => add_integer(key, *count),
+                KeyPart::Value(field) => {
+                    return event.get(field).is_some_and(|value| add_value(key, &value));
+                }
             }
-            None => event.get(field).is_some_and(|value| add_value(key, &value)),
+            true
         };
         self.conditions.iter().all(holds) && self.key.iter().all(add)
     }
@@ -222,6 +243,29 @@ fn find_field(trace: &Trace, id: EventTypeId, path: &str) -> Option<Field> {
     let scopes =
         [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
     scopes.into_iter().find_map(|scope| trace.field(id, scope, path))
+}
+
+/// Adds the parts that a field of a key consists of. The elements of short arrays of constant length, such as
+/// addresses, are read as integers.
+fn add_parts(key: &mut Vec<KeyPart>, trace: &Trace, path: &str, field: Field) {
+    const MOST_ELEMENTS: u64 = 64;
+    if field.is_plain_integer() {
+        return key.push(KeyPart::Integer(field));
+    }
+    if let FieldKind::Array(array) = &field.info().class().kind
+        && let Length::Static(count @ ..=MOST_ELEMENTS) = array.length
+    {
+        let element = |index| {
+            let path = format!("{path}[{index}]");
+            let element = find_field(trace, field.event_type(), &path);
+            element.filter(Field::is_plain_integer).map(KeyPart::Integer)
+        };
+        if let Some(elements) = (0..count).map(element).collect::<Option<Vec<_>>>() {
+            key.push(KeyPart::Count(count));
+            return key.extend(elements);
+        }
+    }
+    key.push(KeyPart::Value(field));
 }
 
 /// Adds an integer in 7 bits per byte (LEB128), so that integers of fields of any size are equal if
