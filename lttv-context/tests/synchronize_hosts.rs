@@ -6,9 +6,9 @@ mod clocks;
 use clocks::{Parameters, Random, Topology, World};
 use ltt_read::{ClockTransform, Timestamp};
 use lttv_context::synchronize::graph::{Network, Synchronization};
-use lttv_context::synchronize::matching::Matcher;
-use lttv_context::synchronize::pairs::{Pair, PairQuality};
-use lttv_context::synchronize::{HostIndex, Message};
+use lttv_context::synchronize::matching::{Hosts, Matcher, MessageEvents, MessagesRead, Rules};
+use lttv_context::synchronize::pairs::{Pair, PairBounds, PairQuality};
+use lttv_context::synchronize::{HostIndex, Message, Options, Synchronized};
 use proptest::prelude::*;
 
 fn id(host: usize) -> String {
@@ -93,6 +93,14 @@ fn a_thousand_networks_contain_the_truth() {
         errors[500], errors[999], delays[0]
     );
     assert!(unrelated <= 5, "{unrelated}");
+}
+
+#[test]
+fn results_can_be_sent_to_other_threads() {
+    fn shared<T: Send + Sync + std::fmt::Debug>() {}
+    shared::<(Matcher, MessageEvents, Rules, Hosts, MessagesRead)>();
+    shared::<(Pair, PairBounds, Network, Synchronization)>();
+    shared::<(Options, Synchronized)>();
 }
 
 fn usual() -> Parameters {

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use ltt_read::{Timestamp, open_all};
+use ltt_read::{Event, Merge, Timestamp, open_all};
 use lttv_context::Traceset;
 use lttv_context::synchronize::graph::Network;
 use lttv_context::synchronize::matching::{
-    Direction, Hosts, Matcher, MessageEnd, Rules, read_messages,
+    Direction, Hosts, Matcher, MessageEnd, MessageEvents, Rules, read_messages,
 };
 use lttv_context::synchronize::pairs::PairQuality;
 use lttv_context::synchronize::{HostIndex, Message, Options, synchronize};
@@ -250,4 +250,38 @@ fn messages_of_one_host_make_no_transform() {
     assert_eq!((found.counts.sends, found.counts.pending), (13, 0));
     assert_eq!(found.clocks.quality(HostIndex(0), HostIndex(0)), PairQuality::Exact);
     assert_eq!(found.clocks.hosts()[0].transform(), None);
+}
+
+/// The time of matching, compared with a count of the same events in recorded traces. Run with
+/// `cargo test --release … -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn matching_of_recorded_traces_costs_little_more_than_counting() {
+    for name in ["tc-synctraces", "k1-multi", "k1-8cpu"] {
+        let Some(path) = shared(&format!("traces/ctf/{name}")) else { return };
+        let traceset = Traceset::open(path).expect("traces");
+        let (hosts, rules) = (Hosts::of(&traceset), Rules::built_in());
+        let events = MessageEvents::new(&traceset, &hosts, &rules);
+        let best = |run: &dyn Fn() -> u64| {
+            let times = (0..20).map(|_| {
+                let start = std::time::Instant::now();
+                let count = run();
+                (start.elapsed(), count)
+            });
+            times.min().expect("a run")
+        };
+        let (counting, count) = best(&|| {
+            let mut merge = Merge::new(traceset.traces());
+            let wants = |event: &Event<'_>| events.wants(event.trace_index(), event.type_id());
+            std::iter::from_fn(|| merge.next_where(wants).map(drop)).count() as u64
+        });
+        let (matching, messages) = best(&|| {
+            let read = read_messages(&traceset, &hosts, &rules, Default::default(), |_| {});
+            read.counts.messages + read.counts.local
+        });
+        let ratio = matching.as_secs_f64() / counting.as_secs_f64();
+        println!(
+            "{name}: {count} events, {messages} messages: {counting:?}, {matching:?}, {ratio:.2}"
+        );
+    }
 }
