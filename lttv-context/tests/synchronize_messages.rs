@@ -150,9 +150,8 @@ fn the_oldest_pending_ends_are_dropped_and_counted() {
     assert_eq!((messages.len(), counts.dropped, counts.pending), (1000, 0, 0));
 }
 
-/// A million ends whose other ends never come, and a million messages: the number of kept entries
-/// stays at the limits. The table of the matcher is shown by its `Debug` text only, so
-/// this looks at the counts and the time.
+/// Half of the sends are never received: the number of kept entries stays at the limits, which
+/// shows in the length of the `Debug` text.
 #[test]
 fn endless_traffic_needs_bounded_memory() {
     let mut matcher = Matcher::new(MatchLimits::default().pending(1000).recent(500));

@@ -58,8 +58,8 @@ pub struct PairResult {
     pub is_used: bool,
     /// The least delay of a message between both, in ns of their reference, after the transforms
     /// have been applied; to within 1 ns. It is negative if a message is received before it is
-    /// sent, which is possible only if no transforms satisfy the messages of all pairs of the
-    /// island. `None` if the hosts are in different islands.
+    /// sent: the messages of the pairs of this island contradict each other. `None` if the hosts
+    /// are in different islands.
     pub least_delay: Option<i128>,
 }
 

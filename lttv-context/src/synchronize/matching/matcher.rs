@@ -109,6 +109,15 @@ struct Found {
     other: Option<((Timestamp, HostIndex), u32, Message)>,
 }
 
+impl Found {
+    /// Notes an end of a complete message, unless a waiting end or a later one is known.
+    fn note_complete(&mut self, index: u32, time: Timestamp) {
+        if self.earlier.is_none_or(|(_, known, is_waiting)| !is_waiting && known < time) {
+            self.earlier = Some((index, time, false));
+        }
+    }
+}
+
 /// The state of an entry of the table.
 #[derive(Debug, Clone, Copy)]
 enum State {
@@ -140,8 +149,8 @@ struct Entry {
 ///   the earliest one by its own clock is taken, and of equal ones that of the first host.
 /// * Of repeated receives on a host, the first one counts. Of repeated sends, the last one within
 ///   [`MatchLimits::passing`] counts if the receive has not been added before, and otherwise the
-///   first one. The message was sent no earlier than that, so the limit on the clocks holds
-///   whichever of the sends has arrived.
+///   first one. The message arrived after that send in any case, so that its limit on the clocks
+///   holds even if a later send is the one that arrived.
 /// * A send and a later receive on one host are a *local* message, which is only counted. A receive
 ///   and a later send are a host that forwards the message: both remain ends of messages with other
 ///   hosts.
@@ -181,8 +190,9 @@ pub struct Matcher {
     /// The waiting entries with their use numbers, oldest first. Those with another use number no
     /// longer wait.
     waiting: VecDeque<(u32, u64)>,
-    /// The entries of complete messages, oldest first.
-    recent: VecDeque<u32>,
+    /// The entries of complete messages with their use numbers, oldest first. Those with another
+    /// use number are gone.
+    recent: VecDeque<(u32, u64)>,
     uses: u64,
     counts: MatchCounts,
 }
@@ -284,10 +294,10 @@ impl Matcher {
                     if of.sender == end.host
                         && !(of.receiver == end.host && of.received <= end.time) =>
                 {
-                    found.earlier.get_or_insert((index, of.sent, false));
+                    found.note_complete(index, of.sent);
                 }
                 (State::Complete(of), Direction::Receive) if of.receiver == end.host => {
-                    found.earlier.get_or_insert((index, of.received, false));
+                    found.note_complete(index, of.received);
                 }
                 _ => {}
             }
@@ -301,6 +311,8 @@ impl Matcher {
         let distance = end.time.as_ns().abs_diff(time.as_ns());
         let is_other = distance > end.validity;
         if is_other && !is_waiting {
+            // Entries of one key must not accumulate, since each end looks at all of them.
+            self.remove(index);
             return false;
         }
         let passes =
@@ -388,11 +400,13 @@ impl Matcher {
         }
         self.entries[index as usize].state = State::Complete(message);
         if self.recent.len() >= self.limits.recent
-            && let Some(oldest) = self.recent.pop_front()
+            && let Some((oldest, use_number)) = self.recent.pop_front()
+            && self.entries[oldest as usize].use_number == use_number
+            && matches!(self.entries[oldest as usize].state, State::Complete(_))
         {
             self.remove(oldest);
         }
-        self.recent.push_back(index);
+        self.recent.push_back((index, self.entries[index as usize].use_number));
     }
 
     /// Frees a place.
