@@ -245,8 +245,8 @@ fn find_field(trace: &Trace, id: EventTypeId, path: &str) -> Option<Field> {
     scopes.into_iter().find_map(|scope| trace.field(id, scope, path))
 }
 
-/// Adds the parts that a field of a key consists of. The elements of short arrays of constant length, such as
-/// addresses, are read as integers.
+/// Adds the parts that a field of a key consists of. The elements of short arrays of constant
+/// length, such as addresses, are read as integers.
 fn add_parts(key: &mut Vec<KeyPart>, trace: &Trace, path: &str, field: Field) {
     const MOST_ELEMENTS: u64 = 64;
     if field.is_plain_integer() {
