@@ -150,7 +150,7 @@ impl Trace {
     ///     Ok((event.timestamp(), event.recorded_timestamp()))
     /// };
     /// let (time, _) = first(&trace)?;
-    /// assert_eq!(first(&later)?, (time.and_then(|time| time.checked_add(1_000_000)), time));
+    /// assert_eq!(first(&later)?, (time.map(|time| time.saturating_add(1_000_000)), time));
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     ///

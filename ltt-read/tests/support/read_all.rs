@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ltt_read::schema::Scope;
+use ltt_read::schema::{Format, Scope};
 use ltt_read::{
-    Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, TracefileIndex, Value, Visitor,
+    ClockTransform, Cursor, Error, Event, Merge, StrValue, Timestamp, Trace, TracefileIndex, Value,
+    Visitor,
 };
 
 /// A checksum of the data read, so that reading cannot be optimised away and ways of
@@ -184,5 +185,38 @@ pub(crate) fn read_all(trace: &Arc<Trace>) -> Seen {
             assert!(first.timestamp().is_none_or(|t| t >= time));
         }
     }
+    for transform in [ClockTransform::from_offset(1 << 40), slow_clock()] {
+        check_transform(trace, transform);
+    }
     seen
+}
+
+/// Returns a transform of less slope, which maps some neighbouring times to one.
+fn slow_clock() -> ClockTransform {
+    let origin = Timestamp::from_ns(1_000_000_000);
+    ClockTransform::from_ratio(origin, Timestamp::from_ns(-5), 3, 4).expect("a slope in range")
+}
+
+/// Reads a trace with transformed times, merged and after seeks.
+fn check_transform(trace: &Arc<Trace>, transform: ClockTransform) {
+    let trace = trace.with_clock_transforms(|_| transform).expect("it was opened");
+    // Times between both ends of a block are interpolated in one format before CTF.
+    let is_exact = trace.schema().format != Format::Legacy;
+    let mut merge = Merge::new(std::slice::from_ref(&trace));
+    let mut some = Vec::new();
+    let mut count = 0_u64;
+    while let Some(event) = merge.next() {
+        count += 1;
+        let Some(time) = event.timestamp() else { continue };
+        let image = event.recorded_timestamp().and_then(|of| transform.checked_apply(of));
+        assert!(image == Some(time) || !is_exact, "{image:?} {time:?}");
+        if count.is_power_of_two() {
+            some.push(time);
+        }
+    }
+    for time in some.into_iter().take(4) {
+        merge.seek(time);
+        let first = merge.next().expect("an event that was there before");
+        assert!(first.timestamp().is_none_or(|of| of >= time));
+    }
 }
