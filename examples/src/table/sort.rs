@@ -38,6 +38,7 @@ fn compare(a: &Cell, b: &Cell) -> Ordering {
         (Cell::Number(a), Cell::Number(b)) => a.total_cmp(b),
         (Cell::Time(a), Cell::Time(b)) => a.cmp(b),
         (Cell::Duration(a), Cell::Duration(b)) => a.cmp(b),
+        (Cell::Difference(a), Cell::Difference(b)) => a.cmp(b),
         _ => Ordering::Equal,
     }
 }
@@ -68,5 +69,16 @@ mod tests {
             table.sort_by("time").unwrap_err().to_string(),
             "there is no column `time`, but name, time_ns; did you mean `time_ns`?"
         );
+    }
+
+    #[test]
+    fn the_greatest_differences_come_first() {
+        let mut table = Table::new("t", "T").column("d_ns", "us", Kind::Duration);
+        table.row([Cell::difference(5, 0)]);
+        table.row([Cell::difference(0, 9)]);
+        table.row([Cell::difference(0, 2)]);
+        table.sort_by("d_ns").unwrap();
+        let expected = [9, 2, -5].map(|ns| vec![Cell::Difference(ns)]);
+        assert_eq!(table.rows(), expected);
     }
 }
