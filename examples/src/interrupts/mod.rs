@@ -139,7 +139,7 @@ impl Interrupts {
             let sum = sums.entry((key.kind, key.number)).or_default();
             sum.name = &of.name;
             sum.count += of.count;
-            sum.time += of.time;
+            sum.time = sum.time.saturating_add(of.time);
             sum.durations.add_all(&of.durations);
         }
         sums
@@ -164,7 +164,7 @@ impl Interrupts {
             known.count += 1;
             let begin = time.saturating_sub_unsigned(ended.elapsed);
             match begin < since {
-                true => known.time += time.abs_diff(since.min(time)),
+                true => known.add_time(time.abs_diff(since.min(time))),
                 false => known.ended(ended.elapsed, time),
             }
         }
@@ -185,10 +185,10 @@ impl Interrupts {
                 let (Some((kind, number)), Some(cpu)) = (frame.source(), process.cpu()) else {
                     continue;
                 };
-                let begin = frame.entry().as_ns().max(self.since);
-                if let Some(time @ 1..) = end.as_ns().checked_sub(begin) {
+                let (begin, end) = (frame.entry().as_ns().max(self.since), end.as_ns());
+                if begin < end {
                     let key = InterruptKey { trace, kind, number, cpu };
-                    self.entry(key, state.name(frame.submode())).time += time as u64;
+                    self.entry(key, state.name(frame.submode())).add_time(end.abs_diff(begin));
                 }
             }
         }
@@ -210,10 +210,15 @@ impl Interrupt {
         frequency(self.count, time)
     }
 
+    /// Adds the time of a handler in the window, in ns.
+    fn add_time(&mut self, time: u64) {
+        self.time = self.time.saturating_add(time);
+    }
+
     /// Adds a handler that took `elapsed` ns and ended at `time`.
     fn ended(&mut self, elapsed: u64, time: i64) {
         let begin = time.saturating_sub_unsigned(elapsed);
-        self.time += elapsed;
+        self.add_time(elapsed);
         self.durations.add(elapsed, time);
         if let Some(last) = self.last_begin.replace(begin) {
             let period = begin.abs_diff(last);
@@ -235,4 +240,18 @@ impl OnAllCpus<'_> {
 /// Returns a number per second over a time in ns; 0 for no time.
 pub(crate) fn frequency(count: u64, time: u64) -> f64 {
     if time == 0 { 0.0 } else { count as f64 * 1e9 / time as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_handlers_do_not_overflow() {
+        let mut interrupt = Interrupt::default();
+        for _ in 0..2 {
+            interrupt.ended(u64::MAX, i64::MAX);
+        }
+        assert_eq!((interrupt.time, interrupt.durations.total()), (u64::MAX, u64::MAX));
+    }
 }

@@ -34,7 +34,7 @@ pub struct ThreadLife {
 impl Episode {
     /// Returns the duration in ns.
     pub fn time(&self) -> u64 {
-        self.end.saturating_sub(self.begin).max(0) as u64
+        self.end.abs_diff(self.begin.min(self.end))
     }
 
     /// Returns the cause of the wait; `None` if the thread was not blocked.

@@ -73,7 +73,7 @@ impl Times {
             (self.longest, self.longest_begin) = (time, episode.begin);
         }
         self.count += 1;
-        self.total += time;
+        self.total = self.total.saturating_add(time);
     }
 }
 
@@ -82,13 +82,14 @@ impl Sums {
     pub fn of(life: &ThreadLife) -> Self {
         let mut sums = Sums::default();
         for episode in life.episodes() {
-            *match episode.doing {
+            let sum = match episode.doing {
                 Doing::Runs(mode, _) if mode.is_interrupt() => &mut sums.interrupted,
                 Doing::Runs(..) => &mut sums.running,
                 Doing::Ready => &mut sums.ready,
                 Doing::Blocked(_) => &mut sums.blocked,
                 Doing::Unknown => continue,
-            } += episode.time();
+            };
+            *sum = sum.saturating_add(episode.time());
             let Some(cause) = episode.cause() else { continue };
             sums.causes[cause as usize].add(episode);
             if sums.longest.is_none_or(|longest| episode.time() > longest.time()) {
@@ -154,4 +155,22 @@ pub fn longest_first<K: Ord>(sums: impl IntoIterator<Item = (K, Times)>) -> Vec<
     // A stable sort: equal times stay in key order.
     sums.sort_by_key(|(_, times)| Reverse(times.total));
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_episodes_do_not_overflow() {
+        let (doing, waker, is_open) = (Doing::Ready, None, false);
+        let episode = Episode { begin: i64::MIN, end: i64::MAX, doing, waker, is_open };
+        assert_eq!(episode.time(), u64::MAX);
+        let mut times = Times::default();
+        (0..2).for_each(|_| times.add(&episode));
+        assert_eq!((times.count, times.total, times.longest), (2, u64::MAX, u64::MAX));
+        let mut life = ThreadLife::default();
+        life.episodes = vec![episode, episode];
+        assert_eq!(Sums::of(&life).ready, u64::MAX);
+    }
 }
