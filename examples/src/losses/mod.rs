@@ -227,6 +227,24 @@ mod tests {
             summary(&[events(7, 100, 200), events(2, 40, 60)], (0, 130), Some(5)).unwrap(),
             "2 ranges lost 2 to 9 events, first at 0.000000040"
         );
+        // Packets that were lost before the first one of a tracefile.
+        let before = NoticeKind::LostPackets { count: 2, start: None, end: at(70) };
+        let ranges = |kinds: &[NoticeKind]| {
+            let notice = |kind: &NoticeKind| {
+                let (file, kind) = (Path::new("c_0").into(), kind.clone());
+                let notice = Notice { kind, file, packet: 0, offset: 0 };
+                LossRange::new(&notice, TraceIndex(0), TracefileIndex(0), Window::default())
+            };
+            Losses::sorted(kinds.iter().filter_map(notice).collect()).summary(None).unwrap()
+        };
+        assert_eq!(
+            ranges(std::slice::from_ref(&before)),
+            "1 range lost 2 packets, first before 0.000000070"
+        );
+        assert_eq!(
+            ranges(&[before, events(1, 60, 100)]),
+            "2 ranges lost 1 event and 2 packets, first at 0.000000060"
+        );
         let uncounted = NoticeKind::DiscardedEvents { count: None, start: None, end: None };
         assert_eq!(
             summary(&[uncounted], all, Some(5)).unwrap(),

@@ -10,13 +10,13 @@ use crate::time::Window;
 /// The kind of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// Event records, which it had no room for.
+    /// Event records for which the tracer had no room.
     Events,
     /// Whole packets, which were overwritten or not written.
     Packets,
 }
 
-/// A range of time in which a tracefile lost events or packets. If it reaches over a window, it
+/// A range of time in which a tracefile lost events or packets. If it extends beyond a window, it
 /// is cut at the limits of the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LossRange {

@@ -54,10 +54,22 @@ impl Losses {
             parts.push(packets.text("packet"));
         }
         let ranges = counted(lost.ranges + packets.ranges, "range");
-        let first = self.ranges.first()?;
-        let first = first.start.or(first.end);
-        let first = first.map_or_else(String::new, |time| format!(", first at {time}"));
-        Some(format!("{ranges} lost {}{first}", parts.join(" and ")))
+        let first = self.first_time().unwrap_or_default();
+        (!parts.is_empty()).then(|| format!("{ranges} lost {}{first}", parts.join(" and ")))
+    }
+
+    /// Describes the time of the first loss, if it is known. Ranges without a start, before the
+    /// first packet of a tracefile, have only an end.
+    fn first_time(&self) -> Option<String> {
+        let start = self.ranges.iter().find_map(|range| range.start);
+        let is_open = |range: &&LossRange| range.start.is_none();
+        let end = self.ranges.iter().filter(is_open).find_map(|range| range.end);
+        match (start, end) {
+            (Some(start), end) if end.is_none_or(|end| start < end) => {
+                Some(format!(", first at {start}"))
+            }
+            (_, end) => end.map(|end| format!(", first before {end}")),
+        }
     }
 
     /// Adds the numbers of one kind.
