@@ -54,7 +54,7 @@ pub struct WakeUp {
 ///     let Some(state) = kernel.trace(trace) else { return Flow::Continue(()) };
 ///     let stretch = &mut *stretch.borrow_mut();
 ///     let Some(stretch) = stretch else {
-///         // The state of the first process that is blocked.
+///         // The activity of thread 7, once the state knows the thread.
 ///         let all = state.processes().map(|(_, process)| process);
 ///         let mut all = all.filter(|process| process.tid() == Some(7));
 ///         *stretch = all.next().and_then(|of| Stretch::at(state, of.serial()));
