@@ -81,6 +81,16 @@ impl Fields {
         self.counts.pop();
     }
 
+    /// Sets the value of the current array if its elements are bytes. Its line is the last one,
+    /// unless it was left out.
+    fn close_bytes(&mut self) {
+        if let Some(bytes) = self.bytes.take()
+            && let Some(line) = self.lines.last_mut().filter(|_| self.omitted == 0)
+        {
+            line.value = hexadecimal(&bytes);
+        }
+    }
+
     fn integer(&mut self, field: &FieldInfo, value: i128) {
         if let Some(bytes) = &mut self.bytes {
             return bytes.push(value as u8);
@@ -228,11 +238,7 @@ impl Visitor for Fields {
     }
 
     fn end_array(&mut self, _: &FieldInfo) {
-        if let Some(bytes) = self.bytes.take()
-            && let Some(line) = self.lines.last_mut()
-        {
-            line.value = hexadecimal(&bytes);
-        }
+        self.close_bytes();
         self.close();
     }
 
@@ -294,6 +300,19 @@ mod tests {
         assert!(all.contains(&(1, "cpu_id = 3 (0x3) : uint32".to_owned())), "{all:#?}");
         let payload = all.into_iter().skip_while(|line| !line.1.starts_with("payload")).skip(1);
         payload.take_while(|line| line.0 > 0).collect()
+    }
+
+    #[test]
+    fn an_array_of_bytes_without_a_line_leaves_other_lines_as_they_are() {
+        let mut fields = Fields::default();
+        for number in 0..=MOST {
+            fields.push(number.to_string(), String::new(), String::new());
+        }
+        fields.bytes = Some(vec![1, 2]);
+        fields.close_bytes();
+        let lines = fields.finish();
+        assert!(lines.iter().all(|line| line.value.is_empty()));
+        assert_eq!(lines[MOST].name, "… and 1 more lines");
     }
 
     fn uint(bits: u32) -> FieldClass {
