@@ -16,7 +16,7 @@ use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::text::Text;
 use lttv_examples::text_dump::zone::local_zone;
 use lttv_requests::views::TimeWindow;
-use lttv_requests::{EventsRequest, Owner, Scheduler, SubmitError, Urgency};
+use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError, Urgency};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use tempfile::NamedTempFile;
@@ -78,6 +78,7 @@ impl EventExport {
         format: EventFormat,
         path: PathBuf,
     ) -> Result<Self, ExportError> {
+        use FinishReason::{Cancelled, Panicked, TracesetChanged};
         let traces: Vec<Arc<Trace>> = scheduler.context().traceset().traces().to_vec();
         let mut file = BufWriter::new(new_file(&path)?);
         if format == EventFormat::Csv {
@@ -108,7 +109,13 @@ impl EventExport {
                 by_events.events.set(by_events.events.get() + 1);
                 by_events.time.set(call.time());
             })
-            .after_request(move |_, _, _| by_end.is_over.set(true));
+            .after_request(move |_, _, reason| {
+                by_end.is_over.set(true);
+                if matches!(reason, Cancelled | Panicked | TracesetChanged) {
+                    let cut = io::Error::other("the export ended before all events were written");
+                    by_end.error.borrow_mut().get_or_insert(cut);
+                }
+            });
         let request = match filters.is_empty() {
             true => request,
             false => request.filter(Conjunction::new(filters)),
@@ -269,5 +276,33 @@ fn quoted(cell: &str) -> String {
     match cell.contains(['"', ',', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
         false => cell.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lttv_context::{Traceset, TracesetContext};
+    use lttv_requests::Budget;
+
+    use super::*;
+
+    #[test]
+    fn an_export_whose_request_was_cancelled_writes_no_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+        let mut context = TracesetContext::new(Traceset::open(path).expect("the bundled trace"));
+        let kernel = context.attach(KernelState::new());
+        let span = context.contexts().time_span().expect("events");
+        let mut scheduler = Scheduler::new(context);
+        let (window, to) = (TimeWindow::covering(span), folder.path().join("events.csv"));
+        let (format, filters) = (EventFormat::Csv, Vec::new());
+        let export =
+            EventExport::start(&mut scheduler, kernel, window, filters, format, to.clone());
+        let export = export.expect("a folder that can be written to");
+        scheduler.service_chunk(Budget::events(100));
+        assert!(export.finish().is_none() && export.events() > 0);
+        scheduler.cancel_owner(export.owner());
+        assert!(export.finish().is_some_and(|result| result.is_err()));
+        assert!(!to.exists());
     }
 }
