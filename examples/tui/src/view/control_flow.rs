@@ -228,7 +228,7 @@ impl Viewer for ControlFlowView {
         Some(format!("{}  TID {tid}  PID {pid}  parent {parent}", of.title()))
     }
 
-    /// The states of the visible rows, as far as columns of the screen tell them apart.
+    /// Returns the states of the visible rows, as far as columns of the screen tell them apart.
     fn contents(&self, _: &Session) -> Contents {
         let mut table = states(
             Table::new("states", "States of processes")

@@ -199,7 +199,7 @@ impl Viewer for HistogramView {
         Ok(())
     }
 
-    /// The numbers of events of the columns of the screen.
+    /// Returns the numbers of events of the columns of the screen.
     fn contents(&self, _: &Session) -> Contents {
         let mut table = Table::new("histogram", "Numbers of events")
             .column("start_ns", "START s", Kind::Time)

@@ -230,7 +230,7 @@ impl Viewer for ResourcesView {
         labels.get(*self.shown.get(self.scroll.selected)?).map(ToString::to_string)
     }
 
-    /// The states of the visible rows, as far as columns of the screen tell them apart.
+    /// Returns the states of the visible rows, as far as columns of the screen tell them apart.
     fn contents(&self, _: &Session) -> Contents {
         let resource = Table::new("states", "States of resources");
         let mut table = states(resource.column("resource", "RESOURCE", Kind::Text));
