@@ -105,6 +105,21 @@ fn viewers_are_written_as_pictures_and_tables() {
     }
 }
 
+/// Pictures have the same colours, whatever the terminal can show.
+#[test]
+fn pictures_of_any_terminal_with_colours_are_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pictures = [Look::True, Look::Indexed, Look::Sixteen].map(|look| {
+        let mut screen = Screen::open(120, 40, look);
+        screen.press(KeyCode::Tab);
+        let path = folder.path().join(format!("{look:?}.svg"));
+        export(&mut screen, &path);
+        fs::read_to_string(&path).expect("a file")
+    });
+    assert!(pictures[0].matches("fill=").count() > 50, "{}", pictures[0]);
+    assert!(pictures.iter().all(|picture| *picture == pictures[0]));
+}
+
 #[test]
 fn an_export_never_replaces_an_input_and_asks_before_it_replaces_another_file() {
     let folder = tempfile::tempdir().expect("a folder");

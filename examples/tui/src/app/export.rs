@@ -13,6 +13,7 @@ use ratatui::layout::Rect;
 
 use super::App;
 use super::question::{Subject, path_of};
+use crate::look::Look;
 use crate::model::event_export::{EventFormat, write_file};
 use crate::view::svg::{Theme, svg};
 use crate::viewer::{Contents, Fault};
@@ -88,10 +89,12 @@ impl App {
             (_, Some(EventFormat::Csv | EventFormat::Json)) => {
                 return Err(Fault::new("this viewer has no table: write to .svg, .html or .txt"));
             }
-            (_, Some(EventFormat::Text)) => lines(&self.picture()).into_bytes(),
+            (_, Some(EventFormat::Text)) => lines(&self.picture(self.look)).into_bytes(),
             (_, None) => {
                 let title = format!("{}: {}", page.session.name, instance.kind().title());
-                let picture = svg(&self.picture(), Theme::Dark, &title);
+                // A picture can have all colours, even if the terminal has only some.
+                let look = if self.look == Look::Mono { Look::Mono } else { Look::True };
+                let picture = svg(&self.picture(look), Theme::Dark, &title);
                 match format {
                     FileFormat::Html => html(&title, &picture).into_bytes(),
                     _ => picture.into_bytes(),
@@ -122,15 +125,15 @@ impl App {
         Ok(())
     }
 
-    /// Draws the viewer with the focus as it is on the screen.
-    fn picture(&self) -> Buffer {
+    /// Draws the viewer with the focus as it is on the screen, in the colours of a look.
+    fn picture(&self, look: Look) -> Buffer {
         let page = &self.tabs[self.current];
         let viewers = super::draw::Lines::of(self.area).viewers;
         let areas = page.areas(viewers);
         let area = areas.into_iter().find(|(at, _)| *at == page.focus).map(|(_, area)| area);
         let area = area.unwrap_or(Rect::ZERO);
         let mut screen = Buffer::empty(self.area);
-        page.draw(self.look, viewers, &mut screen);
+        page.draw(look, viewers, &mut screen);
         let mut part = Buffer::empty(Rect { x: 0, y: 0, ..area });
         for y in 0..area.height {
             for x in 0..area.width {
