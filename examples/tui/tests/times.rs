@@ -2,7 +2,9 @@
 
 mod support;
 
+use jiff::tz::TimeZone;
 use lttv_tui::look::Look;
+use lttv_tui::session::Session;
 use ratatui::crossterm::event::KeyCode;
 use support::Screen;
 
@@ -189,4 +191,17 @@ fn a_key_shows_the_times_of_the_list_in_another_notation() {
         let list = screen.line_with("EVENT ").expect("headings");
         assert!(list.contains("PID") || list.contains("TID"), "{list}");
     }
+}
+
+#[test]
+fn dates_in_filters_are_those_of_the_zone_of_the_tab() {
+    let spans = |zone: TimeZone, text: &str| {
+        let mut session = Session::open(&[support::KERNEL]).expect("a trace");
+        session.set_zone(zone);
+        let filters = session.compile(text).expect("a filter").expect("not empty");
+        filters.filters().spans()
+    };
+    let tokyo = TimeZone::get("Asia/Tokyo").expect("a zone");
+    let expected = spans(TimeZone::UTC, "event.time >= 2026-11-21T03:56:56.5");
+    assert_eq!(spans(tokyo, "event.time >= 2026-11-21T12:56:56.5"), expected);
 }

@@ -169,6 +169,18 @@ impl Session {
         Ok(())
     }
 
+    /// Returns the time zone of dates and times of day in filters.
+    fn filter_zone(&self) -> Zone {
+        let zone = self.zone();
+        match zone == &TimeZone::UTC {
+            true => Zone::UTC,
+            // The zone of the system may have no name.
+            false => {
+                zone.iana_name().and_then(|name| Zone::named(name).ok()).unwrap_or(Zone::local())
+            }
+        }
+    }
+
     /// Compiles a filter for the traces; `None` if the text is empty.
     ///
     /// # Errors
@@ -179,8 +191,7 @@ impl Session {
             return Ok(None);
         }
         let expression = Expression::parse(text)?;
-        let zone = if self.zone() == &TimeZone::UTC { Zone::UTC } else { Zone::local() };
-        let environment = Environment::new().in_zone(zone);
+        let environment = Environment::new().in_zone(self.filter_zone());
         let filters = KernelFilters::new(&expression, self.traceset().traces(), &environment)?;
         Ok(Some(Rc::new(filters.with_state(self.kernel))))
     }
@@ -278,7 +289,8 @@ impl Session {
         self.serve_threads(left) || is_read
     }
 
-    /// Takes the results of threads, and waits for them for at most this time. Returns `true` if something has changed or there is more to do.
+    /// Takes the results of threads, and waits for them for at most this time. Returns `true` if
+    /// something has changed or there is more to do.
     pub(crate) fn serve_threads(&mut self, time: Duration) -> bool {
         let (number, statistics) = self.statistics();
         let tree = self.statistics_tree.serve(number, statistics, self.traceset(), time);
