@@ -179,8 +179,8 @@
 //! A name that stands alone is that of an event: `sched_switch && next_tid == 5`. So is a
 //! pattern, `sched_*`, and text in quotes, which can contain blanks and all signs of patterns.
 //! If any event has a truth value of that name, the name refers to this field instead. A name
-//! that the traces have neither for events nor for fields passes nothing, which is noted with
-//! the nearest name.
+//! of neither events nor fields of the traces passes nothing, which is noted with the nearest
+//! name.
 //!
 //! Text and patterns that contain a point are compared with the name of the event and with
 //! `CHANNEL.EVENT`, as LTTV prints events: `event.name == sched.sched_switch` passes the
@@ -231,9 +231,10 @@
 //! values that have a point or an exponent, they are compared as the nearest double,
 //! which is the meaning of `0.1` there. A NaN differs from all values, and has no order.
 //!
-//! Patterns of words, `*` and `?` need no quotes: `comm =~ kworker*`. In patterns, `*` matches any text, `?` any character, `[a-z]` any of these characters
-//! and `[!a-z]` any other. A backslash makes the next character literal. A pattern has to
-//! match the whole text.
+//! In patterns, `*` matches any text, `?` any character, `[a-z]` any of these characters and
+//! `[!a-z]` any other. A backslash makes the next character literal. A pattern has to match the
+//! whole text. A pattern of letters, digits, `_`, `*` and `?` needs no quotes:
+//! `comm =~ kworker*`.
 //!
 //! ## Absent fields, and fields of another type
 //!

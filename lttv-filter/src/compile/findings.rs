@@ -155,9 +155,9 @@ impl Part {
         self.all.add(word.is_some());
     }
 
-    /// Returns the use of a word, if it is worth a note: where a word hides a field, all
-    /// records that can pass the other terms have the field, or the word never has the text
-    /// that it is compared with, which is no misspelt one either.
+    /// Returns the use of a word, if it is worth a note. A word that hides a field is, if all
+    /// records that can pass the other terms have the field, or if the word never has the text
+    /// that it is compared with, and no known text is similar.
     fn word(&self) -> Option<WordUse> {
         let types = if self.fitting { self.fit } else { self.all };
         let is_in_all = types.count > 0 && types.with_field == types.count;

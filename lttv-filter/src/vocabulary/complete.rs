@@ -50,9 +50,9 @@ impl Vocabulary {
     /// incomplete and faulty. The cursor is an offset in bytes. The best candidates come
     /// first; those that do not contain the word before the cursor are left out.
     ///
-    /// At the start of a term, these are fields, properties and names of events. If other terms of the
-    /// conjunction restrict the events, as `event.name == "x" &&` does, the fields of these
-    /// events come first. After a field, there are the relations that it allows; after a
+    /// At the start of a term, these are fields, properties and names of events. If other terms
+    /// of the conjunction restrict the events, as `event.name == "x" &&` does, the fields of
+    /// these events come first. After a field, there are the relations that it allows; after a
     /// relation, its labels and known values; after a term, operators.
     ///
     /// ```
