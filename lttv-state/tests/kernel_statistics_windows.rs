@@ -750,3 +750,27 @@ fn a_window_without_events_has_its_time() {
         assert_eq!((cpu.busy_time, cpu.times.system, cpu.events), (400, 400, 0));
     }
 }
+
+/// A window without an end, or up to the last possible time, contains the events at that time.
+#[test]
+fn a_window_contains_an_event_at_the_last_possible_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut schema, ids) = schema();
+    schema.clocks[0].offset_seconds = 0;
+    let writer = TraceWriter::create(folder.path(), schema).unwrap();
+    let stream = writer.stream(StreamClassId(0), "channel_0").unwrap();
+    let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0u64)]));
+    let first = i64::MAX - 100;
+    for time in [first, i64::MAX] {
+        stream.event(ids["plain"], time as u64, FieldValue::fields([("x", 1u64)])).unwrap();
+    }
+    drop(stream.finish().unwrap());
+    let traceset = Traceset::open(folder.path()).unwrap();
+    let ends = [Bound::Unbounded, Bound::Included(Timestamp::MAX)];
+    for window in ends.map(|end| (Bound::Included(at(first)), end)) {
+        let mut context = TracesetContext::new(&traceset);
+        let kernel = context.attach(KernelState::new());
+        let found = collected(&mut context, kernel, window, 0, true);
+        assert_eq!(found.traces()[0].events().values().sum::<u64>(), 2, "{window:?}");
+    }
+}

@@ -51,7 +51,7 @@ pub(super) struct WindowCollector {
     pub(super) collector: Collector,
     border: Border,
     end: Option<i64>,
-    until: i64,
+    until: Option<i64>,
     /// The result, once the window is over.
     closed: Option<Collected>,
 }
@@ -66,7 +66,7 @@ impl WindowCollector {
             collector: Collector::of_window(state, start, types),
             border: Border::at(start, state),
             end,
-            until: window.until.unwrap_or(i64::MAX),
+            until: window.until,
             closed: None,
         }
     }
@@ -99,7 +99,7 @@ impl WindowCollector {
 
     /// Returns `true` if an event at a time is after the window.
     fn is_over(&self, time: i64) -> bool {
-        time >= self.until || self.closed.is_some()
+        self.until.is_some_and(|until| time >= until) || self.closed.is_some()
     }
 }
 
