@@ -73,7 +73,7 @@ impl KernelHistory {
     }
 
     /// Returns the start of the history of a context's traces: 1 ns before the first event, so
-    /// that the state before it has a time, too. Reads the first event.
+    /// that the state before it has a time, too. Reads events up to the first one with a time.
     pub fn start_of(contexts: &Contexts) -> Timestamp {
         let mut merge = Merge::new(contexts.traceset().traces());
         let mut times = std::iter::from_fn(|| merge.next().map(|event| event.timestamp()));

@@ -96,10 +96,10 @@ impl Statistics {
     /// traceset for a window without a start.
     ///
     /// Frames, waits and requests count from the start of the window, and up to its end, if they
-    /// are open there: see [windows](super#windows). Times are measured between the bounds of the window. An
-    /// event at a bound counts if the bound is included: `a..b` and `b..c` add up to `a..c`, while
-    /// `a..=b` contains the events at `b`. The window of each trace is limited to the time from
-    /// its first to its last event.
+    /// are open there: see [windows](super#windows). Times are measured between the bounds of the
+    /// window. An event at a bound counts if the bound is included: `a..b` and `b..c` add up to
+    /// `a..c`, while `a..=b` contains the events at `b`. The window of each trace is limited to the
+    /// time from its first to its last event.
     ///
     /// Reading is to continue at least to the end of the window. Events after it are not counted.
     ///

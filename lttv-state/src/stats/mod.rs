@@ -128,12 +128,14 @@ impl Statistics {
         &self.traces
     }
 
-    /// Returns the time of the first event of all traces; `None` if there are no events.
+    /// Returns the earliest time at which the statistics of a trace start: that of its first event,
+    /// or of its window. `None` if there are neither events nor time.
     pub fn start(&self) -> Option<Timestamp> {
         self.not_empty().map(TraceStatistics::start).min()
     }
 
-    /// Returns the time of the last event of all traces; `None` if there are no events.
+    /// Returns the latest time at which the statistics of a trace end: that of its last event, or
+    /// of its window. `None` if there are neither events nor time.
     pub fn end(&self) -> Option<Timestamp> {
         self.not_empty().map(TraceStatistics::end).max()
     }
