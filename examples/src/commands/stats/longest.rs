@@ -43,7 +43,7 @@ fn duration(span: TimeSpan) -> u64 {
     span.end.as_ns().saturating_sub(span.start.as_ns()).max(0).unsigned_abs()
 }
 
-/// What has been found up to the current position.
+/// The calls that were found up to the current position.
 #[derive(Debug, Default)]
 struct Search {
     name: String,
