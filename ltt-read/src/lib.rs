@@ -218,8 +218,8 @@ pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
 pub use base::uuid;
 pub use cursor::{Cursor, Position};
 pub use event::{
-    ArrayView, Event, Field, FieldStep, OwnedEvent, OwnedStruct, OwnedValue, RangeTest, RangeTests,
-    StrValue, StructView, Value, Visitor,
+    ArrayView, Event, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct, OwnedValue, RangeTest,
+    RangeTests, StrValue, StructView, Value, Visitor,
 };
 pub use format::Packet;
 pub use layout::FieldInfo;

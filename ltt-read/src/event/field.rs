@@ -48,7 +48,7 @@ pub(crate) struct FieldPlace {
 }
 
 /// A condition for an event to have a field.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// The slot of a variant or option has this value.
     Chosen { slot: Slot, value: u64 },

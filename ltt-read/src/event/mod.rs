@@ -3,6 +3,7 @@
 
 mod field;
 mod field_path;
+mod key_fields;
 mod owned;
 mod range_test;
 mod value;
@@ -27,6 +28,7 @@ use walk::{bytes, first_zero, scalar};
 
 pub use field::Field;
 pub use field_path::FieldStep;
+pub use key_fields::KeyFields;
 pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};
 pub use range_test::{RangeTest, RangeTests};
 pub use value::{ArrayView, StructView, Value};
@@ -67,6 +69,7 @@ impl Cursor {
 /// |---|---|
 /// | a field of few events | [`field`](Self::field), [`scope`](Self::scope) |
 /// | some fields of many events | [`integer`](Self::integer), [`get`](Self::get) with a [`Field`] |
+/// | several integers as one key | [`key`](Self::key) with [`KeyFields`] |
 /// | all fields | [`visit`](Self::visit) |
 /// | after the cursor has moved, or in another thread | [`to_owned_event`](Self::to_owned_event) |
 #[derive(Debug, Clone, Copy)]

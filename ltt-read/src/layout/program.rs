@@ -96,7 +96,7 @@ fn for_nested(op: &Op, each: &mut dyn FnMut(&[Op])) {
 }
 
 /// A number of elements or bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Len {
     Const(u64),
     Slot(Slot),

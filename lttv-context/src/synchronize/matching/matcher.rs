@@ -136,8 +136,36 @@ struct Entry {
     use_number: u64,
     hash: u64,
     protocol: u32,
-    /// The bytes are kept when the place is free, so that its next use allocates nothing.
-    key: Vec<u8>,
+    key: Key,
+}
+
+/// The bytes of a key. Those of most protocols are few.
+#[derive(Debug)]
+enum Key {
+    Short { length: u8, bytes: [u8; Key::SHORT] },
+    Long(Box<[u8]>),
+}
+
+impl Key {
+    const SHORT: usize = 30;
+
+    fn new(key: &[u8]) -> Self {
+        let mut bytes = [0; Key::SHORT];
+        match bytes.get_mut(..key.len()) {
+            Some(start) => {
+                start.copy_from_slice(key);
+                Key::Short { length: key.len() as u8, bytes }
+            }
+            None => Key::Long(key.into()),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Key::Short { length, bytes } => bytes.get(..usize::from(*length)).unwrap_or(bytes),
+            Key::Long(bytes) => bytes,
+        }
+    }
 }
 
 /// Matches sends with receives.
@@ -266,7 +294,7 @@ impl Matcher {
             self.table.iter_hash(hash).map(|index| (*index, &self.entries[*index as usize]));
         entries
             .filter(move |(_, entry)| {
-                entry.hash == hash && entry.protocol == end.protocol && entry.key == end.key
+                entry.hash == hash && entry.protocol == end.protocol && entry.key.bytes() == end.key
             })
             .map(|(index, entry)| (index, entry.state))
     }
@@ -357,23 +385,11 @@ impl Matcher {
         let (direction, host, time) = (end.direction, end.host, end.time);
         let state = State::Waiting { direction, host, time };
         let index = self.free.pop().unwrap_or(self.entries.len() as u32);
+        let (use_number, protocol, key) = (self.uses, end.protocol, Key::new(end.key));
+        let entry = Entry { state, use_number, hash, protocol, key };
         match self.entries.get_mut(index as usize) {
-            Some(entry) => {
-                entry.key.clear();
-                entry.key.extend_from_slice(end.key);
-                (entry.state, entry.use_number) = (state, self.uses);
-                (entry.hash, entry.protocol) = (hash, end.protocol);
-            }
-            None => {
-                let (use_number, protocol) = (self.uses, end.protocol);
-                self.entries.push(Entry {
-                    state,
-                    use_number,
-                    hash,
-                    protocol,
-                    key: end.key.to_vec(),
-                });
-            }
+            Some(place) => *place = entry,
+            None => self.entries.push(entry),
         }
         let entries = &self.entries;
         self.table.insert_unique(hash, index, |index| entries[*index as usize].hash);

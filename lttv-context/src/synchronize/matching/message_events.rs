@@ -1,11 +1,10 @@
 //! The events of a traceset that are ends of messages.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use hashbrown::HashMap;
 use ltt_read::schema::{EventTypeId, FieldKind, Length, Scope};
-use ltt_read::{Event, Field, Trace, TraceIndex, TracefileIndex, Value};
+use ltt_read::{Event, Field, KeyFields, Trace, TraceIndex, TracefileIndex, Value};
 
 use super::hosts::Hosts;
 use super::matcher::MessageEnd;
@@ -49,6 +48,13 @@ struct OfType {
     times: Vec<(u32, Field)>,
 }
 
+/// A rule for one event type with the fields of its key, of which the key is not made yet.
+#[derive(Debug)]
+struct ResolvedEnd {
+    end: End,
+    paths: Vec<PathFields>,
+}
+
 /// A rule for one event type.
 #[derive(Debug)]
 struct End {
@@ -66,13 +72,35 @@ struct End {
 /// A part of a key.
 #[derive(Debug)]
 enum KeyPart {
-    /// An integer, which is read fastest.
-    Integer(Field),
-    /// The number of elements of an array. The elements are the next parts.
-    Count(u64),
+    /// Integers, which are read fastest.
+    Integers(KeyFields),
     /// A field of any other kind.
     Value(Field),
 }
+
+/// The fields of a path in a key.
+#[derive(Debug)]
+enum PathFields {
+    /// An integer.
+    Integer(Field),
+    /// The elements of a short array of constant length, such as an address, and the array.
+    Elements(Vec<Field>, Field),
+    /// A field of any other kind.
+    Other(Field),
+}
+
+/// The form of one path of all keys of a protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PathForm {
+    /// A number of integers, each in a number of bytes. The number is `None` for a path that is no
+    /// array.
+    Integers { count: Option<usize>, bytes: usize },
+    /// Values of any kind, or of different kinds in different event types.
+    Values,
+}
+
+/// The forms of the keys of all protocols, by the number of the protocol and the place in the key.
+type KeyForms = HashMap<(u32, usize), PathForm>;
 
 impl MessageEvents {
     /// Resolves rules in the traces of a traceset.
@@ -82,9 +110,17 @@ impl MessageEvents {
             let next = protocols.len() as u32;
             protocols.entry(rule.protocol.as_str()).or_insert(next);
         }
-        let traces = traceset.traces().iter().enumerate().map(|(index, trace)| {
+        let mut forms = KeyForms::new();
+        let resolved = traceset.traces().iter().map(|trace| {
+            let ends = ResolvedEnd::all_of(trace, rules, &protocols);
+            ends.iter().flatten().for_each(|end| end.note_forms(&mut forms));
+            ends
+        });
+        let resolved: Vec<_> = resolved.collect();
+        let traces = traceset.traces().iter().zip(resolved).enumerate();
+        let traces = traces.map(|(index, (trace, ends))| {
             let host = hosts.of_trace(TraceIndex(index)).unwrap_or(HostIndex(0));
-            OfTrace::new(trace, host, rules, &protocols)
+            OfTrace::new(trace, host, rules, ends, &forms)
         });
         MessageEvents { traces: traces.collect(), key: Vec::new() }
     }
@@ -148,26 +184,23 @@ impl MessageEvents {
 
 impl OfTrace {
     fn new(
-        trace: &Arc<Trace>,
+        trace: &Trace,
         host: HostIndex,
         rules: &Rules,
-        protocols: &BTreeMap<&str, u32>,
+        ends: Vec<Vec<ResolvedEnd>>,
+        forms: &KeyForms,
     ) -> Self {
         let schema = trace.schema();
         let mut types: Vec<Option<Box<OfType>>> = schema.event_types.iter().map(|_| None).collect();
-        for (number, event_type) in schema.event_types.iter().enumerate() {
-            let id = EventTypeId(number as u32);
-            let mut of_type = OfType::default();
+        for (number, (event_type, ends)) in schema.event_types.iter().zip(ends).enumerate() {
+            let ends = ends.into_iter().map(|end| End::new(end, forms)).collect();
+            let mut of_type = OfType { ends, times: Vec::new() };
             for (rule_number, rule) in rules.rules.iter().enumerate() {
-                let rule_number = rule_number as u32;
-                if rule.event.matches(event_type.name()) {
-                    of_type.ends.extend(End::new(trace, id, rule, rule_number, protocols));
-                }
                 if let Some(of) =
                     rule.time_of.as_ref().filter(|of| of.event.matches(event_type.name()))
                 {
-                    let field = find_field(trace, id, &of.field);
-                    of_type.times.extend(field.map(|field| (rule_number, field)));
+                    let field = find_field(trace, EventTypeId(number as u32), &of.field);
+                    of_type.times.extend(field.map(|field| (rule_number as u32, field)));
                 }
             }
             if !of_type.ends.is_empty() || !of_type.times.is_empty() {
@@ -184,7 +217,21 @@ impl OfTrace {
     }
 }
 
-impl End {
+impl ResolvedEnd {
+    /// Resolves all rules for all event types of a trace, by event type.
+    fn all_of(trace: &Trace, rules: &Rules, protocols: &BTreeMap<&str, u32>) -> Vec<Vec<Self>> {
+        let types = trace.schema().event_types.iter().enumerate();
+        let ends = types.map(|(number, event_type)| {
+            let id = EventTypeId(number as u32);
+            let rules = rules.rules.iter().enumerate();
+            rules
+                .filter(|(_, rule)| rule.event.matches(event_type.name()))
+                .filter_map(|(number, rule)| Self::new(trace, id, rule, number as u32, protocols))
+                .collect()
+        });
+        ends.collect()
+    }
+
     /// Resolves a rule for an event type; `None` if the type lacks a field.
     fn new(
         trace: &Trace,
@@ -198,12 +245,10 @@ impl End {
             Some(of) => Some((number, find(&of.field)?)),
             None => None,
         };
-        let mut key = Vec::new();
-        for path in &rule.key {
-            add_parts(&mut key, trace, path, find(path)?);
-        }
+        let paths = rule.key.iter().map(|path| Some(PathFields::new(trace, path, find(path)?)));
+        let paths = paths.collect::<Option<_>>()?;
         let conditions = rule.conditions.iter();
-        Some(End {
+        let end = End {
             protocol: *protocols.get(rule.protocol.as_str())?,
             direction: rule.direction,
             validity: u64::try_from(rule.validity.as_nanos()).unwrap_or(u64::MAX),
@@ -212,8 +257,59 @@ impl End {
                 .map(|of| Some((find(&of.field)?, of.value, of.holds)))
                 .collect::<Option<_>>()?,
             time_of,
-            key,
-        })
+            key: Vec::new(),
+        };
+        Some(ResolvedEnd { end, paths })
+    }
+
+    /// Adds the forms of its paths to those of the other ends of the protocol.
+    fn note_forms(&self, forms: &mut KeyForms) {
+        for (place, path) in self.paths.iter().enumerate() {
+            let form = path.form();
+            let common = forms.entry((self.end.protocol, place)).or_insert(form);
+            *common = common.and(form);
+        }
+    }
+}
+
+impl End {
+    fn new(resolved: ResolvedEnd, forms: &KeyForms) -> Self {
+        let mut end = resolved.end;
+        let mut integers = Vec::new();
+        for (place, path) in resolved.paths.into_iter().enumerate() {
+            match (path, forms.get(&(end.protocol, place))) {
+                (PathFields::Integer(field), Some(PathForm::Integers { bytes, .. })) => {
+                    integers.push((field, *bytes));
+                }
+                (PathFields::Elements(elements, _), Some(PathForm::Integers { bytes, .. })) => {
+                    integers.extend(elements.into_iter().map(|element| (element, *bytes)));
+                }
+                (
+                    PathFields::Integer(field)
+                    | PathFields::Elements(_, field)
+                    | PathFields::Other(field),
+                    _,
+                ) => {
+                    end.add_integers(&mut integers);
+                    end.key.push(KeyPart::Value(field));
+                }
+            }
+        }
+        end.add_integers(&mut integers);
+        end
+    }
+
+    /// Adds integers with the numbers of their bytes to the key.
+    fn add_integers(&mut self, integers: &mut Vec<(Field, usize)>) {
+        if integers.is_empty() {
+            return;
+        }
+        let fields = KeyFields::new(integers.iter().map(|(field, bytes)| (field, *bytes)));
+        match fields {
+            Some(fields) => self.key.push(KeyPart::Integers(fields)),
+            None => debug_assert!(false, "plain integers of one event type"),
+        }
+        integers.clear();
     }
 
     /// Reads the key of an event. Returns `false` if the event is not of the rule.
@@ -222,20 +318,71 @@ impl End {
         let holds = |(field, value, holds): &(Field, u64, bool)| {
             event.integer(field).is_some_and(|found| (found == *value) == *holds)
         };
-        let add = |part: &KeyPart| {
-            match part {
-                KeyPart::Integer(field) => match event.integer(field) {
-                    Some(value) => add_integer(key, value),
-                    None => return false,
-                },
-                KeyPart::Count(count) => add_integer(key, *count),
-                KeyPart::Value(field) => {
-                    return event.get(field).is_some_and(|value| add_value(key, &value));
-                }
-            }
-            true
+        let add = |part: &KeyPart| match part {
+            KeyPart::Integers(fields) => event.key(fields, key),
+            KeyPart::Value(field) => event.get(field).is_some_and(|value| add_value(key, &value)),
         };
         self.conditions.iter().all(holds) && self.key.iter().all(add)
+    }
+}
+
+impl PathFields {
+    fn new(trace: &Trace, path: &str, field: Field) -> Self {
+        const MOST_ELEMENTS: u64 = 64;
+        if field.is_plain_integer() {
+            return PathFields::Integer(field);
+        }
+        if let FieldKind::Array(array) = &field.info().class().kind
+            && let Length::Static(count @ 1..=MOST_ELEMENTS) = array.length
+        {
+            let element = |index| {
+                let element = find_field(trace, field.event_type(), &format!("{path}[{index}]"));
+                element.filter(Field::is_plain_integer)
+            };
+            if let Some(elements) = (0..count).map(element).collect() {
+                return PathFields::Elements(elements, field);
+            }
+        }
+        PathFields::Other(field)
+    }
+
+    fn form(&self) -> PathForm {
+        match self {
+            PathFields::Integer(field) => {
+                PathForm::Integers { count: None, bytes: bytes_of(field) }
+            }
+            PathFields::Elements(elements, _) => {
+                let bytes = elements.iter().map(bytes_of).max().unwrap_or(1);
+                PathForm::Integers { count: Some(elements.len()), bytes }
+            }
+            PathFields::Other(_) => PathForm::Values,
+        }
+    }
+}
+
+impl PathForm {
+    /// Returns the form in which values of both forms are comparable.
+    fn and(self, other: PathForm) -> PathForm {
+        match (self, other) {
+            (
+                PathForm::Integers { count, bytes },
+                PathForm::Integers { count: other_count, bytes: other_bytes },
+            ) if count == other_count => {
+                PathForm::Integers { count, bytes: bytes.max(other_bytes) }
+            }
+            _ => PathForm::Values,
+        }
+    }
+}
+
+/// Returns the number of bytes in which all values of an integer differ, also from those of other
+/// fields of as many bytes: all 8 if they may be negative.
+fn bytes_of(field: &Field) -> usize {
+    match &field.info().class().kind {
+        FieldKind::Integer(fixed, integer) if !integer.signed => {
+            (fixed.bits as usize).div_ceil(8).clamp(1, 8)
+        }
+        _ => 8,
     }
 }
 
@@ -243,29 +390,6 @@ fn find_field(trace: &Trace, id: EventTypeId, path: &str) -> Option<Field> {
     let scopes =
         [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
     scopes.into_iter().find_map(|scope| trace.field(id, scope, path))
-}
-
-/// Adds the parts that a field of a key consists of. The elements of short arrays of constant
-/// length, such as addresses, are read as integers.
-fn add_parts(key: &mut Vec<KeyPart>, trace: &Trace, path: &str, field: Field) {
-    const MOST_ELEMENTS: u64 = 64;
-    if field.is_plain_integer() {
-        return key.push(KeyPart::Integer(field));
-    }
-    if let FieldKind::Array(array) = &field.info().class().kind
-        && let Length::Static(count @ ..=MOST_ELEMENTS) = array.length
-    {
-        let element = |index| {
-            let path = format!("{path}[{index}]");
-            let element = find_field(trace, field.event_type(), &path);
-            element.filter(Field::is_plain_integer).map(KeyPart::Integer)
-        };
-        if let Some(elements) = (0..count).map(element).collect::<Option<Vec<_>>>() {
-            key.push(KeyPart::Count(count));
-            return key.extend(elements);
-        }
-    }
-    key.push(KeyPart::Value(field));
 }
 
 /// Adds an integer in 7 bits per byte (LEB128), so that integers of fields of any size are equal if
