@@ -298,6 +298,60 @@ fn segments_of_lttng_0_have_the_time_of_their_arrival() {
     assert_eq!((read.counts.sends, read.counts.receives), (3, 2));
 }
 
+/// Fields of a key are equal if their values are, whatever their declarations.
+#[test]
+fn keys_do_not_depend_on_the_sizes_of_fields() {
+    let of = |name: &str, fields: &str| {
+        format!(
+            "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
+            clock {{ name = monotonic; freq = 1000000000; }};
+            typealias integer {{ size = 64; align = 8; map = clock.monotonic.value; }} := time;
+            typealias integer {{ size = 8; align = 8; }} := u8;
+            typealias integer {{ size = 8; align = 8; signed = true; }} := s8;
+            typealias integer {{ size = 16; align = 8; byte_order = be; }} := n16;
+            typealias integer {{ size = 32; align = 8; signed = true; }} := s32;
+            stream {{ event.header := struct {{ time timestamp; }}; }};
+            event {{ name = \"{name}\"; fields := struct {{ {fields} }}; }};"
+        )
+    };
+    let messages = |send: (&str, &[u8]), receive: (&str, &[u8])| {
+        let trace = |name: &str, time: u64, (fields, payload): (&str, &[u8])| {
+            let data = [&time.to_le_bytes(), payload].concat();
+            Trace::from_memory(of(name, fields).as_bytes(), [("stream".to_owned(), data)])
+                .expect("a sound trace")
+        };
+        let traceset: Traceset =
+            [trace("send", 10, send), trace("receive", 20, receive)].into_iter().collect();
+        let mut number = 0;
+        let hosts = Hosts::by(&traceset, |_| {
+            number += 1;
+            number.to_string()
+        });
+        let mut rules = Rules::new();
+        rules.add(Rule::send("any", "send").key(["a", "b"]));
+        rules.add(Rule::receive("any", "receive").key(["a", "b"]));
+        let read = read_messages(&traceset, &hosts, &rules, Default::default(), |_| {});
+        assert_eq!((read.counts.sends, read.counts.receives), (1, 1));
+        read.counts.messages
+    };
+    let small: (&str, &[u8]) = ("u8 a; u8 b[2];", &[7, 1, 255]);
+    assert_eq!(messages(small, small), 1);
+    assert_eq!(messages(small, ("n16 a; n16 b[2];", &[0, 7, 0, 1, 0, 255])), 1);
+    assert_eq!(messages(small, ("n16 a; n16 b[2];", &[1, 7, 0, 1, 0, 255])), 0);
+    assert_eq!(messages(small, ("u8 count; s32 a; u8 b[count];", &[2, 7, 0, 0, 0, 1, 255])), 1);
+    assert_eq!(messages(small, ("s32 a; s8 b[2];", &[7, 0, 0, 0, 1, 255])), 0);
+    assert_eq!(
+        messages(("s8 a; u8 b;", &[255, 3]), ("s32 a; n16 b;", &[255, 255, 255, 255, 0, 3])),
+        1
+    );
+    assert_eq!(messages(("s8 a; u8 b;", &[255, 3]), ("n16 a; u8 b;", &[0, 255, 3])), 0);
+    assert_eq!(
+        messages(("string a; u8 b;", b"x\0\x03"), ("string a; s32 b;", b"x\0\x03\0\0\0")),
+        1
+    );
+    assert_eq!(messages(("u8 a; u8 b;", &[1, 2]), ("u8 a; u8 b[1];", &[1, 2])), 0);
+}
+
 #[test]
 fn hosts_are_told_apart_by_their_clocks() {
     let hosts = [Host::default(), Host::default()];
