@@ -110,7 +110,11 @@ pub(crate) struct End {
     pub(crate) host: usize,
     pub(crate) direction: Direction,
     pub(crate) time: Timestamp,
+    /// The true time.
+    pub(crate) at: i64,
     pub(crate) key: u64,
+    /// The host of the other end.
+    pub(crate) peer: usize,
 }
 
 /// A network with its records, in the order of recorded times.
@@ -148,7 +152,8 @@ impl World {
                 let (from, to) = if swap { (*b, *a) } else { (*a, *b) };
                 key += 1;
                 let mut end = |host: usize, direction, t| {
-                    ends.push(End { host, direction, time: clocks[host].at(t), key });
+                    let (time, peer) = (clocks[host].at(t), if host == from { to } else { from });
+                    ends.push(End { host, direction, time, at: t, key, peer });
                 };
                 end(from, Direction::Send, t);
                 let is_lost = random.unit() < of.loss;

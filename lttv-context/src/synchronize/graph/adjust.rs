@@ -1,8 +1,9 @@
 //! Small changes of transforms, such that they satisfy the messages of all pairs.
 //!
 //! Each transform follows one path. The messages of the other pairs limit the same clocks, and may
-//! exclude the combination of lines that the paths have led to. The true clocks satisfy all of
-//! them, so a solution near the first one usually exists.
+//! exclude the combination of lines that the paths have led to. The line of one pair may also pass
+//! through a message, which then has no delay. The true clocks satisfy all messages, so a solution
+//! near the first one usually exists.
 
 use ltt_read::{ClockTransform, TimeSpan, Timestamp};
 

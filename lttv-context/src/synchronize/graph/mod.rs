@@ -6,8 +6,8 @@
 //! islands cannot be compared.
 //!
 //! Messages between hosts that are no neighbours on a path limit the same clocks. Where the
-//! transforms contradict them, all transforms of the island are changed by the little that is
-//! needed to satisfy the messages of all pairs, if that is possible.
+//! transforms contradict them, or give a message no delay, all transforms of the island are changed
+//! by the little that is needed for each message to arrive after it was sent, if that is possible.
 //!
 //! All choices depend on the identities of hosts and on the messages alone, so that the result is
 //! the same for every order of traces.
@@ -160,7 +160,7 @@ impl Network {
         result
     }
 
-    /// Adjusts the transforms of an island if they contradict messages that no path uses.
+    /// Adjusts the transforms of an island if a message does not arrive after it was sent.
     fn adjust(
         &self,
         part: &paths::Part,
@@ -184,9 +184,10 @@ impl Network {
             })
         });
         let Some(clocks) = clocks.collect::<Option<Vec<_>>>() else { return };
+        // Without a delay, the order of the events of a message would be that of their traces.
         let is_early = pairs.iter().any(|(first, second, pair)| {
             let (first, second) = (&clocks[*first].transform, &clocks[*second].transform);
-            pair.least_delay(first, second).is_some_and(|delay| delay < 0)
+            pair.least_delay(first, second).is_some_and(|delay| delay < 1)
         });
         if !is_early {
             return;
