@@ -3,11 +3,12 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use ltt_read::{Timestamp, TracefileIndex};
+use ltt_read::{ClockTransform, Timestamp, Trace, TracefileIndex};
 use lttv_context::{Fingerprint, Traceset};
 
 const CPUS: u64 = 2;
@@ -230,4 +231,66 @@ fn old_and_invalid_fingerprints_fit_no_traces() {
     other.add(trace.clone());
     assert!(!Fingerprint::from_bytes(&now).matches(&other));
     assert!(!Fingerprint::from_bytes(&fingerprint(&other)).matches(&traceset));
+}
+
+/// Results with other times are those of other traces: histories of them are built again.
+#[test]
+fn transforms_of_clocks_are_part_of_the_fingerprint() {
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let traces = dirs.each_ref().map(|dir| {
+        write(dir.path(), 1000);
+        open(dir.path()).traces()[0].clone()
+    });
+    let transformed = |transforms: [ClockTransform; 2]| -> Traceset {
+        let traces = traces.iter().zip(transforms);
+        let traces =
+            traces.map(|(trace, of)| trace.with_clock_transforms(|_| of).expect("a trace"));
+        traces.collect()
+    };
+    let plain: Traceset = traces.iter().cloned().collect();
+    let (same, offset) = (ClockTransform::IDENTITY, ClockTransform::from_offset);
+    let at = Timestamp::from_ns;
+    let slope = |change| {
+        ClockTransform::new(at(0), at(0), ClockTransform::ONE + change).expect("a slope near 1")
+    };
+    let all = [
+        [same, same],
+        [offset(1), same],
+        [same, offset(1)],
+        [offset(1), offset(1)],
+        [offset(-1), offset(1)],
+        [offset(1), offset(-1)],
+        [offset(2), offset(1)],
+        [slope(1), same],
+        [slope(2), same],
+        [slope(2).then(&offset(1)).expect("in range"), same],
+    ];
+    for (number, transforms) in all.into_iter().enumerate() {
+        let bytes = fingerprint(&transformed(transforms));
+        assert_eq!(bytes == fingerprint(&plain), number == 0);
+        for (other_number, other) in all.into_iter().enumerate() {
+            let (other, is_same) = (transformed(other), number == other_number);
+            assert_eq!(fingerprint(&other) == bytes, is_same, "{number} and {other_number}");
+            assert_eq!(Fingerprint::from_bytes(&bytes).matches(&other), is_same);
+            assert_eq!(Fingerprint::from_bytes(&bytes).strict().matches(&other), is_same);
+            let unchanged = is_same.then_some(Timestamp::MAX);
+            assert_eq!(unchanged_before(&bytes, &other), unchanged);
+        }
+    }
+}
+
+/// Transforms do not depend on each other: a transform of a transformed trace counts from the
+/// recorded times.
+#[test]
+fn transforms_that_are_undone_leave_no_trace_in_the_fingerprint() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), 1000);
+    let trace = open(dir.path()).traces()[0].clone();
+    let with = |trace: &Trace, offset| {
+        trace.with_clock_transforms(|_| ClockTransform::from_offset(offset)).expect("a trace")
+    };
+    let of = |trace: Arc<Trace>| fingerprint(&Traceset::from(vec![trace]));
+    assert_eq!(of(with(&with(&trace, 7), 0)), of(trace.clone()));
+    assert_eq!(of(with(&with(&trace, 7), 5)), of(with(&trace, 5)));
+    assert_ne!(of(with(&with(&trace, 7), 5)), of(with(&trace, 12)));
 }
