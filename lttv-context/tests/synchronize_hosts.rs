@@ -1,5 +1,6 @@
 //! Clocks of generated networks are found to within the band, whatever the order of hosts.
 
+#[allow(dead_code, reason = "other tests need all of it")]
 #[path = "support/clocks.rs"]
 mod clocks;
 
