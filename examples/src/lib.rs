@@ -6,6 +6,7 @@ pub mod activity;
 pub mod bundled;
 pub mod cancel;
 pub mod clap_options;
+pub mod clocks;
 pub mod commands;
 mod disk_table;
 pub mod escape;

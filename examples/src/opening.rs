@@ -6,6 +6,7 @@ use std::path::Path;
 use ltt_read::{Error, OnFailure, OpenOptions, Opened};
 use lttv_context::Traceset;
 
+use crate::clocks::{Corrected, CorrectionError, Corrections};
 use crate::report::Report;
 
 /// Opens all traces at or below the paths, each once. Reports traces and files that cannot
@@ -32,4 +33,18 @@ pub fn open<P: AsRef<Path>>(
         Some(reason) => Err(reason),
         None => Ok(Traceset::from(traces)),
     }
+}
+
+/// Opens all traces at or below the paths, like [`open`], and corrects their clocks.
+///
+/// # Errors
+///
+/// Returns the errors of [`open`] and of [`Corrections::corrected`].
+pub fn open_corrected<P: AsRef<Path>>(
+    report: &mut Report,
+    paths: impl IntoIterator<Item = P>,
+    corrections: &Corrections,
+) -> Result<Corrected, CorrectionError> {
+    let traceset = open(report, paths)?;
+    corrections.corrected(traceset, report)
 }

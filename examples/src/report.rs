@@ -185,7 +185,7 @@ pub fn main_with_status(
     if is_closed_pipe(&*error) {
         return ExitCode::SUCCESS;
     }
-    if error.is::<Interrupted>() {
+    if causes(&*error).any(|cause| cause.is::<Interrupted>()) {
         report.message(error);
         return ExitCode::from(Interrupted::STATUS);
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lttv_examples::clocks::Corrections;
 use lttv_examples::commands::common::{InputArgs, OutputArgs};
 use lttv_examples::commands::dump::help;
 use lttv_examples::commands::dump::{ClockArgs, Form, Job, StyleArgs};
@@ -62,6 +63,9 @@ pub(crate) struct Cli {
     /// Read and order all events, but print only their number
     #[arg(long)]
     count: bool,
+
+    #[command(flatten)]
+    clocks: Corrections,
 }
 
 /// A format of the output.
@@ -109,6 +113,7 @@ impl Cli {
                 filters: self.filters.clone(),
                 threads: None,
                 utc: self.clock_gmt,
+                clocks: self.clocks.clone(),
             },
             output: OutputArgs { output: self.output.clone(), color: Some(self.color) },
             clock: self.clock.style().unwrap_or(usual),

@@ -16,10 +16,11 @@ use lttv_filter::{Environment, Expression, Zone};
 use lttv_state::filter::KernelFilters;
 
 use crate::bundled::bundled_trace;
+use crate::clocks::Corrections;
 use crate::escape::Escapes;
 use crate::inputs;
 use crate::losses::Losses;
-use crate::opening::open;
+use crate::opening::open_corrected;
 use crate::report::{Report, Usage};
 use crate::settings;
 use crate::table::{self, Format, Select, Table};
@@ -78,6 +79,10 @@ pub struct InputArgs {
     /// Take and print times in UTC instead of the local time zone
     #[arg(long, alias = "clock-gmt", help_heading = "Selection")]
     pub utc: bool,
+
+    /// The corrections of clocks.
+    #[command(flatten)]
+    pub clocks: Corrections,
 }
 
 /// The options of the form of results.
@@ -131,13 +136,14 @@ impl InputArgs {
         bundled_trace().map(|path| vec![path])
     }
 
-    /// Opens the traces, and reports what cannot be opened and warnings of their metadata.
+    /// Opens the traces and corrects their clocks. Reports what cannot be opened and warnings of
+    /// their metadata.
     ///
     /// # Errors
     ///
-    /// If no trace can be opened.
+    /// If no trace can be opened, or if the clocks cannot be corrected.
     pub fn open(&self, report: &mut Report) -> Result<Traceset, Box<dyn Error>> {
-        let traceset = open(report, self.paths()?)?;
+        let traceset = open_corrected(report, self.paths()?, &self.clocks)?.traceset;
         for warning in traceset.traces().iter().flat_map(|trace| trace.warnings()) {
             report.warning(format_args!("metadata: {}", warning.message));
         }

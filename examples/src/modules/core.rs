@@ -11,7 +11,8 @@ use lttv_context::framework::{
 
 use super::{Host, Results};
 use crate::bundled::bundled_trace;
-use crate::opening::open;
+use crate::clocks::{ClockOffset, Corrections};
+use crate::opening::open_corrected;
 use crate::report::Usage;
 use crate::settings;
 use crate::text_dump::trace_name::{given_for, trace_name};
@@ -36,12 +37,19 @@ impl Module<Host> for Core {
 
     fn options(&self) -> Vec<OptionSpec> {
         let trace = "Directory that contains traces";
+        let transform = "Correct the clocks by a file of `lttv sync --write`";
+        let offset = "Add an offset to all times of a machine";
         let text = |name, help| OptionSpec::new(name, Kind::Text, help).value_name("TIME");
         vec![
             OptionSpec::new("trace", Kind::Text, trace).short('t').value_name("DIR").repeatable(),
             text("begin", "Skip events before this time"),
             text("end", "Stop after the events of this time"),
             OptionSpec::flag("clock-gmt", "Take times in UTC, not in the local time zone"),
+            OptionSpec::flag("sync", "Relate the clocks of machines by their messages"),
+            OptionSpec::new("clock-transform", Kind::Text, transform).value_name("FILE"),
+            OptionSpec::new("clock-offset", Kind::Text, offset)
+                .value_name("TRACE=±TIME")
+                .repeatable(),
         ]
     }
 
@@ -56,7 +64,8 @@ impl Module<Host> for Core {
         if paths.is_empty() {
             paths.push(bundled_trace()?);
         }
-        let traceset = open(&mut host.data.report, &paths)?;
+        let corrections = corrections(options)?;
+        let traceset = open_corrected(&mut host.data.report, &paths, &corrections)?.traceset;
         let mut names = Vec::new();
         for trace in traceset.traces() {
             let path = given_for(trace.path(), &paths);
@@ -94,6 +103,25 @@ impl Module<Host> for Core {
         (work.window, work.span) = (window, span);
         Ok(())
     }
+}
+
+/// Returns the corrections of clocks.
+fn corrections(options: &Options) -> Result<Corrections, Usage> {
+    let sync = options.is_set("sync").map_err(Usage::new)?;
+    let transform: Option<&Text> = options.get("clock-transform").map_err(Usage::new)?;
+    if sync && transform.is_some() {
+        return Err(Usage::new("--sync has no use with --clock-transform"));
+    }
+    let offsets = options.all::<Text>("clock-offset").map_err(Usage::new)?;
+    let offset = |text: &Text| {
+        let wrong = |error| Usage::new(format_args!("--clock-offset: {error}"));
+        text.parse::<ClockOffset>().map_err(wrong)
+    };
+    Ok(Corrections {
+        sync,
+        clock_transform: transform.map(|path| PathBuf::from(&**path)),
+        clock_offsets: offsets.into_iter().map(offset).collect::<Result<_, _>>()?,
+    })
 }
 
 /// Returns the time given for an option, if there is one.

@@ -169,6 +169,20 @@ fn parse_length(text: &str, default: Option<i64>) -> Result<i64, TimeArgError> {
     i64::try_from(total).map_err(|_| TimeArgError::Range)
 }
 
+/// Parses an offset with its sign, such as `+1.5ms`; without a unit, it is in seconds. Returns it in
+/// ns.
+///
+/// # Errors
+///
+/// If the text fits no notation, or if the offset cannot be represented.
+pub fn parse_offset(text: &str) -> Result<i64, TimeArgError> {
+    match (text.strip_prefix('+'), text.strip_prefix('-')) {
+        (Some(length), _) => parse_length(length, Some(NS)),
+        (_, Some(length)) => parse_length(length, Some(NS)).map(|ns| -ns),
+        _ => Err(TimeArgError::Notation),
+    }
+}
+
 /// Parses a decimal number of `per` ns, with up to nine digits after the point. A part of a
 /// nanosecond is refused.
 fn parse_decimal(text: &str, per: i64) -> Result<i128, TimeArgError> {

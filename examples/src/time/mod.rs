@@ -19,7 +19,7 @@ mod event_span;
 mod range;
 mod times;
 
-pub use arg::{HELP, TimeArg, TimeArgError};
+pub use arg::{HELP, TimeArg, TimeArgError, parse_offset};
 pub use date::date_text;
 pub use event_span::event_span;
 pub use range::TimeRange;

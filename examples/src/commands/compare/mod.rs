@@ -5,7 +5,7 @@ mod tables;
 mod waits;
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -15,6 +15,7 @@ use lttv_context::Traceset;
 use self::side::{Part, Side};
 use super::common::{Common, InputArgs};
 use crate::cancel;
+use crate::clocks::Corrections;
 use crate::opening::open;
 use crate::progress::Progress;
 use crate::report::{Interrupted, Report, Usage};
@@ -132,6 +133,7 @@ fn sides(args: &CompareArgs, report: &mut Report) -> Result<[Side; 2], Box<dyn E
     match &*paths {
         [path] if args.windows.len() == 2 => {
             let traceset = opened(path, report)?;
+            let traceset = input.clocks.corrected(traceset, report)?.traceset;
             let window = |at| window(input, &traceset, of(at));
             let windows = [window(0)?, window(1)?];
             let name = trace_names([path]).remove(0);
@@ -139,12 +141,13 @@ fn sides(args: &CompareArgs, report: &mut Report) -> Result<[Side; 2], Box<dyn E
         }
         [a, b] => {
             let mut names = trace_names([a, b]).into_iter();
-            let mut side = |path: &PathBuf, at| -> Result<Side, Box<dyn Error>> {
-                let traceset = opened(path, report)?;
+            let [of_a, of_b] =
+                corrected(&input.clocks, [opened(a, report)?, opened(b, report)?], report)?;
+            let mut side = |traceset: Traceset, at| -> Result<Side, Usage> {
                 let window = window(input, &traceset, of(at))?;
                 Ok(Side::new(names.next().unwrap_or_default(), traceset, window))
             };
-            Ok([side(a, 0)?, side(b, 1)?])
+            Ok([side(of_a, 0)?, side(of_b, 1)?])
         }
         [_] => Err(Usage::new(
             "two traces are compared, or two windows of one: TRACE --window FROM..TO \
@@ -162,6 +165,18 @@ fn opened(path: &Path, report: &mut Report) -> Result<Traceset, Box<dyn Error>> 
         report.warning(format_args!("metadata: {}", warning.message));
     }
     Ok(traceset)
+}
+
+/// Corrects the clocks of both sides together: a message may be from one to the other.
+fn corrected(
+    clocks: &Corrections,
+    sides: [Traceset; 2],
+    report: &Report,
+) -> Result<[Traceset; 2], Box<dyn Error>> {
+    let [a, b] = sides.each_ref().map(|side| side.traces());
+    let both = clocks.corrected([a, b].concat().into(), report)?.traceset;
+    let (a, b) = both.traces().split_at(a.len().min(both.traces().len()));
+    Ok([a.to_vec().into(), b.to_vec().into()])
 }
 
 /// Returns the window of a side: its own, or that of the common options.

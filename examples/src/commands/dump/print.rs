@@ -16,7 +16,7 @@ use lttv_state::kernel::KernelState;
 use super::tally::Tally;
 use super::{Form, Job};
 use crate::losses::Losses;
-use crate::opening::open;
+use crate::opening::open_corrected;
 use crate::progress::Progress;
 use crate::report::{self, Report, Usage};
 use crate::text_dump::json::Json;
@@ -41,6 +41,10 @@ const BATCH: u64 = 1 << 14;
 pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     // A wrong expression is reported before anything is read.
     job.input.expression()?;
+    let has_window = job.input.window_args() != (None, None);
+    if job.is_count() && !has_window && job.input.filters.is_empty() {
+        job.input.clocks.refuse("the number of all events depends on no time")?;
+    }
     let (traces, names) = load(job, report)?;
     // Leaked, since the process ends with them: dropping a large schema takes time.
     mem::forget(traces.clone());
@@ -74,7 +78,8 @@ type Named = (Vec<Arc<Trace>>, Vec<String>);
 /// Opens all traces, and names them as babeltrace does.
 fn load(job: &Job, report: &mut Report) -> Result<Named, Box<dyn Error>> {
     let paths = job.input.paths()?;
-    let traces = open(report, &paths)?.traces().to_vec();
+    let corrected = open_corrected(report, &paths, &job.input.clocks)?;
+    let traces = corrected.traceset.traces().to_vec();
     let name = |trace: &Arc<Trace>| {
         trace_name(trace.schema(), given_for(trace.path(), &paths), trace.paths())
     };

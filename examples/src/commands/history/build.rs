@@ -11,6 +11,7 @@ use lttv_state::history::{History, HistoryError};
 use lttv_state::kernel_history::{self, Recorded, Target, record};
 
 use super::is_history;
+use crate::clocks::Corrections;
 use crate::inputs;
 use crate::kernel_trace;
 use crate::losses::Losses;
@@ -21,11 +22,16 @@ use crate::text_dump::output::Output;
 use crate::time::Window;
 
 /// Opens a history file, or builds a history of a trace in memory.
-pub(super) fn open(path: &Path, report: &mut Report) -> Result<History, Box<dyn Error>> {
+pub(super) fn open(
+    path: &Path,
+    clocks: &Corrections,
+    report: &mut Report,
+) -> Result<History, Box<dyn Error>> {
     if is_history(path) {
+        clocks.refuse("a history contains the times with which it was built")?;
         return Ok(History::open(path)?);
     }
-    let traceset = opening::open(report, [path])?;
+    let traceset = opening::open_corrected(report, [path], clocks)?.traceset;
     Ok(read(&traceset, Target::Memory, report)?.history)
 }
 
@@ -50,13 +56,13 @@ fn read(
 
 /// Stores a history in a file, and describes it.
 pub(super) fn build(
-    trace: &Path,
+    (trace, clocks): (&Path, &Corrections),
     file: &Path,
     force: bool,
     out: &mut Output,
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
-    let traceset = opening::open(report, [trace])?;
+    let traceset = opening::open_corrected(report, [trace], clocks)?.traceset;
     inputs::refuse(file, traceset.traces(), &[])?;
     match kernel_history::open(file, &traceset) {
         Ok(_) if !force => {

@@ -13,6 +13,7 @@ use lttv_state::history::History;
 use lttv_state::tree::Quark;
 
 use super::common::{InputArgs, OutputArgs};
+use crate::clocks::Corrections;
 use crate::inputs;
 use crate::report::{Report, Usage};
 use crate::table::Format;
@@ -54,6 +55,10 @@ pub struct HistoryArgs {
     /// Take times in UTC instead of the local time zone
     #[arg(long, alias = "clock-gmt", global = true)]
     pub utc: bool,
+
+    /// The corrections of the clocks of a trace.
+    #[command(flatten)]
+    pub clocks: Corrections,
 }
 
 /// A subcommand of `history`.
@@ -153,29 +158,30 @@ fn length(text: &str) -> Result<u64, String> {
 /// fit the history.
 pub fn run(args: &HistoryArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let mut out = open_output(args, report)?;
+    let clocks = &args.clocks;
     let done = match &args.command {
         Command::Build { trace, file, force } => {
-            build::build(trace, file, *force, &mut out, report)
+            build::build((trace, clocks), file, *force, &mut out, report)
         }
         Command::Info { file } => {
-            build::open(file, report).and_then(|history| query::info(&history, &mut out))
+            build::open(file, clocks, report).and_then(|history| query::info(&history, &mut out))
         }
-        Command::At { file, time, pattern } => build::open(file, report).and_then(|history| {
-            let time = resolve(&history, time, &zone(args))?;
-            query::at(&history, time, pattern, args.format, &mut out)
-        }),
-        Command::Range { file, pattern, range, each } => {
-            build::open(file, report).and_then(|history| {
+        Command::At { file, time, pattern } => {
+            build::open(file, clocks, report).and_then(|history| {
+                let time = resolve(&history, time, &zone(args))?;
+                query::at(&history, time, pattern, args.format, &mut out)
+            })
+        }
+        Command::Range { file, pattern, range, each } => build::open(file, clocks, report)
+            .and_then(|history| {
                 let range = of_range(&history, range, &zone(args))?;
                 query::range(&history, pattern, range, *each, args.format, &mut out)
-            })
-        }
-        Command::Changes { file, path, range, reverse } => {
-            build::open(file, report).and_then(|history| {
+            }),
+        Command::Changes { file, path, range, reverse } => build::open(file, clocks, report)
+            .and_then(|history| {
                 let range = of_range(&history, range, &zone(args))?;
                 query::changes(&history, path, range, *reverse, args.format, &mut out)
-            })
-        }
+            }),
     };
     // Output before an error is still useful.
     out.finish()?;

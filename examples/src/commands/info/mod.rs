@@ -9,6 +9,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use super::common::{Common, FormatArgs, InputArgs, OutputArgs};
+use crate::clocks::Corrections;
 use crate::kernel_trace::KernelEvents;
 use crate::losses::Losses;
 use crate::report::Report;
@@ -49,6 +50,10 @@ pub struct InfoArgs {
     /// Print dates in UTC instead of the local time zone
     #[arg(long, alias = "clock-gmt")]
     pub utc: bool,
+
+    /// The corrections of clocks.
+    #[command(flatten)]
+    pub clocks: Corrections,
 }
 
 /// Describes traces.
@@ -57,7 +62,12 @@ pub struct InfoArgs {
 ///
 /// If no trace can be opened, or if the output cannot be written.
 pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let input = InputArgs { traces: args.traces.clone(), utc: args.utc, ..InputArgs::default() };
+    let input = InputArgs {
+        traces: args.traces.clone(),
+        utc: args.utc,
+        clocks: args.clocks.clone(),
+        ..InputArgs::default()
+    };
     let traceset = input.open(report)?;
     let traces = traceset.traces();
     let losses = Losses::of(traces, Window::default());

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use ltt_read::Timestamp;
 
 use super::common::{Common, FormatArgs, InputArgs, OutputArgs};
+use crate::clocks::Corrections;
 use crate::inputs;
 use crate::kernel_trace;
 use crate::losses::Losses;
@@ -58,6 +59,10 @@ pub struct StateArgs {
     /// Take times in UTC instead of the local time zone
     #[arg(long, alias = "clock-gmt")]
     pub utc: bool,
+
+    /// The corrections of clocks.
+    #[command(flatten)]
+    pub clocks: Corrections,
 }
 
 /// Prints the state at a time.
@@ -71,7 +76,12 @@ pub fn run(args: &StateArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     if file.is_some() && args.method != Method::Checkpoint {
         return Err(Usage::new("--checkpoints requires --method checkpoint").into());
     }
-    let input = InputArgs { traces: args.traces.clone(), utc: args.utc, ..InputArgs::default() };
+    let input = InputArgs {
+        traces: args.traces.clone(),
+        utc: args.utc,
+        clocks: args.clocks.clone(),
+        ..InputArgs::default()
+    };
     let traceset = input.open(report)?;
     if let Some(file) = file {
         inputs::refuse(file, traceset.traces(), &[])?;

@@ -1,0 +1,33 @@
+//! Errors from correcting clocks.
+
+use super::file::TransformFileError;
+use crate::report::{Interrupted, Usage};
+
+/// An error from correcting clocks.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorrectionError {
+    /// An option is wrong.
+    #[error("{0}")]
+    Usage(#[from] Usage),
+    /// The file with the transforms cannot be read.
+    #[error("{0}")]
+    File(#[from] TransformFileError),
+    /// The file has none of the clocks.
+    #[error("{path}: none of its clocks is one of the traces: {names}")]
+    NoClock {
+        /// The file.
+        path: String,
+        /// The names of the hosts of the traces.
+        names: String,
+    },
+    /// A trace cannot be read with other times.
+    #[error("{0}")]
+    Read(#[from] ltt_read::Error),
+    /// The user has interrupted the program.
+    #[error("{0}")]
+    Interrupted(#[from] Interrupted),
+    /// The program cannot handle interrupts.
+    #[error("{0}")]
+    Handler(String),
+}
