@@ -17,6 +17,7 @@ use lttv_examples::commands::man::ManArgs;
 use lttv_examples::commands::run::{self, RunArgs};
 use lttv_examples::commands::state::StateArgs;
 use lttv_examples::commands::stats::StatsArgs;
+use lttv_examples::commands::sync::SyncArgs;
 use lttv_examples::commands::wait::WaitArgs;
 use lttv_examples::settings::Place;
 use lttv_tui::program::TuiArgs;
@@ -59,6 +60,7 @@ pub(crate) enum Command {
     History(HistoryArgs),
     Chart(ChartArgs),
     Compare(CompareArgs),
+    Sync(SyncArgs),
     Tui(TuiArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),
@@ -128,6 +130,7 @@ impl Cli {
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
             "compare" => CompareArgs::augment_args,
+            "sync" => SyncArgs::augment_args,
             "tui" => TuiArgs::augment_args,
             "run" => RunArgs::augment_args,
             _ => return None,
@@ -193,6 +196,7 @@ mod tests {
             "history range FILE ** --each 10ms --format json",
             "chart flow --all -o OUT",
             "compare A B --table cpu",
+            "sync A B --write FILE --reference A --columns host,offset_ns",
             "tui TRACE",
             "run -m textDump -t TRACE",
         ];

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
-    chart, compare, completions, disk, dump, history, info, irq, man, run, state, stats, wait,
+    chart, compare, completions, disk, dump, history, info, irq, man, run, state, stats, sync, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -49,6 +49,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::History(args) => history::run(args, report),
         Command::Chart(args) => chart::run(args, report),
         Command::Compare(args) => compare::run(args, report),
+        Command::Sync(args) => sync::run(args, report),
         Command::Run(args) => run::run(args, report),
         Command::Completions(args) => completions::run(args, documented()),
         Command::Man(args) => man::run(args, documented(), report),

@@ -152,6 +152,11 @@ impl Corrected {
         time.map(|time| trace.with_clock_transforms(|_| time.transform)).transpose()
     }
 
+    /// Returns the transform of a host by its identity: the identity if its clock is not corrected.
+    pub fn transform(&self, host: &str) -> ClockTransform {
+        self.by_host.get(host).map_or(ClockTransform::IDENTITY, |time| time.transform)
+    }
+
     /// Returns `true` if any clock is corrected.
     pub fn has_corrections(&self) -> bool {
         !self.by_host.is_empty()
@@ -205,6 +210,9 @@ fn of_messages(
     report: &Report,
 ) -> Result<BTreeMap<String, HostTime>, CorrectionError> {
     let found = find(traceset)?;
+    if let Some(interrupted) = found.messages.interrupted {
+        return Err(interrupted.into());
+    }
     let names = labels(&found.hosts);
     for island in found.clocks.islands().iter().filter(|island| island.hosts.len() > 1) {
         let others = island.hosts.iter().filter(|host| **host != island.reference);

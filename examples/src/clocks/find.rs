@@ -29,6 +29,8 @@ pub struct Messages {
     pub errors: Vec<Error>,
     /// The number of further errors.
     pub errors_omitted: u64,
+    /// The interrupt by the user that ended reading.
+    pub interrupted: Option<Interrupted>,
 }
 
 /// The hosts of a traceset, and the relations of their clocks.
@@ -44,11 +46,12 @@ pub struct Found {
     spans: Vec<Option<TimeSpan>>,
 }
 
-/// Reads a traceset, and calls `found` for each message between two hosts. Shows the progress.
+/// Reads a traceset, and calls `found` for each message between two hosts. Shows the progress, and
+/// ends if the user interrupts the program.
 ///
 /// # Errors
 ///
-/// If the user interrupts the program, or if interrupts cannot be handled.
+/// If interrupts cannot be handled.
 pub fn messages(
     traceset: &Traceset,
     hosts: &Hosts,
@@ -60,7 +63,7 @@ pub fn messages(
     let mut matcher = Matcher::new(MatchLimits::default());
     let wanted = |trace, tracefile| events.may_want(trace, tracefile);
     let mut merge = Merge::with_tracefiles(traceset.traces(), wanted);
-    let (mut examined, mut next) = (0_u64, BATCH);
+    let (mut examined, mut next, mut interrupted) = (0_u64, BATCH, None);
     while let Some(event) = merge.next_where(|event| {
         examined += 1;
         examined >= next || events.wants(event.trace_index(), event.type_id())
@@ -72,19 +75,21 @@ pub fn messages(
             next = examined + BATCH;
             progress.update(merge.progress());
             if cancel.load(Ordering::Relaxed) {
-                return Err(Interrupted { events: examined }.into());
+                interrupted = Some(Interrupted { events: examined });
+                break;
             }
         }
     }
-    let errors_omitted = merge.errors_omitted();
-    Ok(Messages { counts: matcher.counts(), errors: merge.take_errors(), errors_omitted })
+    let (counts, errors_omitted) = (matcher.counts(), merge.errors_omitted());
+    Ok(Messages { counts, errors: merge.take_errors(), errors_omitted, interrupted })
 }
 
-/// Reads a traceset, and relates the clocks of its hosts. Shows the progress.
+/// Reads a traceset, and relates the clocks of its hosts. Shows the progress, and ends if the user
+/// interrupts the program.
 ///
 /// # Errors
 ///
-/// If the user interrupts the program, or if interrupts cannot be handled.
+/// If interrupts cannot be handled.
 pub fn find(traceset: &Traceset) -> Result<Found, CorrectionError> {
     find_with(traceset, Hosts::of(traceset), None)
 }
@@ -186,7 +191,7 @@ impl Found {
 }
 
 /// Returns the deviation of the slope of a transform from 1, in millionths.
-pub(super) fn drift_ppm(transform: &ClockTransform) -> f64 {
+pub fn drift_ppm(transform: &ClockTransform) -> f64 {
     let difference = i128::from(transform.slope()) - i128::from(ClockTransform::ONE);
     difference as f64 / ClockTransform::ONE as f64 * 1e6
 }

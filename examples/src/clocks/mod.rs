@@ -20,6 +20,6 @@ mod offset;
 pub use corrections::{Corrected, Corrections, HostTime};
 pub use error::CorrectionError;
 pub use file::{ClockEntry, Quality, TransformFile, TransformFileError};
-pub use find::{Found, Messages, find, find_with, messages};
+pub use find::{Found, Messages, drift_ppm, find, find_with, messages};
 pub use names::{find_host, label, labels};
 pub use offset::{ClockOffset, ClockOffsetError};

@@ -18,4 +18,5 @@ pub mod man;
 pub mod run;
 pub mod state;
 pub mod stats;
+pub mod sync;
 pub mod wait;

@@ -1,6 +1,8 @@
 //! Functions that the tests of the example programs share.
 #![allow(dead_code)] // Each test uses a part of it.
 
+pub(crate) mod hosts;
+
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,97 @@
+//! Traces of several machines with known clocks, which exchange messages.
+
+use std::path::Path;
+
+use ltt_read::schema::{ByteOrder, EnvValue, FieldClass, Format, StreamClassId};
+use ltt_read::uuid::Uuid;
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
+
+/// The true time of the first message, in ns.
+const START: i64 = 1_000_000_000;
+/// The true time between two messages, in ns.
+const EACH: i64 = 5_000_000;
+
+/// A machine whose clock shows `offset + t + t · ppb / 10⁹` at the true time `t`, in ns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Machine {
+    pub(crate) name: &'static str,
+    pub(crate) offset: i64,
+    pub(crate) ppb: i64,
+}
+
+impl Machine {
+    /// Returns the time that the clock shows.
+    pub(crate) fn at(&self, t: i64) -> i64 {
+        let drift = (i128::from(t) * i128::from(self.ppb)).div_euclid(1_000_000_000);
+        self.offset + t + drift as i64
+    }
+}
+
+/// A message: the numbers of the sender and of the receiver, and the true times.
+pub(crate) type Sent = (usize, usize, i64, i64);
+
+/// Returns messages between the machines of pairs, in both directions in turn.
+pub(crate) fn messages(pairs: &[(usize, usize)], count: usize) -> Vec<Sent> {
+    let message = |number: usize| {
+        let (a, b) = pairs[number % pairs.len()];
+        let (from, to) = if (number / pairs.len()).is_multiple_of(2) { (a, b) } else { (b, a) };
+        let sent = START + number as i64 * EACH;
+        // Some take longer, as if at random.
+        let late = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
+        (from, to, sent, sent + 30_000 + late.cast_signed() * 200)
+    };
+    (0..count).map(message).collect()
+}
+
+/// Writes a trace of each machine below a folder, in a directory of its name. The field `true_ns` of
+/// each event is its true time.
+pub(crate) fn write(folder: &Path, machines: &[Machine], messages: &[Sent]) {
+    for (number, machine) in machines.iter().enumerate() {
+        let mut schema = presets::lttng_kernel(Format::Ctf1);
+        let mut uuid = [0x40; 16];
+        uuid[0] = number as u8 + 1;
+        schema.clocks[0].uuid = Some(Uuid(uuid));
+        for (key, value) in &mut schema.env {
+            if &**key == "hostname" {
+                *value = EnvValue::Str(machine.name.to_owned());
+            }
+        }
+        let uint = |bits| FieldClass::uint(bits, ByteOrder::Little);
+        let payload = || {
+            FieldClass::structure([
+                ("seq", uint(32)),
+                ("ack_seq", uint(32)),
+                ("flags", uint(16)),
+                ("true_ns", uint(64)),
+            ])
+        };
+        let stream = StreamClassId(0);
+        let send = schema.add_event_type(stream, "inet_sock_local_out", payload());
+        let receive = schema.add_event_type(stream, "inet_sock_local_in", payload());
+        let path = folder.join(machine.name).join("kernel");
+        std::fs::create_dir_all(&path).expect("a folder");
+        let trace = TraceWriter::create(path, schema).expect("a trace");
+        let mut events = Vec::new();
+        for (key, (from, to, sent, received)) in messages.iter().enumerate() {
+            let key = key as u32;
+            events.extend((*from == number).then_some((*sent, send, key)));
+            events.extend((*to == number).then_some((*received, receive, key)));
+        }
+        events.sort_unstable_by_key(|event| event.0);
+        let clock = |time| u64::try_from(machine.at(time)).expect("a time after the origin");
+        let (first, last) = (events.first().map_or(0, |of| of.0), events.last().map_or(0, |of| of.0));
+        let mut stream = trace.stream(stream, "channel_0").expect("a stream");
+        stream.begin_packet(clock(first)).expect("a packet");
+        for (time, event_type, key) in events {
+            let values = FieldValue::structure([
+                FieldValue::from(key),
+                FieldValue::from(7_u32),
+                FieldValue::from(16_u16),
+                FieldValue::from(time as u64),
+            ]);
+            stream.event(event_type, clock(time), values).expect("an event");
+        }
+        stream.end_packet(clock(last)).expect("a packet");
+        stream.finish().expect("a file");
+    }
+}
