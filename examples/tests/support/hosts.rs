@@ -50,7 +50,7 @@ pub(crate) fn write(folder: &Path, machines: &[Machine], messages: &[Sent]) {
         let mut schema = presets::lttng_kernel(Format::Ctf1);
         let mut uuid = [0x40; 16];
         uuid[0] = number as u8 + 1;
-        schema.clocks[0].uuid = Some(Uuid(uuid));
+        (schema.uuid, schema.clocks[0].uuid) = (Some(Uuid(uuid)), Some(Uuid(uuid)));
         for (key, value) in &mut schema.env {
             if &**key == "hostname" {
                 *value = EnvValue::Str(machine.name.to_owned());
@@ -79,7 +79,8 @@ pub(crate) fn write(folder: &Path, machines: &[Machine], messages: &[Sent]) {
         }
         events.sort_unstable_by_key(|event| event.0);
         let clock = |time| u64::try_from(machine.at(time)).expect("a time after the origin");
-        let (first, last) = (events.first().map_or(0, |of| of.0), events.last().map_or(0, |of| of.0));
+        let (first, last) =
+            (events.first().map_or(0, |of| of.0), events.last().map_or(0, |of| of.0));
         let mut stream = trace.stream(stream, "channel_0").expect("a stream");
         stream.begin_packet(clock(first)).expect("a packet");
         for (time, event_type, key) in events {
