@@ -49,13 +49,20 @@ pub struct HostTime {
     pub reference: Option<String>,
 }
 
+/// The corrections of the clocks of all hosts.
+#[derive(Debug, Clone, Default)]
+pub struct HostTimes {
+    /// The corrections by the identity of hosts.
+    by_host: BTreeMap<String, HostTime>,
+}
+
 /// Traces with corrected clocks.
 #[derive(Debug, Clone, Default)]
 pub struct Corrected {
     /// The traces.
     pub traceset: Traceset,
-    /// The corrections by the identity of hosts.
-    by_host: BTreeMap<String, HostTime>,
+    /// The corrections, for traces that are added later.
+    pub times: HostTimes,
 }
 
 impl Corrections {
@@ -92,7 +99,7 @@ impl Corrections {
         report: &Report,
     ) -> Result<Corrected, CorrectionError> {
         if self.is_empty() {
-            return Ok(Corrected { traceset, by_host: BTreeMap::new() });
+            return Ok(Corrected { traceset, times: HostTimes::default() });
         }
         let hosts = Hosts::of(&traceset);
         let mut by_host = match &self.clock_transform {
@@ -101,12 +108,12 @@ impl Corrections {
             None => BTreeMap::new(),
         };
         self.add_offsets(&mut by_host, &hosts, &traceset)?;
-        let mut corrected = Corrected { traceset: Traceset::new(), by_host };
-        for trace in traceset.traces() {
-            let trace = corrected.apply(trace)?.unwrap_or_else(|| Arc::clone(trace));
-            corrected.traceset.add(trace);
-        }
-        Ok(corrected)
+        let times = HostTimes { by_host };
+        let corrected =
+            |trace: &Arc<Trace>| Ok(times.apply(trace)?.unwrap_or_else(|| Arc::clone(trace)));
+        let traces = traceset.traces().iter().map(corrected);
+        let traceset = traces.collect::<Result<Traceset, ltt_read::Error>>()?;
+        Ok(Corrected { traceset, times })
     }
 
     /// Composes the transforms with the offsets.
@@ -136,7 +143,7 @@ impl Corrections {
     }
 }
 
-impl Corrected {
+impl HostTimes {
     /// Returns a trace with the corrected clock of its host. `None` if the clock is not among those
     /// that are corrected.
     ///
@@ -157,9 +164,9 @@ impl Corrected {
         self.by_host.get(host).map_or(ClockTransform::IDENTITY, |time| time.transform)
     }
 
-    /// Returns `true` if any clock is corrected.
-    pub fn has_corrections(&self) -> bool {
-        !self.by_host.is_empty()
+    /// Returns `true` if no clock is corrected.
+    pub fn is_empty(&self) -> bool {
+        self.by_host.is_empty()
     }
 
     /// Returns the names of the hosts to whose clocks times are mapped, each once.

@@ -17,7 +17,7 @@ mod find;
 mod names;
 mod offset;
 
-pub use corrections::{Corrected, Corrections, HostTime};
+pub use corrections::{Corrected, Corrections, HostTime, HostTimes};
 pub use error::CorrectionError;
 pub use file::{ClockEntry, Quality, TransformFile, TransformFileError};
 pub use find::{Found, Messages, drift_ppm, find, find_with, messages};

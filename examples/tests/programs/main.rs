@@ -19,7 +19,7 @@ use std::process::{Command, Output};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 /// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 16] = [
+const PROGRAMS: [(&str, &[&str]); 17] = [
     ("text_dump", &[]),
     ("lttv", &["run", "-m", "textDump", "-t"]),
     ("lttv", &["dump"]),
@@ -36,6 +36,7 @@ const PROGRAMS: [(&str, &[&str]); 16] = [
     ("embed_requests", &[]),
     ("embed_thread", &[]),
     ("embed_async", &[]),
+    ("synchronize", &[]),
 ];
 
 /// Runs a program in a shell, with `redirect` after its arguments.

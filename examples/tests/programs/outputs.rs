@@ -51,7 +51,7 @@ fn no_output_replaces_a_file_of_a_trace() {
     let outputs = [b.join("metadata"), b.join("channel_0"), b.join("channel_1"), index];
     let before = contents(folder.path());
     for output in outputs.iter().chain([&soft, &hard, &indirect]) {
-        let commands: [(&str, &[&str], &[&str]); 9] = [
+        let commands: [(&str, &[&str], &[&str]); 12] = [
             ("text_dump", &["A", "B"], &["-o", "OUT"]),
             ("text_dump", &["--count", "B"], &["--output", "OUT"]),
             ("lttv", &["dump", "A", "B"], &["-o", "OUT"]),
@@ -61,6 +61,9 @@ fn no_output_replaces_a_file_of_a_trace() {
             ("lttv", &["state", "B", "--at=+0", "--method=checkpoint"], &["--checkpoints", "OUT"]),
             ("lttv", &["history", "build", "B"], &["OUT", "--force"]),
             ("lttv", &["chart", "flow", "A", "B"], &["-o", "OUT"]),
+            ("lttv", &["sync", "A", "B"], &["-o", "OUT"]),
+            ("lttv", &["sync", "A", "B"], &["--write", "OUT"]),
+            ("lttv", &["sync", "A", "B"], &["--picture", "OUT"]),
         ];
         let resources: (&str, &[&str], &[&str]) =
             ("lttv", &["chart", "usage", "B"], &["-o", "OUT"]);

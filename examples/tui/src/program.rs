@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 use lttv_examples::bundled::bundled_trace;
+use lttv_examples::clocks::Corrections;
 use lttv_examples::report::{Report, Usage};
 use lttv_examples::settings::{self, KeyBinding, Settings};
 use lttv_examples::text_dump::palette::Color;
@@ -96,6 +97,10 @@ pub struct TuiArgs {
     /// Print all notes on the traces as JSON, and do nothing else
     #[arg(long)]
     pub export_notes: bool,
+
+    /// The corrections of clocks.
+    #[command(flatten)]
+    pub clocks: Corrections,
 }
 
 const EXAMPLES: &str = "\
@@ -119,7 +124,8 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     if traces.is_empty() {
         traces.push(bundled_trace()?);
     }
-    let mut session = Session::open(&traces)?;
+    let correct = |traceset| args.clocks.corrected(traceset, report);
+    let mut session = Session::open_with(&traces, correct)?;
     let notes = args.notes.clone().map_or(NotesPlace::DataDirectory, NotesPlace::File);
     if args.export_notes {
         session.open_notes(notes);

@@ -44,9 +44,9 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
     let of_file = Corrections { clock_transform: Some(file.to_owned()), ..Corrections::default() };
-    let corrected = of_file.corrected(traceset.clone(), report)?;
+    let times = of_file.corrected(traceset.clone(), report)?.times;
     let transforms: Vec<ClockTransform> =
-        hosts.all().iter().map(|host| corrected.transform(&host.id)).collect();
+        hosts.all().iter().map(|host| times.transform(&host.id)).collect();
     let mut pairs: BTreeMap<(HostIndex, HostIndex), Checked> = BTreeMap::new();
     let read = messages(traceset, &hosts, |message| {
         let (from, to) = (&transforms[message.sender.0], &transforms[message.receiver.0]);

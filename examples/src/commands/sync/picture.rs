@@ -136,7 +136,7 @@ impl Picture<'_> {
             }
             _ = writeln!(
                 svg,
-                r##"<path class="messages" d="{path}" stroke="{color}" stroke-width="3" stroke-linecap="round" fill="none" opacity="0.75"/>"##
+                r##"<path class="messages" d="{path}" stroke="{color}" stroke-width="4" stroke-linecap="round" fill="none" opacity="0.75"/>"##
             );
             let hull: Vec<_> = self.points.hull(is_forward).collect();
             let corners: Vec<_> = hull

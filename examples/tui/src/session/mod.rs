@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
 use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext};
+use lttv_examples::clocks::HostTimes;
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_requests::views::{ProcessKey, SharedView, TimeWindow, ViewerId};
 use lttv_requests::{Budget, ChunkReport, Notification, Owner, Scheduler};
@@ -93,6 +94,8 @@ pub struct Session {
     losses: TabLosses,
     /// The windows to go back to.
     pub(crate) windows: WindowHistory,
+    /// The corrections of clocks, also for traces that are added.
+    pub clocks: HostTimes,
     /// A message to the user, such as the result of the last search.
     pub message: Option<String>,
     /// The traces and files that could not be opened.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ltt_read::{OnFailure, OpenOptions, Opened, Timestamp};
 use lttv_context::{CheckpointPolicy, Handle, TimeSpan, Traceset, TracesetContext};
+use lttv_examples::clocks::{Corrected, CorrectionError, HostTimes};
 use lttv_requests::views::{SharedView, TimeWindow};
 use lttv_requests::{Budget, Scheduler};
 use lttv_state::kernel::KernelState;
@@ -34,6 +35,9 @@ pub enum OpenError {
     /// All traces at the path are among those of the tab.
     #[error("{0} is already in this tab")]
     AlreadyOpen(String),
+    /// The clocks cannot be corrected.
+    #[error("{0}")]
+    Clocks(#[from] CorrectionError),
     /// There is no trace of this index.
     #[error("there is no such trace")]
     NoTrace,
@@ -50,6 +54,19 @@ impl Session {
     ///
     /// If no trace can be opened, or no event has a time.
     pub fn open(paths: &[impl AsRef<Path>]) -> Result<Self, OpenError> {
+        Self::open_with(paths, |traceset| Ok(Corrected { traceset, times: HostTimes::default() }))
+    }
+
+    /// Opens all traces at or below the paths, like [`open`](Self::open), and corrects their
+    /// clocks.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`open`](Self::open) and of `correct`.
+    pub(crate) fn open_with(
+        paths: &[impl AsRef<Path>],
+        correct: impl FnOnce(Traceset) -> Result<Corrected, CorrectionError>,
+    ) -> Result<Self, OpenError> {
         let options = OpenOptions::new().on_failure(OnFailure::Continue);
         let Opened { traces, mut failures, notices } = options.open_all_of(paths)?;
         if traces.is_empty() && !failures.is_empty() {
@@ -61,7 +78,9 @@ impl Session {
             .map(|path| path.file_name().map_or(path.as_os_str(), |name| name))
             .map(|name| name.to_string_lossy().into_owned())
             .collect();
-        let mut session = Session::new(names.join("+"), Traceset::from(traces))?;
+        let Corrected { traceset, times } = correct(Traceset::from(traces))?;
+        let mut session = Session::new(names.join("+"), traceset)?;
+        session.clocks = times;
         if let Some(first) = failures.first() {
             let more = match failures.len() - 1 {
                 0 => String::new(),
@@ -131,6 +150,7 @@ impl Session {
             export: None,
             stopped_search: None,
             windows,
+            clocks: HostTimes::default(),
             message: None,
             failures: Vec::new(),
             notices: Vec::new(),
@@ -185,6 +205,7 @@ impl Session {
         session.tab.set_time(self.tab.time(), None);
         session.forget_windows();
         session.zone = self.zone.clone();
+        session.clocks = self.clocks.clone();
         Ok(session)
     }
 }

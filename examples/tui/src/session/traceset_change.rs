@@ -115,7 +115,8 @@ impl Place {
 
 impl Session {
     /// Adds all traces at or below a path, after the others. The time window, the current time
-    /// and position, and the filter stay. Traces that cannot be opened are in the message.
+    /// and position, and the filter stay. The clocks are corrected as those of the others. Traces that
+    /// cannot be opened, or whose clocks are not corrected, are in the message.
     ///
     /// # Errors
     ///
@@ -128,22 +129,27 @@ impl Session {
         }
         let known: Vec<_> = self.traceset().traces().iter().map(canonical).collect();
         let mut after = self.traceset().clone();
+        let mut uncorrected = String::new();
         for trace in traces.into_iter().filter(|trace| !known.contains(&canonical(trace))) {
-            after.add(trace);
+            let corrected = self.clocks.apply(&trace)?;
+            if corrected.is_none() && !self.clocks.is_empty() {
+                uncorrected += &format!("; the clock of {} is not corrected", name(&trace));
+            }
+            after.add(corrected.unwrap_or(trace));
         }
         if after.revision() == self.traceset().revision() {
             return Err(OpenError::AlreadyOpen(path.display().to_string()));
         }
         let added = after.traces().len() - known.len();
         let change = self.set_traceset(after)?;
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        self.name = format!("{}+{name}", self.name);
+        let tail = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+        self.name = format!("{}+{tail}", self.name);
         let traces = if added == 1 { "trace" } else { "traces" };
         let failed = match failures.first() {
             Some(first) => format!("; not read: {first}"),
             None => String::new(),
         };
-        self.add_message(format!("added {added} {traces}{failed}"));
+        self.add_message(format!("added {added} {traces}{failed}{uncorrected}"));
         self.failures.extend(failures.iter().map(ToString::to_string));
         Ok(change)
     }

@@ -15,7 +15,8 @@ const LOST: &str = "lost";
 /// The width below which it has no number of ranges.
 const NARROW: u16 = 100;
 
-/// Draws the current time, the time window, losses in it, the selected process and the filter.
+/// Draws the current time, the time window, losses in it, the selected process, the filter,
+/// and the clock of the times if clocks are corrected.
 /// On narrow screens the less important parts are omitted.
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
@@ -37,6 +38,11 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     ];
     if let Some(range) = session.selection {
         parts.insert(3, (1, "selected", exact_length(range.width())));
+    }
+    let references = session.clocks.references().join(", ");
+    if !session.clocks.is_empty() {
+        let clock = if references.is_empty() { "corrected".to_owned() } else { references };
+        parts.push((3, "clock", clock));
     }
     let losses = session.losses();
     if let Some(numbers) = &losses.numbers {
