@@ -58,14 +58,17 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn Error>> {
         let transform = transform.unwrap_or(ClockTransform::IDENTITY);
         traces.push(trace.with_clock_transforms(|_| transform)?);
     }
-    let mut events = Merge::new(&traces);
-    for _ in 0..cli.events {
-        let Some(event) = events.next() else { break };
-        let trace = event.trace_index().0;
-        let (time, name) = (event.timestamp(), event.event_type().name());
-        writeln!(out, "{:>20} trace {trace} {name}", time.map_or(0, |time| time.as_ns()))?;
+    let (mut events, mut count) = (Merge::new(&traces), 0);
+    while let Some(event) = events.next() {
+        if count < cli.events {
+            let trace = event.trace_index().0;
+            let (time, name) = (event.timestamp(), event.event_type().name());
+            writeln!(out, "{:>20} trace {trace} {name}", time.map_or(0, |time| time.as_ns()))?;
+        }
+        count += 1;
     }
+    writeln!(out, "{count} events in all")?;
     out.finish()?;
-    report.errors(&found.errors, found.errors_omitted);
+    report.errors(events.errors(), events.errors_omitted());
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lttv_examples::clocks::TransformFile;
 use serde_json::Value;
-use support::hosts::{Machine, messages, write};
+use support::hosts::{Machine, messages, write, write_legacy};
 use support::{Run, print_note, shared};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -343,6 +343,29 @@ fn a_history_of_a_file_has_the_times_with_which_it_was_built() {
     let refused = run(&[&["history", "at", name, "+20ms"], &shift[..]].concat());
     assert_eq!(refused.status, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("--clock-offset has no use here"), "{refused:?}");
+}
+
+#[test]
+fn traces_of_lttng_0_are_related_by_their_segments() {
+    let folder = tempfile::tempdir().unwrap();
+    write_legacy(folder.path(), &ALL[..2], &messages(&[(0, 1)], 400));
+    let args = ["sync", "--reference", "client", "--format", "json"];
+    let found: Value = serde_json::from_str(&text(&run("lttv", &args, folder.path()))).unwrap();
+    assert_eq!(found["counts"][0]["messages"], 400);
+    assert!((found["hosts"][1]["drift_ppm"].as_f64().unwrap() + 40.0).abs() < 15.0, "{found}");
+    // The messages of each line are in the order of their segments, and each one arrives after it
+    // was sent.
+    let printed = run(
+        "text_dump",
+        &["--sync", "-e", "dev_xmit_extended || tcpv4_rcv_extended"],
+        folder.path(),
+    );
+    let segments = values(&text(&printed), " seq");
+    assert_eq!(segments.len(), 800);
+    assert!(segments.is_sorted());
+    let lines = text(&printed);
+    let names = lines.lines().map(|line| line.contains("dev_xmit_extended"));
+    assert!(names.enumerate().all(|(number, is_send)| is_send == number.is_multiple_of(2)));
 }
 
 #[test]

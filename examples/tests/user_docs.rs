@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lttv_examples::kernel_trace::{KernelEvents, USES};
+use support::hosts::{Machine, messages, write};
 
 /// Returns the names of the pages, with their texts.
 fn pages() -> BTreeMap<PathBuf, String> {
@@ -59,6 +60,9 @@ fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let link = folder.path().join("examples");
     std::os::unix::fs::symlink(env!("CARGO_MANIFEST_DIR"), link).expect("a link");
+    let client = Machine { name: "client", offset: 5_000_000_000, ppb: 0 };
+    let server = Machine { name: "server", offset: 7_250_000_000, ppb: 40_000 };
+    write(folder.path(), &[client, server], &messages(&[(0, 1)], 400));
     folder
 }
 

@@ -1,4 +1,4 @@
-//! What a user can do about clocks without a relation.
+//! Advice on clocks without a relation.
 
 use lttv_context::synchronize::graph::PairResult;
 use lttv_context::synchronize::pairs::PairQuality;

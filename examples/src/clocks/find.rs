@@ -20,7 +20,7 @@ use crate::report::Interrupted;
 /// The number of events between two updates of progress and interrupts.
 const BATCH: u64 = 1 << 14;
 
-/// What was read beside the messages.
+/// The numbers of messages, and the faults of the data that was read.
 #[derive(Debug, Default)]
 pub struct Messages {
     /// The numbers of events and messages.
@@ -40,7 +40,7 @@ pub struct Found {
     pub hosts: Hosts,
     /// The relations of their clocks.
     pub clocks: Synchronization,
-    /// What was read.
+    /// The numbers of messages, and the faults of the data.
     pub messages: Messages,
     /// The times at which each host exchanged messages.
     spans: Vec<Option<TimeSpan>>,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ltt_read::schema::{ByteOrder, EnvValue, FieldClass, Format, StreamClassId};
 use ltt_read::uuid::Uuid;
-use ltt_read::writer::{FieldValue, TraceWriter, presets};
+use ltt_read::writer::{FieldValue, LegacyWriter, TraceWriter, presets};
 
 /// The true time of the first message, in ns.
 const START: i64 = 1_000_000_000;
@@ -94,5 +94,45 @@ pub(crate) fn write(folder: &Path, machines: &[Machine], messages: &[Sent]) {
         }
         stream.end_packet(clock(last)).expect("a packet");
         stream.finish().expect("a file");
+    }
+}
+
+/// Writes a trace of LTTng 0.x of each machine below a folder, in a directory of its name: the segments
+/// of TCP connections.
+pub(crate) fn write_legacy(folder: &Path, machines: &[Machine], messages: &[Sent]) {
+    const SEGMENT: &str = "saddr #4u%u daddr #4u%u tot_len #2u%u ihl #1u%u source #2u%u dest #2u%u \
+        seq #4u%u ack_seq #4u%u doff #1u%u ack #1u%u rst #1u%u syn #1u%u fin #1u%u";
+    let segment =
+        |key: usize| [1, 2, 60, 5, 80, 5000, key as u64, 9, 5, 1, 0, 0, 0].map(FieldValue::from);
+    for (number, machine) in machines.iter().enumerate() {
+        let mut writer = LegacyWriter::new();
+        let xmit = format!("skb #4u%u network_protocol #2u%u transport_protocol #1u%u {SEGMENT}");
+        let xmit = writer.marker("net", "dev_xmit_extended", &xmit).expect("a marker");
+        let arrive = "skb #4u%u protocol #2u%u";
+        let arrive = writer.marker("net", "dev_receive", arrive).expect("a marker");
+        let tcp = format!("skb #4u%u {SEGMENT}");
+        let tcp = writer.marker("net", "tcpv4_rcv_extended", &tcp).expect("a marker");
+        let mut events = Vec::new();
+        for (key, (from, to, sent, received)) in messages.iter().enumerate() {
+            let skb = || FieldValue::from(key as u64 + 1);
+            if *from == number {
+                let head = [skb(), 0x800_u64.into(), 6_u64.into()].into_iter();
+                events.push((*sent, xmit, head.chain(segment(key)).collect::<Vec<_>>()));
+            }
+            if *to == number {
+                events.push((*received, arrive, vec![skb(), 0x800_u64.into()]));
+                let parts = std::iter::once(skb()).chain(segment(key)).collect();
+                // The stack of the receiver needs a while.
+                events.push((*received + 15_000, tcp, parts));
+            }
+        }
+        events.sort_by_key(|event| event.0);
+        for (time, marker, values) in events {
+            let time = u64::try_from(machine.at(time)).expect("a time after the origin");
+            writer.event(0, marker, time, &values).expect("an event");
+        }
+        let path = folder.join(machine.name);
+        std::fs::create_dir_all(&path).expect("a folder");
+        writer.write_to(path).expect("a trace");
     }
 }
