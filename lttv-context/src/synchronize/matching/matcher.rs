@@ -118,6 +118,18 @@ impl Found {
     }
 }
 
+/// A hash of a protocol and key. The table keeps it beside the index of an entry, so that it grows
+/// without a look at the entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct KeyHash(u32);
+
+impl KeyHash {
+    /// Returns the hash as the table needs it: the table uses the lowest and the highest bits.
+    fn for_table(self) -> u64 {
+        u64::from(self.0) << 32 | u64::from(self.0)
+    }
+}
+
 /// The state of an entry of the table.
 #[derive(Debug, Clone, Copy)]
 enum State {
@@ -134,7 +146,7 @@ struct Entry {
     state: State,
     /// Distinguishes the uses of a place.
     use_number: u64,
-    hash: u64,
+    hash: KeyHash,
     protocol: u32,
     key: Key,
 }
@@ -211,8 +223,8 @@ impl Key {
 pub struct Matcher {
     limits: MatchLimits,
     hasher: DefaultHashBuilder,
-    /// The indices of entries, by protocol and key.
-    table: HashTable<u32>,
+    /// The indices of entries with their hashes, by protocol and key.
+    table: HashTable<(KeyHash, u32)>,
     entries: Vec<Entry>,
     free: Vec<u32>,
     /// The waiting entries with their use numbers, oldest first. Those with another use number no
@@ -255,7 +267,7 @@ impl Matcher {
             Direction::Send => self.counts.sends += 1,
             Direction::Receive => self.counts.receives += 1,
         }
-        let hash = self.hasher.hash_one((end.protocol, end.key));
+        let hash = KeyHash(self.hasher.hash_one((end.protocol, end.key)) as u32);
         let found_entries = self.look_up(end, hash);
         if let Some(earlier) = found_entries.earlier
             && self.repeats(end, earlier)
@@ -288,19 +300,17 @@ impl Matcher {
     fn same_key<'m>(
         &'m self,
         end: &'m MessageEnd<'_>,
-        hash: u64,
+        hash: KeyHash,
     ) -> impl Iterator<Item = (u32, State)> + 'm {
-        let entries =
-            self.table.iter_hash(hash).map(|index| (*index, &self.entries[*index as usize]));
-        entries
-            .filter(move |(_, entry)| {
-                entry.hash == hash && entry.protocol == end.protocol && entry.key.bytes() == end.key
-            })
+        let indices = self.table.iter_hash(hash.for_table()).filter(move |(of, _)| *of == hash);
+        indices
+            .map(|(_, index)| (*index, &self.entries[*index as usize]))
+            .filter(|(_, entry)| entry.protocol == end.protocol && entry.key.bytes() == end.key)
             .map(|(index, entry)| (index, entry.state))
     }
 
     /// Finds the entries that an end may belong to.
-    fn look_up(&self, end: &MessageEnd<'_>, hash: u64) -> Found {
+    fn look_up(&self, end: &MessageEnd<'_>, hash: KeyHash) -> Found {
         let mut found = Found::default();
         for (index, state) in self.same_key(end, hash) {
             match (state, end.direction) {
@@ -372,7 +382,7 @@ impl Matcher {
     }
 
     /// Keeps an end until its other end comes.
-    fn wait(&mut self, end: &MessageEnd<'_>, hash: u64) {
+    fn wait(&mut self, end: &MessageEnd<'_>, hash: KeyHash) {
         while self.counts.pending >= self.limits.pending as u64 {
             let Some((index, use_number)) = self.waiting.pop_front() else { break };
             if self.is_waiting(index, use_number) {
@@ -391,8 +401,7 @@ impl Matcher {
             Some(place) => *place = entry,
             None => self.entries.push(entry),
         }
-        let entries = &self.entries;
-        self.table.insert_unique(hash, index, |index| entries[*index as usize].hash);
+        self.table.insert_unique(hash.for_table(), (hash, index), |(hash, _)| hash.for_table());
         self.counts.pending += 1;
         self.waiting.push_back((index, self.uses));
         if self.waiting.len() as u64 > 2 * self.counts.pending + 64 {
@@ -429,7 +438,7 @@ impl Matcher {
     fn remove(&mut self, index: u32) {
         let entry = &mut self.entries[index as usize];
         entry.state = State::Free;
-        if let Ok(found) = self.table.find_entry(entry.hash, |at| *at == index) {
+        if let Ok(found) = self.table.find_entry(entry.hash.for_table(), |(_, at)| *at == index) {
             found.remove();
         }
         self.free.push(index);
