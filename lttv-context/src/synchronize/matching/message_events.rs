@@ -79,7 +79,7 @@ enum KeyPart {
 }
 
 /// The fields of a path in a key.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum PathFields {
     /// An integer.
     Integer(Field),
@@ -224,28 +224,37 @@ impl ResolvedEnd {
         let ends = types.map(|(number, event_type)| {
             let id = EventTypeId(number as u32);
             let rules = rules.rules.iter().enumerate();
+            // Many rules share the paths of addresses.
+            let mut known = HashMap::new();
+            let resolve =
+                |(number, rule)| Self::new(trace, id, rule, number as u32, protocols, &mut known);
             rules
                 .filter(|(_, rule)| rule.event.matches(event_type.name()))
-                .filter_map(|(number, rule)| Self::new(trace, id, rule, number as u32, protocols))
+                .filter_map(resolve)
                 .collect()
         });
         ends.collect()
     }
 
-    /// Resolves a rule for an event type; `None` if the type lacks a field.
-    fn new(
+    /// Resolves a rule for an event type; `None` if the type lacks a field. `known` contains the
+    /// paths of keys that have been resolved for the event type before.
+    fn new<'r>(
         trace: &Trace,
         id: EventTypeId,
-        rule: &Rule,
+        rule: &'r Rule,
         number: u32,
         protocols: &BTreeMap<&str, u32>,
+        known: &mut HashMap<&'r str, Option<PathFields>>,
     ) -> Option<Self> {
         let find = |path: &String| find_field(trace, id, path);
         let time_of = match &rule.time_of {
             Some(of) => Some((number, find(&of.field)?)),
             None => None,
         };
-        let paths = rule.key.iter().map(|path| Some(PathFields::new(trace, path, find(path)?)));
+        let paths = rule.key.iter().map(|path| {
+            let resolve = || Some(PathFields::new(trace, path, find(path)?));
+            known.entry(path.as_str()).or_insert_with(resolve).clone()
+        });
         let paths = paths.collect::<Option<_>>()?;
         let conditions = rule.conditions.iter();
         let end = End {
