@@ -4,6 +4,9 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use ltt_read::ClockTransform;
+use lttv_examples::clocks::Corrections;
+use lttv_examples::report::Report;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use ratatui::crossterm::event::KeyCode;
@@ -151,4 +154,26 @@ fn failures_to_add_or_remove_are_told_and_change_nothing() {
     screen.type_text("D1");
     assert!(screen.line_with("the only trace of a tab stays").is_some());
     assert_eq!((screen.app.session().traceset().traces().len(), count(&mut screen)), (1, before));
+}
+
+#[test]
+fn clocks_of_added_traces_are_corrected_as_those_of_the_others() {
+    let offsets = Corrections {
+        clock_offsets: vec!["vm=-1ms".parse().expect("an offset")],
+        ..Corrections::default()
+    };
+    let report = Report::new("test");
+    let correct = |traceset| offsets.corrected(traceset, &report);
+    let session = Session::open_with(&[trace("kernel"), trace("ust")], correct);
+    let mut screen = Screen::of(session.expect("bundled traces"), 200, 60, Look::True);
+    assert_eq!(screen.status("clock"), "corrected");
+    screen.app.add_traces(trace("ust-ctf2")).expect("a bundled trace");
+    assert_eq!(screen.app.session().message.as_deref(), Some("added 1 trace"));
+    screen.app.add_traces(trace("legacy")).expect("a bundled trace");
+    let told = "added 1 trace; the clock of legacy is not corrected; added 1 trace";
+    assert_eq!(screen.app.session().message.as_deref(), Some(told));
+    let traces = screen.app.session().traceset().traces();
+    let transforms: Vec<_> = traces.iter().map(|trace| trace.clock_transforms()[0]).collect();
+    let (same, earlier) = (ClockTransform::IDENTITY, ClockTransform::from_offset(-1_000_000));
+    assert_eq!(transforms, [same, earlier, earlier, same]);
 }

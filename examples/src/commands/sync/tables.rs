@@ -30,8 +30,8 @@ fn hosts(found: &Found, traceset: &Traceset, names: &[String]) -> Table {
     let paths = trace_names(traceset.traces().iter().map(|trace| trace.path()));
     for (number, host) in found.hosts.all().iter().enumerate() {
         let index = HostIndex(number);
-        let reference = found.reference(index);
         let transform = found.transform(index);
+        let reference = found.reference(index).filter(|_| transform.is_some());
         let traces: Vec<_> =
             host.traces.iter().filter_map(|trace| paths.get(trace.0)).map(String::as_str).collect();
         table.push(vec![

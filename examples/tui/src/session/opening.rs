@@ -63,7 +63,7 @@ impl Session {
     /// # Errors
     ///
     /// Returns the errors of [`open`](Self::open) and of `correct`.
-    pub(crate) fn open_with(
+    pub fn open_with(
         paths: &[impl AsRef<Path>],
         correct: impl FnOnce(Traceset) -> Result<Corrected, CorrectionError>,
     ) -> Result<Self, OpenError> {
