@@ -84,10 +84,9 @@ fn is_part(path: &Path, name: &Path) -> bool {
 /// Returns a line for each host, with its names.
 fn list(hosts: &Hosts, traceset: &Traceset, wanted: impl Fn(HostIndex) -> bool) -> String {
     let mut text = String::new();
-    for (index, host) in hosts.all().iter().enumerate().filter(|(at, _)| wanted(HostIndex(*at))) {
+    for (_, host) in hosts.all().iter().enumerate().filter(|(at, _)| wanted(HostIndex(*at))) {
         let name = host.name.as_deref().unwrap_or("(no name)");
         text += &format!("\n  {} {}", escape::name(name), escape::name(&host.id));
-        debug_assert!(index < hosts.all().len());
         for path in host.traces.iter().filter_map(|trace| traceset.traces().get(trace.0)) {
             text += &format!("\n    {}", escape::name(&path.path().to_string_lossy()));
         }
