@@ -136,7 +136,7 @@ impl Trace {
     /// notices, in reading, ordering and seeking alike. [`Event::cycles`](crate::Event::cycles)
     /// and [`Event::recorded_timestamp`](crate::Event::recorded_timestamp) still return what was
     /// recorded. The transforms take the place of earlier ones; they are not composed with them.
-    /// A time out of the range of [`Timestamp`] is an error where it occurs.
+    /// A time out of the range of [`Timestamp`](crate::Timestamp) is an error where it occurs.
     ///
     /// ```
     /// use ltt_read::{ClockTransform, Timestamp, Trace, TracefileIndex};
