@@ -57,6 +57,16 @@ impl ClockConverter {
         if self.linear { self.linear(cycles) } else { self.general(cycles) }
     }
 
+    /// Converts cycles like [`timestamp`](Self::timestamp), faster if the times of a clock whose
+    /// cycle is a nanosecond are transformed.
+    #[inline(always)]
+    pub(crate) fn transformed(&self, cycles: u64) -> Option<Timestamp> {
+        match &self.transform {
+            Some(transform) if self.of_ns => transform.checked_apply(self.linear(cycles)?),
+            _ => self.timestamp(cycles),
+        }
+    }
+
     /// Returns `true` if a cycle is a nanosecond and times are not transformed.
     pub(crate) fn is_linear(&self) -> bool {
         self.linear

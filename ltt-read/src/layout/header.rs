@@ -72,9 +72,11 @@ pub(crate) struct Quick {
     pub(super) span: u64,
     /// `true` if the fields are big-endian.
     big: bool,
-    /// `true` if the fields are little-endian and within one load, and a cycle is a
-    /// nanosecond. Most headers are of this kind, and one branch distinguishes them.
-    pub(super) simple: bool,
+    /// `true` if the fields are little-endian and within one load.
+    pub(super) one_load: bool,
+    /// `true` if in addition a cycle is a nanosecond and times are not transformed. Most headers
+    /// are of this kind, and one branch distinguishes them.
+    simple: bool,
     converter: ClockConverter,
 }
 
@@ -130,6 +132,7 @@ impl Quick {
         let begin = (pos + self.align_mask) & !self.align_mask;
         let (id, now) = match self.simple {
             true => self.words::<true>(data, (begin / 8) as usize)?,
+            false if self.one_load => self.words::<true>(data, (begin / 8) as usize)?,
             false => self.words::<false>(data, (begin / 8) as usize)?,
         };
         if id.wrapping_sub(self.low) > self.span {
@@ -138,7 +141,7 @@ impl Quick {
         let cycles = self.cycles(now, clock);
         let time = match self.simple {
             true => self.converter.linear(cycles)?,
-            false => self.converter.timestamp(cycles)?,
+            false => self.converter.transformed(cycles)?,
         };
         Some(QuickValues { begin, end: begin + self.bits, entry: ids.entry(id)?, cycles, time })
     }
@@ -226,6 +229,7 @@ impl Header {
             align_mask: self.align_mask,
             bits: part.end,
             id: QuickField::new(id, 0)?,
+            one_load: !big && clock.byte == 0,
             simple: !big && clock.byte == 0 && converter.is_linear(),
             clock,
             big,

@@ -35,7 +35,7 @@ impl RecordSkipper<'_> {
     /// Skips at most `max` records whose headers have the quick form and that have no
     /// anomaly. Returns the number of skipped records.
     pub(crate) fn skip(&mut self, max: u64) -> u64 {
-        match self.quick.simple {
+        match self.quick.one_load {
             true => self.skip_predicted::<true>(max),
             false => self.skip_predicted::<false>(max),
         }
@@ -110,7 +110,7 @@ impl RecordSkipper<'_> {
 /// the index of that skipper. The loads that find the end of a record depend on each other;
 /// the processor executes those of the other skippers meanwhile.
 pub(crate) fn skip_interleaved(skippers: &mut [RecordSkipper<'_>]) -> usize {
-    match skippers.iter().all(|skipper| skipper.quick.simple) {
+    match skippers.iter().all(|skipper| skipper.quick.one_load) {
         true => first_to_stop::<true>(skippers),
         false => first_to_stop::<false>(skippers),
     }
