@@ -162,9 +162,15 @@ impl ClockTransform {
     /// A window from `begin` to before `end` contains the recorded times from
     /// `inverse(begin)` to before `inverse(end)`.
     pub const fn inverse(&self, time: Timestamp) -> Timestamp {
+        Timestamp::from_ns(saturate(self.preimage(time)))
+    }
+
+    /// Returns the earliest recorded time in ns whose image is not before a time, like
+    /// [`inverse`](Self::inverse), but 1 ns after the range if no recorded time has such an image.
+    pub(crate) const fn preimage(&self, time: Timestamp) -> i128 {
         // Images before the range are moved to its start by `apply`.
         if time.as_ns() == i64::MIN {
-            return Timestamp::MIN;
+            return i64::MIN as i128;
         }
         // The least distance whose product with the slope is at least the distance of `time`.
         // Distances take 65 bits with their sign, so the shift stays within 127 bits.
@@ -172,7 +178,8 @@ impl ClockTransform {
         let slope = self.slope as i128;
         let quotient = distance.div_euclid(slope);
         let round_up = (distance.rem_euclid(slope) != 0) as i128;
-        Timestamp::from_ns(saturate(self.origin as i128 + quotient + round_up))
+        let recorded = self.origin as i128 + quotient + round_up;
+        if recorded > i64::MAX as i128 { i64::MAX as i128 + 1 } else { recorded }
     }
 
     /// Returns the transform in the other direction, with the reciprocal slope rounded to the

@@ -83,19 +83,18 @@ impl ClockConverter {
     /// Returns the first cycle count whose time is `time` or later, clamped to the range
     /// of `u64`. `None` if it cannot be computed with 128-bit integers, or if times wrap.
     pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
-        let time = self.transform.map_or(time, |transform| transform.inverse(time));
+        let time = match &self.transform {
+            Some(transform) => transform.preimage(time),
+            None => time.as_ns().into(),
+        };
         if self.of_ns {
-            return Some(if time.as_ns() <= self.base_ns {
-                0
-            } else {
-                time.as_ns().abs_diff(self.base_ns)
-            });
+            let cycles = time - i128::from(self.base_ns);
+            return Some(cycles.clamp(0, u64::MAX.into()) as u64);
         }
         if self.wraps {
             return None;
         }
-        let seconds_ns = i128::from(self.offset_seconds) * i128::from(NS_PER_S);
-        let ns = i128::from(time.as_ns()) - seconds_ns;
+        let ns = time - i128::from(self.offset_seconds) * i128::from(NS_PER_S);
         // Times are rounded down, so cycles have to be rounded up.
         let rounded_down = ns.checked_mul(-i128::from(self.frequency))?;
         let cycles = -rounded_down.div_euclid(NS_PER_S.into()) - i128::from(self.offset_cycles);
@@ -239,16 +238,31 @@ mod tests {
             moved in prop_oneof![Just(0), -20..20i64, any::<i64>()],
         ) {
             let transform = ClockTransform::new(Timestamp::from_ns(0), Timestamp::from_ns(moved), slope);
-            let clock = transformed(frequency, seconds, offset, transform.unwrap());
+            let transform = transform.unwrap();
+            let clock = transformed(frequency, seconds, offset, transform);
             // Includes times that the clock can have.
             let time = near.and_then(|c| clock.timestamp(c)).unwrap_or(Timestamp::from_ns(time));
             if let Some(first) = clock.cycles_reaching(time) {
-                let is_before = |c| clock.timestamp(c).is_some_and(|t| t < time);
+                // An image before the range of timestamps is before each of them but the first.
+                let is_before = |c| clock.recorded(c).is_some_and(|t| transform.apply(t) < time);
                 prop_assert!(first == u64::MAX || !is_before(first));
                 prop_assert!(first == 0 || is_before(first - 1));
             } else {
                 prop_assert!(clock.wraps || frequency > 1 << 32);
             }
+        }
+    }
+
+    #[test]
+    fn no_cycles_reach_a_time_after_the_image_of_the_last_one() {
+        let half = ClockTransform::new(Timestamp::MIN, Timestamp::MIN, ClockTransform::ONE / 2);
+        let half = half.unwrap();
+        let last = half.apply(Timestamp::MAX);
+        for frequency in [NS_PER_S, NS_PER_S + NS_PER_S / 2] {
+            let clock = transformed(frequency, 0, 0, half);
+            let first = clock.cycles_reaching(Timestamp::from_ns(last.as_ns() + 1)).unwrap();
+            assert_eq!(clock.timestamp(first), None);
+            assert_eq!(clock.timestamp(first - 1), Some(last));
         }
     }
 
