@@ -102,6 +102,7 @@
 //! * `views`: models of viewers that any user interface can draw, in the module `views`.
 //! * `state`: filters by kernel state and, with `views`, charts of it, based on
 //!   `lttv-state`.
+//! * `synchronize`: with `views` and `state`, the messages between the processes of several hosts.
 //! * `async`: futures and streams for any executor, in the module `task`.
 //! * `testing`: tools for tests of programs that serve requests, in the module `testing`.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -19,6 +19,10 @@
     feature = "state",
     doc = "| [`Resources`] | the states of CPUs, interrupts and devices, in a [`Timeline`] |"
 )]
+#![cfg_attr(
+    all(feature = "state", feature = "synchronize"),
+    doc = "| [`HostMessages`] | the messages between the processes of several hosts |"
+)]
 //! | [`SharedView`] | the selection that viewers of one traceset share: the time window, the current time and position, and the filter |
 //!
 //! ```
@@ -117,6 +121,8 @@ mod chart;
 mod control_flow;
 mod event_table;
 mod histogram;
+#[cfg(all(feature = "state", feature = "synchronize"))]
+mod host_messages;
 #[cfg(feature = "state")]
 mod resources;
 mod row;
@@ -130,6 +136,8 @@ pub use chart::{KernelChart, KernelKey};
 pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessState};
 pub use event_table::{EventTable, TableRow};
 pub use histogram::Histogram;
+#[cfg(all(feature = "state", feature = "synchronize"))]
+pub use host_messages::{HostMessage, HostMessageEnd, HostMessages};
 #[cfg(feature = "state")]
 pub use resources::{Resource, ResourceKey, ResourceState, Resources, SoftirqMode};
 pub use row::{Row, Segment, SegmentState};
