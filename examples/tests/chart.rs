@@ -219,3 +219,32 @@ fn losses_are_hatched_with_a_legend() {
         assert!(part.stderr.contains("lttv: 1 range lost up to 5 events"), "{}", part.stderr);
     }
 }
+
+/// The recorded pair of hosts: an ssh connection in a window of its copy of a file.
+#[test]
+fn messages_between_hosts_are_arrows() {
+    let Some(folder) = support::shared().map(|path| path.join("traces/ctf/tc-synctraces")) else {
+        return support::print_note("SKIPPED: there are no recorded traces here");
+    };
+    let args = ["flow", "--format=svg", "--timerange=+16.33..+16.34", "--sync"];
+    let run = chart(&args, &folder);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let svg = String::from_utf8(run.stdout).unwrap();
+    assert!(svg.contains("times are after the first event; clock: VM3</text>"), "{svg}");
+    assert!(svg.contains(">message to the dot</text>"), "{svg}");
+    let arrows: Vec<_> = svg.split("<g class=\"message\"").skip(1).collect();
+    let ends = |arrow: &&str| arrow.split("</g>").next().unwrap().contains("0L");
+    assert_eq!((arrows.len(), arrows.iter().filter(|arrow| ends(arrow)).count()), (8, 2), "{svg}");
+    // All of them arrive after they were sent.
+    assert!(!arrows.iter().any(|arrow| arrow.contains("\n-")), "{svg}");
+    let names = |from: &str, to: &str| {
+        arrows.iter().filter(|arrow| arrow.contains(&format!("<title>{from} to {to}\n"))).count()
+    };
+    assert_eq!(names("VM1", "VM3") + names("VM3", "VM1"), arrows.len());
+    // Recorded times are those of different clocks, and a trace of one host has no messages.
+    let run = chart(&args[..3], &folder);
+    assert!(!String::from_utf8_lossy(&run.stdout).contains("clock: "), "{run:?}");
+    assert!(!drawn(&["flow", "--format=svg"]).contains("message to the dot"));
+    let usage = chart(&[&["usage"], &args[1..]].concat(), &folder);
+    assert!(String::from_utf8_lossy(&usage.stdout).contains("; clock: VM3</text>"), "{usage:?}");
+}

@@ -169,6 +169,17 @@ impl HostTimes {
         self.by_host.is_empty()
     }
 
+    /// Returns the clocks whose times are shown, for people: the names of the hosts to whose clocks
+    /// times are mapped, or `corrected` if there are none. `None` if no clock is corrected.
+    pub fn clock_text(&self) -> Option<String> {
+        let references = self.references();
+        match (self.is_empty(), references.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some("corrected".to_owned()),
+            (false, false) => Some(references.join(", ")),
+        }
+    }
+
     /// Returns the names of the hosts to whose clocks times are mapped, each once.
     pub fn references(&self) -> Vec<&str> {
         let mut names: Vec<_> =

@@ -16,7 +16,7 @@ use lttv_filter::{Environment, Expression, Zone};
 use lttv_state::filter::KernelFilters;
 
 use crate::bundled::bundled_trace;
-use crate::clocks::Corrections;
+use crate::clocks::{Corrected, Corrections};
 use crate::escape::Escapes;
 use crate::inputs;
 use crate::losses::Losses;
@@ -143,11 +143,21 @@ impl InputArgs {
     ///
     /// If no trace can be opened, or if the clocks cannot be corrected.
     pub fn open(&self, report: &mut Report) -> Result<Traceset, Box<dyn Error>> {
-        let traceset = open_corrected(report, self.paths()?, &self.clocks)?.traceset;
-        for warning in traceset.traces().iter().flat_map(|trace| trace.warnings()) {
+        Ok(self.open_corrected(report)?.traceset)
+    }
+
+    /// Opens the traces like [`open`](Self::open), and returns the corrections of their clocks as
+    /// well.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_corrected(&self, report: &mut Report) -> Result<Corrected, Box<dyn Error>> {
+        let corrected = open_corrected(report, self.paths()?, &self.clocks)?;
+        for warning in corrected.traceset.traces().iter().flat_map(|trace| trace.warnings()) {
             report.warning(format_args!("metadata: {}", warning.message));
         }
-        Ok(traceset)
+        Ok(corrected)
     }
 
     /// Returns the first and the last time of the window, inclusive.

@@ -12,6 +12,8 @@ use std::io::Write;
 
 use lttv_context::Traceset;
 
+use crate::clocks::Corrected;
+use crate::escape;
 use crate::inputs;
 use crate::kernel_trace;
 use crate::report::Report;
@@ -35,7 +37,8 @@ pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     };
     input.refuse_filters("a chart follows all events")?;
     let format = page.format()?;
-    let traceset = input.open(report)?;
+    let Corrected { traceset, times } = input.open_corrected(report)?;
+    let clock = times.clock_text();
     if let Some(path) = &page.output {
         inputs::refuse(path, traceset.traces(), &[])?;
     }
@@ -45,8 +48,8 @@ pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         return Ok(());
     }
     match &args.kind {
-        Kind::Flow(args) => flow::draw(args, format, &traceset, report),
-        Kind::Usage(args) => usage::draw(args, format, &traceset, report),
+        Kind::Flow(args) => flow::draw(args, format, &traceset, clock.as_deref(), report),
+        Kind::Usage(args) => usage::draw(args, format, &traceset, clock.as_deref(), report),
     }
 }
 
@@ -55,6 +58,11 @@ fn write(page: &PageArgs, text: &str) -> Result<(), Box<dyn Error>> {
     let mut out = Output::new(page.output.as_deref())?;
     out.write_all(text.as_bytes())?;
     Ok(out.finish()?)
+}
+
+/// Returns the part of a heading that names the clocks of the times, if they are corrected.
+fn clock_note(clock: Option<&str>) -> String {
+    clock.map_or_else(String::new, |clock| format!("; clock: {}", escape::xml(clock)))
 }
 
 /// Returns the names of traces: their index, if there are several.

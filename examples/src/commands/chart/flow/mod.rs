@@ -1,19 +1,23 @@
 //! `lttv chart flow`: the states of each process over time.
 
+mod arrows;
 mod picture;
 
 use std::error::Error;
 
 use ltt_read::Timestamp;
+use lttv_context::synchronize::matching::{Hosts, Rules};
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_requests::views::{ControlFlow, TimeWindow};
+use lttv_requests::views::{ControlFlow, HostMessages, TimeWindow};
 use lttv_requests::{Budget, Owner, Scheduler};
 use lttv_state::kernel::KernelState;
 
 use super::span::Span;
 use super::{ChartFormat, FlowArgs, page, write};
+use crate::clocks::labels;
 use crate::losses::Losses;
 use crate::report::Report;
+use arrows::Arrows;
 use picture::Picture;
 
 /// Draws the states of each process.
@@ -21,6 +25,7 @@ pub(super) fn draw(
     args: &FlowArgs,
     format: ChartFormat,
     traceset: &Traceset,
+    clock: Option<&str>,
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
     let traces = traceset.traces();
@@ -34,10 +39,18 @@ pub(super) fn draw(
     let flow = ControlFlow::new(window, window.width() / args.steps);
     let mut scheduler = Scheduler::new(context);
     scheduler.submit(flow.request(Owner::unique(), kernel))?;
+    let hosts = Hosts::of(traceset);
+    let messages = HostMessages::new(traceset, &hosts, &Rules::built_in(), window);
+    if messages.can_exist() {
+        scheduler.submit(messages.request(Owner::unique(), kernel))?;
+    }
     while scheduler.service_chunk(Budget::default()).has_more() {}
 
     let state = &scheduler.context().extensions()[kernel];
-    let picture = Picture { flow: &flow, kernel: state, span: &span, losses: &losses };
+    let (messages, names) = (messages.messages(), labels(&hosts));
+    let arrows = Arrows { messages: &messages, hosts: &names, steps: args.steps };
+    let picture =
+        Picture { flow: &flow, kernel: state, span: &span, losses: &losses, arrows, clock };
     let picture = picture.draw(args.all, &args.input.zone());
     let text = match format {
         ChartFormat::Svg => picture,

@@ -7,6 +7,8 @@ use ltt_read::Timestamp;
 use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, TimeWindow};
 use lttv_state::kernel::{KernelState, NameId};
 
+use super::arrows::{self, Arrows};
+use crate::commands::chart::clock_note;
 use crate::commands::chart::hatch::{self, Area};
 use crate::commands::chart::span::Span;
 use crate::escape;
@@ -16,11 +18,11 @@ use crate::time::date_text;
 
 /// The left edge and the width of the chart.
 const LEFT: f64 = 300.0;
-const WIDTH: f64 = 1100.0;
+pub(super) const WIDTH: f64 = 1100.0;
 /// The height of the title, the legend and the axis, above the rows.
 const TOP: f64 = 82.0;
 /// The height of a row.
-const ROW: f64 = 18.0;
+pub(super) const ROW: f64 = 18.0;
 /// The thickness of the line of an active state, and of a waiting one.
 const ACTIVE: f64 = 12.0;
 const WAITING: f64 = 4.0;
@@ -33,12 +35,15 @@ pub(super) struct Picture<'p> {
     pub(super) kernel: &'p KernelState,
     pub(super) span: &'p Span,
     pub(super) losses: &'p Losses,
+    pub(super) arrows: Arrows<'p>,
+    /// The clocks of the times, if they are corrected.
+    pub(super) clock: Option<&'p str>,
 }
 
 impl Picture<'_> {
     /// Draws the rows: those that were active, or all.
     pub(super) fn draw(&self, all: bool, zone: &TimeZone) -> String {
-        let Picture { flow, kernel, span, losses } = self;
+        let Picture { flow, kernel, span, losses, arrows, clock } = self;
         let (timeline, labels) = (flow.timeline(), flow.labels());
         let mut order = flow.order();
         // Idle CPUs have no row of their own.
@@ -54,10 +59,11 @@ impl Picture<'_> {
              font-family=\"DejaVu Sans, Helvetica, sans-serif\" font-size=\"12\" fill=\"#ddd\">\n\
              <title>States of each process</title>\n{}\
              <rect width=\"{width}\" height=\"{height}\" fill=\"#000\"/>\n\
-             <text x=\"10\" y=\"18\">{from} to {to}; times are after the first event</text>\n",
-            hatch::PATTERN
+             <text x=\"10\" y=\"18\">{from} to {to}; times are after the first event{}</text>\n",
+            hatch::PATTERN,
+            clock_note(*clock)
         );
-        legend(&mut svg, !losses.is_empty());
+        legend(&mut svg, !arrows.messages.is_empty(), !losses.is_empty());
         axis(&mut svg, window, span.first, height);
         heading(&mut svg);
         // The zoomed part is in an inner SVG, measured in parts of its width.
@@ -74,6 +80,8 @@ impl Picture<'_> {
                 state(&mut svg, &segment, top, window, &hint(label, &segment, span.first, names));
             }
         }
+        let places = rows.iter().enumerate().map(|(number, (row, _))| (*row.key(), number));
+        arrows.draw(&mut svg, &places.collect(), span);
         let area = Area { left: 0.0, width: WIDTH, top: 0.0, height: inner };
         hatch::ranges(&mut svg, losses, span, area, 0.5);
         svg += "</svg>\n";
@@ -84,7 +92,7 @@ impl Picture<'_> {
     }
 }
 
-fn legend(svg: &mut String, with_losses: bool) {
+fn legend(svg: &mut String, with_messages: bool, with_losses: bool) {
     let mut x = 10.0;
     for paint in Paint::OF_PROCESSES {
         _ = writeln!(
@@ -96,6 +104,10 @@ fn legend(svg: &mut String, with_losses: bool) {
             paint.label()
         );
         x += 40.0 + 7.0 * paint.label().len() as f64;
+    }
+    if with_messages {
+        arrows::legend(svg, x, 28.0);
+        x += 170.0;
     }
     if with_losses {
         hatch::legend(svg, x, 28.0);

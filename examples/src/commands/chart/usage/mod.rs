@@ -33,6 +33,7 @@ pub(super) fn draw(
     args: &UsageArgs,
     format: ChartFormat,
     traceset: &Traceset,
+    clock: Option<&str>,
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
     let span = Span::of(&args.input, args.seconds, traceset.traces())?;
@@ -57,6 +58,7 @@ pub(super) fn draw(
         losses: &losses,
         traceset,
         events,
+        clock,
         width: args.width,
         zone: args.input.zone(),
     };

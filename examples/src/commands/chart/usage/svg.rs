@@ -7,6 +7,7 @@ use lttv_context::Traceset;
 
 use super::TraceRows;
 use super::rows::{BLACK, Column, Row};
+use crate::commands::chart::clock_note;
 use crate::commands::chart::hatch::{self, Area};
 use crate::commands::chart::span::Span;
 use crate::escape;
@@ -40,6 +41,8 @@ pub(super) struct Picture<'p> {
     pub(super) traceset: &'p Traceset,
     /// The number of events in the window.
     pub(super) events: u64,
+    /// The clocks of the times, if they are corrected.
+    pub(super) clock: Option<&'p str>,
     pub(super) width: u32,
     pub(super) zone: TimeZone,
 }
@@ -62,10 +65,11 @@ impl Picture<'_> {
             r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="11" fill="#d8d8d8">
 {}<rect width="{width}" height="{height}" fill="#1c1c1c"/>
 <text x="12" y="24" font-size="15" fill="#ffffff">CPUs and the busiest processes</text>
-<text x="12" y="42">{from} to {to}, {} events; times are after the first event</text>
+<text x="12" y="42">{from} to {to}, {} events; times are after the first event{}</text>
 "##,
             hatch::PATTERN,
             self.events,
+            clock_note(self.clock),
         );
         self.axis(&mut svg, first + 10, bottom + 2);
         _ = writeln!(svg, r##"<g shape-rendering="crispEdges">"##);
