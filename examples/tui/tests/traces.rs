@@ -176,4 +176,16 @@ fn clocks_of_added_traces_are_corrected_as_those_of_the_others() {
     let transforms: Vec<_> = traces.iter().map(|trace| trace.clock_transforms()[0]).collect();
     let (same, earlier) = (ClockTransform::IDENTITY, ClockTransform::from_offset(-1_000_000));
     assert_eq!(transforms, [same, earlier, earlier, same]);
+    // In other tabs, too.
+    screen.type_text("o");
+    screen.answer(trace("ust").to_str().expect("a path"));
+    let transforms =
+        |screen: &Screen| screen.app.session().traceset().traces()[0].clock_transforms()[0];
+    assert_eq!((transforms(&screen), &*screen.status("clock")), (earlier, "corrected"));
+    screen.type_text("o");
+    screen.answer(trace("kernel").to_str().expect("a path"));
+    assert_eq!(transforms(&screen), same);
+    let told = "the clock of kernel is not corrected";
+    assert_eq!(screen.app.session().message.as_deref(), Some(told));
+    assert!(screen.app.session().clocks.is_empty());
 }

@@ -10,7 +10,6 @@ use ratatui::style::Modifier;
 use super::App;
 use crate::look::Look;
 use crate::prompt::{Prompt, expanded};
-use crate::session::Session;
 use crate::text::message;
 use crate::view::candidates::CandidateList;
 use crate::view::put;
@@ -192,7 +191,7 @@ impl App {
                 gone.map_err(|error| Fault::new(error.to_string()))?;
             }
             Subject::Trace => {
-                let opened = Session::open(&[path_of(text)]);
+                let opened = page.session.open_beside(path_of(text));
                 self.add_tab(opened.map_err(|error| Fault::new(error.to_string()))?);
             }
             Subject::MoreTraces => {

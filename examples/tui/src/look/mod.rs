@@ -5,8 +5,8 @@ use lttv_examples::settings;
 use ratatui::style::{Color, Modifier, Style};
 
 use self::palette::{
-    BLACK, COUNT, ERROR, ERROR_GROUND, FAINT, MARKER, NOTE, NOTE_COLUMN, NOTE_INDEX, OVERFLOW,
-    RANGE, RANGE_INDEX,
+    BLACK, COUNT, ERROR, ERROR_GROUND, FAINT, MARKER, MESSAGE, NOTE, NOTE_COLUMN, NOTE_INDEX,
+    OVERFLOW, RANGE, RANGE_INDEX,
 };
 use crate::model::cells::Cell;
 
@@ -156,6 +156,16 @@ impl Look {
     /// Returns the sign and style of a chart's column in which something was lost.
     pub fn loss(self) -> (char, Style) {
         ('!', self.error())
+    }
+
+    /// Returns the style of messages between hosts in a chart.
+    pub fn message(self) -> Style {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        match self {
+            Look::Mono => style,
+            Look::Sixteen => style.fg(Color::LightYellow),
+            _ => style.fg(self.color(MESSAGE)),
+        }
     }
 
     /// Returns the style of a selected row.

@@ -21,6 +21,8 @@ pub(super) const NOTE_INDEX: u8 = 52;
 /// The bars of the histogram, and those that extend above it.
 pub(super) const COUNT: Rgb = Rgb(0x00, 0xd0, 0x00);
 pub(super) const OVERFLOW: Rgb = Rgb(0xff, 0xff, 0xff);
+/// Messages between hosts.
+pub(super) const MESSAGE: Rgb = Rgb(0xff, 0xd1, 0x66);
 /// Less important text on the background of charts.
 pub(super) const FAINT: Rgb = Rgb(0xbc, 0xbc, 0xbc);
 /// Errors.
@@ -128,6 +130,7 @@ pub(super) mod tests {
             }
         }
         check("histogram", COUNT, [BLACK; 2], TEXT);
+        check("message", MESSAGE, [BLACK; 2], TEXT);
         check("histogram above the chart", OVERFLOW, [BLACK; 2], TEXT);
     }
 

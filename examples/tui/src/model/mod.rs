@@ -1,6 +1,7 @@
 //! The data of viewers beyond the models of [`lttv_requests::views`], independent of drawing.
 //! Requests fill it in.
 
+pub mod arrows;
 pub mod attribute_tree;
 pub mod axis;
 pub mod cells;

@@ -8,6 +8,7 @@ use ltt_read::{
     OnFailure, OpenOptions, Opened, Position, Timestamp, Trace, TraceIndex, TracefileIndex,
 };
 use lttv_context::{Bounds, EventCall, Subscription, Traceset, TracesetContext, TracesetPosition};
+use lttv_examples::clocks::Corrected;
 use lttv_hooks::Flow;
 use lttv_requests::views::ProcessKey;
 
@@ -129,14 +130,9 @@ impl Session {
         }
         let known: Vec<_> = self.traceset().traces().iter().map(canonical).collect();
         let mut after = self.traceset().clone();
-        let mut uncorrected = String::new();
-        for trace in traces.into_iter().filter(|trace| !known.contains(&canonical(trace))) {
-            let corrected = self.clocks.apply(&trace)?;
-            if corrected.is_none() && !self.clocks.is_empty() {
-                uncorrected += &format!("; the clock of {} is not corrected", name(&trace));
-            }
-            after.add(corrected.unwrap_or(trace));
-        }
+        let is_new = |trace: &Arc<Trace>| !known.contains(&canonical(trace));
+        let (corrected, others) = self.correct(traces.into_iter().filter(is_new))?;
+        corrected.traceset.traces().iter().for_each(|trace| _ = after.add(Arc::clone(trace)));
         if after.revision() == self.traceset().revision() {
             return Err(OpenError::AlreadyOpen(path.display().to_string()));
         }
@@ -149,9 +145,46 @@ impl Session {
             Some(first) => format!("; not read: {first}"),
             None => String::new(),
         };
-        self.add_message(format!("added {added} {traces}{failed}{uncorrected}"));
+        let others: String = others.iter().map(|text| format!("; {text}")).collect();
+        self.add_message(format!("added {added} {traces}{failed}{others}"));
         self.failures.extend(failures.iter().map(ToString::to_string));
         Ok(change)
+    }
+
+    /// Opens all traces at or below a path in a session of their own. Their clocks are corrected as
+    /// those of this session.
+    ///
+    /// # Errors
+    ///
+    /// If no trace can be opened, or no event has a time.
+    pub(crate) fn open_beside(&self, path: PathBuf) -> Result<Session, OpenError> {
+        let mut uncorrected = Vec::new();
+        let mut session = Session::open_with(&[path], |traceset| {
+            let (corrected, others) = self.correct(traceset.traces().iter().cloned())?;
+            uncorrected = others;
+            Ok(corrected)
+        })?;
+        uncorrected.into_iter().for_each(|text| session.add_message(text));
+        Ok(session)
+    }
+
+    /// Returns traces with clocks that are corrected as those of this session, and a message for
+    /// each trace whose clock is not. If there is no other, no clock of the traces is corrected.
+    fn correct(
+        &self,
+        traces: impl Iterator<Item = Arc<Trace>>,
+    ) -> Result<(Corrected, Vec<String>), ltt_read::Error> {
+        let (mut corrected, mut others) = (Corrected::default(), Vec::new());
+        for trace in traces {
+            let other = self.clocks.apply(&trace)?;
+            if other.is_some() {
+                corrected.times = self.clocks.clone();
+            } else if !self.clocks.is_empty() {
+                others.push(format!("the clock of {} is not corrected", name(&trace)));
+            }
+            corrected.traceset.add(other.unwrap_or(trace));
+        }
+        Ok((corrected, others))
     }
 
     /// Removes a trace. The time window and the current time are limited to the time span of

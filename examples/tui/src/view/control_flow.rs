@@ -10,10 +10,11 @@ use ratatui::layout::{Position, Rect};
 
 use super::needs::{Need, needs};
 use super::{
-    INACTIVE, Scroll, canvas, chart_spot, marker, order_of, put, split, state_cells, state_words,
-    states, strip,
+    INACTIVE, Scroll, arrows, canvas, chart_spot, marker, order_of, put, split, state_cells,
+    state_words, states, strip,
 };
 use crate::keys::{Key, Move};
+use crate::model::arrows::Arrows;
 use crate::model::picture::Picture;
 use crate::model::process_rows::{ProcessRow, ProcessRows};
 use crate::model::row_order::RowOrder;
@@ -29,6 +30,8 @@ use crate::viewer::{
 #[derive(Debug)]
 pub struct ControlFlowView {
     picture: Picture<ProcessKey>,
+    arrows: Arrows,
+    hides_messages: bool,
     rows: ProcessRows,
     scroll: Scroll,
     state: StateAt,
@@ -40,6 +43,7 @@ pub fn kind() -> ViewerKind {
     ViewerKind::new("control-flow", "Control flow", |setup| Box::new(ControlFlowView::new(setup)))
         .summary("the states of each process over time")
         .action(ViewerAction::new("inactive", inactive, [INACTIVE]))
+        .action(ViewerAction::new("messages", "arrows of messages", [Key::char('M')]))
         .action(ViewerAction::new("state", "state in words", [Key::new(KeyCode::Enter)]))
 }
 
@@ -47,6 +51,8 @@ impl ControlFlowView {
     fn new(setup: &mut Setup<'_>) -> Self {
         ControlFlowView {
             picture: Picture::new(setup.owner()),
+            arrows: Arrows::new(setup.owner()),
+            hides_messages: false,
             rows: ProcessRows::default(),
             scroll: Scroll::default(),
             state: StateAt::new(setup.owner()),
@@ -87,6 +93,10 @@ impl Viewer for ControlFlowView {
     fn update(&mut self, session: &mut Session, area: Rect) -> Result<(), SubmitError> {
         let (kernel, axis) = (session.kernel, session.axis());
         self.picture.set_axis(&mut session.scheduler, kernel, axis)?;
+        if !self.hides_messages {
+            let traceset = session.traceset().clone();
+            self.arrows.set_axis(&mut session.scheduler, kernel, &traceset, axis)?;
+        }
         if let Some(chart) = self.picture.chart() {
             self.rows.update(chart);
         }
@@ -102,11 +112,13 @@ impl Viewer for ControlFlowView {
 
     fn resume(&mut self, session: &mut Session) -> Result<(), SubmitError> {
         self.state.clear();
+        self.arrows.resume(&mut session.scheduler, session.kernel)?;
         self.picture.resume(&mut session.scheduler, session.kernel)
     }
 
     fn reset(&mut self, _: &mut Session, _: &TracesetChange) {
         self.picture.clear();
+        self.arrows.clear();
         self.rows.clear();
         self.state.clear();
     }
@@ -158,7 +170,13 @@ impl Viewer for ControlFlowView {
             let cells = self.picture.cells(row.at, |state| Some(state.into()));
             strip(look, Rect { y, height: 1, ..chart }, buffer, &cells);
         }
-        marker(session, look, Rect { y: chart.y + 1, height: chart.height - 1, ..chart }, buffer);
+        let chart = Rect { y: chart.y + 1, height: chart.height - 1, ..chart };
+        if !self.hides_messages {
+            let keys: Vec<_> = self.rows.shown().iter().map(|row| row.key).collect();
+            let selected = session.process.as_ref().map(|(process, _)| *process);
+            arrows::draw(&self.arrows.all(), &keys, self.scroll.top, selected, look, chart, buffer);
+        }
+        marker(session, look, chart, buffer);
     }
 
     fn spot(&self, session: &Session, area: Rect, at: Position) -> Spot {
@@ -179,6 +197,12 @@ impl Viewer for ControlFlowView {
     fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
         match action {
             "inactive" => self.rows.show_inactive(!self.rows.shows_inactive()),
+            "messages" => {
+                self.hides_messages = !self.hides_messages;
+                if self.hides_messages {
+                    self.arrows.stop(&mut session.scheduler);
+                }
+            }
             "state" => match state_words::popup(&self.state, session) {
                 Some(popup) => return Ok(Reply::Show(popup)),
                 None => session.message = Some("no state of a selected process here".to_owned()),
@@ -207,13 +231,15 @@ impl Viewer for ControlFlowView {
 
     fn settings(&self) -> Vec<(&'static str, String)> {
         let order = ("order", self.rows.order().name().to_owned());
-        vec![("inactive", self.rows.shows_inactive().to_string()), order]
+        let messages = ("messages", (!self.hides_messages).to_string());
+        vec![("inactive", self.rows.shows_inactive().to_string()), order, messages]
     }
 
     fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
         match name {
             "inactive" => self.rows.show_inactive(switch(value)?),
             "order" => self.rows.set_order(order_of(value)?),
+            "messages" => self.hides_messages = !switch(value)?,
             // A setting of former versions.
             "tree" if switch(value)? => self.rows.set_order(RowOrder::Tree),
             _ => {}
@@ -266,7 +292,12 @@ impl Viewer for ControlFlowView {
         };
         let number = self.rows.shown().len();
         let noun = if number == 1 { "process" } else { "processes" };
-        format!("{number} {noun} {order}{hidden}")
+        let messages = match self.arrows.count().filter(|_| !self.hides_messages) {
+            None => String::new(),
+            Some(1) => ", 1 message between hosts".to_owned(),
+            Some(count) => format!(", {count} messages between hosts"),
+        };
+        format!("{number} {noun} {order}{hidden}{messages}")
     }
 
     fn detail(&self, session: &Session) -> Option<String> {

@@ -12,6 +12,7 @@ use crate::viewer::{Fault, Spot, ViewerKind};
 use lttv_examples::table::{Cell as TableCell, Kind, Table};
 use lttv_requests::views::Segment;
 
+mod arrows;
 pub mod candidates;
 pub mod control_flow;
 pub mod disks;

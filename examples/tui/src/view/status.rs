@@ -39,9 +39,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     if let Some(range) = session.selection {
         parts.insert(3, (1, "selected", exact_length(range.width())));
     }
-    let references = session.clocks.references().join(", ");
-    if !session.clocks.is_empty() {
-        let clock = if references.is_empty() { "corrected".to_owned() } else { references };
+    if let Some(clock) = session.clocks.clock_text() {
         parts.push((3, "clock", clock));
     }
     let losses = session.losses();
