@@ -241,10 +241,12 @@ fn messages_between_hosts_are_arrows() {
         arrows.iter().filter(|arrow| arrow.contains(&format!("<title>{from} to {to}\n"))).count()
     };
     assert_eq!(names("VM1", "VM3") + names("VM3", "VM1"), arrows.len());
+    assert!(svg.contains(">host</text>") && svg.contains(">VM1</text>"), "{svg}");
     // Recorded times are those of different clocks, and a trace of one host has no messages.
     let run = chart(&args[..3], &folder);
     assert!(!String::from_utf8_lossy(&run.stdout).contains("clock: "), "{run:?}");
     assert!(!drawn(&["flow", "--format=svg"]).contains("message to the dot"));
+    assert!(!drawn(&["flow", "--format=svg"]).contains(">host</text>"));
     let usage = chart(&[&["usage"], &args[1..]].concat(), &folder);
     assert!(String::from_utf8_lossy(&usage.stdout).contains("; clock: VM3</text>"), "{usage:?}");
 }

@@ -5,7 +5,7 @@ mod picture;
 
 use std::error::Error;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::synchronize::matching::{Hosts, Rules};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_requests::views::{ControlFlow, HostMessages, TimeWindow};
@@ -49,8 +49,18 @@ pub(super) fn draw(
     let state = &scheduler.context().extensions()[kernel];
     let (messages, names) = (messages.messages(), labels(&hosts));
     let arrows = Arrows { messages: &messages, hosts: &names, steps: args.steps };
-    let picture =
-        Picture { flow: &flow, kernel: state, span: &span, losses: &losses, arrows, clock };
+    let host = |trace| hosts.of_trace(TraceIndex(trace)).and_then(|host| names.get(host.0));
+    let host = |trace| host(trace).map_or("?", String::as_str);
+    let hosts_of_traces = (names.len() > 1).then(|| (0..traces.len()).map(host).collect());
+    let picture = Picture {
+        flow: &flow,
+        kernel: state,
+        span: &span,
+        losses: &losses,
+        arrows,
+        clock,
+        hosts_of_traces,
+    };
     let picture = picture.draw(args.all, &args.input.zone());
     let text = match format {
         ChartFormat::Svg => picture,

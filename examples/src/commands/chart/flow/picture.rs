@@ -16,8 +16,12 @@ use crate::losses::Losses;
 use crate::paint::Paint;
 use crate::time::date_text;
 
-/// The left edge and the width of the chart.
+/// The columns of the labels: their left edges and headings.
+const COLUMNS: [(f64, &str); 3] = [(10.0, "command"), (190.0, "TID"), (250.0, "PID")];
+/// The left edge of the chart or of the names of hosts, if there are several, and their width.
 const LEFT: f64 = 300.0;
+const HOST: f64 = 110.0;
+/// The width of the chart.
 pub(super) const WIDTH: f64 = 1100.0;
 /// The height of the title, the legend and the axis, above the rows.
 const TOP: f64 = 82.0;
@@ -38,12 +42,14 @@ pub(super) struct Picture<'p> {
     pub(super) arrows: Arrows<'p>,
     /// The clocks of the times, if they are corrected.
     pub(super) clock: Option<&'p str>,
+    /// The host of each trace, if there are several hosts.
+    pub(super) hosts_of_traces: Option<Vec<&'p str>>,
 }
 
 impl Picture<'_> {
     /// Draws the rows: those that were active, or all.
     pub(super) fn draw(&self, all: bool, zone: &TimeZone) -> String {
-        let Picture { flow, kernel, span, losses, arrows, clock } = self;
+        let Picture { flow, kernel, span, losses, arrows, clock, hosts_of_traces } = self;
         let (timeline, labels) = (flow.timeline(), flow.labels());
         let mut order = flow.order();
         // Idle CPUs have no row of their own.
@@ -52,7 +58,8 @@ impl Picture<'_> {
             order.iter().map(|row| (&timeline.rows()[*row], &labels[*row])).collect();
         let window = timeline.window();
         let inner = ROW * rows.len() as f64;
-        let (width, height) = (LEFT + WIDTH + 10.0, TOP + inner + 10.0);
+        let left = LEFT + if hosts_of_traces.is_some() { HOST } else { 0.0 };
+        let (width, height) = (left + WIDTH + 10.0, TOP + inner + 10.0);
         let (from, to) = (date_text(span.from, zone), date_text(span.to, zone));
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -64,12 +71,12 @@ impl Picture<'_> {
             clock_note(*clock)
         );
         legend(&mut svg, !arrows.messages.is_empty(), !losses.is_empty());
-        axis(&mut svg, window, span.first, height);
-        heading(&mut svg);
+        axis(&mut svg, window, span.first, left, height);
+        heading(&mut svg, hosts_of_traces.is_some());
         // The zoomed part is in an inner SVG, measured in parts of its width.
         _ = writeln!(
             svg,
-            "<svg class=\"chart\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{WIDTH}\" \
+            "<svg class=\"chart\" x=\"{left}\" y=\"{TOP}\" width=\"{WIDTH}\" \
              height=\"{inner:.0}\" viewBox=\"0 0 {WIDTH} {inner:.0}\" \
              preserveAspectRatio=\"none\">"
         );
@@ -85,8 +92,9 @@ impl Picture<'_> {
         let area = Area { left: 0.0, width: WIDTH, top: 0.0, height: inner };
         hatch::ranges(&mut svg, losses, span, area, 0.5);
         svg += "</svg>\n";
-        for (number, (_, of)) in rows.iter().enumerate() {
-            label(&mut svg, of, TOP + ROW * number as f64 + 13.0);
+        for (number, (row, of)) in rows.iter().enumerate() {
+            let host = hosts_of_traces.as_ref().and_then(|hosts| hosts.get(row.key().trace.0));
+            label(&mut svg, of, host.copied(), TOP + ROW * number as f64 + 13.0);
         }
         svg + "</svg>\n"
     }
@@ -114,13 +122,13 @@ fn legend(svg: &mut String, with_messages: bool, with_losses: bool) {
     }
 }
 
-fn heading(svg: &mut String) {
-    for (x, text) in [(10.0, "command"), (190.0, "TID"), (250.0, "PID")] {
+fn heading(svg: &mut String, with_hosts: bool) {
+    for (x, text) in COLUMNS.into_iter().chain(with_hosts.then_some((LEFT, "host"))) {
         _ = writeln!(svg, "<text x=\"{x}\" y=\"{}\" fill=\"#999\">{text}</text>", TOP - 8.0);
     }
 }
 
-fn axis(svg: &mut String, window: TimeWindow, origin: Timestamp, height: f64) {
+fn axis(svg: &mut String, window: TimeWindow, origin: Timestamp, left: f64, height: f64) {
     let (begin, width) = (window.start().as_ns().saturating_sub(origin.as_ns()), window.width());
     _ = writeln!(
         svg,
@@ -128,7 +136,7 @@ fn axis(svg: &mut String, window: TimeWindow, origin: Timestamp, height: f64) {
     );
     for mark in 0..=MARKS {
         let part = mark as f64 / MARKS as f64;
-        let x = LEFT + WIDTH * part;
+        let x = left + WIDTH * part;
         let ns = begin as f64 + width as f64 * part;
         let anchor = if mark == MARKS { "end" } else { "start" };
         _ = writeln!(
@@ -143,10 +151,11 @@ fn axis(svg: &mut String, window: TimeWindow, origin: Timestamp, height: f64) {
     *svg += "</g>\n";
 }
 
-fn label(svg: &mut String, of: &ProcessLabel, y: f64) {
+fn label(svg: &mut String, of: &ProcessLabel, host: Option<&str>, y: f64) {
     let number = |of: Option<i32>| of.map_or_else(|| "?".to_owned(), |of| of.to_string());
-    let texts = [(10.0, of.title().into_owned()), (190.0, number(of.tid)), (250.0, number(of.pid))];
-    for (x, text) in texts {
+    let texts = [of.title().into_owned(), number(of.tid), number(of.pid)];
+    let texts = COLUMNS.map(|(x, _)| x).into_iter().zip(texts);
+    for (x, text) in texts.chain(host.map(|host| (LEFT, host.to_owned()))) {
         _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{}</text>", escape::xml(&text));
     }
 }
