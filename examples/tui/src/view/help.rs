@@ -53,8 +53,8 @@ impl Help {
             Rect { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
         let heading = look.canvas().patch(look.heading());
         let legends = inner.width.saturating_sub(INDENT);
-        let (cell, lines) = lines_of(kinds, inner.width);
         let room = usize::from(area.height.saturating_sub(1));
+        let (cell, lines) = lines_of(kinds, inner.width, room);
         self.top = self.top.min(lines.len().saturating_sub(room));
         let top = self.top;
         let x = put(buffer, inner, inner.x, area.y, "Keys", heading);
@@ -116,16 +116,22 @@ fn keys_of(kinds: &ViewerKinds) -> Vec<KeyText> {
     general.chain(of_kind).collect()
 }
 
-/// Returns the width of keys with their texts, and all lines of at most this width.
-fn lines_of(kinds: &ViewerKinds, width: u16) -> (u16, Vec<Line>) {
+/// Returns the width of keys with their texts, and all lines of at most this width. `room` is the
+/// number of lines that are visible at once.
+fn lines_of(kinds: &ViewerKinds, width: u16, room: usize) -> (u16, Vec<Line>) {
     let keys = keys_of(kinds);
     let cell = keys.iter().map(KeyText::width).max().unwrap_or(0).max(CELL);
     let columns = usize::from(width / cell).max(1);
-    // The keys are read from top to bottom, then in the next column.
-    let height = keys.len().div_ceil(columns);
-    let mut lines: Vec<Line> = (0..height)
-        .map(|line| Line::Keys(keys.iter().skip(line).step_by(height).cloned().collect()))
-        .collect();
+    let mut lines = Vec::new();
+    // The keys of a screen are read from top to bottom, then in the next column.
+    for screen in keys.chunks(room.max(1) * columns) {
+        let height = screen.len().div_ceil(columns);
+        lines.extend(
+            (0..height).map(|line| {
+                Line::Keys(screen.iter().skip(line).step_by(height).cloned().collect())
+            }),
+        );
+    }
     lines.push(Line::Text(
         "Mouse: a click selects, a drag marks a range, the wheel zooms or scrolls.",
     ));
