@@ -19,6 +19,10 @@
 //!   time.
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
 //!
+//! One follows programs, and needs no kernel trace:
+//!
+//! * `call_stacks`: the number and the times of the calls of each function and call path.
+//!
 //! ```
 //! use lttv_state::history::{Builder, Timestamp};
 //! use lttv_state::value::StateValue;
@@ -38,6 +42,7 @@
 //! # Features
 //!
 //! * `kernel` (default): the modules that read traces.
+//! * `call-stacks`: call stacks of programs.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`TracesetContext::store_checkpoints`](lttv_context::TracesetContext::store_checkpoints).
@@ -50,6 +55,10 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+#[cfg(feature = "call-stacks")]
+pub mod call_stacks;
+#[cfg(any(feature = "kernel", feature = "call-stacks"))]
+mod durations;
 #[cfg(feature = "filter")]
 pub mod filter;
 pub mod history;
@@ -57,6 +66,8 @@ pub mod history;
 pub mod kernel;
 #[cfg(feature = "kernel")]
 pub mod kernel_history;
+#[cfg(any(feature = "kernel", feature = "call-stacks"))]
+mod last_event;
 #[cfg(feature = "kernel")]
 pub mod stats;
 pub mod tree;

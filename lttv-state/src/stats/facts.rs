@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::Timestamp;
 
-use super::durations::Durations;
+use crate::durations::Durations;
 use crate::kernel::{DeviceNumber, ProcessType, Request, RequestKind, RequestStep, Tid};
 
 /// The facts about a process, as known at the end. Times are in ns.

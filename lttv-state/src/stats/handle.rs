@@ -12,10 +12,10 @@ use super::border::Border;
 use super::collect::Collector;
 use super::collected::Collected;
 use super::extra::CounterId;
-use super::parallel::last_event;
 use super::window::{Window, WindowCollector};
 use super::{Statistics, TraceStatistics};
 use crate::kernel::KernelState;
+use crate::last_event::last_event;
 
 /// The priority of hooks for events that change no state: before hooks that may read the
 /// statistics. (The kernel state reports all other events.)

@@ -4,9 +4,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
 
-use super::durations::Durations;
 use super::extra::{CounterId, Extra, RequestCounts};
 use super::tally::Tally;
+use crate::durations::Durations;
 use crate::kernel::{ExecutionMode, NameId, Process, Serial};
 
 /// The key of a leaf: a process on a CPU in a function, mode and submode.

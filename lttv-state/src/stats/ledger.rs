@@ -8,12 +8,12 @@
 use hashbrown::HashMap;
 use ltt_read::schema::EventTypeId;
 
-use super::durations::Durations;
 use super::extra::Extra;
 use super::kinds::{Kind, Kinds};
 use super::leaf::{Counts, FastHash, LeafKey};
 use super::rows::{Row, Rows};
 use super::tally::Tallies;
+use crate::durations::Durations;
 use crate::kernel::{Ended, Serial};
 
 /// The index of a leaf.

@@ -70,7 +70,6 @@ mod border;
 mod closing;
 mod collect;
 mod collected;
-mod durations;
 mod extra;
 mod facts;
 mod handle;
@@ -94,7 +93,7 @@ use self::collected::Collected;
 use self::handle::counter_of;
 use crate::kernel::{NameId, Names};
 
-pub use durations::Durations;
+pub use crate::durations::Durations;
 pub use extra::{CounterId, RequestCounts};
 pub use facts::{DeviceFacts, ProcessFacts};
 pub use handle::StatisticsHandle;

@@ -1,9 +1,6 @@
 //! Statistics of a whole traceset, collected on several threads.
 
-use std::slice;
-use std::sync::Arc;
-
-use ltt_read::{Merge, Timestamp, Trace, TracefileIndex};
+use ltt_read::Timestamp;
 use lttv_context::{
     Bounds, CheckpointPolicy, Checkpoints, ParallelReader, Traceset, TracesetContext,
 };
@@ -11,6 +8,7 @@ use lttv_context::{
 use super::Statistics;
 use super::handle::Start;
 use crate::kernel::KernelState;
+use crate::last_event::last_event;
 
 /// The result of [`statistics`].
 #[derive(Debug)]
@@ -88,22 +86,4 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
     let mut statistics = parts.next().unwrap_or_default();
     parts.for_each(|part| statistics.add(&part));
     Computed { statistics, checkpoints: Some(checkpoints), errors, errors_omitted }
-}
-
-/// Returns the time of the last event of a trace; [`Timestamp::MIN`] if it has no events.
-pub(super) fn last_event(trace: &Arc<Trace>) -> Timestamp {
-    let packets = (0..trace.tracefiles().len())
-        .flat_map(|at| trace.packet_index(TracefileIndex(at)).entries());
-    let mut begins: Vec<Timestamp> = packets.map(|packet| packet.start).collect();
-    begins.sort_unstable();
-    begins.dedup();
-    let mut merge = Merge::new(slice::from_ref(trace));
-    let last_from = |begin: Timestamp| {
-        merge.seek(begin);
-        let times = std::iter::from_fn(|| merge.next().map(|event| event.timestamp()));
-        times.flatten().max()
-    };
-    // The packet with the latest start contains the last event, unless it is empty or
-    // damaged.
-    begins.into_iter().rev().find_map(last_from).unwrap_or(Timestamp::MIN)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::TraceStatistics;
-use super::durations::Durations;
 use super::leaf::{Counts, LeafKey};
+use crate::durations::Durations;
 use crate::kernel::{ExecutionMode, Serial};
 
 /// The sums of a CPU. Times are in ns.

@@ -1,7 +1,7 @@
 //! Wait times of processes.
 
-use super::durations::Durations;
 use super::facts::ProcessFacts;
+use crate::durations::Durations;
 use crate::kernel::Wait;
 
 /// The wait times of a process and the number of its switch-ins. They are separate from the

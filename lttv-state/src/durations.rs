@@ -14,14 +14,14 @@ pub struct Durations {
 impl Durations {
     /// Adds a duration in ns.
     #[inline]
-    pub(super) fn count(&mut self, time: u64) {
+    pub(crate) fn count(&mut self, time: u64) {
         self.count_if(true, time);
     }
 
     /// Adds a duration if `is` is true, without a branch: for conditions that cannot be
     /// predicted.
     #[inline]
-    pub(super) fn count_if(&mut self, is: bool, time: u64) {
+    pub(crate) fn count_if(&mut self, is: bool, time: u64) {
         let shortest = select_unpredictable(self.count == 0, time, self.shortest.min(time));
         self.shortest = select_unpredictable(is, shortest, self.shortest);
         let time = select_unpredictable(is, time, 0);
@@ -31,7 +31,7 @@ impl Durations {
     }
 
     /// Adds the durations of another summary.
-    pub(super) fn add(&mut self, others: &Durations) {
+    pub(crate) fn add(&mut self, others: &Durations) {
         if others.count == 0 {
             return;
         }

@@ -1,0 +1,77 @@
+//! The effects of event types on the stacks.
+
+use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::selection::{EventSelection, Verdict};
+use ltt_read::{Field, Trace, TraceIndex};
+
+use super::rules::{CallRules, PairId};
+use super::thread::IdentityFields;
+
+/// The effect of the events of a type on the stacks, resolved for one trace.
+#[derive(Debug)]
+pub(super) struct TypeActions {
+    pub(super) identity: IdentityFields,
+    pub(super) function: Option<FunctionEvent>,
+    /// The pairs that an event may end; before those that it may begin.
+    pub(super) ends: Vec<PairEvent>,
+    pub(super) begins: Vec<PairEvent>,
+}
+
+/// An event of an instrumented function.
+#[derive(Debug)]
+pub(super) enum FunctionEvent {
+    /// The entry to the function at an address.
+    Entry(Field),
+    /// The exit from the function at an address; without a field, from the innermost function.
+    Exit(Option<Field>),
+}
+
+/// An event that may begin or end a pair.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PairEvent {
+    pub(super) pair: PairId,
+    /// `true` if each event of the type does.
+    pub(super) always: bool,
+}
+
+impl TypeActions {
+    /// Returns what the events of a type do; `None` if they do nothing.
+    pub(super) fn of(
+        trace: &Trace,
+        index: TraceIndex,
+        id: EventTypeId,
+        rules: &CallRules,
+    ) -> Option<Self> {
+        let function = FunctionEvent::of(trace, id);
+        let side = |side: usize| {
+            let event = |pair: PairId| {
+                let always = match rules.filters(pair)?[side].verdict(index, id) {
+                    Verdict::Never => return None,
+                    Verdict::Always => true,
+                    _ => false,
+                };
+                Some(PairEvent { pair, always })
+            };
+            rules.ids().filter_map(event).collect::<Vec<_>>()
+        };
+        let (begins, ends) = (side(0), side(1));
+        let does_nothing = function.is_none() && begins.is_empty() && ends.is_empty();
+        let identity = IdentityFields::of(trace, id);
+        (!does_nothing).then_some(TypeActions { identity, function, begins, ends })
+    }
+}
+
+impl FunctionEvent {
+    fn of(trace: &Trace, id: EventTypeId) -> Option<Self> {
+        let (provider, name) = trace.event_type(id).name().split_once(':')?;
+        if !matches!(provider, "lttng_ust_cyg_profile" | "lttng_ust_cyg_profile_fast") {
+            return None;
+        }
+        let address = trace.field(id, Scope::Payload, "addr");
+        match name {
+            "func_entry" => address.map(FunctionEvent::Entry),
+            "func_exit" => Some(FunctionEvent::Exit(address)),
+            _ => None,
+        }
+    }
+}

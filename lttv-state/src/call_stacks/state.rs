@@ -1,0 +1,248 @@
+//! The stacks of all threads, as an extension.
+
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Event, Timestamp, TraceIndex};
+use lttv_context::{EventCall, Extension, ExtensionIdentity, Handle, Setup, Subscription};
+use lttv_hooks::Priority;
+
+use super::actions::{FunctionEvent, PairEvent, TypeActions};
+use super::collector::Collector;
+use super::functions::{Code, RawCode};
+use super::missing::Missing;
+use super::paths::PathId;
+use super::rules::CallRules;
+use super::saved::{SavedCallStacks, SavedTrace};
+use super::thread::{ThreadIndex, ThreadKey, TraceProcess};
+use super::tracker::{Step, Tracker};
+
+/// The call stacks of the threads of user space programs at the current position of a context, as an
+/// extension.
+///
+/// A stack is followed for each process and thread (the contexts `vpid` and `vtid`), from the entries
+/// and exits of instrumented functions and the [pairs](super::Pair) of [`CallRules`]:
+///
+/// * An exit from a function that has others on top of it ends these as well.
+/// * An exit from a function that is not on the stack, or at an empty stack, is ignored.
+///
+/// [`CallStacks`](super::CallStacks) collects figures while this state is followed.
+///
+/// ```
+/// use lttv_context::{Bounds, TracesetContext, Traceset};
+/// use lttv_state::call_stacks::{CallRules, CallStackState, Pair};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// // A kernel trace contains no functions, but pairs of any events can be followed.
+/// let pair = Pair::of_events("irq", "irq_handler_entry", "irq_handler_exit")?;
+/// let rules = CallRules::with_pairs(&[pair], traceset.traces())?;
+/// let mut context = TracesetContext::new(&traceset);
+/// let stacks = context.attach(CallStackState::new(rules));
+/// assert_eq!(context.read(&Bounds::all().events(3000))?.errors, 0);
+///
+/// let state = context.extensions()[stacks].trace(ltt_read::TraceIndex(0)).expect("one trace");
+/// for (thread, calls) in state.stacks() {
+///     println!("{thread:?}: {} calls", calls.count());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct CallStackState {
+    rules: CallRules,
+    traces: Vec<TraceCallState>,
+    is_part: bool,
+}
+
+/// The call stacks of a trace.
+#[derive(Debug)]
+pub struct TraceCallState {
+    pub(super) tracker: Tracker,
+    pub(super) collectors: Vec<Collector>,
+    pub(super) missing: Missing,
+}
+
+/// A call that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenCall {
+    /// The target of the call.
+    pub code: Code,
+    /// The path, valid for the figures of the same context.
+    pub path: PathId,
+    /// The time of the entry.
+    pub entered: Timestamp,
+}
+
+impl CallStackState {
+    /// Creates the state before the first event.
+    pub fn new(rules: CallRules) -> Self {
+        CallStackState { rules, ..CallStackState::default() }
+    }
+
+    /// Creates the state of a part of a traceset, at the start of which the stacks are unknown.
+    pub(super) fn of_part(rules: CallRules) -> Self {
+        CallStackState { is_part: true, ..CallStackState::new(rules) }
+    }
+
+    /// Returns the rules.
+    pub fn rules(&self) -> &CallRules {
+        &self.rules
+    }
+
+    /// Returns the stacks of a trace; `None` if the traceset has no such trace.
+    pub fn trace(&self, trace: TraceIndex) -> Option<&TraceCallState> {
+        self.traces.get(trace.0)
+    }
+
+    pub(super) fn trace_mut(&mut self, trace: TraceIndex) -> Option<&mut TraceCallState> {
+        self.traces.get_mut(trace.0)
+    }
+
+    /// Applies an event, and passes it to the collectors if it is heard.
+    #[inline]
+    fn apply(
+        &mut self,
+        trace: TraceIndex,
+        actions: &TypeActions,
+        event: &Event<'_>,
+        tracefile: usize,
+        time: i64,
+        is_heard: bool,
+    ) {
+        let Some(TraceCallState { tracker, collectors, .. }) = self.traces.get_mut(trace.0) else {
+            return;
+        };
+        let collectors = if is_heard { collectors.as_mut_slice() } else { &mut [] };
+        collectors.iter_mut().for_each(|collector| collector.advance(time, &tracker.stacks));
+        let thread = tracker.index.find_or_add_of(event, &actions.identity, tracefile);
+        let Some(thread) = thread else {
+            collectors.iter_mut().for_each(Collector::omitted_event);
+            return;
+        };
+        tracker.update_threads(time);
+        match &actions.function {
+            Some(FunctionEvent::Entry(address)) => {
+                if let Some(address) = event.integer(address) {
+                    let step = Step::Enter(RawCode::address(address));
+                    tracker.step(thread, step, time, collectors);
+                }
+            }
+            Some(FunctionEvent::Exit(address)) => {
+                let address = address.as_ref().and_then(|address| event.integer(address));
+                let step = Step::Exit(address.map(RawCode::address));
+                tracker.step(thread, step, time, collectors);
+            }
+            None => {}
+        }
+        if actions.ends.is_empty() && actions.begins.is_empty() {
+            return;
+        }
+        for (side, events) in [(1, &actions.ends), (0, &actions.begins)] {
+            for PairEvent { pair, always } in events {
+                let filter = || self.rules.filters(*pair)?[side].for_trace(trace);
+                if *always || filter().is_some_and(|filter| filter.matches(event)) {
+                    let code = RawCode::pair(*pair);
+                    let step = if side == 0 { Step::Enter(code) } else { Step::Exit(Some(code)) };
+                    tracker.step(thread, step, time, collectors);
+                }
+            }
+        }
+    }
+
+    /// Applies the event of a call of a hook.
+    #[inline]
+    fn event(
+        call: &mut EventCall<'_, '_>,
+        handle: Handle<Self>,
+        trace: TraceIndex,
+        actions: &TypeActions,
+    ) {
+        let (tracefile, time) = (call.tracefile.number().0, call.time().as_ns());
+        let is_heard = match call.known_to_reach_all_hooks() {
+            Some(is_heard) => is_heard,
+            None => call.reaches_all_hooks(),
+        };
+        if let Some(state) = call.extensions.get_mut(handle) {
+            state.apply(trace, actions, &call.event, tracefile, time, is_heard);
+        }
+    }
+}
+
+impl TraceCallState {
+    /// Iterates over the threads seen so far, each with its calls, outermost first.
+    pub fn stacks(&self) -> impl Iterator<Item = (ThreadKey, impl Iterator<Item = OpenCall>)> {
+        self.tracker.index.all().iter().zip(&self.tracker.stacks).map(|((key, _), stack)| {
+            let calls = stack.frames.iter().map(|frame| OpenCall {
+                code: frame.code.code(),
+                path: frame.path,
+                entered: Timestamp::from_ns(frame.entered),
+            });
+            (*key, calls)
+        })
+    }
+
+    /// Returns the path of the innermost call of a thread; `None` if its stack is empty.
+    pub fn path(&self, thread: ThreadKey) -> Option<PathId> {
+        let stack = self.tracker.stacks.get(self.tracker.index.find(thread)?)?;
+        stack.frames.last().map(|frame| frame.path)
+    }
+}
+
+impl Extension for CallStackState {
+    type Checkpoint = SavedCallStacks;
+
+    fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
+        let tracefiles = setup.contexts.tracefiles().len();
+        for trace in setup.contexts.traces() {
+            let (index, trace) = (trace.index(), trace.trace());
+            let state = &mut setup.extensions[handle];
+            let mut missing = Missing::default();
+            let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
+            for id in types {
+                let Some(actions) = TypeActions::of(trace, index, id, &state.rules) else {
+                    continue;
+                };
+                missing.add(&actions);
+                let actions = Box::new(actions);
+                let events = Subscription::to_type(index, id).priority(Priority::STATE);
+                setup
+                    .hooks
+                    .on_event(events, move |call| Self::event(call, handle, index, &actions));
+            }
+            let of_trace = TraceProcess::of(trace);
+            missing.finish(&of_trace);
+            let index = ThreadIndex::new(of_trace, tracefiles);
+            let part = state.is_part.then(Default::default);
+            let tracker = Tracker { index, part, ..Tracker::default() };
+            state.traces.push(TraceCallState { tracker, collectors: Vec::new(), missing });
+        }
+    }
+
+    fn reset(&mut self) {
+        for trace in &mut self.traces {
+            SavedTrace::default().restore(&mut trace.tracker);
+        }
+    }
+
+    fn save(&self) -> SavedCallStacks {
+        SavedCallStacks::of(self.traces.iter().map(|trace| &trace.tracker))
+    }
+
+    fn restore(&mut self, saved: &SavedCallStacks) {
+        for (trace, saved) in self.traces.iter_mut().zip(&saved.traces) {
+            saved.restore(&mut trace.tracker);
+        }
+    }
+
+    fn checkpoint_bytes(saved: &SavedCallStacks, _: Option<&SavedCallStacks>) -> usize {
+        saved.bytes()
+    }
+
+    fn identity(&self) -> ExtensionIdentity {
+        let name = std::any::type_name::<Self>();
+        ExtensionIdentity { name, version: 0, options: self.rules.fingerprint() }
+    }
+
+    fn needs_earlier_state(&self) -> bool {
+        !self.is_part
+    }
+}
