@@ -132,7 +132,16 @@ fn messages_to_many_reach_all_hosts() {
     let (mut messages, counts) = run(MatchLimits::default(), &ends);
     messages.sort_unstable();
     assert_eq!(messages, [message(0, 10, 1, 5), message(0, 10, 2, 6), message(0, 10, 3, 7)]);
-    assert_eq!((counts.messages, counts.local), (3, 1));
+    assert_eq!((counts.messages, counts.local, counts.pending), (3, 1, 0));
+    // A send that waits for others is not without a message.
+    let ends = [to_many(0, Send, 10), to_many(1, Receive, 5), to_many(2, Receive, 6)];
+    let (_, counts) = run(MatchLimits::default().pending(1), &ends);
+    assert_eq!((counts.messages, counts.pending, counts.dropped), (2, 0, 0));
+    // It is one of the ends that are kept, and the first one to go.
+    let other = MessageEnd { is_to_many: true, ..end(0, Send, 20, b"other") };
+    let ends = [&ends[..2], &[other], &ends[2..]].concat();
+    let (_, counts) = run(MatchLimits::default().pending(1), &ends);
+    assert_eq!((counts.messages, counts.pending, counts.dropped), (1, 1, 1));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use ltt_read::Timestamp;
 
+use super::entry::{Entry, Key, KeyHash, State};
 use super::rule::Direction;
 use crate::synchronize::message::{HostIndex, Message};
 
@@ -94,7 +95,7 @@ pub struct MatchCounts {
     pub expired: u64,
     /// The number of waiting ends that were dropped since there were too many.
     pub dropped: u64,
-    /// The number of ends that wait now.
+    /// The number of ends that wait now and are of no message so far.
     pub pending: u64,
 }
 
@@ -114,68 +115,6 @@ impl Found {
     fn note_complete(&mut self, index: u32, time: Timestamp) {
         if self.earlier.is_none_or(|(_, known, is_waiting)| !is_waiting && known < time) {
             self.earlier = Some((index, time, false));
-        }
-    }
-}
-
-/// A hash of a protocol and key. The table keeps it beside the index of an entry, so that it grows
-/// without a look at the entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct KeyHash(u32);
-
-impl KeyHash {
-    /// Returns the hash as the table needs it: the table uses the lowest and the highest bits.
-    fn for_table(self) -> u64 {
-        u64::from(self.0) << 32 | u64::from(self.0)
-    }
-}
-
-/// The state of an entry of the table.
-#[derive(Debug, Clone, Copy)]
-enum State {
-    /// One end waits for the other one.
-    Waiting { direction: Direction, host: HostIndex, time: Timestamp },
-    /// Both ends are known. The entry recognises repetitions.
-    Complete(Message),
-    /// The place is free.
-    Free,
-}
-
-#[derive(Debug)]
-struct Entry {
-    state: State,
-    /// Distinguishes the uses of a place.
-    use_number: u64,
-    hash: KeyHash,
-    protocol: u32,
-    key: Key,
-}
-
-/// The bytes of a key. Those of most protocols are few.
-#[derive(Debug)]
-enum Key {
-    Short { length: u8, bytes: [u8; Key::SHORT] },
-    Long(Box<[u8]>),
-}
-
-impl Key {
-    const SHORT: usize = 30;
-
-    fn new(key: &[u8]) -> Self {
-        let mut bytes = [0; Key::SHORT];
-        match bytes.get_mut(..key.len()) {
-            Some(start) => {
-                start.copy_from_slice(key);
-                Key::Short { length: key.len() as u8, bytes }
-            }
-            None => Key::Long(key.into()),
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Key::Short { length, bytes } => bytes.get(..usize::from(*length)).unwrap_or(bytes),
-            Key::Long(bytes) => bytes,
         }
     }
 }
@@ -234,6 +173,8 @@ pub struct Matcher {
     /// use number are gone.
     recent: VecDeque<(u32, u64)>,
     uses: u64,
+    /// The number of ends that wait, also of those that are answered.
+    kept: u64,
     counts: MatchCounts,
 }
 
@@ -251,6 +192,7 @@ impl Matcher {
             waiting: VecDeque::new(),
             recent: VecDeque::new(),
             uses: 0,
+            kept: 0,
             counts: MatchCounts::default(),
         }
     }
@@ -268,6 +210,7 @@ impl Matcher {
             Direction::Receive => self.counts.receives += 1,
         }
         let hash = KeyHash(self.hasher.hash_one((end.protocol, end.key)) as u32);
+        let known = self.counts.messages + self.counts.local;
         let found_entries = self.look_up(end, hash);
         if let Some(earlier) = found_entries.earlier
             && self.repeats(end, earlier)
@@ -287,13 +230,16 @@ impl Matcher {
                 return self.complete(index, message);
             }
             if end.direction == Direction::Receive {
-                return;
+                return self.answer(index);
             }
+            self.stop_waiting(index);
             self.remove(index);
-            self.counts.pending -= 1;
             other = self.look_up(end, hash).other;
         }
-        self.wait(end, hash);
+        let index = self.wait(end, hash);
+        if self.counts.messages + self.counts.local > known {
+            self.answer(index);
+        }
     }
 
     /// Returns the entries with the protocol and key of an end.
@@ -314,7 +260,7 @@ impl Matcher {
         let mut found = Found::default();
         for (index, state) in self.same_key(end, hash) {
             match (state, end.direction) {
-                (State::Waiting { direction, host, time }, _) => {
+                (State::Waiting { direction, host, time, .. }, _) => {
                     match (direction == end.direction, host == end.host) {
                         (true, true) => found.earlier = Some((index, time, true)),
                         (false, true) => found.local = Some((index, message(end, host, time))),
@@ -355,9 +301,11 @@ impl Matcher {
         }
         let passes =
             end.direction == Direction::Send && end.time > time && distance <= self.limits.passing;
-        if is_waiting && (is_other || passes) {
-            let (direction, host) = (end.direction, end.host);
-            self.entries[index as usize].state = State::Waiting { direction, host, time: end.time };
+        if is_waiting
+            && (is_other || passes)
+            && let State::Waiting { time, .. } = &mut self.entries[index as usize].state
+        {
+            *time = end.time;
         }
         match is_other {
             true => self.counts.expired += 1,
@@ -374,26 +322,49 @@ impl Matcher {
         }
         self.counts.local += 1;
         // A send to many hosts still waits for others.
-        if !end.is_to_many {
-            self.complete(index, message);
-            return true;
+        match (end.is_to_many, end.direction) {
+            (false, _) => self.complete(index, message),
+            (true, Direction::Receive) => self.answer(index),
+            (true, Direction::Send) => {
+                self.stop_waiting(index);
+                self.remove(index);
+                return false;
+            }
         }
-        end.direction == Direction::Receive
+        true
     }
 
-    /// Keeps an end until its other end comes.
-    fn wait(&mut self, end: &MessageEnd<'_>, hash: KeyHash) {
-        while self.counts.pending >= self.limits.pending as u64 {
+    /// Notes that a waiting end is of a message. It waits for further ones.
+    fn answer(&mut self, index: u32) {
+        if let State::Waiting { is_answered: is_answered @ false, .. } =
+            &mut self.entries[index as usize].state
+        {
+            *is_answered = true;
+            self.counts.pending -= 1;
+        }
+    }
+
+    /// Ends the waiting of an end. Returns `true` if it is of no message.
+    fn stop_waiting(&mut self, index: u32) -> bool {
+        let state = self.entries[index as usize].state;
+        let is_unmatched = matches!(state, State::Waiting { is_answered: false, .. });
+        self.kept -= 1;
+        self.counts.pending -= u64::from(is_unmatched);
+        is_unmatched
+    }
+
+    /// Keeps an end until its other end comes. Returns its place.
+    fn wait(&mut self, end: &MessageEnd<'_>, hash: KeyHash) -> u32 {
+        while self.kept >= self.limits.pending as u64 {
             let Some((index, use_number)) = self.waiting.pop_front() else { break };
             if self.is_waiting(index, use_number) {
+                self.counts.dropped += u64::from(self.stop_waiting(index));
                 self.remove(index);
-                self.counts.pending -= 1;
-                self.counts.dropped += 1;
             }
         }
         self.uses += 1;
         let (direction, host, time) = (end.direction, end.host, end.time);
-        let state = State::Waiting { direction, host, time };
+        let state = State::Waiting { direction, host, time, is_answered: false };
         let index = self.free.pop().unwrap_or(self.entries.len() as u32);
         let (use_number, protocol, key) = (self.uses, end.protocol, Key::new(end.key));
         let entry = Entry { state, use_number, hash, protocol, key };
@@ -402,13 +373,15 @@ impl Matcher {
             None => self.entries.push(entry),
         }
         self.table.insert_unique(hash.for_table(), (hash, index), |(hash, _)| hash.for_table());
+        self.kept += 1;
         self.counts.pending += 1;
         self.waiting.push_back((index, self.uses));
-        if self.waiting.len() as u64 > 2 * self.counts.pending + 64 {
+        if self.waiting.len() as u64 > 2 * self.kept + 64 {
             let mut waiting = std::mem::take(&mut self.waiting);
             waiting.retain(|(index, use_number)| self.is_waiting(*index, *use_number));
             self.waiting = waiting;
         }
+        index
     }
 
     fn is_waiting(&self, index: u32, use_number: u64) -> bool {
@@ -419,7 +392,7 @@ impl Matcher {
     /// Turns a waiting end into a complete message, which is kept for a while to recognise
     /// repetitions.
     fn complete(&mut self, index: u32, message: Message) {
-        self.counts.pending -= 1;
+        self.stop_waiting(index);
         if self.limits.recent == 0 {
             return self.remove(index);
         }

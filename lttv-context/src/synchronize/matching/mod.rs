@@ -5,6 +5,7 @@
 //! the ends among the events of a traceset, and [`read_messages`] does both in one pass.
 
 mod built_in;
+mod entry;
 mod hosts;
 mod matcher;
 mod message_events;
