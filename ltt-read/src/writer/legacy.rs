@@ -49,6 +49,7 @@ pub struct LegacyWriter {
     sizes: bool,
     frequency: u64,
     start: u64,
+    start_time: (u64, u64),
     channels: Vec<String>,
     markers: Vec<Marker>,
     /// The files by channel number and CPU.
@@ -98,6 +99,7 @@ impl LegacyWriter {
             sizes: false,
             frequency: 1_000_000_000,
             start: 0,
+            start_time: (0, 0),
             channels: Vec::new(),
             markers: Vec::new(),
             files: BTreeMap::new(),
@@ -117,6 +119,14 @@ impl LegacyWriter {
     #[must_use]
     pub fn with_clock(mut self, frequency: u64, start: u64) -> Self {
         (self.frequency, self.start) = (frequency, start);
+        self
+    }
+
+    /// Sets the wall-clock time of the start of the trace: seconds since the Unix epoch, and
+    /// microseconds of the second. The default is 0. Times of events do not depend on it.
+    #[must_use]
+    pub fn with_start_time(mut self, seconds: u64, microseconds: u64) -> Self {
+        self.start_time = (seconds, microseconds);
         self
     }
 
@@ -392,8 +402,8 @@ impl LegacyWriter {
         put(6, 1);
         put(self.arch_size.into(), 1);
         put(self.alignment.into(), 1);
-        put(0, 8); // wall-clock time of the start
-        put(0, 8);
+        put(self.start_time.0, 8);
+        put(self.start_time.1, 8);
         put(self.frequency, 8);
         put(1, 4);
         put(data_size as u64, 4);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ltt_read::schema::{EnvValue, Schema};
 use ltt_read::uuid::Uuid;
 use ltt_read::{Trace, TraceIndex};
 
@@ -32,7 +33,9 @@ pub struct Host {
 /// 2. the namespace, name and uid of a clock class of CTF 2;
 /// 3. the `hostname` of the environment, unless it is empty, `(none)` or `localhost`;
 /// 4. the UUID of the trace;
-/// 5. the path of the trace.
+/// 5. the time at which recording started and the state of the clock then, in traces of LTTng 0.x
+///    that contain this time: they do not name the machine, so each is a host of its own;
+/// 6. the path of the trace.
 ///
 /// [`by`](Self::by) replaces this rule by one of the caller.
 ///
@@ -115,9 +118,23 @@ fn clock_identity(trace: &Trace) -> String {
     }
     let name =
         schema.env_str("hostname").filter(|name| !["", "(none)", "localhost"].contains(name));
-    match (name, trace.uuid()) {
-        (Some(name), _) => format!("host {name}"),
-        (None, Some(uuid)) => format!("trace {uuid}"),
-        (None, None) => format!("path {}", trace.path().display()),
+    match (name, trace.uuid(), recording_start(schema)) {
+        (Some(name), ..) => format!("host {name}"),
+        (None, Some(uuid), _) => format!("trace {uuid}"),
+        (None, None, Some(start)) => format!("recording {start}"),
+        (None, None, None) => format!("path {}", trace.path().display()),
     }
+}
+
+/// Returns the start of a recording of LTTng 0.x: its wall-clock time, and the ticks and the
+/// frequency of its clock. `None` if the trace does not contain the time.
+fn recording_start(schema: &Schema) -> Option<String> {
+    let integer = |name| match schema.env(name) {
+        Some(EnvValue::Int(value)) => Some(*value),
+        _ => None,
+    };
+    let seconds = integer("start_time_sec").filter(|seconds| *seconds != 0)?;
+    let microseconds = integer("start_time_usec")?;
+    let (ticks, frequency) = (integer("start_tsc")?, integer("start_freq")?);
+    Some(format!("{seconds}.{microseconds:06} {ticks} {frequency}"))
 }
