@@ -43,6 +43,27 @@ pub fn unrelated(found: &Found) -> Option<String> {
     Some(text)
 }
 
+/// Returns the messages that arrive before they are sent although the clocks of their hosts are
+/// related, with one line for each pair of hosts. `None` if there are none.
+///
+/// The relation comes from other pairs: these messages contradict it, so that it is wrong or they
+/// are matched wrongly.
+pub fn contradicted(found: &Found) -> Option<String> {
+    let lines = found.clocks.pairs().iter().filter_map(|pair| {
+        let early = pair.least_delay.filter(|delay| *delay < 0)?;
+        let name = |host| format!("`{}`", label(&found.hosts, host));
+        Some(format!(
+            "\n  messages between {} and {} arrive up to {:.1} µs before they are sent",
+            name(pair.first),
+            name(pair.second),
+            -early as f64 / 1e3
+        ))
+    });
+    let lines: String = lines.collect();
+    let reason = "a clock was set or changed its rate, or messages are matched wrongly";
+    (!lines.is_empty()).then(|| format!("the times contradict messages: {reason}{lines}"))
+}
+
 /// Returns why two hosts that exchange messages are not related.
 pub fn reason(found: &Found, pair: &PairResult) -> String {
     let name = |host| format!("`{}`", label(&found.hosts, host));

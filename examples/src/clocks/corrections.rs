@@ -246,6 +246,9 @@ fn of_messages(
             others.join(", ")
         ));
     }
+    if let Some(reason) = advice::contradicted(&found) {
+        report.warning(format_args!("--sync: {reason}"));
+    }
     if let Some(reason) = advice::unrelated(&found) {
         let (kept, help) = match found.hosts.all().len() {
             1 => ("", String::new()),

@@ -59,8 +59,11 @@ pub fn run(args: &SyncArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reports the clocks that are not related to others, although some are.
+/// Reports the messages that contradict the relations, and the clocks without one.
 fn explain(found: &Found, report: &Report) {
+    if let Some(reason) = advice::contradicted(found) {
+        report.warning(format_args!("{reason}"));
+    }
     if let Some(reason) = advice::unrelated(found) {
         report.warning(format_args!("{reason}\n{}", advice::EVENTS));
     }
