@@ -52,6 +52,15 @@ fn failed(status: i32, args: &[&str], folder: &Path) -> String {
     run.stderr
 }
 
+/// Moves the traces of all machines to a directory of another name.
+fn move_traces(folder: &Path) {
+    for machine in &ALL[..2] {
+        let (from, to) =
+            (folder.join(machine.name), folder.join(format!("moved-{}", machine.name)));
+        fs::rename(from, to).unwrap();
+    }
+}
+
 /// Returns the value of a field in each line of text.
 fn values(text: &str, field: &str) -> Vec<i64> {
     let start = format!("{field} = ");
@@ -326,6 +335,25 @@ fn one_direction_and_contradictions_are_explained() {
     assert!(contradiction.contains("contradict each other by "), "{contradiction}");
 }
 
+/// The clocks are related by others: the messages of one pair contradict that.
+#[test]
+fn contradictions_between_related_clocks_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut sent = messages(&[(0, 1), (1, 2), (0, 2)], 600);
+    let wrong = sent.iter_mut().filter(|of| (of.0, of.1) == (1, 2)).nth(50).unwrap();
+    wrong.3 = wrong.2 - 1_000_000;
+    write(folder.path(), &ALL, &sent);
+    for args in [&["sync"][..], &["dump", "--sync"]] {
+        let run = run("lttv", args, folder.path());
+        assert_eq!(run.status, Some(0), "{run:?}");
+        let warning = "the times contradict messages: a clock was set or changed its rate";
+        assert!(run.stderr.contains(warning), "{}", run.stderr);
+        let pair = "messages between `server` and `store` arrive up to ";
+        assert!(run.stderr.contains(pair), "{}", run.stderr);
+        assert_eq!(run.stderr.matches("arrive up to").count(), 1, "{}", run.stderr);
+    }
+}
+
 #[test]
 fn a_history_of_a_file_has_the_times_with_which_it_was_built() {
     let history = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
@@ -366,6 +394,16 @@ fn traces_of_lttng_0_are_related_by_their_segments() {
     let lines = text(&printed);
     let names = lines.lines().map(|line| line.contains("dev_xmit_extended"));
     assert!(names.enumerate().all(|(number, is_send)| is_send == number.is_multiple_of(2)));
+    // A file is of the recordings, wherever they are.
+    let file = folder.path().join("clocks.json");
+    let name = file.to_str().unwrap();
+    text(&run("lttv", &["sync", "--write", name], folder.path()));
+    move_traces(folder.path());
+    let args = ["dump", "--clock-transform", name, "--columns", "seq", "--format", "csv"];
+    let moved = run("lttv", &args, folder.path());
+    let segments: Vec<u64> = text(&moved).lines().filter_map(|line| line.parse().ok()).collect();
+    assert!(segments.len() == 800 && segments.is_sorted(), "{moved:?}");
+    assert_eq!(moved.stderr, "");
 }
 
 #[test]

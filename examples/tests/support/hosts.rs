@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
-use ltt_read::schema::{ByteOrder, EnvValue, FieldClass, Format, StreamClassId};
+use ltt_read::schema::{
+    ByteOrder, EnvValue, EventTypeId, FieldClass, Format, Schema, StreamClassId,
+};
 use ltt_read::uuid::Uuid;
 use ltt_read::writer::{FieldValue, LegacyWriter, TraceWriter, presets};
+
+use super::recorders::Recorder;
 
 /// The true time of the first message, in ns.
 const START: i64 = 1_000_000_000;
@@ -46,55 +50,81 @@ pub(crate) fn messages(pairs: &[(usize, usize)], count: usize) -> Vec<Sent> {
 /// Writes a trace of each machine below a folder, in a directory of its name. The field `true_ns` of
 /// each event is its true time.
 pub(crate) fn write(folder: &Path, machines: &[Machine], messages: &[Sent]) {
+    write_by(Recorder::InetSock, folder, machines, messages);
+}
+
+/// Writes a trace of each machine with the events of a tracer below a folder, in a directory of its
+/// name. The field [`true_time`](Recorder::true_time) of each event is its true time.
+pub(crate) fn write_by(recorder: Recorder, folder: &Path, machines: &[Machine], messages: &[Sent]) {
     for (number, machine) in machines.iter().enumerate() {
-        let mut schema = presets::lttng_kernel(Format::Ctf1);
-        let mut uuid = [0x40; 16];
-        uuid[0] = number as u8 + 1;
-        (schema.uuid, schema.clocks[0].uuid) = (Some(Uuid(uuid)), Some(Uuid(uuid)));
-        for (key, value) in &mut schema.env {
-            if &**key == "hostname" {
-                *value = EnvValue::Str(machine.name.to_owned());
-            }
-        }
-        let uint = |bits| FieldClass::uint(bits, ByteOrder::Little);
-        let payload = || {
-            FieldClass::structure([
-                ("seq", uint(32)),
-                ("ack_seq", uint(32)),
-                ("flags", uint(16)),
-                ("true_ns", uint(64)),
-            ])
-        };
-        let stream = StreamClassId(0);
-        let send = schema.add_event_type(stream, "inet_sock_local_out", payload());
-        let receive = schema.add_event_type(stream, "inet_sock_local_in", payload());
-        let path = folder.join(machine.name).join("kernel");
-        std::fs::create_dir_all(&path).expect("a folder");
-        let trace = TraceWriter::create(path, schema).expect("a trace");
+        let (mut schema, [send, receive]) = recorder.schema();
+        machine.sign(number, &mut schema);
         let mut events = Vec::new();
         for (key, (from, to, sent, received)) in messages.iter().enumerate() {
-            let key = key as u32;
-            events.extend((*from == number).then_some((*sent, send, key)));
-            events.extend((*to == number).then_some((*received, receive, key)));
+            let values = |is_send, time: i64| recorder.values(key, is_send, time as u64);
+            events.extend((*from == number).then(|| (*sent, send, values(true, *sent))));
+            events.extend((*to == number).then(|| (*received, receive, values(false, *received))));
         }
-        events.sort_unstable_by_key(|event| event.0);
-        let clock = |time| u64::try_from(machine.at(time)).expect("a time after the origin");
-        let (first, last) =
-            (events.first().map_or(0, |of| of.0), events.last().map_or(0, |of| of.0));
-        let mut stream = trace.stream(stream, "channel_0").expect("a stream");
-        stream.begin_packet(clock(first)).expect("a packet");
-        for (time, event_type, key) in events {
-            let values = FieldValue::structure([
-                FieldValue::from(key),
-                FieldValue::from(7_u32),
-                FieldValue::from(16_u16),
-                FieldValue::from(time as u64),
-            ]);
-            stream.event(event_type, clock(time), values).expect("an event");
-        }
-        stream.end_packet(clock(last)).expect("a packet");
-        stream.finish().expect("a file");
+        events.sort_by_key(|event| event.0);
+        let path = folder.join(machine.name).join(recorder.domain());
+        write_events(&path, schema, machine, events);
     }
+}
+
+/// Writes a kernel trace of each machine without messages, in the same directories. The field
+/// `true_ns` of each event is its true time.
+pub(crate) fn write_ticks(folder: &Path, machines: &[Machine], times: &[i64]) {
+    for (number, machine) in machines.iter().enumerate() {
+        let mut schema = presets::lttng_kernel(Format::Ctf1);
+        machine.sign(number, &mut schema);
+        let class = FieldClass::structure([("true_ns", uint(64))]);
+        let tick = schema.add_event_type(StreamClassId(0), "tick", class);
+        let values = |time: &i64| FieldValue::structure([FieldValue::from(*time as u64)]);
+        let events = times.iter().map(|time| (*time, tick, values(time))).collect();
+        write_events(&folder.join(machine.name).join("kernel"), schema, machine, events);
+    }
+}
+
+impl Machine {
+    /// Enters the identity of the machine, which has a number, into a schema.
+    fn sign(&self, number: usize, schema: &mut Schema) {
+        let mut uuid = [0x40; 16];
+        uuid[0] = number as u8 + 1;
+        schema.clocks[0].uuid = Some(Uuid(uuid));
+        // Each trace of the machine has a UUID of its own.
+        uuid[15] = u8::from(schema.env_str("domain") == Some("ust"));
+        schema.uuid = Some(Uuid(uuid));
+        for (key, value) in &mut schema.env {
+            if &**key == "hostname" {
+                *value = EnvValue::Str(self.name.to_owned());
+            }
+        }
+    }
+}
+
+/// Writes a trace with one tracefile, of events with their true times.
+fn write_events(
+    path: &Path,
+    schema: Schema,
+    machine: &Machine,
+    events: Vec<(i64, EventTypeId, FieldValue)>,
+) {
+    std::fs::create_dir_all(path).expect("a folder");
+    let trace = TraceWriter::create(path, schema).expect("a trace");
+    let clock = |time| u64::try_from(machine.at(time)).expect("a time after the origin");
+    let (first, last) = (events.first().map_or(0, |of| of.0), events.last().map_or(0, |of| of.0));
+    let mut stream = trace.stream(StreamClassId(0), "channel_0").expect("a stream");
+    stream.begin_packet(clock(first)).expect("a packet");
+    for (time, event_type, values) in events {
+        stream.event(event_type, clock(time), values).expect("an event");
+    }
+    stream.end_packet(clock(last)).expect("a packet");
+    stream.finish().expect("a file");
+}
+
+/// Returns a class of unsigned integers.
+pub(super) fn uint(bits: u32) -> FieldClass {
+    FieldClass::uint(bits, ByteOrder::Little)
 }
 
 /// Writes a trace of LTTng 0.x of each machine below a folder, in a directory of its name: the segments
@@ -105,7 +135,7 @@ pub(crate) fn write_legacy(folder: &Path, machines: &[Machine], messages: &[Sent
     let segment =
         |key: usize| [1, 2, 60, 5, 80, 5000, key as u64, 9, 5, 1, 0, 0, 0].map(FieldValue::from);
     for (number, machine) in machines.iter().enumerate() {
-        let mut writer = LegacyWriter::new();
+        let mut writer = LegacyWriter::new().with_start_time(1_262_715_366, number as u64);
         let xmit = format!("skb #4u%u network_protocol #2u%u transport_protocol #1u%u {SEGMENT}");
         let xmit = writer.marker("net", "dev_xmit_extended", &xmit).expect("a marker");
         let arrive = "skb #4u%u protocol #2u%u";

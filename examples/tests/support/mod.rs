@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test uses a part of it.
 
 pub(crate) mod hosts;
+pub(crate) mod recorders;
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
