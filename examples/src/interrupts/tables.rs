@@ -1,7 +1,7 @@
 //! The tables of interrupts.
 
 use super::{Interrupt, InterruptKey};
-use crate::spread::Extreme;
+use crate::spread::{Extreme, Spread};
 use crate::table::{Cell, Kind, Table};
 
 /// Creates the tables of durations and of extremes, with these titles. `has_traces` adds columns
@@ -58,18 +58,20 @@ pub(crate) fn add(
         trace.clone().into_iter().chain(ids)
     };
     let Interrupt { durations: whole, periods, frequencies, .. } = of;
-    let us = |ns: f64| Cell::Number(ns / 1e3);
+    // Without a measurement, there is no number.
+    let cell = |of: &Spread, cell: Cell| if of.count() > 0 { cell } else { Cell::Empty };
+    let us = |of: &Spread, ns: f64| cell(of, Cell::Number(ns / 1e3));
     let cells = [
         of.count.into(),
         Cell::Number(of.frequency(time)),
         Cell::Duration(of.time),
-        us(whole.mean()),
-        us(whole.deviation()),
-        Cell::Duration(whole.least().value),
-        Cell::Duration(whole.greatest().value),
-        us(periods.mean()),
-        us(periods.deviation()),
-        Cell::Number(frequencies.deviation() / 1e3),
+        us(whole, whole.mean()),
+        us(whole, whole.deviation()),
+        cell(whole, Cell::Duration(whole.least().value)),
+        cell(whole, Cell::Duration(whole.greatest().value)),
+        us(periods, periods.mean()),
+        us(periods, periods.deviation()),
+        cell(frequencies, Cell::Number(frequencies.deviation() / 1e3)),
     ];
     durations.push(ids().chain(cells).collect());
     if whole.count() > 0 {

@@ -1,6 +1,7 @@
 //! The interrupts viewer.
 
 use ltt_read::Timestamp;
+use lttv_examples::spread::Spread;
 use ratatui::crossterm::event::KeyCode;
 
 use super::needs::{Need, needs};
@@ -48,8 +49,10 @@ const COLUMNS: [Column; 12] = [
 /// Returns a row; `time` is the time span in ns.
 fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> TableRow {
     let kind = key.kind.label().to_uppercase();
-    let ns = |ns: f64| length(ns.round() as u64);
-    let durations = &of.durations;
+    let Interrupt { durations, periods, frequencies, .. } = of;
+    // Without a measurement, there is no number.
+    let cell = |of: &Spread, text: String| if of.count() > 0 { text } else { String::new() };
+    let ns = |of: &Spread, ns: f64| cell(of, length(ns.round() as u64));
     let name = format!("{kind} {} {}", key.number, of.name);
     let cells = vec![
         name.clone(),
@@ -57,13 +60,13 @@ fn row(key: &InterruptKey, of: &Interrupt, time: u64) -> TableRow {
         durations.count().to_string(),
         format!("{:.1}", durations.frequency(time)),
         length(durations.total()),
-        ns(durations.mean()),
-        ns(durations.deviation()),
-        length(durations.greatest().value),
-        length(durations.least().value),
-        ns(of.periods.mean()),
-        ns(of.periods.deviation()),
-        format!("{:.1}", of.frequencies.deviation() / 1e3),
+        ns(durations, durations.mean()),
+        ns(durations, durations.deviation()),
+        cell(durations, length(durations.greatest().value)),
+        cell(durations, length(durations.least().value)),
+        ns(periods, periods.mean()),
+        ns(periods, periods.deviation()),
+        cell(frequencies, format!("{:.1}", frequencies.deviation() / 1e3)),
     ];
     TableRow {
         cells,
