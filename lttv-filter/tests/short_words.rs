@@ -303,3 +303,21 @@ fn words_and_names_are_completed() {
     // A hidden field is offered by its long name.
     assert!(texts("sched_wakeup && tid").contains(&"event.fields.*.tid".to_owned()));
 }
+
+/// The CPU of an event may be in the context of its type as well as in that of all types.
+#[test]
+fn cpu_is_a_context_of_events_in_tracefiles_of_several_cpus() {
+    for context in ["stream { event.context := struct { u8 cpu_id; };", "stream {"] {
+        let own = if context == "stream {" { "context := struct { u8 cpu_id; };" } else { "" };
+        let metadata = format!(
+            "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
+            typealias integer {{ size = 8; align = 8; }} := u8;
+            {context} event.header := struct {{ u8 id; }}; }};
+            event {{ name = \"one\"; id = 1; {own} fields := struct {{ u8 x; }}; }};"
+        );
+        let data = vec![1, 3, 0, 1, 4, 0, 1, 3, 0];
+        let trace = Trace::from_memory(metadata.as_bytes(), [("stream".to_owned(), data)]);
+        let traces = [trace.expect("a sound trace")];
+        assert_eq!([3, 4, 0].map(|cpu| passed(&format!("cpu == {cpu}"), &traces)), [2, 1, 0]);
+    }
+}

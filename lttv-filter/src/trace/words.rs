@@ -87,7 +87,9 @@ impl Word {
                 (SpecificContext, "comm"),
                 (CommonContext, "comm"),
             ],
-            Word::Cpu => &[(CommonContext, "cpu_id"), (Payload, "perf_cpu")],
+            Word::Cpu => {
+                &[(SpecificContext, "cpu_id"), (CommonContext, "cpu_id"), (Payload, "perf_cpu")]
+            }
             Word::Name => &[],
         }
     }

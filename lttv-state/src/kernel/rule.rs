@@ -170,7 +170,11 @@ pub(super) fn cpu_field(trace: &Trace, id: EventTypeId) -> CpuField {
     if let Some(field) = trace.field(id, Scope::PacketContext, "cpu_id") {
         return CpuField::Packet(field);
     }
-    let own = [(Scope::CommonContext, "cpu_id"), (Scope::Payload, "perf_cpu")];
+    let own = [
+        (Scope::SpecificContext, "cpu_id"),
+        (Scope::CommonContext, "cpu_id"),
+        (Scope::Payload, "perf_cpu"),
+    ];
     match own.iter().find_map(|(scope, name)| trace.field(id, *scope, name)) {
         Some(field) => CpuField::Event(field),
         None => CpuField::Tracefile,
