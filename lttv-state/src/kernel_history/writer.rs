@@ -1,7 +1,7 @@
 //! The context extension that writes kernel states to a history.
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Merge, Timestamp, TraceIndex};
+use ltt_read::{Merge, Timestamp, TraceIndex, TracefileIndex};
 use lttv_context::{Codec, Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
@@ -73,9 +73,17 @@ impl KernelHistory {
     }
 
     /// Returns the start of the history of a context's traces: 1 ns before the first event, so
-    /// that the state before it has a time, too. Reads events up to the first one with a time.
+    /// that the state before it has a time, too. Reads events up to the first one with a time, and
+    /// none of tracefiles without a clock.
     pub fn start_of(contexts: &Contexts) -> Timestamp {
-        let mut merge = Merge::new(contexts.traceset().traces());
+        let traces = contexts.traceset().traces();
+        let has_clock = |trace: TraceIndex, tracefile: TracefileIndex| {
+            let trace = &traces[trace.0];
+            let class = trace.tracefiles().get(tracefile.0).and_then(|of| of.stream_class());
+            let class = class.and_then(|of| trace.schema().stream_classes.get(of.index()));
+            class.is_none_or(|class| class.default_clock.is_some())
+        };
+        let mut merge = Merge::with_tracefiles(traces, has_clock);
         let mut times = std::iter::from_fn(|| merge.next().map(|event| event.timestamp()));
         // Events without a time have no place in a history.
         let first = times.find_map(|time| time);
