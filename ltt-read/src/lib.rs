@@ -178,7 +178,8 @@
 //!
 //! * `serde` (off by default): serializes [`OwnedEvent`]s and their values, and serializes
 //!   and deserializes [`Timestamp`]s as nanoseconds.
-//! * `writer` (off by default): adds the module `writer`, which writes traces for tests.
+//! * `writer` (off by default): adds the module `writer`, which writes, copies and converts
+//!   traces.
 //!
 //! [ctf1]: https://diamon.org/ctf/v1.8.3/
 //! [ctf2]: https://diamon.org/ctf/

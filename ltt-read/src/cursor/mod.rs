@@ -123,7 +123,7 @@ pub(crate) struct Current {
     pub(crate) timestamp: Option<Timestamp>,
     pub(crate) cycles: u64,
     /// The value of the default clock before its header, in cycles.
-    clock_before: u64,
+    pub(crate) clock_before: u64,
 }
 
 impl Trace {
@@ -220,6 +220,33 @@ impl Cursor {
             return Ok(true);
         }
         self.advance_slowly()
+    }
+
+    /// Reads the next event of the current packet. Returns `false` after the last one, and
+    /// before the first packet.
+    ///
+    /// [`next_packet`](Self::next_packet) has an example.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if the bytes that follow are not a sound event record: see
+    /// [`next`](Self::next).
+    #[inline]
+    pub fn advance_in_packet(&mut self) -> Result<bool, Error> {
+        if self.state != State::Packet || self.next >= self.content_end {
+            return Ok(false);
+        }
+        if self.advance_quickly().is_some() {
+            return Ok(true);
+        }
+        if self.trace.decoder().is_padding(&self.packet, self.next, self.content_end) {
+            self.next = self.content_end;
+            return Ok(false);
+        }
+        match self.read_event() {
+            Ok(()) => Ok(true),
+            Err(kind) => Err(self.fail(kind)),
+        }
     }
 
     /// Reads the next event of any form, or enters the next packet.
@@ -339,6 +366,26 @@ impl Cursor {
         self.packets_entered
     }
 
+    /// Returns the end of the current event record, in bits from the packet's start.
+    #[cfg(feature = "writer")]
+    pub(crate) fn end_of_record(&self) -> u64 {
+        self.next
+    }
+
+    /// Returns the end of the header of the current event record, in bits from the packet's
+    /// start.
+    #[cfg(feature = "writer")]
+    pub(crate) fn end_of_header(&self) -> Option<u64> {
+        self.scratch.slots.get(self.table.as_deref()?.body_anchor as usize).copied()
+    }
+
+    /// Returns `true` if no event record follows the current one in the packet.
+    #[cfg(feature = "writer")]
+    pub(crate) fn is_last_in_packet(&self) -> bool {
+        self.next >= self.content_end
+            || self.trace.decoder().is_padding(&self.packet, self.next, self.content_end)
+    }
+
     #[inline(always)]
     pub(crate) fn current(&self) -> &Current {
         &self.current
@@ -371,7 +418,7 @@ impl Cursor {
     }
 
     /// Returns the index of the current file among those of the tracefile.
-    pub(crate) fn file_index(&self) -> usize {
+    pub fn file_index(&self) -> usize {
         self.file as usize
     }
 

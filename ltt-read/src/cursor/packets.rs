@@ -12,9 +12,29 @@ use crate::trace::{DuplicateRun, files_overlap};
 const MAX_NOTICES: usize = 1024;
 
 impl Cursor {
-    /// Enters the packet after the current one. Returns `false` if there is none.
+    /// Enters the packet after the current one, and skips the events of the current one
+    /// that have not been read. Returns `false` after the last packet.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let mut cursor = trace.cursor(ltt_read::TracefileIndex(0));
+    /// while cursor.next_packet()? {
+    ///     let mut events = 0;
+    ///     while cursor.advance_in_packet()? {
+    ///         events += 1;
+    ///     }
+    ///     let packet = cursor.packet().expect("a packet");
+    ///     println!("packet {}: {events} events in {} bytes", packet.number, packet.size);
+    /// }
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if the header or context of the packet is damaged, or if the
+    /// current packet is truncated: see [`next`](Self::next).
     #[inline(never)]
-    pub(super) fn next_packet(&mut self) -> Result<bool, Error> {
+    pub fn next_packet(&mut self) -> Result<bool, Error> {
         let (mut offset, mut number, before) = match self.state {
             State::Start => (0, 0, None),
             State::Packet if self.packet.missing > 0 => {
@@ -54,6 +74,15 @@ impl Cursor {
             None => self.note_first_losses(),
         }
         entered.map(|()| true)
+    }
+
+    /// Returns the bytes of the current packet as far as the file has them; `None` where
+    /// [`packet`](Self::packet) is.
+    pub fn packet_bytes(&self) -> Option<&[u8]> {
+        let packet = self.packet()?;
+        let begin = packet.offset as usize;
+        let end = begin.saturating_add((packet.size - packet.missing) as usize);
+        self.source.bytes().get(begin..end)
     }
 
     /// Returns the bytes of the current file.

@@ -83,6 +83,12 @@ impl<'a> Event<'a> {
         Event { cursor }
     }
 
+    /// Returns the cursor that reads it.
+    #[cfg(feature = "writer")]
+    pub(crate) fn cursor(&self) -> &'a Cursor {
+        self.cursor
+    }
+
     /// Returns the id of its event type, which can be used as an index into tables.
     #[inline(always)]
     pub fn type_id(&self) -> EventTypeId {

@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(text(Value::Float(1.0)), "1.0");
         assert_eq!(text(Value::Float(f64::NEG_INFINITY)), "-inf");
         assert_eq!(text(Value::Blob(&[0, 255])), "hex\"00ff\"");
-        let utf16 = StrValue { bytes: b"a\0\x07\0", encoding: Encoding::Utf16Le };
+        let utf16 = StrValue { bytes: b"a\0\x07\0", encoding: Encoding::Utf16Le, padding: 0 };
         assert_eq!(text(Value::Str(utf16)), r#""a\x07""#);
         assert_eq!((Value::Bool(true).as_bool(), Value::Uint(1).as_bool()), (Some(true), None));
     }

@@ -79,6 +79,9 @@ pub struct StrValue<'a> {
     pub bytes: &'a [u8],
     /// The encoding of the bytes.
     pub encoding: Encoding,
+    /// The number of bytes of the field after these: the first null code unit and what
+    /// follows it, if the field has a length. 0 for null-terminated strings.
+    pub padding: u64,
 }
 
 impl<'a> StrValue<'a> {

@@ -93,7 +93,7 @@ impl Cues<'_> {
                         let pos = begin.wrapping_add(*offset);
                         let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
                         let bytes = bytes(data, pos, len);
-                        v.string(info, StrValue { bytes, encoding: Encoding::Utf8 });
+                        v.string(info, StrValue { bytes, encoding: Encoding::Utf8, padding: 0 });
                     }
                     CueKind::Text { len } => {
                         let bytes = bytes(data, begin.wrapping_add(*offset), len.into());
@@ -386,7 +386,8 @@ pub(crate) fn scalar<'a>(node: &Node, pos: u64, window: Window<'a>, slots: &[u64
         NodeKind::Terminated { encoding, end } => {
             let end = slots[*end as usize] / 8;
             let len = end.saturating_sub(pos / 8 + u64::from(encoding.unit_size()));
-            Scalar::Str(StrValue { bytes: bytes(data, pos, len), encoding: *encoding })
+            let bytes = bytes(data, pos, len);
+            Scalar::Str(StrValue { bytes, encoding: *encoding, padding: 0 })
         }
         NodeKind::Text { encoding, len } => {
             Scalar::Str(text(bytes(data, pos, len.get(slots)), *encoding))
@@ -420,7 +421,8 @@ fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
         1 => first_zero(bytes),
         _ => bytes.chunks_exact(unit).position(|u| u.iter().all(|b| *b == 0)).map(|i| i * unit),
     };
-    StrValue { bytes: &bytes[..len.unwrap_or(bytes.len())], encoding }
+    let len = len.unwrap_or(bytes.len());
+    StrValue { bytes: &bytes[..len], encoding, padding: (bytes.len() - len) as u64 }
 }
 
 /// Returns the index of the first null byte. Texts of fixed length are too short for a

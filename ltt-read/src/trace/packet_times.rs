@@ -93,6 +93,18 @@ impl PacketTimes {
         self.notice.as_slice()
     }
 
+    /// Returns bounds of the times of the events in the packet at a byte offset of a file of
+    /// the tracefile, given by its index; `None` if there is no such packet or it has no
+    /// times. The first bound holds for all later packets as well, the second one for all
+    /// previous packets.
+    pub fn bounds_at(&self, file: usize, offset: u64) -> Option<TimeSpan> {
+        let place = |packet: &TimedPacket| (packet.file as usize, packet.offset);
+        let at = self.packets.partition_point(|packet| place(packet) < (file, offset));
+        let packet = self.packets.get(at).filter(|packet| place(packet) == (file, offset))?;
+        let (start, end) = (packet.earliest, packet.latest);
+        (start <= end).then_some(TimeSpan { start, end })
+    }
+
     pub(crate) fn packets(&self) -> &[TimedPacket] {
         &self.packets
     }

@@ -72,6 +72,12 @@ impl BitWriter {
         self.bits += bytes.len() as u64 * 8;
     }
 
+    /// Appends null bytes. The position has to be at the start of a byte.
+    pub(super) fn put_zeros(&mut self, bytes: u64) {
+        debug_assert!(self.bits.is_multiple_of(8));
+        self.grow_to(self.bits + bytes * 8);
+    }
+
     /// Appends the bits of another buffer. The position has to be at the start of a byte.
     pub(super) fn append(&mut self, other: &BitWriter) {
         debug_assert!(self.bits.is_multiple_of(8));

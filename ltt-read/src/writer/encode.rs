@@ -130,7 +130,8 @@ fn number(value: &FieldValue) -> i128 {
     value.number().unwrap_or(0)
 }
 
-fn float(w: &mut BitWriter, field: FixedLen, x: f64) -> Result<(), Problem> {
+/// Appends a floating-point number.
+pub(super) fn float(w: &mut BitWriter, field: FixedLen, x: f64) -> Result<(), Problem> {
     match field.bits {
         16 => w.put(to_f16_bits(x).into(), field),
         32 => w.put((x as f32).to_bits().into(), field),

@@ -36,26 +36,31 @@ pub struct PacketInfo {
 ///
 /// Returns the errors of `out`.
 pub fn write_index(mut out: impl Write, packets: &[PacketInfo]) -> io::Result<()> {
-    for word in [MAGIC, VERSION.0, VERSION.1, ENTRY_BYTES] {
-        out.write_all(&word.to_be_bytes())?;
-    }
-    for p in packets {
-        let fields = [
-            p.offset,
-            p.total_bits,
-            p.content_bits,
-            p.start,
-            p.end,
-            p.discarded,
-            p.stream_class,
-            p.stream,
-            p.sequence,
-        ];
-        for field in fields {
-            out.write_all(&field.to_be_bytes())?;
-        }
-    }
-    Ok(())
+    write_header(&mut out)?;
+    packets.iter().try_for_each(|packet| write_entry(&mut out, packet))
+}
+
+/// Writes the start of an index file.
+pub(super) fn write_header(mut out: impl Write) -> io::Result<()> {
+    [MAGIC, VERSION.0, VERSION.1, ENTRY_BYTES]
+        .iter()
+        .try_for_each(|word| out.write_all(&word.to_be_bytes()))
+}
+
+/// Writes the entry of a packet.
+pub(super) fn write_entry(mut out: impl Write, p: &PacketInfo) -> io::Result<()> {
+    let fields = [
+        p.offset,
+        p.total_bits,
+        p.content_bits,
+        p.start,
+        p.end,
+        p.discarded,
+        p.stream_class,
+        p.stream,
+        p.sequence,
+    ];
+    fields.iter().try_for_each(|field| out.write_all(&field.to_be_bytes()))
 }
 
 #[cfg(test)]

@@ -32,6 +32,14 @@ pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
     }
 }
 
+/// The size of a metadata packet in bytes, as LTTng writes it.
+const PACKET: usize = 4096;
+
+/// Prints the metadata text of a schema in packets.
+pub(super) fn packed_metadata(schema: &Schema) -> Result<Vec<u8>, WriteError> {
+    Ok(packetized_metadata(schema, &metadata_text(schema)?, PACKET))
+}
+
 /// Splits metadata text into packets of at most `packet_bytes` bytes each: packets of CTF
 /// 1.8, or of CTF2-PMETA-1.0 for a schema of CTF 2.
 pub fn packetized_metadata(schema: &Schema, text: &str, packet_bytes: usize) -> Vec<u8> {

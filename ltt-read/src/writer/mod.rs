@@ -1,4 +1,5 @@
-//! Writing traces: for tests of analyses without recordings, and for tests of readers.
+//! Writing traces: copies, parts and conversions of recordings, output of tracers and
+//! simulators, and tests of analyses without recordings.
 //!
 //! A trace is written from a [`Schema`](crate::schema::Schema) and [`FieldValue`]s. The schema
 //! can be read from another trace, built by hand, or taken from [`presets`]. The metadata
@@ -34,15 +35,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`LegacyWriter`] writes traces of LTTng 0.x, from format strings.
+//! | to | use |
+//! |---|---|
+//! | write a trace into a directory | [`TraceWriter`]: index files, files of limited size |
+//! | let it appear only when it is complete | [`StagedDirectory`] |
+//! | write a single stream to any output | [`StreamWriter::new`], [`metadata_text`] |
+//! | keep it in memory | [`MemoryTrace`] |
+//! | copy events and packets of a trace | [`StreamCopier`] with a [`Transfer`] |
+//! | get a schema for the other version of CTF, or from before CTF | [`Retargeted`] |
+//! | write a trace of LTTng 0.x, from format strings | [`LegacyWriter`] |
 //!
-//! [`MemoryTrace`] writes CTF traces without files, [`metadata_text`] and
-//! [`StreamWriter::new`] their parts.
+//! A stream needs memory for one packet, whatever its length. Streams are independent, so
+//! several threads can write one each.
 //!
-//! The writer shares only the schema with the reader, so a round trip tests both.
+//! But for copying, the writer shares only the schema with the reader, so a round trip
+//! tests both.
 
 mod bits;
 mod clock;
+mod copy;
 mod ctf2;
 mod demands;
 mod encode;
@@ -55,20 +66,29 @@ mod json;
 mod legacy;
 mod memory;
 mod metadata;
+mod output;
+mod packets;
 pub mod presets;
+mod record;
+mod retarget;
 mod roles;
 mod scopes;
+mod stage;
 mod stream;
 mod trace;
 mod tsdl;
 mod tsdl_names;
 mod value;
 
+pub use copy::{StreamCopier, Transfer};
 pub use error::WriteError;
 pub use index::{PacketInfo, write_index};
 pub use legacy::{LegacyMarker, LegacyWriter};
 pub use memory::{MemoryTrace, MemoryTraceError};
 pub use metadata::{metadata_text, packetized_metadata};
-pub use stream::{Record, StreamWriter};
+pub use record::Record;
+pub use retarget::Retargeted;
+pub use stage::StagedDirectory;
+pub use stream::StreamWriter;
 pub use trace::TraceWriter;
 pub use value::FieldValue;

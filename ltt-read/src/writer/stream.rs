@@ -1,7 +1,6 @@
 //! Writing of a data stream: packets of event records.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::bits::BitWriter;
@@ -9,57 +8,16 @@ use super::encode::{RoleField, encode};
 use super::error::{LocatedProblem, Problem, WriteError};
 use super::fit::shallow;
 use super::header::{HeaderData, Headers, needs_header};
-use super::index::{PacketInfo, write_index};
-use super::roles::{
-    Lengths, PACKET_MAGIC, clock_after_field, fill_timestamp, fill_uuid, for_each_role,
-};
+use super::index::PacketInfo;
+use super::output::{Output, OutputFile, Rotation};
+use super::record::Record;
+use super::roles::Lengths;
 use super::scopes::Scopes;
 use super::value::FieldValue;
-use crate::base::uuid::Uuid;
-use crate::schema::{EventType, EventTypeId, Role, Schema, Scope, StreamClass, StreamClassId};
+use crate::schema::{EventType, EventTypeId, Schema, Scope, StreamClass, StreamClassId};
 
 /// The default limit of packet sizes in bytes.
 const PACKET_LIMIT: u64 = 1 << 20;
-
-/// An event record to write.
-///
-/// ```
-/// # use ltt_read::{schema::EventTypeId, writer::{Record, FieldValue}};
-/// let record = Record {
-///     common_context: FieldValue::fields([("vpid", 12), ("vtid", 13)]),
-///     payload: FieldValue::fields([("count", 3)]),
-///     ..Record::new(EventTypeId(0), 1_000_000)
-/// };
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Record {
-    /// The event type.
-    pub event_type: EventTypeId,
-    /// The clock value in cycles.
-    pub timestamp: u64,
-    /// The event header. Leave it automatic unless it has members without a role.
-    pub header: FieldValue,
-    /// The context that all event types of the stream class share.
-    pub common_context: FieldValue,
-    /// The context of this event type.
-    pub specific_context: FieldValue,
-    /// The payload of the event.
-    pub payload: FieldValue,
-}
-
-impl Record {
-    /// Creates a record with automatic values only.
-    pub fn new(event_type: EventTypeId, timestamp: u64) -> Self {
-        Record {
-            event_type,
-            timestamp,
-            header: FieldValue::Auto,
-            common_context: FieldValue::Auto,
-            specific_context: FieldValue::Auto,
-            payload: FieldValue::Auto,
-        }
-    }
-}
 
 /// A writer of one data stream to any output.
 ///
@@ -69,41 +27,40 @@ impl Record {
 #[derive(Debug)]
 #[must_use = "a stream is complete only when finished"]
 pub struct StreamWriter<W> {
-    schema: Arc<Schema>,
-    class: StreamClassId,
-    name: String,
-    out: W,
-    index: Option<PathBuf>,
-    limit: u64,
-    padded: bool,
-    stream_id: u64,
-    packet_header: FieldValue,
-    packet_context: FieldValue,
-    discarded: u64,
-    sequence: u64,
-    lengths: Lengths,
-    headers: Headers,
+    pub(super) schema: Arc<Schema>,
+    pub(super) class: StreamClassId,
+    pub(super) name: String,
+    pub(super) output: Output<W>,
+    pub(super) limit: u64,
+    pub(super) padded: bool,
+    pub(super) stream_id: u64,
+    pub(super) packet_header: FieldValue,
+    pub(super) packet_context: FieldValue,
+    pub(super) discarded: u64,
+    pub(super) sequence: u64,
+    pub(super) lengths: Lengths,
+    pub(super) headers: Headers,
     /// For each event type, `true` if a length or selector of its fields is in the event
     /// header.
-    header_needed: Vec<bool>,
-    offset: u64,
-    packets: Vec<PacketInfo>,
-    open: Option<OpenPacket>,
-    w: BitWriter,
-    role_fields: Vec<RoleField>,
-    scopes: Scopes,
+    pub(super) header_needed: Vec<bool>,
+    pub(super) packets: u64,
+    pub(super) last_packet: Option<PacketInfo>,
+    pub(super) open: Option<OpenPacket>,
+    pub(super) w: BitWriter,
+    pub(super) role_fields: Vec<RoleField>,
+    pub(super) scopes: Scopes,
 }
 
 /// The packet that is being written.
 #[derive(Debug, Clone, Copy)]
-struct OpenPacket {
+pub(super) struct OpenPacket {
     /// The clock value at the start, in cycles.
-    begin: u64,
+    pub(super) begin: u64,
     /// The clock value of a reader after the last event.
-    clock: u64,
+    pub(super) clock: u64,
     /// The greatest timestamp.
-    end: u64,
-    events: u64,
+    pub(super) end: u64,
+    pub(super) events: u64,
 }
 
 impl<W: Write> StreamWriter<W> {
@@ -120,6 +77,18 @@ impl<W: Write> StreamWriter<W> {
         name: &str,
         out: W,
     ) -> Result<Self, WriteError> {
+        let file = OutputFile { name: name.to_owned(), out, index: None };
+        Self::with_output(schema, class, name, file, None)
+    }
+
+    /// Creates a stream like [`new`](Self::new), with an index file and further files.
+    pub(super) fn with_output(
+        schema: Arc<Schema>,
+        class: StreamClassId,
+        name: &str,
+        file: OutputFile<W>,
+        rotation: Option<Rotation<W>>,
+    ) -> Result<Self, WriteError> {
         let Some(stream) = schema.stream_classes.get(class.index()) else {
             return Err(WriteError::NotInStream { what: "stream class", index: class.0 });
         };
@@ -129,8 +98,7 @@ impl<W: Write> StreamWriter<W> {
         let needed = |e: &EventType| common || needed(&e.specific_context) || needed(&e.payload);
         Ok(StreamWriter {
             name: name.to_owned(),
-            out,
-            index: None,
+            output: Output::new(file, rotation),
             limit: PACKET_LIMIT,
             padded: false,
             stream_id: 0,
@@ -141,8 +109,8 @@ impl<W: Write> StreamWriter<W> {
             lengths: Lengths::of(stream),
             headers: Headers::new(&schema, class),
             header_needed: schema.event_types.iter().map(needed).collect(),
-            offset: 0,
-            packets: Vec::new(),
+            packets: 0,
+            last_packet: None,
             open: None,
             w: BitWriter::default(),
             role_fields: Vec::new(),
@@ -183,12 +151,6 @@ impl<W: Write> StreamWriter<W> {
         self
     }
 
-    /// Enables a packet index, written to this file by [`finish`](Self::finish).
-    pub(super) fn with_index(mut self, path: PathBuf) -> Self {
-        self.index = Some(path);
-        self
-    }
-
     /// Returns the name given to [`StreamWriter::new`].
     pub fn name(&self) -> &str {
         &self.name
@@ -200,15 +162,42 @@ impl<W: Write> StreamWriter<W> {
         self.discarded = count;
     }
 
+    /// Sets the id of the stream for the packets that start after this call.
+    pub(super) fn set_stream_id(&mut self, id: u64) {
+        self.stream_id = id;
+    }
+
+    /// Returns the sequence number of the open packet, or of the next one.
+    pub(super) fn packet_sequence(&self) -> u64 {
+        self.sequence
+    }
+
     /// Sets the sequence number of the next packet. A jump looks like lost packets to
     /// readers.
     pub fn set_packet_sequence(&mut self, number: u64) {
         self.sequence = number;
     }
 
-    /// Returns the finished packets.
-    pub fn packets(&self) -> &[PacketInfo] {
-        &self.packets
+    /// Sets members of the packet context that have no role, for the packets that start
+    /// after this call.
+    pub fn set_packet_context(&mut self, context: FieldValue) {
+        self.packet_context = context;
+    }
+
+    /// Sets members of the packet header that have no role, for the packets that start
+    /// after this call.
+    pub fn set_packet_header(&mut self, header: FieldValue) {
+        self.packet_header = header;
+    }
+
+    /// Returns the number of finished packets.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// Returns the last finished packet; `None` if there is none.
+    pub fn last_packet(&self) -> Option<&PacketInfo> {
+        self.last_packet.as_ref()
     }
 
     /// Writes an event record that has only a payload.
@@ -276,13 +265,7 @@ impl<W: Write> StreamWriter<W> {
         let schema = self.schema.clone();
         let class = self.event_class(&schema, event_type)?;
         self.append(class, timestamp, |stream, header_data| {
-            if stream.headers.templated() {
-                stream.headers.put(&mut stream.w, event_type, header_data)?;
-            } else {
-                let (header, only) = (FieldValue::Auto, &[Scope::EventHeader]);
-                stream.headers.set_header(&mut stream.scopes, header, header_data, only)?;
-                stream.encode_scope(Scope::EventHeader)?;
-            }
+            stream.put_header(event_type, FieldValue::Auto, header_data)?;
             if !body.is_empty() {
                 stream.w.align(align.max(8));
                 stream.w.put_bytes(body);
@@ -291,90 +274,8 @@ impl<W: Write> StreamWriter<W> {
         })
     }
 
-    /// Starts a packet at a clock value before its first event. Ends the open packet, if
-    /// there is one. Without this call, a packet starts at the time of its first event.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the packet header and context cannot carry these values, or if
-    /// the output fails.
-    pub fn begin_packet(&mut self, begin: u64) -> Result<(), WriteError> {
-        if let Some(open) = self.open {
-            self.end_packet(open.end)?;
-        }
-        if !self.packets.is_empty() && !self.lengths.total && !self.lengths.content {
-            return Err(WriteError::OnePacket);
-        }
-        self.w.clear();
-        self.role_fields.clear();
-        let schema = self.schema.clone();
-        let stream = &schema.stream_classes[self.class.index()];
-        let (header, context) = (self.packet_header.clone(), self.packet_context.clone());
-        self.scopes.set(Scope::PacketHeader, schema.packet_header.as_ref(), header)?;
-        self.scopes.set(Scope::PacketContext, stream.packet_context.as_ref(), context)?;
-        let clock = self.fill_packet(&schema, stream, begin)?;
-        self.scopes.complete(&PACKET)?;
-        PACKET.iter().try_for_each(|&scope| self.encode_scope(scope))?;
-        self.open = Some(OpenPacket { begin, clock, end: begin, events: 0 });
-        Ok(())
-    }
-
-    /// Ends the open packet, if there is one, at a clock value.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the packet context cannot carry these values, or if the output
-    /// fails.
-    pub fn end_packet(&mut self, end: u64) -> Result<(), WriteError> {
-        let Some(open) = self.open else { return Ok(()) };
-        let content_bits = self.w.position();
-        let bytes = match self.padded && self.lengths.total && self.lengths.content {
-            true => self.limit.max(content_bits.div_ceil(8)),
-            false => content_bits.div_ceil(8),
-        };
-        let total_bits = bytes * 8;
-        if total_bits != content_bits && !(self.lengths.total && self.lengths.content) {
-            return Err(WriteError::Unpaddable);
-        }
-        for role_field in &self.role_fields {
-            let mut late = |number| {
-                role_field
-                    .overwrite_whole(&mut self.w, number)
-                    .map_err(|e| LocatedProblem::from(e).in_scope(Scope::PacketContext))
-            };
-            if role_field.roles.has(Role::PacketTotalLength) {
-                late(total_bits)?;
-            } else if role_field.roles.has(Role::PacketContentLength) {
-                late(content_bits)?;
-            } else if role_field.roles.has(Role::PacketEndTimestamp) {
-                late(end)?;
-            } else if role_field.roles.has(Role::DiscardedEvents) {
-                // Counters may wrap.
-                role_field.overwrite(&mut self.w, 0, self.discarded);
-            }
-        }
-        self.out.write_all(self.w.bytes()).map_err(WriteError::io(&self.name))?;
-        let padding = bytes - self.w.bytes().len() as u64;
-        std::io::copy(&mut std::io::Read::take(std::io::repeat(0), padding), &mut self.out)
-            .map_err(WriteError::io(&self.name))?;
-        self.packets.push(PacketInfo {
-            offset: self.offset,
-            total_bits,
-            content_bits,
-            start: open.begin,
-            end,
-            discarded: self.discarded,
-            stream_class: self.schema.stream_classes[self.class.index()].id,
-            stream: self.stream_id,
-            sequence: self.sequence,
-        });
-        self.offset += bytes;
-        self.sequence += 1;
-        self.open = None;
-        Ok(())
-    }
-
-    /// Ends the last packet, writes the index if there is one, and returns the output.
+    /// Ends the last packet, writes the rest of the index if there is one, and returns
+    /// the output: the last one if there were several files.
     ///
     /// # Errors
     ///
@@ -383,14 +284,7 @@ impl<W: Write> StreamWriter<W> {
         if let Some(open) = self.open {
             self.end_packet(open.end)?;
         }
-        self.out.flush().map_err(WriteError::io(&self.name))?;
-        if let Some(path) = &self.index {
-            let io = || WriteError::io(path.display().to_string());
-            let mut bytes = Vec::new();
-            write_index(&mut bytes, &self.packets).map_err(io())?;
-            std::fs::write(path, bytes).map_err(io())?;
-        }
-        Ok(self.out)
+        self.output.finish()
     }
 
     fn event_class<'s>(
@@ -402,8 +296,23 @@ impl<W: Write> StreamWriter<W> {
         class.ok_or(WriteError::NotInStream { what: "event type", index: event_type.0 })
     }
 
+    /// Appends the header of an event. `value` has its members without a role.
+    pub(super) fn put_header(
+        &mut self,
+        event_type: EventTypeId,
+        value: FieldValue,
+        header_data: HeaderData,
+    ) -> Result<(), WriteError> {
+        if self.headers.templated() && value == FieldValue::Auto {
+            return self.headers.put(&mut self.w, event_type, header_data);
+        }
+        let only = &[Scope::EventHeader];
+        self.headers.set_header(&mut self.scopes, value, header_data, only)?;
+        self.encode_scope(Scope::EventHeader)
+    }
+
     /// Appends a record with `put`, in a new packet if it does not fit in the open one.
-    fn append(
+    pub(super) fn append(
         &mut self,
         class: &EventType,
         timestamp: u64,
@@ -453,7 +362,7 @@ impl<W: Write> StreamWriter<W> {
         }
     }
 
-    fn encode_scope(&mut self, scope: Scope) -> Result<(), WriteError> {
+    pub(super) fn encode_scope(&mut self, scope: Scope) -> Result<(), WriteError> {
         let slot = scope as usize;
         match &self.scopes.classes[slot] {
             Some(class) => {
@@ -463,56 +372,8 @@ impl<W: Write> StreamWriter<W> {
             None => Ok(()),
         }
     }
-
-    /// Fills in packet header and context by role. Returns the clock value that a reader
-    /// has after them.
-    fn fill_packet(
-        &mut self,
-        schema: &Schema,
-        stream: &StreamClass,
-        begin: u64,
-    ) -> Result<u64, WriteError> {
-        let (stream_id, sequence) = (self.stream_id, self.sequence);
-        let (mut declared_class, mut clock, mut timed) = (None, 0, false);
-        for scope in PACKET {
-            let Some(class) = self.scopes.classes[scope as usize].clone() else { continue };
-            let value = &mut self.scopes.values[scope as usize];
-            fill_uuid(&class, value, schema.uuid.unwrap_or(Uuid([0; 16])));
-            for_each_role(&class, value, &mut |roles, bits, value| {
-                if roles.has(Role::ClockTimestamp) {
-                    fill_timestamp(clock, begin, bits, value);
-                    clock = clock_after_field(clock, bits, value);
-                    timed = true;
-                }
-                let known = match roles {
-                    r if r.has(Role::PacketMagic) => PACKET_MAGIC,
-                    r if r.has(Role::StreamClassId) => stream.id,
-                    r if r.has(Role::StreamId) => stream_id,
-                    r if r.has(Role::PacketSequence) => sequence,
-                    _ => return,
-                };
-                if *value == FieldValue::Auto {
-                    let bits = bits.unwrap_or(64);
-                    let cut = if bits < 64 { known & ((1 << bits) - 1) } else { known };
-                    *value = FieldValue::Uint(cut);
-                }
-                if roles.has(Role::StreamClassId) {
-                    declared_class = value.number();
-                }
-            });
-        }
-        let id = i128::from(stream.id);
-        if declared_class.map_or(schema.stream_classes.len() > 1, |declared| declared != id) {
-            return Err(WriteError::NoRoomForId { what: "stream class", id: stream.id });
-        }
-        if timed && stream.default_clock.is_some() && clock != begin {
-            return Err(WriteError::ClockGap { from: 0, to: begin });
-        }
-        Ok(clock)
-    }
 }
 
-const PACKET: [Scope; 2] = [Scope::PacketHeader, Scope::PacketContext];
 const BODY: [Scope; 3] = [Scope::CommonContext, Scope::SpecificContext, Scope::Payload];
 
 /// Returns an error if classes are nested so deeply that recursion over them could

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::WriteError;
-use super::metadata::{metadata_text, packetized_metadata};
+use super::metadata::{metadata_text, packed_metadata};
+use super::output::{IndexFile, OutputFile, Rotation};
 use super::stream::StreamWriter;
 use crate::schema::{Schema, StreamClassId};
 
-/// The size of a metadata packet in bytes.
-const METADATA_PACKET: usize = 4096;
+const METADATA: &str = "metadata";
 
 /// A writer of traces to directories: metadata first, then any number of data streams.
 #[derive(Debug, Clone)]
@@ -18,6 +18,7 @@ pub struct TraceWriter {
     dir: PathBuf,
     schema: Arc<Schema>,
     indexed: bool,
+    file_limit: Option<u64>,
 }
 
 impl TraceWriter {
@@ -32,7 +33,9 @@ impl TraceWriter {
         dir: impl AsRef<Path>,
         schema: impl Into<Arc<Schema>>,
     ) -> Result<Self, WriteError> {
-        Self::with_metadata(dir.as_ref(), schema.into(), |_, text| text.into_bytes())
+        let schema = schema.into();
+        let metadata = metadata_text(&schema)?;
+        Self::with_metadata(dir.as_ref(), schema, METADATA, metadata.as_bytes())
     }
 
     /// Creates the directory, if it does not exist, and writes the metadata in packets.
@@ -45,27 +48,37 @@ impl TraceWriter {
         dir: impl AsRef<Path>,
         schema: impl Into<Arc<Schema>>,
     ) -> Result<Self, WriteError> {
-        Self::with_metadata(dir.as_ref(), schema.into(), |schema, text| {
-            packetized_metadata(schema, &text, METADATA_PACKET)
-        })
+        let schema = schema.into();
+        let metadata = packed_metadata(&schema)?;
+        Self::with_metadata(dir.as_ref(), schema, METADATA, &metadata)
     }
 
-    fn with_metadata(
+    /// Creates the directory, and a metadata file of a given name and content.
+    pub(super) fn with_metadata(
         dir: &Path,
         schema: Arc<Schema>,
-        pack: impl FnOnce(&Schema, String) -> Vec<u8>,
+        name: &str,
+        metadata: &[u8],
     ) -> Result<Self, WriteError> {
-        let metadata = pack(&schema, metadata_text(&schema)?);
         fs::create_dir_all(dir).map_err(WriteError::io(dir.display().to_string()))?;
-        let path = dir.join("metadata");
+        let path = dir.join(name);
         fs::write(&path, metadata).map_err(WriteError::io(path.display().to_string()))?;
-        Ok(TraceWriter { dir: dir.to_owned(), schema, indexed: false })
+        Ok(TraceWriter { dir: dir.to_owned(), schema, indexed: false, file_limit: None })
     }
 
     /// Enables LTTng index files for the streams that are created afterwards.
     #[must_use]
     pub fn with_index(mut self) -> Self {
         self.indexed = true;
+        self
+    }
+
+    /// Divides the streams that are created afterwards into files of at most this many
+    /// bytes. A file of a single packet can be larger. The files of the stream `channel0_3`
+    /// are `channel0_3_0`, `channel0_3_1` and so on, as LTTng names them.
+    #[must_use]
+    pub fn with_file_limit(mut self, bytes: u64) -> Self {
+        self.file_limit = Some(bytes);
         self
     }
 
@@ -86,15 +99,26 @@ impl TraceWriter {
         class: StreamClassId,
         name: &str,
     ) -> Result<StreamWriter<File>, WriteError> {
-        let path = self.dir.join(name);
-        let shown = path.display().to_string();
-        let file = File::create(&path).map_err(WriteError::io(&shown))?;
-        let stream = StreamWriter::new(self.schema.clone(), class, &shown, file)?;
-        if !self.indexed {
-            return Ok(stream);
-        }
-        let index = self.dir.join("index");
-        fs::create_dir_all(&index).map_err(WriteError::io(index.display().to_string()))?;
-        Ok(stream.with_index(index.join(format!("{name}.idx"))))
+        let (dir, indexed) = (self.dir.clone(), self.indexed);
+        let open = move |name: &str| {
+            let path = dir.join(name);
+            let shown = path.display().to_string();
+            let out = File::create(&path).map_err(WriteError::io(&shown))?;
+            let index = indexed.then(|| IndexFile::create(&dir, name)).transpose()?;
+            Ok(OutputFile { name: shown, out, index })
+        };
+        let shown = self.dir.join(name).display().to_string();
+        let Some(limit) = self.file_limit else {
+            let file = open(name)?;
+            return StreamWriter::with_output(self.schema.clone(), class, &shown, file, None);
+        };
+        let file = open(&format!("{name}_0"))?;
+        let (name, mut number) = (name.to_owned(), 0_u64);
+        let next = Box::new(move || {
+            number += 1;
+            open(&format!("{name}_{number}"))
+        });
+        let rotation = Some(Rotation { limit, next });
+        StreamWriter::with_output(self.schema.clone(), class, &shown, file, rotation)
     }
 }

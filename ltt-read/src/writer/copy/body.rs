@@ -1,0 +1,207 @@
+//! Encoding of the fields of an event for another layout.
+
+use crate::event::{StrValue, Visitor};
+use crate::layout::FieldInfo;
+use crate::schema::{BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Length, Struct};
+use crate::writer::bits::{BitWriter, leb128_length};
+use crate::writer::encode::float;
+use crate::writer::error::Problem;
+
+/// A visitor that encodes the fields that it visits.
+///
+/// The classes of the target have the structure of those of the event: the same members,
+/// elements and options, in the same order. They may differ in size, byte order and
+/// alignment, and in kind where the target's format lacks one.
+pub(super) struct BodyEncoder<'a> {
+    w: &'a mut BitWriter,
+    open: Vec<Open<'a>>,
+    /// The first problem, after which nothing is encoded.
+    problem: Option<Problem>,
+}
+
+/// A class of the target whose parts are being visited.
+#[derive(Clone, Copy)]
+enum Open<'a> {
+    /// The root structures, and the number of those that were visited.
+    Roots([Option<&'a FieldClass>; 3], usize),
+    /// A structure, and the number of members that were visited.
+    Struct(&'a Struct, usize),
+    /// The class of each element, or of the content of a variant or option.
+    Each(&'a FieldClass),
+    /// A class that has no counterpart in the target.
+    Nothing,
+}
+
+impl<'a> BodyEncoder<'a> {
+    /// Creates an encoder of up to three scopes in order.
+    pub(super) fn new(w: &'a mut BitWriter, roots: [Option<&'a FieldClass>; 3]) -> Self {
+        BodyEncoder { w, open: vec![Open::Roots(roots, 0)], problem: None }
+    }
+
+    pub(super) fn finish(self) -> Result<(), Problem> {
+        self.problem.map_or(Ok(()), Err)
+    }
+
+    /// Returns the class of the field that is visited, after its alignment.
+    fn next(&mut self) -> Option<&'a FieldClass> {
+        if self.problem.is_some() {
+            return None;
+        }
+        let class = match self.open.last_mut()? {
+            Open::Roots(roots, number) => {
+                let rest = roots.get(*number..)?;
+                let skipped = rest.iter().position(Option::is_some)?;
+                *number += skipped + 1;
+                rest[skipped]?
+            }
+            Open::Struct(class, number) => {
+                *number += 1;
+                &*class.members.get(*number - 1)?.class
+            }
+            Open::Each(class) => class,
+            Open::Nothing => return None,
+        };
+        self.w.align(class.align);
+        Some(class)
+    }
+
+    fn check(&mut self, done: Result<(), Problem>) {
+        if let Err(problem) = done {
+            self.problem.get_or_insert(problem);
+        }
+    }
+
+    fn refuse(&mut self, found: &'static str) {
+        self.check(Err(Problem::Kind { expected: "a field of the same kind", found }));
+    }
+
+    fn number(&mut self, value: i128, found: &'static str) {
+        let Some(class) = self.next() else { return };
+        match &class.kind {
+            FieldKind::Integer(field, _)
+            | FieldKind::Bool(field, _)
+            | FieldKind::BitArray(field)
+            | FieldKind::BitMap(field, _) => {
+                let done = self.w.put(value as u64, *field);
+                self.check(done);
+            }
+            FieldKind::VarInteger(integer) => {
+                self.w.put_leb128(value, leb128_length(value, integer.signed));
+            }
+            _ => self.refuse(found),
+        }
+    }
+
+    /// Appends bytes as an array of integers of 8 bits.
+    fn elements(&mut self, element: &FieldClass, bytes: &[u8]) {
+        let byte =
+            FixedLen { bits: 8, byte_order: ByteOrder::Little, bit_order: BitOrder::Natural };
+        for value in bytes {
+            self.w.align(element.align);
+            let done = self.w.put((*value).into(), byte);
+            self.check(done);
+        }
+    }
+
+    fn open(&mut self, open: Option<Open<'a>>) {
+        self.open.push(open.unwrap_or(Open::Nothing));
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+    }
+}
+
+impl Visitor for BodyEncoder<'_> {
+    fn uint(&mut self, _: &FieldInfo, value: u64) {
+        self.number(value.into(), "an unsigned integer");
+    }
+    fn sint(&mut self, _: &FieldInfo, value: i64) {
+        self.number(value.into(), "a signed integer");
+    }
+    fn boolean(&mut self, _: &FieldInfo, value: bool) {
+        self.number(value.into(), "a boolean");
+    }
+    fn bits(&mut self, _: &FieldInfo, value: u64) {
+        self.number(value.into(), "bits");
+    }
+    fn float(&mut self, _: &FieldInfo, value: f64) {
+        match self.next().map(|class| &class.kind) {
+            Some(FieldKind::Float(field)) => {
+                let done = float(self.w, *field, value);
+                self.check(done);
+            }
+            Some(_) => self.refuse("a floating-point number"),
+            None => {}
+        }
+    }
+    fn string(&mut self, _: &FieldInfo, value: StrValue<'_>) {
+        let Some(class) = self.next() else { return };
+        let FieldKind::String(target) = &class.kind else { return self.refuse("text") };
+        let converted;
+        let (bytes, mut padding) = match target.encoding == value.encoding {
+            true => (value.bytes, value.padding),
+            false => {
+                converted = value.to_str_lossy();
+                (converted.as_bytes(), 0)
+            }
+        };
+        self.w.put_bytes(bytes);
+        match target.length {
+            Some(Length::Static(size)) => padding = size.saturating_sub(bytes.len() as u64),
+            Some(Length::Dynamic(_)) => {}
+            None => padding = target.encoding.unit_size().into(),
+        }
+        self.w.put_zeros(padding);
+    }
+    fn blob(&mut self, _: &FieldInfo, value: &[u8]) {
+        match self.next().map(|class| &class.kind) {
+            Some(FieldKind::Blob(_)) => self.w.put_bytes(value),
+            Some(FieldKind::Array(array)) => self.elements(&array.element, value),
+            Some(_) => self.refuse("a blob"),
+            None => {}
+        }
+    }
+    fn begin_struct(&mut self, _: &FieldInfo) {
+        let open = self.next().and_then(|class| match &class.kind {
+            FieldKind::Struct(class) => Some(Open::Struct(class, 0)),
+            _ => None,
+        });
+        self.open(open);
+    }
+    fn end_struct(&mut self, _: &FieldInfo) {
+        self.close();
+    }
+    fn begin_array(&mut self, _: &FieldInfo, _: u64) {
+        let open = self.next().and_then(|class| match &class.kind {
+            FieldKind::Array(array) => Some(Open::Each(&*array.element)),
+            _ => None,
+        });
+        self.open(open);
+    }
+    fn end_array(&mut self, _: &FieldInfo) {
+        self.close();
+    }
+    fn begin_variant(&mut self, _: &FieldInfo, option: usize) {
+        let open = self.next().and_then(|class| match &class.kind {
+            FieldKind::Variant(variant) => Some(Open::Each(&*variant.options.get(option)?.class)),
+            _ => None,
+        });
+        self.open(open);
+    }
+    fn end_variant(&mut self, _: &FieldInfo) {
+        self.close();
+    }
+    fn begin_option(&mut self, _: &FieldInfo, _: bool) {
+        let open = self.next().and_then(|class| match &class.kind {
+            FieldKind::Option(option) => Some(Open::Each(&*option.class)),
+            // A sequence of none or one element stands for an option.
+            FieldKind::Array(array) => Some(Open::Each(&*array.element)),
+            _ => None,
+        });
+        self.open(open);
+    }
+    fn end_option(&mut self, _: &FieldInfo) {
+        self.close();
+    }
+}

@@ -1,0 +1,332 @@
+//! Copying from a trace that is read to one that is written.
+//!
+//! This is the only part of the writer that also uses the reader.
+
+mod body;
+mod layout;
+mod transfer;
+mod values;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use body::BodyEncoder;
+use layout::BODY;
+use values::other_fields;
+
+use super::error::{LocatedProblem, WriteError};
+use super::header::HeaderData;
+use super::index::PacketInfo;
+use super::stream::StreamWriter;
+use super::value::FieldValue;
+use crate::cursor::Cursor;
+use crate::event::Event;
+use crate::format::Packet;
+use crate::schema::{Scope, StreamClassId};
+
+pub use transfer::Transfer;
+
+/// A copier of events and packets to one data stream.
+///
+/// Events are copied in one of three ways, the first one that gives a record with the same
+/// fields and times:
+///
+/// 1. The bytes of the whole record.
+/// 2. A new header, and the bytes of contexts and payload.
+/// 3. A new header, and each field encoded for the target's class.
+///
+/// Each packet of the source becomes a packet, without the events that are not copied, and
+/// packets without events are left out. With a [packet
+/// limit](StreamWriter::with_packet_limit) of less than the size of a packet, it becomes
+/// several. Sequence numbers continue; gaps of the source stay. Counters of discarded events
+/// are those of the source.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use ltt_read::writer::{MemoryTrace, StreamCopier, Transfer};
+///
+/// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+/// // Keep the context switches.
+/// let switch = trace.event_types_named("sched_switch").next();
+/// let transfer = Arc::new(Transfer::new(&trace, trace.schema().clone()));
+/// let mut target = MemoryTrace::new(transfer.target().clone());
+/// let mut copied = 0;
+/// for mut cursor in trace.cursors() {
+///     let tracefile = cursor.tracefile();
+///     let Some(class) = tracefile.stream_class() else { continue };
+///     let stream = target.stream(class, tracefile.name())?;
+///     let mut copier = StreamCopier::new(&transfer, class, stream);
+///     while let Some(event) = cursor.next()? {
+///         if Some(event.type_id()) == switch {
+///             copier.event(&event)?;
+///             copied += 1;
+///         }
+///     }
+///     target.add(copier.into_stream()?)?;
+/// }
+/// let target = target.open()?;
+/// let events = target.cursors().map(|mut cursor| {
+///     std::iter::from_fn(|| cursor.advance().ok().filter(|more| *more)).count()
+/// });
+/// assert_eq!(events.sum::<usize>(), copied);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a stream is complete only when finished"]
+pub struct StreamCopier<W> {
+    transfer: Arc<Transfer>,
+    class: StreamClassId,
+    stream: StreamWriter<W>,
+    /// The packet of the source whose events are being copied.
+    packet: Option<CopiedPacket>,
+    /// The sequence number of the last packet of the source that was met.
+    sequence: Option<u64>,
+}
+
+/// A packet of the source of which events have been copied.
+#[derive(Debug, Clone, Copy)]
+struct CopiedPacket {
+    file: usize,
+    offset: u64,
+    /// The clock value at its end in the target, if the last of its events was copied.
+    end: Option<u64>,
+}
+
+impl<W: Write> StreamCopier<W> {
+    /// Creates a copier to a stream of a class of the target.
+    pub fn new(transfer: &Arc<Transfer>, class: StreamClassId, stream: StreamWriter<W>) -> Self {
+        StreamCopier { transfer: transfer.clone(), class, stream, packet: None, sequence: None }
+    }
+
+    /// Returns the stream, to write records that are not copied.
+    pub fn stream(&mut self) -> &mut StreamWriter<W> {
+        &mut self.stream
+    }
+
+    /// Copies an event. Returns `false` if the target has no such event type.
+    ///
+    /// # Errors
+    ///
+    /// See [`StreamWriter::record`].
+    pub fn event(&mut self, event: &Event<'_>) -> Result<bool, WriteError> {
+        let transfer = Arc::clone(&self.transfer);
+        let plan = transfer.events[event.type_id().index()];
+        if !plan.is_wanted {
+            return Ok(false);
+        }
+        let stream_plan = transfer.streams[self.class.index()];
+        let timestamp = stream_plan.clock.of(event);
+        let (cursor, packet) = (event.cursor(), event.packet());
+        let (file, offset) = (cursor.file_index(), packet.offset);
+        if self.packet.is_none_or(|packet| (packet.file, packet.offset) != (file, offset)) {
+            self.enter(event, timestamp)?;
+        }
+        let current = *cursor.current();
+        let bytes = cursor.window().data;
+        let (id, target) = (event.type_id(), &*transfer.target);
+        let class = &target.event_types[id.index()];
+        let end = cursor.end_of_record();
+        let whole = match (plan.align, stream_plan.header_align) {
+            (Some(body), Some(header)) if plan.same_id => Some(header.max(body)),
+            _ => None,
+        };
+        let header_align = target.stream_classes[self.class.index()].event_header.as_ref();
+        let header_align = header_align.map_or(1, |class| class.align);
+        self.stream.append(class, timestamp, |stream, header: HeaderData| {
+            if let Some(align) = whole
+                && decodes(header, current.clock_before, stream_plan.timestamp_bits)
+            {
+                let before = stream.w.position().next_multiple_of(header_align.into());
+                if let Some(bytes) = movable(bytes, current.begin, end, before, align) {
+                    stream.w.align(header_align);
+                    stream.w.put_bytes(bytes);
+                    return Ok(());
+                }
+            }
+            let value = other_fields(event, Scope::EventHeader);
+            stream.put_header(id, value, header)?;
+            if let (Some(align), Some(begin)) = (plan.align, cursor.end_of_header()) {
+                // The fields move as one if both places differ by a multiple of all
+                // alignments in them.
+                let before = stream.w.position();
+                let common = u64::from(align.max(8));
+                let (from, to) = (begin.next_multiple_of(common), before.next_multiple_of(common));
+                if from - begin == to - before && from <= end {
+                    if let Some(bytes) = movable(bytes, begin, end, before, align) {
+                        stream.w.put_bytes(bytes);
+                        return Ok(());
+                    }
+                }
+            }
+            let stream_class = &target.stream_classes[class.stream.index()];
+            let roots = [&stream_class.common_context, &class.specific_context, &class.payload];
+            let mut encoder = BodyEncoder::new(&mut stream.w, roots.map(|root| root.as_deref()));
+            BODY.iter().for_each(|scope| event.visit(*scope, &mut encoder));
+            let done = encoder.finish();
+            done.map_err(|problem| LocatedProblem::from(problem).in_scope(Scope::Payload))
+        })?;
+        if let Some(copied) = &mut self.packet {
+            let clock = stream_plan.clock;
+            copied.end = match cursor.is_last_in_packet() {
+                true => clock.bound(packet.end_cycles, packet.end),
+                false => None,
+            };
+        }
+        Ok(true)
+    }
+
+    /// Copies the current packet of a cursor as it is. Returns `false` if that is not
+    /// possible, and then writes nothing: the target has another layout, clock or sequence
+    /// number, or the packet is damaged, or its file lacks a part of it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the output fails.
+    pub fn packet(&mut self, cursor: &Cursor) -> Result<bool, WriteError> {
+        let (Some(packet), Some(bytes)) = (cursor.packet(), cursor.packet_bytes()) else {
+            return Ok(false);
+        };
+        let is_sound = bytes.len() as u64 == packet.size && packet.damage.is_none();
+        if !self.transfer.copies_packets(packet.stream_class)
+            || packet.stream_class != self.class
+            || !is_sound
+        {
+            return Ok(false);
+        }
+        self.leave()?;
+        let sequence = self.next_sequence(packet);
+        if packet.sequence.is_some_and(|declared| declared != sequence) {
+            return Ok(false);
+        }
+        self.note_packet(packet, sequence);
+        let info = PacketInfo {
+            offset: 0,
+            total_bits: packet.size.saturating_mul(8),
+            content_bits: packet.content_bits,
+            start: packet.start_cycles.unwrap_or(0),
+            end: packet.end_cycles.unwrap_or(0),
+            discarded: packet.discarded.unwrap_or(0),
+            stream_class: self.transfer.target.stream_classes[self.class.index()].id,
+            stream: packet.stream_id.unwrap_or(0),
+            sequence,
+        };
+        self.stream.copied_packet(bytes, info)?;
+        Ok(true)
+    }
+
+    /// Ends the last packet, and returns the stream.
+    ///
+    /// # Errors
+    ///
+    /// See [`StreamWriter::end_packet`].
+    pub fn into_stream(mut self) -> Result<StreamWriter<W>, WriteError> {
+        self.leave()?;
+        Ok(self.stream)
+    }
+
+    /// Ends the packet of the target that belongs to the current packet of the source.
+    fn leave(&mut self) -> Result<(), WriteError> {
+        match self.packet.take() {
+            Some(CopiedPacket { end: Some(end), .. }) => self.stream.end_packet_from(end),
+            Some(_) => self.stream.end_packet_at_last(),
+            None => Ok(()),
+        }
+    }
+
+    /// Starts a packet for the packet of the source that contains an event.
+    fn enter(&mut self, event: &Event<'_>, timestamp: u64) -> Result<(), WriteError> {
+        self.leave()?;
+        let (cursor, packet) = (event.cursor(), event.packet());
+        let stream_class = &event.trace().schema().stream_classes[packet.stream_class.index()];
+        let align = stream_class.event_header.as_ref().map_or(1, |header| header.align);
+        let first = packet.events_start.next_multiple_of(align.into());
+        let clock = self.transfer.streams[self.class.index()].clock;
+        let declared = clock.bound(packet.start_cycles, packet.start);
+        let begin = match cursor.current().begin <= first {
+            true => declared.map_or(timestamp, |start| start.min(timestamp)),
+            false => timestamp,
+        };
+        self.set_contexts(event);
+        let sequence = self.next_sequence(packet);
+        self.note_packet(packet, sequence);
+        self.stream.begin_packet(begin)?;
+        let offset = packet.offset;
+        self.packet = Some(CopiedPacket { file: cursor.file_index(), offset, end: None });
+        Ok(())
+    }
+
+    /// Sets what the packets of the target have in common with that of an event.
+    fn set_contexts(&mut self, event: &Event<'_>) {
+        let packet = event.packet();
+        if event.trace().schema().format != crate::schema::Format::Legacy {
+            self.stream.set_packet_context(other_fields(event, Scope::PacketContext));
+            self.stream.set_packet_header(match event.has_scope(Scope::PacketHeader) {
+                true => other_fields(event, Scope::PacketHeader),
+                false => FieldValue::Auto,
+            });
+        }
+        if let Some(id) = packet.stream_id {
+            self.stream.set_stream_id(id);
+        }
+        self.stream.set_discarded(packet.discarded.unwrap_or(0));
+    }
+
+    /// Returns the sequence number of the packet of the target that follows from one of the
+    /// source. Packets that the tracer lost stay missing, those that were left out are
+    /// not.
+    fn next_sequence(&self, packet: &Packet) -> u64 {
+        match (packet.sequence, self.sequence) {
+            (Some(now), Some(before)) => {
+                let mask = u64::MAX >> (64 - u32::from(packet.sequence_bits.clamp(1, 64)));
+                let lost = now.wrapping_sub(before).wrapping_sub(1) & mask;
+                // A number that went back is no gap.
+                let lost = if lost > mask >> 1 { 0 } else { lost };
+                self.stream.packet_sequence().wrapping_add(lost)
+            }
+            (Some(now), None) => now,
+            (None, _) => self.stream.packet_sequence(),
+        }
+    }
+
+    fn note_packet(&mut self, packet: &Packet, sequence: u64) {
+        self.sequence = packet.sequence.or(self.sequence);
+        self.stream.set_packet_sequence(sequence);
+    }
+
+    /// Notes that a packet of the source is left out, so that its sequence number is not
+    /// taken for a lost packet. Packets of which an event is copied need no call.
+    ///
+    /// # Errors
+    ///
+    /// See [`StreamWriter::end_packet`].
+    pub fn skip_packet(&mut self, packet: &Packet) -> Result<(), WriteError> {
+        self.leave()?;
+        if packet.sequence.is_some() {
+            let sequence = self.next_sequence(packet);
+            if self.sequence.is_some() {
+                self.stream.set_packet_sequence(sequence);
+            }
+            self.sequence = self.sequence.and(packet.sequence);
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if a header that was decoded after the clock value `before` has the same
+/// time after that of the target.
+fn decodes(header: HeaderData, before: u64, bits: u32) -> bool {
+    let HeaderData { clock, timestamp, .. } = header;
+    let within = timestamp.checked_sub(clock).is_some_and(|gap| bits >= 64 || gap >> bits == 0);
+    clock == before || bits >= 64 || within
+}
+
+/// Returns the whole bytes from the bit `begin` up to `end` if they can be moved to the
+/// position `to`: all alignments have to agree.
+fn movable(bytes: &[u8], begin: u64, end: u64, to: u64, align: u32) -> Option<&[u8]> {
+    let common = u64::from(align.max(8));
+    if begin % common != to % common || begin % 8 != 0 || end % 8 != 0 {
+        return None;
+    }
+    bytes.get((begin / 8) as usize..(end / 8) as usize)
+}

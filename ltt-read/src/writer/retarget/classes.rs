@@ -1,0 +1,309 @@
+//! Field classes for another format.
+
+use std::sync::Arc;
+
+use super::Changes;
+use super::names::identifier_like;
+use crate::schema::{
+    Array, BitOrder, Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind,
+    FixedLen, Format, Integer, Length, Member, OptionField, PathStep, Role, Roles, Scope, Selector,
+    Str, Struct, Variant, VariantOption,
+};
+
+/// The size of the integers that take the place of those of variable length, in bits.
+const WIDE: u32 = 64;
+
+/// A converter of the field classes of one scope.
+pub(super) struct Classes<'c> {
+    pub(super) format: Format,
+    pub(super) scope: Scope,
+    /// The byte order of classes that are made up.
+    pub(super) order: ByteOrder,
+    /// The number of structures around the current field.
+    pub(super) depth: u32,
+    pub(super) changes: &'c mut Changes,
+}
+
+impl Classes<'_> {
+    /// Converts the root of a scope. Returns `None` if nothing of it can be expressed.
+    pub(super) fn root(&mut self, place: &str, class: &Arc<FieldClass>) -> Option<Arc<FieldClass>> {
+        match self.class(place, class) {
+            Ok(converted) => Some(converted),
+            Err(what) => {
+                self.changes.note(format!("{place}: dropped, since {what} cannot be expressed"));
+                None
+            }
+        }
+    }
+
+    /// Converts a class. Returns the class itself if nothing changes.
+    fn class(&mut self, place: &str, class: &Arc<FieldClass>) -> Result<Arc<FieldClass>, String> {
+        let converted = match self.format {
+            Format::Ctf1 => self.for_ctf1(place, class)?,
+            _ => self.for_ctf2(place, class)?,
+        };
+        Ok(match converted == **class {
+            true => class.clone(),
+            false => Arc::new(converted),
+        })
+    }
+
+    fn note(&mut self, place: &str, change: &str) {
+        self.changes.note(format!("{place}: {change}"));
+    }
+
+    fn for_ctf2(&mut self, place: &str, class: &FieldClass) -> Result<FieldClass, String> {
+        let kind = match &class.kind {
+            // CTF 2 has UUIDs in packet headers only as blobs.
+            FieldKind::Array(array) if array.roles.has(Role::Uuid) => {
+                let (length, roles) = (array.length.clone(), array.roles);
+                FieldKind::Blob(Blob { length, media_type: None, roles })
+            }
+            other => self.parts(place, other)?,
+        };
+        Ok(FieldClass { kind, ..class.clone() })
+    }
+
+    fn for_ctf1(&mut self, place: &str, class: &FieldClass) -> Result<FieldClass, String> {
+        let order = self.order;
+        let unsigned = |bits| fixed(bits, order);
+        if class.attributes.is_some() {
+            self.note(place, "user attributes dropped");
+        }
+        let mut align = class.align;
+        let kind = match &class.kind {
+            FieldKind::Bool(field, slot) => {
+                self.note(place, "boolean becomes an integer");
+                let integer = Integer { slot: *slot, ..Integer::default() };
+                FieldKind::Integer(self.plain(place, *field), integer)
+            }
+            FieldKind::BitArray(field) => {
+                self.note(place, "bit array becomes an integer");
+                FieldKind::Integer(self.plain(place, *field), hexadecimal())
+            }
+            FieldKind::BitMap(field, _) => {
+                self.note(place, "bit map becomes an integer");
+                FieldKind::Integer(self.plain(place, *field), hexadecimal())
+            }
+            FieldKind::VarInteger(integer) => {
+                self.note(place, "integer of variable length becomes one of 64 bits");
+                FieldKind::Integer(unsigned(WIDE), self.integer(place, integer))
+            }
+            FieldKind::Integer(field, integer) => {
+                FieldKind::Integer(self.plain(place, *field), self.integer(place, integer))
+            }
+            FieldKind::Float(field) => FieldKind::Float(self.plain(place, *field)),
+            FieldKind::String(string) => FieldKind::String(self.string(place, string)?),
+            FieldKind::Blob(blob) => {
+                let is_uuid = blob.roles.has(Role::Uuid) && self.scope == Scope::PacketHeader;
+                if !is_uuid {
+                    self.note(place, "blob becomes an array of bytes");
+                }
+                let base = if is_uuid { DisplayBase::Decimal } else { DisplayBase::Hexadecimal };
+                let element = Integer { base, ..Integer::default() };
+                let element = FieldClass::integer(8, order, element);
+                let (length, roles) = (blob.length.clone(), blob.roles);
+                FieldKind::Array(Array { element: Arc::new(element), length, roles })
+            }
+            FieldKind::Option(option) => self.option(place, option)?,
+            other => self.parts(place, other)?,
+        };
+        if matches!(kind, FieldKind::Variant(_)) {
+            align = 1;
+        }
+        Ok(FieldClass { attributes: None, ..FieldClass::new(kind, align) })
+    }
+
+    /// Returns an option as a sequence of none or one element, whose length is the selector.
+    fn option(&mut self, place: &str, option: &OptionField) -> Result<FieldKind, String> {
+        if option.present != Selector::Bool {
+            return Err("an option that depends on an integer".to_owned());
+        }
+        self.note(place, "option becomes a sequence of none or one element");
+        let element = self.class(place, &option.class)?;
+        let length = Length::Dynamic(self.dependency(&option.selector)?);
+        Ok(FieldKind::Array(Array { element, length, roles: Roles::NONE }))
+    }
+
+    /// Converts the parts of a class.
+    fn parts(&mut self, place: &str, kind: &FieldKind) -> Result<FieldKind, String> {
+        Ok(match kind {
+            FieldKind::Struct(class) => {
+                self.depth += 1;
+                let mut members: Vec<Member> = Vec::with_capacity(class.members.len());
+                for member in &class.members {
+                    let inner = format!("{place}.{}", member.name);
+                    let class = self.class(&inner, &member.class)?;
+                    let name = self.member_name(&inner, &member.name, &class);
+                    let mut attributes = member.attributes.clone();
+                    if self.format == Format::Ctf1 && attributes.take().is_some() {
+                        self.note(&inner, "user attributes dropped");
+                    }
+                    members.push(Member { name, class, attributes });
+                }
+                self.depth -= 1;
+                FieldKind::Struct(Struct { members })
+            }
+            FieldKind::Array(array) => FieldKind::Array(Array {
+                element: self.class(place, &array.element)?,
+                length: self.length(&array.length)?,
+                // A UUID elsewhere than in a packet header has no role.
+                roles: match self.scope {
+                    Scope::PacketHeader => array.roles,
+                    _ => Roles::NONE,
+                },
+            }),
+            FieldKind::Variant(variant) => {
+                let mut options = Vec::with_capacity(variant.options.len());
+                for option in &variant.options {
+                    options.push(self.variant_option(place, option)?);
+                }
+                FieldKind::Variant(Variant {
+                    selector: self.dependency(&variant.selector)?,
+                    options,
+                })
+            }
+            FieldKind::Option(option) => FieldKind::Option(OptionField {
+                class: self.class(place, &option.class)?,
+                ..option.clone()
+            }),
+            other => other.clone(),
+        })
+    }
+
+    fn variant_option(
+        &mut self,
+        place: &str,
+        option: &VariantOption,
+    ) -> Result<VariantOption, String> {
+        let inner = format!("{place}.{}", option.name.as_deref().unwrap_or("?"));
+        let class = self.class(&inner, &option.class)?;
+        if self.format == Format::Ctf1 && (option.name.is_none() || option.label.is_none()) {
+            // The selector has no enumeration whose labels name the options.
+            return Err("a variant without an enumeration of its options".to_owned());
+        }
+        Ok(VariantOption { class, ..option.clone() })
+    }
+
+    fn member_name(&mut self, place: &str, name: &Arc<str>, class: &FieldClass) -> Arc<str> {
+        if self.format != Format::Ctf1 {
+            return name.clone();
+        }
+        let is_uuid = matches!(&class.kind, FieldKind::Array(a) if a.roles.has(Role::Uuid));
+        let role = match &class.kind {
+            _ if is_uuid && self.scope == Scope::PacketHeader => Some("uuid"),
+            FieldKind::Integer(_, integer) => role_name(self.scope, integer.roles),
+            _ => None,
+        };
+        let changed = match role {
+            Some(role) => role.to_owned(),
+            // Readers would take a field of this name for another one.
+            None if self.depth == 1 && is_reserved(self.scope, name) => format!("{name}_field"),
+            None => identifier_like(name),
+        };
+        if *changed != **name {
+            self.note(place, &format!("name becomes {changed:?}"));
+            return changed.into();
+        }
+        name.clone()
+    }
+
+    fn string(&mut self, place: &str, string: &Str) -> Result<Str, String> {
+        let mut converted = Str { encoding: Encoding::Utf8, length: string.length.clone() };
+        if string.encoding != Encoding::Utf8 {
+            if matches!(string.length, Some(Length::Dynamic(_))) {
+                return Err("text of UTF-16 or UTF-32 with a length".to_owned());
+            }
+            self.note(place, "text becomes UTF-8 with a terminator");
+            converted.length = None;
+        }
+        converted.length = converted.length.map(|length| self.length(&length)).transpose()?;
+        Ok(converted)
+    }
+
+    fn integer(&mut self, place: &str, integer: &Integer) -> Integer {
+        let mut converted = integer.clone();
+        // In CTF 1.8, only direct members of packet headers and contexts have roles.
+        let is_of_packet = matches!(self.scope, Scope::PacketHeader | Scope::PacketContext);
+        if is_of_packet && self.depth > 1 && !integer.roles.is_empty() {
+            self.note(place, "role dropped");
+            converted.roles = Roles::NONE;
+        }
+        if integer.mappings.as_deref().is_some_and(|mappings| {
+            mappings.is_empty() || mappings.iter().any(|mapping| mapping.ranges.is_empty())
+        }) {
+            self.note(place, "labels without values dropped");
+            let mappings = integer.mappings.iter().flat_map(|mappings| mappings.iter());
+            let rest: Vec<_> = mappings.filter(|m| !m.ranges.is_empty()).cloned().collect();
+            converted.mappings = Some(rest).filter(|rest| !rest.is_empty()).map(Into::into);
+        }
+        converted
+    }
+
+    fn plain(&mut self, place: &str, field: FixedLen) -> FixedLen {
+        if field.bit_order == BitOrder::Reversed {
+            self.note(place, "bits in reversed order are turned");
+        }
+        FixedLen { bit_order: BitOrder::Natural, ..field }
+    }
+
+    fn length(&mut self, length: &Length) -> Result<Length, String> {
+        Ok(match length {
+            Length::Static(size) => Length::Static(*size),
+            Length::Dynamic(at) => Length::Dynamic(self.dependency(at)?),
+        })
+    }
+
+    fn dependency(&mut self, at: &Dependency) -> Result<Dependency, String> {
+        if self.format != Format::Ctf1 {
+            return Ok(at.clone());
+        }
+        let mut converted = at.clone();
+        for step in &mut converted.path {
+            match step {
+                PathStep::Name(name) => *name = identifier_like(name).into(),
+                PathStep::Parent => return Err("a path that goes up".to_owned()),
+            }
+        }
+        Ok(converted)
+    }
+}
+
+fn fixed(bits: u32, byte_order: ByteOrder) -> FixedLen {
+    FixedLen { bits, byte_order, bit_order: BitOrder::Natural }
+}
+
+fn hexadecimal() -> Integer {
+    Integer { base: DisplayBase::Hexadecimal, ..Integer::default() }
+}
+
+/// Returns the name by which CTF 1.8 recognizes a role; `None` if a field needs none.
+fn role_name(scope: Scope, roles: Roles) -> Option<&'static str> {
+    role_names(scope).iter().find(|(role, _)| roles.has(*role)).map(|(_, name)| *name)
+}
+
+/// Returns `true` if CTF 1.8 gives the fields of a name in a scope a role.
+fn is_reserved(scope: Scope, name: &str) -> bool {
+    let is_uuid = scope == Scope::PacketHeader && name == "uuid";
+    is_uuid || role_names(scope).iter().any(|(_, reserved)| *reserved == name)
+}
+
+fn role_names(scope: Scope) -> &'static [(Role, &'static str)] {
+    match scope {
+        Scope::PacketHeader => &[
+            (Role::PacketMagic, "magic"),
+            (Role::StreamClassId, "stream_id"),
+            (Role::StreamId, "stream_instance_id"),
+        ],
+        Scope::PacketContext => &[
+            (Role::PacketTotalLength, "packet_size"),
+            (Role::PacketContentLength, "content_size"),
+            (Role::ClockTimestamp, "timestamp_begin"),
+            (Role::PacketEndTimestamp, "timestamp_end"),
+            (Role::DiscardedEvents, "events_discarded"),
+            (Role::PacketSequence, "packet_seq_num"),
+        ],
+        Scope::EventHeader => &[(Role::EventTypeId, "id")],
+        _ => &[],
+    }
+}
