@@ -172,6 +172,10 @@ fn integer(value: FieldValue, class: &Integer, bits: u32) -> Fitted {
         FieldValue::Auto => Ok(value),
         FieldValue::Uint(n) => integer_of(n.into(), class.signed, bits),
         FieldValue::Sint(n) => integer_of(n.into(), class.signed, bits),
+        // In place of which a format may have integers only.
+        FieldValue::Bool(_) | FieldValue::Bits(_) => {
+            integer_of(value.number().unwrap_or(0), class.signed, bits)
+        }
         other => Err(kind("an integer", &other)),
     }
 }

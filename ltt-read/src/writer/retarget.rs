@@ -32,7 +32,7 @@ pub struct Retargeted {
     /// The schema. Stream classes and event types have the indexes of the source, as
     /// [`Transfer`](crate::writer::Transfer) needs it.
     pub schema: Schema,
-    /// What is not the same as in the source, one line each, with the name of the place.
+    /// The differences from the source, one line each, with the name of the place.
     pub changes: Vec<String>,
 }
 

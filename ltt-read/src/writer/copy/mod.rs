@@ -12,11 +12,13 @@ use std::sync::Arc;
 
 use body::BodyEncoder;
 use layout::BODY;
+use transfer::Clock;
 use values::other_fields;
 
 use super::error::{LocatedProblem, WriteError};
 use super::header::HeaderData;
 use super::index::PacketInfo;
+use super::record::Record;
 use super::stream::StreamWriter;
 use super::value::FieldValue;
 use crate::cursor::Cursor;
@@ -117,9 +119,8 @@ impl<W: Write> StreamCopier<W> {
         }
         let stream_plan = transfer.streams[self.class.index()];
         let timestamp = stream_plan.clock.of(event);
-        let (cursor, packet) = (event.cursor(), event.packet());
-        let (file, offset) = (cursor.file_index(), packet.offset);
-        if self.packet.is_none_or(|packet| (packet.file, packet.offset) != (file, offset)) {
+        let cursor = event.cursor();
+        if self.is_other_packet(event) {
             self.enter(event, timestamp)?;
         }
         let current = *cursor.current();
@@ -166,14 +167,42 @@ impl<W: Write> StreamCopier<W> {
             let done = encoder.finish();
             done.map_err(|problem| LocatedProblem::from(problem).in_scope(Scope::Payload))
         })?;
+        self.note_end(event, stream_plan.clock);
+        Ok(true)
+    }
+
+    /// Writes a record in place of an event: into the packet of the target that belongs to
+    /// that of the event. The record has the event's time.
+    ///
+    /// # Errors
+    ///
+    /// See [`StreamWriter::record`].
+    pub fn event_as(&mut self, event: &Event<'_>, record: Record) -> Result<(), WriteError> {
+        let clock = self.transfer.streams[self.class.index()].clock;
+        let timestamp = clock.of(event);
+        if self.is_other_packet(event) {
+            self.enter(event, timestamp)?;
+        }
+        self.stream.record(Record { timestamp, ..record })?;
+        self.note_end(event, clock);
+        Ok(())
+    }
+
+    /// Returns `true` if the packet of the target does not belong to that of an event.
+    fn is_other_packet(&self, event: &Event<'_>) -> bool {
+        let place = (event.cursor().file_index(), event.packet().offset);
+        self.packet.is_none_or(|packet| (packet.file, packet.offset) != place)
+    }
+
+    /// Notes the end of the packet of an event that was copied, if the event is its last one.
+    fn note_end(&mut self, event: &Event<'_>, clock: Clock) {
+        let packet = event.packet();
         if let Some(copied) = &mut self.packet {
-            let clock = stream_plan.clock;
-            copied.end = match cursor.is_last_in_packet() {
+            copied.end = match event.cursor().is_last_in_packet() {
                 true => clock.bound(packet.end_cycles, packet.end),
                 false => None,
             };
         }
-        Ok(true)
     }
 
     /// Copies the current packet of a cursor as it is. Returns `false` if that is not

@@ -1,4 +1,4 @@
-//! What has to be done to copy from one trace to another.
+//! The plan of copying from one trace to another.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Transfer {
     pub(super) streams: Vec<StreamPlan>,
 }
 
-/// How an event type is copied.
+/// The way in which an event type is copied.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EventPlan {
     /// `true` if the target has the event type.
@@ -32,7 +32,7 @@ pub(super) struct EventPlan {
     pub(super) same_id: bool,
 }
 
-/// How a stream class is copied.
+/// The way in which a stream class is copied.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamPlan {
     pub(super) packets: bool,
