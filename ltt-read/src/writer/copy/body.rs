@@ -174,7 +174,7 @@ impl Visitor for BodyEncoder<'_> {
     }
     fn begin_array(&mut self, _: &FieldInfo, _: u64) {
         let open = self.next().and_then(|class| match &class.kind {
-            FieldKind::Array(array) => Some(Open::Each(&*array.element)),
+            FieldKind::Array(array) => Some(Open::Each(&array.element)),
             _ => None,
         });
         self.open(open);
@@ -184,7 +184,7 @@ impl Visitor for BodyEncoder<'_> {
     }
     fn begin_variant(&mut self, _: &FieldInfo, option: usize) {
         let open = self.next().and_then(|class| match &class.kind {
-            FieldKind::Variant(variant) => Some(Open::Each(&*variant.options.get(option)?.class)),
+            FieldKind::Variant(variant) => Some(Open::Each(&variant.options.get(option)?.class)),
             _ => None,
         });
         self.open(open);
@@ -194,9 +194,9 @@ impl Visitor for BodyEncoder<'_> {
     }
     fn begin_option(&mut self, _: &FieldInfo, _: bool) {
         let open = self.next().and_then(|class| match &class.kind {
-            FieldKind::Option(option) => Some(Open::Each(&*option.class)),
+            FieldKind::Option(option) => Some(Open::Each(&option.class)),
             // A sequence of none or one element stands for an option.
-            FieldKind::Array(array) => Some(Open::Each(&*array.element)),
+            FieldKind::Array(array) => Some(Open::Each(&array.element)),
             _ => None,
         });
         self.open(open);

@@ -147,18 +147,13 @@ impl<W: Write> StreamCopier<W> {
             }
             let value = other_fields(event, Scope::EventHeader);
             stream.put_header(id, value, header)?;
-            if let (Some(align), Some(begin)) = (plan.align, cursor.end_of_header()) {
-                // The fields move as one if both places differ by a multiple of all
-                // alignments in them.
-                let before = stream.w.position();
-                let common = u64::from(align.max(8));
-                let (from, to) = (begin.next_multiple_of(common), before.next_multiple_of(common));
-                if from - begin == to - before && from <= end {
-                    if let Some(bytes) = movable(bytes, begin, end, before, align) {
-                        stream.w.put_bytes(bytes);
-                        return Ok(());
-                    }
-                }
+            // The fields move as one if both places differ by a multiple of all alignments in
+            // them.
+            if let (Some(align), Some(begin)) = (plan.align, cursor.end_of_header())
+                && let Some(bytes) = movable(bytes, begin, end, stream.w.position(), align)
+            {
+                stream.w.put_bytes(bytes);
+                return Ok(());
             }
             let stream_class = &target.stream_classes[class.stream.index()];
             let roots = [&stream_class.common_context, &class.specific_context, &class.payload];
@@ -354,7 +349,8 @@ fn decodes(header: HeaderData, before: u64, bits: u32) -> bool {
 /// position `to`: all alignments have to agree.
 fn movable(bytes: &[u8], begin: u64, end: u64, to: u64, align: u32) -> Option<&[u8]> {
     let common = u64::from(align.max(8));
-    if begin % common != to % common || begin % 8 != 0 || end % 8 != 0 {
+    let is_whole = begin.is_multiple_of(8) && end.is_multiple_of(8);
+    if begin % common != to % common || !is_whole {
         return None;
     }
     bytes.get((begin / 8) as usize..(end / 8) as usize)
