@@ -19,9 +19,11 @@
 //!   time.
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
 //!
-//! One follows programs, and needs no kernel trace:
+//! The others follow programs, and need no kernel trace:
 //!
-//! * `call_stacks`: the number and the times of the calls of each function and call path.
+//! * `call_stacks`: the number and the times of the calls of each function and call path;
+//! * `heap`: the memory that programs allocate, and by which calls;
+//! * `symbols`: the names of functions, from state dumps and binaries.
 //!
 //! ```
 //! use lttv_state::history::{Builder, Timestamp};
@@ -42,10 +44,11 @@
 //! # Features
 //!
 //! * `kernel` (default): the modules that read traces.
-//! * `call-stacks`: call stacks of programs.
+//! * `call-stacks`: call stacks and heaps of programs.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`TracesetContext::store_checkpoints`](lttv_context::TracesetContext::store_checkpoints).
+//! * `symbols`: the names of functions, from binaries.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
@@ -61,6 +64,8 @@ pub mod call_stacks;
 mod durations;
 #[cfg(feature = "filter")]
 pub mod filter;
+#[cfg(feature = "call-stacks")]
+pub mod heap;
 pub mod history;
 #[cfg(feature = "kernel")]
 pub mod kernel;
@@ -70,5 +75,7 @@ pub mod kernel_history;
 mod last_event;
 #[cfg(feature = "kernel")]
 pub mod stats;
+#[cfg(feature = "symbols")]
+pub mod symbols;
 pub mod tree;
 pub mod value;

@@ -4,6 +4,7 @@ use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::selection::{EventSelection, Verdict};
 use ltt_read::{Field, Trace, TraceIndex};
 
+use super::binaries::BinaryEvent;
 use super::rules::{CallRules, PairId};
 use super::thread::IdentityFields;
 
@@ -12,6 +13,7 @@ use super::thread::IdentityFields;
 pub(super) struct TypeActions {
     pub(super) identity: IdentityFields,
     pub(super) function: Option<FunctionEvent>,
+    pub(super) binary: Option<BinaryEvent>,
     /// The pairs that an event may end; before those that it may begin.
     pub(super) ends: Vec<PairEvent>,
     pub(super) begins: Vec<PairEvent>,
@@ -55,9 +57,17 @@ impl TypeActions {
             rules.ids().filter_map(event).collect::<Vec<_>>()
         };
         let (begins, ends) = (side(0), side(1));
-        let does_nothing = function.is_none() && begins.is_empty() && ends.is_empty();
+        let binary = BinaryEvent::of(trace, id);
         let identity = IdentityFields::of(trace, id);
-        (!does_nothing).then_some(TypeActions { identity, function, begins, ends })
+        let actions = TypeActions { identity, function, binary, ends, begins };
+        (actions.has_calls() || actions.binary.is_some()).then_some(actions)
+    }
+}
+
+impl TypeActions {
+    /// Returns `true` if the events begin or end calls.
+    pub(super) fn has_calls(&self) -> bool {
+        self.function.is_some() || !self.begins.is_empty() || !self.ends.is_empty()
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::Timestamp;
 
+use super::binaries::Binary;
 use super::chart::ChartSpan;
 use super::collector::{CallAnomalies, Collector, PathFigures};
 use super::functions::{Function, FunctionId};
@@ -117,8 +118,27 @@ impl TraceCalls {
         self.tracker.functions.all()
     }
 
+    /// Returns the binaries of processes, from state dumps and loading, in order of events.
+    pub fn binaries(&self) -> &[Binary] {
+        self.tracker.binaries.all()
+    }
+
+    /// Returns the binary that contains an address of a process: the last one, if the place was
+    /// used again. `None` if it is unknown.
+    pub fn binary(&self, process: Option<i64>, address: u64) -> Option<&Binary> {
+        self.tracker.binaries.find(process, address)
+    }
+
     /// Returns the figures of all functions, by their ids.
     pub fn function_figures(&self) -> Vec<FunctionFigures> {
+        self.function_figures_of(|_| true)
+    }
+
+    /// Returns the figures of all functions in the threads for which a predicate holds, by their ids.
+    pub fn function_figures_of(
+        &self,
+        mut wanted: impl FnMut(ThreadKey) -> bool,
+    ) -> Vec<FunctionFigures> {
         let functions = self.functions().iter().enumerate();
         let mut all: Vec<FunctionFigures> = functions
             .map(|(at, function)| FunctionFigures {
@@ -131,8 +151,17 @@ impl TraceCalls {
             .collect();
         let totals = self.total_times();
         let is_outermost = self.outermost();
+        let mut is_wanted = vec![false; self.tracker.paths.len()];
+        for ((key, _), stack) in self.tracker.index.all().iter().zip(&self.tracker.stacks) {
+            is_wanted[stack.root.index()] = wanted(*key);
+        }
         for (path, node) in self.tracker.paths.iter() {
             let Some(of) = node.function.and_then(|id| all.get_mut(id.index())) else { continue };
+            // Callers come before the calls from them.
+            is_wanted[path.index()] = is_wanted[node.parent.index()];
+            if !is_wanted[path.index()] {
+                continue;
+            }
             let figures = self.figures_of(path);
             of.calls.add(&figures.calls);
             of.self_time = of.self_time.saturating_add(figures.self_time);

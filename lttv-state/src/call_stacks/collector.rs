@@ -62,6 +62,8 @@ pub(super) struct ThreadFigures {
 /// The collector of the figures of a trace.
 #[derive(Debug, Clone)]
 pub(super) struct Collector {
+    /// The number among all collectors of the trace.
+    pub(super) id: u64,
     /// The time from which on time counts, in ns.
     pub(super) start: i64,
     /// The time up to which time counts.
@@ -81,12 +83,13 @@ pub(super) struct Collector {
 impl Collector {
     /// Creates a collector of the events in a window that starts with some stacks. Time counts up
     /// to `end`, and events before `until`; both are `i64::MAX` if there is no limit.
-    pub(super) fn new(stacks: &[Stack], start: i64, end: i64, until: i64) -> Self {
+    pub(super) fn new(id: u64, stacks: &[Stack], [start, end, until]: [i64; 3]) -> Self {
         let thread = |stack: &Stack| ThreadFigures {
             max_depth: stack.frames.len(),
             ..ThreadFigures::default()
         };
         Collector {
+            id,
             start,
             end,
             until,

@@ -182,6 +182,11 @@ impl FlameGraph {
         names
     }
 
+    /// Returns the number of the path with some names, outermost first; `None` if there is none.
+    pub fn find<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Option<usize> {
+        names.into_iter().try_fold(0, |at, name| self.children.get(&(at, name.into())).copied())
+    }
+
     /// Writes collapsed stacks, as programs that draw flame graphs read them: one line for each
     /// path with self time, of its names separated by semicolons, a space, and the self time in
     /// ns. Longer times come first. A semicolon in a name becomes a colon, and a control character

@@ -16,7 +16,7 @@ use crate::last_event::last_event;
 pub struct CallStacksHandle {
     stacks: Handle<CallStackState>,
     /// The number of the collector of each trace.
-    number: usize,
+    number: u64,
 }
 
 impl CallStacks {
@@ -27,7 +27,7 @@ impl CallStacks {
         context: &mut TracesetContext<'_>,
         stacks: Handle<CallStackState>,
     ) -> CallStacksHandle {
-        Self::attach_each(context, stacks, |_| (i64::MIN, i64::MAX, i64::MAX))
+        Self::attach_each(context, stacks, |_| [i64::MIN, i64::MAX, i64::MAX])
     }
 
     /// Registers the collection of figures in a time window. `stacks` must be attached to the
@@ -78,7 +78,7 @@ impl CallStacks {
         let traces = context.traceset().traces().to_vec();
         let limits = |trace: usize| {
             let last = (end < i64::MAX).then(|| last_event(&traces[trace]).as_ns());
-            (start, last.map_or(end, |last| end.min(last)).max(start), until)
+            [start, last.map_or(end, |last| end.min(last)).max(start), until]
         };
         Self::attach_each(context, stacks, limits)
     }
@@ -88,16 +88,17 @@ impl CallStacks {
     pub(super) fn attach_each(
         context: &mut TracesetContext<'_>,
         stacks: Handle<CallStackState>,
-        limits: impl Fn(usize) -> (i64, i64, i64),
+        limits: impl Fn(usize) -> [i64; 3],
     ) -> CallStacksHandle {
         let traces = context.traceset().traces().len();
         let mut number = 0;
         for trace in 0..traces {
             let state = &mut context.extensions_mut()[stacks];
             let Some(state) = state.trace_mut(TraceIndex(trace)) else { continue };
-            let (start, end, until) = limits(trace);
-            number = state.collectors.len();
-            state.collectors.push(Collector::new(&state.tracker.stacks, start, end, until));
+            number = state.collected;
+            state.collected += 1;
+            let collector = Collector::new(number, &state.tracker.stacks, limits(trace));
+            state.collectors.push(collector);
         }
         CallStacksHandle { stacks, number }
     }
@@ -111,11 +112,9 @@ impl CallStacksHandle {
     ///
     /// Does nothing if `extensions` are those of another context.
     pub fn record_chart(self, extensions: &mut Extensions, resolution: u64, limit: usize) {
-        let Some(state) = extensions.get_mut(self.stacks) else { return };
-        let traces = (0..).map_while(|trace| state.trace(TraceIndex(trace)).map(|_| trace)).count();
-        for trace in (0..traces).map(TraceIndex) {
-            let state = state.trace_mut(trace);
-            if let Some(of) = state.and_then(|state| state.collectors.get_mut(self.number)) {
+        let traces = extensions.get_mut(self.stacks).map(CallStackState::traces_mut);
+        for trace in traces.into_iter().flatten() {
+            if let Some(of) = trace.collectors.iter_mut().find(|of| of.id == self.number) {
                 of.chart = Some(ChartRecorder::new(resolution, limit));
             }
         }
@@ -130,13 +129,25 @@ impl CallStacksHandle {
         self.take_as(extensions, true)
     }
 
+    /// Returns the figures collected so far, as [`take`](Self::take) does, and ends the collection.
+    /// For a context in which one window is read after another.
+    pub fn end(self, extensions: &mut Extensions) -> CallStacks {
+        let calls = self.take(extensions);
+        let traces = extensions.get_mut(self.stacks).map(CallStackState::traces_mut);
+        for trace in traces.into_iter().flatten() {
+            trace.collectors.retain(|of| of.id != self.number);
+        }
+        calls
+    }
+
     /// Returns the figures collected so far. If they are final, what is open counts up to the end.
     pub(super) fn take_as(self, extensions: &Extensions, is_final: bool) -> CallStacks {
         let mut calls = CallStacks::default();
         let Some(state) = extensions.get(self.stacks) else { return calls };
         calls.set_pairs(state.rules().pairs());
         for trace in (0..).map_while(|trace| state.trace(TraceIndex(trace))) {
-            let Some(figures) = trace.collectors.get(self.number) else { continue };
+            let figures = trace.collectors.iter().find(|of| of.id == self.number);
+            let Some(figures) = figures else { continue };
             let (mut figures, mut tracker) = (figures.clone(), trace.tracker.clone());
             if is_final {
                 figures.close(&tracker.stacks);

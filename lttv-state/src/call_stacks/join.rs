@@ -61,6 +61,7 @@ impl TraceCalls {
             }
         }
         self.add_paths(later, &mut paths);
+        self.tracker.binaries.append(&later.tracker.binaries);
         self.figures.anomalies.add(&later.figures.anomalies);
         self.add_stacks(later, &threads, &paths);
         self.is_exact &= omitted(self) == 0;

@@ -35,6 +35,9 @@ impl Missing {
     /// Takes note of an event type.
     pub(super) fn add(&mut self, actions: &TypeActions) {
         use super::actions::FunctionEvent::{Entry, Exit};
+        if !actions.has_calls() {
+            return;
+        }
         self.entries &= actions.begins.is_empty() && !matches!(actions.function, Some(Entry(_)));
         self.exits &= actions.ends.is_empty() && !matches!(actions.function, Some(Exit(_)));
         self.threads |= !actions.identity.has_thread();

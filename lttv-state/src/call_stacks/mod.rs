@@ -39,6 +39,7 @@
 //! * Memory is bounded: see the limits in [`CallAnomalies`].
 
 mod actions;
+mod binaries;
 mod calls;
 mod chart;
 mod collector;
@@ -57,6 +58,7 @@ mod thread;
 mod tracker;
 
 pub use crate::durations::Durations;
+pub use binaries::Binary;
 pub use calls::{CallPath, CallStacks, FunctionFigures, ThreadCalls, TraceCalls};
 pub use chart::ChartSpan;
 pub use collector::{CallAnomalies, PathFigures};
@@ -69,4 +71,5 @@ pub use paths::PathId;
 pub use rules::{CallRules, Pair, PairId};
 pub use saved::SavedCallStacks;
 pub use state::{CallStackState, OpenCall, TraceCallState};
+pub(crate) use thread::IdentityFields;
 pub use thread::{ThreadId, ThreadKey};

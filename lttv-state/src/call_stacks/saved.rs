@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::binaries::Binaries;
 use super::functions::RawCode;
 use super::thread::ThreadKey;
 use super::tracker::{Frame, Tracker};
@@ -15,6 +16,7 @@ pub struct SavedCallStacks {
 /// The saved stacks of a trace: of the threads with calls.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SavedTrace {
+    binaries: Binaries,
     threads: Vec<SavedThread>,
 }
 
@@ -54,7 +56,7 @@ impl SavedTrace {
             excess: stack.excess,
             frames: stack.frames.iter().map(|frame| (frame.code, frame.entered)).collect(),
         });
-        SavedTrace { threads: threads.collect() }
+        SavedTrace { binaries: tracker.binaries.clone(), threads: threads.collect() }
     }
 
     /// Sets the stacks to the saved ones. The paths remain.
@@ -64,6 +66,7 @@ impl SavedTrace {
             (stack.excess, stack.last) = (0, i64::MIN);
         }
         tracker.frames = 0;
+        tracker.binaries = self.binaries.clone();
         for saved in &self.threads {
             let Some(thread) = tracker.index.find_or_add(saved.key, &saved.name) else { continue };
             tracker.update_threads(saved.last);

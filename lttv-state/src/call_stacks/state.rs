@@ -1,5 +1,7 @@
 //! The stacks of all threads, as an extension.
 
+use std::sync::Arc;
+
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, TraceIndex};
 use lttv_context::{EventCall, Extension, ExtensionIdentity, Handle, Setup, Subscription};
@@ -12,7 +14,7 @@ use super::missing::Missing;
 use super::paths::PathId;
 use super::rules::CallRules;
 use super::saved::{SavedCallStacks, SavedTrace};
-use super::thread::{ThreadIndex, ThreadKey, TraceProcess};
+use super::thread::{IdentityFields, ThreadIndex, ThreadKey, TraceProcess};
 use super::tracker::{Step, Tracker};
 
 /// The call stacks of the threads of user space programs at the current position of a context, as an
@@ -57,6 +59,8 @@ pub struct CallStackState {
 pub struct TraceCallState {
     pub(super) tracker: Tracker,
     pub(super) collectors: Vec<Collector>,
+    /// The number of collectors so far.
+    pub(super) collected: u64,
     pub(super) missing: Missing,
 }
 
@@ -93,8 +97,35 @@ impl CallStackState {
         self.traces.get(trace.0)
     }
 
+    pub(super) fn traces_mut(&mut self) -> &mut [TraceCallState] {
+        &mut self.traces
+    }
+
     pub(super) fn trace_mut(&mut self, trace: TraceIndex) -> Option<&mut TraceCallState> {
         self.traces.get_mut(trace.0)
+    }
+
+    /// Returns the number, the key and the call path of the thread of an event of any type, in the
+    /// tracefile with a number; `None` if there are too many threads.
+    #[inline]
+    pub(crate) fn find_thread(
+        &mut self,
+        trace: TraceIndex,
+        event: &Event<'_>,
+        identity: &IdentityFields,
+        tracefile: usize,
+        time: i64,
+    ) -> Option<(usize, ThreadKey, Option<PathId>)> {
+        let tracker = &mut self.traces.get_mut(trace.0)?.tracker;
+        let thread = tracker.index.find_or_add_of(event, identity, tracefile)?;
+        tracker.update_threads(time);
+        let path = tracker.stacks.get(thread)?.frames.last().map(|frame| frame.path);
+        Some((thread, tracker.index.all().get(thread)?.0, path))
+    }
+
+    /// Returns the thread with a number, and its name.
+    pub(crate) fn thread(&self, trace: TraceIndex, number: usize) -> Option<(ThreadKey, Arc<str>)> {
+        self.traces.get(trace.0)?.tracker.index.all().get(number).cloned()
     }
 
     /// Applies an event, and passes it to the collectors if it is heard.
@@ -111,6 +142,13 @@ impl CallStackState {
         let Some(TraceCallState { tracker, collectors, .. }) = self.traces.get_mut(trace.0) else {
             return;
         };
+        if let Some(binary) = &actions.binary {
+            let process = actions.identity.process(event).or(tracker.index.process_of_trace());
+            tracker.binaries.apply(process, binary, event);
+            if !actions.has_calls() {
+                return;
+            }
+        }
         let collectors = if is_heard { collectors.as_mut_slice() } else { &mut [] };
         collectors.iter_mut().for_each(|collector| collector.advance(time, &tracker.stacks));
         let thread = tracker.index.find_or_add_of(event, &actions.identity, tracefile);
@@ -213,7 +251,12 @@ impl Extension for CallStackState {
             let index = ThreadIndex::new(of_trace, tracefiles);
             let part = state.is_part.then(Default::default);
             let tracker = Tracker { index, part, ..Tracker::default() };
-            state.traces.push(TraceCallState { tracker, collectors: Vec::new(), missing });
+            state.traces.push(TraceCallState {
+                tracker,
+                collectors: Vec::new(),
+                collected: 0,
+                missing,
+            });
         }
     }
 

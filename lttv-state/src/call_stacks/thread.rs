@@ -53,6 +53,11 @@ impl IdentityFields {
         }
     }
 
+    /// Returns the process of an event; `None` if the event does not contain it.
+    pub(crate) fn process(&self, event: &Event<'_>) -> Option<i64> {
+        self.process.as_ref().and_then(|field| event.integer(field)).map(|pid| pid as i64)
+    }
+
     pub(crate) fn has_process(&self) -> bool {
         self.process.is_some()
     }
@@ -178,6 +183,11 @@ impl ThreadIndex {
 
     pub(crate) fn find(&self, key: ThreadKey) -> Option<usize> {
         self.numbers.get(&key).map(|number| *number as usize)
+    }
+
+    /// Returns the process that the whole trace belongs to.
+    pub(crate) fn process_of_trace(&self) -> Option<i64> {
+        self.of_trace.process
     }
 
     /// Returns the threads and their names, by number.

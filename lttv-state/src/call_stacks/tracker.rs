@@ -1,5 +1,6 @@
 //! The stacks of all threads of a trace, as events change them.
 
+use super::binaries::Binaries;
 use super::collector::Collector;
 use super::functions::{Functions, RawCode};
 use super::part::{Base, EarlierExit, Part, Undecided};
@@ -57,6 +58,7 @@ pub(super) struct Tracker {
     pub(super) index: ThreadIndex,
     /// The stacks, by number of the thread.
     pub(super) stacks: Vec<Stack>,
+    pub(super) binaries: Binaries,
     /// The number of frames of all stacks.
     pub(super) frames: usize,
     /// The events left open by a part, whose stacks start with unknown calls.

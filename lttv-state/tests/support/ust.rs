@@ -7,7 +7,7 @@ use ltt_read::writer::{FieldValue, MemoryTrace, Record, presets};
 use lttv_context::Traceset;
 
 /// The event types of programs, with the fields of their payloads.
-const TYPES: [(&str, &[&str]); 15] = [
+const TYPES: [(&str, &[&str]); 16] = [
     ("lttng_ust_cyg_profile:func_entry", &["addr", "call_site"]),
     ("lttng_ust_cyg_profile:func_exit", &["addr", "call_site"]),
     ("lttng_ust_cyg_profile_fast:func_entry", &["addr"]),
@@ -22,6 +22,7 @@ const TYPES: [(&str, &[&str]); 15] = [
     ("lttng_ust_libc:posix_memalign", &["out_ptr", "alignment", "size", "result"]),
     ("lttng_ust_lib:unload", &["baddr"]),
     ("lttng_ust_statedump:start", &[]),
+    ("lttng_ust_statedump:bin_info", &["baddr", "memsz", "path", "is_pic"]),
     ("lttng_ust_statedump:end", &[]),
 ];
 
@@ -34,6 +35,8 @@ pub(crate) struct UstEvent {
     pub(crate) vtid: i64,
     pub(crate) name: &'static str,
     pub(crate) fields: Vec<(&'static str, i64)>,
+    /// The path in the event, if it has one.
+    pub(crate) path: String,
 }
 
 impl UstEvent {
@@ -44,7 +47,8 @@ impl UstEvent {
         fields: &[(&'static str, i64)],
     ) -> Self {
         let (cpu, vpid, vtid) = thread;
-        UstEvent { time, cpu, vpid, vtid, name, fields: fields.to_vec() }
+        let path = String::new();
+        UstEvent { time, cpu, vpid, vtid, name, fields: fields.to_vec(), path }
     }
 }
 
@@ -53,8 +57,11 @@ pub(crate) fn ust_trace(events: &[UstEvent], packet: u64) -> Traceset {
     let mut schema = presets::lttng_ust(Format::Ctf1);
     schema.clocks[0].offset_seconds = 0;
     for (name, fields) in TYPES {
-        let number = || FieldClass::uint(64, Little);
-        let fields = fields.iter().map(|field| (*field, number()));
+        let class = |field: &str| match field {
+            "path" => FieldClass::string(),
+            _ => FieldClass::uint(64, Little),
+        };
+        let fields = fields.iter().map(|field| (*field, class(field)));
         schema.add_event_type(StreamClassId(0), name, FieldClass::structure(fields));
     }
     let mut trace = MemoryTrace::new(schema);
@@ -73,8 +80,10 @@ pub(crate) fn ust_trace(events: &[UstEvent], packet: u64) -> Traceset {
             let mut record = Record::new(EventTypeId(id as u32), event.time);
             record.common_context =
                 FieldValue::fields([("vpid", event.vpid), ("vtid", event.vtid)]);
-            let fields = event.fields.iter().map(|(name, value)| (*name, *value as u64));
-            record.payload = FieldValue::fields(fields.collect::<Vec<_>>());
+            let fields = event.fields.iter();
+            let fields = fields.map(|(name, value)| (*name, FieldValue::from(*value as u64)));
+            let path = (!event.path.is_empty()).then(|| ("path", event.path.as_str().into()));
+            record.payload = FieldValue::fields(fields.chain(path).collect::<Vec<_>>());
             stream.record(record).expect("an event");
         }
         trace.add(stream).expect("a stream");
@@ -122,6 +131,7 @@ pub(crate) fn parse_events(lines: &[String]) -> Vec<UstEvent> {
             vtid: of(1, "vtid"),
             name,
             fields: fields.collect(),
+            path: String::new(),
         }
     };
     lines.iter().map(parse).collect()

@@ -1,0 +1,33 @@
+//! Files whose symbols cannot be used.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// The reason why the symbols of a file cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SymbolError {
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The path of the file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The file is damaged, or is not a binary.
+    #[error("{} is not a sound binary: {cause}", path.display())]
+    Damaged {
+        /// The path of the file.
+        path: PathBuf,
+        /// The cause.
+        cause: String,
+    },
+    /// The build id of the file is not that of the binary in the trace: it is another version.
+    #[error("{} is not the version that was traced: its build id differs", path.display())]
+    OtherVersion {
+        /// The path of the file.
+        path: PathBuf,
+    },
+}

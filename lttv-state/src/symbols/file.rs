@@ -1,0 +1,71 @@
+//! One file with symbols.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use addr2line::{Loader, demangle_auto};
+use object::Object;
+
+use super::error::SymbolError;
+
+/// A file with symbols.
+pub(super) struct SymbolFile {
+    path: PathBuf,
+    loader: Loader,
+}
+
+/// A function's name, and the source file and line of a place.
+pub(super) type Place = (Option<Arc<str>>, Option<(Arc<str>, u32)>);
+
+impl SymbolFile {
+    /// Opens a file. If the build id of the binary is known, that of the file must be the same.
+    pub(super) fn open(path: &Path, build_id: &[u8]) -> Result<Self, SymbolError> {
+        let read = |source| SymbolError::Read { path: path.to_owned(), source };
+        let damaged = |cause: &dyn fmt::Display| SymbolError::Damaged {
+            path: path.to_owned(),
+            cause: cause.to_string(),
+        };
+        if !build_id.is_empty() {
+            let bytes = fs::read(path).map_err(read)?;
+            let file = object::File::parse(&*bytes).map_err(|error| damaged(&error))?;
+            let own = file.build_id().map_err(|error| damaged(&error))?;
+            if own != Some(build_id) {
+                return Err(SymbolError::OtherVersion { path: path.to_owned() });
+            }
+        }
+        let loader = Loader::new(path).map_err(|error| damaged(&error))?;
+        Ok(SymbolFile { path: path.to_owned(), loader })
+    }
+
+    /// Returns what is known about an address in the file.
+    pub(super) fn look_up(&self, address: u64) -> Result<Place, SymbolError> {
+        let damaged = |cause: &dyn fmt::Display| SymbolError::Damaged {
+            path: self.path.clone(),
+            cause: cause.to_string(),
+        };
+        let mut name: Option<Arc<str>> = None;
+        let mut frames = self.loader.find_frames(address).map_err(|error| damaged(&error))?;
+        // The last frame is the function itself, those before it are inlined in it.
+        while let Some(frame) = frames.next().map_err(|error| damaged(&error))? {
+            let function = frame.function.as_ref();
+            let function = function.and_then(|function| Some(function.demangle().ok()?.into()));
+            name = function.or(name);
+        }
+        let of_symbol = || {
+            let symbol = self.loader.find_symbol(address)?;
+            Some(demangle_auto(Cow::Borrowed(symbol), None).into())
+        };
+        let location = self.loader.find_location(address).map_err(|error| damaged(&error))?;
+        let source = location.and_then(|of| Some((of.file?.into(), of.line?)));
+        Ok((name.or_else(of_symbol), source))
+    }
+}
+
+impl fmt::Debug for SymbolFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SymbolFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}

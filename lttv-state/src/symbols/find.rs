@@ -1,0 +1,54 @@
+//! Finding the files of a binary.
+
+use std::path::{Path, PathBuf};
+
+use super::SymbolOptions;
+use super::error::SymbolError;
+use super::file::SymbolFile;
+use crate::call_stacks::Binary;
+
+/// Returns the files with symbols of a binary, those with debug information first, and the files that
+/// cannot be used.
+pub(super) fn files(
+    options: &SymbolOptions,
+    binary: &Binary,
+) -> (Vec<SymbolFile>, Vec<SymbolError>) {
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    for path in candidates(options, binary) {
+        if !path.is_file() {
+            continue;
+        }
+        match SymbolFile::open(&path, &binary.build_id) {
+            Ok(file) => files.push(file),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (files, problems)
+}
+
+/// Returns the paths at which files with symbols of a binary may be.
+fn candidates(options: &SymbolOptions, binary: &Binary) -> Vec<PathBuf> {
+    // A place such as `[linux-vdso.so.1]` is not a file.
+    let Some(path) = Some(Path::new(&*binary.path)).filter(|path| path.is_absolute()) else {
+        return Vec::new();
+    };
+    let relative = path.strip_prefix("/").unwrap_or(path);
+    let in_root = options.root.as_ref().map_or(path.to_owned(), |root| root.join(relative));
+    let mut paths = Vec::new();
+    let id: String = binary.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+    if let Some((first, rest)) = id.split_at_checked(2) {
+        let name = Path::new(".build-id").join(first).join(format!("{rest}.debug"));
+        paths.extend(options.debug_folders.iter().map(|folder| folder.join(&name)));
+    }
+    if let (Some((link, _)), Some(folder)) = (&binary.debug_link, in_root.parent()) {
+        // A name with a folder in it would lead elsewhere.
+        if let Some(name) = Path::new(&**link).file_name() {
+            paths.extend([folder.join(name), folder.join(".debug").join(name)]);
+            let of_binary = relative.parent().unwrap_or(Path::new(""));
+            let debug = options.debug_folders.iter();
+            paths.extend(debug.map(|debug| debug.join(of_binary).join(name)));
+        }
+    }
+    paths.push(in_root);
+    paths
+}

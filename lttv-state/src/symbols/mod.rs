@@ -1,0 +1,167 @@
+//! Symbols: the names of functions and their places in source files.
+//!
+//! The state dump of LTTng contains the binaries of each process, so an address is a place in a file.
+//! [`Symbols`] finds the file, or the one with its debug information, and reads the function's name and
+//! source line from it.
+
+mod error;
+mod file;
+mod find;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::call_stacks::{Binary, CallStacks, Code, Function, TraceCalls};
+
+pub use error::SymbolError;
+
+use file::SymbolFile;
+
+/// The maximum number of problems that are kept.
+const MAX_PROBLEMS: usize = 100;
+
+/// The places where symbols are looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SymbolOptions {
+    /// The folder in which the files of the traced machine are found; `None` for those of this machine.
+    pub root: Option<PathBuf>,
+    /// The folders with debug information, such as `/usr/lib/debug`, in order.
+    pub debug_folders: Vec<PathBuf>,
+}
+
+/// The name of a function, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Symbol {
+    /// The demangled name of the function, or of the pair; `None` if unknown.
+    pub function: Option<Arc<str>>,
+    /// The name of the binary without its folder, and the address in it; `None` if unknown.
+    pub binary: Option<(Arc<str>, u64)>,
+    /// The source file and line; `None` if unknown.
+    pub source: Option<(Arc<str>, u32)>,
+    /// The address in the process; 0 for a pair.
+    pub address: u64,
+}
+
+impl Symbol {
+    /// Returns what a trace alone tells about a function: the name of a pair, or the binary and the
+    /// address in it.
+    pub fn without_files(calls: &CallStacks, trace: &TraceCalls, function: &Function) -> Self {
+        let address = match function.code {
+            Code::Address(address) => address,
+            Code::Pair(pair) => {
+                let function = calls.pair_names().get(pair.0 as usize).cloned();
+                return Symbol { function, ..Symbol::at(0) };
+            }
+        };
+        let binary = trace.binary(function.process, address);
+        let binary = binary.map(|binary| (binary.name().into(), binary.offset(address)));
+        Symbol { binary, ..Symbol::at(address) }
+    }
+
+    fn at(address: u64) -> Self {
+        Symbol { function: None, binary: None, source: None, address }
+    }
+}
+
+impl fmt::Display for Symbol {
+    /// Writes the name, else the binary and the address in it, else the address.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.function, &self.binary) {
+            (Some(function), _) => f.write_str(function),
+            (None, Some((binary, offset))) => write!(f, "{binary}+{offset:#x}"),
+            (None, None) => write!(f, "{:#x}", self.address),
+        }
+    }
+}
+
+/// The symbols of binaries, which are read when they are first needed.
+///
+/// ```
+/// use lttv_context::Traceset;
+/// use lttv_state::call_stacks::{CallRules, call_stacks};
+/// use lttv_state::symbols::{SymbolOptions, Symbols};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/ust");
+/// let calls = call_stacks(&Traceset::open(path)?, &CallRules::default(), 1).calls;
+/// let debug_folders = vec!["/usr/lib/debug".into()];
+/// let mut symbols = Symbols::new(SymbolOptions { debug_folders, ..Default::default() });
+/// for trace in calls.traces() {
+///     for function in trace.functions() {
+///         println!("{}", symbols.symbol(&calls, trace, function));
+///     }
+/// }
+/// for problem in symbols.problems() {
+///     println!("{problem}");
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Symbols {
+    options: SymbolOptions,
+    /// The files of each binary, by path and build id.
+    files: HashMap<(Arc<str>, Arc<[u8]>), Vec<SymbolFile>>,
+    /// The places that are known.
+    known: HashMap<(Arc<str>, Arc<[u8]>, u64), Symbol>,
+    problems: Vec<SymbolError>,
+}
+
+impl Symbols {
+    /// Creates symbols of the files in some places.
+    pub fn new(options: SymbolOptions) -> Self {
+        Symbols { options, ..Symbols::default() }
+    }
+
+    /// Returns the symbol of a function of a trace.
+    pub fn symbol(
+        &mut self,
+        calls: &CallStacks,
+        trace: &TraceCalls,
+        function: &Function,
+    ) -> Symbol {
+        if let Code::Address(address) = function.code
+            && let Some(binary) = trace.binary(function.process, address)
+        {
+            return self.in_binary(binary, address);
+        }
+        Symbol::without_files(calls, trace, function)
+    }
+
+    /// Returns the symbol at an address in the memory of a process that belongs to a binary.
+    pub fn in_binary(&mut self, binary: &Binary, address: u64) -> Symbol {
+        let offset = binary.offset(address);
+        let key = (binary.path.clone(), binary.build_id.clone(), offset);
+        if let Some(symbol) = self.known.get(&key) {
+            return Symbol { address, ..symbol.clone() };
+        }
+        let options = &self.options;
+        let files = self.files.entry((key.0.clone(), key.1.clone())).or_insert_with(|| {
+            let (files, problems) = find::files(options, binary);
+            let room = MAX_PROBLEMS.saturating_sub(self.problems.len());
+            self.problems.extend(problems.into_iter().take(room));
+            files
+        });
+        let file = Some((binary.name().into(), offset));
+        let mut symbol = Symbol { binary: file, ..Symbol::at(address) };
+        for file in files {
+            match file.look_up(offset) {
+                Ok((function, source)) => {
+                    symbol.function = symbol.function.or(function);
+                    symbol.source = symbol.source.or(source);
+                }
+                Err(problem) if self.problems.len() < MAX_PROBLEMS => self.problems.push(problem),
+                Err(_) => {}
+            }
+        }
+        self.known.insert(key, symbol.clone());
+        symbol
+    }
+
+    /// Returns the files that could not be used, at most 100 of them. A file that does not exist is
+    /// not a problem.
+    pub fn problems(&self) -> &[SymbolError] {
+        &self.problems
+    }
+}
