@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::{Options, kernel_like, legacy_like, plain, routine, ust_like};
+use crate::{Options, calls_like, kernel_like, legacy_like, plain, routine, ust_like};
 
 /// The kind of trace to generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -17,6 +17,8 @@ pub enum Kind {
     Routine,
     /// The trace of [`ust_like`].
     Ust,
+    /// The trace of [`calls_like`].
+    Calls,
     /// The trace of [`plain`].
     Plain,
     /// The trace of [`legacy_like`].
@@ -72,6 +74,7 @@ impl Input {
             Kind::Kernel => kernel_like,
             Kind::Routine => routine,
             Kind::Ust => ust_like,
+            Kind::Calls => calls_like,
             Kind::Plain => plain,
             Kind::Legacy => legacy_like,
         };
@@ -91,6 +94,7 @@ impl Input {
             Kind::Kernel => "kernel-like",
             Kind::Routine => "routine",
             Kind::Ust => "ust-like",
+            Kind::Calls => "calls-like",
             Kind::Plain => "plain",
             Kind::Legacy => "legacy-like",
         };

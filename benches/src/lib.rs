@@ -6,6 +6,7 @@
 //! costs as much as for these. [`Input`] keeps the traces between runs.
 
 mod by_hand;
+mod calls;
 mod input;
 pub mod k1;
 mod kernel;
@@ -26,6 +27,7 @@ use ltt_read::schema::{Format, Schema, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, TraceWriter, WriteError};
 
 pub use by_hand::{sum_plain, sum_ust_like};
+pub use calls::calls_like;
 pub use input::{Input, Kind};
 pub use kernel::kernel_like;
 pub use legacy::legacy_like;
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_same_every_time_and_of_the_promised_size() {
-        for make in [kernel_like as Make, routine, ust_like] {
+        for make in [kernel_like as Make, routine, ust_like, calls_like] {
             let options = Options { packet_bytes: 4096, ..Options::default() };
             let first = files(make, &options);
             assert_eq!(first, files(make, &options));

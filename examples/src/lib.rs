@@ -4,6 +4,7 @@
 
 pub mod activity;
 pub mod bundled;
+pub mod calls;
 pub mod cancel;
 pub mod clap_options;
 pub mod clocks;

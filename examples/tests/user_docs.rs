@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lttv_benches::{Options, calls_like};
 use lttv_examples::kernel_trace::{KernelEvents, USES};
 use support::hosts::{Machine, messages, write};
 
@@ -18,6 +19,8 @@ use support::hosts::{Machine, messages, write};
 fn pages() -> BTreeMap<PathBuf, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/user");
     let files = fs::read_dir(folder).expect("docs/user").map(|entry| entry.expect("a file").path());
+    let analyses = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/analyses.md");
+    let files = files.chain([analyses]);
     let pages = files.filter(|path| path.extension().is_some_and(|of| of == "md"));
     pages.map(|path| (path.clone(), fs::read_to_string(path).expect("a page"))).collect()
 }
@@ -63,6 +66,8 @@ fn folder() -> tempfile::TempDir {
     let client = Machine { name: "client", offset: 5_000_000_000, ppb: 0 };
     let server = Machine { name: "server", offset: 7_250_000_000, ppb: 40_000 };
     write(folder.path(), &[client, server], &messages(&[(0, 1)], 400));
+    let shop = Options { index: false, mean_gap: 2_000, ..Options::default() };
+    calls_like(&folder.path().join("my-shop"), 2, 4_000, &shop).expect("a trace");
     folder
 }
 

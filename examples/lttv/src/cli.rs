@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use lttv_examples::commands::calls::CallsArgs;
 use lttv_examples::commands::chart::ChartArgs;
 use lttv_examples::commands::compare::CompareArgs;
 use lttv_examples::commands::completions::CompletionsArgs;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Wait(WaitArgs),
     Irq(IrqArgs),
     Disk(DiskArgs),
+    Calls(CallsArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
     Compare(CompareArgs),
@@ -127,6 +129,7 @@ impl Cli {
             "wait" => WaitArgs::augment_args,
             "irq" => IrqArgs::augment_args,
             "disk" => DiskArgs::augment_args,
+            "calls" => CallsArgs::augment_args,
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
             "compare" => CompareArgs::augment_args,

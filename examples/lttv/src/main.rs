@@ -17,7 +17,8 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
-    chart, compare, completions, disk, dump, history, info, irq, man, run, state, stats, sync, wait,
+    calls, chart, compare, completions, disk, dump, history, info, irq, man, run, state, stats,
+    sync, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -46,6 +47,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Wait(args) => wait::run(args, report),
         Command::Irq(args) => irq::run(args, report),
         Command::Disk(args) => disk::run(args, report),
+        Command::Calls(args) => calls::run(args, report),
         Command::History(args) => history::run(args, report),
         Command::Chart(args) => chart::run(args, report),
         Command::Compare(args) => compare::run(args, report),

@@ -5,6 +5,7 @@
 //! and in the dispatch of the package `lttv`.
 
 pub mod analysis;
+pub mod calls;
 pub mod chart;
 pub mod common;
 pub mod compare;

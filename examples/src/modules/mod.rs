@@ -6,6 +6,7 @@
 //! Modules and options have the names that they have in LTTV, if they exist there.
 
 mod batch_analysis;
+mod calls;
 mod chosen;
 mod core;
 pub(crate) mod dep_analysis;
@@ -79,6 +80,7 @@ pub fn modules() -> Result<Modules<Host>, ModuleError> {
     modules.add(interrupts::Interrupts)?;
     modules.add(disk_performance::DiskPerformance)?;
     modules.add(memory_maps::Maps)?;
+    modules.add(calls::Calls)?;
     modules.add(dep_analysis::DepAnalysis)?;
     modules.add(event_counts::EventCounts)?;
     modules.add(rates::Rates)?;

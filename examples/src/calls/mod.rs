@@ -1,0 +1,7 @@
+//! Calls and heaps of programs: names of functions, tables, and advice on what to record.
+
+pub mod advice;
+pub mod color;
+pub mod heap_tables;
+pub mod names;
+pub mod tables;
