@@ -98,6 +98,7 @@
 //! | [`Packet`] | a part of a tracefile that can be decoded by itself |
 //! | [`Cursor`] | a reader of one tracefile, which can return to a [`Position`] |
 //! | [`Merge`] | a reader of many tracefiles in time order |
+//! | [`GrowingTrace`], [`Follower`] | traces that are still being recorded |
 //! | [`Event`] | a borrowed view of the current event record of a cursor |
 //! | [`OwnedEvent`] | a copy of an event that can be kept or sent to another thread |
 //! | [`selection`] | a description of the wanted events, so that the others need not be read |
@@ -140,6 +141,14 @@
 //! [`Merge`] keeps an error for each packet that it skipped, up to 4096, and counts the
 //! others ([`Merge::errors_omitted`]).
 //!
+//! # Traces that are being recorded
+//!
+//! A [`GrowingTrace`] gets metadata and packets as they arrive, from wherever; a [`Follower`]
+//! reads those that a tracer writes to files. Both return *versions* of traces: immutable
+//! [`Trace`]s, each of which extends the previous one. A [`Merge`] continues with the next
+//! version ([`Merge::continue_with`]); [`Merge::is_pending`] tells the end of what has arrived
+//! from the end of the traces, and [`Merge::watermark`] up to which time the order is final.
+//!
 //! # Files
 //!
 //! Metadata and data stream files are mapped into memory unless [`OpenOptions`] select
@@ -147,7 +156,8 @@
 //! ends this process with `SIGBUS`. If another process *overwrites* it, events have wrong
 //! values. Tracers only append to their files, so both are rare; use [`Access::Read`] for
 //! files that are being rewritten. The size of a trace is the size of its files when it
-//! was opened. The crate never writes to the files of a trace.
+//! was opened, unless a [`Follower`] reads it, which never maps files. The crate never writes
+//! to the files of a trace.
 //!
 //! # Threads
 //!
@@ -199,6 +209,7 @@ mod base;
 mod cursor;
 mod event;
 mod format;
+mod growth;
 mod index;
 mod layout;
 mod merge;
@@ -223,6 +234,7 @@ pub use event::{
     RangeTests, StrValue, StructView, Value, Visitor,
 };
 pub use format::Packet;
+pub use growth::{Follower, GrowingTrace};
 pub use layout::FieldInfo;
 #[doc(hidden)]
 pub use merge::Decision;

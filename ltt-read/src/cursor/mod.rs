@@ -1,5 +1,6 @@
 //! Cursors: readers of one tracefile, event by event.
 
+mod growth;
 mod losses;
 mod packets;
 mod position;
@@ -11,8 +12,8 @@ use std::sync::Arc;
 use crate::base::bits;
 use crate::base::source::{Source, prefetch};
 use crate::base::time::Timestamp;
-use crate::format::Packet;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
+use crate::format::{Decoder, Packet};
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
 use crate::report::{DecodeError, Error};
@@ -68,6 +69,8 @@ const PREFETCH_DISTANCE: usize = 192;
 #[derive(Debug, Clone)]
 pub struct Cursor {
     trace: Arc<Trace>,
+    /// The decoder of the trace, without a way through it.
+    decoder: Arc<Decoder>,
     /// The number of the trace among those that a merge reads.
     trace_number: u32,
     tracefile: u32,
@@ -148,8 +151,9 @@ impl Cursor {
     pub(crate) fn new(trace: Arc<Trace>, TracefileIndex(tracefile): TracefileIndex) -> Self {
         let len = trace.tracefiles().len();
         assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
-        let source = trace.tracefiles()[tracefile].files[0].source.clone();
+        let source = trace.tracefiles()[tracefile].first_source();
         Cursor {
+            decoder: trace.decoder().clone(),
             trace,
             source,
             table: None,
@@ -186,6 +190,11 @@ impl Cursor {
         self.trace_number as usize
     }
 
+    #[inline(always)]
+    pub(crate) fn decoder(&self) -> &Arc<Decoder> {
+        &self.decoder
+    }
+
     /// Returns the trace that the cursor reads.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
@@ -208,7 +217,9 @@ impl Cursor {
     }
 
     /// Reads the next event. Returns `true` if there is one, which [`event`](Self::event)
-    /// then returns, and `false` after the last one.
+    /// then returns, and `false` after the last one. The last one of a [growing
+    /// tracefile](Tracefile::is_growing) is the last one so far: see
+    /// [`continue_with`](Self::continue_with).
     ///
     /// # Errors
     ///
@@ -254,13 +265,17 @@ impl Cursor {
     fn advance_slowly(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
-                let decoder = self.trace.decoder();
+                let decoder = &self.decoder;
                 if decoder.is_padding(&self.packet, self.next, self.content_end) {
                     self.next = self.content_end;
                     continue;
                 }
                 return match self.read_event() {
                     Ok(()) => Ok(true),
+                    // The metadata that declares the event type may not have arrived yet.
+                    Err(DecodeError::UnknownEventType { .. }) if self.tracefile().is_growing() => {
+                        Ok(false)
+                    }
                     Err(kind) => Err(self.fail(kind)),
                 };
             }
@@ -309,7 +324,7 @@ impl Cursor {
             None if F::FIXED => return None,
             None => {
                 let window = Window { data, end: self.content_end };
-                let body = self.trace.tables().ready_body(entry)?;
+                let body = self.decoder.tables.ready_body(entry)?;
                 body.region.end(window, header.end, &mut self.scratch)?
             }
         };
@@ -332,7 +347,7 @@ impl Cursor {
 
     /// Decodes the record at `next`: its header, its type and the end of its body.
     fn read_event(&mut self) -> Result<(), DecodeError> {
-        let decoder = self.trace.decoder();
+        let decoder = &self.decoder;
         let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
         let (packet, scratch) = (&self.packet, &mut self.scratch);
@@ -428,8 +443,10 @@ impl Cursor {
         if self.state == State::End {
             return self.tracefile().size();
         }
-        let before: u64 =
-            files[..self.file as usize].iter().map(|f| f.source.bytes().len() as u64).sum();
+        let before: u64 = files[..self.file.saturating_sub(self.tracefile().first_file()) as usize]
+            .iter()
+            .map(|f| f.source.bytes().len() as u64)
+            .sum();
         before + self.packet.offset + self.next / 8
     }
 }

@@ -1,11 +1,12 @@
 //! Stepping from packet to packet, with the notices about packets.
 
+use std::path::Path;
+
 use super::{Cursor, State};
-use crate::base::source::Source;
 use crate::format::Packet;
 use crate::layout::tables::StreamTable;
 use crate::report::{DecodeError, Error, Notice, NoticeKind, Place};
-use crate::trace::{DuplicateRun, files_overlap};
+use crate::trace::{DuplicateRun, FilePart, files_overlap};
 
 /// The number of notices that a cursor keeps until they are taken; later ones are only
 /// counted.
@@ -49,13 +50,18 @@ impl Cursor {
         };
         let clock = before.as_ref().and_then(|p| p.end_cycles).unwrap_or(self.clock);
         let file_before = self.file;
+        let first_file = self.tracefile().first_file();
+        if self.file < first_file {
+            self.file = first_file;
+            (offset, number) = (0, 0);
+        }
         let entered = loop {
             let known = self.tracefile().duplicates.get();
             if let Some(run) = known.and_then(|known| known.at(self.file_index(), offset)) {
                 let run = run.clone();
                 self.leave_out(offset, number, &run);
                 (offset, number) = (run.end, number + run.packets);
-            } else if offset < self.source_of_file().bytes().len() as u64 {
+            } else if offset < self.len_of_file() {
                 let entered = self.enter_packet(offset, number, clock);
                 if entered.is_err() || !self.finds_duplicate(file_before, before.as_ref()) {
                     break entered;
@@ -63,6 +69,9 @@ impl Cursor {
             } else if self.has_file_after() {
                 self.file += 1;
                 (offset, number) = (0, 0);
+            } else if self.tracefile().is_growing() {
+                // The next packet, once it is there, follows the current one.
+                return Ok(false);
             } else {
                 self.state = State::End;
                 self.content_end = 0;
@@ -85,14 +94,19 @@ impl Cursor {
         self.source.bytes().get(begin..end)
     }
 
-    /// Returns the bytes of the current file.
-    fn source_of_file(&self) -> &Source {
-        &self.tracefile().files[self.file_index()].source
+    /// Returns the size of the current file in bytes; 0 if there is none yet.
+    fn len_of_file(&self) -> u64 {
+        self.tracefile().file(self.file).map_or(0, |file| file.source.bytes().len() as u64)
     }
 
     /// Returns `true` if the tracefile has a file after the current one.
     fn has_file_after(&self) -> bool {
-        self.file_index() + 1 < self.tracefile().files.len()
+        self.file.saturating_add(1) < self.tracefile().end_of_files()
+    }
+
+    /// Returns `true` if the tracefile has a file after the current one, or may get one.
+    fn may_have_file_after(&self) -> bool {
+        self.has_file_after() || self.tracefile().is_growing()
     }
 
     /// Returns `true` if the packet that was just entered is a duplicate that has to be
@@ -100,7 +114,10 @@ impl Cursor {
     /// that there are some.
     fn finds_duplicate(&self, file_before: u32, before: Option<&Packet>) -> bool {
         let tracefile = self.tracefile();
-        if tracefile.files.len() < 2 || tracefile.duplicates.get().is_some() {
+        if tracefile.growth.is_some()
+            || tracefile.files.len() < 2
+            || tracefile.duplicates.get().is_some()
+        {
             return false;
         }
         let overlaps = |before: &Packet| {
@@ -130,15 +147,16 @@ impl Cursor {
         clock: u64,
     ) -> Result<(), Error> {
         let trace = self.trace.clone();
-        let file = &trace.tracefiles()[self.tracefile as usize].files[self.file as usize];
+        let tracefile = &trace.tracefiles()[self.tracefile as usize];
+        let Some(file) = tracefile.file(self.file) else { return Ok(()) };
         self.source = file.source.clone();
         self.packet_clock = clock;
         self.packets_entered += 1;
-        match file.packet(trace.decoder(), offset, number, clock, &mut self.scratch) {
+        match file.packet(&self.decoder, offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
-                let table = &trace.tables().streams[packet.stream_class.index()];
-                self.make_slots(table);
-                self.table = Some(table.clone());
+                let table = self.decoder.tables.streams[packet.stream_class.index()].clone();
+                self.make_slots(&table);
+                self.table = Some(table);
                 self.content_end = packet.readable_bits();
                 self.next = packet.events_start;
                 self.clock = packet.clock;
@@ -157,13 +175,12 @@ impl Cursor {
             }
             Err(error) => {
                 // The packet is unreadable, but its end may be known.
-                let goes_on = error.size.is_some() || self.has_file_after();
+                let goes_on = error.size.is_some() || self.may_have_file_after();
                 self.state = if goes_on { State::Failed } else { State::End };
                 self.packet =
                     Packet { offset, number, size: error.size.unwrap_or(0), ..Packet::none() };
                 (self.next, self.content_end) = (0, 0);
-                let offset = offset.saturating_mul(8).saturating_add(error.bit);
-                let place = Place { file: file.path.clone(), packet: number, offset };
+                let place = self.place(offset.saturating_mul(8).saturating_add(error.bit));
                 Err(Error::Decode { place, kind: error.kind })
             }
         }
@@ -219,10 +236,26 @@ impl Cursor {
         }
     }
 
+    /// Returns the place of the current file's bytes in the file.
+    fn begin_of_file(&self) -> FilePart {
+        self.tracefile().file(self.file).map(|file| file.begin).unwrap_or_default()
+    }
+
+    /// Returns the place of a bit of the current file, in the current packet.
+    fn place(&self, bit: u64) -> Place {
+        let file = self.tracefile().file(self.file).map(|file| file.path.clone());
+        let begin = self.begin_of_file();
+        Place {
+            file: file.unwrap_or_else(|| Path::new("").into()),
+            packet: begin.packet.saturating_add(self.packet.number),
+            offset: begin.offset.saturating_mul(8).saturating_add(bit),
+        }
+    }
+
     pub(super) fn note(&mut self, kind: NoticeKind) {
         if self.notices.len() < MAX_NOTICES {
-            let file = self.tracefile().files[self.file as usize].path.clone();
-            let (packet, offset) = (self.packet.number, self.packet.offset);
+            let Place { file, packet, .. } = self.place(0);
+            let offset = self.begin_of_file().offset.saturating_add(self.packet.offset);
             self.notices.push(Notice { kind, file, packet, offset });
         } else {
             self.notices_omitted += 1;
@@ -255,9 +288,8 @@ impl Cursor {
             true => DecodeError::TruncatedPacket { missing },
             false => kind,
         };
-        let file = self.tracefile().files[self.file as usize].path.clone();
-        let offset = self.packet.offset.saturating_mul(8).saturating_add(self.next);
-        Error::Decode { place: Place { file, packet: self.packet.number, offset }, kind }
+        let bit = self.packet.offset.saturating_mul(8).saturating_add(self.next);
+        Error::Decode { place: self.place(bit), kind }
     }
 
     /// Skips the rest of the current packet after an error, so that reading continues
@@ -281,10 +313,10 @@ impl Cursor {
         }
         let ends_file = self.packet.missing > 0 || self.packet.size == 0;
         if ends_file {
-            if !self.has_file_after() {
+            if !self.may_have_file_after() {
                 return false;
             }
-            let len = self.source_of_file().bytes().len() as u64;
+            let len = self.len_of_file();
             self.packet.size = len.saturating_sub(self.packet.offset);
             self.packet.missing = 0;
         }

@@ -88,6 +88,11 @@ impl Position {
         }
     }
 
+    /// Returns the number of its file in the tracefile.
+    pub(crate) fn file(self) -> u32 {
+        self.file
+    }
+
     /// The size of a position in [bytes](Self::to_bytes).
     pub const BYTES: usize = 45;
 

@@ -59,14 +59,15 @@ impl Cursor {
     /// tracefile, or the file has been damaged since.
     pub fn seek(&mut self, position: Position) -> Result<(), Error> {
         self.last_timestamp = Timestamp::MIN;
-        let files = self.tracefile().files.len();
-        self.file = position.file.min(files.saturating_sub(1) as u32);
+        let (first, end) = (self.tracefile().first_file(), self.tracefile().end_of_files());
+        let is_released = position.file < first;
+        self.file = position.file.min(end.saturating_sub(1));
         if position.at_end {
             self.state = State::End;
             self.content_end = 0;
             return Ok(());
         }
-        if position.bit == 0 && position.packet_offset == 0 && position.file == 0 {
+        if position.bit == 0 && position.packet_offset == 0 && position.file == 0 || is_released {
             self.restart();
             return Ok(());
         }
@@ -87,7 +88,8 @@ impl Cursor {
     fn restart(&mut self) {
         self.state = State::Start;
         self.packet = Packet::none();
-        (self.file, self.next, self.content_end) = (0, 0, 0);
+        (self.next, self.content_end) = (0, 0);
+        self.file = self.tracefile().first_file();
         (self.packet_clock, self.clock) = (0, 0);
     }
 
@@ -185,7 +187,7 @@ impl Cursor {
         Some(RecordSkipper {
             quick,
             table,
-            tables: self.trace.tables(),
+            tables: &self.decoder.tables,
             window: Window { data, end: self.content_end },
             scratch: &mut self.scratch,
             at: Boundary { next: self.next, clock: self.clock },
@@ -209,7 +211,7 @@ impl Cursor {
             let end = match header.entry.fixed() {
                 Some(bits) => header.end + bits,
                 None => {
-                    let body = self.trace.tables().ready_body(header.entry);
+                    let body = self.decoder.tables.ready_body(header.entry);
                     let Some(body) = body else { break };
                     let end = body.region.end(window, header.end, &mut self.scratch);
                     end.unwrap_or(u64::MAX)

@@ -147,7 +147,7 @@ impl Trace {
         scope: Scope,
         path: &[FieldStep],
     ) -> Option<Field> {
-        find(self.schema(), self.tables(), event_type, scope, path)
+        find(self.schema(), &self.decoder().tables, event_type, scope, path)
     }
 }
 

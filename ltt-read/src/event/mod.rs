@@ -97,7 +97,7 @@ impl<'a> Event<'a> {
 
     /// Returns its event type.
     pub fn event_type(&self) -> &'a EventType {
-        self.trace().event_type(self.type_id())
+        &self.cursor.decoder().schema.event_types[self.type_id().index()]
     }
 
     /// Returns its timestamp; `None` if its stream has no clock.
@@ -119,7 +119,7 @@ impl<'a> Event<'a> {
     /// Events of the format of 2003 have no times of their own, so theirs may differ by 1 ns.
     pub fn recorded_timestamp(&self) -> Option<Timestamp> {
         let time = self.timestamp()?;
-        let decoder = self.cursor.trace().decoder();
+        let decoder = self.cursor.decoder();
         if decoder.transforms.iter().all(ClockTransform::is_identity) {
             return Some(time);
         }
@@ -187,7 +187,7 @@ impl<'a> Event<'a> {
     /// for each.
     #[inline]
     pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
-        let Some(body) = self.trace().tables().compiled_body(self.type_id()) else { return };
+        let Some(body) = self.cursor.decoder().tables.compiled_body(self.type_id()) else { return };
         let (region, slots) = (&body.region, &*self.cursor.scratch().slots);
         walk::visit(region, (0, region.cues.len()), self.cursor.window(), slots, visitor);
     }
@@ -346,8 +346,8 @@ impl<'a> Event<'a> {
     }
 
     fn root(&self, scope: Scope) -> Option<(&'a Region, usize)> {
-        let trace = &**self.trace();
+        let decoder = &**self.cursor.decoder();
         let stream = self.packet().stream_class;
-        trace.tables().scope(trace.schema(), stream, Some(self.type_id()), scope)
+        decoder.tables.scope(&decoder.schema, stream, Some(self.type_id()), scope)
     }
 }

@@ -14,7 +14,7 @@ mod quirks;
 
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
-use crate::layout::program::{Scratch, Window};
+use crate::layout::program::{Scratch, Slot, Window};
 use crate::layout::tables::{BodyStart, Tables};
 use crate::report::{DecodeError, LayoutError};
 use crate::schema::{EventTypeId, Schema};
@@ -67,6 +67,13 @@ impl Decoder {
         Decoder::new(schema, None, Format::Ctf)
     }
 
+    /// Creates the decoder of a trace in CTF whose schema may grow. The layouts of what is
+    /// declared are the same in the decoder of each longer schema, as long as no event type
+    /// needs more than `slots` value slots.
+    pub(crate) fn of_growing_ctf(schema: Schema, slots: Slot) -> Result<Decoder, LayoutError> {
+        Decoder::with_slots(schema, None, Format::Ctf, slots)
+    }
+
     /// Creates the decoder of a trace in a format before CTF.
     pub(crate) fn of_legacy(
         schema: Schema,
@@ -80,13 +87,22 @@ impl Decoder {
         transforms: Option<Box<[ClockTransform]>>,
         format: Format,
     ) -> Result<Decoder, LayoutError> {
+        Decoder::with_slots(schema, transforms, format, 0)
+    }
+
+    fn with_slots(
+        schema: Schema,
+        transforms: Option<Box<[ClockTransform]>>,
+        format: Format,
+        slots: Slot,
+    ) -> Result<Decoder, LayoutError> {
         let body_start = match format {
             Format::Ctf => BodyStart::AfterHeader,
             Format::Legacy(_) => BodyStart::AlignedPayload,
         };
         let transforms = transforms
             .unwrap_or_else(|| vec![ClockTransform::IDENTITY; schema.clocks.len()].into());
-        let tables = Tables::new(&schema, body_start, &transforms)?;
+        let tables = Tables::new(&schema, body_start, &transforms, slots)?;
         Ok(Decoder { schema, tables, transforms, format })
     }
 

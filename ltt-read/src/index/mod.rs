@@ -92,8 +92,7 @@ impl Index {
         let is_small = trace.is_small();
         let mut index = Index::default();
         let mut clock = 0;
-        for (number, file) in tracefile.files.iter().enumerate() {
-            let number = number as u32;
+        for (number, file) in (tracefile.first_file()..).zip(&tracefile.files) {
             let read = lttng::read(decoder, file, number, is_small);
             index.unchecked.push(!is_small && matches!(read, Ok(Some(_))));
             match read {
@@ -115,7 +114,7 @@ impl Index {
         let decoder = trace.decoder();
         let mut index = Index::default();
         let mut clock = 0;
-        for (number, file) in (0..).zip(&tracefile.files) {
+        for (number, file) in (tracefile.first_file()..).zip(&tracefile.files) {
             index.entries.extend(scan::packets(decoder, file, number, &mut clock));
             index.unchecked.push(false);
         }
@@ -135,12 +134,12 @@ impl Index {
         let mut unchecked =
             entries.iter().filter(|entry| self.unchecked.get(entry.file as usize) == Some(&true));
         let wrong = unchecked.find(|entry| {
-            let Some(file) = tracefile.files.get(entry.file as usize) else { return true };
+            let Some(file) = tracefile.file(entry.file) else { return true };
             !lttng::agrees(trace.decoder(), file, entry)
         })?;
         Some(Notice {
             kind: NoticeKind::IndexIgnored { reason: lttng::DISAGREES },
-            file: tracefile.files.get(wrong.file as usize)?.index_path.as_path().into(),
+            file: tracefile.file(wrong.file)?.index_path.as_path().into(),
             packet: wrong.number,
             offset: wrong.offset,
         })
@@ -153,7 +152,7 @@ fn remove_duplicates(decoder: &Decoder, tracefile: &Tracefile, entries: &mut Vec
     let overlap = |pair: &[IndexEntry]| {
         pair[0].file != pair[1].file && times_overlap((pair[0].start, pair[0].end), pair[1].start)
     };
-    if tracefile.files.len() < 2 || !entries.windows(2).any(overlap) {
+    if tracefile.growth.is_some() || tracefile.files.len() < 2 || !entries.windows(2).any(overlap) {
         return;
     }
     let duplicates = tracefile.duplicates(decoder);

@@ -185,8 +185,8 @@ impl Survey {
     /// Records the first fault in the declared times, in the current packet.
     fn note(&mut self, reason: &'static str) {
         let Some(packet) = self.packets.last() else { return };
-        let files = &self.cursor.tracefile().files;
-        let Some(file) = files.get(packet.file as usize).map(|file| file.path.clone()) else {
+        let file = self.cursor.tracefile().file(packet.file);
+        let Some(file) = file.map(|file| file.path.clone()) else {
             return;
         };
         let kind = NoticeKind::PacketTimesIgnored { reason };

@@ -35,8 +35,8 @@ pub(super) fn doubt(trace: &Trace, tracefile: TracefileIndex, index: &Index) -> 
             _ => before.begin <= begin && end.is_none_or(|end| before.end <= Some(end)),
         };
         if !in_order {
-            let files = trace.tracefiles().get(tracefile.0).map(|tracefile| &tracefile.files);
-            let file = files.and_then(|files| files.get(entry.file as usize));
+            let known = trace.tracefiles().get(tracefile.0);
+            let file = known.and_then(|known| known.file(entry.file));
             let Some(file) = file.map(|file| file.path.clone()) else { continue };
             let kind = NoticeKind::PacketTimesIgnored { reason: DISORDER };
             let (packet, offset) = (entry.number, entry.offset);

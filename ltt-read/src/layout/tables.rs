@@ -66,18 +66,15 @@ pub(crate) struct StreamTable {
 }
 
 impl Tables {
-    /// Compiles the layouts of a schema. `transforms` are those of its clocks.
+    /// Compiles the layouts of a schema. `transforms` are those of its clocks. At least `slots`
+    /// value slots are reserved.
     pub(crate) fn new(
         schema: &Schema,
         body_start: BodyStart,
         transforms: &[ClockTransform],
+        slots: Slot,
     ) -> Result<Tables, LayoutError> {
-        // Value slots come first, then anchors.
-        let slots = |n: u16| Slot::from(n);
-        let streams = schema.stream_classes.iter().map(|s| slots(s.stream_slots));
-        let events = schema.event_types.iter().map(|e| slots(e.event_slots));
-        let first = slots(schema.trace_slots).max(streams.chain(events).max().unwrap_or(0));
-
+        let first = slots.max(value_slots(schema));
         let start = Start {
             anchor: first,
             free_slot: first + 1,
@@ -223,6 +220,13 @@ impl StreamTable {
     pub(crate) fn event(&self, id: Option<u64>) -> Result<EventTypeId, DecodeError> {
         self.event_ids.get(id)
     }
+}
+
+/// Returns the number of value slots of a schema. They come first, then anchors.
+pub(crate) fn value_slots(schema: &Schema) -> Slot {
+    let streams = schema.stream_classes.iter().map(|class| class.stream_slots);
+    let events = schema.event_types.iter().map(|event| event.event_slots);
+    streams.chain(events).max().unwrap_or(0).max(schema.trace_slots).into()
 }
 
 /// Returns the start of a region that directly follows another one.

@@ -2,6 +2,7 @@
 
 mod damage;
 mod event_sink;
+mod growth;
 mod key;
 mod rewind;
 mod search;
@@ -70,6 +71,16 @@ pub struct Merge {
     /// the key of an earlier event that was skipped, if the clock went back after it.
     /// Empty if no clock did.
     delivery_floor: Vec<u128>,
+    /// The least key in `tree` that stands for events to come; [`END`] if there is none.
+    /// Where this key wins, the order is not known any further.
+    limit: u128,
+    /// The tracefiles that have run out of events but may get more, each with the time before
+    /// which it should get none.
+    pub(crate) pending: Vec<(u32, Timestamp)>,
+    /// The time up to which events had been delivered when the traces grew last.
+    delivered: Timestamp,
+    /// For each trace, the number of tracefiles that it had when they were added.
+    known: Vec<usize>,
 }
 
 impl Merge {
@@ -92,8 +103,7 @@ impl Merge {
             let cursors_of = trace.cursors().filter(|cursor| wanted(cursor));
             cursors.extend(cursors_of.map(|cursor| cursor.with_trace_number(number)));
         }
-        let bytes_total = cursors.iter().map(|c| c.tracefile().size()).sum();
-        Merge {
+        let mut merge = Merge {
             tree: Tournament::new(cursors.len()),
             cursors,
             current: NO_CURSOR,
@@ -101,13 +111,20 @@ impl Merge {
             damage: Damage::default(),
             notices: Vec::new(),
             noted: Vec::new(),
-            bytes_total,
+            bytes_total: 0,
             left_out: Vec::new(),
             delivery_floor: Vec::new(),
-        }
+            limit: END,
+            pending: Vec::new(),
+            delivered: Timestamp::MIN,
+            known: traces.iter().map(|trace| trace.tracefiles().len()).collect(),
+        };
+        merge.count_bytes();
+        merge
     }
 
-    /// Reads the next event in time order and returns it; `None` after the last one.
+    /// Reads the next event in time order and returns it; `None` after the last one, or after
+    /// the last one whose place in the order is final: see [`is_pending`](Self::is_pending).
     ///
     /// Damage does not end the sequence: call [`finish`](Self::finish) after the last
     /// event, or look at [`errors`](Self::errors).
@@ -254,8 +271,9 @@ impl Merge {
             let mut cursor = &mut self.cursors[number as usize];
             let key = loop {
                 if !mem::take(&mut is_untested) && cursor.advance_quickly().is_none() {
-                    if self.advance_and_track(number) == END {
-                        break END;
+                    let key = self.advance_and_track(number);
+                    if key >= self.limit {
+                        break key;
                     }
                     cursor = &mut self.cursors[number as usize];
                 }
@@ -373,7 +391,7 @@ impl Merge {
     /// Makes the winner of the tournament the current event.
     fn select_winner(&mut self) -> Option<Event<'_>> {
         let winner = self.tree.winner();
-        if winner == END {
+        if winner >= self.limit {
             self.current = NO_CURSOR;
             return None;
         }
@@ -520,15 +538,24 @@ impl Merge {
         for (number, _) in self.left_out.iter().enumerate().filter(|(_, left_out)| **left_out) {
             self.tree.set(number, END);
         }
+        self.limit_again();
         self.tree.play_all();
         self.tree.mark_winner_untested();
+    }
+
+    /// Sums the sizes of the tracefiles.
+    fn count_bytes(&mut self) {
+        self.bytes_total = self.cursors.iter().map(|c| c.tracefile().size()).sum();
     }
 
     /// Forgets the current event and the order of the tracefiles, after cursors have moved.
     pub(crate) fn reset_order(&mut self) {
         self.current = NO_CURSOR;
         self.loaded = false;
+        self.delivered = Timestamp::MIN;
         self.delivery_floor.clear();
+        self.limit = END;
+        self.pending.clear();
     }
 
     /// Reads the first event of each tracefile and plays the whole tournament.
@@ -536,6 +563,8 @@ impl Merge {
     pub(crate) fn load_all(&mut self) {
         self.current = NO_CURSOR;
         self.loaded = true;
+        self.limit = END;
+        self.pending.clear();
         for number in 0..self.cursors.len() as u32 {
             let key = match self.left_out.get(number as usize) {
                 Some(true) => END,
@@ -556,6 +585,7 @@ impl Merge {
         loop {
             match step {
                 Ok(true) => return key(cursor, number),
+                Ok(false) if cursor.is_pending() => break,
                 Ok(false) => return END,
                 Err(error) => {
                     self.damage.keep(error);
@@ -566,6 +596,7 @@ impl Merge {
                 }
             }
         }
+        self.wait_for(number)
     }
 }
 

@@ -31,6 +31,12 @@ pub(crate) mod limits {
     pub(crate) const NODES: usize = 8 << 20;
 }
 
+/// Returns the first bytes of a metadata stream that is still being written, up to the end of
+/// its last whole packet. Text that is not packetized is returned completely.
+pub(crate) fn whole_packets(bytes: &[u8]) -> &[u8] {
+    packetized::whole_packets(bytes)
+}
+
 /// The result of [`parse`]: a schema and the warnings about its text.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

@@ -61,6 +61,22 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<String, MetadataError> {
     Ok(text)
 }
 
+/// Returns the first bytes of a metadata stream that is still being written, up to the end of
+/// its last whole packet. Text that is not packetized is returned completely.
+pub(super) fn whole_packets(bytes: &[u8]) -> &[u8] {
+    let Some(byte_order) = byte_order(bytes) else { return bytes };
+    let mut end = 0;
+    while let Some(packet) = bytes.get(end..).filter(|packet| packet.len() >= HEADER_SIZE) {
+        match header(packet, byte_order) {
+            Ok(header) if header.packet_size <= packet.len() => end += header.packet_size,
+            Ok(_) => break,
+            // The parser reports the error.
+            Err(_) => return bytes,
+        }
+    }
+    &bytes[..end]
+}
+
 fn error(message: String) -> MetadataError {
     MetadataError::new("", vec![Diagnostic::error(Span::default(), message)])
 }

@@ -1,10 +1,10 @@
 //! Opening of single traces, and of all traces at or below several paths.
 
-mod discover;
-mod entries;
-mod file_id;
+pub(crate) mod discover;
+pub(crate) mod entries;
+pub(crate) mod file_id;
 mod files;
-mod findings;
+pub(crate) mod findings;
 pub mod legacy;
 
 use std::path::{Path, PathBuf};
@@ -309,7 +309,7 @@ impl Opening {
 
 /// The greatest size of a metadata file, in bytes. Known ones have at most some
 /// megabytes.
-const MAX_METADATA: u64 = 1 << 28;
+pub(crate) const MAX_METADATA: u64 = 1 << 28;
 
 fn parse_metadata(dir: &Path, access: Access) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");

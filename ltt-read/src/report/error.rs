@@ -55,6 +55,15 @@ pub enum Error {
         /// The unsupported property of the metadata.
         kind: LayoutError,
     },
+    /// The metadata of a growing trace no longer declares what it declared before, so the ids of
+    /// event types would change.
+    #[error("{}: the metadata has changed: {reason}", path.display())]
+    MetadataChanged {
+        /// The path of the trace.
+        path: PathBuf,
+        /// The change.
+        reason: &'static str,
+    },
     /// A data stream file cannot be decoded beyond a place.
     #[error("{place}: {kind}")]
     Decode {

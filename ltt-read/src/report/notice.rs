@@ -89,6 +89,15 @@ pub enum NoticeKind {
     /// The rest of a file was skipped after an error beyond which no packet can be found.
     /// Reading continues with the next file of the tracefile.
     RestOfFileSkipped,
+    /// Events of a growing tracefile came too late to be delivered in order: others of later
+    /// times had been delivered, because none before `expected` was expected any more. They
+    /// are delivered now.
+    LateEvents {
+        /// The time of the first of them.
+        time: Timestamp,
+        /// The time before which no event was expected.
+        expected: Timestamp,
+    },
     /// Packets are left out because another file of the tracefile contains them, too. The
     /// place of the notice is that of the first of them.
     DuplicatePackets {
@@ -160,6 +169,9 @@ impl fmt::Display for Notice {
             }
             NoticeKind::EventsRecovered { count } => {
                 write!(f, "{count} events were found despite the damaged content size")
+            }
+            NoticeKind::LateEvents { time, expected } => {
+                write!(f, "events from {time} on came late: none before {expected} was expected")
             }
             NoticeKind::PacketSkipped => write!(f, "the rest of this packet was skipped"),
             NoticeKind::RestOfFileSkipped => write!(f, "the rest of this file was skipped"),

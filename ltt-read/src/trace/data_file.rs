@@ -19,6 +19,17 @@ pub(crate) struct DataFile {
     /// opened.
     pub(crate) first_begin: Option<Timestamp>,
     pub(crate) kind: FileKind,
+    /// The place of the bytes in the file, if they are a part of a growing one.
+    pub(crate) begin: FilePart,
+}
+
+/// The start of a part of a file, which is the whole file unless that grows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FilePart {
+    /// The offset of its first byte, in bytes.
+    pub(crate) offset: u64,
+    /// The number of its first packet.
+    pub(crate) packet: u64,
 }
 
 impl DataFile {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::data_file::{DataFile, split_name};
+use super::data_file::{DataFile, FilePart, split_name};
 use super::duplicates::follows;
 use super::packet_index::Indexes;
 use super::tracefile::Tracefile;
@@ -41,20 +41,20 @@ pub(crate) fn tracefiles(
 }
 
 /// The properties of a stream, from the first readable packet of a file.
-struct First {
-    class: StreamClassId,
-    id: Option<u64>,
+pub(crate) struct FirstPacket {
+    pub(crate) class: StreamClassId,
+    pub(crate) id: Option<u64>,
     begin: Timestamp,
-    cpu: Option<u32>,
+    pub(crate) cpu: Option<u32>,
 }
 
-impl First {
-    fn read(decoder: &Decoder, bytes: &[u8]) -> Option<First> {
+impl FirstPacket {
+    pub(crate) fn read(decoder: &Decoder, bytes: &[u8]) -> Option<FirstPacket> {
         let (mut scratch, mut offset) = (Scratch::default(), 0);
         for number in 0..DAMAGED_PACKETS {
             match decoder.packet(FileKind::Ctf, bytes, offset, number, 0, &mut scratch) {
                 Ok(packet) => {
-                    return Some(First {
+                    return Some(FirstPacket {
                         class: packet.stream_class,
                         id: packet.stream_id,
                         begin: packet.start.unwrap_or(Timestamp::MIN),
@@ -85,7 +85,7 @@ fn cpu_of(tables: &Tables, packet: &Packet, bytes: &[u8], scratch: &Scratch) -> 
 
 /// Adds a file to the tracefile that its first packet belongs to, or to a new one.
 fn add_file(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder, path: &Path, source: Source) {
-    let first = First::read(decoder, source.bytes());
+    let first = FirstPacket::read(decoder, source.bytes());
     let mut index_name = path.file_name().unwrap_or_default().to_owned();
     index_name.push(".idx");
     let file = DataFile {
@@ -94,6 +94,7 @@ fn add_file(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder, path: &Path, sou
         first_begin: first.as_ref().map(|first| first.begin),
         source: Arc::new(source),
         kind: FileKind::Ctf,
+        begin: FilePart::default(),
     };
     let class = first.as_ref().map(|first| first.class);
     let id = first.as_ref().and_then(|first| first.id);
@@ -112,6 +113,7 @@ fn add_file(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder, path: &Path, sou
             stream_class: class,
             stream_id: id,
             files: vec![file],
+            growth: None,
             duplicates: OnceLock::new(),
             index: Indexes::default(),
         }),

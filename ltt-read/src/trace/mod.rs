@@ -3,6 +3,7 @@
 mod data_file;
 mod duplicates;
 mod grouping;
+mod growth;
 mod index_types;
 mod packet_index;
 mod packet_times;
@@ -15,15 +16,16 @@ use crate::base::clock_transform::ClockTransform;
 use crate::base::source::Source;
 use crate::base::uuid::Uuid;
 use crate::format::Decoder;
-use crate::layout::tables::Tables;
 use crate::metadata::{self, Diagnostic};
 use crate::report::Error;
 use crate::schema::{ClockClass, EventType, EventTypeId, Schema};
 
+pub(crate) use grouping::FirstPacket;
 use grouping::tracefiles;
 
-pub(crate) use data_file::DataFile;
+pub(crate) use data_file::{DataFile, FilePart};
 pub(crate) use duplicates::{DuplicateRun, files_overlap, times_overlap};
+pub(crate) use growth::Growth;
 pub use index_types::{TraceIndex, TracefileIndex, TracefileNumber};
 pub(crate) use packet_index::{Declared, Indexes};
 pub use packet_index::{Index, IndexEntry};
@@ -61,7 +63,7 @@ pub(crate) const SMALL: u64 = 16 << 20;
 #[derive(Debug)]
 pub struct Trace {
     paths: Vec<PathBuf>,
-    decoder: Decoder,
+    decoder: Arc<Decoder>,
     tracefiles: Vec<Tracefile>,
     warnings: Vec<Diagnostic>,
     /// The size in bytes up to which all events are read to determine the times of
@@ -120,7 +122,18 @@ impl Trace {
         tracefiles: Vec<Tracefile>,
         warnings: Vec<Diagnostic>,
     ) -> Trace {
-        Trace { paths, decoder, tracefiles, warnings, verified: SMALL }
+        Trace { paths, decoder: Arc::new(decoder), tracefiles, warnings, verified: SMALL }
+    }
+
+    /// Creates the first version of a growing trace, without tracefiles.
+    pub(crate) fn growing(path: PathBuf, decoder: Decoder, warnings: Vec<Diagnostic>) -> Trace {
+        Trace::from_tracefiles(vec![path], decoder, Vec::new(), warnings)
+    }
+
+    /// Creates a version of the trace that has grown.
+    pub(crate) fn grown(&self, decoder: Arc<Decoder>, tracefiles: Vec<Tracefile>) -> Trace {
+        let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
+        Trace { paths, decoder, tracefiles, warnings, verified: self.verified }
     }
 
     /// Sets the size in bytes up to which all events are read to determine the times of
@@ -163,7 +176,7 @@ impl Trace {
     ) -> Result<Arc<Trace>, Error> {
         let transforms = self.schema().clocks.iter().map(transform_of).collect();
         let unsupported = |kind| Error::Unsupported { path: self.paths[0].clone(), kind };
-        let decoder = self.decoder.transformed(transforms).map_err(unsupported)?;
+        let decoder = Arc::new(self.decoder.transformed(transforms).map_err(unsupported)?);
         let tracefiles = self.tracefiles.iter().map(Tracefile::with_other_times).collect();
         let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
         Ok(Arc::new(Trace { paths, decoder, tracefiles, warnings, verified: self.verified }))
@@ -239,11 +252,7 @@ impl Trace {
         self.tracefiles.iter().map(Tracefile::size).sum::<u64>() <= self.verified
     }
 
-    pub(crate) fn decoder(&self) -> &Decoder {
+    pub(crate) fn decoder(&self) -> &Arc<Decoder> {
         &self.decoder
-    }
-
-    pub(crate) fn tables(&self) -> &Tables {
-        &self.decoder.tables
     }
 }

@@ -1,11 +1,13 @@
 //! Tracefiles: one data stream each, in one or more files.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use super::data_file::DataFile;
+use super::data_file::{DataFile, split_name};
 use super::duplicates::Duplicates;
+use super::growth::Growth;
 use super::packet_index::Indexes;
+use crate::base::source::Source;
 use crate::format::Decoder;
 use crate::schema::StreamClassId;
 
@@ -19,8 +21,10 @@ pub struct Tracefile {
     pub(crate) process: Option<UserProcess>,
     pub(crate) stream_class: Option<StreamClassId>,
     pub(crate) stream_id: Option<u64>,
-    /// The files in time order.
+    /// The files in time order, without those that were released.
     pub(crate) files: Vec<DataFile>,
+    /// The end if it is being recorded; `None` if the tracefile was opened complete.
+    pub(crate) growth: Option<Growth>,
     /// The packets that are in several of the files; determined only if something
     /// suggests that there are some.
     pub(crate) duplicates: OnceLock<Duplicates>,
@@ -49,7 +53,26 @@ impl Tracefile {
             files: self.files.clone(),
             duplicates: OnceLock::new(),
             index: Indexes::default(),
+            growth: self.growth,
             ..*self
+        }
+    }
+
+    /// Creates a tracefile that is being recorded, without data. Its channel and CPU are those in
+    /// the name of its file until a packet declares them.
+    pub(crate) fn growing(name: &str) -> Tracefile {
+        let (channel, cpu) = split_name(name, false);
+        Tracefile {
+            name: name.to_owned(),
+            channel: channel.to_owned(),
+            cpu,
+            process: None,
+            stream_class: None,
+            stream_id: None,
+            files: Vec::new(),
+            growth: Some(Growth::NEW),
+            duplicates: OnceLock::new(),
+            index: Indexes::default(),
         }
     }
 
@@ -109,6 +132,34 @@ impl Tracefile {
     /// them, too.
     pub(crate) fn duplicates(&self, decoder: &Decoder) -> &Duplicates {
         self.duplicates.get_or_init(|| Duplicates::find(decoder, &self.files))
+    }
+
+    /// Returns `true` if more data may follow: if the tracefile belongs to a
+    /// [`GrowingTrace`](crate::GrowingTrace) and is not complete yet.
+    pub fn is_growing(&self) -> bool {
+        self.growth.is_some_and(|growth| !growth.is_complete)
+    }
+
+    /// Returns the number of its first file that was not released. It is 0 unless the tracefile
+    /// grew.
+    pub(crate) fn first_file(&self) -> u32 {
+        self.growth.map_or(0, |growth| growth.released)
+    }
+
+    /// Returns the file with a number; `None` if it does not exist or was released.
+    pub(crate) fn file(&self, number: u32) -> Option<&DataFile> {
+        self.files.get(number.checked_sub(self.first_file())? as usize)
+    }
+
+    /// Returns the number after that of its last file.
+    pub(crate) fn end_of_files(&self) -> u32 {
+        self.first_file().saturating_add(self.files.len() as u32)
+    }
+
+    /// Returns the bytes of its first file; none if there is no file yet.
+    pub(crate) fn first_source(&self) -> Arc<Source> {
+        let first = self.files.first().map(|file| file.source.clone());
+        first.unwrap_or_else(|| Arc::new(Source::in_memory(Vec::new())))
     }
 
     /// Returns the size of all its files together, in bytes.

@@ -381,6 +381,12 @@ impl Timeline {
         Ok(())
     }
 
+    /// Returns `true` if the times or the numbers of packets tell the order of its files.
+    pub(crate) fn has_known_order(&self) -> bool {
+        let Variation { narrow, no_begin, no_end, .. } = self.variation;
+        !(narrow && no_begin && no_end)
+    }
+
     /// Returns `true` if index files can be verified against the packets.
     pub(crate) fn is_indexable(&self) -> bool {
         !self.variation.no_begin

@@ -22,7 +22,7 @@ use crate::report::Error;
 use crate::schema::{
     ClockClass, ClockOrigin, EnvValue, Format, Identity, Schema, StreamClass, StreamClassId,
 };
-use crate::trace::{DataFile, Indexes, Trace, Tracefile};
+use crate::trace::{DataFile, FilePart, Indexes, Trace, Tracefile};
 
 /// Opens the trace in a directory.
 pub(crate) fn open(
@@ -370,7 +370,9 @@ pub(super) fn build(
             index_path: PathBuf::new(),
             first_begin: None,
             kind: format::FileKind::Legacy(kind),
+            begin: FilePart::default(),
         }],
+        growth: None,
         duplicates: OnceLock::new(),
         index: Indexes::default(),
         name: file.path,

@@ -1,0 +1,251 @@
+//! Following all traces at or below several paths.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use hashbrown::HashMap;
+
+use super::silence::Silence;
+use super::trace::FollowedTrace;
+use crate::base::source::{Access, Source};
+use crate::base::time::Timestamp;
+use crate::growth::GrowingTrace;
+use crate::merge::Merge;
+use crate::open::MAX_METADATA;
+use crate::open::discover::Search;
+use crate::open::file_id::FileId;
+use crate::open::findings::{Findings, OnFailure};
+use crate::report::Error;
+use crate::trace::Trace;
+
+/// A reader of all traces at or below several directories while they are being recorded.
+///
+/// [`poll`](Self::poll) reads what was written since the last call: new packets, new files,
+/// new metadata, and new traces. Each whole packet is returned once, whatever the tracer does
+/// with its files: files are written anew when their number is limited, renamed and moved
+/// when a session is rotated, and removed when it is cleared. Files are never mapped.
+///
+/// The end of a recording is not marked on disk. [`complete`](Self::complete) ends it.
+///
+/// Until then, events are delivered up to the time for which all tracefiles have data.
+/// A tracefile without new data holds up the others. A [limit of silence](Self::with_silence)
+/// bounds this: it should be at least twice the period at which the tracer flushes its
+/// buffers (`lttng enable-channel --switch-timer`).
+///
+/// ```no_run
+/// use std::time::{Duration, Instant};
+///
+/// use ltt_read::{Follower, Merge};
+///
+/// let mut follower = Follower::new(["lttng-traces/auto-20261125"])
+///     .with_silence(Duration::from_secs(2));
+/// let mut merge = Merge::new(&[]);
+/// loop {
+///     if follower.poll(Instant::now())? {
+///         merge.continue_with(follower.traces());
+///         while let Some(event) = merge.next() {
+///             println!("{:?} {}", event.timestamp(), event.event_type().name());
+///         }
+///         follower.release(&merge);
+///     }
+///     std::thread::sleep(Duration::from_millis(100));
+/// }
+/// # #[allow(unreachable_code)]
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Follower {
+    paths: Vec<PathBuf>,
+    traces: Vec<FollowedTrace>,
+    versions: Vec<Arc<Trace>>,
+    /// The trace whose metadata is in a directory, with the state of the file when it was read.
+    dirs: HashMap<PathBuf, Dir>,
+    silence: Option<Silence>,
+    latest: Timestamp,
+}
+
+/// A directory with metadata.
+#[derive(Debug)]
+struct Dir {
+    read: MetadataState,
+    /// The index of its trace; `None` while the metadata cannot be parsed.
+    trace: Option<usize>,
+    error: Option<Error>,
+}
+
+/// The state of a metadata file, by which changes are seen.
+#[derive(Debug, PartialEq, Eq)]
+struct MetadataState {
+    id: FileId,
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Follower {
+    /// Creates a follower of all traces that are or will be at or below some directories.
+    /// Nothing is read yet. The directories need not exist yet.
+    pub fn new<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Follower {
+        Follower {
+            paths: paths.into_iter().map(|path| path.as_ref().to_owned()).collect(),
+            traces: Vec::new(),
+            versions: Vec::new(),
+            dirs: HashMap::new(),
+            silence: None,
+            latest: Timestamp::MIN,
+        }
+    }
+
+    /// Sets a limit of silence: what is recorded is assumed to be in the files after that
+    /// time. Tracefiles that are silent for longer do not hold up others any more.
+    #[must_use]
+    pub fn with_silence(mut self, limit: Duration) -> Follower {
+        self.silence = Some(Silence::new(limit));
+        self
+    }
+
+    /// Reads what was written since the last call, up to 4 MiB of each file. Returns `true` if
+    /// [`traces`](Self::traces) have changed. `now` is the instant of this call, which is
+    /// used for the limit of silence.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a file that is there cannot be read; it is tried again at the next call,
+    /// and all others have been read. Metadata that cannot be parsed
+    /// may be incomplete, so this is no error before [`complete`](Self::complete).
+    pub fn poll(&mut self, now: Instant) -> Result<bool, Error> {
+        let mut has_grown = self.find_traces();
+        let mut failures = Vec::new();
+        for trace in &mut self.traces {
+            has_grown |= trace.read(&mut failures);
+        }
+        if let Some(time) = self.quiet_until(now) {
+            self.traces.iter_mut().for_each(|trace| trace.silent_until(time));
+            has_grown = true;
+        }
+        if has_grown {
+            self.update();
+        }
+        failures.into_iter().next().map_or(Ok(has_grown), Err)
+    }
+
+    /// Returns the traces found so far, as far as they have been read, in the order in which
+    /// they were found. They are versions of [growing traces](GrowingTrace).
+    pub fn traces(&self) -> &[Arc<Trace>] {
+        &self.versions
+    }
+
+    /// Returns `true` if the last [`poll`](Self::poll) read all files to their ends.
+    pub fn is_read(&self) -> bool {
+        self.traces.iter().all(FollowedTrace::is_read)
+    }
+
+    /// Forgets the data that a merge of the [`traces`](Self::traces) has delivered. Without
+    /// this call, all data is kept in memory.
+    pub fn release(&mut self, merge: &Merge) {
+        for (number, trace) in self.traces.iter_mut().enumerate() {
+            trace.growing.release(merge, number);
+        }
+        self.latest = self.latest.max(merge.latest());
+    }
+
+    /// Ends the recording: nothing more is read, and everything that was read is final. What
+    /// is left of packets at the ends of files is damage.
+    ///
+    /// # Errors
+    ///
+    /// The first error about a directory whose metadata could not be parsed.
+    pub fn complete(&mut self) -> Result<(), Error> {
+        self.traces.iter_mut().for_each(FollowedTrace::complete);
+        self.update();
+        let failed = self.dirs.values_mut().find_map(|dir| dir.error.take());
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn update(&mut self) {
+        let versions = self.traces.iter_mut().map(|trace| trace.growing.version().clone());
+        self.versions = versions.collect();
+    }
+
+    /// Returns a time before which nothing is missing, if there is a new one.
+    fn quiet_until(&mut self, now: Instant) -> Option<Timestamp> {
+        let known = self.traces.iter().map(|trace| trace.growing.known_until());
+        self.latest = known.max().unwrap_or(Timestamp::MIN).max(self.latest);
+        let is_read = self.is_read();
+        let time = self.silence.as_mut()?.note(now, self.latest)?;
+        is_read.then_some(time)
+    }
+
+    /// Finds traces, their metadata and their files. Returns `true` if something is new.
+    fn find_traces(&mut self) -> bool {
+        let mut findings = Findings::new(OnFailure::Continue);
+        let mut search = Search::default();
+        for path in &self.paths {
+            // Directories may be moved while they are searched.
+            _ = search.add(path, &mut findings);
+        }
+        self.dirs.retain(|dir, _| search.found.iter().any(|found| found.dir == *dir));
+        let mut has_grown = false;
+        for found in search.found.iter().filter(|found| !found.is_legacy) {
+            has_grown |= self.read_metadata(&found.dir);
+            let trace = self.dirs.get(&found.dir).and_then(|dir| dir.trace);
+            if let Some(trace) = trace.and_then(|number| self.traces.get_mut(number)) {
+                // Files that cannot be opened now are tried again.
+                _ = trace.add_files(&found.dir);
+            }
+        }
+        has_grown
+    }
+
+    /// Reads the metadata of a directory if it has changed. Returns `true` if it declares a
+    /// new trace, or more of a known one.
+    fn read_metadata(&mut self, dir: &Path) -> bool {
+        let path = dir.join("metadata");
+        let state = || {
+            let metadata = fs::metadata(&path)?;
+            let (len, modified) = (metadata.len(), metadata.modified().ok());
+            Ok::<_, std::io::Error>(MetadataState {
+                id: FileId::new(&path, &metadata)?,
+                len,
+                modified,
+            })
+        };
+        let Ok(state) = state() else { return false };
+        let known = self.dirs.get(dir);
+        if known.is_some_and(|known| known.read == state) || state.len == 0 {
+            return false;
+        }
+        let Ok(source) = Source::open_up_to(&path, Access::Read, MAX_METADATA) else {
+            return false;
+        };
+        let before = known.and_then(|known| known.trace);
+        let (trace, error, has_grown) = match self.add_metadata(dir, source.bytes()) {
+            Ok((trace, has_grown)) => (Some(trace), None, has_grown),
+            Err(error) => (before, Some(error), false),
+        };
+        self.dirs.insert(dir.to_owned(), Dir { read: state, trace, error });
+        has_grown
+    }
+
+    /// Adds a trace, or extends the metadata of the one that has the same UUID or, without
+    /// UUIDs, the same directory. Returns its index, and `true` if something is new.
+    fn add_metadata(&mut self, dir: &Path, bytes: &[u8]) -> Result<(usize, bool), Error> {
+        let mut found = GrowingTrace::new(dir, bytes)?;
+        let uuid = found.version().uuid();
+        let same = self.traces.iter_mut().position(|known| {
+            let known = known.growing.version();
+            known.uuid() == uuid && (uuid.is_some() || known.path() == dir)
+        });
+        match same {
+            Some(number) => {
+                let has_grown = self.traces[number].growing.extend_metadata(bytes)?;
+                Ok((number, has_grown))
+            }
+            None => {
+                self.traces.push(FollowedTrace::new(found));
+                Ok((self.traces.len() - 1, true))
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Runs of whole packets at the end of what is known of a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::format::{Decoder, FileKind, Packet};
+use crate::growth::stream::Packets;
+use crate::layout::program::Scratch;
+use crate::schema::{Role, StreamClassId};
+use crate::trace::FilePart;
+
+/// The stream that a file belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum StreamKey {
+    /// Packets declare the id of the stream in its class.
+    Id(StreamClassId, u64),
+    /// Packets declare no id, so each file name is a stream.
+    Name(StreamClassId, String),
+}
+
+/// The properties of a packet by which its place in its stream is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PacketPlace {
+    size: usize,
+    sequence: Option<u64>,
+    sequence_bits: u32,
+    /// The start and end in cycles; twice the same if only one is declared.
+    times: Option<(u64, u64)>,
+}
+
+/// Whole packets that follow each other in a file.
+#[derive(Debug)]
+pub(super) struct PacketRun {
+    pub(super) key: StreamKey,
+    pub(super) file: Arc<Path>,
+    begin: FilePart,
+    bytes: Vec<u8>,
+    packets: Vec<PacketPlace>,
+}
+
+/// The size of the packets at the start of `bytes` that are whole, with their places. A packet
+/// is whole if all bytes of its declared size are there.
+pub(super) struct Whole {
+    pub(super) size: usize,
+    pub(super) packets: Vec<PacketPlace>,
+    pub(super) first: Option<Packet>,
+}
+
+/// Finds the whole packets at the start of `bytes`.
+pub(super) fn whole_packets(decoder: &Decoder, bytes: &[u8]) -> Whole {
+    let mut scratch = Scratch::default();
+    let mut whole = Whole { size: 0, packets: Vec::new(), first: None };
+    let mut clock = 0;
+    while whole.size < bytes.len() {
+        let offset = whole.size as u64;
+        let packet = decoder.packet(FileKind::Ctf, bytes, offset, 0, clock, &mut scratch);
+        let (size, packet) = match packet {
+            Ok(packet) => {
+                let roles = [Role::PacketTotalLength, Role::PacketContentLength];
+                // Without a declared size, the packet ends with its file, whenever that is.
+                let is_declared = roles.iter().any(|role| scratch.roles.get(*role).is_some());
+                if packet.missing > 0 || !is_declared {
+                    break;
+                }
+                clock = packet.end_cycles.unwrap_or(packet.clock);
+                (packet.size, Some(packet))
+            }
+            // Damage, or the header is not there yet.
+            Err(error) => match error.size {
+                Some(size) => (size, None),
+                None => break,
+            },
+        };
+        let Some(end) = whole.size.checked_add(size as usize).filter(|end| *end <= bytes.len())
+        else {
+            break;
+        };
+        whole.size = end;
+        whole.packets.push(PacketPlace {
+            size: size as usize,
+            sequence: packet.as_ref().and_then(|packet| packet.sequence),
+            sequence_bits: packet.as_ref().map_or(64, |packet| packet.sequence_bits.into()),
+            times: packet.as_ref().and_then(|packet| {
+                let (start, end) = (packet.start_cycles, packet.end_cycles);
+                start.or(end).zip(end.or(start))
+            }),
+        });
+        whole.first = whole.first.or(packet);
+    }
+    whole
+}
+
+impl PacketRun {
+    /// Creates a run of the whole packets in `bytes`.
+    pub(super) fn new(
+        file: Arc<Path>,
+        begin: FilePart,
+        bytes: Vec<u8>,
+        whole: Whole,
+    ) -> Option<PacketRun> {
+        let first = whole.first?;
+        let name = || file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let key = match first.stream_id {
+            Some(id) => StreamKey::Id(first.stream_class, id),
+            None => StreamKey::Name(first.stream_class, name()),
+        };
+        Some(PacketRun { key, file, begin, bytes, packets: whole.packets })
+    }
+
+    /// Returns the key by which runs of one stream are ordered: the times, and the distance from
+    /// a packet in sequence numbers, which may have few bits.
+    pub(super) fn order(&self, from: &PacketPlace) -> (Option<(u64, u64)>, i64) {
+        let first = self.packets.iter().find(|packet| packet.sequence.is_some());
+        (self.times(), first.and_then(|first| first.distance(from)).unwrap_or(0))
+    }
+
+    /// Returns the start and end of the first packet that has both.
+    pub(super) fn times(&self) -> Option<(u64, u64)> {
+        self.packets.iter().find_map(|packet| packet.times)
+    }
+
+    /// Returns the first packet.
+    pub(super) fn first(&self) -> Option<&PacketPlace> {
+        self.packets.first()
+    }
+
+    /// Returns `true` if the run starts in its file where another one ended.
+    pub(super) fn follows(&self, end: &(Arc<Path>, u64)) -> bool {
+        self.begin.offset > 0 && self.begin.offset == end.1 && self.file == end.0
+    }
+
+    /// Returns the end of the run in its file.
+    pub(super) fn end(&self) -> (Arc<Path>, u64) {
+        (self.file.clone(), self.begin.offset + self.bytes.len() as u64)
+    }
+
+    /// Drops the first packets of the run that are not after `last`.
+    pub(super) fn drop_known(&mut self, last: &PacketPlace) {
+        let known = self.packets.iter().take_while(|packet| !packet.is_after(last)).count();
+        let size: usize = self.packets.drain(..known).map(|packet| packet.size).sum();
+        self.bytes.drain(..size);
+        self.begin.offset += size as u64;
+        self.begin.packet += known as u64;
+    }
+
+    /// Returns `true` if packets are missing between `last` and the run.
+    pub(super) fn leaves_gap(&self, last: &PacketPlace) -> bool {
+        let distance = self.packets.first().and_then(|first| first.distance(last));
+        distance.is_some_and(|distance| distance != 1)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Returns the last packet.
+    pub(super) fn last(&self) -> Option<&PacketPlace> {
+        self.packets.last()
+    }
+
+    pub(super) fn into_packets(self) -> Packets {
+        Packets { file: self.file, bytes: self.bytes, begin: self.begin }
+    }
+}
+
+impl PacketPlace {
+    /// Returns the difference of the sequence numbers, modulo their width; `None` if a packet
+    /// has none.
+    fn distance(&self, from: &PacketPlace) -> Option<i64> {
+        let shift = 64 - self.sequence_bits.clamp(1, 64);
+        let difference = self.sequence?.wrapping_sub(from.sequence?) << shift;
+        Some(difference as i64 >> shift)
+    }
+
+    /// Returns `true` if the packet is after another one of its stream, or if that is not known.
+    fn is_after(&self, other: &PacketPlace) -> bool {
+        let is_later = self.times.zip(other.times).map(|(times, other)| times > other);
+        // Sequence numbers of few bits may seem to go back where many packets are missing.
+        match self.distance(other) {
+            Some(distance) => distance > 0 || is_later == Some(true),
+            None => is_later != Some(false),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! One trace that is followed.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::packet_run::{PacketPlace, PacketRun, StreamKey};
+use super::tail::Tail;
+use crate::base::time::Timestamp;
+use crate::growth::GrowingTrace;
+use crate::growth::stream::Packets;
+use crate::open::entries::entries;
+use crate::open::file_id::FileId;
+use crate::report::Error;
+use crate::trace::TracefileIndex;
+
+/// A trace of which new metadata, files and packets are read as they are written.
+#[derive(Debug)]
+pub(super) struct FollowedTrace {
+    pub(super) growing: GrowingTrace,
+    tails: HashMap<FileId, Tail>,
+    streams: HashMap<StreamKey, FollowedStream>,
+}
+
+/// A stream of a followed trace.
+#[derive(Debug)]
+struct FollowedStream {
+    tracefile: TracefileIndex,
+    /// The last packet that was delivered, and its end in its file.
+    last: Option<(PacketPlace, (Arc<Path>, u64))>,
+    /// The runs that wait because packets between them and the last one are missing. Another
+    /// file may have them: files are not read at one instant.
+    held: Vec<PacketRun>,
+}
+
+impl FollowedTrace {
+    pub(super) fn new(growing: GrowingTrace) -> FollowedTrace {
+        FollowedTrace { growing, tails: HashMap::new(), streams: HashMap::new() }
+    }
+
+    /// Starts to follow the data stream files of a directory that are not followed yet. Files
+    /// that vanish meanwhile are left out.
+    pub(super) fn add_files(&mut self, dir: &Path) -> Result<(), Error> {
+        for entry in entries(dir).unwrap_or_default() {
+            let is_file = entry.kind.as_ref().is_ok_and(fs::FileType::is_file);
+            let name = entry.path.file_name().unwrap_or_default().as_encoded_bytes();
+            if !is_file || name == b"metadata" || name.starts_with(b".") {
+                continue;
+            }
+            let identify = |metadata: fs::Metadata| FileId::new(&entry.path, &metadata);
+            let Ok(known) = fs::metadata(&entry.path).and_then(identify) else { continue };
+            if let Some(tail) = self.tails.get_mut(&known) {
+                if *tail.path != *entry.path {
+                    tail.path = entry.path.into();
+                }
+                continue;
+            }
+            let io = |error| Error::Io { path: entry.path.clone(), error };
+            let file = match File::open(&entry.path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                file => file.map_err(io)?,
+            };
+            // The path may lead to another file by now.
+            let id = file.metadata().and_then(identify).map_err(io)?;
+            let path: Arc<Path> = entry.path.as_path().into();
+            self.tails.entry(id).or_insert_with(|| Tail::new(file, path));
+        }
+        Ok(())
+    }
+
+    /// Reads the packets that have become whole. Returns `true` if there are some. Files that
+    /// cannot be read are tried again at the next call.
+    pub(super) fn read(&mut self, failures: &mut Vec<Error>) -> bool {
+        let decoder = self.growing.decoder().clone();
+        let mut runs: HashMap<StreamKey, Vec<PacketRun>> = HashMap::new();
+        for tail in self.tails.values_mut() {
+            match tail.read(&decoder) {
+                Ok(None) => {}
+                Ok(Some(run)) => runs.entry(run.key.clone()).or_default().push(run),
+                Err(error) => failures.push(Error::Io { path: tail.path.to_path_buf(), error }),
+            }
+        }
+        self.tails.retain(|_, tail| !tail.is_gone());
+        let is_read = self.is_read();
+        let mut has_grown = false;
+        for (key, stream) in &mut self.streams {
+            let found = runs.remove(key).unwrap_or_default();
+            has_grown |= stream.deliver(&mut self.growing, found, is_read);
+        }
+        let mut new: Vec<_> = runs.into_iter().collect();
+        new.sort_by(|(_, a), (_, b)| a[0].file.cmp(&b[0].file));
+        for (key, found) in new {
+            let name = found[0].file.file_name().unwrap_or_default().to_string_lossy();
+            let tracefile = self.growing.add_tracefile(&name);
+            let mut stream = FollowedStream { tracefile, last: None, held: Vec::new() };
+            has_grown |= stream.deliver(&mut self.growing, found, is_read);
+            self.streams.insert(key, stream);
+        }
+        has_grown
+    }
+
+    /// Returns `true` if all files have been read to their ends.
+    pub(super) fn is_read(&self) -> bool {
+        self.tails.values().all(Tail::is_read)
+    }
+
+    /// Notes that all streams have no events before a time.
+    pub(super) fn silent_until(&mut self, time: Timestamp) {
+        for stream in self.streams.values().filter(|stream| stream.held.is_empty()) {
+            self.growing.silent_until(stream.tracefile, time);
+        }
+    }
+
+    /// Ends all tracefiles. What is left of files is damage, or one packet without a size.
+    pub(super) fn complete(&mut self) {
+        let mut tails: Vec<Tail> = self.tails.drain().map(|(_, tail)| tail).collect();
+        tails.sort_by(|a, b| a.path.cmp(&b.path));
+        for stream in self.streams.values_mut() {
+            stream.deliver_held(&mut self.growing);
+        }
+        for mut tail in tails {
+            let (begin, bytes) = tail.take_rest();
+            if bytes.is_empty() {
+                continue;
+            }
+            let first = crate::trace::FirstPacket::read(self.growing.decoder(), &bytes);
+            let name = tail.path.file_name().unwrap_or_default().to_string_lossy();
+            let key = first.map(|first| match first.id {
+                Some(id) => StreamKey::Id(first.class, id),
+                None => StreamKey::Name(first.class, name.clone().into_owned()),
+            });
+            let known = key.and_then(|key| self.streams.get(&key));
+            let tracefile = match known {
+                Some(stream) => stream.tracefile,
+                None => self.growing.add_tracefile(&name),
+            };
+            let packets = Packets { file: tail.path.clone(), bytes, begin };
+            self.growing.append_packets(tracefile, packets);
+        }
+        self.growing.complete_all();
+    }
+}
+
+impl FollowedStream {
+    /// Adds the runs of packets that were found to the trace, in the order of the stream.
+    /// Returns `true` if some were added. `is_read` says that all files have been read to their
+    /// ends.
+    fn deliver(
+        &mut self,
+        growing: &mut GrowingTrace,
+        found: Vec<PacketRun>,
+        is_read: bool,
+    ) -> bool {
+        let waited = self.held.len();
+        let mut runs = std::mem::take(&mut self.held);
+        runs.extend(found);
+        let mut runs: Vec<_> = runs.into_iter().enumerate().collect();
+        let first = runs.iter().min_by_key(|(_, run)| run.times());
+        let from = self.last.as_ref().map(|(last, _)| *last);
+        let from = from.or(first.and_then(|(_, run)| run.first().copied()));
+        if let Some(from) = from {
+            runs.sort_by_key(|(_, run)| run.order(&from));
+        }
+        // What was missing before a run in two complete reads of all files does not exist.
+        let final_runs = match is_read {
+            true => runs.iter().rposition(|(at, _)| *at < waited).map_or(0, |last| last + 1),
+            false => 0,
+        };
+        let mut has_grown = false;
+        for (at, (_, mut run)) in runs.into_iter().enumerate() {
+            if let Some((last, end)) = &self.last
+                && !run.follows(end)
+            {
+                run.drop_known(last);
+                let waits = run.leaves_gap(last) || !self.held.is_empty();
+                if !run.is_empty() && at >= final_runs && waits {
+                    self.held.push(run);
+                    continue;
+                }
+            }
+            has_grown |= self.add(growing, run);
+        }
+        has_grown
+    }
+
+    /// Adds the runs that wait, although packets before them are missing.
+    fn deliver_held(&mut self, growing: &mut GrowingTrace) {
+        for run in std::mem::take(&mut self.held) {
+            self.add(growing, run);
+        }
+    }
+
+    fn add(&mut self, growing: &mut GrowingTrace, run: PacketRun) -> bool {
+        let Some(last) = run.last().copied() else { return false };
+        self.last = Some((last, run.end()));
+        growing.append_packets(self.tracefile, run.into_packets());
+        true
+    }
+}

@@ -1,0 +1,163 @@
+//! Merging traces that are being recorded.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::key::{END, key, key_at, time_of};
+use super::tournament::Tournament;
+use super::{Merge, NO_CURSOR, delivery_key};
+use crate::base::time::Timestamp;
+use crate::cursor::{Cursor, Position};
+use crate::trace::{Trace, TracefileIndex};
+
+impl Merge {
+    /// Returns `true` if [`next`](Self::next) returned `None` because an event may still
+    /// arrive that precedes all those that are left. Returns `false` at the end of the
+    /// traces, and while there is a current event. [`GrowingTrace`](crate::GrowingTrace) has an
+    /// example.
+    pub fn is_pending(&self) -> bool {
+        self.current == NO_CURSOR
+            && self.loaded
+            && self.tree.winner() >= self.limit
+            && self.limit != END
+    }
+
+    /// Returns the time up to which the order of the events is final: no event before it can
+    /// still arrive. All events before it are delivered before
+    /// [`is_pending`](Self::is_pending) returns `true`. The result is [`Timestamp::MAX`] if
+    /// no tracefile is growing, and [`Timestamp::MIN`] before the first event of a growing
+    /// tracefile is known.
+    pub fn watermark(&self) -> Timestamp {
+        let is_read = |(number, cursor): &(usize, &Cursor)| {
+            cursor.tracefile().is_growing() && self.left_out.get(*number) != Some(&true)
+        };
+        let times = self.cursors.iter().enumerate().filter(is_read).map(|(number, cursor)| {
+            match self.pending.iter().find(|(pending, _)| *pending as usize == number) {
+                Some((_, floor)) => *floor,
+                None => {
+                    let read = cursor.current().timestamp.filter(|_| self.loaded);
+                    cursor.known_floor().max(read.unwrap_or(Timestamp::MIN))
+                }
+            }
+        });
+        times.min().unwrap_or(Timestamp::MAX)
+    }
+
+    /// Continues with later versions of the traces, which
+    /// [`GrowingTrace`](crate::GrowingTrace)s returned, in the order of the previous ones.
+    /// Traces after them join the merge, and so do tracefiles that are new. Their numbers
+    /// follow those of all known tracefiles, so that these keep theirs.
+    ///
+    /// There is no current event after this call. What was delivered is not delivered again;
+    /// what is delivered next is after it in the order, unless a
+    /// [notice](crate::NoticeKind::LateEvents) says otherwise.
+    ///
+    /// # Panics
+    ///
+    /// If a trace is no later version of the one in its place.
+    pub fn continue_with(&mut self, traces: &[Arc<Trace>]) {
+        self.delivered = self.delivered.max(self.delivered_so_far());
+        let current = mem::replace(&mut self.current, NO_CURSOR);
+        let mut pending = mem::take(&mut self.pending);
+        pending.sort_unstable();
+        self.limit = END;
+        for cursor in &mut self.cursors {
+            if let Some(trace) = traces.get(cursor.trace_number()) {
+                cursor.continue_with(trace);
+            }
+        }
+        let known = self.cursors.len();
+        self.add_new_tracefiles(traces);
+        self.tree = Tournament::new(self.cursors.len());
+        self.count_bytes();
+        if !self.loaded {
+            return;
+        }
+        let mut pending = pending.into_iter().peekable();
+        for (at, number) in (0..self.cursors.len()).zip(0..) {
+            let floor = pending.next_if(|(waits, _)| *waits == number).map(|(_, floor)| floor);
+            let key = if self.left_out.get(at) == Some(&true) {
+                END
+            } else if floor.is_some() || number == current || at >= known {
+                let step = self.cursors[at].advance();
+                let key = self.key_after_step(number, step);
+                let expected = floor.or((at >= known).then_some(Timestamp::MIN));
+                let expected = expected.map(|floor| floor.max(self.delivered));
+                let waits = self.pending.last().is_some_and(|(waits, _)| *waits == number);
+                if let Some(expected) = expected.filter(|_| key != END && !waits) {
+                    self.cursors[at].note_late(expected);
+                }
+                delivery_key(&self.delivery_floor, key)
+            } else if self.cursors[at].has_event() {
+                delivery_key(&self.delivery_floor, key(&self.cursors[at], number))
+            } else {
+                END
+            };
+            self.tree.set(at, key);
+        }
+        self.tree.play_all();
+    }
+
+    /// Returns the time up to which events were delivered, as far as the current order tells.
+    fn delivered_so_far(&self) -> Timestamp {
+        if let Some(current) = self.current() {
+            return current.timestamp().unwrap_or(Timestamp::MIN);
+        }
+        match self.tree.winner() {
+            _ if !self.loaded => Timestamp::MIN,
+            END => self.latest(),
+            winner => time_of(winner),
+        }
+    }
+
+    /// Adds a cursor for each tracefile that was not there when its trace was added.
+    fn add_new_tracefiles(&mut self, traces: &[Arc<Trace>]) {
+        self.known.resize(traces.len().max(self.known.len()), 0);
+        for ((number, trace), known) in traces.iter().enumerate().zip(&mut self.known) {
+            let cursors = trace.cursors().skip(*known);
+            self.cursors.extend(cursors.map(|cursor| cursor.with_trace_number(number)));
+            *known = trace.tracefiles().len().max(*known);
+        }
+        if !self.delivery_floor.is_empty() {
+            self.delivery_floor.resize(self.cursors.len(), 0);
+        }
+    }
+
+    /// Returns the positions in the tracefiles of a trace, before the next event of each.
+    pub(crate) fn places(
+        &self,
+        trace: usize,
+    ) -> impl Iterator<Item = (TracefileIndex, Position)> + '_ {
+        let of_trace = self.cursors.iter().filter(move |cursor| cursor.trace_number() == trace);
+        of_trace.map(|cursor| (cursor.tracefile_index(), cursor.position()))
+    }
+
+    /// Returns the latest time of an event that was read.
+    pub(crate) fn latest(&self) -> Timestamp {
+        self.cursors.iter().map(Cursor::last_timestamp).max().unwrap_or(Timestamp::MIN)
+    }
+
+    /// Returns the key that stands for the events to come of a tracefile, and limits the
+    /// order by it.
+    #[cold]
+    pub(super) fn wait_for(&mut self, number: u32) -> u128 {
+        let floor = self.cursors[number as usize].floor();
+        let key = delivery_key(&self.delivery_floor, key_at(floor, number));
+        self.pending.push((number, floor));
+        self.limit = self.limit.min(key);
+        // The tracefile loses the tournament even if its key is the least one.
+        self.tree.runner_up = self.tree.runner_up.min(key);
+        key
+    }
+
+    /// Computes the limit again after tracefiles have been left out.
+    pub(super) fn limit_again(&mut self) {
+        let left_out = &self.left_out;
+        self.pending.retain(|(number, _)| left_out.get(*number as usize) != Some(&true));
+        let keys = self
+            .pending
+            .iter()
+            .map(|(number, floor)| delivery_key(&self.delivery_floor, key_at(*floor, *number)));
+        self.limit = keys.min().unwrap_or(END);
+    }
+}
