@@ -186,6 +186,8 @@
 //!
 //! # Features
 //!
+//! * `live` (off by default): adds the module `live`, which reads sessions of LTTng over the
+//!   network while they are recorded.
 //! * `serde` (off by default): serializes [`OwnedEvent`]s and their values, and serializes
 //!   and deserializes [`Timestamp`]s as nanoseconds.
 //! * `writer` (off by default): adds the module `writer`, which writes, copies and converts
@@ -212,6 +214,8 @@ mod format;
 mod growth;
 mod index;
 mod layout;
+#[cfg(feature = "live")]
+pub mod live;
 mod merge;
 pub mod metadata;
 mod open;

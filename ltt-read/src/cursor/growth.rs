@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Cursor, State};
 use crate::base::time::Timestamp;
-use crate::format::Decoder;
+use crate::format::{Decoder, PacketBounds, packet_bounds};
 use crate::report::NoticeKind;
 use crate::trace::Trace;
 
@@ -19,7 +19,11 @@ impl Cursor {
     pub(crate) fn floor(&self) -> Timestamp {
         match self.next < self.content_end {
             // The current packet has events of a type that is not declared yet.
-            true => self.last_timestamp,
+            true => {
+                let is_trusted = packet_bounds(&self.decoder.schema) != PacketBounds::Unknown;
+                let start = self.packet.start.filter(|_| is_trusted);
+                start.unwrap_or(Timestamp::MIN).max(self.last_timestamp)
+            }
             false => self.known_floor().max(self.last_timestamp),
         }
     }

@@ -188,6 +188,12 @@ impl GrowingTrace {
         self.streams.len()
     }
 
+    /// Returns the number of bytes of packets that are kept.
+    #[cfg(feature = "live")]
+    pub(crate) fn size(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.tracefile.size()).sum()
+    }
+
     /// Forgets the data that a merge has delivered. `trace` is the index of this trace in the
     /// merge. Without this call, all data is kept in memory.
     pub fn release(&mut self, merge: &Merge, trace: usize) {

@@ -24,7 +24,9 @@ impl Merge {
 
     /// Returns the time up to which the order of the events is final: no event before it can
     /// still arrive. All events before it are delivered before
-    /// [`is_pending`](Self::is_pending) returns `true`. The result is [`Timestamp::MAX`] if
+    /// [`is_pending`](Self::is_pending) returns `true`. Until then, it is a forecast by the
+    /// times of packets, which goes back if one of their events is of a type that is not declared
+    /// yet. The result is [`Timestamp::MAX`] if
     /// no tracefile is growing, and [`Timestamp::MIN`] before the first event of a growing
     /// tracefile is known.
     pub fn watermark(&self) -> Timestamp {
