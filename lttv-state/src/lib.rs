@@ -18,6 +18,8 @@
 //! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
 //!   time.
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
+//! * `waits`, a feature: the states of threads over time, what they waited for, and critical
+//!   paths.
 //!
 //! The others follow programs, and need no kernel trace:
 //!
@@ -45,6 +47,7 @@
 //!
 //! * `kernel` (default): the modules that read traces.
 //! * `call-stacks`: call stacks and heaps of programs.
+//! * `waits`: the module `waits`.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`TracesetContext::store_checkpoints`](lttv_context::TracesetContext::store_checkpoints).
@@ -79,3 +82,5 @@ pub mod stats;
 pub mod symbols;
 pub mod tree;
 pub mod value;
+#[cfg(feature = "waits")]
+pub mod waits;

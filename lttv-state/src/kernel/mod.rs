@@ -96,12 +96,20 @@ pub use modes::{
 pub use names::NameId;
 pub(crate) use names::Names;
 pub(crate) use observer::Observer;
+#[cfg(feature = "waits")]
+pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, Source, SourceKind};
+#[cfg(feature = "waits")]
+pub(crate) use rule::Rule;
+#[cfg(feature = "waits")]
+pub(crate) use switched_out::SwitchedOut;
 pub use syscalls::Transfer;
 pub use table::ProcessIndex;
+#[cfg(feature = "waits")]
+pub(crate) use tid_map::TidMap;
 pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;

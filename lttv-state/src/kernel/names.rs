@@ -28,6 +28,12 @@ impl NameId {
         self.0 as usize
     }
 
+    /// Returns the id with an [index](Self::index).
+    #[cfg(feature = "waits")]
+    pub(crate) const fn at(index: u32) -> Self {
+        NameId(index)
+    }
+
     /// Returns the index of a system call in [`SYSCALLS`], if the name is one of these.
     pub(super) fn known_syscall(self) -> Option<usize> {
         let index = self.0.checked_sub(Self::FIRST_SYSCALL)? as usize;

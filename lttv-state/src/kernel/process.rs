@@ -17,7 +17,7 @@ use super::resources::{SourceKind, unpack};
 pub type Tid = i32;
 
 /// The exclusive upper limit of process ids (the kernel's `PID_MAX_LIMIT`).
-pub(super) const TID_END: Tid = 1 << 22;
+pub(crate) const TID_END: Tid = 1 << 22;
 
 /// The number of a process among all processes of a trace, in the order of their first
 /// appearance. It distinguishes processes that had the same [`Tid`] one after the other.

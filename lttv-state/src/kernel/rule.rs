@@ -11,18 +11,18 @@ use super::transition::{MAX_SLOTS, ROWS, Row, Tracer, Transition};
 /// The rule for an event type of a trace: its transition and the handles of the fields that
 /// the transition needs.
 #[derive(Debug, Clone)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     pub(super) event_type: EventTypeId,
-    pub(super) transition: Transition,
+    pub(crate) transition: Transition,
     /// The handles of the fields, by slot.
     fields: [Option<Field>; MAX_SLOTS],
     /// The name of the system call or vector that the event's name contains, if it does.
-    pub(super) captured: Option<Box<str>>,
+    pub(crate) captured: Option<Box<str>>,
     /// The id of `captured` in the names of the trace.
     pub(super) name: NameId,
     /// The names of softirqs by number, where the event type labels them.
     pub(super) labels: Vec<Option<Box<str>>>,
-    pub(super) encoding: StateEncoding,
+    pub(crate) encoding: StateEncoding,
     pub(super) tracer: Tracer,
     pub(super) cpu: CpuField,
 }
@@ -43,7 +43,7 @@ const SOFTIRQS: i128 = 32;
 
 impl Rule {
     /// Returns the rule for an event type; `None` if its events do not change the state.
-    pub(super) fn of(trace: &Trace, id: EventTypeId) -> Option<Rule> {
+    pub(crate) fn of(trace: &Trace, id: EventTypeId) -> Option<Rule> {
         let schema = trace.schema();
         if schema.env_str("domain").is_some_and(|domain| domain != "kernel") {
             return None;
@@ -75,21 +75,21 @@ impl Rule {
 
     /// Reads the integer in a slot.
     #[inline]
-    pub(super) fn integer(&self, event: &Event<'_>, slot: usize) -> Option<u64> {
+    pub(crate) fn integer(&self, event: &Event<'_>, slot: usize) -> Option<u64> {
         event.integer(self.fields[slot].as_ref()?)
     }
 
     /// Reads the process id in a slot; -1, which is no process id, if the value is too
     /// large.
     #[inline]
-    pub(super) fn tid(&self, event: &Event<'_>, slot: usize) -> Option<i32> {
+    pub(crate) fn tid(&self, event: &Event<'_>, slot: usize) -> Option<i32> {
         let value = self.integer(event, slot)?;
         Some(i32::try_from(value as i64).unwrap_or(-1))
     }
 
     /// Reads the unsigned 32-bit number in a slot; `u32::MAX` if the value is too large.
     #[inline]
-    pub(super) fn number(&self, event: &Event<'_>, slot: usize) -> Option<u32> {
+    pub(crate) fn number(&self, event: &Event<'_>, slot: usize) -> Option<u32> {
         Some(u32::try_from(self.integer(event, slot)?).unwrap_or(u32::MAX))
     }
 
@@ -118,7 +118,7 @@ impl Rule {
     }
 
     /// Reads the number of the block device from the slots of a request.
-    pub(super) fn device(&self, event: &Event<'_>) -> Option<DeviceNumber> {
+    pub(crate) fn device(&self, event: &Event<'_>) -> Option<DeviceNumber> {
         if let Some(device) = self.number(event, 0) {
             return Some(DeviceNumber::from_kernel(device));
         }

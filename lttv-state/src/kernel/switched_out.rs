@@ -9,7 +9,7 @@ use super::modes::ProcessStatus;
 
 /// The reason why a process was switched out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SwitchedOut {
+pub(crate) enum SwitchedOut {
     /// The process is ready to run: it was preempted.
     Ready,
     /// The process waits for something, is stopped or is parked.
@@ -37,9 +37,11 @@ impl SwitchedOut {
 
 /// The encoding of process states in switch events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StateEncoding {
+pub(crate) enum StateEncoding {
     /// The states of LTTng 0.x, as LTTV interprets them.
     Legacy,
+    /// The kernel's internal bits, until Linux 3.8.
+    Until3_8,
     /// The kernel's internal bits, until Linux 4.13.
     Until4_13,
     /// The bits for reporting, from Linux 4.14 on.
@@ -55,30 +57,34 @@ impl StateEncoding {
         }
         let release = ["kernel_release", "release"].iter().find_map(|name| schema.env_str(name));
         match release.and_then(version) {
+            Some(version) if version < (3, 9) => StateEncoding::Until3_8,
             Some(version) if version < (4, 14) => StateEncoding::Until4_13,
             _ => StateEncoding::From4_14,
         }
     }
 
     /// Decodes the state in a switch event.
-    pub(super) fn decode(self, state: u64) -> SwitchedOut {
+    pub(crate) fn decode(self, state: u64) -> SwitchedOut {
         match self {
             StateEncoding::Legacy => match state {
                 0 => SwitchedOut::Ready,
                 32 | 64 => SwitchedOut::Dead,
                 _ => SwitchedOut::Blocked,
             },
-            // The bit of preempted processes was 1024 to 4096, depending on the version,
-            // and is set alone.
-            StateEncoding::Until4_13 => match state & 0xffff {
+            // The bit of preempted processes was 512 to 4096, depending on the version, and is
+            // set alone. From 3.9 on, 512 is the state of parked ones.
+            StateEncoding::Until3_8 if state & 0xffff == 512 => SwitchedOut::Ready,
+            StateEncoding::Until3_8 | StateEncoding::Until4_13 => match state & 0xffff {
                 0 | 1024 | 2048 | 4096 => SwitchedOut::Ready,
                 bits if bits & 0x70 != 0 => SwitchedOut::Dead,
                 _ => SwitchedOut::Blocked,
             },
             StateEncoding::From4_14 => match state & 0xffff {
                 bits if bits & 0x130 == 0 => {
+                    // The bits of older kernels may come from a trace without a release.
+                    let is_ready = bits & 0xff == 0 && bits != 512;
                     // The branch would be unpredictable.
-                    select_unpredictable(bits == 0, SwitchedOut::Ready, SwitchedOut::Blocked)
+                    select_unpredictable(is_ready, SwitchedOut::Ready, SwitchedOut::Blocked)
                 }
                 bits if bits & 0x100 != 0 => SwitchedOut::Ready,
                 bits if bits & 0x10 != 0 => SwitchedOut::Dead,
@@ -110,11 +116,22 @@ mod tests {
         let decode = |state| StateEncoding::From4_14.decode(state);
         assert_eq!(decode(0), SwitchedOut::Ready);
         assert_eq!(decode(0x100), SwitchedOut::Ready);
-        for blocked in [1, 2, 4, 8, 0x40, 0x80] {
+        for blocked in [1, 2, 4, 8, 0x40, 0x80, 0x200, 0x402] {
             assert_eq!(decode(blocked), SwitchedOut::Blocked, "{blocked}");
+        }
+        for older in [0x400, 0x800, 0x1000] {
+            assert_eq!(decode(older), SwitchedOut::Ready, "{older}");
         }
         assert_eq!(decode(0x10), SwitchedOut::Dead);
         assert_eq!(decode(0x20), SwitchedOut::Zombie);
+    }
+
+    #[test]
+    fn decodes_states_until_3_8() {
+        let decode = |state| StateEncoding::Until3_8.decode(state);
+        assert_eq!((decode(0), decode(512)), (SwitchedOut::Ready, SwitchedOut::Ready));
+        assert_eq!((decode(1), decode(130)), (SwitchedOut::Blocked, SwitchedOut::Blocked));
+        assert_eq!(decode(64), SwitchedOut::Dead);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The table of processes. Consecutive checkpoints share the processes that did not change.
 
 use std::cell::{Cell, RefCell};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::journal::Journal;
@@ -67,7 +68,7 @@ impl Default for ProcessTable {
 impl ProcessTable {
     /// Finds the process with an id greater than 0.
     pub(super) fn find(&self, tid: Tid) -> Option<ProcessIndex> {
-        self.by_tid.get(tid)
+        self.by_tid.get(tid).map(|place| ProcessIndex(place.get()))
     }
 
     /// Returns the process at an index that is valid.
@@ -111,7 +112,7 @@ impl ProcessTable {
             }
         };
         if let Some(tid) = tid.filter(|tid| *tid > 0) {
-            self.by_tid.set(tid, Some(ix));
+            self.by_tid.set(tid, NonZeroU32::new(ix.0));
         }
         self.journal.record(ix);
         ix
@@ -125,7 +126,7 @@ impl ProcessTable {
         }
         process.alive = false;
         let tid = process.tid;
-        if let Some(tid) = tid.filter(|tid| *tid > 0 && self.by_tid.get(*tid) == Some(ix)) {
+        if let Some(tid) = tid.filter(|tid| *tid > 0 && self.find(*tid) == Some(ix)) {
             self.by_tid.set(tid, None);
         }
         self.free.push(ix.0);
@@ -137,7 +138,7 @@ impl ProcessTable {
         if let Some(old) = old.filter(|old| *old > 0) {
             self.by_tid.set(old, None);
         }
-        self.by_tid.set(tid, Some(ix));
+        self.by_tid.set(tid, NonZeroU32::new(ix.0));
     }
 
     /// Iterates over the processes that are not gone.
@@ -184,7 +185,7 @@ impl ProcessTable {
         self.by_tid.clear();
         for (at, Process(process)) in (0..).zip(&self.slots) {
             if let Some(tid) = process.tid.filter(|tid| process.alive && *tid > 0) {
-                self.by_tid.set(tid, Some(ProcessIndex(at)));
+                self.by_tid.set(tid, NonZeroU32::new(at));
             }
         }
         // Saved processes have epoch 0: none has changed since the checkpoint.

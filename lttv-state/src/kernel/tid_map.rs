@@ -1,27 +1,29 @@
-//! An index from process ids to places in the table of processes, without hashing.
+//! An index from process ids to numbers, such as places in the table of processes, without
+//! hashing.
+
+use std::num::NonZeroU32;
 
 use super::process::{TID_END, Tid};
-use super::table::ProcessIndex;
 
 const PAGE: usize = 1024;
 
 /// A sparse array with an element for each possible process id.
-#[derive(Debug, Default)]
-pub(super) struct TidMap {
-    /// Pages of places, 0 for none. A page without processes is empty.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TidMap {
+    /// Pages of numbers, 0 for none. A page without processes is empty.
     pages: Vec<Box<[u32]>>,
 }
 
 impl TidMap {
-    /// Returns the place of a process id.
-    pub(super) fn get(&self, tid: Tid) -> Option<ProcessIndex> {
+    /// Returns the number of a process id.
+    #[inline]
+    pub(crate) fn get(&self, tid: Tid) -> Option<NonZeroU32> {
         let tid = tid as usize;
-        let found = *self.pages.get(tid / PAGE)?.get(tid % PAGE)?;
-        (found != 0).then_some(ProcessIndex(found))
+        NonZeroU32::new(*self.pages.get(tid / PAGE)?.get(tid % PAGE)?)
     }
 
-    /// Sets the place of a process id greater than 0.
-    pub(super) fn set(&mut self, tid: Tid, ix: Option<ProcessIndex>) {
+    /// Sets the number of a process id; ids that no process can have are ignored.
+    pub(crate) fn set(&mut self, tid: Tid, number: Option<NonZeroU32>) {
         if !(0..TID_END).contains(&tid) {
             return;
         }
@@ -33,11 +35,11 @@ impl TidMap {
         if page.is_empty() {
             *page = vec![0; PAGE].into();
         }
-        page[tid % PAGE] = ix.map_or(0, |ix| ix.0);
+        page[tid % PAGE] = number.map_or(0, NonZeroU32::get);
     }
 
     /// Removes all process ids, but keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pages.iter_mut().for_each(|page| page.fill(0));
     }
 }

@@ -254,6 +254,7 @@ pub(super) static ROWS: &[Row] = &[
     lttng("sched_waking", Wakeup, &["tid", "target_cpu"]),
     lttng("sched_wakeup", Wakeup, &["tid", "target_cpu"]),
     lttng("sched_wakeup_new", Wakeup, &["tid", "target_cpu"]),
+    lttng("sched_ttwu", Wakeup, &["tid", "-"]),
     perf("sched:sched_waking", Wakeup, &["pid", "target_cpu"]),
     perf("sched:sched_wakeup", Wakeup, &["pid", "target_cpu"]),
     perf("sched:sched_wakeup_new", Wakeup, &["pid", "target_cpu"]),

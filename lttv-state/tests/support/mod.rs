@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test uses its part
 
 pub(crate) mod oracle;
+pub(crate) mod scheduling;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,136 @@
+//! Sums of times: where the time of a thread went, and who ended its waits.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ltt_read::Timestamp;
+
+use super::cause::Cause;
+use super::graph::{TimelineId, WaitGraph};
+use super::interval::{Interval, ThreadState};
+use crate::kernel::NameId;
+
+/// A number of intervals, and how long they were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Times {
+    /// The number of intervals.
+    pub count: u64,
+    /// The sum of their lengths, in ns.
+    pub total: u64,
+    /// The length of the longest one, in ns.
+    pub longest: u64,
+    /// The start of the longest one, the first of several. Without intervals it is the epoch.
+    pub longest_start: Timestamp,
+}
+
+impl Times {
+    /// Adds an interval.
+    pub fn add(&mut self, start: Timestamp, time: u64) {
+        if self.count == 0 || time > self.longest {
+            (self.longest, self.longest_start) = (time, start);
+        }
+        self.count += 1;
+        self.total = self.total.saturating_add(time);
+    }
+}
+
+/// The times of a thread by state and cause.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StateTimes {
+    unknown: Times,
+    running: Times,
+    preempted: Times,
+    woken: Times,
+    blocked: [Times; Cause::ALL.len()],
+}
+
+impl StateTimes {
+    /// Returns the times in a state.
+    pub fn of(&self, state: ThreadState) -> &Times {
+        match state {
+            ThreadState::Unknown => &self.unknown,
+            ThreadState::Running => &self.running,
+            ThreadState::Preempted => &self.preempted,
+            ThreadState::Woken => &self.woken,
+            ThreadState::Blocked(cause) => &self.blocked[cause as usize],
+        }
+    }
+
+    fn of_mut(&mut self, state: ThreadState) -> &mut Times {
+        match state {
+            ThreadState::Unknown => &mut self.unknown,
+            ThreadState::Running => &mut self.running,
+            ThreadState::Preempted => &mut self.preempted,
+            ThreadState::Woken => &mut self.woken,
+            ThreadState::Blocked(cause) => &mut self.blocked[cause as usize],
+        }
+    }
+
+    /// Iterates over the states in which the thread was, with their times.
+    pub fn all(&self) -> impl Iterator<Item = (ThreadState, &Times)> {
+        use ThreadState::*;
+        let states = [Unknown, Running, Preempted, Woken].into_iter();
+        let states = states.chain(Cause::ALL.map(Blocked));
+        states.map(|state| (state, self.of(state))).filter(|(_, times)| times.count > 0)
+    }
+
+    /// Returns the time in all states, in ns: the part of the window that the timeline covers.
+    pub fn total(&self) -> u64 {
+        self.all().map(|(_, times)| times.total).sum()
+    }
+
+    /// Returns the time for which the thread was able to run and waited for a CPU, in ns.
+    pub fn ready(&self) -> u64 {
+        self.preempted.total.saturating_add(self.woken.total)
+    }
+
+    /// Returns the time for which the thread was blocked, in ns.
+    pub fn blocked(&self) -> u64 {
+        self.blocked.iter().map(|times| times.total).sum()
+    }
+}
+
+/// The waits of a thread that ended in one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Blocker {
+    /// The thread that ended them; `None` if no thread did.
+    pub thread: Option<TimelineId>,
+    /// Their cause.
+    pub cause: Cause,
+    /// The system call in which the thread was blocked; [`NameId::EMPTY`] if unknown.
+    pub call: NameId,
+    /// Their number and times.
+    pub times: Times,
+}
+
+impl WaitGraph {
+    /// Returns the times of a thread in a window, by state and cause. Intervals are cut to the
+    /// window, so that their sum is never more than its length.
+    pub fn times(&self, id: TimelineId, window: Range<Timestamp>) -> StateTimes {
+        let mut times = StateTimes::default();
+        for interval in self.intervals(id, window) {
+            times.of_mut(interval.state).add(interval.start, interval.time());
+        }
+        times
+    }
+
+    /// Returns the direct blockers of a thread in a window: the waits by the thread that ended
+    /// them, the cause and the system call, the longest sums first.
+    pub fn blockers(&self, id: TimelineId, window: Range<Timestamp>) -> Vec<Blocker> {
+        let mut sums: BTreeMap<_, Times> = BTreeMap::new();
+        for interval in self.intervals(id, window) {
+            let Interval { state: ThreadState::Blocked(cause), call, link, .. } = interval else {
+                continue;
+            };
+            let key = (link.map(|link| link.from), cause, call);
+            sums.entry(key).or_default().add(interval.start, interval.time());
+        }
+        let blocker = |((thread, cause, call), times)| Blocker { thread, cause, call, times };
+        let mut blockers: Vec<_> = sums.into_iter().map(blocker).collect();
+        blockers.sort_by_key(|of| Reverse(of.times.total));
+        blockers
+    }
+}
