@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`Histogram`] | events per column of a time window |
 //! | [`EventTable`] | a page of events, scrolled by events or by time |
+//! | [`EventTimes`] | the times of all events, packed |
 //! | [`Timeline`] | rows of segments, down to a given resolution |
 #![cfg_attr(
     feature = "state",
@@ -120,6 +121,7 @@ mod chart;
 #[cfg(feature = "state")]
 mod control_flow;
 mod event_table;
+mod event_times;
 mod histogram;
 #[cfg(all(feature = "state", feature = "synchronize"))]
 mod host_messages;
@@ -135,6 +137,7 @@ pub use chart::{KernelChart, KernelKey};
 #[cfg(feature = "state")]
 pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessState};
 pub use event_table::{EventTable, TableRow};
+pub use event_times::EventTimes;
 pub use histogram::Histogram;
 #[cfg(all(feature = "state", feature = "synchronize"))]
 pub use host_messages::{HostMessage, HostMessageEnd, HostMessages};

@@ -79,6 +79,6 @@ mod snapshot;
 mod snapshot_read;
 mod writer;
 
-pub use record::{Recorded, Target, open, record};
+pub use record::{Recorded, Target, open, record, record_live};
 pub use snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 pub use writer::KernelHistory;

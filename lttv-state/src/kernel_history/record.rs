@@ -9,7 +9,7 @@ use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext};
 use super::extend::{Existing, MarkWriter, resume_or_extend};
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
-use crate::history::{Builder, History, HistoryError, HistoryIdentity, Settings};
+use crate::history::{Builder, History, HistoryError, HistoryIdentity, Live, Settings};
 use crate::kernel::{self, KernelState};
 
 /// The number of events between two reports of progress.
@@ -132,13 +132,45 @@ pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, Hist
 pub fn record(
     traceset: &Traceset,
     target: Target<'_>,
+    progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
+) -> Result<Recorded, HistoryError> {
+    record_live(traceset, target, |_| (), progress)
+}
+
+/// Reads a whole traceset and stores its kernel states, like [`record`], and lets other threads
+/// query the part of the history that exists so far.
+///
+/// `started` is called once, before the first event, with the handle of these queries.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use lttv_context::Traceset;
+/// use lttv_state::kernel_history::{Target, record_live};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let mut live = None;
+/// let started = |handle| live = Some(handle);
+/// record_live(&traceset, Target::Memory, started, |_| ControlFlow::Continue(()))?;
+/// assert!(live.is_some_and(|live| live.latest().is_complete()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns the errors of [`record`].
+pub fn record_live(
+    traceset: &Traceset,
+    target: Target<'_>,
+    started: impl FnOnce(Live),
     mut progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
 ) -> Result<Recorded, HistoryError> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let settings = Settings { identity: Recorded::identity(traceset), ..Settings::default() };
     let start = KernelHistory::start_of(context.contexts());
-    let (builder, rebuilt) = match target {
+    let (mut builder, rebuilt) = match target {
         Target::Memory => (Builder::in_memory_with(start, settings), None),
         Target::Replace(path) => (Builder::create(path, start, settings)?, None),
         Target::File(path) => {
@@ -152,6 +184,7 @@ pub fn record(
         }
     };
     let kept = Some(builder.earliest()).filter(|earliest| *earliest > start);
+    started(builder.live()?);
     let writer = context.attach(KernelHistory::new(kernel, builder));
     let mut marker = match target {
         Target::Memory => MarkWriter::default(),

@@ -1,0 +1,79 @@
+//! The completed requests to block devices.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ltt_read::TraceIndex;
+use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
+use lttv_state::kernel::{DeviceNumber, KernelState, RequestKind, RequestStep, Transition};
+
+/// The requests to a block device.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    /// The trace.
+    pub trace: TraceIndex,
+    /// The number of the device.
+    pub number: DeviceNumber,
+    /// The name; empty if it is unknown.
+    pub name: String,
+    /// The reads: times in ns, and the bytes of all requests up to each.
+    pub read: Vec<(i64, u64)>,
+    /// The writes.
+    pub written: Vec<(i64, u64)>,
+}
+
+/// The number of events between two checks whether the result is still wanted.
+const STEP: u64 = 1 << 16;
+/// The greatest number of requests that are kept.
+const MOST: usize = 20_000_000;
+
+/// Reads the requests to all block devices. Returns `None` if `stop` is set.
+pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Vec<Disk>> {
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    let disks = context.attach_data(Vec::<Disk>::new());
+    let mut rest = MOST;
+    context.on_event(Subscription::to_every_event(), move |call| {
+        let trace = call.trace.index();
+        let state = &call.extensions[kernel];
+        let transition = state.transition(trace, call.event.type_id());
+        if transition != Some(Transition::BlockComplete) || rest == 0 {
+            return;
+        }
+        let Some(state) = state.trace(trace) else { return };
+        let Some(request) = state.effect().request() else { return };
+        let Some(device) = request.device.and_then(|at| state.devices().get(at)) else { return };
+        if request.step != RequestStep::Completed {
+            return;
+        }
+        let (number, bytes, kind) = (device.number(), request.bytes, request.kind);
+        let name = state.name(device.name()).to_owned();
+        let time = call.time().as_ns();
+        let all = &mut call.extensions[disks];
+        let known = all.iter().position(|disk| (disk.trace, disk.number) == (trace, number));
+        let at = known.unwrap_or_else(|| {
+            let (read, written) = (Vec::new(), Vec::new());
+            all.push(Disk { trace, number, name, read, written });
+            all.len() - 1
+        });
+        let list = match kind {
+            RequestKind::Read => &mut all[at].read,
+            RequestKind::Write => &mut all[at].written,
+            RequestKind::Other => return,
+        };
+        rest -= 1;
+        let before = list.last().map_or(0, |(_, bytes)| *bytes);
+        list.push((time, before.saturating_add(bytes)));
+    });
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        // The bounds contain no position that could be stale.
+        let end = context.read(&Bounds::all().events(STEP)).ok()?;
+        if end.reason == EndReason::EndOfTraceset {
+            let mut all = std::mem::take(&mut context.extensions_mut()[disks]);
+            all.sort_by_key(|disk| (disk.trace, disk.number));
+            return Some(all);
+        }
+    }
+}

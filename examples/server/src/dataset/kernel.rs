@@ -1,0 +1,117 @@
+//! The history of kernel states, built on a thread of its own.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+
+use ltt_read::TraceIndex;
+use lttv_context::Traceset;
+use lttv_examples::kernel_trace::{Domain, KernelEvents};
+use lttv_state::history::{History, Live};
+use lttv_state::kernel_history::{Target, record_live};
+
+use super::threads::{ThreadIds, ThreadRows};
+use crate::outputs::OutputError;
+
+/// The history of the kernel traces of a traceset.
+#[derive(Debug)]
+pub struct Kernel {
+    stage: RwLock<Stage>,
+    traces: Vec<TraceIndex>,
+    threads: ThreadIds,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Waiting,
+    Growing(Live),
+    Ready(History),
+    Failed,
+}
+
+/// The history so far.
+#[derive(Debug, Clone)]
+pub enum KernelStage {
+    /// There is no history yet.
+    Waiting,
+    /// The history up to some time.
+    Growing(History),
+    /// The whole history.
+    Ready(History),
+    /// The history cannot be built.
+    Failed,
+}
+
+impl Kernel {
+    /// Starts to build the history, until `stop` is set. `None` if there are no kernel traces.
+    pub(super) fn build(traceset: &Traceset, stop: Arc<AtomicBool>) -> Option<Arc<Kernel>> {
+        let events = KernelEvents::of(traceset);
+        let traces = traceset.traces().iter().zip(events).enumerate();
+        let traces = traces.filter(|(_, (trace, of))| of.domain(trace) == Domain::Kernel);
+        let traces: Vec<_> = traces.map(|(index, _)| TraceIndex(index)).collect();
+        if traces.is_empty() {
+            return None;
+        }
+        let kernel = Arc::new(Kernel {
+            stage: RwLock::new(Stage::Waiting),
+            traces,
+            threads: ThreadIds::default(),
+        });
+        let (shared, traceset) = (Arc::clone(&kernel), traceset.clone());
+        thread::spawn(move || shared.record(&traceset, &stop));
+        Some(kernel)
+    }
+
+    fn record(&self, traceset: &Traceset, stop: &AtomicBool) {
+        let started = |live| self.set(Stage::Growing(live));
+        let recorded = record_live(traceset, Target::Memory, started, |_| {
+            match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        self.set(recorded.map_or(Stage::Failed, |recorded| Stage::Ready(recorded.history)));
+    }
+
+    fn set(&self, stage: Stage) {
+        *self.stage.write().unwrap_or_else(PoisonError::into_inner) = stage;
+    }
+
+    /// Returns the indices of the kernel traces.
+    pub fn traces(&self) -> &[TraceIndex] {
+        &self.traces
+    }
+
+    /// Returns the history so far, if there is any.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be built.
+    pub fn history(&self) -> Result<Option<History>, OutputError> {
+        match self.stage() {
+            KernelStage::Waiting => Ok(None),
+            KernelStage::Growing(history) | KernelStage::Ready(history) => Ok(Some(history)),
+            KernelStage::Failed => Err(OutputError::Stopped),
+        }
+    }
+
+    /// Returns the rows of threads in a history of this kernel.
+    ///
+    /// # Errors
+    ///
+    /// If the history is damaged.
+    pub fn thread_rows(&self, history: &History) -> Result<Arc<ThreadRows>, OutputError> {
+        Ok(self.threads.rows(history, &self.traces)?)
+    }
+
+    /// Returns the history so far.
+    pub fn stage(&self) -> KernelStage {
+        match &*self.stage.read().unwrap_or_else(PoisonError::into_inner) {
+            Stage::Waiting => KernelStage::Waiting,
+            Stage::Growing(live) => KernelStage::Growing(live.latest()),
+            Stage::Ready(history) => KernelStage::Ready(history.clone()),
+            Stage::Failed => KernelStage::Failed,
+        }
+    }
+}

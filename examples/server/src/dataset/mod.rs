@@ -1,0 +1,208 @@
+//! A traceset, with all that is computed from it in the background.
+//!
+//! | part | thread | used by |
+//! |---|---|---|
+//! | [`Events`] | counts events, once | histograms, numbers of lines |
+//! | [`Kernel`] | builds the history of kernel states, once | charts of states, CPU usage |
+//! | [`Reader`] | serves requests for events | tables, searches |
+//!
+//! Queries take a snapshot of what exists so far, and never wait for a lock that is held while
+//! something is computed.
+
+mod disks;
+mod events;
+mod job;
+mod kernel;
+mod losses;
+mod reader;
+mod statistics;
+mod threads;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use ltt_read::{TimeSpan, Timestamp, TraceIndex};
+use lttv_context::{Traceset, TracesetContext};
+use lttv_state::stats::Statistics;
+
+pub use disks::Disk;
+pub use events::{Counted, Events};
+pub use kernel::{Kernel, KernelStage};
+pub use losses::Loss;
+pub use reader::{EventReader, Reader, RequestOwner};
+pub use statistics::StatisticsWindow;
+pub use threads::{CpuAttributes, ThreadRow, ThreadRows};
+
+/// The options of datasets.
+#[derive(Debug, Clone, Default)]
+pub struct DatasetOptions {}
+
+/// The traces of a client's trace.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The name, chosen by the client.
+    pub name: String,
+    /// The indices of the traces in the traceset.
+    pub traces: Range<usize>,
+    /// The time from the first to the last event, in ns.
+    pub span: (i64, i64),
+}
+
+/// A traceset with all that is computed from it.
+#[derive(Debug)]
+pub struct Dataset {
+    traceset: Traceset,
+    groups: Vec<Group>,
+    span: (i64, i64),
+    events: Arc<Events>,
+    kernel: Option<Arc<Kernel>>,
+    reader: Reader,
+    losses: OnceLock<Vec<Loss>>,
+    disks: job::Job<Vec<Disk>>,
+    statistics: statistics::WindowStatistics,
+    stop: Arc<AtomicBool>,
+}
+
+/// The progress of counting events.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    /// All events are counted.
+    pub is_complete: bool,
+    /// The progress of each group.
+    pub groups: Vec<GroupProgress>,
+}
+
+/// The progress of the traces of one client's trace.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupProgress {
+    /// The start, in ns.
+    pub start: i64,
+    /// The end, in ns.
+    pub end: i64,
+    /// The number of events so far.
+    pub events: u64,
+}
+
+impl Dataset {
+    /// Starts to compute the data of a traceset. Groups are names with their numbers of traces.
+    pub fn open(
+        traceset: Traceset,
+        groups: impl IntoIterator<Item = (String, usize)>,
+        _options: &DatasetOptions,
+    ) -> Arc<Dataset> {
+        let spans = spans(&traceset);
+        let whole = joined(&spans).unwrap_or((0, 0));
+        let mut start = 0;
+        let groups = groups.into_iter().map(|(name, count)| {
+            let traces = start..start + count;
+            start = traces.end;
+            let span = joined(&spans[traces.clone()]).unwrap_or(whole);
+            Group { name, traces, span }
+        });
+        let groups: Vec<Group> = groups.collect();
+        let stop = Arc::new(AtomicBool::new(false));
+        let events = Events::count(&traceset, &groups, Arc::clone(&stop));
+        let kernel = Kernel::build(&traceset, Arc::clone(&stop));
+        Arc::new(Dataset {
+            reader: Reader::start(&traceset),
+            traceset,
+            groups,
+            span: whole,
+            events,
+            kernel,
+            losses: OnceLock::new(),
+            disks: job::Job::default(),
+            statistics: statistics::WindowStatistics::default(),
+            stop,
+        })
+    }
+
+    /// Returns the traces.
+    pub fn traceset(&self) -> &Traceset {
+        &self.traceset
+    }
+
+    /// Returns the client's traces.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Returns the start and the end of all traces, in ns.
+    pub fn span(&self) -> (i64, i64) {
+        self.span
+    }
+
+    /// Returns the client's trace that contains a trace.
+    pub fn group_of(&self, trace: TraceIndex) -> Option<&Group> {
+        self.groups.iter().find(|group| group.traces.contains(&trace.0))
+    }
+
+    /// Returns the counted events.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Returns the history of kernel states; `None` without a kernel trace.
+    pub fn kernel(&self) -> Option<&Kernel> {
+        self.kernel.as_deref()
+    }
+
+    /// Returns the reader of events.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Returns what the tracer has lost, in order of time.
+    pub fn losses(&self) -> &[Loss] {
+        self.losses.get_or_init(|| losses::of(&self.traceset, &self.groups))
+    }
+
+    /// Returns the requests to disks, if they are known. The first call starts to read them.
+    pub fn disks(&self) -> Option<&[Disk]> {
+        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
+        let disks = self.disks.get(move || disks::read(&traceset, &stop));
+        disks.map(Vec::as_slice)
+    }
+
+    /// Returns the statistics of a window, if they are computed. The first call starts that.
+    pub fn statistics(&self, window: StatisticsWindow) -> Option<Arc<Statistics>> {
+        self.statistics.of(&self.traceset, window)
+    }
+
+    /// Returns how far the events are counted.
+    pub fn progress(&self) -> Progress {
+        let counted = self.events.snapshot();
+        let groups = self.groups.iter().zip(&counted.times).map(|(group, times)| {
+            let (start, end) = group.span;
+            GroupProgress { start, end, events: times.len() }
+        });
+        Progress { is_complete: counted.is_complete, groups: groups.collect() }
+    }
+}
+
+impl Drop for Dataset {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns the time span of each trace.
+fn spans(traceset: &Traceset) -> Vec<Option<TimeSpan>> {
+    let context = TracesetContext::new(traceset);
+    let traces = 0..traceset.traces().len();
+    traces.map(|index| context.contexts().time_span_of(TraceIndex(index))).collect()
+}
+
+/// Returns the span of several traces, in ns.
+fn joined(spans: &[Option<TimeSpan>]) -> Option<(i64, i64)> {
+    let all = spans.iter().flatten().copied().reduce(TimeSpan::join)?;
+    Some((all.start.as_ns(), all.end.as_ns()))
+}
+
+/// Returns a time that a history contains: its last one for later times, its first one for
+/// earlier times.
+pub fn clamped(history: &lttv_state::history::History, time: i64) -> Timestamp {
+    let (first, last) = (history.start().as_ns(), history.end().as_ns().saturating_sub(1));
+    Timestamp::from_ns(time.min(last).max(first))
+}

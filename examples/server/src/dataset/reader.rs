@@ -1,0 +1,99 @@
+//! The thread that reads events on request.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+use std::time::Duration;
+
+use lttv_context::{Traceset, TracesetContext};
+use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_examples::text_dump::lttv::Lttv;
+use lttv_examples::text_dump::zone::local_zone;
+use lttv_requests::{Budget, Owner, Scheduler};
+
+/// The time after which new requests are accepted while others are served.
+const SLICE: Duration = Duration::from_millis(2);
+
+/// A thread with a scheduler of requests.
+#[derive(Debug)]
+pub struct Reader {
+    jobs: Sender<Job>,
+}
+
+/// A function that runs on the thread.
+type Job = Box<dyn FnOnce(&mut EventReader) + Send>;
+
+/// The objects of the thread.
+#[derive(Debug)]
+pub struct EventReader {
+    /// The scheduler of requests.
+    pub scheduler: Scheduler<'static>,
+    /// The format of the fields of events, which hooks share.
+    pub format: Rc<RefCell<Lttv>>,
+}
+
+impl Reader {
+    /// Starts the thread. It ends when the reader is dropped.
+    pub(super) fn start(traceset: &Traceset) -> Reader {
+        let (jobs, receiver) = channel();
+        let traceset = traceset.clone();
+        thread::spawn(move || serve(&traceset, &receiver));
+        Reader { jobs }
+    }
+
+    /// Runs a function on the thread, such as one that submits requests.
+    pub fn run(&self, job: impl FnOnce(&mut EventReader) + Send + 'static) {
+        // The thread lives as long as the reader.
+        _ = self.jobs.send(Box::new(job));
+    }
+
+    /// Returns an owner of requests. They are cancelled when it is dropped.
+    pub fn owner(&self) -> RequestOwner<'_> {
+        RequestOwner { reader: self, owner: Owner::unique() }
+    }
+}
+
+/// An owner of requests, which are cancelled when it is dropped.
+#[derive(Debug)]
+pub struct RequestOwner<'r> {
+    reader: &'r Reader,
+    owner: Owner,
+}
+
+impl RequestOwner<'_> {
+    /// Returns the owner.
+    pub fn owner(&self) -> Owner {
+        self.owner
+    }
+}
+
+impl Drop for RequestOwner<'_> {
+    fn drop(&mut self) {
+        let owner = self.owner;
+        self.reader.run(move |reader| _ = reader.scheduler.cancel_owner(owner));
+    }
+}
+
+fn serve(traceset: &Traceset, jobs: &Receiver<Job>) {
+    let clock = ClockText::new(ClockStyle::Seconds, local_zone());
+    let mut reader = EventReader {
+        scheduler: Scheduler::new(TracesetContext::new(traceset)),
+        format: Rc::new(RefCell::new(Lttv::new(traceset.traces(), clock, false))),
+    };
+    let mut is_busy = false;
+    loop {
+        let wait = || jobs.recv().map_err(|_| TryRecvError::Disconnected);
+        match if is_busy { jobs.try_recv() } else { wait() } {
+            Ok(job) => {
+                job(&mut reader);
+                // Other jobs may be waiting, such as one that cancels this one.
+                is_busy = true;
+                continue;
+            }
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return,
+        }
+        is_busy = reader.scheduler.service_chunk(Budget::time(SLICE)).has_more();
+    }
+}

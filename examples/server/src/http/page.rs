@@ -1,0 +1,70 @@
+//! The page at `/`: files that are part of the program.
+//!
+//! To add a file, put it into the folder `page`, and add a line to [`FILES`]. Paths are those
+//! of the files below `page`; `index.html` is also served at `/`.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+
+/// The content security policy of the page: everything comes from this server, nothing is
+/// inline, and no other page may embed it.
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+    require-trusted-types-for 'script'";
+
+/// A file of the page.
+#[derive(Debug, Clone, Copy)]
+pub struct PageFile {
+    /// The path below `page`, which is also that of the URL.
+    pub path: &'static str,
+    /// The content.
+    pub content: &'static [u8],
+}
+
+/// Lists files of the folder `page`.
+macro_rules! files {
+    ($($path:literal,)*) => {
+        &[$(PageFile { path: $path, content: include_bytes!(concat!("../../page/", $path)) },)*]
+    };
+}
+
+/// The files of the page.
+pub const FILES: &[PageFile] = files!["index.html",];
+
+impl PageFile {
+    /// Finds a file by the path of a URL.
+    pub fn find(path: &str) -> Option<&'static PageFile> {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let path = if path.is_empty() { "index.html" } else { path };
+        FILES.iter().find(|file| file.path == path)
+    }
+
+    /// Returns the type of the content.
+    pub fn media_type(&self) -> &'static str {
+        match self.path.rsplit('.').next() {
+            Some("html") => "text/html; charset=utf-8",
+            Some("js" | "mjs") => "text/javascript; charset=utf-8",
+            Some("css") => "text/css; charset=utf-8",
+            Some("svg") => "image/svg+xml",
+            Some("png") => "image/png",
+            Some("woff2") => "font/woff2",
+            Some("json" | "webmanifest") => "application/json",
+            _ => "application/octet-stream",
+        }
+    }
+
+    /// Creates the answer with the file.
+    pub fn answer(&self) -> Response {
+        let mut response = Response::new(Body::from(self.content));
+        *response.status_mut() = StatusCode::OK;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type()));
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+        response
+    }
+}

@@ -1,0 +1,175 @@
+//! Answers that are computed on a thread of their own, and sent while they are computed.
+
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_core::Stream;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use super::error::ApiError;
+use super::json;
+use crate::outputs::OutputError;
+use crate::outputs::work::Work;
+
+/// The number of bytes in one part of an answer.
+const PART: usize = 64 << 10;
+
+/// The number of parts that wait for a client.
+const WAITING: usize = 4;
+
+/// The longest time for one answer.
+pub const LONGEST: Duration = Duration::from_secs(60);
+
+/// The threads that compute answers.
+#[derive(Debug, Clone)]
+pub struct Workers {
+    free: Arc<Semaphore>,
+}
+
+impl Workers {
+    /// Creates workers for a number of answers at the same time.
+    pub fn new(count: usize) -> Self {
+        Workers { free: Arc::new(Semaphore::new(count)) }
+    }
+
+    /// Computes an answer. Nothing is sent before `compute` has written a part or has ended:
+    /// until then its error becomes the answer. When the client goes away, the work is
+    /// cancelled.
+    pub async fn answer<F>(&self, compute: F) -> Response
+    where
+        F: FnOnce(&mut Work<'_>) -> Result<(), OutputError> + Send + 'static,
+    {
+        let Ok(permit) = Arc::clone(&self.free).acquire_owned().await else {
+            return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The server ends")
+                .into_response();
+        };
+        let (begin, begun) = oneshot::channel();
+        let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
+        let cancelled = Arc::clone(&cancel.0);
+        tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let deadline = Instant::now() + LONGEST;
+            let mut out = Parts { buffer: Vec::new(), begin: Some(begin), send: None };
+            let mut work = Work::new(&mut out, cancelled, deadline);
+            let result = compute(&mut work);
+            out.finish(result);
+        });
+        match begun.await {
+            Ok(Begin::Whole(bytes)) => json::of_body(StatusCode::OK, Body::from(bytes)),
+            Ok(Begin::Parts(receive)) => {
+                let stream = PartStream { receive, _cancel: cancel };
+                json::of_body(StatusCode::OK, Body::from_stream(stream))
+            }
+            Ok(Begin::Failed(error)) => ApiError::from(error).into_response(),
+            // The computation has panicked.
+            Err(_) => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request failed")
+                .into_response(),
+        }
+    }
+}
+
+/// The start of an answer.
+enum Begin {
+    /// The whole answer.
+    Whole(Vec<u8>),
+    /// The parts of an answer.
+    Parts(mpsc::Receiver<Result<Bytes, Broken>>),
+    /// A failure in place of an answer.
+    Failed(OutputError),
+}
+
+/// An answer that ends early, so that the client sees that it is not whole.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer could not be completed")]
+struct Broken;
+
+/// Sets a flag when it is dropped.
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The writer of an answer.
+struct Parts {
+    buffer: Vec<u8>,
+    begin: Option<oneshot::Sender<Begin>>,
+    send: Option<mpsc::Sender<Result<Bytes, Broken>>>,
+}
+
+impl Parts {
+    /// Sends the bytes so far.
+    fn send(&mut self) -> io::Result<()> {
+        if let Some(begin) = self.begin.take() {
+            let (send, receive) = mpsc::channel(WAITING);
+            self.send = Some(send);
+            begin.send(Begin::Parts(receive)).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        }
+        let part = Bytes::from(std::mem::take(&mut self.buffer));
+        let send = self.send.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+        send.blocking_send(Ok(part)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn finish(mut self, result: Result<(), OutputError>) {
+        match (result, self.begin.take()) {
+            (Ok(()), Some(begin)) => _ = begin.send(Begin::Whole(self.buffer)),
+            (Err(error), Some(begin)) => _ = begin.send(Begin::Failed(error)),
+            (Ok(()), None) => _ = self.send(),
+            (Err(_), None) => {
+                if let Some(send) = self.send {
+                    _ = send.blocking_send(Err(Broken));
+                }
+            }
+        }
+    }
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= PART {
+            self.send()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The parts of an answer, as a stream.
+struct PartStream {
+    receive: mpsc::Receiver<Result<Bytes, Broken>>,
+    _cancel: CancelOnDrop,
+}
+
+impl Stream for PartStream {
+    type Item = Result<Bytes, Broken>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.receive.poll_recv(context)
+    }
+}
+
+/// Runs a blocking function that answers no data. A panic becomes a failure.
+///
+/// # Errors
+///
+/// Returns the error of the function.
+pub async fn blocking<T: Send + 'static>(
+    run: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let failed = |_| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request failed");
+    tokio::task::spawn_blocking(run).await.map_err(failed)?
+}

@@ -1,0 +1,167 @@
+//! The use of CPUs over time, in percent of one CPU.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use ltt_read::Timestamp;
+use lttv_state::history::History;
+use lttv_state::kernel::CpuMode;
+
+use super::work::Work;
+use super::{Output, OutputError, Result, xy};
+use crate::dataset::{Dataset, ThreadRows, clamped};
+use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Entry, Header, Kind, Tree};
+use crate::protocol::parameters::Parameters;
+use crate::protocol::samples::Samples;
+
+/// The chart of CPU usage: all CPUs together, and each of them.
+#[derive(Debug)]
+pub(super) struct CpuUsage;
+
+/// The number of ids for each trace.
+const STRIDE: i64 = 1 << 20;
+const AXIS: Axis = Axis { label: "CPU usage", unit: "%", data_type: DataType::Number };
+
+impl Output for CpuUsage {
+    fn description(&self) -> DataProvider {
+        DataProvider {
+            id: "org.eclipse.tracecompass.analysis.os.linux.core.cpuusage.CpuUsageDataProvider",
+            name: "CPU Usage",
+            description: "Time in which CPUs are not idle, in percent of one CPU",
+            kind: Kind::TreeTimeXy,
+        }
+    }
+
+    fn serves(&self, dataset: &Dataset) -> bool {
+        dataset.kernel().is_some()
+    }
+
+    fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
+        parameters.range()?;
+        let kernel = dataset.kernel().ok_or(OutputError::NotOffered)?;
+        let Some(history) = kernel.history()? else {
+            return work.json(&Answer::<Tree>::running(None));
+        };
+        let rows = kernel.thread_rows(&history)?;
+        let mut entries = Vec::new();
+        for (trace, cpus) in &rows.cpus {
+            let group = dataset.group_of(*trace);
+            let base = trace.0 as i64 * STRIDE;
+            let entry = |id: i64, label: String| Entry {
+                id,
+                labels: vec![label],
+                has_data: true,
+                is_default: Some(id == base),
+                ..Entry::default()
+            };
+            entries.push(entry(base, group.map_or("", |group| &group.name).to_owned()));
+            entries.extend(cpus.iter().map(|cpu| Entry {
+                parent: Some(base),
+                ..entry(base + 1 + i64::from(cpu.number), format!("CPU {}", cpu.number))
+            }));
+        }
+        let headers = vec![Header::text("CPU", "All CPUs of a trace, or one of them")];
+        let tree = Tree { headers, entries, expand: None };
+        work.json(&Answer::of(tree, history.is_complete()))
+    }
+
+    fn xy(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
+        let samples = parameters.samples("nbTimes")?;
+        let items = parameters.items()?;
+        let kernel = dataset.kernel().ok_or(OutputError::NotOffered)?;
+        let Some(history) = kernel.history()? else {
+            return xy::Writer::start(work, "CPU Usage", &samples)?.end(false);
+        };
+        let rows = kernel.thread_rows(&history)?;
+        let mut known = HashMap::new();
+        let mut series = Vec::new();
+        for id in xy::unique(items) {
+            if let Some(numbers) = usage(&history, &rows, id, &samples, &mut known, work)? {
+                series.push((id, numbers));
+            }
+        }
+        let mut writer = xy::Writer::start(work, "CPU Usage", &samples)?;
+        for (id, (name, numbers)) in series {
+            writer.series(id, &name, &numbers, AXIS, "usage")?;
+        }
+        writer.end(history.is_complete())
+    }
+
+    fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {
+        work.json(&xy::styles([("usage", xy::style("CPU usage", "#2f7f4f", "area"))]))
+    }
+}
+
+/// Returns the usage of all CPUs of a trace, or of one of them; `None` if there is no such entry.
+fn usage(
+    history: &History,
+    rows: &ThreadRows,
+    id: i64,
+    samples: &Samples,
+    known: &mut HashMap<usize, Vec<f64>>,
+    work: &Work<'_>,
+) -> std::result::Result<Option<(String, Vec<f64>)>, OutputError> {
+    let (trace, which) = (id.div_euclid(STRIDE), id.rem_euclid(STRIDE));
+    let cpus = rows.cpus.iter().find(|(of, _)| of.0 as i64 == trace);
+    let Some((_, cpus)) = cpus else { return Ok(None) };
+    let mut sum = vec![0.0; samples.len()];
+    let mut found = which == 0;
+    for cpu in cpus.iter().filter(|cpu| which == 0 || which == i64::from(cpu.number) + 1) {
+        found = true;
+        work.check()?;
+        let of_cpu = match known.entry(cpu.mode.index()) {
+            std::collections::hash_map::Entry::Occupied(of) => of.into_mut(),
+            std::collections::hash_map::Entry::Vacant(of) => {
+                of.insert(percent(history, cpu.mode, samples)?)
+            }
+        };
+        sum.iter_mut().zip(of_cpu).for_each(|(sum, of)| *sum += *of);
+    }
+    let name = if which == 0 { "Total".to_owned() } else { format!("CPU {}", which - 1) };
+    Ok(found.then_some((name, sum)))
+}
+
+/// Returns the part of the time from each sample to the next one in which a CPU is not idle. The
+/// last sample has the value of the one before it.
+fn percent(
+    history: &History,
+    mode: lttv_state::tree::Quark,
+    samples: &Samples,
+) -> std::result::Result<Vec<f64>, OutputError> {
+    let times: Vec<i64> = samples.iter().collect();
+    let mut busy = vec![0u64; times.len()];
+    let (from, to) = (clamped(history, samples.start()), clamped(history, samples.end()));
+    let mut at = 0;
+    let end = Timestamp::from_ns(to.as_ns().saturating_add(1));
+    _ = history.for_each_in(&[mode], from..end, 1, |interval| {
+        let is_busy = match interval.value.as_str() {
+            Some(mode) => mode != CpuMode::Idle.as_str() && mode != CpuMode::Unknown.as_str(),
+            None => false,
+        };
+        let (start, end) = (interval.start.as_ns(), interval.end.as_ns());
+        while at + 1 < times.len() && times[at + 1] <= start {
+            at += 1;
+        }
+        if is_busy {
+            let mut bar = at;
+            while bar + 1 < times.len() && times[bar] < end {
+                let (low, high) = (start.max(times[bar]), end.min(times[bar + 1]));
+                busy[bar] += u64::try_from(high.saturating_sub(low)).unwrap_or(0);
+                bar += 1;
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    let mut percent: Vec<f64> = (0..times.len())
+        .map(|at| {
+            let width = times.get(at + 1).map_or(0, |next| next - times[at]);
+            // Two digits after the point are more than a chart shows.
+            let exact = busy[at] as f64 * 100.0 / width.max(1) as f64;
+            (exact * 100.0).round() / 100.0
+        })
+        .collect();
+    if let [.., before, last] = &mut percent[..] {
+        *last = *before;
+    }
+    Ok(percent)
+}

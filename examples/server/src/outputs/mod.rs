@@ -1,0 +1,181 @@
+//! The views that clients know by their ids.
+//!
+//! An [`Output`] computes answers from a [`Dataset`]. To add one, implement the trait in a module
+//! of its own, and add it to [`ALL`]. Methods that an output does not have answer that it cannot
+//! run.
+
+mod cpu_usage;
+mod disks;
+mod events;
+mod histogram;
+mod resources;
+mod state_system;
+mod states;
+mod statistics;
+mod threads;
+pub mod work;
+mod xy;
+
+/// The rows of charts of states.
+pub mod chart {
+    pub use super::states::answer::ChartRow;
+    pub use super::states::lane::Lane;
+}
+
+use lttv_state::history::HistoryError;
+use serde_json::Value;
+
+use self::work::Work;
+use crate::dataset::Dataset;
+use crate::protocol::models::{Answer, DataProvider};
+use crate::protocol::parameters::{ParameterError, Parameters};
+
+/// A failure to compute an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// A parameter is missing or wrong.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The output has no such data.
+    #[error("the output has no such data")]
+    NotOffered,
+    /// The client has gone away.
+    #[error("the client has gone away")]
+    Cancelled,
+    /// The computation took longer than a request may.
+    #[error("the request takes too long")]
+    TooLong,
+    /// A history cannot be read.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// The thread of a dataset has ended.
+    #[error("the dataset is closed")]
+    Stopped,
+}
+
+/// The result of computing an answer.
+pub type Result = std::result::Result<(), OutputError>;
+
+/// A view: a chart, a table or a tree.
+pub trait Output: Sync {
+    /// Returns its description.
+    fn description(&self) -> DataProvider;
+
+    /// Returns `true` if it has data for a dataset.
+    fn serves(&self, _dataset: &Dataset) -> bool {
+        true
+    }
+
+    /// Answers its tree of entries.
+    ///
+    /// # Errors
+    ///
+    /// If it has no tree, a parameter is wrong, or the client has gone away.
+    fn tree(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers numbers over time.
+    ///
+    /// # Errors
+    ///
+    /// If it has none, a parameter is wrong, or the client has gone away.
+    fn xy(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers states over time.
+    ///
+    /// # Errors
+    ///
+    /// If it has none, a parameter is wrong, or the client has gone away.
+    fn states(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers arrows between states.
+    ///
+    /// # Errors
+    ///
+    /// If it has none, a parameter is wrong, or the client has gone away.
+    fn arrows(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers facts about a state, an arrow or an annotation.
+    ///
+    /// # Errors
+    ///
+    /// If it has none, a parameter is wrong, or the client has gone away.
+    fn tooltip(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers the columns of its table.
+    ///
+    /// # Errors
+    ///
+    /// If it is no table.
+    fn columns(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers lines of its table.
+    ///
+    /// # Errors
+    ///
+    /// If it is no table, a parameter is wrong, or the client has gone away.
+    fn lines(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers its styles.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {
+        work.json(&Answer::complete(serde_json::json!({ "styles": {} })))
+    }
+
+    /// Answers the names of its categories of annotations.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    fn annotation_categories(&self, _: &Dataset, work: &mut Work<'_>) -> Result {
+        work.json(&Answer::complete(serde_json::json!({ "annotationCategories": [] })))
+    }
+
+    /// Answers annotations in a range of time.
+    ///
+    /// # Errors
+    ///
+    /// If a parameter is wrong, or the client has gone away.
+    fn annotations(&self, _: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
+        parameters.samples("nbTimes")?;
+        work.json(&Answer::complete(Value::from_iter([("annotations", serde_json::json!({}))])))
+    }
+}
+
+/// All outputs, in the order of clients' menus.
+pub const ALL: &[&dyn Output] = &[
+    &histogram::Histogram,
+    &events::EventsTable,
+    &threads::ThreadStatus,
+    &resources::Resources,
+    &cpu_usage::CpuUsage,
+    &disks::Disks,
+    &statistics::StatisticsTree,
+    &state_system::StateSystem,
+];
+
+/// Returns the outputs that have data for a dataset.
+pub fn of(dataset: &Dataset) -> impl Iterator<Item = &'static dyn Output> {
+    ALL.iter().copied().filter(|output| output.serves(dataset))
+}
+
+/// Finds an output by its id.
+pub fn find(dataset: &Dataset, id: &str) -> Option<&'static dyn Output> {
+    of(dataset).find(|output| output.description().id == id)
+}

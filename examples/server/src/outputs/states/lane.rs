@@ -1,0 +1,256 @@
+//! The states of one row, read from a history.
+
+use std::ops::ControlFlow;
+
+use ltt_read::Timestamp;
+use lttv_examples::paint::Paint;
+use lttv_state::history::{History, HistoryError, Interval};
+use lttv_state::kernel::{
+    BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
+};
+use lttv_state::tree::Quark;
+use lttv_state::value::StateValue;
+
+use super::styles;
+
+/// A state: a range of time with one look.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) struct Span<'h> {
+    /// The start, in ns.
+    pub(in super::super) start: i64,
+    /// The end, in ns.
+    pub(in super::super) end: i64,
+    /// The key of the style; `None` in a gap.
+    pub(in super::super) style: Option<&'static str>,
+    /// The text in the state.
+    pub(in super::super) label: Option<Label<'h>>,
+}
+
+/// The text in a state.
+#[derive(Debug, Clone, PartialEq)]
+pub(in super::super) enum Label<'h> {
+    /// A text of the history.
+    Text(&'h str),
+    /// A text that was formatted.
+    Formatted(String),
+}
+
+impl Label<'_> {
+    pub(in super::super) fn as_str(&self) -> &str {
+        match self {
+            Label::Text(text) => text,
+            Label::Formatted(text) => text,
+        }
+    }
+}
+
+/// The attributes of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// A thread during a part of its life.
+    Thread {
+        /// Its status.
+        status: Quark,
+        /// Its mode, if it was ever known.
+        mode: Option<Quark>,
+        /// The name of its system call or interrupt, if it ever had one.
+        submode: Option<Quark>,
+        /// The start of the part, in ns.
+        start: i64,
+        /// The end of the part, in ns.
+        end: i64,
+    },
+    /// The mode of a CPU.
+    Cpu(Quark),
+    /// The running handlers of an interrupt or exception.
+    Source(Quark, SourceKind),
+    /// The mode of a block device.
+    Device(Quark),
+    /// Any value, as text.
+    Value(Quark),
+}
+
+impl Lane {
+    /// Returns the times that the row covers, from the first to before the last one, in ns.
+    pub(in super::super) fn life(&self, history: &History) -> (i64, i64) {
+        let (first, end) = (history.start().as_ns(), history.end().as_ns());
+        match *self {
+            Lane::Thread { start, end: last, .. } => (start.max(first), last.min(end)),
+            _ => (first, end),
+        }
+    }
+
+    fn quark(&self) -> Quark {
+        match *self {
+            Lane::Thread { status, .. } => status,
+            Lane::Cpu(quark)
+            | Lane::Source(quark, _)
+            | Lane::Device(quark)
+            | Lane::Value(quark) => quark,
+        }
+    }
+
+    /// Returns the state at a time, which must be in the life of the row.
+    pub(in super::super) fn at<'h>(
+        &self,
+        history: &'h History,
+        time: Timestamp,
+    ) -> Result<Span<'h>, HistoryError> {
+        let first = history.at(self.quark(), time)?;
+        let Lane::Thread { mode, submode, start, end, .. } = *self else {
+            return Ok(self.plain(&first));
+        };
+        let at = |quark: Option<Quark>| quark.map(|quark| history.at(quark, time)).transpose();
+        let (mode, submode) = match is_running(&first) {
+            true => (at(mode)?, at(submode)?),
+            false => (None, None),
+        };
+        Ok(thread(&first, mode.as_ref(), submode.as_ref(), (start, end)))
+    }
+
+    /// Calls `found` with each state that contains one of the times, which must be sorted and in
+    /// the life of the row.
+    pub(in super::super) fn at_times<'h, E: From<HistoryError>>(
+        &self,
+        history: &'h History,
+        times: &[Timestamp],
+        mut found: impl FnMut(Span<'h>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Lane::Thread { mode, submode, start, end, .. } = *self else {
+            let mut result = Ok(());
+            let mut each = |interval: Interval<'h>| match found(self.plain(&interval)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    result = Err(error);
+                    ControlFlow::Break(())
+                }
+            };
+            _ = history.for_each_at_times(&[self.quark()], times, &mut each)?;
+            return result;
+        };
+        let statuses = intervals(history, Some(self.quark()), times)?;
+        // The mode matters only while the thread runs.
+        let mut running = Vec::with_capacity(times.len());
+        let mut status = Covering::new(&statuses);
+        for time in times {
+            if status.at(*time).is_some_and(is_running) {
+                running.push(*time);
+            }
+        }
+        let (modes, submodes) =
+            (intervals(history, mode, &running)?, intervals(history, submode, &running)?);
+        let mut status = Covering::new(&statuses);
+        let (mut mode, mut submode) = (Covering::new(&modes), Covering::new(&submodes));
+        let mut reached = i64::MIN;
+        for time in times {
+            if time.as_ns() < reached {
+                continue;
+            }
+            let Some(first) = status.at(*time) else { continue };
+            let (mode, submode) = match is_running(first) {
+                true => (mode.at(*time), submode.at(*time)),
+                false => (None, None),
+            };
+            let span = thread(first, mode, submode, (start, end));
+            reached = span.end;
+            found(span)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the state of one interval, in rows of one attribute.
+    fn plain<'h>(&self, interval: &Interval<'h>) -> Span<'h> {
+        let paint = |paint: Option<Paint>| paint.map(styles::key);
+        let text = || interval.value.as_str();
+        let (style, label) = match self {
+            _ if interval.value.is_null() => (None, None),
+            Lane::Cpu(_) => {
+                let mode = text().and_then(|text| text.parse::<CpuMode>().ok());
+                (paint(mode.and_then(Paint::of_cpu)), None)
+            }
+            Lane::Device(_) => {
+                let mode = text().and_then(|text| text.parse::<BlockDeviceMode>().ok());
+                (paint(mode.and_then(Paint::of_device)), None)
+            }
+            Lane::Source(_, kind) => {
+                let mode = match interval.value.as_i64() {
+                    Some(0) => IrqMode::Idle,
+                    Some(_) => IrqMode::Busy,
+                    None => IrqMode::Unknown,
+                };
+                (paint(Paint::of_source(*kind, mode, false)), None)
+            }
+            Lane::Value(_) | Lane::Thread { .. } => {
+                let label = match text() {
+                    Some(text) => Label::Text(text),
+                    None => Label::Formatted(interval.value.to_string()),
+                };
+                (Some(styles::of_value(label.as_str())), Some(label))
+            }
+        };
+        Span { start: interval.start.as_ns(), end: interval.end.as_ns(), style, label }
+    }
+}
+
+/// Returns the intervals of an attribute that contain some times.
+fn intervals<'h>(
+    history: &'h History,
+    quark: Option<Quark>,
+    times: &[Timestamp],
+) -> Result<Vec<Interval<'h>>, HistoryError> {
+    let mut all = Vec::new();
+    if let Some(quark) = quark {
+        _ = history.for_each_at_times(&[quark], times, |interval| {
+            all.push(interval);
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(all)
+}
+
+/// Finds the intervals of increasing times.
+struct Covering<'i, 'h> {
+    rest: &'i [Interval<'h>],
+}
+
+impl<'i, 'h> Covering<'i, 'h> {
+    fn new(rest: &'i [Interval<'h>]) -> Self {
+        Covering { rest }
+    }
+
+    fn at(&mut self, time: Timestamp) -> Option<&'i Interval<'h>> {
+        while let [first, rest @ ..] = self.rest {
+            if time < first.end || rest.is_empty() {
+                return Some(first).filter(|first| first.start <= time);
+            }
+            self.rest = rest;
+        }
+        None
+    }
+}
+
+fn is_running(status: &Interval<'_>) -> bool {
+    status.value.as_str() == Some(ProcessStatus::Run.as_str())
+}
+
+/// Returns the state of a thread in the intersection of intervals and of its life.
+fn thread<'h>(
+    status: &Interval<'h>,
+    mode: Option<&Interval<'h>>,
+    submode: Option<&Interval<'h>>,
+    (start, end): (i64, i64),
+) -> Span<'h> {
+    let all = || [Some(status), mode, submode].into_iter().flatten();
+    let start = all().map(|of| of.start.as_ns()).fold(start, i64::max);
+    let end = all().map(|of| of.end.as_ns()).fold(end, i64::min);
+    let parsed = |value: Option<StateValue<'h>>| value.and_then(|value| value.as_str());
+    let Some(text) = status.value.as_str() else {
+        return Span { start, end, style: None, label: None };
+    };
+    let status: ProcessStatus = text.parse().unwrap_or_default();
+    let mode: ExecutionMode =
+        parsed(mode.map(|mode| mode.value)).and_then(|text| text.parse().ok()).unwrap_or_default();
+    let label = parsed(submode.map(|of| of.value)).filter(|text| !text.is_empty());
+    let label = label.filter(|_| mode != ExecutionMode::User).map(Label::Text);
+    Span { start, end, style: Some(styles::key(Paint::of_process(status, mode))), label }
+}

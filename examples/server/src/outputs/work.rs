@@ -1,0 +1,123 @@
+//! The work for one answer: its writer, and its end when the client goes away.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::OutputError;
+
+/// The destination of an answer, which may lose its interest.
+pub struct Work<'w> {
+    out: &'w mut (dyn Write + Send),
+    cancelled: Arc<AtomicBool>,
+    deadline: Instant,
+    ticks: u32,
+}
+
+impl fmt::Debug for Work<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Work").field("deadline", &self.deadline).finish_non_exhaustive()
+    }
+}
+
+impl<'w> Work<'w> {
+    /// Creates the work for an answer, which ends when `cancelled` is set or at the deadline.
+    pub fn new(
+        out: &'w mut (dyn Write + Send),
+        cancelled: Arc<AtomicBool>,
+        deadline: Instant,
+    ) -> Self {
+        Work { out, cancelled, deadline, ticks: 0 }
+    }
+
+    /// Ends the work if the client has gone away or the time is over.
+    ///
+    /// # Errors
+    ///
+    /// If the work should end.
+    pub fn check(&self) -> Result<(), OutputError> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(OutputError::Cancelled);
+        }
+        match Instant::now() > self.deadline {
+            true => Err(OutputError::TooLong),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends the work like [`check`](Self::check), but looks only at each 256th call.
+    ///
+    /// # Errors
+    ///
+    /// If the work should end.
+    #[inline]
+    pub fn tick(&mut self) -> Result<(), OutputError> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(256) { self.check() } else { Ok(()) }
+    }
+
+    /// Writes text.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    pub fn text(&mut self, text: &str) -> Result<(), OutputError> {
+        self.out.write_all(text.as_bytes()).map_err(|_| OutputError::Cancelled)
+    }
+
+    /// Writes a value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), OutputError> {
+        self.check()?;
+        serde_json::to_writer(&mut self.out, value).map_err(|_| OutputError::Cancelled)
+    }
+
+    /// Writes a part of a list as JSON: all but the first one follow a comma.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    pub fn item(&mut self, is_first: &mut bool, value: &impl Serialize) -> Result<(), OutputError> {
+        if !std::mem::take(is_first) {
+            self.text(",")?;
+        }
+        self.json(value)
+    }
+
+    /// Writes a part of a long list as JSON, like [`item`](Self::item). Looks only at each 256th
+    /// call whether the work should end.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    pub fn list_item(
+        &mut self,
+        is_first: &mut bool,
+        value: &impl Serialize,
+    ) -> Result<(), OutputError> {
+        self.tick()?;
+        if !std::mem::take(is_first) {
+            self.text(",")?;
+        }
+        serde_json::to_writer(&mut self.out, value).map_err(|_| OutputError::Cancelled)
+    }
+
+    /// Writes the end of an answer with data, whose model has been written.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    pub fn end(&mut self, is_complete: bool) -> Result<(), OutputError> {
+        self.text(match is_complete {
+            true => r#","status":"COMPLETED","statusMessage":"Completed"}"#,
+            false => r#","status":"RUNNING","statusMessage":"Running"}"#,
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Numbers over time, as the protocol has them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Serialize, Serializer};
+
+use super::OutputError;
+use super::work::Work;
+use crate::protocol::models::{Answer, Axis, Style, StyleRef, StyleValue, TIME_AXIS};
+use crate::protocol::samples::Samples;
+
+/// The writer of an answer with series.
+#[derive(Debug)]
+pub(super) struct Writer<'a, 'w> {
+    work: &'a mut Work<'w>,
+    x: Vec<i64>,
+    is_first: bool,
+}
+
+#[derive(Serialize)]
+struct Series<'a> {
+    #[serde(rename = "seriesId")]
+    id: i64,
+    #[serde(rename = "seriesName")]
+    name: &'a str,
+    #[serde(rename = "xValues")]
+    x: &'a [i64],
+    #[serde(rename = "yValues")]
+    y: Numbers<'a>,
+    #[serde(rename = "xValuesDescription")]
+    x_axis: Axis,
+    #[serde(rename = "yValuesDescription")]
+    y_axis: Axis,
+    style: StyleRef<'a>,
+}
+
+/// Numbers of which the whole ones are written without a fraction, if clients can read them so.
+struct Numbers<'a>(&'a [f64]);
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|number| Number(*number)))
+    }
+}
+
+struct Number(f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            number if !number.is_finite() => serializer.serialize_i64(0),
+            number if number.fract() == 0.0 && number.abs() < (1u64 << 53) as f64 => {
+                serializer.serialize_i64(number as i64)
+            }
+            number => serializer.serialize_f64(number),
+        }
+    }
+}
+
+impl<'a, 'w> Writer<'a, 'w> {
+    /// Starts an answer.
+    pub(super) fn start(
+        work: &'a mut Work<'w>,
+        title: &str,
+        samples: &Samples,
+    ) -> Result<Self, OutputError> {
+        work.text(r#"{"model":{"title":"#)?;
+        work.json(&title)?;
+        work.text(r#","series":["#)?;
+        Ok(Writer { work, x: samples.iter().collect(), is_first: true })
+    }
+
+    /// Writes a series with one number for each sample.
+    pub(super) fn series(
+        &mut self,
+        id: i64,
+        name: &str,
+        y: &[f64],
+        y_axis: Axis,
+        style: &str,
+    ) -> Result<(), OutputError> {
+        let style = StyleRef::new(style);
+        let (x, y) = (&self.x[..], Numbers(y));
+        let series = Series { id, name, x, y, x_axis: TIME_AXIS, y_axis, style };
+        self.work.item(&mut self.is_first, &series)
+    }
+
+    /// Ends the answer.
+    pub(super) fn end(self, is_complete: bool) -> Result<(), OutputError> {
+        self.work.text("]}")?;
+        self.work.end(is_complete)
+    }
+}
+
+/// Returns the ids without repetitions, in their order.
+pub(super) fn unique(ids: Vec<i64>) -> impl Iterator<Item = i64> {
+    let mut seen = BTreeSet::new();
+    ids.into_iter().filter(move |id| seen.insert(*id))
+}
+
+/// Creates the style of a series.
+pub(super) fn style(name: &str, color: &str, kind: &str) -> Style {
+    let text = |text: &str| StyleValue::Text(text.to_owned());
+    Style {
+        values: BTreeMap::from([
+            ("style-name", text(name)),
+            ("color", text(color)),
+            ("background-color", text(color)),
+            ("series-type", text(kind)),
+            ("series-style", text("solid")),
+            ("width", StyleValue::Number(1.0)),
+        ]),
+    }
+}
+
+/// Creates an answer with styles.
+pub(super) fn styles<K: Serialize + Ord>(
+    styles: impl IntoIterator<Item = (K, Style)>,
+) -> Answer<BTreeMap<&'static str, BTreeMap<K, Style>>> {
+    Answer::complete(BTreeMap::from([("styles", styles.into_iter().collect())]))
+}

@@ -1,0 +1,255 @@
+//! Served data, compared with what the crates compute by other ways.
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod support;
+
+use std::collections::BTreeMap;
+
+use ltt_read::{Merge, Timestamp, TraceIndex};
+use lttv_context::{Traceset, TracesetContext};
+use lttv_examples::paint::Paint;
+use lttv_server::http::guard::Guard;
+use lttv_state::kernel::KernelState;
+use lttv_state::kernel_history::Snapshot;
+use lttv_state::stats::statistics;
+use serde_json::{Value, json};
+use support::{Running, traces};
+
+const HISTOGRAM: &str =
+    "/outputs/XY/org.eclipse.tracecompass.internal.tmf.core.histogram.HistogramDataProvider";
+const THREADS: &str = "/outputs/timeGraph/org.eclipse.tracecompass.internal.analysis.os.linux.core\
+                       .threadstatus.ThreadStatusDataProvider";
+const EVENTS: &str = "/outputs/table/org.eclipse.tracecompass.internal.provisional.tmf.core.model\
+                      .events.TmfEventTableDataProvider";
+const CPUS: &str = "/outputs/XY/org.eclipse.tracecompass.analysis.os.linux.core.cpuusage\
+                    .CpuUsageDataProvider";
+
+/// Returns numbers that look random and are the same in each run.
+fn random(count: usize, start: i64, end: i64) -> impl Iterator<Item = i64> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    (0..count).map(move |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        start + (state % (end - start) as u64) as i64
+    })
+}
+
+fn span(model: &Value) -> (i64, i64) {
+    (model["start"].as_i64().unwrap(), model["end"].as_i64().unwrap())
+}
+
+fn ids(tree: &Value) -> Vec<Value> {
+    let entries = tree["entries"].as_array().unwrap().iter();
+    entries.filter(|entry| entry["hasData"] == true).map(|entry| entry["id"].clone()).collect()
+}
+
+#[test]
+fn states_are_those_of_the_kernel_state_at_random_times() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, model) = server.experiment("states", &[&path]);
+    let tree = server.complete(&format!("{experiment}{THREADS}/tree"), json!({}));
+    let (start, end) = span(&model);
+    let traceset = Traceset::open(&path).unwrap();
+    let mut context = TracesetContext::new(&traceset);
+    let kernel = context.attach(KernelState::new());
+    let mut compared = 0;
+    for time in random(40, start, end) {
+        // The state after all events up to and including the time.
+        context.seek_time_with_state(Timestamp::from_ns(time + 1));
+        let state = context.extensions()[kernel].trace(TraceIndex(0)).unwrap();
+        let expected: BTreeMap<String, (String, String)> = Snapshot::from_state(state)
+            .threads
+            .iter()
+            .filter(|thread| thread.tid != 0)
+            .map(|thread| {
+                let paint = Paint::of_process(thread.status, thread.mode);
+                (thread.tid.to_string(), (thread.name.clone(), paint.label().to_owned()))
+            })
+            .collect();
+        let parameters = json!({
+            "requested_timerange": { "start": time, "end": time, "nbTimes": 1 },
+            "requested_items": ids(&tree),
+        });
+        let states = server.complete(&format!("{experiment}{THREADS}/states"), parameters);
+        let mut found = BTreeMap::new();
+        for row in states["rows"].as_array().unwrap() {
+            let [state] = &row["states"].as_array().unwrap()[..] else { continue };
+            let (from, to) = span(state);
+            assert!(from <= time && time < to, "{state} at {time}");
+            let entries = tree["entries"].as_array().unwrap().iter();
+            let entry = entries.clone().find(|entry| entry["id"] == row["entryId"]).unwrap();
+            let text = |at: usize| entry["labels"][at].as_str().unwrap().to_owned();
+            let style = state["style"]["parentKey"].as_str().unwrap().to_owned();
+            let name = text(0).strip_prefix('[').map_or(text(0), |_| String::new());
+            if text(1) != "0" {
+                assert!(found.insert(text(1), (name, style)).is_none(), "{} twice", text(1));
+            }
+        }
+        assert_eq!(found, expected, "at {time}");
+        compared += found.len();
+    }
+    assert!(compared > 1000, "{compared} states compared");
+}
+
+#[test]
+fn statistics_are_those_of_the_crate() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("statistics", &[&path]);
+    let tree =
+        server.complete(&format!("{experiment}/outputs/data/org.lttv.statistics/tree"), json!({}));
+    let computed = statistics(&Traceset::open(&path).unwrap(), 1);
+    let of = &computed.statistics.traces()[0];
+    let labels: Vec<Vec<String>> = tree["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| serde_json::from_value(entry["labels"].clone()).unwrap())
+        .collect();
+    for (name, count) in of.events() {
+        let row = labels.iter().find(|of| of[0] == name && of[2].is_empty());
+        assert_eq!(row.unwrap()[1], count.to_string(), "{name}");
+    }
+    for cpu in of.cpus() {
+        let row = labels.iter().find(|of| of[0] == format!("CPU {}", cpu.number)).unwrap();
+        assert_eq!(row[2], cpu.busy_time.to_string());
+    }
+    let busy: u64 = of.processes().iter().map(|process| process.cpu_time).sum();
+    let processes = labels.iter().filter(|of| of[0].ends_with(')'));
+    let served = processes.map(|of| of[2].parse::<u64>().unwrap()).sum::<u64>();
+    assert_eq!(served, busy);
+}
+
+#[test]
+fn usage_of_cpus_is_that_of_the_statistics() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, model) = server.experiment("usage", &[&path]);
+    let (start, end) = span(&model);
+    let tree = server.complete(&format!("{experiment}{CPUS}/tree"), json!({}));
+    let parameters = json!({
+        "requested_timerange": { "start": start, "end": end, "nbTimes": 300 },
+        "requested_items": ids(&tree),
+    });
+    let model = server.complete(&format!("{experiment}{CPUS}/xy"), parameters);
+    let computed = statistics(&Traceset::open(&path).unwrap(), 1);
+    for cpu in computed.statistics.traces()[0].cpus() {
+        let series = model["series"].as_array().unwrap().iter();
+        let name = format!("CPU {}", cpu.number);
+        let series = series.clone().find(|of| of["seriesName"] == name.as_str()).unwrap();
+        let numbers =
+            |name: &str| -> Vec<f64> { serde_json::from_value(series[name].clone()).unwrap() };
+        let (x, y) = (numbers("xValues"), numbers("yValues"));
+        let busy: f64 = x.windows(2).zip(&y).map(|(x, y)| (x[1] - x[0]) * y / 100.0).sum();
+        let expected = (cpu.busy_time + cpu.interrupt_time) as f64;
+        let tolerance = (end - start) as f64 * 0.001;
+        assert!((busy - expected).abs() < tolerance, "{name}: {busy}, expected {expected}");
+    }
+}
+
+#[test]
+fn bars_count_the_events_of_their_times() {
+    for name in ["kernel", "ust", "legacy"] {
+        let path = traces().join(name);
+        let server = Running::start(&traces(), Guard::default());
+        let (experiment, model) = server.experiment("bars", &[&path]);
+        let traceset = Traceset::open(&path).unwrap();
+        let mut merge = Merge::new(traceset.traces());
+        let mut times = Vec::new();
+        while let Some(event) = merge.next() {
+            times.extend(event.timestamp().map(|time| time.as_ns()));
+        }
+        let tree = server.complete(&format!("{experiment}{HISTOGRAM}/tree"), json!({}));
+        let item = ids(&tree)[0].clone();
+        let (first, last) = span(&model);
+        for (from, to) in random(10, first, last).zip(random(20, first, last).skip(10)) {
+            let (from, to) = (from.min(to), from.max(to));
+            let parameters = json!({
+                "requested_timerange": { "start": from, "end": to, "nbTimes": 50 },
+                "requested_items": [item],
+            });
+            let model = server.complete(&format!("{experiment}{HISTOGRAM}/xy"), parameters);
+            let series = &model["series"][0];
+            let x: Vec<i64> = serde_json::from_value(series["xValues"].clone()).unwrap();
+            let y: Vec<u64> = serde_json::from_value(series["yValues"].clone()).unwrap();
+            for (at, count) in y.iter().enumerate() {
+                let end = x.get(at + 1).copied().unwrap_or(x[at] + 1);
+                let expected = times.iter().filter(|time| (x[at]..end).contains(time)).count();
+                assert_eq!(*count, expected as u64, "{name} at {}", x[at]);
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_and_searches_are_those_of_a_plain_list() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("lines", &[&path]);
+    let traceset = Traceset::open(&path).unwrap();
+    let mut merge = Merge::new(traceset.traces());
+    let mut events = Vec::new();
+    while let Some(event) = merge.next() {
+        let time = event.timestamp().unwrap().as_ns();
+        events.push((time, event.event_type().name().to_owned()));
+    }
+    let lines =
+        |parameters: Value| server.complete(&format!("{experiment}{EVENTS}/lines"), parameters);
+    for index in random(20, 0, events.len() as i64) {
+        let model = lines(json!({ "requested_table_index": index, "requested_table_count": 7 }));
+        assert_eq!(model["size"], events.len());
+        for (line, at) in model["lines"].as_array().unwrap().iter().zip(index as usize..) {
+            let cell = |column: usize| line["cells"][column]["content"].as_str().unwrap();
+            assert_eq!((cell(0), cell(4)), (&*events[at].0.to_string(), &*events[at].1));
+            assert_eq!(line["index"], at);
+        }
+        let name = &events[(index as usize * 31 + 17) % events.len()].1;
+        for (direction, expected) in [
+            ("NEXT", (index as usize..events.len()).find(|at| events[*at].1 == *name)),
+            ("PREVIOUS", (0..=index as usize).rev().find(|at| events[*at].1 == *name)),
+        ] {
+            let model = lines(json!({
+                "requested_table_index": index,
+                "requested_table_count": 1,
+                "table_search_expressions": { "4": format!("^{name}$") },
+                "table_search_direction": direction,
+            }));
+            assert_eq!(model["lines"][0]["index"].as_u64(), expected.map(|at| at as u64));
+        }
+    }
+}
+
+#[test]
+fn every_output_answers_for_every_kind_of_trace() {
+    let server = Running::start(&traces(), Guard::default());
+    for (name, outputs) in [("kernel", 8), ("ust", 3), ("legacy", 8), ("", 8)] {
+        let path = traces().join(name);
+        let (experiment, model) = server.experiment(&format!("of {name}"), &[&path]);
+        let (start, end) = span(&model);
+        let all = server.get(&format!("{experiment}/outputs")).json();
+        assert!(all.as_array().unwrap().len() >= outputs, "{name}: {all}");
+        for output in all.as_array().unwrap() {
+            let id = output["id"].as_str().unwrap();
+            let range = json!({ "start": start, "end": end, "nbTimes": 100 });
+            let kind = match output["type"].as_str().unwrap() {
+                "TABLE" => continue,
+                "DATA_TREE" => "data",
+                "TREE_TIME_XY" => "XY",
+                _ => "timeGraph",
+            };
+            let at = |path: &str| format!("{experiment}/outputs/{kind}/{id}/{path}");
+            let tree = server.complete(&at("tree"), json!({}));
+            let parameters = json!({ "requested_timerange": range, "requested_items": ids(&tree) });
+            match kind {
+                "XY" => _ = server.complete(&at("xy"), parameters),
+                "timeGraph" => {
+                    server.complete(&at("states"), parameters.clone());
+                    server.complete(&at("arrows"), parameters);
+                }
+                _ => {}
+            }
+        }
+    }
+}
