@@ -9,6 +9,7 @@ use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::EventTimes;
 
 use super::Group;
+use super::cache::CacheFolder;
 
 /// The number of events between two snapshots.
 const STEP: u64 = 1 << 18;
@@ -30,14 +31,30 @@ pub struct Counted {
 
 impl Events {
     /// Starts to count the events of groups, until `stop` is set.
-    pub(super) fn count(traceset: &Traceset, groups: &[Group], stop: Arc<AtomicBool>) -> Arc<Self> {
+    pub(super) fn count(
+        traceset: &Traceset,
+        groups: &[Group],
+        folder: Option<Arc<CacheFolder>>,
+        stop: Arc<AtomicBool>,
+    ) -> Arc<Self> {
         let times = vec![EventTimes::new(); groups.len()];
         let counted = Counted { times, is_complete: false };
         let events = Arc::new(Events { latest: RwLock::new(counted) });
         let (shared, traceset) = (Arc::clone(&events), traceset.clone());
+        let sizes: Vec<usize> = groups.iter().map(|group| group.traces.len()).collect();
         let group = |(number, group): (usize, &Group)| vec![number; group.traces.len()];
         let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
-        thread::spawn(move || shared.read(&traceset, &groups, &stop));
+        thread::spawn(move || {
+            if let Some(times) = folder.as_ref().and_then(|of| of.events(&traceset, &sizes)) {
+                return shared.set(Counted { times, is_complete: true });
+            }
+            shared.read(&traceset, &groups, &stop);
+            let counted = shared.snapshot();
+            if let Some(folder) = folder.filter(|_| counted.is_complete) {
+                // A directory that cannot be written makes the next start slower, no more.
+                _ = folder.store_events(&traceset, &sizes, &counted.times);
+            }
+        });
         events
     }
 
@@ -57,11 +74,15 @@ impl Events {
             if is_complete {
                 counted.times.iter_mut().for_each(EventTimes::flush);
             }
-            *self.latest.write().unwrap_or_else(PoisonError::into_inner) = counted;
+            self.set(counted);
             if is_complete {
                 break;
             }
         }
+    }
+
+    fn set(&self, counted: Counted) {
+        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = counted;
     }
 
     /// Returns the times of the events that were counted so far.

@@ -8,11 +8,15 @@ use std::thread;
 use ltt_read::TraceIndex;
 use lttv_context::Traceset;
 use lttv_examples::kernel_trace::{Domain, KernelEvents};
-use lttv_state::history::{History, Live};
-use lttv_state::kernel_history::{Target, record_live};
+use lttv_state::history::{History, HistoryError, Live};
+use lttv_state::kernel_history::{self, Target, record_live};
 
+use super::cache::CacheFolder;
 use super::threads::{ThreadIds, ThreadRows};
 use crate::outputs::OutputError;
+
+/// The name of the file of the history in the cache.
+const FILE: &str = "kernel.history";
 
 /// The history of the kernel traces of a traceset.
 #[derive(Debug)]
@@ -45,7 +49,11 @@ pub enum KernelStage {
 
 impl Kernel {
     /// Starts to build the history, until `stop` is set. `None` if there are no kernel traces.
-    pub(super) fn build(traceset: &Traceset, stop: Arc<AtomicBool>) -> Option<Arc<Kernel>> {
+    pub(super) fn build(
+        traceset: &Traceset,
+        folder: Option<Arc<CacheFolder>>,
+        stop: Arc<AtomicBool>,
+    ) -> Option<Arc<Kernel>> {
         let events = KernelEvents::of(traceset);
         let traces = traceset.traces().iter().zip(events).enumerate();
         let traces = traces.filter(|(_, (trace, of))| of.domain(trace) == Domain::Kernel);
@@ -59,18 +67,32 @@ impl Kernel {
             threads: ThreadIds::default(),
         });
         let (shared, traceset) = (Arc::clone(&kernel), traceset.clone());
-        thread::spawn(move || shared.record(&traceset, &stop));
+        thread::spawn(move || shared.record(&traceset, folder.as_deref(), &stop));
         Some(kernel)
     }
 
-    fn record(&self, traceset: &Traceset, stop: &AtomicBool) {
-        let started = |live| self.set(Stage::Growing(live));
-        let recorded = record_live(traceset, Target::Memory, started, |_| {
-            match stop.load(Ordering::Relaxed) {
+    fn record(&self, traceset: &Traceset, folder: Option<&CacheFolder>, stop: &AtomicBool) {
+        let file = folder.map(|folder| folder.file(FILE));
+        if let Some(file) = &file
+            && let Ok(history) = kernel_history::open(file, traceset)
+        {
+            return self.set(Stage::Ready(history));
+        }
+        let record = |target| {
+            let started = |live| self.set(Stage::Growing(live));
+            record_live(traceset, target, started, |_| match stop.load(Ordering::Relaxed) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
-            }
-        });
+            })
+        };
+        let recorded = match &file {
+            // Another server may be writing the file, or the directory may be full.
+            Some(file) => record(Target::File(file)).or_else(|error| match error {
+                HistoryError::Unfinished => Err(error),
+                _ => record(Target::Memory),
+            }),
+            None => record(Target::Memory),
+        };
         self.set(recorded.map_or(Stage::Failed, |recorded| Stage::Ready(recorded.history)));
     }
 

@@ -9,6 +9,7 @@
 //! Queries take a snapshot of what exists so far, and never wait for a lock that is held while
 //! something is computed.
 
+mod cache;
 mod disks;
 mod events;
 mod job;
@@ -22,10 +23,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use ltt_read::{TimeSpan, Timestamp, TraceIndex};
+use ltt_read::{Merge, TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_context::{Traceset, TracesetContext};
 use lttv_state::stats::Statistics;
 
+pub use cache::{Cache, CacheFolder};
 pub use disks::Disk;
 pub use events::{Counted, Events};
 pub use kernel::{Kernel, KernelStage};
@@ -36,7 +38,10 @@ pub use threads::{CpuAttributes, ThreadRow, ThreadRows};
 
 /// The options of datasets.
 #[derive(Debug, Clone, Default)]
-pub struct DatasetOptions {}
+pub struct DatasetOptions {
+    /// The directory of computed data, if there is one.
+    pub cache: Option<Cache>,
+}
 
 /// The traces of a client's trace.
 #[derive(Debug, Clone)]
@@ -45,8 +50,10 @@ pub struct Group {
     pub name: String,
     /// The indices of the traces in the traceset.
     pub traces: Range<usize>,
-    /// The time from the first to the last event, in ns.
+    /// The start of the first and the end of the last packet, in ns.
     pub span: (i64, i64),
+    /// The time of the first event, in ns.
+    pub first: Option<i64>,
 }
 
 /// A traceset with all that is computed from it.
@@ -89,7 +96,7 @@ impl Dataset {
     pub fn open(
         traceset: Traceset,
         groups: impl IntoIterator<Item = (String, usize)>,
-        _options: &DatasetOptions,
+        options: &DatasetOptions,
     ) -> Arc<Dataset> {
         let spans = spans(&traceset);
         let whole = joined(&spans).unwrap_or((0, 0));
@@ -98,12 +105,16 @@ impl Dataset {
             let traces = start..start + count;
             start = traces.end;
             let span = joined(&spans[traces.clone()]).unwrap_or(whole);
-            Group { name, traces, span }
+            let first = first_event(&traceset.traces()[traces.clone()]);
+            Group { name, traces, span, first }
         });
         let groups: Vec<Group> = groups.collect();
         let stop = Arc::new(AtomicBool::new(false));
-        let events = Events::count(&traceset, &groups, Arc::clone(&stop));
-        let kernel = Kernel::build(&traceset, Arc::clone(&stop));
+        // Without a folder, everything is computed again.
+        let folder = options.cache.as_ref().and_then(|cache| cache.folder(&traceset).ok());
+        let folder = folder.map(Arc::new);
+        let events = Events::count(&traceset, &groups, folder.clone(), Arc::clone(&stop));
+        let kernel = Kernel::build(&traceset, folder, Arc::clone(&stop));
         Arc::new(Dataset {
             reader: Reader::start(&traceset),
             traceset,
@@ -174,7 +185,10 @@ impl Dataset {
     pub fn progress(&self) -> Progress {
         let counted = self.events.snapshot();
         let groups = self.groups.iter().zip(&counted.times).map(|(group, times)| {
-            let (start, end) = group.span;
+            let start = group.first.unwrap_or(group.span.0);
+            // The time of the last event is known when it is counted.
+            let last = times.len().checked_sub(1).and_then(|last| times.get(last));
+            let end = last.map_or(start, |last| last.as_ns().max(start));
             GroupProgress { start, end, events: times.len() }
         });
         Progress { is_complete: counted.is_complete, groups: groups.collect() }
@@ -192,6 +206,17 @@ fn spans(traceset: &Traceset) -> Vec<Option<TimeSpan>> {
     let context = TracesetContext::new(traceset);
     let traces = 0..traceset.traces().len();
     traces.map(|index| context.contexts().time_span_of(TraceIndex(index))).collect()
+}
+
+/// Returns the time of the first event of some traces, in ns.
+fn first_event(traces: &[Arc<Trace>]) -> Option<i64> {
+    let mut merge = Merge::new(traces);
+    while let Some(event) = merge.next() {
+        if let Some(time) = event.timestamp() {
+            return Some(time.as_ns());
+        }
+    }
+    None
 }
 
 /// Returns the span of several traces, in ns.

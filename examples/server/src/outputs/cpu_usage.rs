@@ -1,15 +1,16 @@
 //! The use of CPUs over time, in percent of one CPU.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use ltt_read::Timestamp;
 use lttv_state::history::History;
 use lttv_state::kernel::CpuMode;
+use lttv_state::tree::Quark;
 
 use super::work::Work;
 use super::{Output, OutputError, Result, xy};
-use crate::dataset::{Dataset, ThreadRows, clamped};
+use crate::dataset::{Dataset, clamped};
 use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
 use crate::protocol::samples::Samples;
@@ -73,16 +74,29 @@ impl Output for CpuUsage {
             return xy::Writer::start(work, "CPU Usage", &samples)?.end(false);
         };
         let rows = kernel.thread_rows(&history)?;
-        let mut known = HashMap::new();
-        let mut series = Vec::new();
-        for id in xy::unique(items) {
-            if let Some(numbers) = usage(&history, &rows, id, &samples, &mut known, work)? {
-                series.push((id, numbers));
-            }
-        }
+        let wanted: HashSet<i64> = items.into_iter().collect();
         let mut writer = xy::Writer::start(work, "CPU Usage", &samples)?;
-        for (id, (name, numbers)) in series {
-            writer.series(id, &name, &numbers, AXIS, "usage")?;
+        for (trace, cpus) in &rows.cpus {
+            let base = trace.0 as i64 * STRIDE;
+            let is_total = wanted.contains(&base);
+            let mut total = vec![0.0; samples.len()];
+            for cpu in cpus {
+                let id = base + 1 + i64::from(cpu.number);
+                if !is_total && !wanted.contains(&id) {
+                    continue;
+                }
+                writer.work().check()?;
+                let numbers = percent(&history, cpu.mode, &samples)?;
+                if wanted.contains(&id) {
+                    let name = format!("CPU {}", cpu.number);
+                    writer.series(id, &name, &numbers, AXIS, "usage")?;
+                }
+                total.iter_mut().zip(numbers).for_each(|(total, of)| *total += of);
+            }
+            if is_total {
+                total.iter_mut().for_each(|total| *total = (*total * 100.0).round() / 100.0);
+                writer.series(base, "Total", &total, AXIS, "usage")?;
+            }
         }
         writer.end(history.is_complete())
     }
@@ -92,40 +106,11 @@ impl Output for CpuUsage {
     }
 }
 
-/// Returns the usage of all CPUs of a trace, or of one of them; `None` if there is no such entry.
-fn usage(
-    history: &History,
-    rows: &ThreadRows,
-    id: i64,
-    samples: &Samples,
-    known: &mut HashMap<usize, Vec<f64>>,
-    work: &Work<'_>,
-) -> std::result::Result<Option<(String, Vec<f64>)>, OutputError> {
-    let (trace, which) = (id.div_euclid(STRIDE), id.rem_euclid(STRIDE));
-    let cpus = rows.cpus.iter().find(|(of, _)| of.0 as i64 == trace);
-    let Some((_, cpus)) = cpus else { return Ok(None) };
-    let mut sum = vec![0.0; samples.len()];
-    let mut found = which == 0;
-    for cpu in cpus.iter().filter(|cpu| which == 0 || which == i64::from(cpu.number) + 1) {
-        found = true;
-        work.check()?;
-        let of_cpu = match known.entry(cpu.mode.index()) {
-            std::collections::hash_map::Entry::Occupied(of) => of.into_mut(),
-            std::collections::hash_map::Entry::Vacant(of) => {
-                of.insert(percent(history, cpu.mode, samples)?)
-            }
-        };
-        sum.iter_mut().zip(of_cpu).for_each(|(sum, of)| *sum += *of);
-    }
-    let name = if which == 0 { "Total".to_owned() } else { format!("CPU {}", which - 1) };
-    Ok(found.then_some((name, sum)))
-}
-
 /// Returns the part of the time from each sample to the next one in which a CPU is not idle. The
 /// last sample has the value of the one before it.
 fn percent(
     history: &History,
-    mode: lttv_state::tree::Quark,
+    mode: Quark,
     samples: &Samples,
 ) -> std::result::Result<Vec<f64>, OutputError> {
     let times: Vec<i64> = samples.iter().collect();

@@ -85,6 +85,11 @@ impl<'a, 'w> Writer<'a, 'w> {
         self.work.item(&mut self.is_first, &series)
     }
 
+    /// Returns the work for the answer.
+    pub(super) fn work(&self) -> &Work<'w> {
+        self.work
+    }
+
     /// Ends the answer.
     pub(super) fn end(self, is_complete: bool) -> Result<(), OutputError> {
         self.work.text("]}")?;
