@@ -11,7 +11,7 @@
 //! * [`value`]: the values of attributes.
 //!
 //! These three modules read no traces and are available with default features off: any
-//! program that has states can store them. Three more modules follow the kernel through
+//! program that has states can store them. Four more modules follow the kernel through
 //! its traces:
 //!
 //! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
@@ -20,6 +20,7 @@
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
 //! * `waits`, a feature: the states of threads over time, what they waited for, and critical
 //!   paths.
+//! * `usage`: the use of CPUs, memory and network over time.
 //!
 //! The others follow programs, and need no kernel trace:
 //!
@@ -48,6 +49,7 @@
 //! * `kernel` (default): the modules that read traces.
 //! * `call-stacks`: call stacks and heaps of programs.
 //! * `waits`: the module `waits`.
+//! * `usage`: the module `usage`.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`TracesetContext::store_checkpoints`](lttv_context::TracesetContext::store_checkpoints).
@@ -81,6 +83,8 @@ pub mod stats;
 #[cfg(feature = "symbols")]
 pub mod symbols;
 pub mod tree;
+#[cfg(feature = "usage")]
+pub mod usage;
 pub mod value;
 #[cfg(feature = "waits")]
 pub mod waits;

@@ -53,6 +53,11 @@ pub struct ProcessFacts {
 }
 
 impl ProcessFacts {
+    /// Returns `true` for the idle process of a CPU.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.tid == Some(0)
+    }
+
     /// Adds the facts of a later part of the trace.
     pub(super) fn add(&mut self, later: &ProcessFacts) {
         let sums = [

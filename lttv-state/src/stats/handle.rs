@@ -19,7 +19,7 @@ use crate::last_event::last_event;
 
 /// The priority of hooks for events that change no state: before hooks that may read the
 /// statistics. (The kernel state reports all other events.)
-const AFTER_STATE: Priority = match Priority::new(30) {
+pub(crate) const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,
 };
@@ -32,7 +32,7 @@ const BEFORE_STATE: Priority = match Priority::new(24) {
 
 /// The start of a trace's statistics.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Start {
+pub(crate) enum Start {
     /// The first event of the trace.
     Trace,
     /// A time.
@@ -150,7 +150,7 @@ impl Statistics {
     }
 
     /// Registers the collection of statistics with a separate start for each trace.
-    pub(super) fn attach_each(
+    pub(crate) fn attach_each(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
         start: impl Fn(usize) -> Start,
@@ -303,7 +303,7 @@ impl StatisticsHandle {
     }
 
     /// Returns the statistics collected so far, up to a separate time for each trace.
-    pub(super) fn take_each(
+    pub(crate) fn take_each(
         self,
         extensions: &Extensions,
         time: impl Fn(usize) -> Option<Timestamp>,

@@ -189,12 +189,12 @@ impl Leaves {
 }
 
 /// The hasher builder for keys of a few small integers.
-pub(super) type FastHash = BuildHasherDefault<FastHasher>;
+pub(crate) type FastHash = BuildHasherDefault<FastHasher>;
 
 /// A hasher for keys of a few small integers: fast, and sufficient for these keys. A
 /// hostile trace cannot choose the values, process serials and modes, freely.
 #[derive(Debug, Default)]
-pub(super) struct FastHasher(u64);
+pub(crate) struct FastHasher(u64);
 
 impl Hasher for FastHasher {
     fn write(&mut self, bytes: &[u8]) {

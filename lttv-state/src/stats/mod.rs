@@ -102,6 +102,14 @@ pub use parallel::{Computed, statistics};
 pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 
+// For analyses that are based on statistics.
+#[cfg(feature = "usage")]
+pub(crate) use {
+    handle::{AFTER_STATE, Start},
+    leaf::FastHash,
+    window::Window,
+};
+
 /// The statistics of a traceset.
 ///
 /// [`attach`](Self::attach) registers their collection in a context, and
@@ -145,6 +153,12 @@ impl Statistics {
         span.map_or(0, |(start, end)| end.as_ns().abs_diff(start.as_ns()))
     }
 
+    /// Returns the statistics of each trace.
+    #[cfg(feature = "usage")]
+    pub(crate) fn into_traces(self) -> Vec<TraceStatistics> {
+        self.traces
+    }
+
     /// Iterates over the traces with events or time.
     fn not_empty(&self) -> impl Iterator<Item = &TraceStatistics> {
         self.traces.iter().filter(|trace| !trace.is_empty())
@@ -163,7 +177,7 @@ impl Statistics {
 
 impl TraceStatistics {
     /// Adds the statistics of the following part of the trace.
-    fn add(&mut self, later: &TraceStatistics) {
+    pub(crate) fn add(&mut self, later: &TraceStatistics) {
         self.names = later.names.clone();
         if self.counters == later.counters {
             return self.collected.add(&later.collected);
@@ -180,6 +194,12 @@ impl TraceStatistics {
     /// Returns `true` if there are neither events nor time.
     fn is_empty(&self) -> bool {
         self.time() == 0 && self.leaves().all(|(_, counts)| counts.events.total() == 0)
+    }
+
+    /// Returns the trace; `None` if it is not known.
+    #[cfg(feature = "usage")]
+    pub(crate) fn trace(&self) -> Option<&Trace> {
+        self.trace.as_deref()
     }
 
     /// Returns the time at which the statistics start.

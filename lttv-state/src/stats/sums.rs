@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::TraceStatistics;
+use super::facts::ProcessFacts;
 use super::leaf::{Counts, LeafKey};
 use crate::durations::Durations;
 use crate::kernel::{ExecutionMode, Serial};
@@ -57,6 +58,16 @@ impl CpuSum {
     pub fn busy_percent(&self) -> Option<f64> {
         let time = self.busy_time.wrapping_add(self.idle_time).wrapping_add(self.unknown_time);
         (time > 0).then(|| self.busy_time as f64 * 100.0 / time as f64)
+    }
+
+    /// Adds time during which a process ran.
+    pub(crate) fn add_time(&mut self, process: Option<&ProcessFacts>, ns: u64) {
+        let time = match process.and_then(|facts| facts.tid) {
+            None => &mut self.unknown_time,
+            Some(0) => &mut self.idle_time,
+            Some(_) => &mut self.busy_time,
+        };
+        *time = time.wrapping_add(ns);
     }
 }
 
@@ -147,13 +158,8 @@ impl TraceStatistics {
                 continue;
             }
             let facts = self.process_facts().get(key.process.index());
-            let time = match facts.and_then(|facts| facts.tid) {
-                None => &mut cpu.unknown_time,
-                Some(0) => &mut cpu.idle_time,
-                Some(_) => &mut cpu.busy_time,
-            };
-            *time = time.wrapping_add(counts.cpu_time);
-            let is_idle = facts.is_some_and(|facts| facts.tid == Some(0));
+            cpu.add_time(facts, counts.cpu_time);
+            let is_idle = facts.is_some_and(ProcessFacts::is_idle);
             cpu.times.add(key.mode, is_idle, counts.cpu_time);
             if key.mode.is_interrupt() {
                 cpu.interrupt_time = cpu.interrupt_time.wrapping_add(counts.cpu_time);

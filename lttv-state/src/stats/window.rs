@@ -14,18 +14,18 @@ use crate::kernel::{Observer, TraceState, Transition};
 
 /// A time window. Times are in ns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
+pub(crate) struct Window {
     /// The time from which on time counts.
-    pub(super) start: i64,
+    pub(crate) start: i64,
     /// The time up to which time counts; `None` for that of the last event.
     pub(super) end: Option<i64>,
     /// The time of the first event after the window; `None` if it contains all further events.
-    pub(super) until: Option<i64>,
+    pub(crate) until: Option<i64>,
 }
 
 impl Window {
     /// Returns the window of a range.
-    pub(super) fn of(range: &impl RangeBounds<Timestamp>) -> Self {
+    pub(crate) fn of(range: &impl RangeBounds<Timestamp>) -> Self {
         let start = match range.start_bound() {
             Bound::Included(start) | Bound::Excluded(start) => start.as_ns(),
             Bound::Unbounded => i64::MIN,
