@@ -1,10 +1,10 @@
-//! The cost of following the state of a machine and of statistics, beyond reading: a table in
+//! The cost of following the state of a machine, of statistics and of latencies, beyond reading: a table in
 //! processor time of this thread. Each row is a trace, each figure the least of several passes
 //! in turns.
 //!
 //! Measures a generated kernel trace (`LTTV_BENCH_EVENTS`, half a million by default),
 //! recordings where available, and traces named as arguments.
-//! `--once read|state|statistics TRACE` makes one pass without output, for profilers.
+//! `--once read|state|statistics|latencies TRACE` makes one pass without output, for profilers.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random, bench_events, time_range};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
+use lttv_state::latency::{Latency, Settings};
 use lttv_state::stats::Statistics;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -27,10 +28,15 @@ enum Work {
     Read,
     State,
     Statistics,
+    Latencies,
 }
 
-const WORKS: [(&str, Work); 3] =
-    [("read", Work::Read), ("state", Work::State), ("statistics", Work::Statistics)];
+const WORKS: [(&str, Work); 4] = [
+    ("read", Work::Read),
+    ("state", Work::State),
+    ("statistics", Work::Statistics),
+    ("latencies", Work::Latencies),
+];
 
 fn main() -> ExitCode {
     // Cargo adds an option.
@@ -43,8 +49,14 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     println!(
-        "{:44} {:>9} {:>8} {:>8} {:>8} {:>9}",
-        "processor time in ns an event", "events", "read", "+ state", "+ stats", "M events/s"
+        "{:44} {:>9} {:>8} {:>8} {:>8} {:>9} {:>11}",
+        "processor time in ns an event",
+        "events",
+        "read",
+        "+ state",
+        "+ stats",
+        "M events/s",
+        "+ latencies"
     );
     let generated = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
     let generated = open(&generated.expect("a trace"));
@@ -69,6 +81,7 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
     let mut counted = 0u64;
     let mut context = TracesetContext::new(traceset);
     let mut statistics = None;
+    let mut latency = None;
     match work {
         Work::Read => _ = context.on_event("*", |_| counted += 1),
         Work::State => _ = context.attach(KernelState::new()),
@@ -76,10 +89,17 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
             let kernel = context.attach(KernelState::new());
             statistics = Some(Statistics::attach(&mut context, kernel));
         }
+        Work::Latencies => {
+            let kernel = context.attach(KernelState::new());
+            latency = Some(Latency::attach(&mut context, kernel, Settings::new()));
+        }
     }
     let events = context.read(&Bounds::all()).map_or(0, |read| read.events);
     if let Some(statistics) = statistics {
         black_box(statistics.take(context.extensions()));
+    }
+    if let Some(latency) = latency {
+        black_box(latency.take(context.extensions()));
     }
     events
 }
@@ -94,12 +114,14 @@ fn measure(name: &str, traceset: &Traceset) {
             *best = (*best).min(cpu_time() - begin);
         }
     }
-    let [read, state, statistics] = best.map(|time| time.as_nanos() as f64 / events as f64);
+    let [read, state, statistics, latencies] =
+        best.map(|time| time.as_nanos() as f64 / events as f64);
     println!(
-        "{name:44} {events:>9} {read:>8.1} {:>8.1} {:>8.1} {:>9.2}",
+        "{name:44} {events:>9} {read:>8.1} {:>8.1} {:>8.1} {:>9.2} {:>11.1}",
         state - read,
         statistics - state,
-        1e3 / statistics
+        1e3 / statistics,
+        latencies - state
     );
 }
 

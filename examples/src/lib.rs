@@ -26,7 +26,6 @@ pub mod report;
 pub mod request_replay;
 pub mod settings;
 pub mod similar;
-pub mod spread;
 mod stdout_closed;
 pub mod table;
 pub mod text_dump;

@@ -275,8 +275,14 @@ impl<'s> KernelView<'s> {
         KernelView { kernel, state, process, cpu, time: call.time() }
     }
 
+    /// Returns the CPU of the event.
+    #[cfg(feature = "latency")]
+    pub(crate) fn cpu(&self) -> Option<u32> {
+        self.cpu
+    }
+
     /// Returns the process that ran on the CPU when an event was recorded.
-    fn own(&self, event: &Event<'_>) -> Option<&'s Process> {
+    pub(crate) fn own(&self, event: &Event<'_>) -> Option<&'s Process> {
         let transition = self.kernel.transition(event.trace_index(), event.type_id());
         if transition == Some(Transition::Switch)
             && let Some(state) = self.state
@@ -291,7 +297,7 @@ impl<'s> KernelView<'s> {
     }
 
     /// Returns the text of a name; `None` if it is empty.
-    fn name(&self, id: NameId) -> Option<&'s str> {
+    pub(crate) fn name(&self, id: NameId) -> Option<&'s str> {
         self.state.map(|state| state.name(id)).filter(|name| !name.is_empty())
     }
 }

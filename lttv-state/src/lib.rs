@@ -11,12 +11,14 @@
 //! * [`value`]: the values of attributes.
 //!
 //! These three modules read no traces and are available with default features off: any
-//! program that has states can store them. Four more modules follow the kernel through
+//! program that has states can store them. More modules follow the kernel through
 //! its traces:
 //!
 //! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
 //! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
 //!   time.
+//! * [`latency`] (feature `latency`): how long threads wait for CPUs, and system calls,
+//!   interrupts and requests to disks take.
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
 //! * `waits`, a feature: the states of threads over time, what they waited for, and critical
 //!   paths.
@@ -50,6 +52,7 @@
 //! * `call-stacks`: call stacks and heaps of programs.
 //! * `waits`: the module `waits`.
 //! * `usage`: the module `usage`.
+//! * `latency`: latencies of threads, system calls, interrupts and disks.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`TracesetContext::store_checkpoints`](lttv_context::TracesetContext::store_checkpoints).
@@ -67,6 +70,8 @@ pub struct Readme;
 pub mod call_stacks;
 #[cfg(any(feature = "kernel", feature = "call-stacks"))]
 mod durations;
+#[cfg(feature = "kernel")]
+mod fast_hash;
 #[cfg(feature = "filter")]
 pub mod filter;
 #[cfg(feature = "call-stacks")]
@@ -78,6 +83,8 @@ pub mod kernel;
 pub mod kernel_history;
 #[cfg(any(feature = "kernel", feature = "call-stacks"))]
 mod last_event;
+#[cfg(feature = "latency")]
+pub mod latency;
 #[cfg(feature = "kernel")]
 pub mod stats;
 #[cfg(feature = "symbols")]

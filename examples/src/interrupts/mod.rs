@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_state::kernel::{Frame, Process, SourceKind, TraceState, Transition};
-
-use crate::spread::Spread;
+use lttv_state::latency::Spread;
 
 /// The frequency of a period of 1 ns, in mHz.
 const MHZ: u64 = 1_000_000_000_000;

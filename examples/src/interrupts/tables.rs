@@ -1,7 +1,8 @@
 //! The tables of interrupts.
 
+use lttv_state::latency::{Extreme, Spread};
+
 use super::{Interrupt, InterruptKey};
-use crate::spread::{Extreme, Spread};
 use crate::table::{Cell, Kind, Table};
 
 /// Creates the tables of durations and of extremes, with these titles. `has_traces` adds columns

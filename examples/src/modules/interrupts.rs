@@ -8,12 +8,12 @@ use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
 use lttv_state::kernel::KernelState;
+use lttv_state::latency::Spread;
 
 use super::print::{self, Style};
 use super::{Host, places, report_with};
 use crate::interrupts::{Interrupts as Model, frequency, tables};
 use crate::kernel_trace;
-use crate::spread::Spread;
 
 /// The module `interrupts`.
 #[derive(Debug)]

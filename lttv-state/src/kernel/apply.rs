@@ -5,7 +5,7 @@ use ltt_read::Event;
 use super::effect::RequestStep;
 use super::machine::{At, Dumped, NewProcess, Switch, TraceState};
 use super::modes::{ProcessStatus, ProcessType};
-use super::resources::{MAX_SOURCES, RequestKind, SourceKind};
+use super::resources::{MAX_SOURCES, RequestKind, RequestOperation, SourceKind};
 use super::rule::Rule;
 use super::syscalls::{FileAction, Transfer};
 use super::transition::{Tracer, Transition};
@@ -137,21 +137,8 @@ fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: S
 fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: RequestStep) {
     let kind = if let Some(direction) = rule.integer(event, 4) {
         if direction == 0 { RequestKind::Read } else { RequestKind::Write }
-    } else if let Some(flags) = rule.integer(event, 3) {
-        // The bits by which LTTng encodes the kernel's `rwbs` letters.
-        match flags {
-            flags if flags & 2 != 0 => RequestKind::Other,
-            flags if flags & 1 != 0 => RequestKind::Write,
-            flags if flags & 4 != 0 => RequestKind::Read,
-            _ => RequestKind::Other,
-        }
     } else {
-        match rule.text(event, 3).unwrap_or_default() {
-            letters if letters.contains(&b'D') => RequestKind::Other,
-            letters if letters.contains(&b'W') => RequestKind::Write,
-            letters if letters.contains(&b'R') => RequestKind::Read,
-            _ => RequestKind::Other,
-        }
+        RequestOperation::of(rule.value(event, 3).as_ref()).into()
     };
     let sectors = rule.integer(event, 6).map(|sectors| sectors.saturating_mul(SECTOR));
     // A write that flushes the device's cache is completed twice: first its data, then,

@@ -14,6 +14,8 @@ use super::apply::apply;
 use super::cpu::MAX_CPUS;
 use super::initial_running::{InitialProcess, initial_running};
 use super::machine::{At, SavedState, TraceState};
+#[cfg(feature = "latency")]
+use super::names::NameId;
 use super::observer::Observer;
 use super::packets::PacketTracker;
 use super::rule::{CpuField, Rule, cpu_field};
@@ -55,6 +57,9 @@ struct Machine {
     state: TraceState,
     /// The transition of each event type.
     transitions: Vec<Option<Transition>>,
+    /// The name of the system call or vector that the name of each event type contains.
+    #[cfg(feature = "latency")]
+    type_names: Vec<NameId>,
     /// The location of the CPU number in events of each type.
     cpu_fields: Vec<CpuField>,
     observers: Vec<Box<dyn Observer>>,
@@ -120,6 +125,15 @@ impl KernelState {
     #[inline]
     pub fn transition(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<Transition> {
         *self.traces.get(trace.0)?.transitions.get(event_type.index())?
+    }
+
+    /// Returns the name of the system call or vector that the name of an event type contains; empty
+    /// if there is none.
+    #[cfg(feature = "latency")]
+    pub(crate) fn name_of_type(&self, trace: TraceIndex, event_type: EventTypeId) -> NameId {
+        let names = self.traces.get(trace.0).map(|machine| &machine.type_names);
+        let name = names.and_then(|names| names.get(event_type.index()));
+        name.copied().unwrap_or(NameId::EMPTY)
     }
 
     /// Returns the CPU number of an event that a hook got, from the event, its packet or
@@ -307,7 +321,18 @@ impl KernelState {
             processes: max_processes(trace.trace()),
         };
         let state = initial.state();
-        Machine { state, transitions, cpu_fields, observers: Vec::new(), initial }
+        Machine {
+            state,
+            transitions,
+            #[cfg(feature = "latency")]
+            type_names: rules
+                .iter()
+                .map(|rule| rule.as_ref().map_or(NameId::EMPTY, |rule| rule.name))
+                .collect(),
+            cpu_fields,
+            observers: Vec::new(),
+            initial,
+        }
     }
 }
 

@@ -99,7 +99,7 @@ pub(crate) use observer::Observer;
 #[cfg(feature = "waits")]
 pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};
-pub use resources::{BlockDevice, DeviceNumber, RequestKind, Source, SourceKind};
+pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
 #[cfg(feature = "waits")]
 pub(crate) use rule::Rule;
 #[cfg(feature = "waits")]

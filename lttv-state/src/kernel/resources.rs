@@ -1,5 +1,7 @@
 //! Resources of a machine: interrupts, exceptions and block devices.
 
+use ltt_read::Value;
+
 use super::modes::{BlockDeviceMode, ExecutionMode, IrqMode};
 use super::names::NameId;
 
@@ -105,7 +107,7 @@ pub struct DeviceNumber {
 impl DeviceNumber {
     /// Decodes the kernel's internal encoding (20 bits of minor number), which tracers
     /// record.
-    pub(super) fn from_kernel(dev: u32) -> Self {
+    pub(crate) fn from_kernel(dev: u32) -> Self {
         DeviceNumber { major: dev >> 20, minor: dev & 0xf_ffff }
     }
 }
@@ -126,6 +128,72 @@ pub enum RequestKind {
     Write,
     /// No data is moved, as in a discard or a flush.
     Other,
+}
+
+/// The operation of a request to a block device, by the `rwbs` field of its events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RequestOperation {
+    /// Data is read from the device.
+    Read,
+    /// Data is written to the device.
+    Write,
+    /// Data on the device is discarded.
+    Discard,
+    /// The device's cache is flushed, or another operation that moves no data.
+    Flush,
+}
+
+impl RequestOperation {
+    /// All operations, in ascending order.
+    pub const ALL: [RequestOperation; 4] = [
+        RequestOperation::Read,
+        RequestOperation::Write,
+        RequestOperation::Discard,
+        RequestOperation::Flush,
+    ];
+
+    /// Returns the label of the operation: `read`, `write`, `discard` or `flush`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            RequestOperation::Read => "read",
+            RequestOperation::Write => "write",
+            RequestOperation::Discard => "discard",
+            RequestOperation::Flush => "flush",
+        }
+    }
+
+    /// Decodes the value of an `rwbs` field: the bits by which LTTng encodes the kernel's letters,
+    /// or the letters themselves.
+    pub(crate) fn of(value: Option<&Value<'_>>) -> RequestOperation {
+        let (discards, writes, reads) = match value {
+            Some(Value::Str(letters)) => {
+                let has = |letter| letters.bytes.contains(&letter);
+                (has(b'D'), has(b'W'), has(b'R'))
+            }
+            Some(value) => {
+                let bits = value.as_u64().or_else(|| value.as_i64().map(|bits| bits as u64));
+                let bits = bits.unwrap_or(0);
+                (bits & 2 != 0, bits & 1 != 0, bits & 4 != 0)
+            }
+            None => (false, false, false),
+        };
+        match (discards, writes, reads) {
+            (true, ..) => RequestOperation::Discard,
+            (_, true, _) => RequestOperation::Write,
+            (_, _, true) => RequestOperation::Read,
+            _ => RequestOperation::Flush,
+        }
+    }
+}
+
+impl From<RequestOperation> for RequestKind {
+    fn from(operation: RequestOperation) -> Self {
+        match operation {
+            RequestOperation::Read => RequestKind::Read,
+            RequestOperation::Write => RequestKind::Write,
+            RequestOperation::Discard | RequestOperation::Flush => RequestKind::Other,
+        }
+    }
 }
 
 /// A block device of a traced machine.

@@ -93,10 +93,16 @@ impl Rule {
         Some(u32::try_from(self.integer(event, slot)?).unwrap_or(u32::MAX))
     }
 
+    /// Reads the value in a slot.
+    #[inline]
+    pub(super) fn value<'e>(&self, event: &Event<'e>, slot: usize) -> Option<Value<'e>> {
+        event.get(self.fields[slot].as_ref()?)
+    }
+
     /// Reads the text in a slot.
     #[inline]
     pub(super) fn text<'e>(&self, event: &Event<'e>, slot: usize) -> Option<&'e [u8]> {
-        match event.get(self.fields[slot].as_ref()?)? {
+        match self.value(event, slot)? {
             Value::Str(text) => Some(text.bytes),
             _ => None,
         }

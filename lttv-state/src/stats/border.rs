@@ -4,8 +4,9 @@ use hashbrown::HashMap;
 
 use super::closing::{OpenFrame, open_frames, open_wait, since};
 use super::facts::ProcessFacts;
-use super::leaf::{Counts, FastHash, LeafKey};
+use super::leaf::{Counts, LeafKey};
 use super::ledger::LeafIx;
+use crate::fast_hash::FastHash;
 use crate::kernel::{Ended, Process, Serial, TraceState, Wait};
 
 /// The frames and waits that are open at the start of a window, and the time before the start

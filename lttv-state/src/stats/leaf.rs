@@ -1,12 +1,11 @@
 //! The leaves of statistics: the finest division of time and events.
 
-use std::hash::{BuildHasherDefault, Hasher};
-
 use hashbrown::HashMap;
 
 use super::extra::{CounterId, Extra, RequestCounts};
 use super::tally::Tally;
 use crate::durations::Durations;
+use crate::fast_hash::FastHash;
 use crate::kernel::{ExecutionMode, NameId, Process, Serial};
 
 /// The key of a leaf: a process on a CPU in a function, mode and submode.
@@ -185,36 +184,5 @@ impl Leaves {
     /// Adds the counts of other leaves by key.
     pub(super) fn add(&mut self, other: &Leaves) {
         other.iter().for_each(|(key, counts)| self.at(*key).add(counts));
-    }
-}
-
-/// The hasher builder for keys of a few small integers.
-pub(crate) type FastHash = BuildHasherDefault<FastHasher>;
-
-/// A hasher for keys of a few small integers: fast, and sufficient for these keys. A
-/// hostile trace cannot choose the values, process serials and modes, freely.
-#[derive(Debug, Default)]
-pub(crate) struct FastHasher(u64);
-
-impl Hasher for FastHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(value.into());
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        let product = u128::from(self.0 ^ value ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
-        self.0 = product as u64 ^ (product >> 64) as u64;
-    }
-
-    fn write_isize(&mut self, value: isize) {
-        self.write_u64(value as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }

@@ -10,10 +10,11 @@ use ltt_read::schema::EventTypeId;
 
 use super::extra::Extra;
 use super::kinds::{Kind, Kinds};
-use super::leaf::{Counts, FastHash, LeafKey};
+use super::leaf::{Counts, LeafKey};
 use super::rows::{Row, Rows};
 use super::tally::Tallies;
 use crate::durations::Durations;
+use crate::fast_hash::FastHash;
 use crate::kernel::{Ended, Serial};
 
 /// The index of a leaf.

@@ -106,7 +106,6 @@ pub use tally::Tally;
 #[cfg(feature = "usage")]
 pub(crate) use {
     handle::{AFTER_STATE, Start},
-    leaf::FastHash,
     window::Window,
 };
 

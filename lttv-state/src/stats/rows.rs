@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::leaf::FastHash;
+use crate::fast_hash::FastHash;
 use crate::kernel::Serial;
 
 /// The number of a row: the leaves of a process on a CPU.

@@ -6,8 +6,8 @@ use hashbrown::HashMap;
 
 use super::counts::{Activity, FrequencyTime, Pages, Traffic};
 use super::intervals::Intervals;
+use crate::fast_hash::FastHash;
 use crate::kernel::Serial;
-use crate::stats::FastHash;
 
 /// The use of a CPU by a process in an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

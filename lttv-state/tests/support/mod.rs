@@ -1,6 +1,7 @@
 //! Helpers shared by tests.
 #![allow(dead_code)] // each test uses its part
 
+pub(crate) mod event_text;
 pub(crate) mod oracle;
 pub(crate) mod scheduling;
 

@@ -1,7 +1,7 @@
 //! The interrupts viewer.
 
 use ltt_read::Timestamp;
-use lttv_examples::spread::Spread;
+use lttv_state::latency::Spread;
 use ratatui::crossterm::event::KeyCode;
 
 use super::needs::{Need, needs};

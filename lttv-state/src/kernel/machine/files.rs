@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{At, TraceState};
 use crate::kernel::names::NameId;
+use crate::kernel::process::Process;
 use crate::kernel::syscalls::{FileAction, SYSCALLS, Transfer};
 use crate::kernel::table::ProcessIndex;
 
@@ -101,6 +102,17 @@ impl TraceState {
             Err(at) if files.len() < MAX_FILES => files.insert(at, (fd, name)),
             Err(_) => {}
         }
+    }
+
+    /// Returns the name of an open file of a process; empty if it is unknown.
+    pub(crate) fn file_name(&self, process: &Process, descriptor: i32) -> NameId {
+        let first = process.pid().and_then(|pid| self.find(pid)).map(|(_, first)| first);
+        let named = first.into_iter().chain([process]).find_map(|process| {
+            let files = process.files();
+            let at = files.binary_search_by_key(&descriptor, |file| file.0).ok()?;
+            Some(files[at].1)
+        });
+        named.unwrap_or(NameId::EMPTY)
     }
 
     /// Returns the process that owns the files of a thread: the first one of its thread

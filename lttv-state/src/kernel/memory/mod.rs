@@ -15,7 +15,6 @@ use self::call::{Call, CallKind, Fields, Unit, integers};
 use self::mapping::{Access, MAX_MAPPINGS, Space, range};
 use super::extension::KernelState;
 use super::machine::TraceState;
-use super::names::NameId;
 use super::process::{Process, Serial, Tid};
 use super::transition::Transition;
 
@@ -156,7 +155,7 @@ impl TraceMaps {
                 let backing = match flags & MAP_ANONYMOUS != 0 || descriptor < 0 {
                     true => Backing::Anonymous,
                     false => {
-                        let name = file_name(state, process, descriptor);
+                        let name = state.file_name(process, descriptor);
                         Backing::File { descriptor, name, offset }
                     }
                 };
@@ -237,17 +236,6 @@ const MREMAP_DONTUNMAP: u64 = 4;
 const VM_SHARED: u64 = 8;
 /// The size of the pages in which some calls count offsets.
 const PAGE: u64 = 4096;
-
-/// Returns the name of an open file of a process; empty if unknown.
-fn file_name(state: &TraceState, process: &Process, descriptor: i32) -> NameId {
-    let first = process.pid().and_then(|pid| state.find(pid)).map(|(_, first)| first);
-    let named = first.into_iter().chain([process]).find_map(|process| {
-        let files = process.files();
-        let at = files.binary_search_by_key(&descriptor, |file| file.0).ok()?;
-        Some(files[at].1)
-    });
-    named.unwrap_or(NameId::EMPTY)
-}
 
 impl MemoryMaps {
     /// Applies an event, after the kernel state has.

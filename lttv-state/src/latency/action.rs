@@ -1,0 +1,197 @@
+//! The meaning of the events of each type for latencies, with the fields that it is read from.
+
+use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::{Event, Field, Trace, TraceIndex};
+
+use super::family::Family;
+use super::file_calls::{FutexUse, file_family};
+use crate::kernel::{KernelState, NameId, Transition};
+
+/// The meaning of the events of a type, resolved once for each type.
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each event type, in a box")]
+pub(super) enum Action {
+    Switch {
+        priority: Option<Field>,
+    },
+    Wake,
+    Fork,
+    Entry(Box<Entry>),
+    Exit {
+        /// The name of the system call; [`NameId::EMPTY`] if the event does not name it.
+        name: NameId,
+        result: Option<Field>,
+        thread: Option<Field>,
+    },
+    HandlerEntry {
+        kind: Handler,
+        number: Field,
+        name: Option<Field>,
+    },
+    HandlerExit {
+        kind: Handler,
+        /// The number; without it the innermost handler of the kind ends.
+        number: Option<Field>,
+    },
+    Raise {
+        number: Field,
+    },
+    Request {
+        step: Step,
+        fields: RequestFields,
+    },
+    /// An event that only tells of lost events and of threads that are gone.
+    Other,
+}
+
+/// The entry of a system call.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// The name; [`NameId::EMPTY`] if the event has a number, from which the kernel state knows it.
+    pub(super) name: NameId,
+    pub(super) thread: Option<Field>,
+    pub(super) descriptor: Option<Field>,
+    pub(super) futex: Option<Futex>,
+}
+
+/// The fields of a system call about a futex.
+#[derive(Debug, Clone)]
+pub(super) struct Futex {
+    pub(super) address: Field,
+    /// The operation, or the flags of a system call of one operation.
+    pub(super) operation: Option<Field>,
+    /// The use of the futex, if the system call has only one operation.
+    pub(super) only: Option<FutexUse>,
+}
+
+/// The kind of an interrupt handler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Handler {
+    Irq,
+    Vector,
+    Softirq,
+}
+
+impl Handler {
+    pub(super) fn family(self) -> Family {
+        match self {
+            Handler::Irq => Family::HardIrq,
+            Handler::Vector => Family::Vector,
+            Handler::Softirq => Family::Softirq,
+        }
+    }
+}
+
+/// A step in the life of a disk request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Insert,
+    Issue,
+    Complete,
+}
+
+/// The fields of a disk request.
+#[derive(Debug, Clone)]
+pub(super) struct RequestFields {
+    pub(super) device: Field,
+    pub(super) sector: Field,
+    pub(super) sectors: Option<Field>,
+    pub(super) kind: Option<Field>,
+}
+
+impl Action {
+    /// Returns what the events of a type mean; `None` if they have no meaning.
+    pub(super) fn of(
+        kernel: &KernelState,
+        trace: &Trace,
+        index: TraceIndex,
+        id: EventTypeId,
+    ) -> Option<Action> {
+        let transition = kernel.transition(index, id)?;
+        let field = |name: &str| trace.field(id, Scope::Payload, name);
+        let first = |names: &[&str]| names.iter().find_map(|name| field(name));
+        let thread = || {
+            let scopes = [Scope::SpecificContext, Scope::CommonContext];
+            let names = ["tid", "perf_tid"];
+            let all = scopes.iter().flat_map(|scope| names.map(|name| (*scope, name)));
+            all.into_iter().find_map(|(scope, name)| trace.field(id, scope, name))
+        };
+        let name = kernel.name_of_type(index, id);
+        let action = match transition {
+            Transition::Switch => Action::Switch { priority: field("next_prio") },
+            Transition::Wakeup => Action::Wake,
+            Transition::Fork => Action::Fork,
+            Transition::SyscallEntry => {
+                let text = kernel.trace(index).map_or("", |state| state.name(name));
+                Action::Entry(Box::new(Entry {
+                    name,
+                    thread: thread(),
+                    descriptor: match file_family(text) {
+                        Some(Family::FileOpen) | None => None,
+                        Some(_) => first(&["fd", "fildes", "sockfd", "in_fd", "fd_in", "out_fd"]),
+                    },
+                    futex: Futex::of(text, field),
+                }))
+            }
+            Transition::SyscallExit => {
+                Action::Exit { name, result: field("ret"), thread: thread() }
+            }
+            Transition::IrqEntry => Action::HandlerEntry {
+                kind: Handler::Irq,
+                number: first(&["irq", "irq_id"])?,
+                name: field("name"),
+            },
+            Transition::IrqExit => {
+                Action::HandlerExit { kind: Handler::Irq, number: first(&["irq", "irq_id"]) }
+            }
+            Transition::VectorEntry => {
+                Action::HandlerEntry { kind: Handler::Vector, number: field("vector")?, name: None }
+            }
+            Transition::VectorExit => {
+                Action::HandlerExit { kind: Handler::Vector, number: field("vector") }
+            }
+            Transition::SoftirqEntry => Action::HandlerEntry {
+                kind: Handler::Softirq,
+                number: first(&["vec", "softirq_id"])?,
+                name: None,
+            },
+            Transition::SoftirqExit => Action::HandlerExit {
+                kind: Handler::Softirq,
+                number: first(&["vec", "softirq_id"]),
+            },
+            Transition::SoftirqRaise => Action::Raise { number: first(&["vec", "softirq_id"])? },
+            Transition::BlockInsert => Self::request(Step::Insert, field),
+            Transition::BlockIssue => Self::request(Step::Issue, field),
+            Transition::BlockComplete => Self::request(Step::Complete, field),
+            _ => Action::Other,
+        };
+        Some(action)
+    }
+
+    fn request(step: Step, field: impl Fn(&str) -> Option<Field>) -> Action {
+        let (Some(device), Some(sector)) = (field("dev"), field("sector")) else {
+            return Action::Other;
+        };
+        let (sectors, kind) = (field("nr_sector"), field("rwbs"));
+        Action::Request { step, fields: RequestFields { device, sector, sectors, kind } }
+    }
+}
+
+impl Futex {
+    /// Returns the fields of a system call, if it is about one futex.
+    fn of(name: &str, field: impl Fn(&str) -> Option<Field>) -> Option<Futex> {
+        let (only, operation) = match name {
+            "futex" | "futex_time64" => (None, Some(field("op")?)),
+            "futex_wait" => (Some(FutexUse::Wait), field("flags")),
+            "futex_wake" => (Some(FutexUse::Wake), field("flags")),
+            _ => return None,
+        };
+        Some(Futex { address: field("uaddr")?, operation, only })
+    }
+}
+
+/// Reads an integer of 32 bits; `u32::MAX` if it is larger.
+#[inline]
+pub(super) fn number(event: &Event<'_>, field: &Field) -> Option<u32> {
+    Some(u32::try_from(event.integer(field)?).unwrap_or(u32::MAX))
+}

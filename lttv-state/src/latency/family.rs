@@ -1,0 +1,143 @@
+//! The families of durations.
+
+use crate::kernel::Transition;
+
+/// A family of durations: what is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Family {
+    /// From the first wake-up of a thread that neither runs nor was preempted to its switch-in.
+    WakeUp,
+    /// From the switch-out of a thread that is still runnable to its switch-in.
+    Preemption,
+    /// From the entry to the exit of a system call.
+    Syscall,
+    /// From the entry to the exit of the handler of a device interrupt.
+    HardIrq,
+    /// From the entry to the exit of the handler of a processor's own interrupt.
+    Vector,
+    /// From the entry to the exit of the handler of a softirq.
+    Softirq,
+    /// From the first raise of a softirq on a CPU to the entry of its handler.
+    SoftirqRaise,
+    /// From the insertion of a request into the queue of a disk to its issue.
+    DiskQueue,
+    /// From the issue of a request to a disk to its last completion.
+    DiskDevice,
+    /// System calls that open files.
+    FileOpen,
+    /// System calls that read from files and sockets.
+    FileRead,
+    /// System calls that write to files and sockets.
+    FileWrite,
+    /// System calls that flush files to disks.
+    FileSync,
+    /// System calls that wait for a futex.
+    Futex,
+    /// Periods that the caller has [defined](super::Period).
+    Period,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: [Family; 15] = [
+        Family::WakeUp,
+        Family::Preemption,
+        Family::Syscall,
+        Family::HardIrq,
+        Family::Vector,
+        Family::Softirq,
+        Family::SoftirqRaise,
+        Family::DiskQueue,
+        Family::DiskDevice,
+        Family::FileOpen,
+        Family::FileRead,
+        Family::FileWrite,
+        Family::FileSync,
+        Family::Futex,
+        Family::Period,
+    ];
+
+    /// Returns the key of the family in options and results, such as `wake-up`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Family::WakeUp => "wake-up",
+            Family::Preemption => "preemption",
+            Family::Syscall => "syscall",
+            Family::HardIrq => "irq",
+            Family::Vector => "vector",
+            Family::Softirq => "softirq",
+            Family::SoftirqRaise => "softirq-raise",
+            Family::DiskQueue => "disk-queue",
+            Family::DiskDevice => "disk",
+            Family::FileOpen => "open",
+            Family::FileRead => "read",
+            Family::FileWrite => "write",
+            Family::FileSync => "sync",
+            Family::Futex => "futex",
+            Family::Period => "period",
+        }
+    }
+
+    /// Returns the title of the family, such as `System calls`.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Family::WakeUp => "Wake-up latencies",
+            Family::Preemption => "Waits after preemption",
+            Family::Syscall => "System calls",
+            Family::HardIrq => "Interrupt handlers",
+            Family::Vector => "Handlers of interrupt vectors",
+            Family::Softirq => "Softirq handlers",
+            Family::SoftirqRaise => "Raise latencies of softirqs",
+            Family::DiskQueue => "Disk requests in queues",
+            Family::DiskDevice => "Disk requests in devices",
+            Family::FileOpen => "Files opened",
+            Family::FileRead => "Reads from files",
+            Family::FileWrite => "Writes to files",
+            Family::FileSync => "Flushes of files",
+            Family::Futex => "Futex waits",
+            Family::Period => "Periods",
+        }
+    }
+
+    /// Returns the kinds of events that begin and end the durations, each with the name of the
+    /// event as LTTng 2 records it. A trace that lacks one of them has no figures of the family.
+    pub const fn needs(self) -> &'static [(Transition, &'static str)] {
+        use Transition::*;
+        const CALLS: &[(Transition, &str)] =
+            &[(SyscallEntry, "syscall_entry_*"), (SyscallExit, "syscall_exit_*")];
+        match self {
+            Family::WakeUp => &[(Wakeup, "sched_waking"), (Switch, "sched_switch")],
+            Family::Preemption => &[(Switch, "sched_switch")],
+            Family::Syscall
+            | Family::FileOpen
+            | Family::FileRead
+            | Family::FileWrite
+            | Family::FileSync
+            | Family::Futex => CALLS,
+            Family::HardIrq => &[(IrqEntry, "irq_handler_entry"), (IrqExit, "irq_handler_exit")],
+            Family::Vector => {
+                &[(VectorEntry, "x86_irq_vectors_*_entry"), (VectorExit, "x86_irq_vectors_*_exit")]
+            }
+            Family::Softirq => {
+                &[(SoftirqEntry, "irq_softirq_entry"), (SoftirqExit, "irq_softirq_exit")]
+            }
+            Family::SoftirqRaise => {
+                &[(SoftirqRaise, "irq_softirq_raise"), (SoftirqEntry, "irq_softirq_entry")]
+            }
+            Family::DiskQueue => {
+                &[(BlockInsert, "block_rq_insert"), (BlockIssue, "block_rq_issue")]
+            }
+            Family::DiskDevice => {
+                &[(BlockIssue, "block_rq_issue"), (BlockComplete, "block_rq_complete")]
+            }
+            Family::Period => &[],
+        }
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.key())
+    }
+}

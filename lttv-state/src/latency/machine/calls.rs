@@ -1,0 +1,279 @@
+//! System calls, and the files and futexes that they use.
+
+use hashbrown::HashMap;
+use ltt_read::{Event, Field};
+
+use super::Machine;
+use crate::kernel::{NameId, Tid, TraceState};
+use crate::latency::action::{Entry, Futex};
+use crate::latency::collector::{At, Collector, WakerKey};
+use crate::latency::family::Family;
+use crate::latency::file_calls::{FutexUse, PRIVATE, file_family, futex_use};
+use crate::latency::threads::{Detail, NEVER, OpenCall, ThreadId};
+
+/// The maximum number of futexes that are told apart.
+const MAX_FUTEXES: usize = 1 << 17;
+/// The greatest error number that the kernel returns.
+const MAX_ERROR: i64 = 4095;
+
+/// The futexes of a trace.
+#[derive(Debug, Clone, Default)]
+pub(in crate::latency) struct Futexes {
+    pub(in crate::latency) facts: Vec<FutexFacts>,
+    places: HashMap<(Option<Tid>, u64, bool), u32>,
+}
+
+/// A futex.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::latency) struct FutexFacts {
+    /// The process whose thread used it; of a shared futex one of them.
+    pub(in crate::latency) pid: Option<Tid>,
+    pub(in crate::latency) address: u64,
+    /// `true` if several processes may use it.
+    pub(in crate::latency) is_shared: bool,
+    /// The number of threads that wait for it.
+    pub(in crate::latency) waiters: u32,
+    /// The time of the last change of `waiters`, in ns.
+    pub(in crate::latency) changed: i64,
+}
+
+impl Futexes {
+    /// Returns the number of a futex, which is added if it is new; `None` if there are too many.
+    fn futex(&mut self, pid: Option<Tid>, address: u64, is_shared: bool) -> Option<u32> {
+        let key = (pid, address, is_shared);
+        if let Some(at) = self.places.get(&key) {
+            return Some(*at);
+        }
+        if self.facts.len() >= MAX_FUTEXES {
+            return None;
+        }
+        let at = self.facts.len() as u32;
+        self.facts.push(FutexFacts { pid, address, is_shared, waiters: 0, changed: NEVER });
+        self.places.insert(key, at);
+        Some(at)
+    }
+
+    /// Changes the number of waiters of a futex by one.
+    fn change(&mut self, futex: u32, by: i32, time: i64, out: &mut Collector) {
+        let facts = &mut self.facts[futex as usize];
+        out.waiters_passed(futex, facts.waiters, facts.changed, time);
+        facts.waiters = facts.waiters.saturating_add_signed(by);
+        facts.changed = time;
+        if let Some(counts) = out.futex(futex) {
+            counts.waiters.most = counts.waiters.most.max(facts.waiters);
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        2 * size_of_val(&*self.facts)
+    }
+}
+
+impl Machine {
+    /// Returns the thread that makes a system call: the one that runs, or if that is unknown the
+    /// one that the event's context names.
+    #[inline]
+    fn caller(
+        &mut self,
+        state: &TraceState,
+        field: Option<&Field>,
+        event: &Event<'_>,
+        at: &At,
+    ) -> Option<ThreadId> {
+        let current = self.cpus[at.place].current;
+        if current != ThreadId::NONE {
+            return Some(current);
+        }
+        let tid = Tid::try_from(event.integer(field?)? as i64).ok().filter(|tid| *tid > 0)?;
+        match state.find(tid) {
+            Some((_, process)) => self.thread_of(process),
+            None => Some(self.threads.of_tid(tid)),
+        }
+    }
+
+    /// Applies the entry of a system call.
+    pub(super) fn call_entry(
+        &mut self,
+        state: &TraceState,
+        entry: &Entry,
+        event: &Event<'_>,
+        at: &At,
+        out: &mut Collector,
+    ) {
+        let Some(id) = self.caller(state, entry.thread.as_ref(), event, at) else {
+            out.count(|of| &mut of.entries_without_thread);
+            return;
+        };
+        if self.threads.at(id).call.is_open() {
+            out.count(|of| &mut of.entries_over_entry);
+            self.drop_call(id, at, out);
+        }
+        let mut name = entry.name;
+        if name == NameId::EMPTY {
+            name = state.running_at(at.place).map_or(name, |process| process.submode());
+        }
+        let mut detail = Detail::Nothing;
+        if let Some(field) = &entry.descriptor {
+            detail = Detail::File(file_of(state, at, event.integer(field)));
+        } else if let Some(futex) = &entry.futex {
+            detail = self.futex_call(state, id, futex, event, at, out);
+        }
+        let call = OpenCall { begin: at.time, name, place: at.place as u32, detail };
+        self.threads.at(id).call = call;
+    }
+
+    /// Returns what a system call does with a futex, and adds a waiter.
+    fn futex_call(
+        &mut self,
+        state: &TraceState,
+        id: ThreadId,
+        futex: &Futex,
+        event: &Event<'_>,
+        at: &At,
+        out: &mut Collector,
+    ) -> Detail {
+        let operation = futex.operation.as_ref().and_then(|field| event.integer(field));
+        let operation = operation.unwrap_or(0);
+        let usage = futex.only.or_else(|| futex_use(operation));
+        let (Some(usage), Some(address)) = (usage, event.integer(&futex.address)) else {
+            return Detail::Nothing;
+        };
+        let facts = id.index().and_then(|at| self.threads.facts.get(at));
+        let process = facts.and_then(|facts| state.find(facts.tid));
+        let pid = process.and_then(|(_, process)| process.pid());
+        let is_shared = operation & PRIVATE == 0;
+        let Some(number) = self.futexes.futex(pid, address, is_shared) else {
+            out.count(|of| &mut of.dropped);
+            return Detail::Nothing;
+        };
+        match usage {
+            FutexUse::Wait => {
+                self.futexes.change(number, 1, at.time, out);
+                Detail::Wait(number)
+            }
+            FutexUse::Wake => Detail::Wake(number),
+        }
+    }
+
+    /// Drops the open system call of a thread, whose exit was lost.
+    fn drop_call(&mut self, id: ThreadId, at: &At, out: &mut Collector) -> OpenCall {
+        let call = std::mem::replace(&mut self.threads.at(id).call, OpenCall::NONE);
+        if let Detail::Wait(futex) = call.detail {
+            self.futexes.change(futex, -1, at.time, out);
+        }
+        call
+    }
+
+    /// Applies the exit of a system call.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one action")]
+    pub(super) fn call_exit(
+        &mut self,
+        state: &TraceState,
+        name: NameId,
+        result: Option<&Field>,
+        thread: Option<&Field>,
+        event: &Event<'_>,
+        at: &At,
+        out: &mut Collector,
+    ) {
+        let id = self.caller(state, thread, event, at);
+        let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
+            out.count(|of| &mut of.exits_without_entry);
+            return;
+        };
+        let call = self.drop_call(id, at, out);
+        if name != NameId::EMPTY && name != call.name {
+            out.count(|of| &mut of.exits_of_another_call);
+            return;
+        }
+        if self.lost_since(call.place, call.begin) || self.lost_since(at.place as u32, call.begin) {
+            out.count(|of| &mut of.lost);
+            return;
+        }
+        if !out.is_on {
+            return;
+        }
+        let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
+        let error = result.filter(|result| (-MAX_ERROR..0).contains(result));
+        let error = error.map(|result| result.unsigned_abs() as u16);
+        let add = |out: &mut Collector, family, subject, by, bytes| {
+            let figures = out.sample_by(family, id, subject, call.begin, at, by);
+            if let Some(figures) = figures
+                && (error.is_some() || bytes > 0)
+            {
+                let extra = figures.extra();
+                extra.bytes = extra.bytes.saturating_add(bytes);
+                error.iter().for_each(|error| extra.count_error(*error, 1));
+            }
+        };
+        add(out, Family::Syscall, call.name.index() as u32, ThreadId::NONE, 0);
+        match call.detail {
+            Detail::Wait(futex) => {
+                let thread = self.threads.at(id);
+                let was_woken = thread.last_woken > call.begin;
+                let waker = if was_woken { thread.waker } else { ThreadId::NONE };
+                add(out, Family::Futex, futex, waker, 0);
+                if was_woken {
+                    let (family, subject) = (Family::Futex, futex);
+                    out.woken(WakerKey { family, subject, waker, thread: id }, call.begin, at);
+                }
+            }
+            Detail::Wake(futex) => {
+                if let Some(counts) = out.futex(futex) {
+                    counts.wakes += 1;
+                    let woken = result.unwrap_or(0).max(0) as u64;
+                    counts.woken = counts.woken.saturating_add(woken);
+                }
+            }
+            Detail::File(_) | Detail::Nothing => {
+                let Some(family) = self.families.of(state, call.name) else { return };
+                let moved = matches!(family, Family::FileRead | Family::FileWrite);
+                let bytes = result.filter(|_| moved).unwrap_or(0).max(0) as u64;
+                let file = match call.detail {
+                    Detail::File(file) => file,
+                    _ if family == Family::FileOpen => {
+                        file_of(state, at, result.map(|result| result as u64))
+                    }
+                    _ => NameId::EMPTY,
+                };
+                add(out, family, file.index() as u32, ThreadId::NONE, bytes);
+            }
+        }
+    }
+}
+
+/// Returns the name of the file that a descriptor of the running process stands for; empty if it is
+/// unknown.
+fn file_of(state: &TraceState, at: &At, descriptor: Option<u64>) -> NameId {
+    let descriptor = descriptor.and_then(|of| i32::try_from(of as i64).ok());
+    let running = state.running_at(at.place);
+    match running.zip(descriptor.filter(|of| *of >= 0)) {
+        Some((running, descriptor)) => state.file_name(running, descriptor),
+        None => NameId::EMPTY,
+    }
+}
+
+/// The families of the system calls that use files, by name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FileFamilies(Vec<Option<Option<Family>>>);
+
+impl FileFamilies {
+    /// Returns the family of a system call; `None` if it uses no files.
+    #[inline]
+    fn of(&mut self, state: &TraceState, name: NameId) -> Option<Family> {
+        match self.0.get(name.index()) {
+            Some(Some(family)) => *family,
+            _ => self.find(state, name),
+        }
+    }
+
+    #[cold]
+    fn find(&mut self, state: &TraceState, name: NameId) -> Option<Family> {
+        let family = file_family(state.name(name));
+        if self.0.len() <= name.index() {
+            self.0.resize(name.index() + 1, None);
+        }
+        self.0[name.index()] = Some(family);
+        family
+    }
+}

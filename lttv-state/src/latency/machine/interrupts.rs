@@ -1,0 +1,165 @@
+//! Interrupt handlers and softirqs.
+
+use hashbrown::HashMap;
+use ltt_read::{Event, Field, Value};
+
+use super::Machine;
+use crate::latency::action::{Handler, number};
+use crate::latency::collector::{At, Collector};
+use crate::latency::family::Family;
+use crate::latency::threads::{NEVER, ThreadId};
+
+/// The maximum depth of handlers on a CPU. Without exits they would add up.
+const MAX_DEPTH: usize = 64;
+/// The number of softirqs that a CPU can have.
+const SOFTIRQS: u32 = 32;
+/// The maximum number of handlers that are told apart.
+const MAX_HANDLERS: usize = 1 << 14;
+
+/// A handler that runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenHandler {
+    kind: Handler,
+    number: u32,
+    subject: u32,
+    begin: i64,
+    /// The time of the handlers that interrupted it, in ns.
+    nested: u64,
+    was_interrupted: bool,
+}
+
+/// The number and name of a handler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::latency) struct HandlerFacts {
+    pub(in crate::latency) kind: Handler,
+    pub(in crate::latency) number: u32,
+    /// The name that the event contains; empty if it has none.
+    pub(in crate::latency) name: String,
+}
+
+/// The handlers that occurred so far. Several may share one number.
+#[derive(Debug, Clone, Default)]
+pub(in crate::latency) struct Handlers {
+    pub(in crate::latency) facts: Vec<HandlerFacts>,
+    /// The handler of a kind and number that occurred last, and those of other names.
+    places: HashMap<(Handler, u32), Vec<u32>>,
+}
+
+impl Handlers {
+    /// Returns the number of a handler, which is added if it is new.
+    fn subject(&mut self, kind: Handler, number: u32, name: &[u8]) -> u32 {
+        let places = self.places.entry((kind, number)).or_default();
+        let is_same = |at: &u32| self.facts[*at as usize].name.as_bytes() == name;
+        if let Some(found) = places.iter().position(is_same) {
+            places.swap(0, found);
+            return places[0];
+        }
+        let text = String::from_utf8_lossy(name).into_owned();
+        // A name that is not valid UTF-8 has been added in its readable form.
+        if let Some(known) =
+            places.iter().find(|at| self.facts[**at as usize].name == text).copied()
+        {
+            return known;
+        }
+        if self.facts.len() >= MAX_HANDLERS {
+            return u32::MAX - 1;
+        }
+        self.facts.push(HandlerFacts { kind, number, name: text });
+        let subject = self.facts.len() as u32 - 1;
+        places.insert(0, subject);
+        subject
+    }
+}
+
+impl Machine {
+    /// Applies the entry of a handler.
+    pub(super) fn handler_entry(
+        &mut self,
+        kind: Handler,
+        field: &Field,
+        name: Option<&Field>,
+        event: &Event<'_>,
+        at: &At,
+        out: &mut Collector,
+    ) {
+        let Some(number) = number(event, field) else { return };
+        let name = name.and_then(|field| event.get(field));
+        let name = match &name {
+            Some(Value::Str(text)) => text.bytes,
+            _ => &[],
+        };
+        let subject = self.handlers.subject(kind, number, name);
+        if kind == Handler::Softirq {
+            self.served(number, subject, at, out);
+        }
+        let stack = &mut self.cpus[at.place].stack;
+        if stack.len() >= MAX_DEPTH {
+            stack.remove(0);
+            out.count(|of| &mut of.interrupts_without_exit);
+        }
+        if let Some(outer) = stack.last_mut() {
+            outer.was_interrupted = true;
+        }
+        let (begin, nested, was_interrupted) = (at.time, 0, false);
+        stack.push(OpenHandler { kind, number, subject, begin, nested, was_interrupted });
+    }
+
+    /// Applies the exit of a handler. What runs above it has lost its exit.
+    pub(super) fn handler_exit(
+        &mut self,
+        kind: Handler,
+        field: Option<&Field>,
+        event: &Event<'_>,
+        at: &At,
+        out: &mut Collector,
+    ) {
+        let number = field.and_then(|field| number(event, field));
+        let stack = &mut self.cpus[at.place].stack;
+        let is_it = |of: &OpenHandler| of.kind == kind && number.is_none_or(|n| n == of.number);
+        let Some(depth) = stack.iter().rposition(is_it) else {
+            out.count(|of| &mut of.interrupt_exits_without_entry);
+            return;
+        };
+        for _ in depth + 1..stack.len() {
+            if let Some(inner) = stack.pop()
+                && let Some(outer) = stack.last_mut()
+            {
+                outer.nested = outer.nested.saturating_add(inner.nested);
+                out.count(|of| &mut of.interrupts_without_exit);
+            }
+        }
+        let Some(ended) = stack.pop() else { return };
+        let gross = at.time.saturating_sub(ended.begin).max(0) as u64;
+        if let Some(outer) = stack.last_mut() {
+            outer.nested = outer.nested.saturating_add(gross);
+        }
+        let (family, time) = (kind.family(), at.time);
+        if let Some(of) = out.sample(family, ThreadId::NONE, ended.subject, ended.begin, at) {
+            let extra = of.extra();
+            extra.net.add(gross.saturating_sub(ended.nested), time);
+            extra.nested += u64::from(ended.was_interrupted);
+        }
+    }
+
+    /// Applies the raise of a softirq.
+    pub(super) fn raise(&mut self, field: &Field, event: &Event<'_>, at: &At) {
+        let Some(number) = number(event, field).filter(|number| *number < SOFTIRQS) else { return };
+        let raised = &mut self.cpus[at.place].raised;
+        if raised.len() <= number as usize {
+            raised.resize(number as usize + 1, NEVER);
+        }
+        let first = &mut raised[number as usize];
+        if *first == NEVER {
+            *first = at.time;
+        }
+    }
+
+    /// Ends the wait of a softirq for its handler.
+    fn served(&mut self, number: u32, subject: u32, at: &At, out: &mut Collector) {
+        let raised = self.cpus[at.place].raised.get_mut(number as usize);
+        let first = raised.map_or(NEVER, |first| std::mem::replace(first, NEVER));
+        if first != NEVER {
+            out.sample(Family::SoftirqRaise, ThreadId::NONE, subject, first, at);
+        }
+    }
+}

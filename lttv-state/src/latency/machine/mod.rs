@@ -1,0 +1,168 @@
+//! The state of a trace: what is open at a time, and how events begin and end it.
+
+mod calls;
+mod disks;
+mod interrupts;
+mod scheduling;
+
+use ltt_read::Event;
+
+use super::action::Action;
+use super::collector::{At, Collector};
+use super::period::OpenPeriods;
+use super::threads::{NEVER, ThreadId, Threads};
+use crate::kernel::{Process, TraceState};
+
+use calls::{FileFamilies, Futexes};
+use disks::Disks;
+use interrupts::{Handlers, OpenHandler};
+
+pub(super) use calls::FutexFacts;
+pub(super) use disks::kind_of_subject;
+pub(super) use interrupts::HandlerFacts;
+pub(super) use scheduling::priority_of_subject;
+
+/// The state of a trace: what is open, and the subjects that occurred so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Machine {
+    cpus: Vec<CpuState>,
+    pub(super) threads: Threads,
+    pub(super) handlers: Handlers,
+    pub(super) disks: Disks,
+    pub(super) futexes: Futexes,
+    families: FileFamilies,
+    pub(super) periods: OpenPeriods,
+}
+
+/// The state of a CPU.
+#[derive(Debug, Clone)]
+struct CpuState {
+    /// The thread that runs according to the last switch; [`ThreadId::NONE`] if that is unknown.
+    current: ThreadId,
+    /// `true` if the CPU is known to be idle.
+    is_idle: bool,
+    /// The interrupt handlers that run, the outermost first.
+    stack: Vec<OpenHandler>,
+    /// The time at which each softirq was first raised since its handler last ran.
+    raised: Vec<i64>,
+    /// The time of the last event after others of the CPU were lost; [`NEVER`] if none were.
+    lost: i64,
+}
+
+impl Default for CpuState {
+    fn default() -> Self {
+        CpuState {
+            current: ThreadId::NONE,
+            is_idle: false,
+            stack: Vec::new(),
+            raised: Vec::new(),
+            lost: NEVER,
+        }
+    }
+}
+
+impl Machine {
+    /// Applies an event, after it has changed the state of the kernel.
+    #[inline]
+    pub(super) fn apply(
+        &mut self,
+        state: &TraceState,
+        action: &Action,
+        event: &Event<'_>,
+        at: &At,
+        out: &mut Collector,
+    ) {
+        out.last = at.time;
+        if self.cpus.len() <= at.place {
+            self.cpus.resize_with(at.place + 1, CpuState::default);
+        }
+        if !state.effect().is_common() {
+            self.rare(state, at, out);
+        }
+        match action {
+            Action::Switch { priority } => {
+                let priority = priority.as_ref().and_then(|field| event.integer(field));
+                self.switch(state, priority, at, out);
+            }
+            Action::Wake => self.wake(state, at),
+            Action::Entry(entry) => self.call_entry(state, entry, event, at, out),
+            Action::Exit { name, result, thread } => {
+                let thread = thread.as_ref();
+                self.call_exit(state, *name, result.as_ref(), thread, event, at, out);
+            }
+            Action::HandlerEntry { kind, number, name } => {
+                self.handler_entry(*kind, number, name.as_ref(), event, at, out);
+            }
+            Action::HandlerExit { kind, number } => {
+                self.handler_exit(*kind, number.as_ref(), event, at, out);
+            }
+            Action::Raise { number } => self.raise(number, event, at),
+            Action::Request { step, fields } => {
+                self.request(*step, fields, event, at, out);
+            }
+            Action::Fork => self.fork(state),
+            Action::Other => {}
+        }
+    }
+
+    /// Applies what few events do: they follow lost ones, or remove threads.
+    #[cold]
+    fn rare(&mut self, state: &TraceState, at: &At, out: &mut Collector) {
+        for process in state.effect().removed() {
+            if let Some(id) = self.threads.find(process.serial()) {
+                self.describe(id, process);
+            }
+        }
+        if state.effect().lost_since().is_some() {
+            self.lost(at, out);
+        }
+    }
+
+    /// Drops what was open on a CPU whose events were lost.
+    fn lost(&mut self, at: &At, out: &mut Collector) {
+        let cpu = &mut self.cpus[at.place];
+        cpu.lost = at.time;
+        cpu.raised.clear();
+        cpu.is_idle = false;
+        cpu.stack.drain(..).for_each(|_| out.count(|of| &mut of.lost));
+        let current = std::mem::replace(&mut cpu.current, ThreadId::NONE);
+        if current != ThreadId::NONE {
+            self.threads.at(current).runs = false;
+        }
+    }
+
+    /// Returns `true` if events of a CPU, of which something was expected since a time, were lost.
+    #[inline]
+    fn lost_since(&self, place: u32, time: i64) -> bool {
+        self.cpus.get(place as usize).is_some_and(|cpu| cpu.lost > time)
+    }
+
+    /// Returns the number of a thread of the kernel state; `None` for idle processes and for
+    /// placeholders.
+    #[inline]
+    fn thread_of(&mut self, process: &Process) -> Option<ThreadId> {
+        let tid = process.tid().filter(|tid| *tid > 0)?;
+        Some(self.threads.of_serial(process.serial(), tid))
+    }
+
+    /// Notes the name and the process of a thread.
+    pub(super) fn describe(&mut self, id: ThreadId, process: &Process) {
+        if let Some(facts) = id.index().and_then(|at| self.threads.facts.get_mut(at)) {
+            facts.name = process.name();
+            facts.pid = process.pid();
+            facts.tid = process.tid().unwrap_or(facts.tid);
+        }
+    }
+
+    /// Returns the number of bytes of memory of the state.
+    pub(super) fn bytes(&self) -> usize {
+        let cpus = self.cpus.iter().map(|cpu| {
+            size_of::<CpuState>() + size_of_val(&*cpu.stack) + size_of_val(&*cpu.raised)
+        });
+        cpus.sum::<usize>()
+            + self.threads.bytes()
+            + self.disks.bytes()
+            + self.futexes.bytes()
+            + self.periods.bytes()
+    }
+}

@@ -1,0 +1,123 @@
+//! Latencies: how long threads wait for CPUs, and system calls, interrupts, requests to disks and
+//! other things take.
+//!
+//! [`Latency`] is collected while events are read, based on the [kernel state](crate::kernel). Each
+//! [`Family`] of durations is divided by thread and by subject, such as the system call;
+//! [`TraceLatency::rows`] sums the durations by either. A [`Distribution`] contains their number,
+//! sum, extremes, deviation, percentiles and histogram.
+//!
+//! ```
+//! use lttv_context::{Bounds, TracesetContext, Traceset};
+//! use lttv_state::kernel::KernelState;
+//! use lttv_state::latency::{By, Family, Latency, Settings};
+//!
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+//! let mut context = TracesetContext::new(Traceset::open(path)?);
+//! let kernel = context.attach(KernelState::new());
+//! let latency = Latency::attach(&mut context, kernel, Settings::new());
+//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
+//!
+//! let latency = latency.take(context.extensions());
+//! context.finish()?; // an error if the trace is damaged
+//! let trace = &latency.traces()[0];
+//! for row in trace.rows(Family::Syscall, By::Subject) {
+//!     let durations = row.figures.durations();
+//!     println!(
+//!         "{}: {} calls, {} failed, 99 % within {} ns",
+//!         trace.subject(row.subject.expect("rows by subject")),
+//!         durations.count(),
+//!         row.figures.failures(),
+//!         durations.percentile(99.0).unwrap_or(0),
+//!     );
+//! }
+//! let longest = trace.top(Family::WakeUp)[0];
+//! println!("the longest wait for a CPU began at {}", longest.begin);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Rules
+//!
+//! * **Waits for CPUs.** A wake-up latency starts with the first wake-up of a thread that neither
+//!   runs nor was preempted, as far as switches tell, and ends when it is switched in. A thread that is switched out while
+//!   it is runnable waits from there. Their sum is the time in run queues.
+//! * **System calls** belong to the thread that runs on the CPU according to the last switch, or
+//!   that the context of the event names. An exit that names another call than the entry leads to
+//!   no duration.
+//! * **Interrupt handlers** have a stack for each CPU. An exit ends the handlers above its entry.
+//!   The net time of a handler is that without handlers that interrupted it.
+//! * **Requests to disks** are identified by disk and first sector. A completion of fewer sectors
+//!   leaves the rest open; the duration ends with the last one.
+//! * **Futexes** are identified by process and address; shared ones by the address alone.
+//! * What lost events or missing begins and ends cut leads to no duration and is
+//!   [counted](Unmatched). What has not ended is [listed](TraceLatency::open).
+//! * What was not recorded is [missing](TraceLatency::missing): its figures are empty, not 0.
+//!
+//! # Memory
+//!
+//! Memory grows with the number of threads, of different subjects of each, and of requests that are
+//! open. Each of these has a limit, beyond which durations share one entry.
+
+mod action;
+mod collector;
+mod counts;
+mod distribution;
+mod extension;
+mod family;
+mod file_calls;
+mod handle;
+mod ledger;
+mod machine;
+mod parallel;
+mod period;
+mod result;
+mod sample;
+mod settings;
+mod spread;
+mod subjects;
+mod threads;
+
+use ltt_read::TraceIndex;
+
+pub use counts::Unmatched;
+pub use distribution::{Distribution, RELATIVE_ERROR};
+pub use family::Family;
+pub use handle::LatencyHandle;
+pub use ledger::Figures;
+pub use parallel::{Computed, latencies};
+pub use period::{Period, PeriodError};
+pub use result::{By, DiskUse, FutexUse, Open, Row, Subject, TraceLatency, Wakes};
+pub use sample::Sample;
+pub use settings::Settings;
+pub use spread::{Extreme, Spread};
+pub use threads::{ThreadFacts, ThreadId};
+
+/// The latencies of a traceset.
+///
+/// [`attach`](Self::attach) registers their collection in a context, and [`latencies`] computes
+/// them on several threads.
+#[derive(Debug, Clone, Default)]
+pub struct Latency {
+    traces: Vec<TraceLatency>,
+}
+
+impl Latency {
+    /// Returns the latencies of each trace, by trace index.
+    pub fn traces(&self) -> &[TraceLatency] {
+        &self.traces
+    }
+
+    /// Returns the latencies of a trace; `None` if there is no such trace.
+    pub fn trace(&self, index: TraceIndex) -> Option<&TraceLatency> {
+        self.traces.get(index.0)
+    }
+
+    /// Adds the latencies of the following part of the same traceset. What was open at the border
+    /// belongs to the later part, with its true begin, so that both parts add up to the whole.
+    pub fn add(&mut self, later: &Latency) {
+        for (of, later) in self.traces.iter_mut().zip(&later.traces) {
+            of.add(later);
+        }
+        let known = self.traces.len().min(later.traces.len());
+        self.traces.extend_from_slice(&later.traces[known..]);
+    }
+}

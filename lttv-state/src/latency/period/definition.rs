@@ -1,0 +1,214 @@
+//! Definitions of periods.
+
+use std::sync::Arc;
+
+use ltt_read::Trace;
+use lttv_filter::{Environment, Expression, FilterError};
+
+use super::open::Value;
+use crate::filter::KernelFilters;
+
+/// A kind of period: from an event that passes one expression to the first later event that passes
+/// another one.
+///
+/// * Each event that passes the first expression begins a period, also while others are open.
+/// * An event first ends all open periods whose second expression it passes and whose key it has,
+///   and then begins new ones.
+/// * A period with a parent begins only while a period of the parent is open, and ends with it at
+///   the latest: what is open then is [incomplete](super::super::Unmatched::incomplete_periods).
+///
+/// Fields are named as in filters: a field of the event or its contexts, or one of the words
+/// `cpu`, `tid`, `pid` and `comm` for what the event belongs to.
+///
+/// ```
+/// use lttv_context::{Bounds, TracesetContext, Traceset};
+/// use lttv_filter::{Environment, Expression};
+/// use lttv_state::kernel::KernelState;
+/// use lttv_state::latency::{By, Family, Latency, Period, Settings};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let begin = Expression::parse("syscall_entry_write")?;
+/// let end = Expression::parse("syscall_exit_write")?;
+/// let write = Period::new("write", begin, end)
+///     .key("tid", "tid")
+///     .capture_at_begin("file", "fd");
+/// let environment = Environment::new();
+/// let settings = Settings::new().periods([write], traceset.traces(), &environment)?;
+///
+/// let mut context = TracesetContext::new(&traceset);
+/// let kernel = context.attach(KernelState::new());
+/// let latency = Latency::attach(&mut context, kernel, settings);
+/// assert_eq!(context.read(&Bounds::all())?.errors, 0);
+/// let latency = latency.take(context.extensions());
+/// for row in latency.traces()[0].rows(Family::Period, By::Subject) {
+///     let subject = latency.traces()[0].subject(row.subject.expect("by subject"));
+///     println!("{subject}: {} periods", row.figures.durations().count());
+/// }
+/// # assert!(latency.traces()[0].total(Family::Period).durations().count() > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Period {
+    pub(super) name: String,
+    pub(super) parent: Option<String>,
+    pub(super) begin: Expression,
+    pub(super) end: Expression,
+    /// The fields of the event that begins a period, and those of the event that ends it.
+    pub(super) key: Vec<(String, String)>,
+    /// The labels and the fields of the event that begins a period.
+    pub(super) at_begin: Vec<(String, String)>,
+    /// The labels and the fields of the event that ends a period.
+    pub(super) at_end: Vec<(String, String)>,
+}
+
+/// An error in the definition of periods.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeriodError {
+    /// Two periods have the same name.
+    #[error("there are two periods `{0}`")]
+    Twice(String),
+    /// The parent is not defined before the period.
+    #[error("the parent `{parent}` of the period `{period}` is not defined before it")]
+    Parent {
+        /// The name of the period.
+        period: String,
+        /// The name of the parent.
+        parent: String,
+    },
+    /// The key of a period has fewer fields than that of its parent.
+    #[error(
+        "the key of the period `{0}` has fewer fields than that of its parent, with which it starts"
+    )]
+    Key(String),
+    /// An expression does not fit the traces.
+    #[error("period `{period}`: {source}")]
+    Expression {
+        /// The name of the period.
+        period: String,
+        /// The error.
+        source: FilterError,
+    },
+}
+
+impl Period {
+    /// Creates a period with the expressions of the events that begin and end it.
+    pub fn new(name: impl Into<String>, begin: Expression, end: Expression) -> Self {
+        let (key, at_begin, at_end) = (Vec::new(), Vec::new(), Vec::new());
+        Period { name: name.into(), parent: None, begin, end, key, at_begin, at_end }
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sets the parent, which is defined before this period. The key of the period starts with that
+    /// of the parent: of the parent's open periods with these values, the last one contains it.
+    #[must_use]
+    pub fn parent(self, name: impl Into<String>) -> Self {
+        Period { parent: Some(name.into()), ..self }
+    }
+
+    /// Adds fields to the key: an event ends only periods that began with the same value.
+    #[must_use]
+    pub fn key(mut self, at_begin: impl Into<String>, at_end: impl Into<String>) -> Self {
+        self.key.push((at_begin.into(), at_end.into()));
+        self
+    }
+
+    /// Adds a field of the events that begin periods, by whose value they are grouped.
+    #[must_use]
+    pub fn capture_at_begin(mut self, label: impl Into<String>, field: impl Into<String>) -> Self {
+        self.at_begin.push((label.into(), field.into()));
+        self
+    }
+
+    /// Adds a field of the events that end periods, by whose value they are grouped.
+    #[must_use]
+    pub fn capture_at_end(mut self, label: impl Into<String>, field: impl Into<String>) -> Self {
+        self.at_end.push((label.into(), field.into()));
+        self
+    }
+}
+
+/// Definitions of periods that fit each other and the traces.
+#[derive(Debug, Clone, Default)]
+pub(in crate::latency) struct Periods {
+    pub(super) all: Arc<[Period]>,
+    /// The index of the parent of each period.
+    pub(super) parents: Arc<[Option<usize>]>,
+    pub(super) environment: Environment,
+}
+
+impl Periods {
+    /// Checks definitions of periods.
+    pub(in crate::latency) fn new(
+        all: Vec<Period>,
+        traces: &[Arc<Trace>],
+        environment: &Environment,
+    ) -> Result<Self, PeriodError> {
+        let mut parents = Vec::new();
+        for (at, period) in all.iter().enumerate() {
+            let before = &all[..at];
+            if before.iter().any(|of| of.name == period.name) {
+                return Err(PeriodError::Twice(period.name.clone()));
+            }
+            let parent = period.parent.as_ref().map(|name| {
+                let found = before.iter().position(|of| of.name == *name);
+                found.ok_or_else(|| PeriodError::Parent {
+                    period: period.name.clone(),
+                    parent: name.clone(),
+                })
+            });
+            let parent = parent.transpose()?;
+            if parent.is_some_and(|parent| all[parent].key.len() > period.key.len()) {
+                return Err(PeriodError::Key(period.name.clone()));
+            }
+            parents.push(parent);
+            for expression in [&period.begin, &period.end] {
+                KernelFilters::new(expression, traces, environment).map_err(|source| {
+                    PeriodError::Expression { period: period.name.clone(), source }
+                })?;
+            }
+        }
+        Ok(Periods { all: all.into(), parents: parents.into(), environment: environment.clone() })
+    }
+
+    /// Returns the name of a period.
+    pub(in crate::latency) fn name(&self, period: u32) -> &str {
+        self.all.get(period as usize).map_or("", |period| &period.name)
+    }
+
+    /// Returns a text that differs for other definitions.
+    pub(in crate::latency) fn identity(&self) -> String {
+        let of = |period: &Period| {
+            let Period { name, parent, key, at_begin, at_end, .. } = period;
+            let (begin, end) = (period.begin.text(), period.end.text());
+            format!("{:?}", (name, parent, begin, end, key, at_begin, at_end))
+        };
+        self.all.iter().map(of).collect()
+    }
+}
+
+/// Describes a group of periods: its name, and the values by which it is grouped.
+pub(in crate::latency) fn describe(
+    periods: &Periods,
+    period: u32,
+    values: &[Value],
+    texts: &[Arc<str>],
+) -> String {
+    let Some(of) = periods.all.get(period as usize) else { return String::new() };
+    let labels = of.at_begin.iter().chain(&of.at_end).map(|(label, _)| label);
+    let mut text = of.name.clone();
+    for (label, value) in labels.zip(values) {
+        let value = match value {
+            Value::Missing => "?".to_owned(),
+            Value::Integer(value) => value.to_string(),
+            Value::Text(at) => texts.get(*at as usize).map_or("", |text| text).to_owned(),
+        };
+        text += &format!(" {label}={value}");
+    }
+    text
+}

@@ -1,0 +1,353 @@
+//! The latencies of a trace, as results.
+
+use std::collections::BTreeMap;
+
+use ltt_read::{TimeSpan, Timestamp};
+
+use super::collector::{Collector, Usage};
+use super::counts::Unmatched;
+use super::extension::TraceLatencies;
+use super::family::Family;
+use super::ledger::Figures;
+use super::machine::kind_of_subject;
+use super::period::Periods;
+use super::sample::Sample;
+use super::spread::Spread;
+use super::subjects::Subjects;
+use super::threads::{Detail, ThreadFacts, ThreadId, at_ns};
+use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
+
+/// The latencies of a trace.
+#[derive(Debug, Clone)]
+pub struct TraceLatency {
+    pub(super) collector: Collector,
+    pub(super) end: i64,
+    pub(super) missing: Vec<(Family, Vec<&'static str>)>,
+    pub(super) subjects: Subjects,
+    /// All that is open at the end, by time.
+    open: Vec<Open>,
+}
+
+/// Something that began and has not ended: a system call, or a request in a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Open {
+    /// The family: [`Syscall`](Family::Syscall), [`Futex`](Family::Futex),
+    /// [`DiskDevice`](Family::DiskDevice) or [`Period`](Family::Period).
+    pub family: Family,
+    /// The thread.
+    pub thread: ThreadId,
+    /// The time of its begin.
+    pub begin: Timestamp,
+    subject: u32,
+}
+
+/// The property that the durations of a row have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The subject: the priority, system call, interrupt, disk and kind of request, file, futex or
+    /// period.
+    Subject,
+    /// The thread.
+    Thread,
+    /// The process: all its threads.
+    Process,
+    /// Both thread and subject.
+    ThreadAndSubject,
+}
+
+/// The figures of durations that have something in common.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Row {
+    /// The thread, in rows by thread.
+    pub thread: Option<ThreadId>,
+    /// The id of the process, in rows by process; `None` if it is unknown.
+    pub process: Option<Tid>,
+    /// The number of the subject, for [`TraceLatency::subject`], in rows by subject.
+    pub subject: Option<Subject>,
+    /// The figures.
+    pub figures: Figures,
+}
+
+/// The number of a subject of a family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Subject {
+    family: Family,
+    number: u32,
+}
+
+/// The use of a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DiskUse {
+    /// The number of the disk.
+    pub number: DeviceNumber,
+    /// The name; empty if it is unknown.
+    pub name: NameId,
+    /// The time for which it had requests, in ns.
+    pub busy: u64,
+    /// The largest number of requests that it had at one time.
+    pub most: u32,
+    /// The sum of the number of requests over time, in ns: divided by a time, it is their average
+    /// number.
+    pub depth_time: u128,
+}
+
+/// The use of a futex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FutexUse {
+    /// The process; of a shared futex one of those that use it. `None` if it is unknown.
+    pub pid: Option<Tid>,
+    /// The address.
+    pub address: u64,
+    /// `true` if several processes may use it.
+    pub is_shared: bool,
+    /// The number of system calls that wake waiters.
+    pub wakes: u64,
+    /// The number of waiters that they woke.
+    pub woken: u64,
+    /// The largest number of threads that waited at one time.
+    pub most: u32,
+    /// The sum of the number of waiters over time, in ns: divided by a time, it is their average
+    /// number.
+    pub waiters_time: u128,
+    number: u32,
+}
+
+/// The durations that one thread ended for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wakes {
+    /// The thread that woke the other one; [`ThreadId::INTERRUPT`] if a handler did,
+    /// [`ThreadId::NONE`] if it is unknown.
+    pub waker: ThreadId,
+    /// The thread that was woken.
+    pub thread: ThreadId,
+    /// The subject: the futex.
+    pub subject: Option<Subject>,
+    /// The durations.
+    pub durations: Spread,
+}
+
+impl TraceLatency {
+    /// Creates the result of a trace, with what is open at its end in ns.
+    pub(super) fn new(
+        state: &TraceState,
+        of: &TraceLatencies,
+        periods: &Periods,
+        end: i64,
+    ) -> Self {
+        let mut machine = of.machine.clone();
+        for (_, process) in state.processes() {
+            if let Some(id) = machine.threads.find(process.serial()) {
+                machine.describe(id, process);
+            }
+        }
+        let mut collector = of.collector.clone();
+        let end = end.max(collector.begin);
+        // What is in use counts up to the end.
+        collector.is_on = true;
+        for (at, disk) in machine.disks.states.iter().enumerate() {
+            collector.disk_passed(at, disk.depth, disk.changed, end);
+        }
+        for (at, futex) in (0..).zip(&machine.futexes.facts) {
+            collector.waiters_passed(at, futex.waiters, futex.changed, end);
+        }
+        let mut open: Vec<Open> = Vec::new();
+        for (at, thread) in (0..).zip(&machine.threads.states) {
+            let (call, thread) = (thread.call, ThreadId(at));
+            if call.is_open() {
+                let (begin, subject) = (at_ns(call.begin), call.name.index() as u32);
+                open.push(Open { family: Family::Syscall, thread, begin, subject });
+                if let Detail::Wait(subject) = call.detail {
+                    open.push(Open { family: Family::Futex, thread, begin, subject });
+                }
+            }
+        }
+        open.extend(machine.disks.open().map(|(subject, thread, begin)| Open {
+            family: Family::DiskDevice,
+            thread,
+            begin: at_ns(begin),
+            subject,
+        }));
+        open.extend(machine.periods.open().map(|(subject, thread, begin)| Open {
+            family: Family::Period,
+            thread,
+            begin: at_ns(begin),
+            subject,
+        }));
+        open.sort_by_key(|open| (open.begin, open.family, open.thread, open.subject));
+        let subjects = Subjects::new(state, machine, periods);
+        TraceLatency { collector, end, missing: of.missing.clone(), subjects, open }
+    }
+
+    /// Adds the latencies of the following part of the trace.
+    pub(super) fn add(&mut self, later: &TraceLatency) {
+        self.collector.add(&later.collector);
+        self.end = self.end.max(later.end);
+        self.subjects = later.subjects.clone();
+        self.open.clone_from(&later.open);
+    }
+
+    /// Returns the span of time that the latencies are of.
+    pub fn span(&self) -> TimeSpan {
+        TimeSpan { start: at_ns(self.collector.begin), end: at_ns(self.end) }
+    }
+
+    /// Returns the events that the trace lacks for a family: with any missing, there are no figures
+    /// of it.
+    pub fn missing(&self, family: Family) -> &[&'static str] {
+        let found = self.missing.iter().find(|(of, _)| *of == family);
+        found.map_or(&[], |(_, events)| events)
+    }
+
+    /// Returns the figures of all durations of a family.
+    pub fn total(&self, family: Family) -> Figures {
+        let mut total = Figures::default();
+        self.leaves(family).for_each(|(_, figures)| total.add(figures));
+        total
+    }
+
+    /// Iterates over the finest division of a family.
+    fn leaves(&self, family: Family) -> impl Iterator<Item = &(super::ledger::Key, Figures)> {
+        self.collector.ledger.iter().filter(move |(key, _)| key.family == family)
+    }
+
+    /// Returns the figures of a family in rows, those with most time first.
+    pub fn rows(&self, family: Family, by: By) -> Vec<Row> {
+        let mut rows: BTreeMap<_, Figures> = BTreeMap::new();
+        for (key, figures) in self.leaves(family) {
+            let thread = matches!(by, By::Thread | By::ThreadAndSubject).then_some(key.thread);
+            let is_by_process = by == By::Process;
+            let process = is_by_process.then(|| self.thread(key.thread).and_then(|of| of.pid));
+            let subject = matches!(by, By::Subject | By::ThreadAndSubject)
+                .then_some(self.subjects.merged(family, key.subject));
+            rows.entry((thread, process, subject)).or_default().add(figures);
+        }
+        let rows = rows.into_iter().map(|((thread, process, number), figures)| {
+            let subject = number.map(|number| Subject { family, number });
+            Row { thread, process: process.flatten(), subject, figures }
+        });
+        let mut rows: Vec<Row> = rows.collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.figures.durations.spread().total()));
+        rows
+    }
+
+    /// Returns the longest durations of a family, the longest first, with the time of their begin
+    /// and end.
+    pub fn top(&self, family: Family) -> &[Sample] {
+        self.collector.top.get(family as usize).map_or(&[], |top| top.samples())
+    }
+
+    /// Returns the durations that threads ended for others, by family: [`WakeUp`](Family::WakeUp)
+    /// or [`Futex`](Family::Futex). Those with most time come first.
+    pub fn wakes(&self, family: Family) -> Vec<Wakes> {
+        let of_family = self.collector.wakers.iter().filter(|(key, _)| key.family == family);
+        let mut all: Vec<_> = of_family.collect();
+        all.sort_by_key(|(key, spread)| (std::cmp::Reverse(spread.total()), **key));
+        let wakes = all.into_iter().map(|(key, durations)| Wakes {
+            waker: key.waker,
+            thread: key.thread,
+            subject: (family == Family::Futex)
+                .then_some(Subject { family, number: self.subjects.merged(family, key.subject) }),
+            durations: *durations,
+        });
+        wakes.collect()
+    }
+
+    /// Returns what had begun and not ended at the end, the oldest first.
+    pub fn open(&self) -> &[Open] {
+        &self.open
+    }
+
+    /// Returns the counters of begins and ends that led to no duration.
+    pub fn unmatched(&self) -> &Unmatched {
+        &self.collector.unmatched
+    }
+
+    /// Returns the number of durations that began before the window, and the sum of the parts of
+    /// them before it in ns. Their whole durations are in the figures.
+    pub fn began_before(&self) -> (u64, u64) {
+        let begin = self.collector.begin;
+        let before = self.collector.before.iter().map(|of| begin.wrapping_sub(*of) as u64);
+        (self.collector.before.len() as u64, before.fold(0, u64::saturating_add))
+    }
+
+    /// Iterates over the disks to which requests were issued.
+    pub fn disks(&self) -> impl Iterator<Item = DiskUse> {
+        let usage = |at: usize| self.collector.disks.get(at).copied().unwrap_or_default();
+        self.subjects.disks.iter().enumerate().map(move |(at, (number, name))| {
+            let Usage { area, busy, most } = usage(at);
+            DiskUse { number: *number, name: *name, busy, most, depth_time: area }
+        })
+    }
+
+    /// Iterates over the futexes that threads waited for or woke.
+    pub fn futexes(&self) -> impl Iterator<Item = FutexUse> {
+        self.subjects.futexes.iter().enumerate().map(move |(at, facts)| {
+            let counts = self.collector.futexes.get(at).copied().unwrap_or_default();
+            FutexUse {
+                pid: facts.pid,
+                address: facts.address,
+                is_shared: facts.is_shared,
+                wakes: counts.wakes,
+                woken: counts.woken,
+                most: counts.waiters.most,
+                waiters_time: counts.waiters.area,
+                number: at as u32,
+            }
+        })
+    }
+
+    /// Returns all threads, by [number](ThreadId::index).
+    pub fn threads(&self) -> &[ThreadFacts] {
+        &self.subjects.threads
+    }
+
+    /// Returns a thread; `None` for the constants of [`ThreadId`].
+    pub fn thread(&self, id: ThreadId) -> Option<&ThreadFacts> {
+        self.subjects.threads.get(id.index()?)
+    }
+
+    /// Returns the text of a name.
+    pub fn name(&self, id: NameId) -> &str {
+        self.subjects.name(id)
+    }
+
+    /// Returns a description of a subject: the name of a system call or file, `PRIORITY` as a
+    /// number, `NUMBER NAME` of an interrupt, `DISK KIND` of a request, `PID ADDRESS` of a futex.
+    /// Empty if it is unknown, such as the name of a file.
+    pub fn subject(&self, subject: Subject) -> String {
+        self.subjects.label(subject.family, subject.number)
+    }
+
+    /// Returns the description of the subject of a sample.
+    pub fn subject_of(&self, sample: &Sample) -> String {
+        self.subjects.label(sample.family, sample.subject)
+    }
+
+    /// Returns the description of the subject of what is open.
+    pub fn subject_of_open(&self, open: &Open) -> String {
+        match open.family {
+            Family::DiskDevice => self.subjects.disk_label(open.subject),
+            Family::Period => self.subjects.periods.name(open.subject).to_owned(),
+            family => self.subjects.label(family, open.subject),
+        }
+    }
+
+    /// Returns the subject of a futex.
+    pub fn subject_of_futex(&self, futex: &FutexUse) -> String {
+        self.subjects.label(Family::Futex, futex.number)
+    }
+
+    /// Returns the disk and the operation of a subject of the families of disks; `None` for others.
+    pub fn disk_of(&self, subject: Subject) -> Option<(DeviceNumber, RequestOperation)> {
+        if !matches!(subject.family, Family::DiskQueue | Family::DiskDevice) {
+            return None;
+        }
+        let (disk, operation) = kind_of_subject(subject.number);
+        Some((self.subjects.disks.get(disk as usize)?.0, operation))
+    }
+}

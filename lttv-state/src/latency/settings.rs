@@ -1,0 +1,53 @@
+//! Settings: the number of longest durations, and periods.
+
+use std::sync::Arc;
+
+use ltt_read::Trace;
+use lttv_filter::Environment;
+
+use super::period::{Period, PeriodError, Periods};
+
+/// The settings of latencies.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub(super) top: usize,
+    pub(super) periods: Periods,
+}
+
+/// The largest number of longest durations that are kept for each family.
+const MAX_TOP: usize = 1 << 20;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { top: 10, periods: Periods::default() }
+    }
+}
+
+impl Settings {
+    /// Creates the default settings: the ten longest durations of each family, and no periods.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of longest durations that are kept for each family, at most 2²⁰.
+    #[must_use]
+    pub fn top(self, top: usize) -> Self {
+        Settings { top: top.min(MAX_TOP), ..self }
+    }
+
+    /// Sets the periods to be measured in traces. Times in expressions are those of an environment.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if two periods have the same name, if a period does not fit its parent, or
+    /// if an expression does not fit the traces.
+    pub fn periods(
+        self,
+        periods: impl IntoIterator<Item = Period>,
+        traces: &[Arc<Trace>],
+        environment: &Environment,
+    ) -> Result<Self, PeriodError> {
+        let periods = Periods::new(periods.into_iter().collect(), traces, environment)?;
+        Ok(Settings { periods, ..self })
+    }
+}

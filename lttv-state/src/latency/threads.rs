@@ -1,0 +1,194 @@
+//! The threads of a trace, with what is open in each.
+
+use hashbrown::HashMap;
+use ltt_read::Timestamp;
+
+use crate::kernel::{NameId, Serial, Tid};
+
+/// The maximum number of threads that are told apart.
+const MAX_THREADS: u32 = 1 << 20;
+
+/// The number of a thread in the results of a trace, in the order of first appearance. Threads
+/// that had the same [`Tid`] one after the other have different numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub(super) u32);
+
+impl ThreadId {
+    /// No thread: unknown, or not applicable.
+    pub const NONE: ThreadId = ThreadId(0xff_ffff);
+    /// An interrupt handler, whatever thread it interrupted.
+    pub const INTERRUPT: ThreadId = ThreadId(0xff_fffe);
+    /// All threads beyond the limit of those that are told apart.
+    pub const OTHERS: ThreadId = ThreadId(0xff_fffd);
+
+    /// Returns the number as an index into [`threads`](super::TraceLatency::threads), unless it
+    /// is one of the constants.
+    pub fn index(self) -> Option<usize> {
+        (self < Self::OTHERS).then_some(self.0 as usize)
+    }
+}
+
+/// A thread as results describe it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadFacts {
+    /// The kernel's id of the thread.
+    pub tid: Tid,
+    /// The id of the process; `None` if it is unknown.
+    pub pid: Option<Tid>,
+    /// The last name of the thread; empty if it is unknown.
+    pub name: NameId,
+    /// The serial number of the thread in the kernel state; `None` if only its id is known.
+    pub(super) serial: Option<Serial>,
+}
+
+/// A time that is `i64::MIN` if there is none.
+pub(super) const NEVER: i64 = i64::MIN;
+
+/// The state of a thread: what is open in it.
+#[derive(Debug, Clone)]
+pub(super) struct ThreadState {
+    pub(super) runs: bool,
+    /// The time of the first wake-up since the thread last ran, and the CPU that it was woken for.
+    pub(super) woken: i64,
+    pub(super) woken_for: u32,
+    /// The thread that woke it last.
+    pub(super) waker: ThreadId,
+    /// The time of the last wake-up.
+    pub(super) last_woken: i64,
+    pub(super) preempted: i64,
+    /// The place of the CPU that the thread last ran on.
+    pub(super) ran_on: u32,
+    pub(super) call: OpenCall,
+}
+
+/// A system call that has not returned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenCall {
+    /// The time of the entry; [`NEVER`] if no call is open.
+    pub(super) begin: i64,
+    pub(super) name: NameId,
+    /// The place of the CPU of the entry.
+    pub(super) place: u32,
+    pub(super) detail: Detail,
+}
+
+/// The purpose of an open system call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    Nothing,
+    File(NameId),
+    Wait(u32),
+    Wake(u32),
+}
+
+impl OpenCall {
+    pub(super) const NONE: OpenCall =
+        OpenCall { begin: NEVER, name: NameId::EMPTY, place: 0, detail: Detail::Nothing };
+
+    pub(super) fn is_open(&self) -> bool {
+        self.begin != NEVER
+    }
+}
+
+impl Default for ThreadState {
+    fn default() -> Self {
+        ThreadState {
+            runs: false,
+            woken: NEVER,
+            woken_for: 0,
+            waker: ThreadId::NONE,
+            last_woken: NEVER,
+            preempted: NEVER,
+            ran_on: u32::MAX,
+            call: OpenCall::NONE,
+        }
+    }
+}
+
+/// The threads of a trace, by number.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Threads {
+    /// The number plus 1 of each thread of the kernel state, by serial number; 0 for none.
+    by_serial: Vec<u32>,
+    /// Threads that the kernel state does not know, by id.
+    by_tid: HashMap<Tid, ThreadId>,
+    pub(super) states: Vec<ThreadState>,
+    pub(super) facts: Vec<ThreadFacts>,
+    /// The state that the threads beyond the limit share, in which nothing stays open.
+    others: ThreadState,
+}
+
+impl Threads {
+    /// Returns the number of a thread of the kernel state, which is added if it is new.
+    #[inline]
+    pub(super) fn of_serial(&mut self, serial: Serial, tid: Tid) -> ThreadId {
+        match self.by_serial.get(serial.index()) {
+            Some(number) if *number != 0 => ThreadId(number - 1),
+            _ => self.add_serial(serial, tid),
+        }
+    }
+
+    #[cold]
+    fn add_serial(&mut self, serial: Serial, tid: Tid) -> ThreadId {
+        let id = self.add(tid, Some(serial));
+        if id != ThreadId::OTHERS {
+            if self.by_serial.len() <= serial.index() {
+                self.by_serial.resize(serial.index() + 1, 0);
+            }
+            self.by_serial[serial.index()] = id.0 + 1;
+        }
+        id
+    }
+
+    /// Returns the number of a thread of which only the id is known.
+    pub(super) fn of_tid(&mut self, tid: Tid) -> ThreadId {
+        if let Some(id) = self.by_tid.get(&tid) {
+            return *id;
+        }
+        let id = self.add(tid, None);
+        if id != ThreadId::OTHERS {
+            self.by_tid.insert(tid, id);
+        }
+        id
+    }
+
+    fn add(&mut self, tid: Tid, serial: Option<Serial>) -> ThreadId {
+        let id = self.states.len() as u32;
+        if id >= MAX_THREADS {
+            return ThreadId::OTHERS;
+        }
+        self.states.push(ThreadState::default());
+        self.facts.push(ThreadFacts { tid, pid: None, name: NameId::EMPTY, serial });
+        ThreadId(id)
+    }
+
+    /// Returns the number of a thread of the kernel state; `None` if it has none.
+    pub(super) fn find(&self, serial: Serial) -> Option<ThreadId> {
+        self.by_serial.get(serial.index())?.checked_sub(1).map(ThreadId)
+    }
+
+    /// Returns the state of a thread.
+    #[inline]
+    pub(super) fn at(&mut self, id: ThreadId) -> &mut ThreadState {
+        match self.states.get_mut(id.0 as usize) {
+            Some(state) => state,
+            None => {
+                self.others = ThreadState::default();
+                &mut self.others
+            }
+        }
+    }
+
+    /// Returns the number of bytes of memory of these threads.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.by_serial)
+            + size_of_val(&*self.states)
+            + size_of_val(&*self.facts)
+            + self.by_tid.len() * size_of::<(Tid, ThreadId)>()
+    }
+}
+
+/// Returns a time in ns as a timestamp.
+pub(super) fn at_ns(time: i64) -> Timestamp {
+    Timestamp::from_ns(time)
+}
