@@ -53,4 +53,6 @@ pub mod guide {
     pub struct Requests;
     #[doc = include_str!("../../docs/guide/6-test.md")]
     pub struct Test;
+    #[doc = include_str!("../../docs/guide/7-convert.md")]
+    pub struct Convert;
 }

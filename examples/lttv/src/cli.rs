@@ -9,6 +9,7 @@ use lttv_examples::commands::calls::CallsArgs;
 use lttv_examples::commands::chart::ChartArgs;
 use lttv_examples::commands::compare::CompareArgs;
 use lttv_examples::commands::completions::CompletionsArgs;
+use lttv_examples::commands::convert::ConvertArgs;
 use lttv_examples::commands::disk::DiskArgs;
 use lttv_examples::commands::dump::DumpArgs;
 use lttv_examples::commands::history::HistoryArgs;
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Chart(ChartArgs),
     Compare(CompareArgs),
     Sync(SyncArgs),
+    Convert(ConvertArgs),
     Tui(TuiArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),
@@ -134,6 +136,7 @@ impl Cli {
             "chart" => ChartArgs::augment_args,
             "compare" => CompareArgs::augment_args,
             "sync" => SyncArgs::augment_args,
+            "convert" => ConvertArgs::augment_args,
             "tui" => TuiArgs::augment_args,
             "run" => RunArgs::augment_args,
             _ => return None,

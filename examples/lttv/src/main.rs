@@ -17,8 +17,8 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
-    calls, chart, compare, completions, disk, dump, history, info, irq, man, run, state, stats,
-    sync, wait,
+    calls, chart, compare, completions, convert, disk, dump, history, info, irq, man, run, state,
+    stats, sync, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -52,6 +52,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Chart(args) => chart::run(args, report),
         Command::Compare(args) => compare::run(args, report),
         Command::Sync(args) => sync::run(args, report),
+        Command::Convert(args) => convert::run(args, report),
         Command::Run(args) => run::run(args, report),
         Command::Completions(args) => completions::run(args, documented()),
         Command::Man(args) => man::run(args, documented(), report),

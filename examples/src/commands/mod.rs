@@ -10,6 +10,7 @@ pub mod chart;
 pub mod common;
 pub mod compare;
 pub mod completions;
+pub mod convert;
 pub mod disk;
 pub mod dump;
 pub mod history;

@@ -167,9 +167,10 @@ fn name_for_ctf1(place: &str, name: &Arc<str>, changes: &mut Changes) -> Arc<str
 fn convert_classes(schema: &mut Schema, format: Format, changes: &mut Changes) {
     let order = schema.native_byte_order;
     let mut convert = |place: &str, scope: Scope, class: &mut Option<Arc<FieldClass>>| {
-        let Some(root) = class else { return };
-        let mut classes = Classes { format, scope, order, depth: 0, changes: &mut *changes };
-        *class = classes.root(place, root);
+        let Some(root) = class.clone() else { return };
+        let changes = &mut *changes;
+        let mut classes = Classes { format, scope, order, depth: 0, root: &root, changes };
+        *class = classes.root(place, &root);
     };
     convert("packet header", Scope::PacketHeader, &mut schema.packet_header);
     for stream in &mut schema.stream_classes {

@@ -6,8 +6,8 @@ use super::Changes;
 use super::names::identifier_like;
 use crate::schema::{
     Array, BitOrder, Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind,
-    FixedLen, Format, Integer, Length, Member, OptionField, PathStep, Role, Roles, Scope, Selector,
-    Str, Struct, Variant, VariantOption,
+    FixedLen, Format, Integer, Length, Member, OptionField, PathStep, RangeSet, Role, Roles, Scope,
+    Selector, Str, Struct, Variant, VariantOption,
 };
 
 /// The size of the integers that take the place of those of variable length, in bits.
@@ -21,6 +21,8 @@ pub(super) struct Classes<'c> {
     pub(super) order: ByteOrder,
     /// The number of structures around the current field.
     pub(super) depth: u32,
+    /// The root of the scope.
+    pub(super) root: &'c FieldClass,
     pub(super) changes: &'c mut Changes,
 }
 
@@ -156,7 +158,7 @@ impl Classes<'_> {
             FieldKind::Variant(variant) => {
                 let mut options = Vec::with_capacity(variant.options.len());
                 for option in &variant.options {
-                    options.push(self.variant_option(place, option)?);
+                    options.push(self.variant_option(place, &variant.selector, option)?);
                 }
                 FieldKind::Variant(Variant {
                     selector: self.dependency(&variant.selector)?,
@@ -174,15 +176,32 @@ impl Classes<'_> {
     fn variant_option(
         &mut self,
         place: &str,
+        selector: &Dependency,
         option: &VariantOption,
     ) -> Result<VariantOption, String> {
         let inner = format!("{place}.{}", option.name.as_deref().unwrap_or("?"));
         let class = self.class(&inner, &option.class)?;
-        if self.format == Format::Ctf1 && (option.name.is_none() || option.label.is_none()) {
-            // The selector has no enumeration whose labels name the options.
-            return Err("a variant without an enumeration of its options".to_owned());
+        if self.format != Format::Ctf1 {
+            return Ok(VariantOption { class, ..option.clone() });
         }
-        Ok(VariantOption { class, ..option.clone() })
+        // In CTF 1.8, the labels of the selector are the names of the options.
+        let label = match (&option.label, &option.name) {
+            (Some(label), _) => Some(label.clone()),
+            (None, Some(name)) if self.selects(selector, name, &option.ranges) => {
+                Some(name.clone())
+            }
+            _ => None,
+        };
+        match label {
+            Some(_) => Ok(VariantOption { class, label, attributes: None, ..option.clone() }),
+            None => Err("a variant without an enumeration of its options".to_owned()),
+        }
+    }
+
+    /// Returns `true` if a selector within the scope has a label for just these values.
+    fn selects(&self, selector: &Dependency, label: &str, ranges: &RangeSet) -> bool {
+        let Some(PathStep::Name(field)) = selector.path.last() else { return false };
+        has_label(self.root, field, label, ranges)
     }
 
     fn member_name(&mut self, place: &str, name: &Arc<str>, class: &FieldClass) -> Arc<str> {
@@ -266,6 +285,24 @@ impl Classes<'_> {
             }
         }
         Ok(converted)
+    }
+}
+
+/// Returns `true` if a class contains an enumeration of a name with a label for just these
+/// values.
+fn has_label(class: &FieldClass, field: &str, label: &str, ranges: &RangeSet) -> bool {
+    match &class.kind {
+        FieldKind::Struct(class) => class.members.iter().any(|member| {
+            let mappings = member.class.mappings().unwrap_or_default();
+            let found = mappings.iter().any(|m| &*m.label == label && m.ranges == *ranges);
+            &*member.name == field && found || has_label(&member.class, field, label, ranges)
+        }),
+        FieldKind::Array(array) => has_label(&array.element, field, label, ranges),
+        FieldKind::Option(option) => has_label(&option.class, field, label, ranges),
+        FieldKind::Variant(variant) => {
+            variant.options.iter().any(|o| has_label(&o.class, field, label, ranges))
+        }
+        _ => false,
     }
 }
 

@@ -1,0 +1,203 @@
+//! The traces of one part of the result, and their streams.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ltt_read::schema::{Format, StreamClassId};
+use ltt_read::writer::{
+    FieldValue, StagedDirectory, StreamCopier, StreamWriter, TraceWriter, Transfer, WriteError,
+};
+use ltt_read::{Cursor, Event, Packet, Trace, TracefileIndex};
+
+use super::Conversion;
+use super::anonymise::{self, Anonymiser};
+use super::statedump::{self, StateDump};
+use crate::report::Report;
+use crate::time::Window;
+
+/// The traces of one part of the result.
+#[derive(Debug)]
+pub(super) struct Part<'c> {
+    pub(super) traces: Vec<PartTrace<'c>>,
+}
+
+/// A trace of a part.
+#[derive(Debug)]
+pub(super) struct PartTrace<'c> {
+    source: Arc<Trace>,
+    writer: TraceWriter,
+    transfer: Arc<Transfer>,
+    packet_size: u64,
+    /// The number of uses of each file name.
+    names: Mutex<HashMap<String, u32>>,
+    /// The replacements of names, and for each event type, `true` if it has some.
+    anonymised: Option<(&'c Anonymiser, Vec<bool>)>,
+    dump: Option<StateDump>,
+}
+
+impl<'c> Part<'c> {
+    /// Creates the traces of a part in a folder of the output.
+    pub(super) fn create(
+        conversion: &'c Conversion<'_>,
+        staged: &StagedDirectory,
+        folder: &Path,
+        window: Window,
+        report: &Report,
+    ) -> Result<Self, Box<dyn Error>> {
+        let args = conversion.args;
+        let mut dumps = match window.begin.filter(|_| args.with_statedump) {
+            Some(begin) => statedump::at(conversion, begin, report),
+            None => Vec::new(),
+        }
+        .into_iter();
+        let mut traces = Vec::new();
+        for (source, target) in conversion.traces().iter().zip(&conversion.targets) {
+            let schema = target.transfer.target();
+            let anonymiser = conversion.anonymiser.as_ref();
+            let anonymised = anonymiser.map(|names| (names, anonymise::concerned(schema)));
+            let dump = dumps.next().flatten();
+            let (path, schema) = (folder.join(&target.folder), target.transfer.target().clone());
+            let writer = match &target.metadata {
+                Some(metadata) => staged.trace_with_metadata(path, schema, metadata)?,
+                None => staged.trace(path, schema)?,
+            };
+            let mut writer = writer.with_index();
+            if let Some(limit) = args.file_size {
+                writer = writer.with_file_limit(limit.0);
+            }
+            traces.push(PartTrace {
+                source: source.clone(),
+                writer,
+                transfer: target.transfer.clone(),
+                packet_size: args.packet_size.map_or(u64::MAX, |size| size.0),
+                names: Mutex::default(),
+                anonymised,
+                dump,
+            });
+        }
+        Ok(Part { traces })
+    }
+}
+
+impl PartTrace<'_> {
+    /// Returns the streams of a tracefile, which are created when they are needed.
+    pub(super) fn streams(&self, tracefile: TracefileIndex) -> Streams<'_> {
+        Streams { trace: self, tracefile, open: Vec::new() }
+    }
+
+    /// Creates the stream of a tracefile for the packets of a class.
+    fn stream(
+        &self,
+        tracefile: TracefileIndex,
+        class: StreamClassId,
+        packet: &Packet,
+    ) -> Result<StreamWriter<File>, WriteError> {
+        let file = self.source.tracefile(tracefile);
+        let name = match (file.cpu(), file.files().count()) {
+            (Some(cpu), 2..) => format!("{}_{cpu}", file.channel()),
+            _ => file.name().to_owned(),
+        };
+        let name = self.unused(&name.replace(['/', '\\'], "-"));
+        let mut stream = self.writer.stream(class, &name)?.with_packet_limit(self.packet_size);
+        if let Some(id) = packet.stream_id {
+            stream = stream.with_stream_id(id);
+        }
+        if self.source.schema().format == Format::Legacy {
+            let cpu = file.cpu().unwrap_or(0);
+            stream = stream
+                .with_stream_id(cpu.into())
+                .with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
+        }
+        Ok(stream)
+    }
+
+    /// Returns a file name that no other stream has.
+    fn unused(&self, name: &str) -> String {
+        let name = match name {
+            // Files of these names are not streams.
+            "metadata" | "index" | "" => "stream",
+            name => name,
+        };
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let uses = names.entry(name.to_owned()).or_insert(0);
+        *uses += 1;
+        match *uses {
+            1 => name.to_owned(),
+            uses => format!("{name}-{uses}"),
+        }
+    }
+}
+
+/// The streams of a tracefile: one for each stream class of its packets.
+#[derive(Debug)]
+pub(super) struct Streams<'p> {
+    trace: &'p PartTrace<'p>,
+    tracefile: TracefileIndex,
+    open: Vec<(StreamClassId, StreamCopier<File>)>,
+}
+
+impl Streams<'_> {
+    /// Copies the current packet of a cursor as it is, if that is possible.
+    pub(super) fn packet(&mut self, cursor: &Cursor) -> Result<bool, WriteError> {
+        let Some(packet) = cursor.packet() else { return Ok(false) };
+        let is_small = packet.size <= self.trace.packet_size;
+        let is_same = is_small && self.trace.anonymised.is_none();
+        if !is_same || !self.trace.transfer.copies_packets(packet.stream_class) {
+            return Ok(false);
+        }
+        let packet = packet.clone();
+        self.of(&packet)?.packet(cursor)
+    }
+
+    /// Copies an event.
+    pub(super) fn event(&mut self, event: &Event<'_>) -> Result<bool, WriteError> {
+        let trace = self.trace;
+        if let Some((names, concerned)) = &trace.anonymised
+            && concerned.get(event.type_id().index()) == Some(&true)
+        {
+            let record = names.record(event, trace.transfer.target());
+            self.of(event.packet())?.event_as(event, record)?;
+            return Ok(true);
+        }
+        self.of(event.packet())?.event(event)
+    }
+
+    /// Notes that nothing of a packet is copied.
+    pub(super) fn skip_packet(&mut self, packet: &Packet) -> Result<(), WriteError> {
+        match self.open.iter_mut().find(|(class, _)| *class == packet.stream_class) {
+            Some((_, copier)) => copier.skip_packet(packet),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends all streams.
+    pub(super) fn finish(self) -> Result<(), WriteError> {
+        for (_, copier) in self.open {
+            copier.into_stream()?.finish()?;
+        }
+        Ok(())
+    }
+
+    fn of(&mut self, packet: &Packet) -> Result<&mut StreamCopier<File>, WriteError> {
+        let class = packet.stream_class;
+        let at = match self.open.iter().position(|(of, _)| *of == class) {
+            Some(at) => at,
+            None => {
+                let stream = self.trace.stream(self.tracefile, class, packet)?;
+                let mut copier = StreamCopier::new(&self.trace.transfer, class, stream);
+                if let Some(dump) = &self.trace.dump
+                    && (dump.tracefile, dump.class) == (self.tracefile, class)
+                {
+                    let cpu = self.trace.source.tracefile(self.tracefile).cpu();
+                    dump.write(&mut copier, packet.sequence, cpu)?;
+                }
+                self.open.push((class, copier));
+                self.open.len() - 1
+            }
+        };
+        Ok(&mut self.open[at].1)
+    }
+}
