@@ -16,6 +16,7 @@ mod job;
 mod kernel;
 mod losses;
 mod reader;
+mod recording;
 mod statistics;
 mod threads;
 
@@ -25,7 +26,10 @@ use std::sync::{Arc, OnceLock};
 
 use ltt_read::{Merge, TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_context::{Traceset, TracesetContext};
+use lttv_state::history::History;
 use lttv_state::stats::Statistics;
+
+use crate::outputs::OutputError;
 
 pub use cache::{Cache, CacheFolder};
 pub use disks::Disk;
@@ -33,6 +37,7 @@ pub use events::{Counted, Events};
 pub use kernel::{Kernel, KernelStage};
 pub use losses::Loss;
 pub use reader::{EventReader, Reader, RequestOwner};
+pub use recording::{LOST, RECORDED};
 pub use statistics::StatisticsWindow;
 pub use threads::{CpuAttributes, ThreadRow, ThreadRows};
 
@@ -66,6 +71,7 @@ pub struct Dataset {
     kernel: Option<Arc<Kernel>>,
     reader: Reader,
     losses: OnceLock<Vec<Loss>>,
+    recording: OnceLock<Option<History>>,
     disks: job::Job<Vec<Disk>>,
     statistics: statistics::WindowStatistics,
     stop: Arc<AtomicBool>,
@@ -123,6 +129,7 @@ impl Dataset {
             events,
             kernel,
             losses: OnceLock::new(),
+            recording: OnceLock::new(),
             disks: job::Job::default(),
             statistics: statistics::WindowStatistics::default(),
             stop,
@@ -167,6 +174,16 @@ impl Dataset {
     /// Returns what the tracer has lost, in order of time.
     pub fn losses(&self) -> &[Loss] {
         self.losses.get_or_init(|| losses::of(&self.traceset, &self.groups))
+    }
+
+    /// Returns the history of what was recorded and lost.
+    ///
+    /// # Errors
+    ///
+    /// If the times of the traces are out of all bounds.
+    pub fn recording(&self) -> Result<&History, OutputError> {
+        let compute = || recording::history(&self.traceset, self.span).ok();
+        self.recording.get_or_init(compute).as_ref().ok_or(OutputError::Stopped)
     }
 
     /// Returns the requests to disks, if they are known. The first call starts to read them.
@@ -227,7 +244,7 @@ fn joined(spans: &[Option<TimeSpan>]) -> Option<(i64, i64)> {
 
 /// Returns a time that a history contains: its last one for later times, its first one for
 /// earlier times.
-pub fn clamped(history: &lttv_state::history::History, time: i64) -> Timestamp {
+pub fn clamped(history: &History, time: i64) -> Timestamp {
     let (first, last) = (history.start().as_ns(), history.end().as_ns().saturating_sub(1));
     Timestamp::from_ns(time.min(last).max(first))
 }

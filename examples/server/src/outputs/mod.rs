@@ -4,10 +4,12 @@
 //! of its own, and add it to [`ALL`]. Methods that an output does not have answer that it cannot
 //! run.
 
+mod annotations;
 mod cpu_usage;
 mod disks;
 mod events;
 mod histogram;
+mod recording;
 mod resources;
 mod state_system;
 mod states;
@@ -23,7 +25,6 @@ pub mod chart {
 }
 
 use lttv_state::history::HistoryError;
-use serde_json::Value;
 
 use self::work::Work;
 use crate::dataset::Dataset;
@@ -143,8 +144,8 @@ pub trait Output: Sync {
     /// # Errors
     ///
     /// If the client has gone away.
-    fn annotation_categories(&self, _: &Dataset, work: &mut Work<'_>) -> Result {
-        work.json(&Answer::complete(serde_json::json!({ "annotationCategories": [] })))
+    fn annotation_categories(&self, dataset: &Dataset, work: &mut Work<'_>) -> Result {
+        annotations::categories(dataset, work)
     }
 
     /// Answers annotations in a range of time.
@@ -152,9 +153,13 @@ pub trait Output: Sync {
     /// # Errors
     ///
     /// If a parameter is wrong, or the client has gone away.
-    fn annotations(&self, _: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
-        parameters.samples("nbTimes")?;
-        work.json(&Answer::complete(Value::from_iter([("annotations", serde_json::json!({}))])))
+    fn annotations(
+        &self,
+        dataset: &Dataset,
+        parameters: &Parameters,
+        work: &mut Work<'_>,
+    ) -> Result {
+        annotations::losses(dataset, parameters, work)
     }
 }
 
@@ -168,6 +173,7 @@ pub const ALL: &[&dyn Output] = &[
     &disks::Disks,
     &statistics::StatisticsTree,
     &state_system::StateSystem,
+    &recording::Recording,
 ];
 
 /// Returns the outputs that have data for a dataset.

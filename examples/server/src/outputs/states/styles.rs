@@ -6,6 +6,7 @@ use lttv_examples::paint::Paint;
 
 use super::super::work::Work;
 use super::super::{Result, xy};
+use crate::dataset::{LOST, RECORDED};
 use crate::protocol::models::{Style, StyleValue};
 
 /// The keys of the styles of values, which have no colours of their own.
@@ -20,6 +21,9 @@ const VALUES: [(&str, &str); 8] = [
     ("value 8", "#bab0ac"),
 ];
 
+/// The styles of tracefiles, whose keys are their values.
+const RECORDING: [(&str, &str); 2] = [(RECORDED, "#7fa3c0"), (LOST, "#d64545")];
+
 /// The key of the style of arrows.
 pub(in super::super) const ARROW: &str = "arrow";
 
@@ -30,6 +34,9 @@ pub(in super::super) fn key(paint: Paint) -> &'static str {
 
 /// Returns the key of the style of a value: equal values have equal styles.
 pub(super) fn of_value(text: &str) -> &'static str {
+    if let Some((key, _)) = RECORDING.iter().find(|(key, _)| *key == text) {
+        return key;
+    }
     let hash =
         text.bytes().fold(5381u32, |hash, byte| hash.wrapping_mul(33).wrapping_add(byte.into()));
     VALUES[(hash ^ (hash >> 15)) as usize % VALUES.len()].0
@@ -41,7 +48,7 @@ pub(in super::super) fn answer(work: &mut Work<'_>) -> Result {
         let height = if paint.is_active() { 1.0 } else { 0.5 };
         (key(*paint), state(paint.label(), &paint.chosen_color().to_string(), height))
     });
-    let values = VALUES.iter().map(|(key, color)| (*key, state(key, color, 1.0)));
+    let values = VALUES.iter().chain(&RECORDING).map(|(key, color)| (*key, state(key, color, 1.0)));
     work.json(&xy::styles(paints.chain(values).chain([(ARROW, arrow())])))
 }
 
