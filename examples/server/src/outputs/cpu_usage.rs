@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 
 use ltt_read::Timestamp;
 use lttv_state::history::History;
-use lttv_state::kernel::CpuMode;
 use lttv_state::tree::Quark;
 
 use super::work::Work;
@@ -28,7 +27,7 @@ impl Output for CpuUsage {
         DataProvider {
             id: "org.eclipse.tracecompass.analysis.os.linux.core.cpuusage.CpuUsageDataProvider",
             name: "CPU Usage",
-            description: "Time in which CPUs are not idle, in percent of one CPU",
+            description: "Time in which CPUs run processes, in percent of one CPU",
             kind: Kind::TreeTimeXy,
         }
     }
@@ -86,7 +85,7 @@ impl Output for CpuUsage {
                     continue;
                 }
                 writer.work().check()?;
-                let numbers = percent(&history, cpu.mode, &samples)?;
+                let numbers = percent(&history, cpu.thread, &samples)?;
                 if wanted.contains(&id) {
                     let name = format!("CPU {}", cpu.number);
                     writer.series(id, &name, &numbers, AXIS, "usage")?;
@@ -106,11 +105,12 @@ impl Output for CpuUsage {
     }
 }
 
-/// Returns the part of the time from each sample to the next one in which a CPU is not idle. The
+/// Returns the part of the time from each sample to the next one in which a CPU runs a process, in
+/// percent, as [`CpuSum::busy_percent`](lttv_state::stats::CpuSum::busy_percent) defines it. The
 /// last sample has the value of the one before it.
 fn percent(
     history: &History,
-    mode: Quark,
+    thread: Quark,
     samples: &Samples,
 ) -> std::result::Result<Vec<f64>, OutputError> {
     let times: Vec<i64> = samples.iter().collect();
@@ -118,11 +118,8 @@ fn percent(
     let (from, to) = (clamped(history, samples.start()), clamped(history, samples.end()));
     let mut at = 0;
     let end = Timestamp::from_ns(to.as_ns().saturating_add(1));
-    _ = history.for_each_in(&[mode], from..end, 1, |interval| {
-        let is_busy = match interval.value.as_str() {
-            Some(mode) => mode != CpuMode::Idle.as_str() && mode != CpuMode::Unknown.as_str(),
-            None => false,
-        };
+    _ = history.for_each_in(&[thread], from..end, 1, |interval| {
+        let is_busy = interval.value.as_i64().is_some_and(|tid| tid != 0);
         let (start, end) = (interval.start.as_ns(), interval.end.as_ns());
         while at + 1 < times.len() && times[at + 1] <= start {
             at += 1;
