@@ -77,6 +77,9 @@ impl fmt::Display for Symbol {
     }
 }
 
+/// The path and the build id of a binary.
+type BinaryKey = (Arc<str>, Arc<[u8]>);
+
 /// The symbols of binaries, which are read when they are first needed.
 ///
 /// ```
@@ -101,10 +104,10 @@ impl fmt::Display for Symbol {
 #[derive(Debug, Default)]
 pub struct Symbols {
     options: SymbolOptions,
-    /// The files of each binary, by path and build id.
-    files: HashMap<(Arc<str>, Arc<[u8]>), Vec<SymbolFile>>,
-    /// The places that are known.
-    known: HashMap<(Arc<str>, Arc<[u8]>, u64), Symbol>,
+    /// The files of each binary.
+    files: HashMap<BinaryKey, Vec<SymbolFile>>,
+    /// The addresses in binaries that are known.
+    known: HashMap<(BinaryKey, u64), Symbol>,
     problems: Vec<SymbolError>,
 }
 
@@ -132,12 +135,12 @@ impl Symbols {
     /// Returns the symbol at an address in the memory of a process that belongs to a binary.
     pub fn in_binary(&mut self, binary: &Binary, address: u64) -> Symbol {
         let offset = binary.offset(address);
-        let key = (binary.path.clone(), binary.build_id.clone(), offset);
+        let key = ((binary.path.clone(), binary.build_id.clone()), offset);
         if let Some(symbol) = self.known.get(&key) {
             return Symbol { address, ..symbol.clone() };
         }
         let options = &self.options;
-        let files = self.files.entry((key.0.clone(), key.1.clone())).or_insert_with(|| {
+        let files = self.files.entry(key.0.clone()).or_insert_with(|| {
             let (files, problems) = find::files(options, binary);
             let room = MAX_PROBLEMS.saturating_sub(self.problems.len());
             self.problems.extend(problems.into_iter().take(room));
