@@ -59,7 +59,7 @@ struct Thread {
 
 impl Thread {
     fn new(number: u64) -> Self {
-        let is_dumped = number % OF_PROCESS != 0;
+        let is_dumped = !number.is_multiple_of(OF_PROCESS);
         Thread { number, is_dumped, stack: Vec::new(), blocks: Vec::new(), next: 0 }
     }
 
