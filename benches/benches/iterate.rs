@@ -47,7 +47,7 @@ fn iterate(c: &mut Criterion) {
         let by_hand: Option<ByHand> = match kind {
             Kind::Ust => Some(sum_ust_like),
             Kind::Plain => Some(sum_plain),
-            Kind::Kernel | Kind::Routine | Kind::Legacy => None,
+            Kind::Kernel | Kind::Routine | Kind::Calls | Kind::Legacy => None,
         };
         if let Some(by_hand) = by_hand {
             let files = files(&trace);
