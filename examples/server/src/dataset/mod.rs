@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Events`] | counts events, once | histograms, numbers of lines |
 //! | [`Kernel`] | builds the history of kernel states, once | charts of states, CPU usage |
+//! | [`Passing`] | searches the events that pass a filter | the same, with a filter |
 //! | [`Reader`] | serves requests for events | tables, searches |
 //!
 //! Queries take a snapshot of what exists so far, and never wait for a lock that is held while
@@ -15,6 +16,7 @@ mod events;
 mod job;
 mod kernel;
 mod losses;
+mod passing;
 mod reader;
 mod recording;
 mod statistics;
@@ -26,6 +28,8 @@ use std::sync::{Arc, OnceLock};
 
 use ltt_read::{Merge, TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_context::{Traceset, TracesetContext};
+use lttv_filter::{FilterError, Vocabulary};
+use lttv_state::filter::KernelFields;
 use lttv_state::history::History;
 use lttv_state::stats::Statistics;
 
@@ -36,6 +40,7 @@ pub use disks::Disk;
 pub use events::{Counted, Events};
 pub use kernel::{Kernel, KernelStage};
 pub use losses::Loss;
+pub use passing::{Passing, compile};
 pub use reader::{EventReader, Reader, RequestOwner};
 pub use recording::{LOST, RECORDED};
 pub use statistics::StatisticsWindow;
@@ -74,6 +79,8 @@ pub struct Dataset {
     recording: OnceLock<Option<History>>,
     disks: job::Job<Vec<Disk>>,
     statistics: statistics::WindowStatistics,
+    filters: passing::PassingFilters,
+    vocabulary: OnceLock<Vocabulary>,
     stop: Arc<AtomicBool>,
 }
 
@@ -132,6 +139,8 @@ impl Dataset {
             recording: OnceLock::new(),
             disks: job::Job::default(),
             statistics: statistics::WindowStatistics::default(),
+            filters: passing::PassingFilters::default(),
+            vocabulary: OnceLock::new(),
             stop,
         })
     }
@@ -196,6 +205,21 @@ impl Dataset {
     /// Returns the statistics of a window, if they are computed. The first call starts that.
     pub fn statistics(&self, window: StatisticsWindow) -> Option<Arc<Statistics>> {
         self.statistics.of(&self.traceset, window)
+    }
+
+    /// Returns the events that pass a filter. The first call for a filter starts to search them.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no filter, or does not fit the traces.
+    pub fn passing(&self, filter: &str) -> Result<Arc<Passing>, FilterError> {
+        self.filters.of(filter, &self.traceset, &self.groups)
+    }
+
+    /// Returns the words of filters.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        let vocabulary = || Vocabulary::with_state(self.traceset.traces(), &KernelFields);
+        self.vocabulary.get_or_init(vocabulary)
     }
 
     /// Returns how far the events are counted.

@@ -82,7 +82,7 @@ fn is_equal(a: &str, b: &str) -> bool {
 /// Checks a request, answers preflights, and adds the headers that every answer has.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let origin = guard.allowed_origin(request.headers());
-    let is_interface = request.uri().path().starts_with("/tsp/");
+    let is_interface = ["/tsp/", "/lttv/"].iter().any(|of| request.uri().path().starts_with(of));
     let mut response = if !guard.accepts_host(&request) {
         ApiError::new(StatusCode::FORBIDDEN, "This host name is not served").into_response()
     } else if origin.is_none() {

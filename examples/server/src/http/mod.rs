@@ -14,6 +14,7 @@ pub mod data;
 mod error;
 pub mod guard;
 mod json;
+mod lttv;
 pub mod management;
 pub mod page;
 pub mod serve;
@@ -65,6 +66,7 @@ pub fn router(server: Arc<Server>, guard: Guard) -> Router {
         .compress_when(SizeAbove::new(COMPRESSED));
     Router::new()
         .nest("/tsp/api", interface())
+        .route("/lttv/experiments/{experiment}/filter", post(lttv::check_filter))
         .fallback(page_file)
         .with_state(server)
         .layer(compression)

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -13,9 +15,10 @@ use lttv_requests::{EventsRequest, FinishReason, Owner, Urgency};
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
+use super::passing_lines::{Run, runs};
 use super::work::Work;
 use super::{Output, OutputError, Result};
-use crate::dataset::{Dataset, EventReader};
+use crate::dataset::{Counted, Dataset, EventReader};
 use crate::protocol::models::{Answer, Cell, Column, DataProvider, DataType, Kind, Line, Lines};
 use crate::protocol::parameters::{ParameterError, Parameters};
 
@@ -71,14 +74,19 @@ impl Output for EventsTable {
 
     fn lines(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
         let query = Query::parse(parameters)?;
+        let passing = super::passing(dataset, parameters)?;
         let counted = dataset.events().snapshot();
-        let size = counted.len();
+        let size = passing.as_ref().unwrap_or(&counted).len();
         let start = match query.start {
             Start::Index(index) => index,
-            Start::Time(time) => counted.before(time).min(size.saturating_sub(1)),
+            Start::Time(time) => {
+                let event = counted.before(time);
+                let number = |passing: &Counted| passing.before(Timestamp::from_ns(event as i64));
+                passing.as_ref().map_or(event, number).min(size.saturating_sub(1))
+            }
         };
         let columns: Vec<i64> = query.columns.iter().map(|at| COLUMNS[*at].id).collect();
-        let table = Table { dataset, counted: &counted, query: &query };
+        let table = Table { dataset, counted: &counted, passing: passing.as_ref(), query: &query };
         let found = match query.direction {
             None => Some(start),
             Some(Direction::Next) => table.next(start, work)?,
@@ -90,7 +98,8 @@ impl Output for EventsTable {
         };
         let low = lines.first().map_or(found.unwrap_or(start), |line| line.index);
         let lines = Lines { low, size, columns, lines };
-        work.json(&Answer::of(lines, counted.is_complete))
+        let all_passing = passing.is_none_or(|passing| passing.is_complete);
+        work.json(&Answer::of(lines, counted.is_complete && all_passing))
     }
 }
 
@@ -240,7 +249,9 @@ impl<'r, 'a, 'h> Row<'r, 'a, 'h> {
 /// The table of one dataset, for one request.
 struct Table<'t> {
     dataset: &'t Dataset,
-    counted: &'t crate::dataset::Counted,
+    counted: &'t Counted,
+    /// The numbers of the events that are lines; `None` if all are.
+    passing: Option<&'t Counted>,
     query: &'t Query,
 }
 
@@ -252,29 +263,52 @@ struct Part {
     urgency: Urgency,
 }
 
+/// The result of examining events, joined from several runs of them.
+trait Found: Default + Send + 'static {
+    /// Adds the result of later events.
+    fn join(&mut self, later: Self);
+}
+
+impl Found for Vec<Line> {
+    fn join(&mut self, later: Self) {
+        self.extend(later);
+    }
+}
+
+impl Found for Option<u64> {
+    fn join(&mut self, later: Self) {
+        *self = later.or(*self);
+    }
+}
+
 impl Table<'_> {
+    /// Returns the number of lines of the whole table.
+    fn len(&self) -> u64 {
+        self.passing.unwrap_or(self.counted).len()
+    }
+
     /// Returns the lines from a number on.
     fn lines(&self, start: u64, work: &Work<'_>) -> std::result::Result<Vec<Line>, OutputError> {
-        let count = (self.query.count as u64).min(self.counted.len().saturating_sub(start));
+        let count = (self.query.count as u64).min(self.len().saturating_sub(start));
         if count == 0 {
             return Ok(Vec::new());
         }
         let (search, columns) = (self.query.search.clone(), self.query.columns.clone());
-        let mut bytes = 0;
+        let bytes = Arc::new(AtomicUsize::new(0));
         let line = move |index: u64, row: &mut Row<'_, '_, '_>, lines: &mut Vec<Line>| {
             let tags = if search.matches(row) { FOUND } else { 0 };
             let cells = columns.iter().map(|column| row.cell(*column).to_owned());
             let cells: Vec<Cell> = cells.map(|content| Cell { content }).collect();
-            bytes += cells.iter().map(|cell| cell.content.len()).sum::<usize>();
+            let length = cells.iter().map(|cell| cell.content.len()).sum::<usize>();
             lines.push(Line { index, cells, tags });
-            bytes < MOST_BYTES
+            bytes.fetch_add(length, Ordering::Relaxed) + length < MOST_BYTES
         };
         self.collect(Part { start, count, urgency: Urgency::HIGH }, line, work)
     }
 
     /// Returns the number of the first matching event from one on.
     fn next(&self, start: u64, work: &Work<'_>) -> std::result::Result<Option<u64>, OutputError> {
-        let count = self.counted.len().saturating_sub(start);
+        let count = self.len().saturating_sub(start);
         let search = self.query.search.clone();
         let found = move |index: u64, row: &mut Row<'_, '_, '_>, found: &mut Option<u64>| {
             *found = search.matches(row).then_some(index);
@@ -289,7 +323,7 @@ impl Table<'_> {
         start: u64,
         work: &Work<'_>,
     ) -> std::result::Result<Option<u64>, OutputError> {
-        let (mut end, mut step) = (start.saturating_add(1).min(self.counted.len()), FIRST_STEP);
+        let (mut end, mut step) = (start.saturating_add(1).min(self.len()), FIRST_STEP);
         while end > 0 {
             let begin = end.saturating_sub(step);
             let search = self.query.search.clone();
@@ -309,49 +343,58 @@ impl Table<'_> {
     }
 
     /// Calls `each` with the events of a part until it returns `false`. Returns its result.
-    fn collect<T: Default + Send + 'static>(
+    fn collect<T: Found>(
         &self,
         part: Part,
-        each: impl FnMut(u64, &mut Row<'_, '_, '_>, &mut T) -> bool + Send + 'static,
+        each: impl FnMut(u64, &mut Row<'_, '_, '_>, &mut T) -> bool + Clone + Send + 'static,
         work: &Work<'_>,
     ) -> std::result::Result<T, OutputError> {
-        let Some((time, skip)) = self.counted.place(part.start) else { return Ok(T::default()) };
-        let owner = self.dataset.reader().owner();
-        let (send, receive) = channel();
-        let id = owner.owner();
-        self.dataset.reader().run(move |reader| {
-            submit(reader, id, part, (time, skip), each, send);
-        });
-        wait(&receive, work)
+        let mut result = T::default();
+        for run in runs(self.passing, part.start, part.count) {
+            let Some(place) = self.counted.place(run.event) else { break };
+            let owner = self.dataset.reader().owner();
+            let (send, receive) = channel();
+            let (id, urgency, each) = (owner.owner(), part.urgency, each.clone());
+            self.dataset.reader().run(move |reader| {
+                submit(reader, (id, urgency), run, place, each, send);
+            });
+            let (found, goes_on) = wait(&receive, work)?;
+            result.join(found);
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(result)
     }
 }
 
-/// Submits the request for a part. Its result is sent when it ends.
+/// Submits the request for a run of events. Its result is sent when it ends, with `true` if further
+/// events should be examined.
 fn submit<T: Default + 'static>(
     reader: &mut EventReader,
-    owner: Owner,
-    part: Part,
+    (owner, urgency): (Owner, Urgency),
+    mut run: Run,
     (time, skip): (Timestamp, u64),
     mut each: impl FnMut(u64, &mut Row<'_, '_, '_>, &mut T) -> bool + 'static,
-    send: Sender<T>,
+    send: Sender<(T, bool)>,
 ) {
     let format = Rc::clone(&reader.format);
-    let result = Rc::new(RefCell::new(T::default()));
+    let result = Rc::new(RefCell::new((T::default(), true)));
     let (of_end, mut number) = (Rc::clone(&result), 0);
     let request = EventsRequest::new(owner)
-        .urgency(part.urgency)
+        .urgency(urgency)
         .starting_at(time)
         .by_delivery()
-        .max_events(skip.saturating_add(part.count))
+        .max_events(skip.saturating_add(run.events))
         .on_every_event(move |call, control| {
             number += 1;
-            if number > skip {
-                let mut format = format.borrow_mut();
-                let mut row = Row::new(call, &mut format);
-                let index = part.start + (number - skip - 1);
-                if !each(index, &mut row, &mut result.borrow_mut()) {
-                    control.stop();
-                }
+            let Some(index) = (number > skip).then(|| run.next()).flatten() else { return };
+            let mut format = format.borrow_mut();
+            let mut row = Row::new(call, &mut format);
+            let (result, goes_on) = &mut *result.borrow_mut();
+            *goes_on = each(index, &mut row, result);
+            if !*goes_on {
+                control.stop();
             }
         })
         .after_request(move |_, _, reason| {

@@ -53,21 +53,29 @@ impl Output for Histogram {
     fn xy(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
         let samples = parameters.samples("nbTimes")?;
         let items = parameters.items()?;
+        let passing = super::passing(dataset, parameters)?;
         let counted = dataset.events().snapshot();
         let mut series = xy::Writer::start(work, "Histogram", &samples)?;
         for id in xy::unique(items) {
             let (group, which) = (id.div_euclid(ENTRIES), id.rem_euclid(ENTRIES));
             let Ok(group) = usize::try_from(group) else { continue };
             let Some(times) = counted.times.get(group) else { continue };
+            let passing = passing.as_ref().map(|passing| &passing.times[group]);
+            let before = |time| match passing {
+                None => times.before(time),
+                // Events that pass a filter are known by their numbers.
+                Some(passing) => passing.before(Timestamp::from_ns(counted.before(time) as i64)),
+            };
             let (numbers, style) = match which {
-                1 => (counts(&samples, |time| times.before(time)), "events"),
+                1 => (counts(&samples, before), "events"),
                 2 => (losses(&samples, dataset, group), "lost"),
                 _ => continue,
             };
             let name = format!("{}/{}", dataset.groups()[group].name, NAMES[which as usize - 1]);
             series.series(id, &name, &numbers, AXIS, style)?;
         }
-        series.end(counted.is_complete)
+        let all_passing = passing.is_none_or(|passing| passing.is_complete);
+        series.end(counted.is_complete && all_passing)
     }
 
     fn style(&self, _: &Dataset, _: &Parameters, work: &mut Work<'_>) -> Result {

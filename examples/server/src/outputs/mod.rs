@@ -9,6 +9,7 @@ mod cpu_usage;
 mod disks;
 mod events;
 mod histogram;
+mod passing_lines;
 mod recording;
 mod resources;
 mod state_system;
@@ -27,7 +28,7 @@ pub mod chart {
 use lttv_state::history::HistoryError;
 
 use self::work::Work;
-use crate::dataset::Dataset;
+use crate::dataset::{Counted, Dataset};
 use crate::protocol::models::{Answer, DataProvider};
 use crate::protocol::parameters::{ParameterError, Parameters};
 
@@ -161,6 +162,23 @@ pub trait Output: Sync {
     ) -> Result {
         annotations::losses(dataset, parameters, work)
     }
+}
+
+/// Returns the events that pass the filter of a request; `None` if it has no filter. The filter is
+/// the parameter `lttv_filter`, which other servers ignore.
+///
+/// # Errors
+///
+/// If the text is no filter, or does not fit the traces.
+fn passing(
+    dataset: &Dataset,
+    parameters: &Parameters,
+) -> std::result::Result<Option<Counted>, ParameterError> {
+    const FILTER: &str = "lttv_filter";
+    let filter = parameters.text(FILTER)?.filter(|text| !text.trim().is_empty());
+    let passing = filter.map(|filter| dataset.passing(filter)).transpose();
+    let passing = passing.map_err(|error| ParameterError::invalid(FILTER, error.to_string()))?;
+    Ok(passing.map(|passing| passing.snapshot()))
 }
 
 /// All outputs, in the order of clients' menus.

@@ -1,0 +1,159 @@
+// The page as a whole: what all views share, and which view is where.
+
+import { Frames } from './draw/frames.js';
+import { Theme, readSetting, writeSetting } from './draw/theme.js';
+import { followKeys } from './input/keys.js';
+import { Shared } from './model/shared.js';
+import { NOTATIONS, formatTime } from './model/time.js';
+import { Axis } from './view/axis.js';
+import { GoTo, Help } from './view/dialogs.js';
+import { Divider } from './view/divider.js';
+import { Events } from './view/events.js';
+import { FilterBar } from './view/filter_bar.js';
+import { Histogram } from './view/histogram.js';
+import { Overview } from './view/overview.js';
+import { Statistics } from './view/statistics.js';
+import { Status, words } from './view/status.js';
+import { TimeGraph } from './view/time_graph.js';
+import { Tip } from './view/tip.js';
+import { TopBar } from './view/top_bar.js';
+import { Usage } from './view/usage.js';
+import { el } from './view/dom.js';
+
+/** The application. It emits `notation`, `signs` and `states`. */
+export class App extends EventTarget {
+  #row = null;
+
+  constructor() {
+    super();
+    this.shared = new Shared();
+    this.frames = new Frames();
+    this.theme = new Theme();
+    this.experiment = null;
+    this.notation = NOTATIONS.includes(readSetting('lttv-notation')) ? readSetting('lttv-notation') : NOTATIONS[0];
+    const contrast = matchMedia('(prefers-contrast: more), (forced-colors: active)');
+    const signs = readSetting('lttv-signs');
+    this.hasSigns = signs === null ? contrast.matches : signs === 'true';
+    this.shared.axisBase = 0n;
+    this.shared.on(['span'], () => this.#baseAxis());
+
+    this.tip = new Tip(this);
+    this.topBar = new TopBar(this);
+    this.filterBar = new FilterBar(this);
+    this.overview = new Overview(this);
+    this.axis = new Axis(this);
+    this.histogram = new Histogram(this);
+    this.threads = new TimeGraph(this, { id: 'threads', number: 2, title: 'Control flow', hasArrows: true, isOfThreads: true });
+    this.resources = new TimeGraph(this, { id: 'resources', number: 3, title: 'Resources', hasArrows: true });
+    this.usage = new Usage(this);
+    this.events = new Events(this);
+    this.statistics = new Statistics(this);
+    this.status = new Status(this);
+    this.help = new Help();
+    this.goTo = new GoTo(this);
+    this.divider = new Divider();
+    this.views = [this.histogram, this.threads, this.resources, this.usage, this.events, this.statistics];
+    followKeys(this);
+  }
+
+  /** Puts all views into the document. */
+  mount(body) {
+    const main = el('main', {}, this.divider.element, this.overview.element, this.axis.element,
+      this.histogram.element, this.threads.element, this.resources.element, this.usage.element,
+      el('div', { class: 'pair' }, this.events.element, this.statistics.element));
+    body.replaceChildren(this.topBar.element, this.filterBar.element, main, this.status.element,
+      this.tip.element, this.help.element, this.goTo.element);
+  }
+
+  /** Returns the number of columns of a chart. */
+  get columns() {
+    return Math.max(Math.round(this.axis.chart.surface.width), 1);
+  }
+
+  /** The marks of the axis are round in the notation: offsets from the start, or times. */
+  #baseAxis() {
+    this.shared.axisBase = this.notation === 'start' ? this.shared.span.from : 0n;
+  }
+
+  nextNotation() {
+    this.notation = NOTATIONS[(NOTATIONS.indexOf(this.notation) + 1) % NOTATIONS.length];
+    writeSetting('lttv-notation', this.notation);
+    this.#baseAxis();
+    this.dispatchEvent(new Event('notation'));
+  }
+
+  toggleSigns() {
+    this.hasSigns = !this.hasSigns;
+    writeSetting('lttv-signs', String(this.hasSigns));
+    this.dispatchEvent(new Event('signs'));
+  }
+
+  zoomToRange() {
+    const { range } = this.shared;
+    if (!range) {
+      this.say('No range is marked: drag in a chart, or press . at both ends');
+      return;
+    }
+    this.shared.clearRange();
+    this.shared.show(range);
+  }
+
+  changeLabels(by) {
+    this.divider.change(by);
+  }
+
+  toggleView(number) {
+    const view = this.views.find(({ panel }) => panel.number === number);
+    view?.panel.show(!view.panel.isShown);
+  }
+
+  /** Returns the view that contains an element. */
+  viewOf(element) {
+    return this.views.find((view) => view.element.contains(element)) ?? null;
+  }
+
+  /** Moves the focus from a field to the views. */
+  focusViews() {
+    this.threads.labels.element.focus();
+  }
+
+  say(text) {
+    this.status.say(text);
+  }
+
+  /** Tells that a row of a chart of states is selected. */
+  selectRow(view, entry) {
+    this.#row = { view, entry };
+    this.status.show();
+  }
+
+  /** Returns the state of the selected row at the current time, in words. */
+  stateInWords() {
+    if (!this.#row) return '';
+    const { view, entry } = this.#row;
+    const time = (at) => formatTime(at, { notation: this.notation, begin: this.shared.span.from });
+    const number = view.columns.tid < 0 ? '' : entry.labels[view.columns.tid];
+    const name = entry.labels[view.columns.name];
+    return words(number ? `${name} (${number})` : name, view.stateAt(entry.id, this.shared.time), time);
+  }
+
+  /** Asks the server for more about the state of the selected row, and tells it. */
+  async describe(view) {
+    if (!this.#row || this.#row.view !== view) return;
+    const { entry } = this.#row;
+    const time = this.shared.time;
+    const state = view.stateAt(entry.id, time);
+    if (!state) {
+      this.say('Nothing is known of this row at the current time');
+      return;
+    }
+    const element = { elementType: 'STATE', time: state.start, duration: state.end - state.start, entryId: entry.id };
+    try {
+      const { model } = await this.experiment.tooltip(view.output, entry.id, time, element);
+      const parts = Object.entries(model ?? {}).map(([key, value]) => `${key}: ${value}`);
+      this.say(parts.length > 0 ? parts.join(' · ') : this.stateInWords());
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// An image of states that is somewhat wider than the chart, so that moving the window only copies
+// it. It is drawn again when the states, rows or the resolution change.
+
+import { drawStates, writeLabels } from './states.js';
+
+/** The part of the width that is drawn on each side of the window. */
+const MARGIN = 0.25;
+
+/** The image of the rows in view. */
+export class Tile {
+  #canvas = document.createElement('canvas');
+  #image = null;
+  #pixels = null;
+  #drawn = null;
+
+  /** Makes the next call draw the image again. */
+  forget() {
+    this.#drawn = null;
+  }
+
+  /**
+   * Draws the states of a window.
+   * @param {CanvasRenderingContext2D} context in CSS pixels
+   * @param {object} what `window`, `surface`, `states`, `looks`, `hasSigns`, `font`; `rows()` returns
+   *   where they are drawn; `key` tells whether they are the same as before
+   */
+  draw(context, what) {
+    const { window, surface } = what;
+    const perColumn = Number(window.to - window.from) / (surface.width * surface.ratio);
+    let shift = this.#drawn ? Number(this.#drawn.from - window.from) / perColumn : 0;
+    if (!this.#covers(what, perColumn, shift)) {
+      this.#render(what, perColumn);
+      shift = Number(this.#drawn.from - window.from) / perColumn;
+    }
+    context.save();
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.#canvas, Math.round(shift), 0);
+    context.restore();
+  }
+
+  #covers({ states, key, surface, hasSigns }, perColumn, shift) {
+    const drawn = this.#drawn;
+    if (!drawn || drawn.states !== states || drawn.key !== key || drawn.hasSigns !== hasSigns) return false;
+    if (this.#canvas.height !== surface.canvas.height || drawn.columns !== surface.canvas.width) return false;
+    if (Math.abs(drawn.perColumn / perColumn - 1) > 1e-6) return false;
+    return shift <= 0 && shift + this.#canvas.width >= surface.canvas.width;
+  }
+
+  #render({ window, surface, states, looks, hasSigns, font, key, rows }, perColumn) {
+    const columns = surface.canvas.width;
+    const margin = Math.round(columns * MARGIN);
+    const [width, height] = [columns + 2 * margin, surface.canvas.height];
+    if (this.#image?.width !== width || this.#image?.height !== height) {
+      this.#canvas.width = width;
+      this.#canvas.height = height;
+      this.#image = new ImageData(width, height);
+      this.#pixels = new Uint32Array(this.#image.data.buffer);
+    } else {
+      this.#pixels.fill(0);
+    }
+    const from = window.from - BigInt(Math.round(margin * perColumn));
+    const scale = { offset: Number(from - states.origin), perColumn };
+    const places = rows();
+    drawStates({ pixels: this.#pixels, width, height }, states, places, scale, looks, { hasPatterns: hasSigns, gap: 0 });
+    const context = this.#canvas.getContext('2d');
+    context.putImageData(this.#image, 0, 0);
+    context.font = font.replace(/^[\d.]+px/, `${11 * surface.ratio}px`);
+    writeLabels(context, states, places, scale, looks, { ratio: surface.ratio, width, hasSigns });
+    this.#drawn = { from, perColumn, states, key, hasSigns, columns };
+  }
+}

@@ -1,0 +1,110 @@
+// The keys, which are those of the terminal frontend where the page has what they do.
+
+/** The sheet of keys: keys and their meanings, by places where they act. */
+export const KEYS = {
+  'In all views': [
+    ['← → h l a d', 'move the window by a tenth of its width'],
+    ['H L Shift-←→', 'move it by its width'],
+    ['w s + -', 'zoom in, out around the current time'],
+    ['0', 'show all'],
+    ['u U', 'the window before, the one after it again'],
+    ['[ ] { }', 'move the current time by one column, by ten'],
+    ['g', 'go to a time, or show a range FROM..TO'],
+    ['. z', 'set a mark or end the range that starts there; zoom to the range'],
+    ['n N', 'next, previous event of the selected thread'],
+    ['/', 'edit the filter'],
+    ['T', 'next notation of times'],
+    ['Tab Shift-Tab', 'next, previous view'],
+    ['1 … 6', 'show or hide a view'],
+    ['! D', 'signs and patterns as well as colours; dark or light'],
+    ['( )', 'narrower, wider labels'],
+    ['Esc', 'remove the range; leave a field'],
+    ['?', 'this sheet'],
+  ],
+  'In the view with the focus': [
+    ['↑ ↓ k j', 'previous, next row'],
+    ['PgUp PgDn Home End', 'previous, next page; first, last row'],
+    ['F ; ,', 'find a row or event; next, previous one'],
+    ['Enter', 'control flow: the state in words; events: select the thread (also P)'],
+    ['Space *', 'fold or unfold a row; unfold all below it'],
+    ['A', 'only rows that live in the window; statistics of window or whole trace'],
+    ['R', 'sort rows: as a tree, by name'],
+    ['e E', 'higher, lower rows'],
+    ['M', 'arrows'],
+  ],
+};
+
+/** The sheet of gestures. */
+export const MOUSE = [
+  ['Click', 'sets the current time, selects a row'],
+  ['Drag', 'marks a range; with the right button, zooms to it'],
+  ['Drag with the middle button or a finger', 'moves the window'],
+  ['Wheel, two fingers', 'zooms around the pointer'],
+  ['Wheel with Shift, or sideways', 'moves the window'],
+  ['Wheel over labels or events', 'scrolls rows'],
+  ['Drag in the overview', 'moves the window or its edges'],
+];
+
+/** Returns what a key does in all views, or null. */
+function actionOf(event, app) {
+  const { shared } = app;
+  const width = shared.window.to - shared.window.from;
+  const tenth = width / 10n > 0n ? width / 10n : 1n;
+  const column = width / BigInt(app.columns) > 0n ? width / BigInt(app.columns) : 1n;
+  const jump = (by) => () => shared.setTime(shared.time + by, { reveal: true });
+  const move = (by) => () => shared.move(by);
+  switch (event.key) {
+    case 'ArrowLeft': return move(event.shiftKey ? -width : -tenth);
+    case 'ArrowRight': return move(event.shiftKey ? width : tenth);
+    case 'h': case 'a': return move(-tenth);
+    case 'l': case 'd': return move(tenth);
+    case 'H': return move(-width);
+    case 'L': return move(width);
+    case 'w': case '+': case '=': return () => shared.zoom(0.5);
+    case 's': case '-': return () => shared.zoom(2);
+    case '0': return () => shared.showAll();
+    case 'u': return () => shared.back();
+    case 'U': return () => shared.back(true);
+    case '[': return jump(-column);
+    case ']': return jump(column);
+    case '{': return jump(-column * 10n);
+    case '}': return jump(column * 10n);
+    case 'g': return () => app.goTo.show();
+    case '.': return () => shared.setMark();
+    case 'z': return () => app.zoomToRange();
+    case 'n': return () => app.events.findOfThread('NEXT');
+    case 'N': return () => app.events.findOfThread('PREVIOUS');
+    case '/': return () => app.filterBar.input.focus();
+    case 'T': return () => app.nextNotation();
+    case '!': return () => app.toggleSigns();
+    case 'D': return () => app.theme.toggle();
+    case '(': return () => app.changeLabels(-24);
+    case ')': return () => app.changeLabels(24);
+    case 'Escape': return () => shared.clearRange();
+    case '?': return () => app.help.show();
+    default: return /^[1-9]$/.test(event.key) ? () => app.toggleView(Number(event.key)) : null;
+  }
+}
+
+/** Follows keys. Fields and dialogs keep theirs; the view with the focus comes first. */
+export function followKeys(app) {
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { target } = event;
+    const isField = target.closest('input, select, textarea, dialog[open]');
+    if (isField) return;
+    const isButton = target.closest('button') !== null;
+    if (isButton && (event.key === 'Enter' || event.key === ' ')) return;
+    const view = app.viewOf(target);
+    if (!event.shiftKey || !event.key.startsWith('Arrow')) {
+      if (view?.key?.(event.key)) {
+        event.preventDefault();
+        return;
+      }
+    }
+    const action = actionOf(event, app);
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+}

@@ -1,0 +1,116 @@
+// Starts the page: finds the experiment, gives its outputs to the views, keeps the link up to date.
+
+import { App } from './app.js';
+import { Client } from './data/client.js';
+import { OUTPUTS, Server } from './data/protocol.js';
+import { takeToken } from './data/token.js';
+import { fromLink, toLink } from './model/link.js';
+
+/** How often a trace that is still being read is asked for its end, in ms. */
+const POLL = 500;
+/** How long the window must rest before the link is changed, in ms. */
+const REST = 250;
+
+const server = new Server(new Client(takeToken()));
+const app = new App();
+app.mount(document.body);
+
+const big = (value) => BigInt(value);
+
+/** Returns the experiments. If there is none yet, one of all traces is made. */
+async function experiments() {
+  const existing = await server.experiments();
+  if (existing.length > 0) return existing;
+  const traces = await server.traces();
+  if (traces.length === 0) throw new Error('The server has no traces. Start it with the paths of some.');
+  const name = traces.map((trace) => trace.name).join(', ');
+  return [await server.createExperiment(name, traces.map((trace) => trace.UUID))];
+}
+
+/** Applies the link of the page, as far as it has something for this trace. */
+function follow(link) {
+  const { shared } = app;
+  if (link.filter !== undefined) app.filterBar.set(link.filter);
+  if (link.thread !== undefined) shared.selectThread(link.thread);
+  if (link.time !== undefined) shared.setTime(link.time);
+  if (link.window !== undefined) shared.show(link.window);
+}
+
+let timer = 0;
+let written = '';
+
+/** Writes what is shown into the address, without an entry in the history of the browser. */
+function writeLink(experiment) {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    written = `#${toLink({ ...snapshot(), experiment })}`;
+    history.replaceState(null, '', written === '#' ? location.pathname + location.search : written);
+  }, REST);
+}
+
+function snapshot() {
+  const { window, span, time, thread, filter } = app.shared;
+  return { window, span, time, thread, filter };
+}
+
+/** Follows a trace that is still being read. */
+async function poll(id) {
+  for (;;) {
+    const experiment = await server.experiment(id);
+    if (experiment.nbEvents > 0 || experiment.end > 0) app.shared.setSpan(big(experiment.start), big(experiment.end));
+    const isRunning = experiment.indexingStatus === 'RUNNING';
+    app.topBar.progress.textContent = isRunning ? `reading: ${Number(experiment.nbEvents).toLocaleString('en')} events` : '';
+    if (!isRunning) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL));
+  }
+}
+
+/** Gives each output to its view; views without one say so. */
+async function startViews(api) {
+  const outputs = await api.outputs();
+  const statistics = outputs.find(({ id, type }) => type === 'DATA_TREE' && /statistic/i.test(id)) ?? outputs.find(({ type }) => type === 'DATA_TREE');
+  const has = (id) => outputs.some((output) => output.id === id);
+  const parts = [
+    [app.overview, OUTPUTS.histogram], [app.histogram, OUTPUTS.histogram], [app.threads, OUTPUTS.threads],
+    [app.resources, OUTPUTS.resources], [app.usage, OUTPUTS.usage], [app.events, OUTPUTS.events],
+    [app.statistics, statistics?.id],
+  ];
+  for (const [view, output] of parts) {
+    if (output === undefined || !has(output)) {
+      view.panel?.say('these traces have no events for this view');
+      view.element.classList.add('is-empty');
+      continue;
+    }
+    Promise.resolve(view.start(output)).catch((error) => (view.panel ? view.panel.report(error) : app.say(error.message)));
+  }
+}
+
+async function start() {
+  const all = await experiments();
+  const wanted = new URLSearchParams(location.hash.slice(1)).get('experiment');
+  const current = all.find(({ UUID }) => UUID === wanted) ?? all[0];
+  const named = all.length > 1 ? current.UUID : undefined;
+  app.topBar.setExperiments(all, current, (id) => {
+    history.replaceState(null, '', `#experiment=${encodeURIComponent(id)}`);
+    location.reload();
+  });
+  document.title = `${current.name} – LTTV`;
+  const api = server.of(current.UUID);
+  const first = await server.experiment(current.UUID);
+  app.experiment = api;
+  app.shared.setSpan(big(first.start), big(first.end));
+  app.shared.setTime(app.shared.span.from);
+  follow(fromLink(location.hash, app.shared.span));
+  app.shared.on(['window', 'time', 'thread', 'filter'], () => writeLink(named));
+  addEventListener('hashchange', () => {
+    if (location.hash !== written) follow(fromLink(location.hash, app.shared.span));
+  });
+  await startViews(api);
+  if (first.indexingStatus === 'RUNNING') {
+    await poll(current.UUID);
+    for (const view of [app.threads, app.resources]) if (view.output) view.reload();
+  }
+  app.status.show();
+}
+
+start().catch((error) => app.say(error.message));

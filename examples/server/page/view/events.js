@@ -1,0 +1,401 @@
+// The list of events: a table of any length, of which only the lines in view are loaded.
+
+import { Panel } from './panel.js';
+import { Loader } from '../data/loader.js';
+import { TAGS } from '../data/pack.js';
+import { columnOf } from '../model/columns.js';
+import { LinePages } from '../model/line_pages.js';
+import { formatTime, parseTime } from '../model/time.js';
+import { button, el, setAttribute, setText } from './dom.js';
+
+const ROW = 20;
+/** The greatest height of the content of a scrollbar that browsers can show. */
+const MOST_HEIGHT = 8_000_000;
+/** The number of lines that are loaded at once. */
+const PAGE = 100;
+
+/** The table of events. */
+export class Events {
+  #first = 0;
+  #size = 0;
+  #pages = new LinePages(PAGE);
+  #elements = [];
+  #selected = -1;
+  #columns = [];
+  #timeColumn = -1;
+  #tidColumn = -1;
+  #contentsColumn = -1;
+  #isScrolling = false;
+  #searchText = '';
+  #isOwnTime = false;
+
+  constructor(app) {
+    this.app = app;
+    const { shared } = app;
+    this.panel = new Panel({ id: 'events', number: 5, title: 'Events', onChange: () => this.#show() });
+    this.loader = new Loader((error) => this.panel.report(error));
+    this.seeker = new Loader((error) => this.panel.report(error));
+    this.head = el('div', { class: 'head', role: 'row' });
+    this.lines = el('div', { class: 'lines', role: 'rowgroup' });
+    this.table = el('div', { class: 'table', role: 'grid', tabindex: '0', 'aria-label': 'Events', 'aria-readonly': 'true' },
+      el('div', { role: 'rowgroup', class: 'heads' }, this.head), this.lines);
+    this.bar = el('div', { class: 'scrollbar', 'aria-hidden': 'true' }, el('div'));
+    this.panel.body.append(el('div', { class: 'events' }, this.table, this.bar));
+    this.element = this.panel.element;
+    this.#addSearch();
+    this.bar.addEventListener('scroll', () => this.#barMoved());
+    this.table.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+    this.lines.addEventListener('click', (event) => this.#click(event));
+    this.lines.addEventListener('dblclick', (event) => this.#click(event, true));
+    this.#followTouch();
+    new ResizeObserver(() => this.#show()).observe(this.lines);
+    shared.on(['time'], () => this.#isOwnTime || this.seekTime());
+    shared.on(['filter', 'span'], () => {
+      this.#forget();
+      this.seekTime();
+    });
+    shared.on(['thread'], () => this.#show());
+    app.addEventListener('notation', () => this.#show());
+  }
+
+  #addSearch() {
+    this.search = el('input', {
+      type: 'search', placeholder: 'Search events', size: '18', spellcheck: 'false', autocomplete: 'off',
+      'aria-label': 'Search events by a regular expression',
+    });
+    this.where = el('select', { 'aria-label': 'Column to search' });
+    this.search.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') this.find(event.shiftKey ? 'PREVIOUS' : 'NEXT');
+      if (event.key === 'Escape') this.table.focus();
+    });
+    this.search.addEventListener('input', () => this.search.classList.remove('is-missing'));
+    this.panel.tools.append(this.search, this.where,
+      button('↑', 'Previous event found', () => this.find('PREVIOUS')),
+      button('↓', 'Next event found', () => this.find('NEXT')));
+  }
+
+  get #visible() {
+    return Math.max(Math.floor(this.lines.clientHeight / ROW), 1);
+  }
+
+  async start(output) {
+    this.output = output;
+    const { model } = await this.app.experiment.columns(output);
+    this.#columns = model;
+    const named = model.map((column) => ({ name: column.name }));
+    this.#tidColumn = columnOf(named, ['TID']);
+    this.#contentsColumn = columnOf(named, ['Contents', 'Fields']);
+    const exact = columnOf(named, ['Timestamp ns']);
+    this.#timeColumn = exact >= 0 ? exact : columnOf(named, ['Timestamp', 'Time']);
+    this.#hidden = new Set(exact >= 0 ? [columnOf(named, ['Timestamp'])] : []);
+    const shown = this.#shown;
+    this.head.replaceChildren(...shown.map((at) => el('div', {
+      role: 'columnheader', class: this.#classOf(at), text: at === this.#timeColumn ? 'Time' : model[at].name, title: model[at].description || null,
+    })));
+    this.where.replaceChildren(...shown.filter((at) => at !== this.#timeColumn).map((at) => el('option', { value: String(model[at].id), text: model[at].name })));
+    const kind = columnOf(named, ['Event type', 'Event', 'Name']);
+    if (kind >= 0) this.where.value = String(model[kind].id);
+    this.seekTime();
+  }
+
+  #hidden = new Set();
+
+  /** Returns the columns to show: the time first, and long texts last. */
+  get #shown() {
+    const all = this.#columns.map((_, at) => at).filter((at) => !this.#hidden.has(at) && at !== this.#timeColumn);
+    return this.#timeColumn >= 0 ? [this.#timeColumn, ...all] : all;
+  }
+
+  #classOf(at) {
+    const plain = this.#columns[at].name.toLowerCase();
+    if (at === this.#timeColumn) return 'cell time';
+    if (/contents|fields|description/.test(plain)) return 'cell wide';
+    if (/event|type/.test(plain)) return 'cell middle';
+    if (/cpu|tid|pid|prio|index/.test(plain)) return 'cell short';
+    return 'cell';
+  }
+
+  #forget() {
+    this.#pages.clear();
+    this.loader.stop();
+  }
+
+  /** Shows the events around the current time. */
+  seekTime() {
+    if (!this.output || !this.panel.isShown) return;
+    const { shared, experiment } = this.app;
+    const time = shared.time;
+    this.seeker.load({
+      fetch: (signal) => experiment.lines(this.output, { time, count: 1, filter: shared.filter }, signal),
+      accept: ({ model, status }) => {
+        if (!model) return;
+        this.#setSize(model.size, status);
+        this.#selected = model.lines.length > 0 ? model.lowIndex : -1;
+        const at = model.lowIndex - this.#first;
+        if (at < 1 || at >= this.#visible - 1) this.#first = model.lowIndex - Math.floor(this.#visible / 3);
+        this.#show();
+      },
+    });
+  }
+
+  #setSize(size, status) {
+    if (size < this.#size) this.#forget();
+    this.#size = size;
+    const { filter } = this.app.shared;
+    const parts = [`${size.toLocaleString('en')} events${filter ? ' pass the filter' : ''}`];
+    if (status === 'RUNNING') parts.push('reading…');
+    this.panel.say(parts.join(', '));
+    setAttribute(this.table, 'aria-rowcount', size + 1);
+  }
+
+  /** Shows the lines from the first one on, and loads those that are missing. */
+  #show() {
+    if (!this.panel.isShown || this.#columns.length === 0) return;
+    const visible = this.#visible;
+    this.#first = Math.max(0, Math.min(this.#first, this.#size - visible));
+    this.#moveBar();
+    const count = Math.min(visible + 1, this.#size - this.#first);
+    this.#fit(Math.max(count, 0));
+    for (let at = 0; at < count; at += 1) this.#fill(this.#elements[at], this.#first + at);
+    const isThere = this.#selected >= this.#first && this.#selected < this.#first + count;
+    setAttribute(this.table, 'aria-activedescendant', isThere ? `event-${this.#selected}` : null);
+    this.#loadMissing(visible);
+  }
+
+  #fit(count) {
+    const shown = this.#shown;
+    while (this.#elements.length < count) {
+      const cells = shown.map((at) => el('div', { role: 'gridcell', class: this.#classOf(at) }));
+      const element = el('div', { role: 'row', class: 'line' }, ...cells);
+      element.cells = cells;
+      this.#elements.push(element);
+      this.lines.append(element);
+    }
+    this.#elements.forEach((element, at) => {
+      element.hidden = at >= count;
+      if (at >= count) element.removeAttribute('id');
+    });
+  }
+
+  #fill(element, index) {
+    const line = this.#pages.line(index);
+    setAttribute(element, 'id', `event-${index}`);
+    setAttribute(element, 'aria-rowindex', index + 2);
+    setAttribute(element, 'aria-selected', String(index === this.#selected));
+    element.index = index;
+    const { thread } = this.app.shared;
+    const isOfThread = thread !== null && line !== null && this.#tidOf(line) === thread.tid;
+    element.classList.toggle('is-thread', isOfThread);
+    element.classList.toggle('is-found', line !== null && ((line.tags ?? 0) & TAGS.found) !== 0);
+    element.classList.toggle('is-missing', line === null);
+    this.#shown.forEach((column, at) => setText(element.cells[at], line ? this.#text(line, column) : at === 0 ? '…' : ''));
+    setAttribute(element, 'title', line ? this.#columns.map((column, at) => `${column.name}: ${this.#cell(line, at)}`).join('\n') : null);
+  }
+
+  /** Returns the number of the thread that recorded an event, as text; empty if it is not told. */
+  #tidOf(line) {
+    if (this.#tidColumn >= 0) return this.#cell(line, this.#tidColumn);
+    const found = /(?:^|[ ,{(])v?tid = (\d+)/.exec(this.#cell(line, this.#contentsColumn));
+    return found ? found[1] : '';
+  }
+
+  #cell(line, column) {
+    return line.cells[column]?.content ?? '';
+  }
+
+  #text(line, column) {
+    if (column !== this.#timeColumn) return this.#cell(line, column);
+    const time = this.timeOf(line);
+    if (time === null) return this.#cell(line, column);
+    return formatTime(time, { notation: this.app.notation, begin: this.app.shared.span.from });
+  }
+
+  /** Returns the time of a line; null if it cannot be told. */
+  timeOf(line) {
+    const text = this.#cell(line, this.#timeColumn).replace(/[\s,_]/g, '');
+    if (/^-?\d+$/.test(text)) return BigInt(text);
+    return parseTime(text, this.app.shared.span);
+  }
+
+  #loadMissing(visible) {
+    const page = this.#pages.missing(this.#first, Math.min(this.#first + visible + 1, this.#size));
+    if (page === null || !this.output) return;
+    const { experiment, shared } = this.app;
+    const index = page * PAGE;
+    this.loader.load({
+      fetch: (signal) => experiment.lines(this.output, { index, count: PAGE, filter: shared.filter, search: this.#tagging() }, signal),
+      isSeen: () => index < this.#first + this.#visible && index + PAGE > this.#first,
+      accept: ({ model }) => {
+        if (!model) return;
+        this.#pages.add(model.lowIndex, model.lines);
+        this.#show();
+      },
+    });
+  }
+
+  /** Returns the search that marks lines. */
+  #tagging() {
+    const expressions = this.#expressions();
+    return expressions ? { expressions } : undefined;
+  }
+
+  #expressions() {
+    const text = this.#searchText;
+    return text === '' ? null : { [this.where.value]: text };
+  }
+
+  /** Goes to the next or previous event that the search finds. */
+  find(direction) {
+    if (this.search.value !== this.#searchText) {
+      this.#searchText = this.search.value;
+      this.#pages.clear();
+    }
+    const expressions = this.#expressions();
+    if (expressions) this.#findBy(expressions, direction, () => this.search.classList.add('is-missing'));
+    else this.#show();
+  }
+
+  /** Goes to the next or previous event of the selected thread. */
+  findOfThread(direction) {
+    const { thread } = this.app.shared;
+    if (!thread) this.app.say('No thread is selected');
+    else if (this.#tidColumn >= 0) this.#findBy({ [this.#columns[this.#tidColumn].id]: `^${thread.tid}$` }, direction);
+    else this.#findBy({ [this.#columns[this.#contentsColumn].id]: `\\b(v?tid|prev_tid|next_tid) = ${thread.tid}\\b` }, direction);
+  }
+
+  #findBy(expressions, direction, onNothing = () => {}) {
+    const { experiment, shared } = this.app;
+    const from = this.#selected < 0 ? this.#first : this.#selected + (direction === 'NEXT' ? 1 : -1);
+    const nothing = () => {
+      onNothing();
+      this.app.say(`No ${direction === 'NEXT' ? 'later' : 'earlier'} event is found`);
+      this.#show();
+    };
+    if (from < 0 || from >= this.#size) {
+      nothing();
+      return;
+    }
+    this.seeker.load({
+      fetch: (signal) => experiment.lines(this.output, { index: from, count: 1, filter: shared.filter, search: { expressions, direction } }, signal),
+      accept: ({ model }) => {
+        if (!model || model.lines.length === 0) nothing();
+        else this.select(model.lowIndex, model.lines[0]);
+      },
+    });
+  }
+
+  /** Selects a line: its time becomes the current time. */
+  select(index, line = this.#pages.line(index)) {
+    this.#selected = index;
+    if (index < this.#first || index >= this.#first + this.#visible) {
+      const step = index < this.#first ? 0 : this.#visible - 1;
+      const isFar = Math.abs(index - this.#first) > 2 * this.#visible;
+      this.#first = index - (isFar ? Math.floor(this.#visible / 3) : step);
+    }
+    const time = line ? this.timeOf(line) : null;
+    if (time !== null) {
+      this.#isOwnTime = true;
+      this.app.shared.setTime(time, { reveal: true });
+      this.#isOwnTime = false;
+    }
+    this.#show();
+  }
+
+  /** Selects the thread of the selected event. */
+  selectThread() {
+    const line = this.#pages.line(this.#selected);
+    const tid = line ? this.#tidOf(line) : '';
+    if (!/^\d+$/.test(tid)) return;
+    const named = columnOf(this.#columns.map(({ name }) => ({ name })), ['Command', 'Process', 'Thread', 'Comm']);
+    this.app.shared.selectThread({ tid, label: named >= 0 ? this.#cell(line, named) : `thread ${tid}` });
+  }
+
+  #click(event, withThread = false) {
+    const element = event.target.closest('.line');
+    if (!element) return;
+    this.select(element.index);
+    if (withThread) this.selectThread();
+  }
+
+  #wheel(event) {
+    if (event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    const rows = event.deltaMode === 1 ? event.deltaY : event.deltaY / ROW;
+    this.#rest += rows;
+    const whole = Math.trunc(this.#rest);
+    this.#rest -= whole;
+    if (whole !== 0) this.#scrollTo(this.#first + whole);
+  }
+
+  #rest = 0;
+
+  #followTouch() {
+    let last = null;
+    this.lines.addEventListener('pointerdown', (event) => {
+      last = event.pointerType === 'touch' ? event.clientY : null;
+    });
+    this.lines.addEventListener('pointermove', (event) => {
+      if (last === null) return;
+      const rows = Math.trunc((last - event.clientY) / ROW);
+      if (rows === 0) return;
+      last -= rows * ROW;
+      this.#scrollTo(this.#first + rows);
+    });
+  }
+
+  #scrollTo(first) {
+    const before = this.#first;
+    this.#first = Math.max(0, Math.min(first, this.#size - this.#visible));
+    if (this.#first !== before) this.#show();
+  }
+
+  /** Sets the scrollbar; in long tables it goes by shares. */
+  #moveBar() {
+    const height = Math.min(this.#size * ROW, MOST_HEIGHT);
+    this.bar.firstChild.style.height = `${height}px`;
+    const room = Math.max(height - this.bar.clientHeight, 0);
+    const last = Math.max(this.#size - this.#visible, 1);
+    const top = Math.round((this.#first / last) * room);
+    if (Math.abs(this.bar.scrollTop - top) < 1) return;
+    this.#isScrolling = true;
+    this.bar.scrollTop = top;
+  }
+
+  #barMoved() {
+    if (this.#isScrolling) {
+      this.#isScrolling = false;
+      return;
+    }
+    const room = Math.max(this.bar.scrollHeight - this.bar.clientHeight, 1);
+    this.#scrollTo(Math.round((this.bar.scrollTop / room) * Math.max(this.#size - this.#visible, 0)));
+  }
+
+  /** Handles a key. Returns `true` if it has a meaning here. */
+  key(key) {
+    const page = Math.max(this.#visible - 1, 1);
+    const steps = { ArrowUp: -1, ArrowDown: 1, k: -1, j: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
+    if (key in steps) {
+      const at = this.#selected < 0 ? this.#first : this.#selected;
+      const to = Math.max(0, Math.min(at + steps[key], this.#size - 1));
+      this.#selectLoaded(to);
+    } else if (key === 'P' || key === 'Enter') this.selectThread();
+    else if (key === 'F') this.search.focus();
+    else if (key === ';') this.find('NEXT');
+    else if (key === ',') this.find('PREVIOUS');
+    else return false;
+    return true;
+  }
+
+  /** Selects a line that may not be loaded yet. */
+  #selectLoaded(index) {
+    if (this.#pages.line(index)) {
+      this.select(index);
+      return;
+    }
+    const { experiment, shared } = this.app;
+    this.seeker.load({
+      fetch: (signal) => experiment.lines(this.output, { index, count: 1, filter: shared.filter }, signal),
+      accept: ({ model }) => model?.lines[0] && this.select(model.lowIndex, model.lines[0]),
+    });
+  }
+}

@@ -1,0 +1,54 @@
+// The frame of a view: heading, tools, what is going on, and showing or hiding it.
+
+import { button, el, setText } from './dom.js';
+import { readSetting, writeSetting } from '../draw/theme.js';
+
+/**
+ * A view with a heading. Its content goes into `body`, tools into `tools`. The heading of a compact one
+ * is among the labels of its chart.
+ */
+export class Panel {
+  constructor({ id, number, title, isCompact = false, onChange = () => {} }) {
+    this.id = id;
+    this.number = number;
+    this.title = title;
+    this.onChange = onChange;
+    this.heading = el('h2', { id: `${id}-title`, text: title });
+    this.note = el('span', { class: 'note', role: 'status' });
+    this.tools = el('div', { class: 'tools' });
+    this.toggle = button('▾', `Hide ${title}`, () => this.show(!this.isShown), { 'aria-expanded': 'true', 'aria-controls': `${id}-body`, class: 'fold', title: `${title}: show or hide (${number})` });
+    this.body = el('div', { class: 'body', id: `${id}-body` });
+    this.element = el('section', { class: isCompact ? 'panel is-compact' : 'panel', id, 'aria-labelledby': `${id}-title` },
+      el('header', {}, this.toggle, this.heading, this.note, this.tools), this.body);
+    if (readSetting(`lttv-hidden-${id}`) === 'true') this.show(false);
+  }
+
+  get isShown() {
+    return !this.element.classList.contains('is-hidden');
+  }
+
+  show(isShown) {
+    this.element.classList.toggle('is-hidden', !isShown);
+    this.toggle.setAttribute('aria-expanded', String(isShown));
+    this.toggle.setAttribute('aria-label', `${isShown ? 'Hide' : 'Show'} ${this.title}`);
+    this.toggle.textContent = isShown ? '▾' : '▸';
+    writeSetting(`lttv-hidden-${this.id}`, String(!isShown));
+    this.onChange(isShown);
+  }
+
+  /** Says something in the heading, such as a number of rows. */
+  say(text) {
+    this.note.classList.remove('is-error');
+    setText(this.note, text);
+  }
+
+  /** Shows the error of a request, or with null takes it away. */
+  report(error) {
+    if (error) {
+      setText(this.note, error.message);
+      this.note.classList.add('is-error');
+    } else if (this.note.classList.contains('is-error')) {
+      this.say('');
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Tree } from '../../../page/model/tree.js';
+import { LinePages } from '../../../page/model/line_pages.js';
+import { ThreadColumns, columnOf } from '../../../page/model/columns.js';
+import { packArrows, packStates, packSeries } from '../../../page/data/pack.js';
+import { drawStates, firstAfter } from '../../../page/draw/states.js';
+import { contrast, parseColor, readableOn, withContrast } from '../../../page/draw/colors.js';
+import { patternOf, signOf } from '../../../page/draw/signs.js';
+
+const entry = (id, parentId, ...labels) => ({ id, parentId, labels });
+
+test('rows are in the order of the tree, without folded branches', () => {
+  const tree = new Tree([entry(1, -1, 'b'), entry(2, 1, 'x'), entry(3, 2, 'y'), entry(4, undefined, 'a')]);
+  const names = (options) => tree.rows(options).map(({ entry: { labels }, depth }) => `${depth}${labels[0]}`);
+  assert.deepEqual(names(), ['0b', '1x', '2y', '0a']);
+  tree.fold(1);
+  assert.deepEqual(names(), ['0b', '0a']);
+  tree.reveal(3);
+  assert.deepEqual(names({ order: (a, b) => a.labels[0].localeCompare(b.labels[0]) }), ['0a', '0b', '1x', '2y']);
+  assert.deepEqual(names({ keep: ({ id }) => id !== 2 }), ['0b', '1y', '0a']);
+  tree.foldBelow(1);
+  assert.deepEqual(names(), ['0b', '1x', '0a']);
+  assert.deepEqual(tree.rowsUnfolded().map(({ id }) => id), [1, 2, 3, 4]);
+  assert.deepEqual(names(), ['0b', '1x', '0a']);
+});
+
+test('trees with unknown parents or cycles are shown as far as they go', () => {
+  const tree = new Tree([entry(1, 99), entry(2, 3), entry(3, 2), entry(4, 4)]);
+  assert.deepEqual(tree.rows().map(({ entry: { id } }) => id), [1, 4]);
+  tree.reveal(2);
+});
+
+test('pages of lines tell which are missing, and forget the ones used first', () => {
+  const pages = new LinePages(10);
+  assert.equal(pages.missing(5, 25), 0);
+  pages.add(0, Array.from({ length: 10 }, (_, index) => ({ index })));
+  pages.add(10, Array.from({ length: 10 }, (_, at) => ({ index: 10 + at })));
+  assert.equal(pages.missing(5, 20), null);
+  assert.equal(pages.missing(5, 25), 2);
+  assert.equal(pages.line(13).index, 13);
+  assert.equal(pages.line(23), null);
+  for (let page = 2; page < 60; page += 1) pages.add(page * 10, [{ index: page * 10 }]);
+  assert.equal(pages.line(0), null);
+  assert.equal(pages.line(590).index, 590);
+});
+
+test('columns are found by their names in any spelling', () => {
+  assert.equal(columnOf([{ name: 'Event type' }, { name: 'TID' }], ['tid']), 1);
+  const columns = new ThreadColumns([{ name: 'Process' }, { name: 'TID' }]);
+  assert.deepEqual(columns.thread(entry(1, -1, 'bash', '7')), { tid: '7', label: 'bash' });
+  assert.equal(columns.thread(entry(1, -1, 'kernel', '')), null);
+});
+
+const origin = 1795233416386446824n;
+const state = (start, end, key, more = {}) => ({ start: origin + BigInt(start), end: origin + BigInt(end), style: key ? { parentKey: key, values: {} } : undefined, ...more });
+
+test('packed states keep times, styles and labels', () => {
+  const packed = packStates({ rows: [{ entryId: 5, states: [state(0, 10, 'a'), state(10, 12, 'b', { label: 'x' })] }, { entryId: 6, states: [] }, { entryId: 7, states: [state(-5, 3, null, { tags: 4 })] }] }, origin);
+  assert.deepEqual(packed.entries, [5, 6, 7]);
+  assert.deepEqual([...packed.firsts], [0, 2, 2, 3]);
+  assert.deepEqual([...packed.starts], [0, 10, -5]);
+  assert.deepEqual([...packed.ends], [10, 12, 3]);
+  assert.equal(packed.styles[packed.styleOf[1]].parentKey, 'b');
+  assert.equal(packed.styles[packed.styleOf[2]], null);
+  assert.equal(packed.labels[packed.labelOf[1]], 'x');
+  assert.deepEqual([...packed.tags], [0, 0, 4]);
+  assert.equal(packArrows([{ sourceId: 1, targetId: 2, start: origin + 1n, end: origin + 3n }], origin).ends[0], 3);
+  assert.deepEqual([...packSeries({ series: [{ seriesId: 1, seriesName: 'n', xValues: [origin, origin + 7n], yValues: [1, 2n] }] }, origin).series[0].xs], [0, 7]);
+  assert.equal(packStates(undefined, origin).starts.length, 0);
+});
+
+/** Draws states of one row into one line, as letters. */
+function drawn(states, width, perColumn, offset = 0) {
+  const packed = packStates({ rows: [{ entryId: 1, states }] }, origin);
+  const pixels = new Uint32Array(width * 4);
+  const looks = packed.styles.map((style) => style && { pixel: style.parentKey.charCodeAt(0), dimmedPixel: 63, height: 1, pattern: patternOf('user') });
+  drawStates({ pixels, width, height: 4 }, packed, [{ top: 1, bottom: 3, index: 0 }], { offset, perColumn }, looks, { hasPatterns: false, gap: 0 });
+  for (let x = 0; x < width; x += 1) {
+    assert.equal(pixels[x], 0);
+    assert.equal(pixels[width + x], pixels[2 * width + x]);
+    assert.equal(pixels[3 * width + x], 0);
+  }
+  return String.fromCharCode(...pixels.subarray(width, 2 * width)).replaceAll('\0', '·');
+}
+
+test('states are drawn where they are', () => {
+  assert.equal(drawn([state(0, 30, 'a'), state(30, 50, 'b')], 8, 10), 'aaabb···');
+  assert.equal(drawn([state(-100, 30, 'a'), state(40, 1000, 'b')], 8, 10), 'aaa·bbbb');
+  assert.equal(drawn([state(0, 30, 'a'), state(30, 50, 'b'), state(50, 200, 'c')], 5, 10, 20), 'abbcc');
+  assert.equal(drawn([state(0, 40, 'a', { tags: 1 }), state(40, 60, 'b', { tags: 4 }), state(60, 80, null)], 8, 10), '????····');
+  assert.equal(drawn([state(500, 600, 'a')], 8, 10), '········');
+});
+
+test('states of less than a column are seen, and hide no others', () => {
+  assert.equal(drawn([state(0, 20, 'a'), state(22, 23, 'b'), state(24, 25, 'c'), state(30, 40, 'd')], 5, 10), 'aabd·');
+  assert.equal(firstAfter(Float64Array.of(10, 20, 30), 0, 3, 20), 2);
+});
+
+test('colours are changed until they can be seen', () => {
+  const [white, black] = [parseColor('#ffffff'), parseColor('#000')];
+  assert.equal(contrast(white, black), 21);
+  for (const background of [white, black, parseColor('#0c0e12')]) {
+    for (const text of ['#660000', '#ffff01', '#ffffff', '#000000', '#019eff', '#777777']) {
+      assert.ok(contrast(withContrast(parseColor(text), background, 3), background) >= 3, text);
+      assert.ok(contrast(readableOn(parseColor(text)), parseColor(text)) >= 4.5, text);
+    }
+  }
+  assert.equal(parseColor('red'), null);
+});
+
+test('signs differ, and unknown states have one', () => {
+  const names = ['user', 'syscall', 'trap', 'irq', 'softirq', 'blocked', 'wait cpu', 'wait fork', 'exit', 'zombie', 'unknown'];
+  assert.equal(new Set(names.map(signOf)).size, names.length);
+  assert.equal(signOf('weird'), 'W');
+  assert.equal(patternOf('weird').length, 8);
+});
