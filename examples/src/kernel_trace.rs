@@ -49,6 +49,7 @@ const fn need(one_of: &'static [Transition], events: &'static str) -> Need {
 }
 
 const SWITCH: Need = need(&[Transition::Switch], "sched_switch");
+const FORKS: Need = need(&[Transition::Fork], "sched_process_fork");
 const WAKING: Need = need(&[Transition::Wakeup], "sched_waking");
 const SYSCALLS: Need = need(&[Transition::SyscallEntry], "syscall_entry_*, syscall_exit_*");
 const IRQS: Need = need(&[Transition::IrqEntry], "irq_handler_entry, irq_handler_exit");
@@ -96,6 +97,14 @@ pub const WAIT: Use = Use {
     improves: &[WAKING, SYSCALLS, IRQS, SOFTIRQS, COMPLETE],
 };
 
+/// The needs of `lttv critical-path`.
+pub const CRITICAL_PATH: Use = Use {
+    command: "critical-path",
+    purpose: "what a thread really waited for",
+    needs: &[SWITCH],
+    improves: &[WAKING, FORKS, IRQS, SOFTIRQS, COMPLETE, SYSCALLS],
+};
+
 /// The needs of `lttv irq`.
 pub const IRQ: Use = Use {
     command: "irq",
@@ -129,7 +138,7 @@ pub const CHART: Use = Use {
 };
 
 /// The commands that follow the kernel.
-pub const USES: [Use; 7] = [STATS, STATE, WAIT, IRQ, DISK, HISTORY, CHART];
+pub const USES: [Use; 8] = [STATS, STATE, WAIT, CRITICAL_PATH, IRQ, DISK, HISTORY, CHART];
 
 /// The kinds of kernel events that a trace declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

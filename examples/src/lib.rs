@@ -9,6 +9,7 @@ pub mod cancel;
 pub mod clap_options;
 pub mod clocks;
 pub mod commands;
+pub mod critical_path;
 mod disk_table;
 pub mod escape;
 pub mod inputs;

@@ -10,6 +10,7 @@ use lttv_examples::commands::chart::ChartArgs;
 use lttv_examples::commands::compare::CompareArgs;
 use lttv_examples::commands::completions::CompletionsArgs;
 use lttv_examples::commands::convert::ConvertArgs;
+use lttv_examples::commands::critical_path::CriticalPathArgs;
 use lttv_examples::commands::disk::DiskArgs;
 use lttv_examples::commands::dump::DumpArgs;
 use lttv_examples::commands::history::HistoryArgs;
@@ -57,6 +58,7 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     State(StateArgs),
     Wait(WaitArgs),
+    CriticalPath(CriticalPathArgs),
     Irq(IrqArgs),
     Disk(DiskArgs),
     Calls(CallsArgs),
@@ -129,6 +131,7 @@ impl Cli {
             "stats" => StatsArgs::augment_args,
             "state" => StateArgs::augment_args,
             "wait" => WaitArgs::augment_args,
+            "critical-path" => CriticalPathArgs::augment_args,
             "irq" => IrqArgs::augment_args,
             "disk" => DiskArgs::augment_args,
             "calls" => CallsArgs::augment_args,

@@ -17,8 +17,8 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
-    calls, chart, compare, completions, convert, disk, dump, history, info, irq, man, run, state,
-    stats, sync, wait,
+    calls, chart, compare, completions, convert, critical_path, disk, dump, history, info, irq,
+    man, run, state, stats, sync, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -45,6 +45,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Stats(args) => stats::run(args, report),
         Command::State(args) => state::run(args, report),
         Command::Wait(args) => wait::run(args, report),
+        Command::CriticalPath(args) => critical_path::run(args, report),
         Command::Irq(args) => irq::run(args, report),
         Command::Disk(args) => disk::run(args, report),
         Command::Calls(args) => calls::run(args, report),

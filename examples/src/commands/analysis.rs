@@ -62,6 +62,21 @@ impl Analysis {
         report: &mut Report,
         needs: Option<&Use>,
     ) -> Result<Self, Box<dyn Error>> {
+        Ok(Self::open_with(input, report, needs, |_, _| ())?.0)
+    }
+
+    /// Opens the traces, attaches extensions that need all events, and computes the state at the
+    /// start of the window.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with<T>(
+        input: &InputArgs,
+        report: &mut Report,
+        needs: Option<&Use>,
+        attach: impl FnOnce(&mut TracesetContext<'static>, Handle<KernelState>) -> T,
+    ) -> Result<(Self, T), Box<dyn Error>> {
         let traceset = input.open(report)?;
         let serves = match needs {
             Some(needs) => kernel_trace::require_one(&traceset, needs, report)?,
@@ -70,6 +85,7 @@ impl Analysis {
         let window = input.window(traceset.traces())?;
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(kernel_state(traceset.traces()));
+        let attached = attach(&mut context, kernel);
         let cancel = cancel::on_interrupt()?;
         let warnings = warnings(input, traceset.traces())?;
         let progress = Progress::new(false);
@@ -89,7 +105,7 @@ impl Analysis {
         if let Some(begin) = window.begin {
             analysis.replay(begin)?;
         }
-        Ok(analysis)
+        Ok((analysis, attached))
     }
 
     /// Returns the part of the window in which a trace has events; `None` if there is none, or if

@@ -9,6 +9,7 @@ mod batch_analysis;
 mod calls;
 mod chosen;
 mod core;
+mod critical_path;
 pub(crate) mod dep_analysis;
 mod disk_performance;
 mod event_counts;
@@ -82,6 +83,7 @@ pub fn modules() -> Result<Modules<Host>, ModuleError> {
     modules.add(memory_maps::Maps)?;
     modules.add(calls::Calls)?;
     modules.add(dep_analysis::DepAnalysis)?;
+    modules.add(critical_path::CriticalPaths)?;
     modules.add(event_counts::EventCounts)?;
     modules.add(rates::Rates)?;
     Ok(modules)

@@ -1,6 +1,5 @@
 //! `lttv wait`: how long threads ran and waited, for what, and the wake-ups that ended the waits.
 
-mod select;
 mod tables;
 
 use std::error::Error;
@@ -8,10 +7,10 @@ use std::error::Error;
 use ltt_read::Timestamp;
 use lttv_state::kernel::{Tid, Transition};
 
-use self::select::Select;
 use self::tables::Tables;
 use super::analysis::Analysis;
 use super::common::Common;
+use super::select::Select;
 use crate::kernel_trace;
 use crate::report::{Report, Usage};
 use crate::waits::Lives;

@@ -4,8 +4,8 @@ use ltt_read::{Timestamp, TraceIndex};
 use lttv_state::kernel::TraceState;
 
 use super::WaitArgs;
-use super::select::Select;
 use crate::activity::Doing;
+use crate::commands::select::Select;
 use crate::table::{Cell, Kind, SelectError, Table};
 use crate::waits::{Cause, Details, Labels, Lives, Step, Sums, ThreadLife, Times, longest_first};
 

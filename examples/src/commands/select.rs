@@ -6,25 +6,25 @@ use lttv_state::kernel::Tid;
 
 /// The threads to show in detail.
 #[derive(Debug)]
-pub(super) struct Select<'a> {
+pub(crate) struct Select<'a> {
     tids: &'a [Tid],
     pids: &'a [Tid],
     commands: &'a [String],
 }
 
 impl<'a> Select<'a> {
-    pub(super) fn new(tids: &'a [Tid], pids: &'a [Tid], commands: &'a [String]) -> Self {
+    pub(crate) fn new(tids: &'a [Tid], pids: &'a [Tid], commands: &'a [String]) -> Self {
         Select { tids, pids, commands }
     }
 
     /// Returns `true` if no thread is selected: all are shown, without details.
-    pub(super) fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.tids.is_empty() && self.pids.is_empty() && self.commands.is_empty()
     }
 
     /// Returns `true` if a thread with these properties is selected. Options of different kinds
     /// must all select it.
-    pub(super) fn has(&self, tid: Option<Tid>, pid: Option<Tid>, command: &str) -> bool {
+    pub(crate) fn has(&self, tid: Option<Tid>, pid: Option<Tid>, command: &str) -> bool {
         let in_list = |list: &[Tid], id: Option<Tid>| {
             list.is_empty() || id.is_some_and(|id| list.contains(&id))
         };
