@@ -56,4 +56,6 @@ pub mod guide {
     pub struct Test;
     #[doc = include_str!("../../docs/guide/7-convert.md")]
     pub struct Convert;
+    #[doc = include_str!("../../docs/guide/8-server.md")]
+    pub struct Server;
 }
