@@ -152,7 +152,7 @@ fn compare(which: &str, graph: &WaitGraph, names: &Names, expected: &Value) -> u
     compared
 }
 
-fn by_name<'a>(graph: &'a WaitGraph, names: &Names) -> BTreeMap<String, TimelineId> {
+fn by_name(graph: &WaitGraph, names: &Names) -> BTreeMap<String, TimelineId> {
     graph.timelines().map(|(id, _)| (names.of(graph, id), id)).collect()
 }
 
