@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use lttv_examples::clocks::Corrections;
 use lttv_examples::commands::common::{InputArgs, OutputArgs};
 use lttv_examples::commands::dump::help;
-use lttv_examples::commands::dump::{ClockArgs, Form, Job, StyleArgs};
+use lttv_examples::commands::dump::{ClockArgs, FollowArgs, Form, Job, StyleArgs};
 use lttv_examples::text_dump::clock_text::ClockStyle;
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::time::{TimeArg, TimeRange};
@@ -13,7 +13,8 @@ use lttv_examples::time::{TimeArg, TimeRange};
 /// Print the events of traces as text, in time order
 ///
 /// Each TRACE is a directory; all traces in it are read, at any depth. Without TRACE, prints
-/// the bundled kernel trace.
+/// the bundled kernel trace. A TRACE of the form net://HOST[:PORT]/host/NAME/SESSION is a live
+/// session of LTTng; net://HOST lists the sessions.
 #[derive(Debug, clap::Parser)]
 #[command(name = "text_dump", version, after_long_help = format!("{AFTER_HELP}{}", help::COMMON))]
 pub(crate) struct Cli {
@@ -66,6 +67,9 @@ pub(crate) struct Cli {
 
     #[command(flatten)]
     clocks: Corrections,
+
+    #[command(flatten)]
+    follow: FollowArgs,
 }
 
 /// A format of the output.
@@ -117,6 +121,7 @@ impl Cli {
             },
             output: OutputArgs { output: self.output.clone(), color: Some(self.color) },
             clock: self.clock.style().unwrap_or(usual),
+            follow: self.follow,
         }
     }
 }

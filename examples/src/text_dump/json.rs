@@ -60,21 +60,24 @@ struct TypeText {
 impl Json {
     /// Creates a format for the events of these traces.
     pub fn new(traces: &[Arc<Trace>]) -> Self {
-        let traces = PerTrace::new(traces, |_, trace| {
-            let context = |stream| {
-                let mut plan = Plan::default();
-                let (class, lead) = (scopes::packet_context(stream)?, key(Scope::PacketContext));
-                plan.root(&Keys, class, lead, How::Class, scopes::is_internal);
-                Some(plan)
-            };
-            let place = |t| (Chunk::new(place(trace, t)), PacketText::default());
-            TraceText {
-                tracefiles: trace.tracefiles().iter().map(place).collect(),
-                types: trace.schema().event_types.iter().map(|_| None).collect(),
-                contexts: trace.schema().stream_classes.iter().map(context).collect(),
-            }
-        });
-        Json { traces }
+        Json { traces: PerTrace::new(traces, |_, trace| TraceText::new(trace)) }
+    }
+}
+
+impl TraceText {
+    fn new(trace: &Trace) -> TraceText {
+        let context = |stream| {
+            let mut plan = Plan::default();
+            let (class, lead) = (scopes::packet_context(stream)?, key(Scope::PacketContext));
+            plan.root(&Keys, class, lead, How::Class, scopes::is_internal);
+            Some(plan)
+        };
+        let place = |t| (Chunk::new(place(trace, t)), PacketText::default());
+        TraceText {
+            tracefiles: trace.tracefiles().iter().map(place).collect(),
+            types: trace.schema().event_types.iter().map(|_| None).collect(),
+            contexts: trace.schema().stream_classes.iter().map(context).collect(),
+        }
     }
 }
 
@@ -123,6 +126,10 @@ impl TypeText {
 }
 
 impl EventText for Json {
+    fn continue_with(&mut self, traces: &[Arc<Trace>], _: &[String]) {
+        self.traces.continue_with(traces, |_, trace| TraceText::new(trace));
+    }
+
     fn event(&mut self, event: &Event<'_>, _: Option<StateAt<'_>>, out: &mut Text) {
         let Some(trace) = self.traces.of(event.trace()) else { return };
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };

@@ -33,7 +33,7 @@ pub struct Lttv {
     style: Style,
     traces: PerTrace<TraceText>,
     has_columns: bool,
-    contexts: bool,
+    options: LineOptions,
 }
 
 /// The options of lines in LTTV's `textDump`.
@@ -69,6 +69,23 @@ struct TraceText {
     legacy: Option<Box<LegacyText>>,
 }
 
+impl TraceText {
+    fn new(trace: &Trace, palette: Palette, options: LineOptions) -> TraceText {
+        let (reset, path) = (palette.reset, trace.path().display().to_string());
+        let path = escape::name(&path);
+        let place =
+            |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", escape::name(t.name())));
+        let channel = |t: &Tracefile| Chunk::new(format!("{}.", escape::name(t.channel())));
+        TraceText {
+            tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
+            types: trace.schema().event_types.iter().map(|_| None).collect(),
+            columns: (options.process && KernelState::follows(trace))
+                .then(|| ProcessColumns::new(options.process_state)),
+            legacy: LegacyText::new(trace, palette, options).map(Box::new),
+        }
+    }
+}
+
 /// The parts that the lines of one event type share.
 #[derive(Debug)]
 struct TypeText {
@@ -99,52 +116,47 @@ impl Lttv {
             palette: colored.then_some(palette),
             is_safe: true,
         };
-        let traces = PerTrace::new(known, |_, trace| {
-            let (reset, path) = (palette.reset, trace.path().display().to_string());
-            let path = escape::name(&path);
-            let place =
-                |t: &Tracefile| Chunk::new(format!("{reset} ({path}/{})", escape::name(t.name())));
-            let channel = |t: &Tracefile| Chunk::new(format!("{}.", escape::name(t.channel())));
-            TraceText {
-                tracefiles: trace.tracefiles().iter().map(|t| (channel(t), place(t))).collect(),
-                types: trace.schema().event_types.iter().map(|_| None).collect(),
-                columns: (options.process && KernelState::follows(trace))
-                    .then(|| ProcessColumns::new(options.process_state)),
-                legacy: LegacyText::new(trace, palette, options).map(Box::new),
-            }
-        });
+        let traces = PerTrace::new(known, |_, trace| TraceText::new(trace, palette, options));
         let has_columns =
             options.process || known.iter().any(|trace| trace.schema().format == Format::Legacy);
-        Lttv { clock, palette, style, traces, has_columns, contexts: options.contexts }
+        Lttv { clock, palette, style, traces, has_columns, options }
     }
 
     /// Appends the part of an event's line that contains its fields.
     pub fn fields(&mut self, event: &Event<'_>, out: &mut Text) {
-        let Lttv { palette, style, traces, contexts, .. } = self;
+        let Lttv { palette, style, traces, options, .. } = self;
+        let contexts = options.contexts;
         let Some(trace) = traces.of(event.trace()) else { return };
         if let Some(legacy) = &mut trace.legacy {
             return legacy.fields(event, out);
         }
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette, *contexts));
+        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette, contexts));
         event.visit_body(&mut Fields::new(out, &mut text.body, style));
     }
 }
 
 impl EventText for Lttv {
+    fn continue_with(&mut self, traces: &[Arc<Trace>], _: &[String]) {
+        let (palette, options) = (self.palette, self.options);
+        let make = |_, trace: &Trace| TraceText::new(trace, palette, options);
+        self.traces.continue_with(traces, make);
+    }
+
     fn wants_state(&self) -> bool {
         self.has_columns
     }
 
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text) {
-        let Lttv { clock, palette, style, traces, contexts, .. } = self;
+        let Lttv { clock, palette, style, traces, options, .. } = self;
+        let contexts = options.contexts;
         let Some(trace) = traces.of(event.trace()) else { return };
         if let Some(legacy) = &mut trace.legacy {
             return legacy.event(event, state, clock, out);
         }
         let TraceText { tracefiles, types, columns, .. } = trace;
         let Some(text) = types.get_mut(event.type_id().index()) else { return };
-        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette, *contexts));
+        let text = text.get_or_insert_with(|| TypeText::new(event, style, palette, contexts));
         let Some((channel, place)) = tracefiles.get(event.tracefile_index().0) else { return };
         channel.append(out);
         text.name.append(out);

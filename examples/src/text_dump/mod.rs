@@ -36,7 +36,9 @@ pub mod zone;
 #[cfg(test)]
 mod test_fields;
 
-use ltt_read::Event;
+use std::sync::Arc;
+
+use ltt_read::{Event, Trace};
 use lttv_state::kernel::{Process, TraceState};
 
 use self::text::Text;
@@ -46,6 +48,10 @@ pub trait EventText {
     /// Appends the line of an event, with its line break. `state` is the state of the
     /// machine after the event, for formats that [print](Self::wants_state) it.
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text);
+
+    /// Continues with later versions of [growing traces](ltt_read::GrowingTrace), and with those
+    /// after them, given with their names.
+    fn continue_with(&mut self, traces: &[Arc<Trace>], names: &[String]);
 
     /// Appends what is before the first event.
     fn start(&mut self, _out: &mut Text) {}

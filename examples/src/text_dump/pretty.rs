@@ -84,23 +84,19 @@ impl Pretty {
         options: &PrettyOptions,
     ) -> Self {
         let styles = Styles::new(options);
-        let traces = PerTrace::new(traces, |i, trace| TraceText {
-            name: trace_names.get(i).cloned().unwrap_or_default(),
-            types: trace.schema().event_types.iter().map(|_| None).collect(),
-            contexts: trace
-                .schema()
-                .stream_classes
-                .iter()
-                .map(|s| styles.packet_context(s))
-                .collect(),
-            packets: trace.tracefiles().iter().map(|_| PacketText::default()).collect(),
-        });
+        let traces =
+            PerTrace::new(traces, |number, trace| styles.trace(trace, number, trace_names));
         let time = PrettyTime::new(clock, options.names.header, options.delta, styles.palette);
         Pretty { time, styles, traces }
     }
 }
 
 impl EventText for Pretty {
+    fn continue_with(&mut self, traces: &[Arc<Trace>], names: &[String]) {
+        let styles = &self.styles;
+        self.traces.continue_with(traces, |number, trace| styles.trace(trace, number, names));
+    }
+
     fn event(&mut self, event: &Event<'_>, _: Option<StateAt<'_>>, out: &mut Text) {
         let Pretty { time, styles, traces } = self;
         let Some(trace) = traces.of(event.trace()) else { return };
@@ -137,6 +133,17 @@ impl Styles {
         };
         let payload = Style { names: names.payload, ..context };
         Styles { names, fields, palette, escaped, context, payload }
+    }
+
+    /// Creates the parts that the lines of a trace share, given its place in a list of names.
+    fn trace(&self, trace: &Trace, number: usize, names: &[String]) -> TraceText {
+        let classes = &trace.schema().stream_classes;
+        TraceText {
+            name: names.get(number).cloned().unwrap_or_default(),
+            types: trace.schema().event_types.iter().map(|_| None).collect(),
+            contexts: classes.iter().map(|class| self.packet_context(class)).collect(),
+            packets: trace.tracefiles().iter().map(|_| PacketText::default()).collect(),
+        }
     }
 
     fn packet_context(&self, stream: &StreamClass) -> Option<Plan> {

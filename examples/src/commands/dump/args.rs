@@ -1,6 +1,6 @@
 //! The command line of `lttv dump`.
 
-use super::{ClockArgs, Form, Job, StyleArgs};
+use super::{ClockArgs, FollowArgs, Form, Job, StyleArgs};
 use crate::commands::common::{InputArgs, OutputArgs};
 use crate::report::Usage;
 use crate::settings;
@@ -10,7 +10,8 @@ use crate::text_dump::rows::{Column, RowOptions};
 
 /// Print the events of traces, in time order
 ///
-/// Each TRACE is a directory; all traces in it are read, at any depth.
+/// Each TRACE is a directory; all traces in it are read, at any depth. A TRACE of the form
+/// net://HOST[:PORT]/host/NAME/SESSION is a live session of LTTng; net://HOST lists them.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = super::help::long())]
 #[command(mut_arg("threads", |arg| arg.hide(true)))]
@@ -42,6 +43,10 @@ pub struct DumpArgs {
     /// The destination.
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// The options of traces that are being recorded.
+    #[command(flatten, next_help_heading = "Recording")]
+    pub follow: FollowArgs,
 
     /// The notation of times.
     #[command(flatten, next_help_heading = "Notation")]
@@ -99,6 +104,7 @@ impl DumpArgs {
                 DumpFormat::Text | DumpFormat::Csv => Form::Lttv(self.style.lines()),
             },
             clock: chosen.unwrap_or(usual),
+            follow: self.follow,
         })
     }
 

@@ -1,5 +1,6 @@
 //! The meaning of a command line: the events to print, and their form.
 
+use super::follow::FollowArgs;
 use crate::commands::common::{InputArgs, OutputArgs};
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
 use crate::text_dump::lttv::LineOptions;
@@ -17,6 +18,8 @@ pub struct Job {
     pub form: Form,
     /// The notation of times.
     pub clock: ClockStyle,
+    /// The options of traces that are being recorded.
+    pub follow: FollowArgs,
 }
 
 /// A form of the events.

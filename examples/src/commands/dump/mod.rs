@@ -1,6 +1,7 @@
 //! The events of traces, printed in time order.
 
 mod args;
+mod follow;
 pub mod help;
 mod job;
 mod options;
@@ -10,6 +11,7 @@ mod tally;
 use std::error::Error;
 
 pub use args::{DumpArgs, DumpFormat};
+pub use follow::FollowArgs;
 pub use job::{Form, Job};
 pub use options::{ClockArgs, StyleArgs};
 pub use print::print;

@@ -14,7 +14,7 @@ use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
 use super::tally::Tally;
-use super::{Form, Job};
+use super::{Form, Job, follow};
 use crate::losses::Losses;
 use crate::opening::open_corrected;
 use crate::progress::Progress;
@@ -41,6 +41,9 @@ const BATCH: u64 = 1 << 14;
 pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     // A wrong expression is reported before anything is read.
     job.input.expression()?;
+    if follow::print(job, report)? {
+        return Ok(());
+    }
     let has_window = job.input.window_args() != (None, None);
     if job.is_count() && !has_window && job.input.filters.is_empty() {
         job.input.clocks.refuse("the number of all events depends on no time")?;
@@ -88,7 +91,7 @@ fn load(job: &Job, report: &mut Report) -> Result<Named, Box<dyn Error>> {
 }
 
 /// Creates the printer of events. Returns `None` if they are only counted.
-fn format(
+pub(super) fn format(
     job: &Job,
     traces: &[Arc<Trace>],
     names: &[String],

@@ -85,14 +85,7 @@ impl Rows {
     ) -> Result<Self, ColumnError> {
         let RowOptions { columns, is_csv, formats_times, top } = options;
         column::check(&columns, known, top.is_some())?;
-        let traces = PerTrace::new(known, |number, trace| OfTrace {
-            number,
-            path: escape::name(&trace.path().display().to_string()).into_owned(),
-            channels: (trace.tracefiles().iter())
-                .map(|tracefile| escape::name(tracefile.channel()).into_owned())
-                .collect(),
-            types: trace.schema().event_types.iter().map(|_| None).collect(),
-        });
+        let traces = PerTrace::new(known, OfTrace::new);
         let lines = LineOptions { contexts: false, ..LineOptions::default() };
         Ok(Rows {
             warnings: column::empty(&columns, known),
@@ -116,7 +109,24 @@ impl Rows {
     }
 }
 
+impl OfTrace {
+    fn new(number: usize, trace: &Trace) -> OfTrace {
+        let tracefiles = trace.tracefiles().iter();
+        OfTrace {
+            number,
+            path: escape::name(&trace.path().display().to_string()).into_owned(),
+            channels: tracefiles.map(|it| escape::name(it.channel()).into_owned()).collect(),
+            types: trace.schema().event_types.iter().map(|_| None).collect(),
+        }
+    }
+}
+
 impl EventText for Rows {
+    fn continue_with(&mut self, traces: &[Arc<Trace>], names: &[String]) {
+        self.traces.continue_with(traces, OfTrace::new);
+        self.lines.continue_with(traces, names);
+    }
+
     fn wants_state(&self) -> bool {
         self.wants_state
     }

@@ -1,0 +1,78 @@
+//! Sources of events that are being recorded: directories, or a live session.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ltt_read::live::{LiveReader, LiveState};
+use ltt_read::{Follower, Merge, Trace};
+
+/// The time between two looks at what is followed, if it has nothing new.
+const PERIOD: Duration = Duration::from_millis(20);
+
+/// The longest time for which data is fetched before it is printed.
+const STEP: Duration = Duration::from_millis(50);
+
+/// A source of traces that grow.
+#[derive(Debug)]
+pub(super) enum Source {
+    Directories(Follower, Vec<PathBuf>),
+    Live(LiveReader),
+}
+
+/// The result of a look at a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// There is nothing new: the caller should wait.
+    Nothing,
+    Something,
+    /// The source has ended, and everything is final.
+    End,
+}
+
+impl Source {
+    /// Fetches what is new.
+    pub(super) fn poll(&mut self) -> Result<Found, Box<dyn Error>> {
+        match self {
+            Source::Directories(follower, _) => {
+                let has_grown = follower.poll(Instant::now())?;
+                Ok(if has_grown { Found::Something } else { Found::Nothing })
+            }
+            Source::Live(reader) => Ok(match reader.poll(STEP)? {
+                LiveState::Idle => Found::Nothing,
+                LiveState::Busy => Found::Something,
+                LiveState::Ended => Found::End,
+            }),
+        }
+    }
+
+    /// Waits until it is worth while to look again.
+    pub(super) fn wait(&self) {
+        std::thread::sleep(PERIOD);
+    }
+
+    /// Returns the traces as far as they have arrived.
+    pub(super) fn traces(&mut self) -> &[Arc<Trace>] {
+        match self {
+            Source::Directories(follower, _) => follower.traces(),
+            Source::Live(reader) => reader.traces(),
+        }
+    }
+
+    /// Returns the path, of those that the user gave, below which a trace is.
+    pub(super) fn given(&self) -> &[PathBuf] {
+        match self {
+            Source::Directories(_, paths) => paths,
+            Source::Live(_) => &[],
+        }
+    }
+
+    /// Forgets what a merge has delivered.
+    pub(super) fn release(&mut self, merge: &Merge) {
+        match self {
+            Source::Directories(follower, _) => follower.release(merge),
+            Source::Live(reader) => reader.release(merge),
+        }
+    }
+}
