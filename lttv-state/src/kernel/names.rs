@@ -23,19 +23,13 @@ impl NameId {
 
     const FIRST_SYSCALL: u32 = 3;
 
-    /// Creates the id with an index.
-    #[cfg(feature = "latency")]
-    pub(crate) const fn at(index: u32) -> NameId {
-        NameId(index)
-    }
-
     /// Returns the id as an index into tables.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
     /// Returns the id with an [index](Self::index).
-    #[cfg(feature = "waits")]
+    #[cfg(any(feature = "latency", feature = "waits"))]
     pub(crate) const fn at(index: u32) -> Self {
         NameId(index)
     }
