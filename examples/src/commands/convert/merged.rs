@@ -19,10 +19,17 @@ const BATCH: u64 = 1 << 14;
 
 /// The streams of all tracefiles.
 struct Copied<'a> {
-    /// By trace and tracefile; with the place of the last packet of which an event was met.
-    streams: Vec<Vec<(Streams<'a>, Option<(usize, u64)>)>>,
+    /// By trace and tracefile.
+    streams: Vec<Vec<Tracefile<'a>>>,
     events: u64,
     failed: Option<WriteError>,
+}
+
+/// The streams of one tracefile.
+struct Tracefile<'a> {
+    streams: Streams<'a>,
+    /// The file and offset of the last packet of which an event was met.
+    last: Option<(usize, u64)>,
 }
 
 /// Writes the streams of a part.
@@ -33,7 +40,9 @@ pub(super) fn write(
 ) -> Result<Done, Box<dyn Error>> {
     let streams = conversion.traces().iter().zip(&part.traces).map(|(trace, part)| {
         let tracefiles = (0..trace.tracefiles().len()).map(TracefileIndex);
-        tracefiles.map(|tracefile| (part.streams(tracefile), None)).collect()
+        tracefiles
+            .map(|tracefile| Tracefile { streams: part.streams(tracefile), last: None })
+            .collect()
     });
     let copied = Copied { streams: streams.collect(), events: 0, failed: None };
     let copied = RefCell::new(copied);
@@ -42,7 +51,7 @@ pub(super) fn write(
     if let Some(error) = failed {
         return Err(error.into());
     }
-    streams.into_iter().flatten().try_for_each(|(streams, _)| streams.finish())?;
+    streams.into_iter().flatten().try_for_each(|file| file.streams.finish())?;
     Ok(done)
 }
 
@@ -104,7 +113,7 @@ impl Copied<'_> {
         TracefileIndex(tracefile): TracefileIndex,
         event: &ltt_read::Event<'_>,
     ) -> Result<(), WriteError> {
-        let (streams, last) = &mut self.streams[trace][tracefile];
+        let Tracefile { streams, last } = &mut self.streams[trace][tracefile];
         *last = Some((event.file_index(), event.packet().offset));
         if streams.event(event)? {
             self.events += 1;
@@ -120,7 +129,7 @@ impl Copied<'_> {
         file: usize,
         packet: &Packet,
     ) -> Result<(), WriteError> {
-        let (streams, last) = &mut self.streams[trace][tracefile];
+        let Tracefile { streams, last } = &mut self.streams[trace][tracefile];
         let place = Some((file, packet.offset));
         if *last == place {
             return Ok(());
