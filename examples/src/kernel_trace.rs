@@ -62,6 +62,17 @@ const ISSUE: Need = need(&[Transition::BlockIssue], "block_rq_issue");
 const COMPLETE: Need = need(&[Transition::BlockComplete], "block_rq_complete");
 const DUMP: Need = need(&[Transition::ProcessState], "lttng_statedump_process_state");
 
+const ANY_BEGIN: Need = need(
+    &[
+        Transition::Switch,
+        Transition::SyscallEntry,
+        Transition::IrqEntry,
+        Transition::SoftirqEntry,
+        Transition::BlockIssue,
+    ],
+    "sched_switch (or syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue)",
+);
+
 /// A command, with the events that it needs and those that improve its results.
 #[derive(Debug, Clone, Copy)]
 pub struct Use {
@@ -121,6 +132,14 @@ pub const DISK: Use = Use {
     improves: &[SWITCH],
 };
 
+/// The needs of `lttv latency`.
+pub const LATENCY: Use = Use {
+    command: "latency",
+    purpose: "latencies of threads, system calls, interrupts and disks",
+    needs: &[ANY_BEGIN],
+    improves: &[SWITCH, WAKING, SYSCALLS, IRQS, SOFTIRQS, ISSUE, COMPLETE, DUMP],
+};
+
 /// The needs of `lttv history`.
 pub const HISTORY: Use = Use {
     command: "history",
@@ -138,7 +157,7 @@ pub const CHART: Use = Use {
 };
 
 /// The commands that follow the kernel.
-pub const USES: [Use; 8] = [STATS, STATE, WAIT, CRITICAL_PATH, IRQ, DISK, HISTORY, CHART];
+pub const USES: [Use; 9] = [STATS, STATE, WAIT, CRITICAL_PATH, IRQ, DISK, HISTORY, CHART, LATENCY];
 
 /// The kinds of kernel events that a trace declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

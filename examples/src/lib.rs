@@ -16,6 +16,7 @@ pub mod inputs;
 pub mod interrupts;
 pub mod kernel_hooks;
 pub mod kernel_trace;
+pub mod latency_tables;
 pub mod loading;
 pub mod losses;
 pub mod modules;

@@ -1,4 +1,4 @@
-//! The pages of docs/user: their commands print what they show, and their tables agree with the
+//! The pages of docs/user, and docs/analyses.md: their commands print what they show, and their tables agree with the
 //! programs.
 //!
 //! `UPDATE_USER_DOCS=1 cargo test -p lttv-examples --test user_docs` replaces the outputs in the

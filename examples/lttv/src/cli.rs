@@ -16,6 +16,7 @@ use lttv_examples::commands::dump::DumpArgs;
 use lttv_examples::commands::history::HistoryArgs;
 use lttv_examples::commands::info::InfoArgs;
 use lttv_examples::commands::irq::IrqArgs;
+use lttv_examples::commands::latency::LatencyArgs;
 use lttv_examples::commands::man::ManArgs;
 use lttv_examples::commands::run::{self, RunArgs};
 use lttv_examples::commands::state::StateArgs;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Irq(IrqArgs),
     Disk(DiskArgs),
     Calls(CallsArgs),
+    Latency(LatencyArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
     Compare(CompareArgs),
@@ -135,6 +137,7 @@ impl Cli {
             "irq" => IrqArgs::augment_args,
             "disk" => DiskArgs::augment_args,
             "calls" => CallsArgs::augment_args,
+            "latency" => LatencyArgs::augment_args,
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
             "compare" => CompareArgs::augment_args,
@@ -202,6 +205,7 @@ mod tests {
             "wait --tid 1,2 --sort blocked_ns",
             "irq --cpu 2",
             "disk --disk 8,16",
+            "latency --family irq,softirq --by thread --every 10ms",
             "history range FILE ** --each 10ms --format json",
             "chart flow --all -o OUT",
             "compare A B --table cpu",

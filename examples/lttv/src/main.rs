@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
     calls, chart, compare, completions, convert, critical_path, disk, dump, history, info, irq,
-    man, run, state, stats, sync, wait,
+    latency, man, run, state, stats, sync, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -49,6 +49,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Irq(args) => irq::run(args, report),
         Command::Disk(args) => disk::run(args, report),
         Command::Calls(args) => calls::run(args, report),
+        Command::Latency(args) => latency::run(args, report),
         Command::History(args) => history::run(args, report),
         Command::Chart(args) => chart::run(args, report),
         Command::Compare(args) => compare::run(args, report),

@@ -17,6 +17,7 @@ pub mod dump;
 pub mod history;
 pub mod info;
 pub mod irq;
+pub mod latency;
 pub mod man;
 pub mod run;
 pub(crate) mod select;

@@ -15,6 +15,7 @@ mod disk_performance;
 mod event_counts;
 mod field_list;
 mod interrupts;
+mod latency;
 mod memory_maps;
 mod places;
 mod plain_json;
@@ -80,6 +81,7 @@ pub fn modules() -> Result<Modules<Host>, ModuleError> {
     modules.add(precompute::Precompute)?;
     modules.add(interrupts::Interrupts)?;
     modules.add(disk_performance::DiskPerformance)?;
+    modules.add(latency::Latency)?;
     modules.add(memory_maps::Maps)?;
     modules.add(calls::Calls)?;
     modules.add(dep_analysis::DepAnalysis)?;

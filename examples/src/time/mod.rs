@@ -16,11 +16,13 @@
 mod arg;
 mod date;
 mod event_span;
+mod length;
 mod range;
 mod times;
 
 pub use arg::{HELP, TimeArg, TimeArgError, parse_offset};
 pub use date::date_text;
 pub use event_span::event_span;
+pub use length::parse_length;
 pub use range::TimeRange;
 pub use times::{Times, Window, WindowError};

@@ -1,8 +1,9 @@
-//! Compares `lttv wait`, `lttv irq`, `lttv disk` and `lttv stats --longest`, for windows of the bundled trace, with plain
+//! Compares `lttv wait`, `lttv irq`, `lttv disk`, `lttv latency` and `lttv stats --longest`, for windows of the bundled trace, with plain
 //! models that read the lines of `lttv dump`, and with the modules of `lttv run`.
 
 mod disks;
 mod interrupts;
+mod latency;
 mod longest;
 mod waits;
 

@@ -18,7 +18,7 @@ use crate::inputs;
 use crate::report::{Report, Usage};
 use crate::table::Format;
 use crate::text_dump::output::Output;
-use crate::time::{TimeArg, TimeArgError};
+use crate::time::{TimeArg, parse_length};
 
 /// Examples of use, for the help.
 pub const EXAMPLES: &str = "\
@@ -106,7 +106,7 @@ pub enum Command {
         #[command(flatten)]
         range: RangeArgs,
         /// Print one value per this length of time, such as 10ms, instead of all values
-        #[arg(long, value_name = "LENGTH", value_parser = length, default_value = "1ns")]
+        #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "1ns")]
         each: u64,
     },
     /// Print all values of an attribute over time, and the total time of each value
@@ -134,20 +134,6 @@ pub struct RangeArgs {
     /// End, which is not included [default: the end of the history]
     #[arg(long, visible_alias = "end", value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<TimeArg>,
-}
-
-/// Parses a length of time of at least 1 ns. A number without unit is in ns.
-fn length(text: &str) -> Result<u64, String> {
-    let text = match text.ends_with(|c: char| c.is_ascii_digit()) {
-        true => format!("{text}ns"),
-        false => text.to_owned(),
-    };
-    match format!("+{text}").parse() {
-        Ok(TimeArg::AfterFirst(ns)) if ns > 0 => Ok(ns.unsigned_abs()),
-        Ok(_) => Err("expected at least 1 ns".to_owned()),
-        Err(TimeArgError::Range) => Err("too long".to_owned()),
-        Err(_) => Err("expected a length such as 10ms or 1.5s".to_owned()),
-    }
 }
 
 /// Runs a subcommand of `history`.
@@ -240,19 +226,4 @@ fn of_range(
 /// Returns `true` if a path leads to a history rather than to a trace.
 fn is_history(path: &Path) -> bool {
     path.is_file()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_of_time_have_units() {
-        assert_eq!(length("5"), Ok(5));
-        assert_eq!(length("10ms"), Ok(10_000_000));
-        assert_eq!(length("1.5s"), Ok(1_500_000_000));
-        for wrong in ["0", "0s", "-5", "", "ms", "many"] {
-            assert!(length(wrong).is_err(), "{wrong}");
-        }
-    }
 }

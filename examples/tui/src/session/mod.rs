@@ -21,8 +21,8 @@ use self::overview::Overview;
 use self::statistics_tree::StatisticsTree;
 use self::tab_losses::TabLosses;
 use self::tab_notes::TabNotes;
+use self::window_collection::WindowCollection;
 use self::window_history::WindowHistory;
-use self::window_statistics::WindowStatistics;
 use self::words::Words;
 use crate::model::axis::Axis;
 use crate::model::event_export::EventExport;
@@ -41,14 +41,18 @@ mod stop;
 mod tab_losses;
 pub mod tab_notes;
 pub mod traceset_change;
+mod window_collection;
 mod window_history;
+mod window_latency;
 mod window_statistics;
 pub(crate) mod words;
 
 pub use go_to::GoToError;
 pub use opening::OpenError;
 pub use tab_losses::ShownLosses;
-pub use window_statistics::OfWindow;
+pub use window_collection::OfWindow;
+pub use window_latency::WindowLatency;
+pub use window_statistics::WindowStatistics;
 
 /// The data that all viewers of a tab share.
 #[derive(Debug)]
@@ -90,7 +94,8 @@ pub struct Session {
     pub(crate) stopped_search: Option<bool>,
     overview: Overview,
     statistics_tree: StatisticsTree,
-    window_statistics: WindowStatistics,
+    window_statistics: WindowCollection<WindowStatistics>,
+    window_latency: WindowCollection<WindowLatency>,
     losses: TabLosses,
     /// The windows to go back to.
     pub(crate) windows: WindowHistory,
@@ -146,6 +151,7 @@ impl Session {
                 background.cancel_owner(*owner);
             }
             self.window_statistics.cancel(*owner);
+            self.window_latency.cancel(*owner);
         }
     }
 
@@ -299,6 +305,8 @@ impl Session {
         let tree = self.statistics_tree.serve(number, statistics, self.traceset(), time);
         let left = if tree { Duration::ZERO } else { time };
         let window = self.window_statistics.serve(left);
+        let left = if tree || window { Duration::ZERO } else { time };
+        let window = self.window_latency.serve(left) || window;
         let left = if tree || window { Duration::ZERO } else { time };
         self.losses.serve(left) || tree || window
     }

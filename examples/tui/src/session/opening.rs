@@ -15,8 +15,8 @@ use super::overview::Overview;
 use super::statistics_tree::StatisticsTree;
 use super::tab_losses::TabLosses;
 use super::tab_notes::TabNotes;
+use super::window_collection::WindowCollection;
 use super::window_history::WindowHistory;
-use super::window_statistics::WindowStatistics;
 use super::words::Words;
 
 /// The greatest width of the first time window, in ns.
@@ -132,7 +132,8 @@ impl Session {
             scheduler,
             overview,
             statistics_tree: StatisticsTree::default(),
-            window_statistics: WindowStatistics::default(),
+            window_statistics: WindowCollection::default(),
+            window_latency: WindowCollection::default(),
             losses: TabLosses::start(&traceset),
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
@@ -185,7 +186,8 @@ impl Session {
         self.reader.replace_context(TracesetContext::new(traceset));
         self.overview = Overview::start(&mut self.scheduler, traceset, span);
         self.statistics_tree = StatisticsTree::default();
-        self.window_statistics = WindowStatistics::default();
+        self.window_statistics = WindowCollection::default();
+        self.window_latency = WindowCollection::default();
         self.losses = TabLosses::start(traceset);
         (self.kernel, self.span, self.first) = (kernel, span, first);
         self.events = OnceCell::new();

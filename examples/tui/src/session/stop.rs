@@ -10,7 +10,8 @@ impl Session {
     /// Returns the owners of the requests that have not ended.
     pub(crate) fn busy_owners(&self) -> HashSet<Owner> {
         let pending = self.scheduler.pending().chain(self.reader.pending());
-        pending.map(|pending| pending.owner).chain(self.window_statistics.owners()).collect()
+        let windows = self.window_statistics.owners().chain(self.window_latency.owners());
+        pending.map(|pending| pending.owner).chain(windows).collect()
     }
 
     /// Cancels all requests and the search for an event. Returns the owners of the requests;
@@ -26,6 +27,7 @@ impl Session {
         self.scheduler.stop_all();
         self.reader.stop_all();
         self.window_statistics.stop();
+        self.window_latency.stop();
         owners
     }
 

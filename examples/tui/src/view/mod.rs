@@ -20,6 +20,7 @@ pub mod event_list;
 pub mod help;
 pub mod histogram;
 pub mod interrupts;
+pub mod latency;
 mod loss_marks;
 mod needs;
 mod note_marks;
@@ -55,6 +56,7 @@ pub fn kinds() -> Vec<ViewerKind> {
         interrupts::kind(),
         disks::kind(),
         threads::kind(),
+        latency::kind(),
     ]
 }
 

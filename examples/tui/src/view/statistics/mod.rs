@@ -16,7 +16,7 @@ use super::table::Table;
 use crate::keys::{Key, Move};
 use crate::model::row_order::RowOrder;
 use crate::model::row_search::{Found, RowQuery, Step};
-use crate::session::{OfWindow, Session};
+use crate::session::{OfWindow, Session, WindowStatistics};
 use crate::traceset_change::TracesetChange;
 use crate::viewer::{Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind};
 
@@ -144,7 +144,7 @@ impl StatisticsView {
     }
 
     /// Requests the statistics of the time window, and returns those that there are.
-    fn of_window(&self, session: &mut Session) -> Option<Arc<OfWindow>> {
+    fn of_window(&self, session: &mut Session) -> Option<Arc<OfWindow<WindowStatistics>>> {
         session.wants_window_statistics(self.owner);
         session.window_statistics()
     }
@@ -179,7 +179,7 @@ impl Viewer for StatisticsView {
             (Part::Tree, Scope::Window) => {
                 let of = self.of_window(session);
                 if self.is_new(of.as_ref().map_or(0, |of| of.number)) {
-                    self.tree.set(of.map_or_else(Arc::default, |of| of.tree.clone()));
+                    self.tree.set(of.map_or_else(Arc::default, |of| of.found.tree.clone()));
                 }
             }
             (Part::Table(subject), Scope::All) => {
@@ -192,7 +192,7 @@ impl Viewer for StatisticsView {
             (Part::Table(subject), Scope::Window) => {
                 let of = self.of_window(session);
                 if self.is_new(of.as_ref().map_or(0, |of| of.number)) {
-                    self.table.fill(of.iter().flat_map(|of| subject.rows(&of.statistics)));
+                    self.table.fill(of.iter().flat_map(|of| subject.rows(&of.found.statistics)));
                 }
             }
         }

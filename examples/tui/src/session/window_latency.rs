@@ -1,0 +1,72 @@
+//! Latencies of the time window.
+
+use std::sync::Arc;
+
+use lttv_context::{CheckpointPolicy, Checkpoints, TracesetContext};
+use lttv_requests::Owner;
+use lttv_state::kernel::KernelState;
+use lttv_state::latency::{Latency, Settings};
+
+use super::window_collection::{Collection, OfTimeWindow, OfWindow};
+use crate::session::Session;
+
+/// The number of longest durations of each family.
+const TOP: usize = 500;
+
+/// Latencies of a window.
+#[derive(Debug)]
+pub struct WindowLatency {
+    /// The latencies.
+    pub latency: Latency,
+    /// The checkpoints of what was open, for the next window.
+    checkpoints: Checkpoints,
+}
+
+impl OfTimeWindow for WindowLatency {
+    fn collect(of: &Collection<Self>) {
+        let mut context = TracesetContext::new(&of.traceset);
+        let kernel = context.attach(KernelState::new());
+        let handle = Latency::attach(&mut context, kernel, Settings::new().top(TOP));
+        context.set_checkpoint_policy(CheckpointPolicy::default());
+        // Those of the previous window; without them, the state is computed from the start on.
+        _ = context.set_checkpoints(of.checkpoints.clone());
+        if !of.replay(&mut context) {
+            return;
+        }
+        let (start, end) = (of.window.start(), of.window.end());
+        handle.restart(context.extensions_mut(), start);
+        let found = |context: &TracesetContext<'_>, reached| WindowLatency {
+            latency: handle.take_until(context.extensions(), reached),
+            checkpoints: context.checkpoints().clone(),
+        };
+        if of.read(&mut context, found) {
+            of.send(found(&context, end), true);
+        }
+    }
+}
+
+impl Session {
+    /// Requests the latencies of the time window for the viewer of an owner. Those of another
+    /// window are no longer collected.
+    pub fn wants_window_latency(&mut self, owner: Owner) {
+        let window = self.tab.window();
+        let known = self.window_latency.latest().map(|of| of.checkpoints.clone());
+        let traceset = self.scheduler.context().traceset();
+        self.window_latency.want(owner, window, traceset, &known.unwrap_or_default());
+    }
+
+    /// Returns the latencies of the time window, as far as they have been collected.
+    pub fn window_latency(&self) -> Option<Arc<OfWindow<WindowLatency>>> {
+        self.window_latency.of(self.tab.window()).cloned()
+    }
+
+    /// Returns the part of the time window from which latencies were collected, from 0 to 1.
+    pub fn window_latency_progress(&self) -> f64 {
+        self.window_latency.progress(self.tab.window())
+    }
+
+    /// Allows to collect latencies from the time window after they were stopped.
+    pub fn resume_window_latency(&mut self) {
+        self.window_latency.resume();
+    }
+}
