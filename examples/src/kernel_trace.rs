@@ -60,6 +60,8 @@ const INTERRUPTS: Need = need(
 );
 const ISSUE: Need = need(&[Transition::BlockIssue], "block_rq_issue");
 const COMPLETE: Need = need(&[Transition::BlockComplete], "block_rq_complete");
+const MIGRATE: Need = need(&[Transition::Migrate], "sched_migrate_task");
+const FREQUENCY: Need = need(&[Transition::Frequency], "power_cpu_frequency");
 const DUMP: Need = need(&[Transition::ProcessState], "lttng_statedump_process_state");
 
 const ANY_BEGIN: Need = need(
@@ -138,6 +140,12 @@ pub const LATENCY: Use = Use {
     purpose: "latencies of threads, system calls, interrupts and disks",
     needs: &[ANY_BEGIN],
     improves: &[SWITCH, WAKING, SYSCALLS, IRQS, SOFTIRQS, ISSUE, COMPLETE, DUMP],
+/// The needs of `lttv usage`.
+pub const USAGE: Use = Use {
+    command: "usage",
+    purpose: "use of CPUs, memory and network over time",
+    needs: &[SWITCH],
+    improves: &[MIGRATE, FREQUENCY, DUMP],
 };
 
 /// The needs of `lttv history`.
@@ -157,7 +165,7 @@ pub const CHART: Use = Use {
 };
 
 /// The commands that follow the kernel.
-pub const USES: [Use; 9] = [STATS, STATE, WAIT, CRITICAL_PATH, IRQ, DISK, HISTORY, CHART, LATENCY];
+pub const USES: [Use; 10] = [STATS, STATE, WAIT, CRITICAL_PATH, IRQ, DISK, HISTORY, CHART, LATENCY, USAGE];
 
 /// The kinds of kernel events that a trace declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -22,6 +22,7 @@ use lttv_examples::commands::run::{self, RunArgs};
 use lttv_examples::commands::state::StateArgs;
 use lttv_examples::commands::stats::StatsArgs;
 use lttv_examples::commands::sync::SyncArgs;
+use lttv_examples::commands::usage::UsageArgs;
 use lttv_examples::commands::wait::WaitArgs;
 use lttv_examples::settings::Place;
 use lttv_tui::program::TuiArgs;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     CriticalPath(CriticalPathArgs),
     Irq(IrqArgs),
     Disk(DiskArgs),
+    Usage(UsageArgs),
     Calls(CallsArgs),
     Latency(LatencyArgs),
     History(HistoryArgs),
@@ -136,6 +138,7 @@ impl Cli {
             "critical-path" => CriticalPathArgs::augment_args,
             "irq" => IrqArgs::augment_args,
             "disk" => DiskArgs::augment_args,
+            "usage" => UsageArgs::augment_args,
             "calls" => CallsArgs::augment_args,
             "latency" => LatencyArgs::augment_args,
             "history" => HistoryArgs::augment_args,

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use cli::{Cli, Command, documented};
 use lttv_examples::commands::{
     calls, chart, compare, completions, convert, critical_path, disk, dump, history, info, irq,
-    latency, man, run, state, stats, sync, wait,
+    latency, man, run, state, stats, sync, usage, wait,
 };
 use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, Settings, SettingsError};
@@ -48,6 +48,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::CriticalPath(args) => critical_path::run(args, report),
         Command::Irq(args) => irq::run(args, report),
         Command::Disk(args) => disk::run(args, report),
+        Command::Usage(args) => usage::run(args, report),
         Command::Calls(args) => calls::run(args, report),
         Command::Latency(args) => latency::run(args, report),
         Command::History(args) => history::run(args, report),

@@ -24,4 +24,5 @@ pub(crate) mod select;
 pub mod state;
 pub mod stats;
 pub mod sync;
+pub mod usage;
 pub mod wait;
