@@ -1,0 +1,74 @@
+//! `lttv usage` prints what the library computes.
+
+mod support;
+
+use std::path::Path;
+use std::time::Duration;
+
+use lttv_context::Traceset;
+use lttv_state::usage::{UsageOptions, usage};
+use serde_json::Value;
+
+const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
+
+fn lttv(args: &[&str]) -> support::Run {
+    let args = [&["usage", KERNEL], args].concat();
+    support::run(&support::program("lttv"), &args, None, Duration::from_secs(60))
+}
+
+fn tables(args: &[&str]) -> Value {
+    let run = lttv(&[args, &["--format", "json"]].concat());
+    assert_eq!(run.status, Some(0), "{run:?}");
+    serde_json::from_slice(&run.stdout).expect("JSON")
+}
+
+fn rows<'v>(tables: &'v Value, table: &str) -> &'v [Value] {
+    tables[table].as_array().unwrap_or_else(|| panic!("no table {table}"))
+}
+
+fn sum(rows: &[Value], column: &str) -> u64 {
+    rows.iter().map(|row| row[column].as_u64().expect(column)).sum()
+}
+
+#[test]
+fn tables_have_the_figures_of_the_library() {
+    let found = tables(&["--every", "10ms"]);
+    let traceset = Traceset::open(Path::new(KERNEL)).expect("the bundled trace");
+    let options = UsageOptions::new().every(Duration::from_millis(10));
+    let expected = usage(&traceset, options, 1).usage;
+    let expected = &expected.traces()[0];
+    for (row, cpu) in rows(&found, "cpus").iter().zip(expected.cpus()) {
+        assert_eq!(row["busy_ns"], cpu.sum.busy_time);
+        assert_eq!(row["idle_ns"], cpu.sum.idle_time);
+        assert_eq!(row["switches"], cpu.switches);
+        // What is not recorded is missing.
+        assert_eq!(row["frequency_mhz"], Value::Null);
+    }
+    let (cpus, intervals) = (rows(&found, "cpus"), rows(&found, "intervals"));
+    assert_eq!(cpus.len(), expected.cpus().len());
+    assert_eq!(intervals.len(), expected.intervals().len());
+    assert_eq!(sum(intervals, "busy_ns"), sum(cpus, "busy_ns"));
+    assert_eq!(sum(intervals, "switches"), sum(cpus, "switches"));
+    assert_eq!(sum(rows(&found, "cpu_intervals"), "busy_ns"), sum(cpus, "busy_ns"));
+    assert!(intervals.iter().all(|row| row["pages_allocated"].is_null()));
+    assert_eq!(rows(&found, "threads").len(), expected.threads().len());
+    assert_eq!(rows(&found, "processes").len(), expected.processes().len());
+    assert_eq!(found.get("frequencies").and_then(Value::as_array).map(Vec::len), Some(0));
+}
+
+#[test]
+fn windows_and_missing_events_are_honoured() {
+    let run = lttv(&["--timerange", "+10ms..+30ms", "--table", "cpus", "--format", "json"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stderr.contains("not recorded: ") && run.stderr.contains("power_cpu_frequency"));
+    let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    for cpu in rows(&found, "cpus") {
+        let times = ["busy_ns", "idle_ns", "unknown_ns"].map(|of| cpu[of].as_u64().expect(of));
+        assert_eq!(times.iter().sum::<u64>(), 20_000_000, "{cpu}");
+    }
+    let without = tables(&[]);
+    assert!(without.get("intervals").is_none());
+    for wrong in [&["--every", "0"][..], &["--every", "soon"], &["-e", "sched_switch"]] {
+        assert_eq!(lttv(wrong).status, Some(2), "{wrong:?}");
+    }
+}
