@@ -140,6 +140,8 @@ pub const LATENCY: Use = Use {
     purpose: "latencies of threads, system calls, interrupts and disks",
     needs: &[ANY_BEGIN],
     improves: &[SWITCH, WAKING, SYSCALLS, IRQS, SOFTIRQS, ISSUE, COMPLETE, DUMP],
+};
+
 /// The needs of `lttv usage`.
 pub const USAGE: Use = Use {
     command: "usage",
@@ -165,7 +167,8 @@ pub const CHART: Use = Use {
 };
 
 /// The commands that follow the kernel.
-pub const USES: [Use; 10] = [STATS, STATE, WAIT, CRITICAL_PATH, IRQ, DISK, HISTORY, CHART, LATENCY, USAGE];
+pub const USES: [Use; 10] =
+    [STATS, STATE, WAIT, CRITICAL_PATH, LATENCY, USAGE, IRQ, DISK, HISTORY, CHART];
 
 /// The kinds of kernel events that a trace declares.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
