@@ -146,14 +146,8 @@ fn directories_are_followed_until_ctrl_c() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let reader = thread::spawn(move || {
-        let mut all: Vec<String> = Vec::new();
-        while let Some(line) = lines.next() {
-            all.push(line.expect("text"));
-        }
-        all
-    });
+    let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let reader = thread::spawn(move || lines.map(|line| line.expect("text")).collect::<Vec<_>>());
     for part in 1..=4 {
         copy(&trace, &dir.path().join("kernel"), part);
         thread::sleep(Duration::from_millis(400));
