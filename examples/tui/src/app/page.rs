@@ -1,5 +1,6 @@
 //! A tab with its viewers.
 
+use lttv_context::Traceset;
 use lttv_requests::SubmitError;
 use lttv_state::kernel::KernelState;
 use ratatui::buffer::Buffer;
@@ -23,6 +24,11 @@ const OF_USER_SPACE: [&[&str]; 2] = [
     &["events", "threads", "histogram"],
     &["statistics", "control-flow", "resources", "interrupts", "disks"],
 ];
+/// The visible and the hidden viewers of a new tab of traces with calls of functions.
+const OF_CALLS: [&[&str]; 2] = [
+    &["events", "calls", "threads"],
+    &["histogram", "statistics", "control-flow", "resources", "interrupts", "disks"],
+];
 
 /// The least width of charts to which the user can move the divider, in columns.
 const LEAST_CHART: u16 = 10;
@@ -40,6 +46,12 @@ pub(super) struct TabPage {
     pub(super) kept: Vec<(usize, SavedViewer)>,
 }
 
+/// Returns `true` if a trace declares entries of functions.
+fn has_calls(traceset: &Traceset) -> bool {
+    let types = traceset.traces().iter().flat_map(|trace| &trace.schema().event_types);
+    types.into_iter().any(|of| of.name().ends_with(":func_entry"))
+}
+
 impl TabPage {
     /// Creates a tab with one viewer of each kind of this crate that is registered.
     pub(super) fn new(mut session: Session, kinds: &mut ViewerKinds) -> Self {
@@ -47,6 +59,7 @@ impl TabPage {
         let mut traces = session.traceset().traces().iter();
         let [shown, hidden] = match traces.any(|trace| KernelState::follows(trace)) {
             true => OF_KERNEL,
+            false if has_calls(session.traceset()) => OF_CALLS,
             false => OF_USER_SPACE,
         };
         for (names, is_shown) in [(shown, true), (hidden, false)] {

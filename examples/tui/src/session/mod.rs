@@ -41,6 +41,7 @@ mod stop;
 mod tab_losses;
 pub mod tab_notes;
 pub mod traceset_change;
+mod window_calls;
 mod window_collection;
 mod window_history;
 mod window_latency;
@@ -50,6 +51,7 @@ pub(crate) mod words;
 pub use go_to::GoToError;
 pub use opening::OpenError;
 pub use tab_losses::ShownLosses;
+pub use window_calls::{ChartCall, ChartRow, WindowCalls};
 pub use window_collection::OfWindow;
 pub use window_latency::WindowLatency;
 pub use window_statistics::WindowStatistics;
@@ -96,6 +98,7 @@ pub struct Session {
     statistics_tree: StatisticsTree,
     window_statistics: WindowCollection<WindowStatistics>,
     window_latency: WindowCollection<WindowLatency>,
+    window_calls: WindowCollection<WindowCalls>,
     losses: TabLosses,
     /// The windows to go back to.
     pub(crate) windows: WindowHistory,
@@ -152,6 +155,7 @@ impl Session {
             }
             self.window_statistics.cancel(*owner);
             self.window_latency.cancel(*owner);
+            self.window_calls.cancel(*owner);
         }
     }
 
@@ -307,6 +311,8 @@ impl Session {
         let window = self.window_statistics.serve(left);
         let left = if tree || window { Duration::ZERO } else { time };
         let window = self.window_latency.serve(left) || window;
+        let left = if tree || window { Duration::ZERO } else { time };
+        let window = self.window_calls.serve(left) || window;
         let left = if tree || window { Duration::ZERO } else { time };
         self.losses.serve(left) || tree || window
     }

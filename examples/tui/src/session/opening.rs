@@ -134,6 +134,7 @@ impl Session {
             statistics_tree: StatisticsTree::default(),
             window_statistics: WindowCollection::default(),
             window_latency: WindowCollection::default(),
+            window_calls: WindowCollection::default(),
             losses: TabLosses::start(&traceset),
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
@@ -188,6 +189,7 @@ impl Session {
         self.statistics_tree = StatisticsTree::default();
         self.window_statistics = WindowCollection::default();
         self.window_latency = WindowCollection::default();
+        self.window_calls = WindowCollection::default();
         self.losses = TabLosses::start(traceset);
         (self.kernel, self.span, self.first) = (kernel, span, first);
         self.events = OnceCell::new();

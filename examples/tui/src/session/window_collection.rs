@@ -8,9 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
-use lttv_context::{
-    Bounds, Checkpoints, EndReason, ReadEnd, StalePosition, Traceset, TracesetContext,
-};
+use lttv_context::{Bounds, EndReason, ReadEnd, StalePosition, Traceset, TracesetContext};
 use lttv_requests::Owner;
 use lttv_requests::views::TimeWindow;
 
@@ -26,6 +24,9 @@ const GRACE: Duration = Duration::from_millis(150);
 
 /// A result that is collected from a time window.
 pub(super) trait OfTimeWindow: fmt::Debug + Send + Sync + Sized + 'static {
+    /// The knowledge that one window leaves for the next, such as checkpoints.
+    type Known: Clone + Send;
+
     /// Collects the result, on a thread of its own. Calls [`Collection::replay`] and
     /// [`Collection::read`] to read the events, and ends if they return `false`.
     fn collect(of: &Collection<Self>);
@@ -99,7 +100,7 @@ impl<F: OfTimeWindow> WindowCollection<F> {
         owner: Owner,
         window: TimeWindow,
         traceset: &Traceset,
-        checkpoints: &Checkpoints,
+        known: &F::Known,
     ) {
         if let Some(job) = self.job.as_mut().filter(|job| job.window == window) {
             job.owners.insert(owner);
@@ -117,7 +118,7 @@ impl<F: OfTimeWindow> WindowCollection<F> {
         let shared = Arc::new(Shared { is_cancelled: false.into(), reached });
         let collection = Collection {
             traceset: traceset.clone(),
-            checkpoints: checkpoints.clone(),
+            known: known.clone(),
             window,
             shared: shared.clone(),
             sender,
@@ -198,16 +199,15 @@ impl<F: OfTimeWindow> WindowCollection<F> {
 }
 
 /// The collection of a result from a window, on a thread.
-#[derive(Debug)]
-pub(super) struct Collection<F> {
+pub(super) struct Collection<F: OfTimeWindow> {
     pub(super) traceset: Traceset,
-    pub(super) checkpoints: Checkpoints,
+    pub(super) known: F::Known,
     pub(super) window: TimeWindow,
     shared: Arc<Shared>,
     sender: Sender<OfWindow<F>>,
 }
 
-impl<F> Collection<F> {
+impl<F: OfTimeWindow> Collection<F> {
     /// Computes the state at the start of the window. Returns `false` if the result is no longer
     /// wanted.
     pub(super) fn replay(&self, context: &mut TracesetContext<'_>) -> bool {

@@ -23,13 +23,15 @@ pub struct WindowLatency {
 }
 
 impl OfTimeWindow for WindowLatency {
+    type Known = Checkpoints;
+
     fn collect(of: &Collection<Self>) {
         let mut context = TracesetContext::new(&of.traceset);
         let kernel = context.attach(KernelState::new());
         let handle = Latency::attach(&mut context, kernel, Settings::new().top(TOP));
         context.set_checkpoint_policy(CheckpointPolicy::default());
         // Those of the previous window; without them, the state is computed from the start on.
-        _ = context.set_checkpoints(of.checkpoints.clone());
+        _ = context.set_checkpoints(of.known.clone());
         if !of.replay(&mut context) {
             return;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
-use lttv_context::{CheckpointPolicy, TracesetContext};
+use lttv_context::{CheckpointPolicy, Checkpoints, TracesetContext};
 use lttv_requests::Owner;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
@@ -23,6 +23,8 @@ pub struct WindowStatistics {
 }
 
 impl OfTimeWindow for WindowStatistics {
+    type Known = Checkpoints;
+
     fn collect(of: &Collection<Self>) {
         let mut context = TracesetContext::new(&of.traceset);
         let kernel = context.attach(KernelState::new());
@@ -30,7 +32,7 @@ impl OfTimeWindow for WindowStatistics {
         context.attach_data(());
         context.set_checkpoint_policy(CheckpointPolicy::never());
         // Otherwise, the state is computed from the start on.
-        _ = context.set_checkpoints(of.checkpoints.clone());
+        _ = context.set_checkpoints(of.known.clone());
         if !of.replay(&mut context) {
             return;
         }

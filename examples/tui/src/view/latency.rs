@@ -37,7 +37,7 @@ pub struct LatencyView {
 pub fn kind() -> ViewerKind {
     ViewerKind::new("latency", "Latencies", |setup| Box::new(LatencyView::new(setup)))
         .summary("distribution and longest of waits, system calls, interrupts, disk requests")
-        .action(ViewerAction::new(END, "go to the event that ended it", [Key::new(KeyCode::Enter)]))
+        .action(ViewerAction::new(END, "go to its end", [Key::new(KeyCode::Enter)]))
         .action(ViewerAction::new(BEGIN, "go to its begin", [Key::char('B')]))
         .action(ViewerAction::new(NEXT, "next family", [NEXT_KEY]))
         .action(ViewerAction::new(BACK, "previous family", [BACK_KEY]))

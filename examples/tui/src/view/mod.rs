@@ -13,6 +13,7 @@ use lttv_examples::table::{Cell as TableCell, Kind, Table};
 use lttv_requests::views::Segment;
 
 mod arrows;
+pub mod calls;
 pub mod candidates;
 pub mod control_flow;
 pub mod disks;
@@ -57,6 +58,7 @@ pub fn kinds() -> Vec<ViewerKind> {
         disks::kind(),
         threads::kind(),
         latency::kind(),
+        calls::kind(),
     ]
 }
 
