@@ -167,7 +167,10 @@ fn command_lines_have_options_that_exist() {
         for line in lines.into_iter().chain(code).filter(|line| line.starts_with("lttv ")) {
             let words: Vec<&str> = line.split_whitespace().skip(1).collect();
             let words = words.split(|word| *word == "#").next().unwrap_or_default();
-            let is_name = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase());
+            let is_name = |word: &&&str| {
+                let is_part = |c: char| c.is_ascii_lowercase() || c == '-';
+                !word.starts_with('-') && word.chars().all(is_part)
+            };
             let depth = if matches!(words.first(), Some(&"chart" | &"history")) { 2 } else { 1 };
             let names: Vec<&str> = words.iter().take(depth).take_while(is_name).copied().collect();
             let text = help(&names);
