@@ -13,7 +13,7 @@ use lttv_examples::time::{TimeArg, TimeRange};
 /// Print the events of traces as text, in time order
 ///
 /// Each TRACE is a directory; all traces in it are read, at any depth. Without TRACE, prints
-/// the bundled kernel trace. A TRACE of the form net://HOST[:PORT]/host/NAME/SESSION is a live
+/// the bundled kernel trace. A TRACE of the form net://HOST:PORT/host/NAME/SESSION is a live
 /// session of LTTng; net://HOST lists the sessions.
 #[derive(Debug, clap::Parser)]
 #[command(name = "text_dump", version, after_long_help = format!("{AFTER_HELP}{}", help::COMMON))]

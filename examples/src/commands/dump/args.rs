@@ -11,7 +11,7 @@ use crate::text_dump::rows::{Column, RowOptions};
 /// Print the events of traces, in time order
 ///
 /// Each TRACE is a directory; all traces in it are read, at any depth. A TRACE of the form
-/// net://HOST[:PORT]/host/NAME/SESSION is a live session of LTTng; net://HOST lists them.
+/// net://HOST:PORT/host/NAME/SESSION is a live session of LTTng; net://HOST lists them.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = super::help::long())]
 #[command(mut_arg("threads", |arg| arg.hide(true)))]
