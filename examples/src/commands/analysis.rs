@@ -70,7 +70,7 @@ impl Analysis {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Fails for the reasons of [`open`](Self::open).
     pub fn open_with<T>(
         input: &InputArgs,
         report: &mut Report,

@@ -72,7 +72,7 @@ pub struct Merge {
     /// Empty if no clock did.
     delivery_floor: Vec<u128>,
     /// The least key in `tree` that stands for events to come; [`END`] if there is none.
-    /// Where this key wins, the order is not known any further.
+    /// The order is known up to this key and no further.
     limit: u128,
     /// The tracefiles that have run out of events but may get more, each with the time before
     /// which it should get none.

@@ -19,7 +19,7 @@ impl Latency {
     /// [`read`](TracesetContext::read) reads from now on. `kernel` must be attached to the same
     /// context before.
     ///
-    /// What is open at a time is a state of its own, which checkpoints contain: after
+    /// Checkpoints contain what is open at their position: after
     /// [`seek_time_with_state`](TracesetContext::seek_time_with_state) durations have their true
     /// begin. At the position of this call, nothing is known to be open: it is best called at the
     /// start of the traceset.

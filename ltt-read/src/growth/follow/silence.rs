@@ -7,7 +7,7 @@ use crate::base::time::Timestamp;
 
 /// The limit of silence, and the latest known time of the traces at past instants.
 ///
-/// What was recorded before an instant is in the files after the limit has passed. The latest
+/// Events recorded before an instant are in the files after the limit has passed. The latest
 /// time that any file had at that instant is therefore a time before which nothing is missing.
 /// Clocks of the traces and of the reader need not be related.
 #[derive(Debug)]
