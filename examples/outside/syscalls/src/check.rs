@@ -55,8 +55,8 @@ pub fn check(app: &mut App, modules: &mut Modules<App>) -> Result<(), Box<dyn Er
     let mut screen = Screen { app, terminal: Terminal::new(TestBackend::new(120, 100))? };
     screen.settle()?;
     let offered = screen.app.kinds().iter().position(|kind| kind.name() == NAME);
-    let offered = offered.ok_or("the kind is not registered")? + 1;
-    screen.press(&format!("v{offered}v{offered}0"))?;
+    let down = "j".repeat(offered.ok_or("the kind is not registered")?);
+    screen.press(&format!("v{down}\nv{down}\n0"))?;
     let titles = screen.lines_with(" System calls ");
     expect(titles.len() == 2, "the viewer is visible twice")?;
     // The whole traceset is visible: both count all calls.
