@@ -7,7 +7,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use ltt_read::Timestamp;
-use lttv_state::waits::{Cause, CriticalPath, SegmentKind, ThreadState, TimelineId, WaitGraph};
+use lttv_state::waits::{
+    Cause, CriticalPath, Segment, SegmentKind, ThreadState, TimelineId, WaitGraph,
+};
 
 pub use picture::picture;
 pub use tables::Tables;
@@ -23,6 +25,24 @@ pub fn label(graph: &WaitGraph, id: TimelineId) -> String {
     }
     thread_label(Some(timeline.tid()), graph.command(id))
 }
+
+/// Returns a segment in words: thread, state, and as far as known the system call and the source of
+/// the wake-up, as in `cat (215): blocked:block in read (device 254,0)`.
+pub fn words(graph: &WaitGraph, of: &Segment) -> String {
+    let mut text = format!("{}: {}", label(graph, of.thread), of.kind);
+    let Some(timeline) = graph.timeline(of.thread) else { return text };
+    let call = graph.name(timeline.trace(), of.call);
+    if !matches!(call, "" | "NONE" | "UNKNOWN") {
+        text += &format!(" in {call}");
+    }
+    if let Some(source) = graph.source_label(timeline.trace(), of.source) {
+        text += &format!(" ({source})");
+    }
+    text
+}
+
+/// The colours of segments.
+pub const PAINTS: [Paint; 4] = [Paint::User, Paint::WaitCpu, Paint::Wait, Paint::Unknown];
 
 /// Returns the colour of a segment, which is that of the state of its thread.
 pub fn paint(kind: SegmentKind) -> Paint {

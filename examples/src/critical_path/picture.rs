@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_state::waits::{CriticalPath, Segment, TimelineId, WaitGraph};
 
-use super::{label, paint};
+use super::{PAINTS, label, paint, words};
 use crate::escape;
 use crate::paint::Paint;
 use crate::time::date_text;
@@ -26,8 +26,6 @@ const MAX_ARROWS: usize = 1000;
 const NARROW: f64 = 0.4;
 /// The number of intervals on the axis.
 const MARKS: u64 = 6;
-
-const PAINTS: [Paint; 4] = [Paint::User, Paint::WaitCpu, Paint::Wait, Paint::Unknown];
 
 /// A rectangle of a row: the left and right edges, the colour, and the text at the pointer.
 struct Bar {
@@ -169,18 +167,7 @@ fn names(
 fn hint(graph: &WaitGraph, of: &Segment, origin: Timestamp) -> String {
     let begin = of.start.as_ns().abs_diff(origin.as_ns()) as f64 / 1e9;
     let us = of.time() as f64 / 1e3;
-    let mut text = format!("{}: {}", label(graph, of.thread), of.kind);
-    if let Some(timeline) = graph.timeline(of.thread) {
-        let call = graph.name(timeline.trace(), of.call);
-        if !matches!(call, "" | "NONE" | "UNKNOWN") {
-            _ = write!(text, " in {call}");
-        }
-        if let Some(source) = graph.source_label(timeline.trace(), of.source) {
-            _ = write!(text, " ({source})");
-        }
-    }
-    _ = write!(text, "\n{us:.3} µs from {begin:.9} s");
-    text
+    format!("{}\n{us:.3} µs from {begin:.9} s", words(graph, of))
 }
 
 fn legend(svg: &mut String) {

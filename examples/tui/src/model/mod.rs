@@ -7,6 +7,7 @@ pub mod axis;
 pub mod cells;
 pub mod collected;
 mod conjunction;
+pub mod critical_path;
 pub mod disks;
 pub mod event_detail;
 pub mod event_export;

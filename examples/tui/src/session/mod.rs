@@ -11,11 +11,12 @@ use lttv_context::attributes::Attributes;
 use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext};
 use lttv_examples::clocks::HostTimes;
 use lttv_filter::{Environment, Expression, FilterError, Zone};
-use lttv_requests::views::{ProcessKey, SharedView, TimeWindow, ViewerId};
+use lttv_requests::views::{SharedView, TimeWindow, ViewerId};
 use lttv_requests::{Budget, ChunkReport, Notification, Owner, Scheduler};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
+use lttv_state::waits::WaitGraph;
 
 use self::overview::Overview;
 use self::statistics_tree::StatisticsTree;
@@ -35,12 +36,14 @@ mod go_to;
 mod opening;
 mod overview;
 mod search;
+mod selected_process;
 mod selection;
 mod statistics_tree;
 mod stop;
 mod tab_losses;
 pub mod tab_notes;
 pub mod traceset_change;
+mod wait_graph;
 mod window_calls;
 mod window_collection;
 mod window_history;
@@ -50,6 +53,7 @@ pub(crate) mod words;
 
 pub use go_to::GoToError;
 pub use opening::OpenError;
+pub use selected_process::SelectedProcess;
 pub use tab_losses::ShownLosses;
 pub use window_calls::{ChartCall, ChartRow, WindowCalls};
 pub use window_collection::OfWindow;
@@ -71,8 +75,8 @@ pub struct Session {
     pub kernel: Handle<KernelState>,
     /// The compiled filter of the tab.
     pub filters: Option<Rc<KernelFilters>>,
-    /// The selected process and its label.
-    pub process: Option<(ProcessKey, String)>,
+    /// The selected process.
+    pub process: Option<SelectedProcess>,
     /// The selected thread of a user-space trace and its label.
     pub thread: Option<(ThreadKey, String)>,
     /// The selected time range.
@@ -99,6 +103,7 @@ pub struct Session {
     window_statistics: WindowCollection<WindowStatistics>,
     window_latency: WindowCollection<WindowLatency>,
     window_calls: WindowCollection<WindowCalls>,
+    wait_graph: WindowCollection<WaitGraph>,
     losses: TabLosses,
     /// The windows to go back to.
     pub(crate) windows: WindowHistory,
@@ -156,6 +161,7 @@ impl Session {
             self.window_statistics.cancel(*owner);
             self.window_latency.cancel(*owner);
             self.window_calls.cancel(*owner);
+            self.wait_graph.cancel(*owner);
         }
     }
 
@@ -313,6 +319,8 @@ impl Session {
         let window = self.window_latency.serve(left) || window;
         let left = if tree || window { Duration::ZERO } else { time };
         let window = self.window_calls.serve(left) || window;
+        let left = if tree || window { Duration::ZERO } else { time };
+        let window = self.wait_graph.serve(left) || window;
         let left = if tree || window { Duration::ZERO } else { time };
         self.losses.serve(left) || tree || window
     }

@@ -135,6 +135,7 @@ impl Session {
             window_statistics: WindowCollection::default(),
             window_latency: WindowCollection::default(),
             window_calls: WindowCollection::default(),
+            wait_graph: WindowCollection::default(),
             losses: TabLosses::start(&traceset),
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
@@ -190,6 +191,7 @@ impl Session {
         self.window_statistics = WindowCollection::default();
         self.window_latency = WindowCollection::default();
         self.window_calls = WindowCollection::default();
+        self.wait_graph = WindowCollection::default();
         self.losses = TabLosses::start(traceset);
         (self.kernel, self.span, self.first) = (kernel, span, first);
         self.events = OnceCell::new();

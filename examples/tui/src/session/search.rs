@@ -24,7 +24,7 @@ impl Session {
     ///
     /// Never while the traceset stays the same.
     pub fn search(&mut self, back: bool) -> Result<(), SubmitError> {
-        let process = self.process.clone().map(|(key, name)| (Target::Process(key), name));
+        let process = self.process.clone().map(|of| (Target::Process(of.key), of.label));
         let thread = || self.thread.clone().map(|(key, name)| (Target::Thread(key), name));
         let Some((target, name)) = process.or_else(thread) else {
             self.message = Some("select a process in the control flow first".to_owned());

@@ -11,7 +11,7 @@ impl Session {
     pub(crate) fn busy_owners(&self) -> HashSet<Owner> {
         let pending = self.scheduler.pending().chain(self.reader.pending());
         let windows = self.window_statistics.owners().chain(self.window_latency.owners());
-        let windows = windows.chain(self.window_calls.owners());
+        let windows = windows.chain(self.window_calls.owners()).chain(self.wait_graph.owners());
         pending.map(|pending| pending.owner).chain(windows).collect()
     }
 
@@ -30,6 +30,7 @@ impl Session {
         self.window_statistics.stop();
         self.window_latency.stop();
         self.window_calls.stop();
+        self.wait_graph.stop();
         owners
     }
 

@@ -14,7 +14,7 @@ use lttv_requests::views::ProcessKey;
 
 use crate::model::fault::Fault;
 use crate::model::threads::ThreadKey;
-use crate::session::{OpenError, Session};
+use crate::session::{OpenError, SelectedProcess, Session};
 
 /// A change of the traces of a tab.
 ///
@@ -213,8 +213,10 @@ impl Session {
         self.replace_contexts(&after)?;
         self.notes = self.notes.reopen(&after);
         let change = TracesetChange { before, after };
-        self.process =
-            self.process.take().and_then(|(key, name)| Some((change.process(key)?, name)));
+        self.process = self
+            .process
+            .take()
+            .and_then(|of| Some(SelectedProcess { key: change.process(of.key)?, ..of }));
         self.thread = self.thread.take().and_then(|(key, name)| {
             Some((ThreadKey { trace: change.trace(key.trace)?, ..key }, name))
         });

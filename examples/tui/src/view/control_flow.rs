@@ -20,7 +20,7 @@ use crate::model::process_rows::{ProcessRow, ProcessRows};
 use crate::model::row_order::RowOrder;
 use crate::model::row_search::{Found, RowQuery, Step};
 use crate::model::state_at::StateAt;
-use crate::session::Session;
+use crate::session::{SelectedProcess, Session};
 use crate::traceset_change::TracesetChange;
 use crate::viewer::{
     Contents, Fault, Pane, Reply, Setup, Spot, Viewer, ViewerAction, ViewerKind, switch,
@@ -60,10 +60,11 @@ impl ControlFlowView {
     }
 
     /// Returns the selected process, and its label.
-    fn select(&self, row: Option<ProcessRow>) -> Option<(ProcessKey, String)> {
+    fn select(&self, row: Option<ProcessRow>) -> Option<SelectedProcess> {
         let labels = self.picture.chart()?.labels();
         let of = labels.get(row?.at)?;
-        Some((row?.key, format!("{} ({})", of.title(), number(of.tid))))
+        let label = format!("{} ({})", of.title(), number(of.tid));
+        Some(SelectedProcess { key: row?.key, tid: of.tid, label })
     }
 }
 
@@ -100,7 +101,7 @@ impl Viewer for ControlFlowView {
         if let Some(chart) = self.picture.chart() {
             self.rows.update(chart);
         }
-        let selected = session.process.as_ref().map(|(process, _)| *process);
+        let selected = session.process.as_ref().map(|of| of.key);
         let rows = self.rows.shown();
         if let Some(at) = rows.iter().position(|row| Some(row.key) == selected) {
             self.scroll.selected = at;
@@ -139,7 +140,7 @@ impl Viewer for ControlFlowView {
         let shown = self.rows.shown().iter().enumerate().skip(self.scroll.top);
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
             let Some(of) = labels.get(row.at) else { continue };
-            let is_selected = session.process.as_ref().is_some_and(|(key, _)| *key == row.key);
+            let is_selected = session.process.as_ref().is_some_and(|of| of.key == row.key);
             let is_selected =
                 is_selected || session.process.is_none() && at == self.scroll.selected;
             let style = if is_selected { look.selected() } else { Default::default() };
@@ -173,7 +174,7 @@ impl Viewer for ControlFlowView {
         let chart = Rect { y: chart.y + 1, height: chart.height - 1, ..chart };
         if !self.hides_messages {
             let keys: Vec<_> = self.rows.shown().iter().map(|row| row.key).collect();
-            let selected = session.process.as_ref().map(|(process, _)| *process);
+            let selected = session.process.as_ref().map(|of| of.key);
             arrows::draw(&self.arrows.all(), &keys, self.scroll.top, selected, look, chart, buffer);
         }
         marker(session, look, chart, buffer);
@@ -219,7 +220,7 @@ impl Viewer for ControlFlowView {
     fn find_row(&mut self, query: &RowQuery, step: Step, session: &mut Session) -> Option<Found> {
         let labels = self.picture.chart()?.labels();
         let shown = self.rows.shown().get(self.scroll.selected).map(|row| row.key);
-        let from = session.process.as_ref().map(|(process, _)| *process).or(shown);
+        let from = session.process.as_ref().map(|of| of.key).or(shown);
         let (row, found) = self.rows.find(&labels, query, from, step)?;
         session.process = self.select(Some(row));
         Some(found)

@@ -38,9 +38,9 @@ pub fn kind() -> ViewerKind {
     ViewerKind::new("latency", "Latencies", |setup| Box::new(LatencyView::new(setup)))
         .summary("distribution and longest of waits, system calls, interrupts, disk requests")
         .action(ViewerAction::new(END, "go to its end", [Key::new(KeyCode::Enter)]))
-        .action(ViewerAction::new(BEGIN, "go to its begin", [Key::char('B')]))
+        .action(ViewerAction::new(BEGIN, "go to its begin", [Key::char('i')]))
         .action(ViewerAction::new(NEXT, "next family", [NEXT_KEY]))
-        .action(ViewerAction::new(BACK, "previous family", [BACK_KEY]))
+        .action(ViewerAction::new(BACK, "family before", [BACK_KEY]))
 }
 
 const END: &str = "end";
@@ -48,7 +48,7 @@ const BEGIN: &str = "begin";
 const NEXT: &str = "next-family";
 const BACK: &str = "previous-family";
 const NEXT_KEY: Key = Key::char('V');
-const BACK_KEY: Key = Key::char('U');
+const BACK_KEY: Key = Key::new(KeyCode::Backspace);
 
 /// The families that the viewer shows: periods have no definition here.
 const FAMILIES: usize = Family::ALL.len() - 1;

@@ -16,6 +16,7 @@ mod arrows;
 pub mod calls;
 pub mod candidates;
 pub mod control_flow;
+pub mod critical_path;
 pub mod disks;
 pub mod event_list;
 pub mod help;
@@ -59,6 +60,7 @@ pub fn kinds() -> Vec<ViewerKind> {
         threads::kind(),
         latency::kind(),
         calls::kind(),
+        critical_path::kind(),
     ]
 }
 

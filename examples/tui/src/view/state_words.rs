@@ -12,7 +12,7 @@ use crate::time_text::{length, seconds};
 /// screen cuts the rest off. `None` if no process is selected.
 pub(super) fn line(state: &StateAt, session: &Session) -> Option<String> {
     let (_, time) = state.place()?;
-    let (_, name) = session.process.as_ref()?;
+    let name = &session.process.as_ref()?.label;
     let found = state.found();
     let Some(stretch) = &found.stretch else {
         return found.is_known.then(|| {

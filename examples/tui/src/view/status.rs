@@ -21,7 +21,7 @@ const NARROW: u16 = 100;
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
     let progress = session.background_progress();
-    let process = session.process.as_ref().map(|of| of.1.clone());
+    let process = session.process.as_ref().map(|of| of.label.clone());
     let process = process.or_else(|| session.thread.as_ref().map(|of| of.1.clone()));
     let filter = session.tab.filter();
     // Each part has a rank: parts of the greatest rank are omitted first.

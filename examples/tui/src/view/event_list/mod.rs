@@ -19,7 +19,7 @@ use crate::model::event_list::{EventList, EventRow};
 use crate::model::threads::ThreadKey;
 use crate::model::time_format::{TimeBase, TimeFormat};
 use crate::model::who_ran::WhoRan;
-use crate::session::Session;
+use crate::session::{SelectedProcess, Session};
 use crate::text::popup::{Popup, PopupLine};
 use crate::time_text::seconds;
 use crate::traceset_change::TracesetChange;
@@ -314,7 +314,8 @@ impl Viewer for EventListView {
                 let ran = ran.and_then(|ran| Some((ran.serial, ran.tid?)));
                 if let Some((serial, tid)) = ran {
                     let key = ProcessKey { trace, serial };
-                    session.process = Some((key, format!("TID {tid}")));
+                    let label = format!("TID {tid}");
+                    session.process = Some(SelectedProcess { key, tid: Some(tid), label });
                 } else if let Some(tid) = row.content.tid {
                     let key = ThreadKey { trace, vtid: Some(tid) };
                     session.thread = Some((key, format!("TID {tid}")));
