@@ -1,10 +1,10 @@
-//! The cost of following the state of a machine, of statistics and of latencies, beyond reading: a table in
-//! processor time of this thread. Each row is a trace, each figure the least of several passes
+//! The cost of following the state of a machine, and of the analyses based on it, beyond reading: a
+//! table in processor time of this thread. Each row is a trace, each figure the least of several passes
 //! in turns.
 //!
 //! Measures a generated kernel trace (`LTTV_BENCH_EVENTS`, half a million by default),
 //! recordings where available, and traces named as arguments.
-//! `--once read|state|statistics|latencies TRACE` makes one pass without output, for profilers.
+//! `--once read|state|statistics|latencies|waits|usage TRACE` makes one pass without output, for profilers.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{Latency, Settings};
 use lttv_state::stats::Statistics;
+use lttv_state::usage::{Usage, UsageOptions};
+use lttv_state::waits::WaitGraph;
 use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;
@@ -29,13 +31,18 @@ enum Work {
     State,
     Statistics,
     Latencies,
+    /// The wait graph.
+    Waits,
+    Usage,
 }
 
-const WORKS: [(&str, Work); 4] = [
+const WORKS: [(&str, Work); 6] = [
     ("read", Work::Read),
     ("state", Work::State),
     ("statistics", Work::Statistics),
     ("latencies", Work::Latencies),
+    ("waits", Work::Waits),
+    ("usage", Work::Usage),
 ];
 
 fn main() -> ExitCode {
@@ -49,14 +56,16 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     println!(
-        "{:44} {:>9} {:>8} {:>8} {:>8} {:>9} {:>11}",
+        "{:44} {:>9} {:>8} {:>8} {:>8} {:>9} {:>11} {:>8} {:>8}",
         "processor time in ns an event",
         "events",
         "read",
         "+ state",
         "+ stats",
         "M events/s",
-        "+ latencies"
+        "+ latencies",
+        "+ waits",
+        "+ usage"
     );
     let generated = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();
     let generated = open(&generated.expect("a trace"));
@@ -82,6 +91,8 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
     let mut context = TracesetContext::new(traceset);
     let mut statistics = None;
     let mut latency = None;
+    let mut waits = None;
+    let mut usage = None;
     match work {
         Work::Read => _ = context.on_event("*", |_| counted += 1),
         Work::State => _ = context.attach(KernelState::new()),
@@ -93,6 +104,14 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
             let kernel = context.attach(KernelState::new());
             latency = Some(Latency::attach(&mut context, kernel, Settings::new()));
         }
+        Work::Waits => {
+            let kernel = context.attach(KernelState::new());
+            waits = Some(WaitGraph::attach(&mut context, kernel));
+        }
+        Work::Usage => {
+            let kernel = context.attach(KernelState::new());
+            usage = Some(Usage::attach(&mut context, kernel, UsageOptions::new()));
+        }
     }
     let events = context.read(&Bounds::all()).map_or(0, |read| read.events);
     if let Some(statistics) = statistics {
@@ -100,6 +119,12 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
     }
     if let Some(latency) = latency {
         black_box(latency.take(context.extensions()));
+    }
+    if let Some(waits) = waits {
+        black_box(waits.take(context.extensions()));
+    }
+    if let Some(usage) = usage {
+        black_box(usage.take(context.extensions()));
     }
     events
 }
@@ -114,14 +139,16 @@ fn measure(name: &str, traceset: &Traceset) {
             *best = (*best).min(cpu_time() - begin);
         }
     }
-    let [read, state, statistics, latencies] =
+    let [read, state, statistics, latencies, waits, usage] =
         best.map(|time| time.as_nanos() as f64 / events as f64);
     println!(
-        "{name:44} {events:>9} {read:>8.1} {:>8.1} {:>8.1} {:>9.2} {:>11.1}",
+        "{name:44} {events:>9} {read:>8.1} {:>8.1} {:>8.1} {:>9.2} {:>11.1} {:>8.1} {:>8.1}",
         state - read,
         statistics - state,
         1e3 / statistics,
-        latencies - state
+        latencies - state,
+        waits - state,
+        usage - state
     );
 }
 

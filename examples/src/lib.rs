@@ -33,6 +33,7 @@ pub mod table;
 pub mod text_dump;
 pub mod time;
 pub mod trace_names;
+mod usage_tables;
 pub mod waits;
 
 /// The examples in the README of the repository, compiled as doc tests.

@@ -26,6 +26,7 @@ mod statistics;
 mod table;
 mod text_dump;
 mod text_filter;
+mod usage;
 mod work;
 
 use std::error::Error;
@@ -86,6 +87,7 @@ pub fn modules() -> Result<Modules<Host>, ModuleError> {
     modules.add(calls::Calls)?;
     modules.add(dep_analysis::DepAnalysis)?;
     modules.add(critical_path::CriticalPaths)?;
+    modules.add(usage::Usages)?;
     modules.add(event_counts::EventCounts)?;
     modules.add(rates::Rates)?;
     Ok(modules)

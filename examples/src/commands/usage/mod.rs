@@ -1,12 +1,11 @@
 //! `lttv usage`: the use of CPUs, memory and network, over time if wanted.
 
 mod every;
-mod tables;
 
 use std::error::Error;
 
 use ltt_read::TraceIndex;
-use lttv_state::usage::{Figure, Usage as Found, UsageOptions};
+use lttv_state::usage::{Usage as Found, UsageOptions};
 
 pub use every::Every;
 
@@ -14,6 +13,7 @@ use super::analysis::Analysis;
 use super::common::Common;
 use crate::kernel_trace;
 use crate::report::Report;
+use crate::usage_tables::{self, Tables};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,16 +65,12 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     };
     let read = analysis.read();
     let usage = usage.take(analysis.context.extensions());
-    let mut tables = tables::Tables::new(analysis.spans().count() > 1, args.every.is_some());
+    let mut tables = Tables::new(analysis.spans().count() > 1, args.every.is_some());
     let served: Vec<TraceIndex> = analysis.spans().map(|(trace, _)| trace).collect();
     for index in served {
         let Some(trace) = usage.traces().get(index.0) else { continue };
         tables.add(index, trace);
-        let missing: Vec<_> = Figure::ALL
-            .into_iter()
-            .filter(|figure| !trace.is_recorded(*figure))
-            .filter_map(|figure| figure.events().first().copied())
-            .collect();
+        let missing = usage_tables::missing(trace);
         if !missing.is_empty() {
             report.message(format_args!("not recorded: {}", missing.join(", ")));
         }

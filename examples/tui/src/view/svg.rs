@@ -41,8 +41,7 @@ pub fn svg(buffer: &Buffer, theme: Theme, title: &str) -> String {
     let (width, height) = (f32::from(area.width) * WIDTH, f32::from(area.height) * HEIGHT);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
-         font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\" \
-         xml:space=\"preserve\">\n<title>{}</title>\n\
+         font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"14\">\n<title>{}</title>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
         xml(title),
         theme.0
@@ -85,20 +84,28 @@ fn rect(x: f32, y: f32, width: f32, height: f32, fill: &str) -> String {
     )
 }
 
+/// Draws a text. Parts with more than one blank between them are elements of their own, since viewers
+/// may put blanks together.
 fn words(text: &str, x: f32, y: f32, fill: &str, cell: &Cell) -> String {
-    let begin = text.chars().take_while(|c| *c == ' ').count();
-    let text = text.trim();
-    if text.is_empty() {
-        return String::new();
-    }
-    let x = x + begin as f32 * WIDTH;
-    // The explicit length keeps columns aligned with any font.
-    let length = text.chars().count() as f32 * WIDTH;
     let bold = if cell.modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
-    let text = xml(text);
-    format!(
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{length:.1}\" fill=\"{fill}\"{bold}>{text}</text>\n"
-    )
+    let mut svg = String::new();
+    let mut column = 0;
+    for part in text.split("  ") {
+        let blanks = part.chars().take_while(|c| *c == ' ').count();
+        let shown = part.trim();
+        if !shown.is_empty() {
+            let x = x + (column + blanks) as f32 * WIDTH;
+            // The explicit length keeps columns aligned with any font.
+            let length = shown.chars().count() as f32 * WIDTH;
+            let shown = xml(shown);
+            svg += &format!(
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{length:.1}\" \
+                 fill=\"{fill}\"{bold}>{shown}</text>\n"
+            );
+        }
+        column += part.chars().count() + 2;
+    }
+    svg
 }
 
 /// Returns the height of a bar in eighths, if the cell contains one.
@@ -122,5 +129,29 @@ fn color(color: Color) -> Option<String> {
         Color::White => Some("#ffffff".to_owned()),
         Color::Red => Some("#e06c75".to_owned()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use super::*;
+
+    /// Viewers that put blanks together would move what follows them.
+    #[test]
+    fn columns_are_elements_of_their_own() {
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 30, 1));
+        buffer.set_string(1, 0, "a b   c  d", Style::new());
+        let svg = svg(&buffer, Theme::Dark, "columns");
+        let texts: Vec<&str> = svg.lines().filter(|line| line.starts_with("<text")).collect();
+        let expected = [("8.4", "25.2", "a b"), ("58.8", "8.4", "c"), ("84.0", "8.4", "d")];
+        assert_eq!(texts.len(), expected.len(), "{svg}");
+        for (line, (x, length, text)) in texts.iter().zip(expected) {
+            assert!(line.contains(&format!("x=\"{x}\"")), "{line}");
+            assert!(line.contains(&format!("textLength=\"{length}\"")), "{line}");
+            assert!(line.ends_with(&format!(">{text}</text>")), "{line}");
+        }
     }
 }

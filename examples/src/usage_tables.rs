@@ -1,4 +1,4 @@
-//! The tables of usage.
+//! Tables of the use of CPUs, memory and network.
 
 use ltt_read::TraceIndex;
 use lttv_state::kernel::Serial;
@@ -9,7 +9,7 @@ use crate::table::{Cell, Kind, Table};
 
 /// The tables, which are filled trace by trace.
 #[derive(Debug)]
-pub(super) struct Tables {
+pub(crate) struct Tables {
     has_traces: bool,
     cpus: Table,
     frequencies: Table,
@@ -22,7 +22,7 @@ pub(super) struct Tables {
 
 impl Tables {
     /// Creates empty tables.
-    pub(super) fn new(has_traces: bool, has_intervals: bool) -> Self {
+    pub(crate) fn new(has_traces: bool, has_intervals: bool) -> Self {
         let table = |key, title: &str| match has_traces {
             true => Table::new(key, title).column("trace", "TRACE", Kind::Integer),
             false => Table::new(key, title),
@@ -85,7 +85,7 @@ impl Tables {
     }
 
     /// Adds the rows of a trace.
-    pub(super) fn add(&mut self, index: TraceIndex, of: &TraceUsage) {
+    pub(crate) fn add(&mut self, index: TraceIndex, of: &TraceUsage) {
         let trace = self.has_traces.then_some(Cell::Integer(index.0 as i128));
         let row = |cells: Vec<Cell>| trace.clone().into_iter().chain(cells).collect::<Vec<_>>();
         let time = of.time();
@@ -172,7 +172,7 @@ impl Tables {
     }
 
     /// Returns the tables.
-    pub(super) fn finish(self) -> Vec<Table> {
+    pub(crate) fn finish(self) -> Vec<Table> {
         let tables = [
             self.cpus,
             self.frequencies,
@@ -183,6 +183,12 @@ impl Tables {
         ];
         tables.into_iter().chain(self.over_time.into_iter().flatten()).collect()
     }
+}
+
+/// Returns the events that a trace lacks, without which figures are missing: one of each figure.
+pub(crate) fn missing(of: &TraceUsage) -> Vec<&'static str> {
+    let missing = Figure::ALL.into_iter().filter(|figure| !of.is_recorded(*figure));
+    missing.filter_map(|figure| figure.events().first().copied()).collect()
 }
 
 fn of_threads(table: Table) -> Table {
