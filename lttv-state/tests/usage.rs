@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flate2::read::GzDecoder;
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, Trace};
@@ -510,5 +511,52 @@ fn recorded_traces_have_the_reference_figures() {
             assert_eq!(pages["alloc"].as_u64(), Some(of.allocated), "{name}");
             assert_eq!(pages["free"].as_u64(), Some(of.freed), "{name}");
         }
+    }
+}
+
+/// The shares of threads in the output of lttng-analyses. Its shares of idle threads and CPUs include
+/// the time before their first switch, in which they were idle.
+#[test]
+fn threads_have_the_shares_that_cputop_reports() {
+    let Some(ctf) = support::shared("ctf") else { return };
+    let outputs = ctf.join("../../expected/analyses-2/lttng-analyses/open");
+    for (name, path) in [
+        ("k1-8cpu", "k1-8cpu"),
+        ("k1-ctx", "k1-ctx"),
+        ("k1-mix", "k1-mix"),
+        ("k1-multi", "k1-multi"),
+        ("k1-tfc", "k1-tfc"),
+        ("uneven-streams", "tc-uneven-streams"),
+    ] {
+        let (output, path) = (outputs.join(name).join("cputop.json.gz"), ctf.join(path));
+        let (Ok(output), true) = (std::fs::File::open(output), path.is_dir()) else {
+            support::report(&format!("skipped: no cputop of {name}"));
+            continue;
+        };
+        let output: serde_json::Value =
+            serde_json::from_reader(GzDecoder::new(output)).expect("JSON");
+        let found = usage(&Traceset::open(path).expect("a trace"), UsageOptions::new(), 1).usage;
+        let kernel =
+            found.traces().iter().find(|of| !of.cpus().is_empty()).expect("a kernel trace");
+        let mut times: BTreeMap<i64, u64> = BTreeMap::new();
+        for thread in kernel.threads() {
+            let facts = kernel.thread_facts().get(thread.thread.index());
+            if let Some(tid) = facts.and_then(|of| of.tid) {
+                *times.entry(tid.into()).or_default() += thread.cpu_time;
+            }
+        }
+        let tables = output["results"].as_array().expect("tables");
+        let table = tables.iter().find(|table| table["class"] == "per-process").expect("a table");
+        let mut compared = 0;
+        for row in table["data"].as_array().expect("rows") {
+            let tid = row[0]["tid"].as_i64().expect("a thread id");
+            if tid != 0 {
+                let share = times.get(&tid).map_or(0.0, |time| *time as f64 / kernel.time() as f64);
+                let expected = row[3]["value"].as_f64().expect("a ratio");
+                assert!((share - expected).abs() < 1e-9, "{name} {tid}: {share} {expected}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 30, "{name}: {compared}");
     }
 }

@@ -5,6 +5,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
@@ -451,4 +452,67 @@ fn a_graph_that_is_taken_early_has_open_waits() {
     let late = waits.take(context.extensions());
     let expected = [(10, 20, "running"), (20, 40, "blocked:task"), (40, 50, "woken")];
     assert_eq!(labels(&late), expected);
+}
+
+/// Opens the bundled trace with times that are a fraction of the recorded ones, and with the
+/// tracefiles of its CPUs in an order, which is that of events at one time.
+fn reordered(order: impl Fn(u32) -> u32, divisor: u64) -> Traceset {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+    for entry in std::fs::read_dir(from).expect("the trace") {
+        let path = entry.expect("a file").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        if !path.is_file() {
+            continue;
+        }
+        let mut bytes = std::fs::read(&path).expect("a file");
+        let to = match name.rsplit_once('_') {
+            Some((channel, cpu)) => format!("{}_{channel}", order(cpu.parse().expect("a CPU"))),
+            None => {
+                // The clock is faster, in a text of the same length.
+                let (clock, faster) = ("freq = 1000000000", 1_000_000_000 * divisor);
+                let faster = format!("{:17}", format!("freq={faster}"));
+                let at = bytes.windows(17).position(|text| text == clock.as_bytes());
+                let at = at.expect("the frequency of the clock");
+                bytes[at..at + 17].copy_from_slice(faster.as_bytes());
+                name.to_owned()
+            }
+        };
+        std::fs::write(folder.path().join(to), bytes).expect("a copy");
+    }
+    // Mapped files stay readable without their names.
+    Traceset::open(folder.path()).expect("the copy")
+}
+
+/// Returns the numbers of the CPUs in the order of events, and the times of the events.
+fn order_of(traceset: &Traceset) -> Vec<(Option<Timestamp>, Option<u32>)> {
+    let mut context = TracesetContext::new(traceset);
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let found = order.clone();
+    context.on_event("*", move |call| {
+        found
+            .lock()
+            .expect("a list")
+            .push((call.event.timestamp(), call.tracefile.tracefile().cpu()));
+    });
+    assert_eq!(context.read(&Bounds::all()).expect("bounds without a position").errors, 0);
+    drop(context);
+    Arc::into_inner(order).expect("the only one").into_inner().expect("a list")
+}
+
+/// At a resolution of some ns, many events of different CPUs have one time.
+#[test]
+fn the_order_of_cpus_at_one_time_changes_no_sum_of_a_recording() {
+    let mut moved = 0;
+    for divisor in [1, 16, 100, 999] {
+        let [forwards, backwards] =
+            [reordered(|cpu| cpu, divisor), reordered(|cpu| 9 - cpu, divisor)];
+        let [a, b] = [&forwards, &backwards].map(order_of);
+        moved += a.iter().zip(&b).filter(|(a, b)| a != b).count();
+        let [a, b] = [&forwards, &backwards].map(graph_of);
+        assert_eq!((a.begin(), a.end()), (b.begin(), b.end()));
+        let window = a.begin()..a.end();
+        assert_eq!(sums(&a, &window), sums(&b, &window), "{divisor}");
+    }
+    assert!(moved > 30, "{moved}");
 }
