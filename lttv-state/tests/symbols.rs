@@ -4,11 +4,12 @@ mod support;
 #[path = "support/ust.rs"]
 mod ust;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lttv_context::Traceset;
-use lttv_state::call_stacks::{CallRules, CallStacks, call_stacks};
+use lttv_state::call_stacks::{Binary, CallRules, CallStacks, Code, Function, call_stacks};
 use lttv_state::symbols::{SymbolError, SymbolOptions, Symbols};
 use ust::{UstEvent, ust_trace};
 
@@ -141,6 +142,106 @@ fn debug_information_is_found_by_name_and_stripped_binaries_have_symbols() {
     assert!(found.contains(&("shop::checkout(shop::Cart&)".to_owned(), None)), "{found:?}");
 }
 
+/// Runs a program of the binutils; `false` if there is none.
+fn run(program: &str, args: &[&OsStr]) -> bool {
+    let status = Command::new(program).args(args).status();
+    if status.is_err() {
+        support::report(&format!("skipped: there is no {program}"));
+    }
+    status.is_ok_and(|status| status.success())
+}
+
+/// Returns the contents of a section of a binary.
+fn section(program: &Path, name: &str) -> Vec<u8> {
+    let to = program.with_extension("section");
+    let dump = format!("--dump-section={name}={}", to.display());
+    assert!(run("objcopy", &[dump.as_ref(), program.as_os_str(), "/dev/null".as_ref()]));
+    std::fs::read(to).expect("a section")
+}
+
+#[test]
+fn debug_information_is_found_by_build_id_and_debug_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compile(folder.path(), &["-no-pie", "-Wl,--build-id=sha1"]) else { return };
+    let calls = call_stacks(&trace(&program, false), &CallRules::default(), 1).calls;
+    let [of] = calls.traces() else { panic!("one trace") };
+    let address = |function: &Function| match function.code {
+        Code::Address(address) => address,
+        Code::Pair(_) => panic!("functions have addresses"),
+    };
+    let sound = names(&calls, &mut Symbols::new(SymbolOptions::default()));
+    let plain = sound.iter().position(|(name, _)| name == "plain").expect("the function");
+    let plain = &of.functions()[plain];
+    let mut binary = of.binary(plain.process, address(plain)).expect("a binary").clone();
+
+    // The information is a file of its own, and the binary has no symbols any more.
+    let apart = folder.path().join("shop.debug");
+    let link = format!("--add-gnu-debuglink={}", apart.display());
+    let keep: [&OsStr; 3] = ["--only-keep-debug".as_ref(), program.as_ref(), apart.as_ref()];
+    if !run("objcopy", &keep) || !run("strip", &[program.as_ref()]) {
+        return;
+    }
+    assert!(run("objcopy", &[link.as_ref(), program.as_ref()]));
+    // A note starts with three sizes and the name `GNU`; a link ends with the checksum.
+    let build_id = section(&program, ".note.gnu.build-id")[16..].to_vec();
+    let checksum = section(&program, ".gnu_debuglink");
+    let checksum = checksum.last_chunk().map(|bytes| u32::from_le_bytes(*bytes)).expect("4 bytes");
+
+    let debug = folder.path().join("debug");
+    let hex: String = build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let by_id = debug.join(".build-id").join(&hex[..2]).join(format!("{}.debug", &hex[2..]));
+    let beside = folder.path().join(".debug").join("shop.debug");
+    let options = SymbolOptions { debug_folders: vec![debug], ..Default::default() };
+    let found = |binary: &Binary| {
+        let symbol = Symbols::new(options.clone()).in_binary(binary, address(plain));
+        (symbol.to_string(), symbol.source.map(|(_, line)| line))
+    };
+    let named = ("plain".to_owned(), Some(15));
+
+    std::fs::create_dir_all(by_id.parent().expect("a folder")).expect("folders");
+    std::fs::rename(&apart, &by_id).expect("a file");
+    assert_ne!(found(&binary), named, "without a build id there is no name");
+    binary.build_id = build_id.into();
+    assert_eq!(found(&binary), named);
+
+    std::fs::create_dir_all(beside.parent().expect("a folder")).expect("a folder");
+    std::fs::rename(&by_id, &beside).expect("a file");
+    binary.build_id = Vec::new().into();
+    binary.debug_link = Some(("shop.debug".into(), checksum));
+    assert_eq!(found(&binary), named);
+    binary.debug_link = Some(("shop.debug".into(), checksum ^ 1));
+    assert_ne!(found(&binary), named, "a file with another checksum is not the right one");
+}
+
+/// A function whose name is looked up.
+#[inline(never)]
+fn a_function_of_rust(number: u64) -> u64 {
+    std::hint::black_box(number)
+}
+
+#[test]
+fn names_of_rust_are_demangled() {
+    let exe = std::env::current_exe().expect("this test");
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
+        return support::report("skipped: there is no /proc/self/maps");
+    };
+    let first = maps.lines().find(|line| line.ends_with(exe.to_str().expect("text")));
+    let base = first.and_then(|line| line.split('-').next()).expect("an address");
+    let base = i64::from_str_radix(base, 16).expect("an address");
+    let address = a_function_of_rust as fn(u64) -> u64 as usize as i64;
+    assert_eq!(a_function_of_rust(7), 7);
+
+    let thread = (0, 1, 1);
+    let fields = [("baddr", base), ("memsz", 1 << 30), ("is_pic", 1)];
+    let mut dump = UstEvent::new(1, thread, "lttng_ust_statedump:bin_info", &fields);
+    dump.path = exe.display().to_string();
+    let entry = "lttng_ust_cyg_profile:func_entry";
+    let events = [dump, UstEvent::new(2, thread, entry, &[("addr", address)])];
+    let calls = call_stacks(&ust_trace(&events, 4096), &CallRules::default(), 1).calls;
+    let found = names_of_any(&calls, &mut Symbols::new(SymbolOptions::default()));
+    assert_eq!(found, ["symbols::a_function_of_rust"]);
+}
+
 #[test]
 fn addresses_without_a_dump_are_shown_as_they_are() {
     let entry = "lttng_ust_cyg_profile:func_entry";
@@ -208,6 +309,6 @@ fn names_of_any(calls: &CallStacks, symbols: &mut Symbols) -> Vec<String> {
 #[test]
 fn problems_name_the_file() {
     let problem = SymbolError::OtherVersion { path: "/bin/app".into() };
-    let text = "/bin/app is not the version that was traced: its build id differs";
+    let text = "/bin/app is not the version that was traced: its build id or checksum differs";
     assert_eq!(problem.to_string(), text);
 }

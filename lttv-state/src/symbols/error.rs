@@ -24,8 +24,9 @@ pub enum SymbolError {
         /// The cause.
         cause: String,
     },
-    /// The build id of the file is not that of the binary in the trace: it is another version.
-    #[error("{} is not the version that was traced: its build id differs", path.display())]
+    /// The build id of the file is not that of the binary in the trace, or its checksum is not that of
+    /// the debug link: it is another version.
+    #[error("{} is not the version that was traced: its build id or checksum differs", path.display())]
     OtherVersion {
         /// The path of the file.
         path: PathBuf,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,8 +22,13 @@ pub(super) struct SymbolFile {
 pub(super) type Place = (Option<Arc<str>>, Option<(Arc<str>, u32)>);
 
 impl SymbolFile {
-    /// Opens a file. If the build id of the binary is known, that of the file must be the same.
-    pub(super) fn open(path: &Path, build_id: &[u8]) -> Result<Self, SymbolError> {
+    /// Opens a file. If the build id of the binary is known, that of the file must be the same;
+    /// otherwise the checksum must be that of the file, if there is one.
+    pub(super) fn open(
+        path: &Path,
+        build_id: &[u8],
+        checksum: Option<u32>,
+    ) -> Result<Self, SymbolError> {
         let read = |source| SymbolError::Read { path: path.to_owned(), source };
         let damaged = |cause: &dyn fmt::Display| SymbolError::Damaged {
             path: path.to_owned(),
@@ -35,6 +41,10 @@ impl SymbolFile {
             if own != Some(build_id) {
                 return Err(SymbolError::OtherVersion { path: path.to_owned() });
             }
+        } else if let Some(expected) = checksum
+            && checksum_of(path).map_err(read)? != expected
+        {
+            return Err(SymbolError::OtherVersion { path: path.to_owned() });
         }
         let loader = Loader::new(path).map_err(|error| damaged(&error))?;
         Ok(SymbolFile { path: path.to_owned(), loader })
@@ -54,14 +64,38 @@ impl SymbolFile {
             let function = function.and_then(|function| Some(function.demangle().ok()?.into()));
             name = function.or(name);
         }
-        let of_symbol = || {
+        let of_symbol = || -> Option<Arc<str>> {
             let symbol = self.loader.find_symbol(address)?;
             Some(demangle_auto(Cow::Borrowed(symbol), None).into())
         };
         let location = self.loader.find_location(address).map_err(|error| damaged(&error))?;
         let source = location.and_then(|of| Some((of.file?.into(), of.line?)));
-        Ok((name.or_else(of_symbol), source))
+        let name = match (name, of_symbol()) {
+            // Debug information of lines alone has names without their modules.
+            (Some(name), Some(symbol)) if is_path_to(&symbol, &name) => Some(symbol),
+            (name, symbol) => name.or(symbol),
+        };
+        Ok((name, source))
     }
+}
+
+/// Computes the checksum of a file that debug links contain.
+fn checksum_of(path: &Path) -> io::Result<u32> {
+    let mut file = fs::File::open(path)?;
+    let mut checksum = crc32fast::Hasher::new();
+    let mut bytes = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(checksum.finalize()),
+            read => checksum.update(&bytes[..read]),
+        }
+    }
+}
+
+/// Returns `true` if a demangled symbol is a path to a function with a name, as `shop::add` is one to
+/// `add`.
+fn is_path_to(symbol: &str, name: &str) -> bool {
+    symbol.strip_suffix(name).is_some_and(|module| module.ends_with("::"))
 }
 
 impl fmt::Debug for SymbolFile {

@@ -14,11 +14,11 @@ pub(super) fn files(
     binary: &Binary,
 ) -> (Vec<SymbolFile>, Vec<SymbolError>) {
     let (mut files, mut problems) = (Vec::new(), Vec::new());
-    for path in candidates(options, binary) {
+    for (path, checksum) in candidates(options, binary) {
         if !path.is_file() {
             continue;
         }
-        match SymbolFile::open(&path, &binary.build_id) {
+        match SymbolFile::open(&path, &binary.build_id, checksum) {
             Ok(file) => files.push(file),
             Err(problem) => problems.push(problem),
         }
@@ -26,8 +26,9 @@ pub(super) fn files(
     (files, problems)
 }
 
-/// Returns the paths at which files with symbols of a binary may be.
-fn candidates(options: &SymbolOptions, binary: &Binary) -> Vec<PathBuf> {
+/// Returns the paths at which files with symbols of a binary may be, with the checksums that the files
+/// must have.
+fn candidates(options: &SymbolOptions, binary: &Binary) -> Vec<(PathBuf, Option<u32>)> {
     // A place such as `[linux-vdso.so.1]` is not a file.
     let Some(path) = Some(Path::new(&*binary.path)).filter(|path| path.is_absolute()) else {
         return Vec::new();
@@ -38,17 +39,18 @@ fn candidates(options: &SymbolOptions, binary: &Binary) -> Vec<PathBuf> {
     let id: String = binary.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
     if let Some((first, rest)) = id.split_at_checked(2) {
         let name = Path::new(".build-id").join(first).join(format!("{rest}.debug"));
-        paths.extend(options.debug_folders.iter().map(|folder| folder.join(&name)));
+        paths.extend(options.debug_folders.iter().map(|folder| (folder.join(&name), None)));
     }
-    if let (Some((link, _)), Some(folder)) = (&binary.debug_link, in_root.parent()) {
+    if let (Some((link, checksum)), Some(folder)) = (&binary.debug_link, in_root.parent()) {
         // A name with a folder in it would lead elsewhere.
         if let Some(name) = Path::new(&**link).file_name() {
-            paths.extend([folder.join(name), folder.join(".debug").join(name)]);
+            let beside = [folder.join(name), folder.join(".debug").join(name)];
             let of_binary = relative.parent().unwrap_or(Path::new(""));
             let debug = options.debug_folders.iter();
-            paths.extend(debug.map(|debug| debug.join(of_binary).join(name)));
+            let debug = debug.map(|debug| debug.join(of_binary).join(name));
+            paths.extend(beside.into_iter().chain(debug).map(|path| (path, Some(*checksum))));
         }
     }
-    paths.push(in_root);
+    paths.push((in_root, None));
     paths
 }
