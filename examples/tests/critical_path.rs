@@ -79,6 +79,19 @@ fn a_thread_that_is_not_there_is_an_error() {
     assert!(run.stderr.contains("no thread in the window has TID 99999"), "{run:?}");
 }
 
+/// Of all threads, some wait until the end of the trace, so that reading on finds no end of it.
+#[test]
+fn all_threads_have_their_times_by_state() {
+    for window in ["..", "+100ms..+300ms", "+100ms..", "..+100ms"] {
+        let args = ["critical-path", "--timerange", window, "--format", "json", TRACE];
+        let run = support::run(&support::named("lttv"), &args, None, Duration::from_secs(30));
+        assert_eq!(run.status, Some(0), "{window}: {run:?}");
+        let tables: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let states = tables["states"].as_array().expect("a table");
+        assert!(states.len() > 100, "{window}: {}", states.len());
+    }
+}
+
 #[test]
 fn the_module_reports_the_same_path() {
     let text = run("lttv", &["run", "-t", TRACE, "-m", "criticalPath", "--path-tid", "210"]);

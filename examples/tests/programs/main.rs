@@ -19,7 +19,7 @@ use std::process::{Command, Output};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 /// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 17] = [
+const PROGRAMS: [(&str, &[&str]); 24] = [
     ("text_dump", &[]),
     ("lttv", &["run", "-m", "textDump", "-t"]),
     ("lttv", &["dump"]),
@@ -37,6 +37,13 @@ const PROGRAMS: [(&str, &[&str]); 17] = [
     ("embed_thread", &[]),
     ("embed_async", &[]),
     ("synchronize", &[]),
+    ("lttv", &["critical-path"]),
+    ("lttv", &["latency"]),
+    ("lttv", &["usage"]),
+    ("lttv", &["calls"]),
+    ("lttv", &["sync"]),
+    ("critical_path", &[]),
+    ("flame_graph", &[]),
 ];
 
 /// Runs a program in a shell, with `redirect` after its arguments.

@@ -4,7 +4,6 @@ use std::error::Error;
 use std::ops::Range;
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, EndReason};
 use lttv_state::kernel::Tid;
 use lttv_state::waits::{TimelineId, WaitGraph, WaitGraphHandle};
 
@@ -160,8 +159,8 @@ fn read_on(
         if !selected(&graph, select).any(is_open) {
             return Ok(graph);
         }
-        let rest = analysis.context.read(&Bounds::all().max_examined(0));
-        if rest.is_ok_and(|end| end.reason == EndReason::EndOfTraceset) {
+        let last = analysis.context.contexts().time_span().map(|span| span.end);
+        if last.is_none_or(|last| last < until) {
             return Ok(waits.take(analysis.context.extensions()));
         }
         until = until.saturating_add(step);
