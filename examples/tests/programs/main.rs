@@ -19,7 +19,7 @@ use std::process::{Command, Output};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 /// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 24] = [
+const PROGRAMS: [(&str, &[&str]); 20] = [
     ("text_dump", &[]),
     ("lttv", &["run", "-m", "textDump", "-t"]),
     ("lttv", &["dump"]),
@@ -40,10 +40,6 @@ const PROGRAMS: [(&str, &[&str]); 24] = [
     ("lttv", &["critical-path"]),
     ("lttv", &["latency"]),
     ("lttv", &["usage"]),
-    ("lttv", &["calls"]),
-    ("lttv", &["sync"]),
-    ("critical_path", &[]),
-    ("flame_graph", &[]),
 ];
 
 /// Runs a program in a shell, with `redirect` after its arguments.
