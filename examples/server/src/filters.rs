@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn candidates_replace_the_word_at_the_cursor() {
-        let candidates = check("\"ü😀\" == comm && sched_sw", 24).candidates;
+        let candidates = check("\"ü😀\" == comm && sched_sw", 25).candidates;
         let first = &candidates[0].replacement;
-        assert_eq!((first.from, first.to, &first.text[..]), (16, 24, "sched_switch"));
+        assert_eq!((first.from, first.to, &first.text[..]), (17, 25, "sched_switch"));
         assert!(!check("", 0).candidates.is_empty());
         check("x", usize::MAX);
     }
