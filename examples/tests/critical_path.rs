@@ -79,7 +79,7 @@ fn a_thread_that_is_not_there_is_an_error() {
     assert!(run.stderr.contains("no thread in the window has TID 99999"), "{run:?}");
 }
 
-/// Of all threads, some wait until the end of the trace, so that reading on finds no end of it.
+/// Some threads wait until the end of the trace, so that reading on does not find who ends their waits.
 #[test]
 fn all_threads_have_their_times_by_state() {
     for window in ["..", "+100ms..+300ms", "+100ms..", "..+100ms"] {

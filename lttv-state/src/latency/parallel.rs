@@ -34,7 +34,7 @@ pub struct Computed {
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let computed = latencies(&Traceset::open(path)?, &Settings::new(), 2);
 /// assert!(computed.errors.is_empty());
-/// assert_eq!(computed.latency.traces()[0].total(Family::WakeUp).durations().count(), 210);
+/// assert_eq!(computed.latency.traces()[0].total(Family::WakeUp).durations().count(), 247);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn latencies(traceset: &Traceset, settings: &Settings, threads: usize) -> Computed {
