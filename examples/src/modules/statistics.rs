@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
-use lttv_context::framework::{BatchEnd, BatchOutcome, Failure, Module, ModuleInfo, OptionSpec};
+use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
 use lttv_state::stats::{Statistics as Collected, StatisticsHandle};
 
@@ -62,12 +62,11 @@ pub(super) fn collect(work: &mut Work) -> StatisticsHandle {
 
 /// Returns the statistics of the window, or of the part of it that was read before an interrupt.
 pub(super) fn taken(work: &mut Work, statistics: StatisticsHandle) -> Collected {
-    let was_cancelled = |end: &BatchEnd| end.outcome != BatchOutcome::Complete;
-    let context = &mut work.batch.context;
-    let read_to = work.end.as_ref().filter(|end| was_cancelled(end));
-    match read_to.and_then(|_| context.position().time()) {
-        Some(time) => statistics.take_until(context.extensions(), time),
-        None => statistics.take(context.extensions()),
+    let reached = work.interrupted_at();
+    let extensions = work.batch.context.extensions();
+    match reached {
+        Some(time) => statistics.take_until(extensions, time),
+        None => statistics.take(extensions),
     }
 }
 

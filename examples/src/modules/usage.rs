@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ltt_read::TraceIndex;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Name};
-use lttv_context::framework::{BatchEnd, BatchOutcome, Failure, Module, ModuleInfo};
+use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
 use lttv_state::usage::{Figure, Pages, TraceUsage, Traffic, Usage, UsageHandle, UsageOptions};
 
@@ -45,12 +45,11 @@ impl Module<Host> for Usages {
 }
 
 fn report(host: &mut Host, handle: UsageHandle) -> Result<(), AttributeError> {
-    let was_cancelled = |end: &BatchEnd| end.outcome != BatchOutcome::Complete;
-    let context = &mut host.data.batch.context;
-    let reached = host.data.end.as_ref().filter(|end| was_cancelled(end));
-    let usage = match reached.and_then(|_| context.position().time()) {
-        Some(time) => handle.take_until(context.extensions(), time),
-        None => handle.take(context.extensions()),
+    let reached = host.data.interrupted_at();
+    let extensions = host.data.batch.context.extensions();
+    let usage = match reached {
+        Some(time) => handle.take_until(extensions, time),
+        None => handle.take(extensions),
     };
     let spans = host.data.spans();
     for (index, _) in (0..).map(TraceIndex).zip(spans).filter(|(_, span)| span.is_some()) {
@@ -83,13 +82,11 @@ fn export(
         attributes.set(place, "missing", &*missing.join(", "))?;
     }
     let total = of.total();
-    let set = Export { of };
-    set.switches(attributes, place, total.switches, total.migrations)?;
-    set.pages(attributes, place, total.pages)?;
-    set.traffic(attributes, place, total.sent, Some(total.received))?;
-    if of.is_recorded(Figure::Retransmissions) {
-        attributes.set(place, "retransmissions", total.retransmissions)?;
-    }
+    attributes.set(place, "switches", total.switches)?;
+    set_recorded(attributes, place, of, &work(total.migrations, total.pages, total.sent))?;
+    set_recorded(attributes, place, of, &received(total.received))?;
+    let again = [(Figure::Retransmissions, "retransmissions", total.retransmissions)];
+    set_recorded(attributes, place, of, &again)?;
     let all = attributes.subtree(place, "cpus")?;
     for cpu in of.cpus() {
         let place = attributes.subtree(all, Name::Index(cpu.sum.number.into()))?;
@@ -112,9 +109,13 @@ fn export(
         attributes.set(place, "command", &*process.name)?;
         attributes.set(place, "threads", process.threads)?;
         attributes.set(place, "cpu_time", Duration::from_nanos(process.cpu_time))?;
-        set.switches(attributes, place, process.switches, process.migrations)?;
-        set.pages(attributes, place, process.pages)?;
-        set.traffic(attributes, place, process.sent, None)?;
+        attributes.set(place, "switches", process.switches)?;
+        set_recorded(
+            attributes,
+            place,
+            of,
+            &work(process.migrations, process.pages, process.sent),
+        )?;
     }
     // Ids of threads are used again, so that the number of a thread is its place among all.
     let all = attributes.subtree(place, "threads")?;
@@ -126,77 +127,56 @@ fn export(
         }
         attributes.set(place, "command", &*facts.name)?;
         attributes.set(place, "cpu_time", Duration::from_nanos(thread.cpu_time))?;
-        set.switches(attributes, place, thread.switches, thread.migrations)?;
-        set.pages(attributes, place, thread.pages)?;
-        set.traffic(attributes, place, thread.sent, None)?;
+        attributes.set(place, "switches", thread.switches)?;
+        set_recorded(attributes, place, of, &work(thread.migrations, thread.pages, thread.sent))?;
     }
     let all = attributes.subtree(place, "interfaces")?;
     for interface in of.interfaces() {
         let name = if interface.name.is_empty() { "unknown" } else { &interface.name };
         let place = attributes.subtree(all, name)?;
-        set.traffic(attributes, place, interface.sent, Some(interface.received))?;
+        set_recorded(attributes, place, of, &sent(interface.sent))?;
+        set_recorded(attributes, place, of, &received(interface.received))?;
     }
     Ok(())
 }
 
-/// The export of figures of a trace, as far as they were recorded.
-#[derive(Debug, Clone, Copy)]
-struct Export<'u> {
-    of: &'u TraceUsage,
+/// A number, its name, and the figure that must have been recorded.
+type Count = (Figure, &'static str, u64);
+
+/// Sets the numbers that were recorded.
+fn set_recorded(
+    attributes: &mut Attributes,
+    place: AttributeId,
+    of: &TraceUsage,
+    counts: &[Count],
+) -> Result<(), AttributeError> {
+    for (figure, name, count) in counts {
+        if of.is_recorded(*figure) {
+            attributes.set(place, *name, *count)?;
+        }
+    }
+    Ok(())
 }
 
-impl Export<'_> {
-    fn set(
-        self,
-        attributes: &mut Attributes,
-        place: AttributeId,
-        figure: Figure,
-        counts: &[(&str, u64)],
-    ) -> Result<(), AttributeError> {
-        if self.of.is_recorded(figure) {
-            for (name, count) in counts {
-                attributes.set(place, *name, *count)?;
-            }
-        }
-        Ok(())
-    }
+/// Returns the numbers of what threads did.
+fn work(migrations: u64, pages: Pages, packets: Traffic) -> Vec<Count> {
+    let mut counts = vec![
+        (Figure::Migrations, "migrations", migrations),
+        (Figure::Pages, "pages_allocated", pages.allocated),
+        (Figure::Pages, "pages_freed", pages.freed),
+        (Figure::Pages, "allocation_failures", pages.failures),
+    ];
+    counts.extend(sent(packets));
+    counts
+}
 
-    fn switches(
-        self,
-        attributes: &mut Attributes,
-        place: AttributeId,
-        switches: u64,
-        migrations: u64,
-    ) -> Result<(), AttributeError> {
-        attributes.set(place, "switches", switches)?;
-        self.set(attributes, place, Figure::Migrations, &[("migrations", migrations)])
-    }
+fn sent(of: Traffic) -> [Count; 2] {
+    [(Figure::Sent, "sent_packets", of.packets), (Figure::Sent, "sent_bytes", of.bytes)]
+}
 
-    fn pages(
-        self,
-        attributes: &mut Attributes,
-        place: AttributeId,
-        of: Pages,
-    ) -> Result<(), AttributeError> {
-        let counts = [
-            ("pages_allocated", of.allocated),
-            ("pages_freed", of.freed),
-            ("allocation_failures", of.failures),
-        ];
-        self.set(attributes, place, Figure::Pages, &counts)
-    }
-
-    fn traffic(
-        self,
-        attributes: &mut Attributes,
-        place: AttributeId,
-        sent: Traffic,
-        received: Option<Traffic>,
-    ) -> Result<(), AttributeError> {
-        let counts = [("sent_packets", sent.packets), ("sent_bytes", sent.bytes)];
-        self.set(attributes, place, Figure::Sent, &counts)?;
-        let Some(received) = received else { return Ok(()) };
-        let counts = [("received_packets", received.packets), ("received_bytes", received.bytes)];
-        self.set(attributes, place, Figure::Received, &counts)
-    }
+fn received(of: Traffic) -> [Count; 2] {
+    [
+        (Figure::Received, "received_packets", of.packets),
+        (Figure::Received, "received_bytes", of.bytes),
+    ]
 }

@@ -85,6 +85,13 @@ impl Work {
         }
     }
 
+    /// Returns the time that a read has reached which ended before its window; `None` if it did not.
+    pub(super) fn interrupted_at(&mut self) -> Option<Timestamp> {
+        let end = self.end.as_ref()?;
+        let is_complete = end.outcome == BatchOutcome::Complete;
+        if is_complete { None } else { self.batch.context.position().time() }
+    }
+
     /// Returns, for each trace, the part of the read from its first to its last event; `None` for
     /// a trace without events in it.
     pub(super) fn spans(&self) -> Vec<Option<TimeSpan>> {

@@ -2,12 +2,15 @@
 
 mod support;
 
+use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_examples::critical_path::{busiest, label, words};
 use lttv_state::kernel::KernelState;
 use lttv_state::waits::{Segment, WaitGraph};
 use lttv_tui::look::Look;
+use lttv_tui::session::Session;
 use ratatui::crossterm::event::KeyCode;
 use support::Screen;
 
@@ -15,7 +18,11 @@ const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
 
 /// Opens the viewer alone, with all of the trace in the time window.
 fn screen(width: u16, height: u16, look: Look) -> Screen {
-    let mut screen = Screen::open(width, height, look);
+    screen_of(Screen::open(width, height, look))
+}
+
+/// Opens the viewer alone on a screen, with all of the trace in the time window.
+fn screen_of(mut screen: Screen) -> Screen {
     let kinds = screen.app.kinds();
     let place = kinds.iter().position(|kind| kind.name() == "critical-path").expect("the kind");
     screen.type_text(&format!("v{}", "j".repeat(place)));
@@ -145,4 +152,71 @@ fn without_colours_signs_tell_states_apart() {
         .map(|x| screen.buffer()[(x, y + 1)].symbol().to_owned())
         .collect();
     assert!(row.chars().rev().take(60).any(|sign| sign != ' '), "{row}");
+}
+
+/// A trace in which a thread id is used again: thread 10 runs for 2 ms, ends, and another thread
+/// 10 runs for 3 ms.
+fn reused_id() -> Session {
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    schema.clocks[0].offset_seconds = 0;
+    let channel = StreamClassId(0);
+    let mut declare = |name: &str, fields: &[&str]| {
+        let fields = fields.iter().map(|name| (*name, FieldClass::sint(64, ByteOrder::Little)));
+        schema.add_event_type(channel, name, FieldClass::structure(fields))
+    };
+    let switch = declare("sched_switch", &["prev_tid", "prev_state", "next_tid"]);
+    let exit = declare("sched_process_exit", &["tid", "prio"]);
+    let free = declare("sched_process_free", &["tid", "prio"]);
+    let fork =
+        declare("sched_process_fork", &["parent_tid", "parent_pid", "child_tid", "child_pid"]);
+    let events: [(u64, EventTypeId, &[i64]); 9] = [
+        (1, switch, &[0, 0, 5]),
+        (2, fork, &[5, 5, 10, 10]),
+        (3, switch, &[5, 1, 10]),
+        (5, exit, &[10, 20]),
+        (5, switch, &[10, 0x40, 5]),
+        (6, free, &[10, 20]),
+        (8, fork, &[5, 5, 10, 10]),
+        (9, switch, &[5, 1, 10]),
+        (12, switch, &[10, 1, 0]),
+    ];
+    let mut trace = MemoryTrace::new(schema.clone());
+    let mut stream = trace
+        .stream(channel, "channel0_0")
+        .expect("a stream class")
+        .with_packet_context(FieldValue::fields([("cpu_id", 0)]));
+    for (ms, of, values) in events {
+        let fields = values.iter().map(|value| FieldValue::from(*value));
+        stream.event(of, ms * 1_000_000, FieldValue::structure(fields)).expect("an event");
+    }
+    trace.add(stream).expect("a stream");
+    let traceset: Traceset = std::iter::once(trace.open().expect("a trace")).collect();
+    Session::new("reused".to_owned(), traceset).expect("some events")
+}
+
+#[test]
+fn threads_with_one_id_have_paths_of_their_own() {
+    let mut screen = screen_of(Screen::of(reused_id(), 160, 80, Look::True));
+    screen.type_text("m");
+    let (x, y) = screen.find("COMMAND");
+    let rows: Vec<u16> = (1..8)
+        .filter(|row| {
+            let line = screen.lines()[usize::from(y + row)].clone();
+            line.split_whitespace().any(|word| word == "10")
+        })
+        .collect();
+    assert_eq!(rows.len(), 2, "{}", screen.text());
+    // All of the trace is 11 ms long. Before a fork, a path is on the parent.
+    let shares = rows.iter().map(|row| {
+        screen.click((x, y + row));
+        // The time in the life of the other one does not matter.
+        screen.go_to("+10ms");
+        screen.type_text("0");
+        screen.line_with("Critical path  of ").expect("the heading")
+    });
+    let shares: Vec<String> = shares.collect();
+    let expected = ["unknown 63.6 %, running 27.3 %, woken 9.1 %", "running 72.7 %, blocked"];
+    for (found, expected) in shares.iter().zip(expected) {
+        assert!(found.contains(&format!("of (10): {expected}")), "{found}\n{}", screen.text());
+    }
 }

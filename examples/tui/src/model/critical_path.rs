@@ -1,9 +1,10 @@
 //! The critical path of a thread in the time window, as rows of a chart.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use ltt_read::{Timestamp, TraceIndex};
-use lttv_examples::critical_path::{busiest, label, paint};
+use ltt_read::Timestamp;
+use lttv_examples::critical_path::{label, paint};
 use lttv_requests::views::Segment as ChartSegment;
 use lttv_requests::views::TimeWindow;
 use lttv_state::kernel::Tid;
@@ -11,6 +12,17 @@ use lttv_state::waits::{CriticalPath, Segment, SegmentKind, ThreadState, Timelin
 
 use super::axis::Axis;
 use super::cells::{Cell, cells};
+
+/// Returns the thread that runs longest in a window. `None` if there is none.
+pub fn busiest(graph: &WaitGraph, window: TimeWindow) -> Option<TimelineId> {
+    lttv_examples::critical_path::busiest(graph, &within(graph, window)?)
+}
+
+/// Returns the part of a window that a graph covers; `None` if there is none.
+fn within(graph: &WaitGraph, window: TimeWindow) -> Option<Range<Timestamp>> {
+    let (start, end) = (window.start().max(graph.begin()), window.end().min(graph.end()));
+    (start < end).then_some(start..end)
+}
 
 /// The critical path of a thread in a window.
 #[derive(Debug)]
@@ -35,24 +47,11 @@ pub struct PathRow {
 }
 
 impl PathRows {
-    /// Finds the path of a thread of a trace in a window, or that of the thread that runs longest in
-    /// it. `time` tells apart threads with one id. `None` if there is no such thread, or if the graph
-    /// ends before the window.
-    pub fn find(
-        graph: &WaitGraph,
-        thread: Option<(TraceIndex, Tid)>,
-        time: Timestamp,
-        window: TimeWindow,
-    ) -> Option<Self> {
-        let (start, end) = (window.start().max(graph.begin()), window.end().min(graph.end()));
-        if start >= end {
-            return None;
-        }
-        let id = match thread {
-            Some((trace, tid)) => graph.find(trace, tid, time),
-            None => busiest(graph, &(start..end)),
-        };
-        Some(PathRows::new(graph, graph.critical_path(id?, start..end)))
+    /// Finds the path of a thread in a window. `None` if the graph ends before the window, or starts
+    /// after it.
+    pub fn find(graph: &WaitGraph, thread: TimelineId, window: TimeWindow) -> Option<Self> {
+        let window = within(graph, window)?;
+        Some(PathRows::new(graph, graph.critical_path(thread, window)))
     }
 
     /// Makes a row for each thread: that of the path first, the others in the order in which the path

@@ -10,8 +10,8 @@ use ratatui::layout::{Position, Rect};
 
 use super::needs::{Need, needs};
 use super::{
-    INACTIVE, Scroll, arrows, canvas, chart_spot, marker, order_of, put, split, state_cells,
-    state_words, states, strip,
+    INACTIVE, LabelColumn, Scroll, arrows, canvas, chart_spot, labels, marker, order_of, split,
+    state_cells, state_words, states, strip,
 };
 use crate::keys::{Key, Move};
 use crate::model::arrows::Arrows;
@@ -64,13 +64,12 @@ impl ControlFlowView {
         let labels = self.picture.chart()?.labels();
         let of = labels.get(row?.at)?;
         let label = format!("{} ({})", of.title(), number(of.tid));
-        Some(SelectedProcess { key: row?.key, tid: of.tid, label })
+        Some(SelectedProcess { key: row?.key, tid: of.tid, time: of.birth, label })
     }
 }
 
-/// The columns left of the chart: heading, width, and the least width of the label area at
-/// which the column is visible.
-const COLUMNS: [(&str, u16, u16); 9] = [
+/// The columns left of the chart.
+const COLUMNS: [LabelColumn; 9] = [
     ("COMMAND", 16, 1),
     ("TID", 7, 24),
     ("PID", 7, 42),
@@ -128,18 +127,14 @@ impl Viewer for ControlFlowView {
         let Pane { area, look, .. } = pane;
         let (left, chart) = split(session, area);
         canvas(look, chart, buffer);
-        let columns = || COLUMNS.iter().filter(|column| left.width >= column.2);
-        let mut x = left.x;
-        for (heading, width, _) in columns() {
-            put(buffer, left, x, left.y, heading, look.faint());
-            x = x.saturating_add(width + 1);
-        }
+        let headings = COLUMNS.iter().map(|column| column.0);
+        labels(&COLUMNS, headings, Rect { height: 1, ..left }, look.faint(), buffer);
         super::status::legend(&Paint::OF_PROCESSES, look, chart, buffer);
         let Some(drawn) = self.picture.chart() else { return };
-        let labels = drawn.labels();
+        let processes = drawn.labels();
         let shown = self.rows.shown().iter().enumerate().skip(self.scroll.top);
         for ((at, row), y) in shown.zip(area.y + 1..area.bottom()) {
-            let Some(of) = labels.get(row.at) else { continue };
+            let Some(of) = processes.get(row.at) else { continue };
             let is_selected = session.process.as_ref().is_some_and(|of| of.key == row.key);
             let is_selected =
                 is_selected || session.process.is_none() && at == self.scroll.selected;
@@ -160,14 +155,8 @@ impl Viewer for ControlFlowView {
                 format!("{:09}", of.birth.as_ns().rem_euclid(1_000_000_000)),
                 row.key.trace.0.to_string(),
             ];
-            let mut x = left.x;
-            for (cell, (_, width, from)) in cells.iter().zip(&COLUMNS) {
-                if left.width >= *from {
-                    let room = Rect { x, width: *width, ..line }.intersection(line);
-                    put(buffer, room, x, y, cell, style);
-                    x = x.saturating_add(width + 1);
-                }
-            }
+            let cells = cells.iter().map(|cell| &**cell);
+            labels(&COLUMNS, cells, line, style, buffer);
             let cells = self.picture.cells(row.at, |state| Some(state.into()));
             strip(look, Rect { y, height: 1, ..chart }, buffer, &cells);
         }

@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use ltt_read::{Timestamp, TraceIndex};
+use ltt_read::Timestamp;
 use lttv_examples::critical_path::{label, words};
 use lttv_examples::table::{Cell, Kind, Table};
 use lttv_requests::views::TimeWindow;
 use lttv_requests::{Owner, SubmitError};
-use lttv_state::kernel::Tid;
-use lttv_state::waits::WaitGraph;
+use lttv_state::waits::{TimelineId, WaitGraph};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
 
 use super::needs::{Need, needs};
-use super::{Scroll, canvas, chart_spot, marker, put, split, strip};
+use super::{LabelColumn, Scroll, canvas, chart_spot, labels, marker, split, strip};
 use crate::keys::{Key, Move};
-use crate::model::critical_path::PathRows;
+use crate::model::critical_path::{PathRows, busiest};
 use crate::model::row_search::{Found, RowQuery, Step};
 use crate::session::{OfWindow, Session};
 use crate::time_text::length;
@@ -39,7 +38,8 @@ struct CriticalPathView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wanted {
     graph: u64,
-    thread: Option<(TraceIndex, Tid)>,
+    /// The selected thread; `None` for the one that runs longest.
+    thread: Option<TimelineId>,
     window: TimeWindow,
 }
 
@@ -53,9 +53,8 @@ const BACKSPACE: Key = Key::new(KeyCode::Backspace);
 /// The number of kinds in the heading.
 const SHARES: usize = 3;
 
-/// The columns left of the chart: heading, width, and the least width of the label area at which the
-/// column is visible.
-const COLUMNS: [(&str, u16, u16); 3] = [("THREAD", 22, 1), ("TIME", 10, 34), ("%", 5, 40)];
+/// The columns left of the chart.
+const COLUMNS: [LabelColumn; 3] = [("THREAD", 22, 1), ("TIME", 10, 34), ("%", 5, 40)];
 
 /// Returns the kind of the viewer.
 pub fn kind() -> ViewerKind {
@@ -89,11 +88,12 @@ impl CriticalPathView {
             self.found = None;
             return;
         };
-        let thread = session.process.as_ref().and_then(|of| Some((of.key.trace, of.tid?)));
-        let wanted = Wanted { graph: of.number, thread, window: session.tab.window() };
+        let (graph, window) = (&of.found, session.tab.window());
+        let thread = session.process.as_ref().and_then(|process| process.timeline(graph));
+        let wanted = Wanted { graph: of.number, thread, window };
         if self.found.as_ref().is_none_or(|(known, _)| *known != wanted) {
-            let (time, window) = (session.tab.time(), wanted.window);
-            let path = PathRows::find(&of.found, thread, time, window);
+            let thread = thread.or_else(|| busiest(graph, window));
+            let path = thread.and_then(|thread| PathRows::find(graph, thread, window));
             self.found = Some((wanted, path));
         }
     }
@@ -148,12 +148,8 @@ impl Viewer for CriticalPathView {
         let Pane { area, look, has_focus } = pane;
         let (left, chart) = split(session, area);
         canvas(look, chart, buffer);
-        let columns = || COLUMNS.iter().filter(|column| left.width >= column.2);
-        let mut x = left.x;
-        for (heading, width, _) in columns() {
-            put(buffer, left, x, left.y, heading, look.faint());
-            x = x.saturating_add(width + 1);
-        }
+        let headings = COLUMNS.iter().map(|column| column.0);
+        labels(&COLUMNS, headings, Rect { height: 1, ..left }, look.faint(), buffer);
         super::status::legend(&lttv_examples::critical_path::PAINTS, look, chart, buffer);
         let Some(path) = self.path() else { return };
         let all = length_of(path);
@@ -164,14 +160,7 @@ impl Viewer for CriticalPathView {
             let line = Rect { y, height: 1, ..left };
             buffer.set_style(line.intersection(buffer.area), style);
             let cells = [row.label.clone(), length(row.time), percent(row.time, all)];
-            let mut x = left.x;
-            for (cell, (_, width, from)) in cells.iter().zip(&COLUMNS) {
-                if left.width >= *from {
-                    let room = Rect { x, width: *width, ..line }.intersection(line);
-                    put(buffer, room, x, y, cell, style);
-                    x = x.saturating_add(width + 1);
-                }
-            }
+            labels(&COLUMNS, cells.iter().map(|cell| &**cell), line, style, buffer);
             strip(look, Rect { y, height: 1, ..chart }, buffer, &path.cells(at, session.axis()));
         }
         let below = Rect { y: chart.y + 1, height: chart.height.saturating_sub(1), ..chart };
@@ -233,10 +222,8 @@ impl Viewer for CriticalPathView {
         let kinds = path.path().by_kind();
         let shares = kinds.iter().take(SHARES);
         let shares = shares.map(|(kind, times)| format!("{kind} {} %", percent(times.total, all)));
-        let whose = match session.process.as_ref().and_then(|of| of.tid) {
-            Some(_) => "",
-            None => ", which runs longest",
-        };
+        let is_selected = self.found.as_ref().is_some_and(|(wanted, _)| wanted.thread.is_some());
+        let whose = if is_selected { "" } else { ", which runs longest" };
         let trace = graph.timeline(path.path().thread()).map(|timeline| timeline.trace());
         let missing = trace.and_then(|trace| graph.missing(trace)).unwrap_or_default();
         let missing = missing.first().map(|of| format!("; without {}", of.names()));

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 
 use crate::keys::{Key, Move};
 use crate::look::Look;
@@ -78,6 +79,28 @@ pub fn chart_spot(session: &Session, area: Rect, at: Position) -> Spot {
         column: at.x.checked_sub(chart.x).filter(|_| chart.contains(at)),
         is_divider: left.contains(at) && at.x + 1 == left.right(),
         ..Spot::default()
+    }
+}
+
+/// A column of labels left of a chart: heading, width, and the least width of the area at which it is
+/// visible.
+pub(crate) type LabelColumn = (&'static str, u16, u16);
+
+/// Draws a line of labels, as many as there is room for.
+pub(crate) fn labels<'t>(
+    columns: &[LabelColumn],
+    texts: impl Iterator<Item = &'t str>,
+    line: Rect,
+    style: Style,
+    buffer: &mut Buffer,
+) {
+    let mut x = line.x;
+    for (text, (_, width, from)) in texts.zip(columns) {
+        if line.width >= *from {
+            let room = Rect { x, width: *width, ..line }.intersection(line);
+            put(buffer, room, x, line.y, text, style);
+            x = x.saturating_add(width + 1);
+        }
     }
 }
 

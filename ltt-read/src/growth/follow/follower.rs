@@ -52,7 +52,6 @@ use crate::trace::Trace;
 ///     }
 ///     std::thread::sleep(Duration::from_millis(100));
 /// }
-/// # #[allow(unreachable_code)]
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug)]

@@ -315,7 +315,8 @@ impl Viewer for EventListView {
                 if let Some((serial, tid)) = ran {
                     let key = ProcessKey { trace, serial };
                     let label = format!("TID {tid}");
-                    session.process = Some(SelectedProcess { key, tid: Some(tid), label });
+                    let time = session.tab.time();
+                    session.process = Some(SelectedProcess { key, tid: Some(tid), time, label });
                 } else if let Some(tid) = row.content.tid {
                     let key = ThreadKey { trace, vtid: Some(tid) };
                     session.thread = Some((key, format!("TID {tid}")));
