@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use ltt_read::{Timestamp, Trace};
@@ -31,6 +31,8 @@ enum What {
     Insert { sector: u64 },
     Issue { sector: u64, sectors: u64 },
     Complete { sector: u64, sectors: u64 },
+    IssueFlush,
+    CompleteFlush,
     Lost,
 }
 
@@ -44,12 +46,13 @@ struct Event {
 impl Event {
     fn line(&self) -> String {
         let Event { time, cpu, what } = self;
-        let request = |name: &str, sector: u64, sectors: u64| {
+        let request_of = |name: &str, sector: u64, sectors: u64, rwbs: u32| {
             (
                 name.to_owned(),
-                format!("dev = 8388608, sector = {sector}, nr_sector = {sectors}, rwbs = 1"),
+                format!("dev = 8388608, sector = {sector}, nr_sector = {sectors}, rwbs = {rwbs}"),
             )
         };
+        let request = |name, sector, sectors| request_of(name, sector, sectors, 1);
         let (name, fields) = match *what {
             What::Switch { prev, next, state } => (
                 "sched_switch".to_owned(),
@@ -89,6 +92,8 @@ impl Event {
             What::Insert { sector } => request("block_rq_insert", sector, 8),
             What::Issue { sector, sectors } => request("block_rq_issue", sector, sectors),
             What::Complete { sector, sectors } => request("block_rq_complete", sector, sectors),
+            What::IssueFlush => request_of("block_rq_issue", 0, 0, 1280),
+            What::CompleteFlush => request_of("block_rq_complete", u64::MAX, 0, 1280),
             What::Lost => ("lost".to_owned(), String::new()),
         };
         let (seconds, ns) = (time / 1_000_000_000, time % 1_000_000_000);
@@ -105,7 +110,7 @@ fn write(events: &[Event]) -> Arc<Trace> {
 type Choice = (usize, u32, u32, u32);
 
 fn choices() -> impl Strategy<Value = Vec<Choice>> {
-    prop::collection::vec((0..CPUS, 0..20u32, any::<u32>(), any::<u32>()), 1..150)
+    prop::collection::vec((0..CPUS, 0..22u32, any::<u32>(), any::<u32>()), 1..150)
 }
 
 /// Makes events of a machine whose switches agree with each other. Everything else may happen at
@@ -142,7 +147,9 @@ fn machine(choices: &[Choice]) -> Vec<Event> {
             17 => What::SoftExit { number: a % 2 },
             18 if b % 2 == 0 => What::Insert { sector },
             18 => What::Issue { sector, sectors: [4, 8][b as usize / 2 % 2] },
-            _ => What::Complete { sector, sectors: [4, 8, 0][b as usize % 3] },
+            19 => What::Complete { sector, sectors: [4, 8, 0][b as usize % 3] },
+            20 => What::IssueFlush,
+            _ => What::CompleteFlush,
         };
         events.push(Event { time, cpu, what });
     }
@@ -279,22 +286,36 @@ impl Model<'_> {
         let mut samples = Vec::new();
         let mut queued: BTreeMap<u64, u64> = BTreeMap::new();
         let mut issued: BTreeMap<u64, (u64, u64, i32)> = BTreeMap::new();
+        let mut flushes = VecDeque::new();
         for (at, event) in self.0.iter().enumerate() {
             let time = event.time;
+            let issuer = || self.running(at, event.cpu).filter(|tid| *tid > 0).unwrap_or(-1);
             match event.what {
                 What::Insert { sector } => {
                     queued.entry(sector).or_insert(time);
                 }
                 What::Issue { sector, sectors } => {
-                    let tid = self.running(at, event.cpu).filter(|tid| *tid > 0).unwrap_or(-1);
+                    let tid = issuer();
                     if let Some(begin) = queued.remove(&sector) {
                         samples.push((Family::DiskQueue, tid, begin, time));
                     }
                     issued.insert(sector, (time, sectors, tid));
                 }
+                What::IssueFlush => {
+                    if let Some(begin) = queued.remove(&0) {
+                        samples.push((Family::DiskQueue, issuer(), begin, time));
+                    }
+                    flushes.push_back((time, issuer()));
+                }
+                What::CompleteFlush => {
+                    let Some((begin, tid)) = flushes.pop_front() else { continue };
+                    samples.push((Family::DiskDevice, tid, begin, time));
+                }
+                // The second completion of a write that flushes.
+                What::Complete { sectors: 0, .. } => {}
                 What::Complete { sector, sectors } => {
                     let Some((begin, of, tid)) = issued.remove(&sector) else { continue };
-                    if sectors > 0 && sectors < of {
+                    if sectors < of {
                         issued.insert(sector + sectors, (begin, of - sectors, tid));
                     } else {
                         samples.push((Family::DiskDevice, tid, begin, time));
@@ -459,6 +480,28 @@ fn results_do_not_depend_on_the_number_of_threads() {
             }
         }
     }
+}
+
+/// The array of a call that waits for one of several futexes is not recorded.
+#[test]
+fn waits_for_several_futexes_have_no_address() {
+    let switch = "[0.000000010] h sched_switch: { cpu_id = 0 }, { prev_comm = \"t0\", prev_tid = 0, prev_prio = 20, prev_state = 0, next_comm = \"t1\", next_tid = 1, next_prio = 20 }";
+    let lines = [
+        switch,
+        "[0.000000020] h syscall_entry_futex_waitv: { cpu_id = 0 }, { nr_futexes = 2, flags = 0 }",
+        "[0.000000050] h syscall_exit_futex_waitv: { cpu_id = 0 }, { ret = 1 }",
+    ];
+    let latency = whole(&Traceset::from(vec![trace_of(lines)]));
+    let of = &latency.traces()[0];
+    let rows = of.rows(Family::Futex, By::Subject);
+    let row = rows.first().expect("a wait");
+    assert_eq!(
+        (row.figures.durations().count(), row.figures.durations().spread().total()),
+        (1, 30)
+    );
+    assert!(of.subject(row.subject.expect("by subject")).ends_with(" several"));
+    let futex = of.futexes().next().expect("an entry");
+    assert_eq!((futex.address, futex.is_shared, futex.waiters_time), (None, false, 30));
 }
 
 #[test]

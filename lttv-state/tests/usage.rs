@@ -328,7 +328,8 @@ fn check_intervals(found: &TraceUsage, steps: &[Step], length: u64) {
     for (number, interval) in intervals.iter().enumerate() {
         let (from, to) = (since_origin(interval.start), since_origin(interval.end));
         assert!(from == start || (from - start).is_multiple_of(length));
-        // The last event is a part of the last interval, which may have no other time.
+        assert!(from < to || start == end, "an interval without time at {from}");
+        // The last event is a part of the last interval.
         let until = if number + 1 == intervals.len() { end + 1 } else { to };
         let model = Model::new(steps, from, until, end);
         let mut times = BTreeMap::new();

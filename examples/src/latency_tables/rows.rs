@@ -120,6 +120,11 @@ fn errors(figures: &Figures) -> Cell {
     if texts.is_empty() { Cell::Empty } else { texts.join(", ").into() }
 }
 
+/// Returns the mean of a number over a time in ns, of which `area` is the sum over time.
+fn mean_number(area: u128, time: u64) -> Cell {
+    if time == 0 { Cell::Empty } else { Cell::Number(area as f64 / time as f64) }
+}
+
 /// Creates the table of the use of disks.
 pub fn disks(choice: &Choice, latencies: &[(TraceIndex, &TraceLatency)]) -> Table {
     let mut table = choice
@@ -134,13 +139,10 @@ pub fn disks(choice: &Choice, latencies: &[(TraceIndex, &TraceLatency)]) -> Tabl
     {
         let time = of.span().end.since(of.span().start);
         for disk in of.disks() {
-            let depth = match time {
-                0 => Cell::Empty,
-                _ => Cell::Number(disk.depth_time as f64 / time as f64),
-            };
             let (number, name) = (disk.number.to_string(), of.name(disk.name));
             let busy = [Cell::Duration(disk.busy), Cell::percent(disk.busy, time)];
             let [busy, percent] = busy;
+            let depth = mean_number(disk.depth_time, time);
             let cells = [number.into(), name.into(), busy, percent, depth, disk.most.into()];
             table.push(choice.cells(*trace, cells));
         }
@@ -162,10 +164,7 @@ pub fn futexes(choice: &Choice, latencies: &[(TraceIndex, &TraceLatency)]) -> Ta
         let mut futexes: Vec<_> = of.futexes().collect();
         futexes.sort_by_key(|futex| std::cmp::Reverse(futex.waiters_time));
         for futex in futexes.iter().take(choice.rows.unwrap_or(usize::MAX)) {
-            let waiters = match time {
-                0 => Cell::Empty,
-                _ => Cell::Number(futex.waiters_time as f64 / time as f64),
-            };
+            let waiters = mean_number(futex.waiters_time, time);
             let (most, wakes, woken) = (futex.most, futex.wakes, futex.woken);
             let name = of.subject_of_futex(futex);
             let cells = [name.into(), waiters, most.into(), wakes.into(), woken.into()];

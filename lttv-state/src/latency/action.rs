@@ -54,10 +54,12 @@ pub(super) struct Entry {
     pub(super) futex: Option<Futex>,
 }
 
-/// The fields of a system call about a futex.
+/// The fields of a system call about futexes.
 #[derive(Debug, Clone)]
 pub(super) struct Futex {
-    pub(super) address: Field,
+    /// The address; `None` of a call that waits for one of several futexes, whose array is not
+    /// recorded.
+    pub(super) address: Option<Field>,
     /// The operation, or the flags of a system call of one operation.
     pub(super) operation: Option<Field>,
     /// The use of the futex, if the system call has only one operation.
@@ -178,15 +180,18 @@ impl Action {
 }
 
 impl Futex {
-    /// Returns the fields of a system call, if it is about one futex.
+    /// Returns the fields of a system call, if it waits for futexes or wakes their waiters.
     fn of(name: &str, field: impl Fn(&str) -> Option<Field>) -> Option<Futex> {
         let (only, operation) = match name {
             "futex" | "futex_time64" => (None, Some(field("op")?)),
             "futex_wait" => (Some(FutexUse::Wait), field("flags")),
+            "futex_waitv" => {
+                return Some(Futex { address: None, operation: None, only: Some(FutexUse::Wait) });
+            }
             "futex_wake" => (Some(FutexUse::Wake), field("flags")),
             _ => return None,
         };
-        Some(Futex { address: field("uaddr")?, operation, only })
+        Some(Futex { address: Some(field("uaddr")?), operation, only })
     }
 }
 

@@ -100,8 +100,9 @@ pub struct DiskUse {
 pub struct FutexUse {
     /// The process; of a shared futex one of those that use it. `None` if it is unknown.
     pub pid: Option<Tid>,
-    /// The address.
-    pub address: u64,
+    /// The address. `None` for all waits of the process for one of several futexes (`futex_waitv`),
+    /// whose addresses are not recorded.
+    pub address: Option<u64>,
     /// `true` if several processes may use it.
     pub is_shared: bool,
     /// The number of system calls that wake waiters.

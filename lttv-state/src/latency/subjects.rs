@@ -101,10 +101,14 @@ impl Subjects {
             }
             Family::Futex => {
                 let found = self.futexes.get(number as usize);
-                found.map_or(String::new(), |facts| match facts.pid {
-                    _ if facts.is_shared => format!("shared {:#x}", facts.address),
-                    Some(pid) => format!("{pid} {:#x}", facts.address),
-                    None => format!("? {:#x}", facts.address),
+                found.map_or(String::new(), |facts| {
+                    let address = facts.address;
+                    let address = address.map_or("several".to_owned(), |at| format!("{at:#x}"));
+                    match facts.pid {
+                        _ if facts.is_shared => format!("shared {address}"),
+                        Some(pid) => format!("{pid} {address}"),
+                        None => format!("? {address}"),
+                    }
                 })
             }
             Family::Syscall

@@ -201,6 +201,8 @@ impl TraceUsage {
         cells.sort_unstable_by_key(|(cell, _)| **cell);
         let mut all: BTreeMap<u64, IntervalUsage> = BTreeMap::new();
         let (first, last) = (self.start().as_ns(), self.end().as_ns());
+        // An event at the end of the usage belongs to the interval that ends there.
+        let final_one = intervals.number(last.saturating_sub(1).max(first));
         let new = |number: u64| IntervalUsage {
             start: Timestamp::from_ns(intervals.start(number).max(first)),
             end: Timestamp::from_ns(intervals.end(number).min(last.max(first))),
@@ -208,7 +210,8 @@ impl TraceUsage {
             threads: Vec::new(),
             activity: Activity::default(),
         };
-        for (cell, time) in cells.into_iter().filter(|(_, time)| **time != 0) {
+        // What is known later to have been another process is subtracted, to nothing.
+        for (cell, time) in cells.into_iter().filter(|(_, time)| 0 < **time as i64) {
             let of = all.entry(cell.interval).or_insert_with(|| new(cell.interval));
             let facts = self.facts(cell.process);
             if of.cpus.last().is_none_or(|(sum, _)| sum.number != cell.cpu) {
@@ -227,7 +230,8 @@ impl TraceUsage {
             }
         }
         for (number, activity) in &self.collected.activities {
-            all.entry(*number).or_insert_with(|| new(*number)).activity = *activity;
+            let number = (*number).min(final_one);
+            all.entry(number).or_insert_with(|| new(number)).activity += *activity;
         }
         all.into_values().collect()
     }

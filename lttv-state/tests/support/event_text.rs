@@ -43,7 +43,9 @@ fn value_of(text: &str) -> Value {
     }
     match text.strip_prefix("0x") {
         Some(hex) => Value::Integer(i64::from_str_radix(hex, 16).expect("hexadecimal")),
-        None => Value::Integer(text.parse().expect("decimal")),
+        None => Value::Integer(
+            text.parse::<i64>().unwrap_or_else(|_| text.parse::<u64>().expect("decimal") as i64),
+        ),
     }
 }
 

@@ -20,7 +20,7 @@ const MAX_ERROR: i64 = 4095;
 #[derive(Debug, Clone, Default)]
 pub(in crate::latency) struct Futexes {
     pub(in crate::latency) facts: Vec<FutexFacts>,
-    places: HashMap<(Option<Tid>, u64, bool), u32>,
+    places: HashMap<(Option<Tid>, Option<u64>, bool), u32>,
 }
 
 /// A futex.
@@ -28,7 +28,8 @@ pub(in crate::latency) struct Futexes {
 pub(in crate::latency) struct FutexFacts {
     /// The process whose thread used it; of a shared futex one of them.
     pub(in crate::latency) pid: Option<Tid>,
-    pub(in crate::latency) address: u64,
+    /// The address; `None` for all waits of a process for one of several futexes.
+    pub(in crate::latency) address: Option<u64>,
     /// `true` if several processes may use it.
     pub(in crate::latency) is_shared: bool,
     /// The number of threads that wait for it.
@@ -39,7 +40,7 @@ pub(in crate::latency) struct FutexFacts {
 
 impl Futexes {
     /// Returns the number of a futex, which is added if it is new; `None` if there are too many.
-    fn futex(&mut self, pid: Option<Tid>, address: u64, is_shared: bool) -> Option<u32> {
+    fn futex(&mut self, pid: Option<Tid>, address: Option<u64>, is_shared: bool) -> Option<u32> {
         let key = (pid, address, is_shared);
         if let Some(at) = self.places.get(&key) {
             return Some(*at);
@@ -135,13 +136,18 @@ impl Machine {
         let operation = futex.operation.as_ref().and_then(|field| event.integer(field));
         let operation = operation.unwrap_or(0);
         let usage = futex.only.or_else(|| futex_use(operation));
-        let (Some(usage), Some(address)) = (usage, event.integer(&futex.address)) else {
-            return Detail::Nothing;
+        let Some(usage) = usage else { return Detail::Nothing };
+        let address = match &futex.address {
+            Some(field) => match event.integer(field) {
+                Some(address) => Some(address),
+                None => return Detail::Nothing,
+            },
+            None => None,
         };
         let facts = id.index().and_then(|at| self.threads.facts.get(at));
         let process = facts.and_then(|facts| state.find(facts.tid));
         let pid = process.and_then(|(_, process)| process.pid());
-        let is_shared = operation & PRIVATE == 0;
+        let is_shared = address.is_some() && operation & PRIVATE == 0;
         let Some(number) = self.futexes.futex(pid, address, is_shared) else {
             out.count(|of| &mut of.dropped);
             return Detail::Nothing;

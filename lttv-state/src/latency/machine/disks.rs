@@ -1,5 +1,7 @@
 //! Requests to disks.
 
+use std::collections::VecDeque;
+
 use hashbrown::HashMap;
 use ltt_read::Event;
 
@@ -23,6 +25,11 @@ pub(in crate::latency) struct Disks {
     queued: HashMap<(u32, u64), i64>,
     /// The requests in disks.
     issued: HashMap<(u32, u64), Issued>,
+    /// The flushes in disks, in the order of their issue. They have no sectors that tell them apart:
+    /// the kernel issues them at sector 0 and completes them at sector 2⁶⁴−1.
+    flushes: HashMap<u32, VecDeque<Issued>>,
+    /// The number of all `flushes`.
+    flushing: usize,
 }
 
 /// A disk.
@@ -60,12 +67,14 @@ impl Disks {
 
     /// Iterates over the requests in disks: disk, subject and time of the issue.
     pub(in crate::latency) fn open(&self) -> impl Iterator<Item = (u32, ThreadId, i64)> {
-        self.issued.iter().map(|((disk, _), request)| (*disk, request.thread, request.time))
+        let flushes = self.flushes.iter().flat_map(|(disk, all)| all.iter().map(|of| (*disk, of)));
+        let requests = self.issued.iter().map(|((disk, _), request)| (*disk, request));
+        requests.chain(flushes).map(|(disk, request)| (disk, request.thread, request.time))
     }
 
     pub(super) fn bytes(&self) -> usize {
         self.queued.len() * size_of::<(u32, u64, i64)>()
-            + self.issued.len() * size_of::<(u32, u64, Issued)>()
+            + (self.issued.len() + self.flushing) * size_of::<(u32, u64, Issued)>()
     }
 }
 
@@ -98,7 +107,12 @@ impl Machine {
             out.count(|of| &mut of.dropped);
             return;
         };
-        let sectors = fields.sectors.as_ref().and_then(|field| event.integer(field)).unwrap_or(0);
+        let recorded = fields.sectors.as_ref().and_then(|field| event.integer(field));
+        let sectors = recorded.unwrap_or(0);
+        let operation = |fields: &RequestFields| {
+            let kind = fields.kind.as_ref().and_then(|field| event.get(field));
+            RequestOperation::of(kind.as_ref())
+        };
         let key = (disk, sector);
         match step {
             Step::Insert => {
@@ -109,17 +123,48 @@ impl Machine {
                 }
             }
             Step::Issue => {
-                let kind = fields.kind.as_ref().and_then(|field| event.get(field));
-                let operation = RequestOperation::of(kind.as_ref());
+                let operation = operation(fields);
                 let thread = self.cpus[at.place].current;
                 if let Some(inserted) = self.disks.queued.remove(&key) {
                     let subject = subject(disk, operation);
                     out.sample(Family::DiskQueue, thread, subject, inserted, at);
                 }
-                self.issue(key, Issued { time: at.time, sectors, operation, thread }, at, out);
+                let request = Issued { time: at.time, sectors, operation, thread };
+                if recorded == Some(0) && operation == RequestOperation::Flush {
+                    self.issue_flush(disk, request, at, out);
+                } else {
+                    self.issue(key, request, at, out);
+                }
             }
+            Step::Complete if recorded == Some(0) => match operation(fields) {
+                RequestOperation::Flush => self.complete_flush(disk, at, out),
+                // A write that flushes the disk's cache is completed twice: first its data, then,
+                // with no sectors remaining, the whole request.
+                RequestOperation::Read | RequestOperation::Write => {}
+                RequestOperation::Discard => self.complete(key, 0, at, out),
+            },
             Step::Complete => self.complete(key, sectors, at, out),
         }
+    }
+
+    fn issue_flush(&mut self, disk: u32, flush: Issued, at: &At, out: &mut Collector) {
+        if self.disks.flushing >= MAX_REQUESTS {
+            out.count(|of| &mut of.dropped);
+            return;
+        }
+        self.disks.flushes.entry(disk).or_default().push_back(flush);
+        self.disks.flushing += 1;
+        self.change_depth(disk, 1, at.time, out);
+    }
+
+    fn complete_flush(&mut self, disk: u32, at: &At, out: &mut Collector) {
+        let flushes = self.disks.flushes.get_mut(&disk);
+        let Some(flush) = flushes.and_then(VecDeque::pop_front) else {
+            out.count(|of| &mut of.completions_without_issue);
+            return;
+        };
+        self.disks.flushing -= 1;
+        self.finish(disk, &flush, 0, at, out);
     }
 
     fn issue(&mut self, key: (u32, u64), request: Issued, at: &At, out: &mut Collector) {
@@ -140,11 +185,9 @@ impl Machine {
             return;
         };
         let (disk, sector) = key;
-        let Issued { time, operation, thread, .. } = request;
-        let subject = subject(disk, operation);
         let rest = request.sectors.saturating_sub(sectors);
         if sectors > 0 && rest > 0 {
-            out.completed(subject, thread, sectors);
+            out.completed(subject(disk, request.operation), request.thread, sectors);
             // The rest is completed later.
             let rest = Issued { sectors: rest, ..request };
             let next = (disk, sector.wrapping_add(sectors));
@@ -154,9 +197,15 @@ impl Machine {
             }
             return;
         }
+        self.finish(disk, &request, sectors, at, out);
+    }
+
+    /// Ends a request with the completion of its last sectors.
+    fn finish(&mut self, disk: u32, request: &Issued, sectors: u64, at: &At, out: &mut Collector) {
+        let subject = subject(disk, request.operation);
         self.change_depth(disk, -1, at.time, out);
-        out.sample(Family::DiskDevice, thread, subject, time, at);
-        out.completed(subject, thread, sectors);
+        out.sample(Family::DiskDevice, request.thread, subject, request.time, at);
+        out.completed(subject, request.thread, sectors);
     }
 
     /// Changes the number of requests in a disk by one.
