@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ltt_read::Trace;
-use lttv_state::call_stacks::CallStacks;
+use lttv_state::call_stacks::{CallStacks, Code, Function};
 use lttv_state::heap::Heap;
 
 use crate::report::Report;
@@ -40,6 +40,11 @@ pub fn require(calls: &CallStacks, heap: &Heap) -> Result<(), NotRecorded> {
     if has_calls || has_heap { Ok(()) } else { Err(NotRecorded) }
 }
 
+/// Returns `true` for a function that an address stands for, `false` for a pair of events.
+fn has_address(function: &Function) -> bool {
+    matches!(function.code, Code::Address(_))
+}
+
 /// Warns of what the traces with calls or allocations lack.
 pub fn warn(report: &Report, traces: &[Arc<Trace>], calls: &CallStacks, heap: &Heap) {
     for (trace, calls) in traces.iter().zip(calls.traces()) {
@@ -57,7 +62,7 @@ pub fn warn(report: &Report, traces: &[Arc<Trace>], calls: &CallStacks, heap: &H
                 "{path} lacks the context vtid: the calls of all threads of a process, or of a CPU, \
                  are on one stack, which is wrong unless there is one thread"
             ));
-        } else if missing.processes {
+        } else if missing.processes && calls.functions().iter().any(has_address) {
             report.warning(format_args!(
                 "{path} lacks the context vpid: equal addresses of several processes are shown as \
                  one function"

@@ -19,7 +19,7 @@ use std::process::{Command, Output};
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
 
 /// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 20] = [
+const PROGRAMS: [(&str, &[&str]); 22] = [
     ("text_dump", &[]),
     ("lttv", &["run", "-m", "textDump", "-t"]),
     ("lttv", &["dump"]),
@@ -40,7 +40,12 @@ const PROGRAMS: [(&str, &[&str]); 20] = [
     ("lttv", &["critical-path"]),
     ("lttv", &["latency"]),
     ("lttv", &["usage"]),
+    ("lttv", &["calls", "--pair", "run", SWITCH, SWITCH]),
+    ("flame_graph", &["--pair", "run", SWITCH, SWITCH]),
 ];
+
+/// An expression for the events that begin and end calls.
+const SWITCH: &str = r#"event.name == "sched_switch""#;
 
 /// Runs a program in a shell, with `redirect` after its arguments.
 fn shell(program: &str, args: &[impl AsRef<OsStr>], redirect: &str) -> Output {
