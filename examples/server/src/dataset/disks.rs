@@ -1,9 +1,9 @@
 //! The completed requests to block devices.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use ltt_read::TraceIndex;
-use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
+use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_state::kernel::{DeviceNumber, KernelState, RequestKind, RequestStep, Transition};
 
 /// The requests to a block device.
@@ -21,8 +21,6 @@ pub struct Disk {
     pub written: Vec<(i64, u64)>,
 }
 
-/// The number of events between two checks whether the result is still wanted.
-const STEP: u64 = 1 << 16;
 /// The greatest number of requests that are kept.
 const MOST: usize = 20_000_000;
 
@@ -64,16 +62,8 @@ pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Vec<Disk>> 
         let before = list.last().map_or(0, |(_, bytes)| *bytes);
         list.push((time, before.saturating_add(bytes)));
     });
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return None;
-        }
-        // The bounds contain no position that could be stale.
-        let end = context.read(&Bounds::all().events(STEP)).ok()?;
-        if end.reason == EndReason::EndOfTraceset {
-            let mut all = std::mem::take(&mut context.extensions_mut()[disks]);
-            all.sort_by_key(|disk| (disk.trace, disk.number));
-            return Some(all);
-        }
-    }
+    super::reading::read(&mut context, &Bounds::all(), stop)?;
+    let mut all = std::mem::take(&mut context.extensions_mut()[disks]);
+    all.sort_by_key(|disk| (disk.trace, disk.number));
+    Some(all)
 }

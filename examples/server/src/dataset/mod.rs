@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Events`] | counts events, once | histograms, numbers of lines |
 //! | [`Kernel`] | builds the history of kernel states, once | charts of states, CPU usage |
+//! | [`Waits`] | builds the wait graph, when it is first wanted | critical paths |
 //! | [`Passing`] | searches the events that pass a filter | the same, with a filter |
 //! | [`Reader`] | serves requests for events | tables, searches |
 //!
@@ -11,6 +12,7 @@
 //! something is computed.
 
 mod cache;
+mod critical_path;
 mod disks;
 mod events;
 mod job;
@@ -18,6 +20,8 @@ mod kernel;
 mod losses;
 mod passing;
 mod reader;
+mod reading;
+mod recent;
 mod recording;
 mod statistics;
 mod threads;
@@ -32,10 +36,12 @@ use lttv_filter::{FilterError, Vocabulary};
 use lttv_state::filter::KernelFields;
 use lttv_state::history::History;
 use lttv_state::stats::Statistics;
+use lttv_state::waits::TimelineId;
 
 use crate::outputs::OutputError;
 
 pub use cache::{Cache, CacheFolder};
+pub use critical_path::{PathHistory, PathRow, Waits};
 pub use disks::Disk;
 pub use events::{Counted, Events};
 pub use kernel::{Kernel, KernelStage};
@@ -43,7 +49,7 @@ pub use losses::Loss;
 pub use passing::{Passing, compile};
 pub use reader::{EventReader, Reader, RequestOwner};
 pub use recording::{LOST, RECORDED};
-pub use statistics::StatisticsWindow;
+pub use statistics::Window;
 pub use threads::{CpuAttributes, ThreadRow, ThreadRows};
 
 /// The options of datasets.
@@ -78,7 +84,9 @@ pub struct Dataset {
     losses: OnceLock<Vec<Loss>>,
     recording: OnceLock<Option<History>>,
     disks: job::Job<Vec<Disk>>,
-    statistics: statistics::WindowStatistics,
+    statistics: recent::Recent<Window, Statistics>,
+    waits: job::Job<Waits>,
+    paths: recent::Recent<TimelineId, PathHistory>,
     filters: passing::PassingFilters,
     vocabulary: OnceLock<Vocabulary>,
     stop: Arc<AtomicBool>,
@@ -138,7 +146,9 @@ impl Dataset {
             losses: OnceLock::new(),
             recording: OnceLock::new(),
             disks: job::Job::default(),
-            statistics: statistics::WindowStatistics::default(),
+            statistics: recent::Recent::default(),
+            waits: job::Job::default(),
+            paths: recent::Recent::default(),
             filters: passing::PassingFilters::default(),
             vocabulary: OnceLock::new(),
             stop,
@@ -203,8 +213,22 @@ impl Dataset {
     }
 
     /// Returns the statistics of a window, if they are computed. The first call starts that.
-    pub fn statistics(&self, window: StatisticsWindow) -> Option<Arc<Statistics>> {
-        self.statistics.of(&self.traceset, window)
+    pub fn statistics(&self, window: Window) -> Option<Arc<Statistics>> {
+        let traceset = self.traceset.clone();
+        self.statistics.of(window, move |stop| statistics::compute(&traceset, window, stop))
+    }
+
+    /// Returns the wait graph, if it is built. The first call starts that.
+    pub fn waits(&self) -> Option<&Waits> {
+        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
+        self.waits.get(move || Waits::read(&traceset, &stop))
+    }
+
+    /// Returns the critical path of a thread of the wait graph, if it is found. The first call for
+    /// a thread starts that.
+    pub fn critical_path(&self, thread: TimelineId) -> Option<Arc<PathHistory>> {
+        let graph = self.waits()?.graph.clone();
+        self.paths.of(thread, move |_| PathHistory::find(&graph, thread))
     }
 
     /// Returns the events that pass a filter. The first call for a filter starts to search them.
@@ -220,6 +244,13 @@ impl Dataset {
     pub fn vocabulary(&self) -> &Vocabulary {
         let vocabulary = || Vocabulary::with_state(self.traceset.traces(), &KernelFields);
         self.vocabulary.get_or_init(vocabulary)
+    }
+
+    /// Returns the times of the first event and of the last one that is counted, in ns.
+    pub fn range(&self) -> (i64, i64) {
+        let groups = self.progress().groups;
+        let start = groups.iter().map(|group| group.start).min().unwrap_or(self.span.0);
+        (start, groups.iter().map(|group| group.end).max().unwrap_or(self.span.1))
     }
 
     /// Returns how far the events are counted.

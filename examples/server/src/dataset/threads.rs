@@ -44,6 +44,8 @@ pub struct ThreadRow {
     pub parent: Option<i64>,
     /// The id of the thread.
     pub tid: i32,
+    /// The name is known.
+    pub is_named: bool,
     /// The start, in ns.
     pub start: i64,
     /// The end, in ns.
@@ -182,6 +184,7 @@ impl ThreadIds {
                     let value = history.at(of, Timestamp::from_ns(start))?.value;
                     Ok(if value.is_null() { String::new() } else { value.to_string() })
                 };
+                let is_named = !name.is_empty();
                 let title = if name.is_empty() { format!("[{tid}]") } else { name.to_owned() };
                 let labels = vec![title, tid.to_string(), at("PPID")?, at("PID")?];
                 let (mode, submode) = (child("Mode"), child("Submode"));
@@ -193,6 +196,7 @@ impl ThreadIds {
                     root,
                     parent: None,
                     tid,
+                    is_named,
                     start,
                     end,
                     cpu: child("CPU"),
@@ -210,6 +214,14 @@ impl ThreadRows {
         let after = rows.partition_point(|row| self.threads[*row].start <= time);
         let row = &self.threads[rows[after.checked_sub(1)?]];
         (time < row.end).then_some(row)
+    }
+
+    /// Returns the name that a thread had last at or before a time; empty if it is unknown.
+    pub fn name(&self, trace: TraceIndex, tid: i64, time: i64) -> &str {
+        let rows = self.by_tid.get(&(trace, tid)).map_or(&[][..], Vec::as_slice);
+        let rows = rows.iter().map(|row| &self.threads[*row]);
+        let named = rows.filter(|row| row.start <= time && row.is_named).next_back();
+        named.map_or("", |row| &row.chart.labels[0])
     }
 
     /// Returns the id of the row of a thread at a time.

@@ -1,33 +1,40 @@
 //! The use of CPUs over time, in percent of one CPU.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use ltt_read::Timestamp;
-use lttv_state::history::History;
+use ltt_read::{Timestamp, TraceIndex};
+use lttv_state::history::{History, HistoryError};
 use lttv_state::tree::Quark;
 
 use super::work::Work;
 use super::{Output, OutputError, Result, xy};
-use crate::dataset::{Dataset, clamped};
+use crate::dataset::{CpuAttributes, Dataset, ThreadRows, clamped};
 use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
-use crate::protocol::samples::Samples;
 
-/// The chart of CPU usage: all CPUs together, and each of them.
+/// The chart of CPU usage: of all CPUs of a trace together, of each of them, and of each thread.
 #[derive(Debug)]
 pub(super) struct CpuUsage;
 
-/// The number of ids for each trace.
-const STRIDE: i64 = 1 << 20;
+/// The number of ids for each trace: itself, its CPUs, and from [`THREADS`] on its threads.
+const STRIDE: i64 = 1 << 40;
+/// The id of the thread 0 among those of a trace.
+const THREADS: i64 = 1 << 33;
 const AXIS: Axis = Axis { label: "CPU usage", unit: "%", data_type: DataType::Number };
+const HEADERS: [Header; 4] = [
+    Header::text("Process", "All CPUs of a trace, one of them, or a thread"),
+    Header::text("TID", "Id of the thread"),
+    Header::of("%", "Time on CPUs, in percent of one CPU", DataType::Number),
+    Header::of("Time", "Time on CPUs, in ns", DataType::Duration),
+];
 
 impl Output for CpuUsage {
     fn description(&self) -> DataProvider {
         DataProvider {
             id: "org.eclipse.tracecompass.analysis.os.linux.core.cpuusage.CpuUsageDataProvider",
             name: "CPU Usage",
-            description: "Time in which CPUs run processes, in percent of one CPU",
+            description: "Time in which CPUs run threads, in percent of one CPU",
             kind: Kind::TreeTimeXy,
         }
     }
@@ -37,31 +44,57 @@ impl Output for CpuUsage {
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
-        parameters.range()?;
+        let range = parameters.range()?;
         let kernel = dataset.kernel().ok_or(OutputError::NotOffered)?;
         let Some(history) = kernel.history()? else {
             return work.json(&Answer::<Tree>::running(None));
         };
         let rows = kernel.thread_rows(&history)?;
+        let (start, end) = range.unwrap_or(dataset.range());
+        let width = end.saturating_sub(start).max(1) as f64;
+        let entry = |id: i64, parent: Option<i64>, [name, tid]: [String; 2], time: u64| Entry {
+            id,
+            parent,
+            labels: vec![
+                name,
+                tid,
+                rounded(time as f64 * 100.0 / width).to_string(),
+                time.to_string(),
+            ],
+            has_data: true,
+            is_default: Some(parent.is_none()),
+            ..Entry::default()
+        };
         let mut entries = Vec::new();
         for (trace, cpus) in &rows.cpus {
-            let group = dataset.group_of(*trace);
-            let base = trace.0 as i64 * STRIDE;
-            let entry = |id: i64, label: String| Entry {
-                id,
-                labels: vec![label],
-                has_data: true,
-                is_default: Some(id == base),
-                ..Entry::default()
-            };
-            entries.push(entry(base, group.map_or("", |group| &group.name).to_owned()));
-            entries.extend(cpus.iter().map(|cpu| Entry {
-                parent: Some(base),
-                ..entry(base + 1 + i64::from(cpu.number), format!("CPU {}", cpu.number))
+            let base = base(*trace);
+            let mut cpu_times = Vec::new();
+            let mut thread_times: BTreeMap<i64, u64> = BTreeMap::new();
+            for cpu in cpus {
+                work.check()?;
+                let mut time = 0u64;
+                for_each_part(&history, cpu.thread, &[start, end], |tid, _, ns| {
+                    time = time.saturating_add(ns);
+                    let of = thread_times.entry(tid).or_default();
+                    *of = of.saturating_add(ns);
+                })?;
+                cpu_times.push((cpu.number, time));
+            }
+            let total = cpu_times.iter().fold(0u64, |sum, (_, time)| sum.saturating_add(*time));
+            let name = dataset.group_of(*trace).map_or("", |group| &group.name).to_owned();
+            entries.push(entry(base, None, [name, String::new()], total));
+            entries.extend(cpu_times.into_iter().map(|(number, time)| {
+                entry(cpu_id(base, number), Some(base), [cpu_name(number), String::new()], time)
+            }));
+            let mut threads: Vec<_> =
+                thread_times.into_iter().filter(|(tid, _)| *tid > 0).collect();
+            threads.sort_by_key(|(tid, time)| (std::cmp::Reverse(*time), *tid));
+            entries.extend(threads.into_iter().map(|(tid, time)| {
+                let labels = [rows.name(*trace, tid, end).to_owned(), tid.to_string()];
+                entry(base + THREADS + tid, Some(base), labels, time)
             }));
         }
-        let headers = vec![Header::text("CPU", "All CPUs of a trace, or one of them")];
-        let tree = Tree { headers, entries, expand: None };
+        let tree = Tree { headers: HEADERS.into(), entries, expand: None };
         work.json(&Answer::of(tree, history.is_complete()))
     }
 
@@ -74,27 +107,13 @@ impl Output for CpuUsage {
         };
         let rows = kernel.thread_rows(&history)?;
         let wanted: HashSet<i64> = items.into_iter().collect();
+        let times: Vec<i64> = samples.iter().collect();
         let mut writer = xy::Writer::start(work, "CPU Usage", &samples)?;
         for (trace, cpus) in &rows.cpus {
-            let base = trace.0 as i64 * STRIDE;
-            let is_total = wanted.contains(&base);
-            let mut total = vec![0.0; samples.len()];
-            for cpu in cpus {
-                let id = base + 1 + i64::from(cpu.number);
-                if !is_total && !wanted.contains(&id) {
-                    continue;
-                }
-                writer.work().check()?;
-                let numbers = percent(&history, cpu.thread, &samples)?;
-                if wanted.contains(&id) {
-                    let name = format!("CPU {}", cpu.number);
-                    writer.series(id, &name, &numbers, AXIS, "usage")?;
-                }
-                total.iter_mut().zip(numbers).for_each(|(total, of)| *total += of);
-            }
-            if is_total {
-                total.iter_mut().for_each(|total| *total = (*total * 100.0).round() / 100.0);
-                writer.series(base, "Total", &total, AXIS, "usage")?;
+            let usage = Usage::of((*trace, cpus), &history, &wanted, &times, writer.work())?;
+            for (id, busy) in &usage.busy {
+                let name = usage.name(*id, (*trace, &rows), samples.end());
+                writer.series(*id, &name, &percent(busy, &times), AXIS, "usage")?;
             }
         }
         writer.end(history.is_complete())
@@ -105,45 +124,135 @@ impl Output for CpuUsage {
     }
 }
 
-/// Returns the part of the time from each sample to the next one in which a CPU runs a process, in
-/// percent, as [`CpuSum::busy_percent`](lttv_state::stats::CpuSum::busy_percent) defines it. The
-/// last sample has the value of the one before it.
-fn percent(
+/// Returns the id of the entry of a trace.
+fn base(trace: TraceIndex) -> i64 {
+    trace.0 as i64 * STRIDE
+}
+
+fn cpu_id(base: i64, number: u32) -> i64 {
+    base + 1 + i64::from(number)
+}
+
+fn cpu_name(number: u32) -> String {
+    format!("CPU {number}")
+}
+
+/// The busy time of entries of a trace between samples.
+struct Usage {
+    base: i64,
+    /// For each wanted id, the time in ns from each sample to the next one.
+    busy: BTreeMap<i64, Vec<u64>>,
+}
+
+impl Usage {
+    /// Adds up the times of the wanted ids, and reads only the CPUs that they need.
+    fn of(
+        (trace, cpus): (TraceIndex, &[CpuAttributes]),
+        history: &History,
+        wanted: &HashSet<i64>,
+        times: &[i64],
+        work: &Work<'_>,
+    ) -> std::result::Result<Usage, OutputError> {
+        let base = base(trace);
+        let threads: HashMap<i64, usize> = wanted
+            .iter()
+            .map(|id| id.saturating_sub(base + THREADS))
+            .filter(|tid| (1..=i64::from(i32::MAX)).contains(tid))
+            .zip(0..)
+            .collect();
+        let is_total = wanted.contains(&base);
+        let none = || vec![0u64; times.len()];
+        let mut total = none();
+        let mut of_threads: Vec<Vec<u64>> = threads.iter().map(|_| none()).collect();
+        let mut busy = BTreeMap::new();
+        for cpu in cpus {
+            let id = cpu_id(base, cpu.number);
+            let is_wanted = wanted.contains(&id);
+            if !is_wanted && !is_total && threads.is_empty() {
+                continue;
+            }
+            work.check()?;
+            let mut of_cpu = none();
+            for_each_part(history, cpu.thread, times, |tid, at, ns| {
+                of_cpu[at] += ns;
+                if let Some(thread) = threads.get(&tid) {
+                    of_threads[*thread][at] += ns;
+                }
+            })?;
+            total.iter_mut().zip(&of_cpu).for_each(|(total, of)| *total += of);
+            if is_wanted {
+                busy.insert(id, of_cpu);
+            }
+        }
+        if is_total {
+            busy.insert(base, total);
+        }
+        for (tid, at) in threads {
+            busy.insert(base + THREADS + tid, std::mem::take(&mut of_threads[at]));
+        }
+        Ok(Usage { base, busy })
+    }
+
+    /// Returns the name of an entry, which is that of a thread at a time.
+    fn name(&self, id: i64, (trace, rows): (TraceIndex, &ThreadRows), time: i64) -> String {
+        match id - self.base {
+            0 => "Total".to_owned(),
+            cpu @ 1..THREADS => format!("CPU {}", cpu - 1),
+            thread => {
+                let tid = thread - THREADS;
+                format!("{} ({tid})", rows.name(trace, tid, time))
+            }
+        }
+    }
+}
+
+/// Calls `part` with each thread that a CPU runs between two samples: its id, the number of the first
+/// of the samples, and the time in ns. The idle task is none.
+fn for_each_part(
     history: &History,
     thread: Quark,
-    samples: &Samples,
-) -> std::result::Result<Vec<f64>, OutputError> {
-    let times: Vec<i64> = samples.iter().collect();
-    let mut busy = vec![0u64; times.len()];
-    let (from, to) = (clamped(history, samples.start()), clamped(history, samples.end()));
-    let mut at = 0;
+    times: &[i64],
+    mut part: impl FnMut(i64, usize, u64),
+) -> std::result::Result<(), HistoryError> {
+    let [first, .., last] = times else { return Ok(()) };
+    let (from, to) = (clamped(history, *first), clamped(history, *last));
     let end = Timestamp::from_ns(to.as_ns().saturating_add(1));
+    let mut at = 0;
     _ = history.for_each_in(&[thread], from..end, 1, |interval| {
-        let is_busy = interval.value.as_i64().is_some_and(|tid| tid != 0);
         let (start, end) = (interval.start.as_ns(), interval.end.as_ns());
         while at + 1 < times.len() && times[at + 1] <= start {
             at += 1;
         }
-        if is_busy {
+        if let Some(tid) = interval.value.as_i64().filter(|tid| *tid != 0) {
             let mut bar = at;
             while bar + 1 < times.len() && times[bar] < end {
                 let (low, high) = (start.max(times[bar]), end.min(times[bar + 1]));
-                busy[bar] += u64::try_from(high.saturating_sub(low)).unwrap_or(0);
+                part(tid, bar, u64::try_from(high.saturating_sub(low)).unwrap_or(0));
                 bar += 1;
             }
         }
         ControlFlow::Continue(())
     })?;
+    Ok(())
+}
+
+/// Returns the busy part of the time from each sample to the next one in percent, as
+/// [`CpuSum::busy_percent`](lttv_state::stats::CpuSum::busy_percent) defines it. The last sample has
+/// the value of the one before it.
+fn percent(busy: &[u64], times: &[i64]) -> Vec<f64> {
     let mut percent: Vec<f64> = (0..times.len())
         .map(|at| {
-            let width = times.get(at + 1).map_or(0, |next| next - times[at]);
-            // Two digits after the point are more than a chart shows.
-            let exact = busy[at] as f64 * 100.0 / width.max(1) as f64;
-            (exact * 100.0).round() / 100.0
+            let width = times.get(at + 1).map_or(0, |next| next.saturating_sub(times[at]));
+            rounded(busy[at] as f64 * 100.0 / width.max(1) as f64)
         })
         .collect();
     if let [.., before, last] = &mut percent[..] {
         *last = *before;
     }
-    Ok(percent)
+    percent
+}
+
+/// Rounds to two digits after the point, which are more than a chart shows.
+fn rounded(percent: f64) -> f64 {
+    (percent * 100.0).round() / 100.0
 }

@@ -6,6 +6,7 @@
 
 mod annotations;
 mod cpu_usage;
+mod critical_path;
 mod disks;
 mod events;
 mod histogram;
@@ -189,6 +190,7 @@ pub const ALL: &[&dyn Output] = &[
     &resources::Resources,
     &cpu_usage::CpuUsage,
     &disks::Disks,
+    &critical_path::CriticalPath,
     &statistics::StatisticsTree,
     &state_system::StateSystem,
     &recording::Recording,

@@ -122,6 +122,28 @@ impl Running {
     }
 }
 
+/// Returns numbers that look random and are the same in each run.
+pub(crate) fn random(count: usize, start: i64, end: i64) -> impl Iterator<Item = i64> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    (0..count).map(move |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        start + (state % (end - start) as u64) as i64
+    })
+}
+
+/// Returns the start and the end of a model, in ns.
+pub(crate) fn span(model: &Value) -> (i64, i64) {
+    (model["start"].as_i64().unwrap(), model["end"].as_i64().unwrap())
+}
+
+/// Returns the ids of the entries of a tree that have data.
+pub(crate) fn ids(tree: &Value) -> Vec<Value> {
+    let entries = tree["entries"].as_array().unwrap().iter();
+    entries.filter(|entry| entry["hasData"] == true).map(|entry| entry["id"].clone()).collect()
+}
+
 /// Calls a function until it returns something, for a minute.
 fn until<T>(mut find: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

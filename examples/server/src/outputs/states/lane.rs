@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use ltt_read::Timestamp;
+use lttv_examples::critical_path;
 use lttv_examples::paint::Paint;
 use lttv_state::history::{History, HistoryError, Interval};
 use lttv_state::kernel::{
@@ -10,6 +11,7 @@ use lttv_state::kernel::{
 };
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
+use lttv_state::waits::{Cause, SegmentKind, ThreadState};
 
 use super::styles;
 
@@ -66,6 +68,8 @@ pub enum Lane {
     Source(Quark, SourceKind),
     /// The mode of a block device.
     Device(Quark),
+    /// The segments of a critical path on a thread.
+    Path(Quark),
     /// Any value, as text.
     Value(Quark),
 }
@@ -86,6 +90,7 @@ impl Lane {
             Lane::Cpu(quark)
             | Lane::Source(quark, _)
             | Lane::Device(quark)
+            | Lane::Path(quark)
             | Lane::Value(quark) => quark,
         }
     }
@@ -180,6 +185,10 @@ impl Lane {
                 };
                 (paint(Paint::of_source(*kind, mode, false)), None)
             }
+            Lane::Path(_) => {
+                let kind = text().and_then(segment_kind);
+                (paint(kind.map(critical_path::paint)), text().map(Label::Text))
+            }
             Lane::Value(_) | Lane::Thread { .. } => {
                 let label = match text() {
                     Some(text) => Label::Text(text),
@@ -190,6 +199,14 @@ impl Lane {
         };
         Span { start: interval.start.as_ns(), end: interval.end.as_ns(), style, label }
     }
+}
+
+/// Returns the kind of segments with a label.
+fn segment_kind(label: &str) -> Option<SegmentKind> {
+    use ThreadState::{Blocked, Preempted, Running, Unknown, Woken};
+    let states = [Running, Preempted, Woken, Unknown].into_iter();
+    let states = states.chain(Cause::ALL.map(Blocked)).map(SegmentKind::Thread);
+    states.chain([SegmentKind::Packet]).find(|kind| kind.label() == label)
 }
 
 /// Returns the intervals of an attribute that contain some times.
