@@ -62,6 +62,10 @@ pub struct ServerArgs {
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub cache_limit: u64,
 
+    /// Look up the names of functions in the binaries that traces name, wherever they are
+    #[arg(long)]
+    pub symbols: bool,
+
     /// The corrections of clocks.
     #[command(flatten)]
     pub clocks: Corrections,
@@ -87,7 +91,8 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     }
     let roots = Roots::new(traces.iter().chain(&args.root).cloned());
     let roots = roots.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
-    let options = DatasetOptions { cache: args.cache(|name| std::env::var_os(name)) };
+    let cache = args.cache(|name| std::env::var_os(name));
+    let options = DatasetOptions { cache, symbols: args.symbols };
     let workspace = Arc::new(Workspace::new(roots, args.clocks.clone(), options));
     open_all(&workspace, &traces, report)?;
     let mut hosts = args.hosts.clone();

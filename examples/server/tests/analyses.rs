@@ -6,9 +6,13 @@ mod support;
 use std::collections::BTreeMap;
 
 use ltt_read::Timestamp;
+use ltt_read::schema::ByteOrder::Little;
+use ltt_read::schema::{FieldClass, Format, StreamClassId};
+use ltt_read::writer::{FieldValue, Record, TraceWriter, presets};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_server::http::guard::Guard;
 use lttv_state::kernel::KernelState;
+use lttv_state::latency::{By, Family, Latency, Settings, latencies};
 use lttv_state::stats::statistics;
 use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitGraph};
 use serde_json::{Value, json};
@@ -16,6 +20,13 @@ use support::{Running, ids, random, span, traces};
 
 const CPUS: &str = "/outputs/XY/org.eclipse.tracecompass.analysis.os.linux.core.cpuusage\
                     .CpuUsageDataProvider";
+const STATISTICS: &str = "/outputs/data/org.eclipse.tracecompass.analysis.timing.core.segmentstore\
+                          .SegmentStoreStatisticsDataProvider:";
+const SCATTER: &str = "/outputs/XY/org.eclipse.tracecompass.internal.analysis.timing.core\
+                       .segmentstore.scatter.dataprovider:";
+const DISTRIBUTION: &str = "/outputs/genericXY/org.lttv.latency.distribution:";
+const CALLS: &str = "/outputs/timeGraph/org.eclipse.tracecompass.internal.analysis.profiling\
+                     .callstack.provider.CallStackDataProvider";
 const PATHS: &str = "/outputs/timeGraph/org.eclipse.tracecompass.analysis.graph.core.dataprovider\
                      .CriticalPathDataProvider";
 
@@ -157,4 +168,202 @@ fn critical_paths_are_those_of_the_wait_graph() {
     assert!(hand_overs > 10, "{hand_overs} arrows");
     let wrong = server.post(&at("tree"), json!({ "lttv_thread": 1_000_000_007 }));
     assert_eq!(wrong.status, 400, "{}", wrong.text);
+}
+
+/// The analyses of latencies with their families.
+const ANALYSES: [(&str, &[Family]); 4] = [
+    ("org.eclipse.tracecompass.analysis.os.linux.latency.syscall", &[Family::Syscall]),
+    ("org.lttv.latency.scheduler", &[Family::WakeUp, Family::Preemption]),
+    (
+        "lttng.analysis.irq",
+        &[Family::HardIrq, Family::Vector, Family::Softirq, Family::SoftirqRaise],
+    ),
+    ("org.lttv.latency.disk", &[Family::DiskQueue, Family::DiskDevice]),
+];
+
+/// Returns the rows that a tree of figures should have: name, least, greatest, count and total.
+fn figures(latency: &Latency, families: &[Family]) -> BTreeMap<String, Vec<[u64; 4]>> {
+    let of = &latency.traces()[0];
+    let mut rows: BTreeMap<String, Vec<[u64; 4]>> = BTreeMap::new();
+    for family in families.iter().filter(|family| of.missing(**family).is_empty()) {
+        let mut add = |name: String, figures: &lttv_state::latency::Figures| {
+            let spread = figures.durations().spread();
+            let values = [spread.least().value, spread.greatest().value];
+            let row = [values[0], values[1], spread.count(), spread.total()];
+            rows.entry(name).or_default().push(row);
+        };
+        add(family.title().to_owned(), &of.total(*family));
+        for row in of.rows(*family, By::Subject) {
+            add(row.subject.map_or(String::new(), |subject| of.subject(subject)), &row.figures);
+        }
+    }
+    rows.values_mut().for_each(|rows| rows.sort_unstable());
+    rows
+}
+
+fn served_figures(tree: &Value) -> BTreeMap<String, Vec<[u64; 4]>> {
+    let mut rows: BTreeMap<String, Vec<[u64; 4]>> = BTreeMap::new();
+    for entry in entries(tree).iter().filter(|entry| entry.get("parentId").is_some()) {
+        let number = |at: usize| label(entry, at).parse().unwrap_or(0);
+        let row = [number(1), number(2), number(5), number(6)];
+        rows.entry(label(entry, 0).to_owned()).or_default().push(row);
+    }
+    rows.values_mut().for_each(|rows| rows.sort_unstable());
+    rows
+}
+
+#[test]
+fn latencies_are_those_of_the_crate() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, model) = server.experiment("latencies", &[&path]);
+    let (start, end) = span(&model);
+    let traceset = Traceset::open(&path).unwrap();
+    let whole = latencies(&traceset, &Settings::new().top(1_000_000), 1).latency;
+    let mut durations = 0;
+    for (id, families) in ANALYSES {
+        let tree = server.complete(&format!("{experiment}{STATISTICS}{id}/tree"), json!({}));
+        assert_eq!(served_figures(&tree), figures(&whole, families), "{id}");
+        // The bounds of the longest duration.
+        for entry in entries(&tree).iter().filter(|entry| !label(entry, 11).is_empty()) {
+            let range: Vec<i64> = serde_json::from_str(label(entry, 11)).unwrap();
+            assert_eq!((range[1] - range[0]).to_string(), label(entry, 2));
+        }
+
+        let tree = server.complete(&format!("{experiment}{SCATTER}{id}/tree"), json!({}));
+        let range = json!({ "start": start, "end": end, "nbTimes": 500, "nbSamples": 500 });
+        let parameters = json!({ "requested_timerange": range, "requested_items": ids(&tree) });
+        let model = server.complete(&format!("{experiment}{SCATTER}{id}/xy"), parameters.clone());
+        let bars = server.complete(&format!("{experiment}{DISTRIBUTION}{id}/xy"), parameters);
+        let series = model["series"].as_array().unwrap();
+        assert_eq!(series.len(), ids(&tree).len());
+        for (series, bars) in series.iter().zip(bars["series"].as_array().unwrap()) {
+            let of = &whole.traces()[0];
+            let name = series["seriesName"].as_str().unwrap();
+            let family = families.iter().find(|family| family.title() == name).unwrap();
+            let samples = of.top(*family).iter().map(|of| (of.end.as_ns(), of.duration()));
+            let samples: Vec<(i64, u64)> = samples.collect();
+            let points = series["xValues"].as_array().unwrap().iter();
+            let points = points.zip(series["yValues"].as_array().unwrap());
+            let points: Vec<(i64, u64)> =
+                points.map(|(x, y)| (x.as_i64().unwrap(), y.as_u64().unwrap())).collect();
+            assert!(points.iter().all(|point| samples.contains(point)), "{name}");
+            assert!(points.is_sorted(), "{name}");
+            let longest = |of: &[(i64, u64)]| of.iter().map(|of| of.1).max();
+            assert_eq!(longest(&points), longest(&samples), "{name}");
+            let ranges = bars["xRanges"].as_array().unwrap().iter().map(span);
+            let counts = bars["yValues"].as_array().unwrap().iter();
+            for ((from, to), count) in ranges.zip(counts) {
+                let inside = |of: &&(i64, u64)| (from..to).contains(&(of.1 as i64));
+                let expected = samples.iter().filter(inside).count();
+                assert_eq!(count.as_u64(), Some(expected as u64), "{name} {from}");
+            }
+            durations += samples.len();
+        }
+    }
+    assert!(durations > 1000, "{durations} durations");
+    // Random windows.
+    for (from, to) in random(4, start, end).zip(random(8, start, end).skip(4)) {
+        let (from, to) = (from.min(to), from.max(to));
+        let mut context = TracesetContext::new(&traceset);
+        let kernel = context.attach(KernelState::new());
+        let handle = Latency::attach(&mut context, kernel, Settings::new());
+        context.seek_time_with_state(Timestamp::from_ns(from));
+        handle.restart(context.extensions_mut(), Timestamp::from_ns(from));
+        let bounds = Bounds::all().until(Timestamp::from_ns(to));
+        assert_eq!(context.read(&bounds).unwrap().errors, 0);
+        let expected = handle.take_until(context.extensions(), Timestamp::from_ns(to));
+        for (id, families) in ANALYSES {
+            let range =
+                json!({ "requested_timerange": { "start": from, "end": to, "nbTimes": 2 } });
+            let tree = server.complete(&format!("{experiment}{STATISTICS}{id}/tree"), range);
+            assert_eq!(served_figures(&tree), figures(&expected, families), "{id} {from} {to}");
+        }
+    }
+}
+
+/// The state of the stack of a thread from a time on.
+type Stack = (i64, Vec<u64>);
+
+/// Writes a trace of random calls, with more events than the server reads in one step. Returns the
+/// stacks of its threads over time.
+fn write_calls(dir: &std::path::Path) -> BTreeMap<u64, Vec<Stack>> {
+    let mut schema = presets::lttng_ust(Format::Ctf1);
+    schema.clocks[0].offset_seconds = 0;
+    let channel = StreamClassId(0);
+    let call = || FieldClass::structure([("addr", FieldClass::uint(64, Little))]);
+    let entry = schema.add_event_type(channel, "lttng_ust_cyg_profile_fast:func_entry", call());
+    let none = FieldClass::structure([]);
+    let exit = schema.add_event_type(channel, "lttng_ust_cyg_profile_fast:func_exit", none);
+    let trace = TraceWriter::create(dir, schema).unwrap();
+    let stream = trace.stream(channel, "channel0_0").unwrap();
+    let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0_u64)]));
+    let mut stacks: BTreeMap<u64, Vec<Stack>> = BTreeMap::new();
+    let mut now = 1_000;
+    for number in random(300_000, 0, 1 << 40) {
+        let thread = 101 + number as u64 % 3;
+        let of = stacks.entry(thread).or_default();
+        let mut stack = of.last().map_or(Vec::new(), |(_, stack)| stack.clone());
+        let enters = stack.is_empty() || stack.len() < 9 && (number >> 8) % 2 == 0;
+        let address = 0x1000 + (number as u64 >> 16) % 40;
+        now += 1 + (number >> 20) % 3_000;
+        let mut record = Record::new(if enters { entry } else { exit }, now as u64);
+        record.common_context = FieldValue::fields([("vpid", 100_u64), ("vtid", thread)]);
+        match enters {
+            true => {
+                stack.push(address);
+                record.payload = FieldValue::fields([("addr", address)]);
+            }
+            false => _ = stack.pop(),
+        }
+        stream.record(record).unwrap();
+        of.push((now, stack));
+    }
+    stream.finish().unwrap();
+    stacks
+}
+
+#[test]
+fn calls_are_those_that_were_recorded() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("calls");
+    let stacks = write_calls(&path);
+    let server = Running::start(dir.path(), Guard::default());
+    let (experiment, model) = server.experiment("calls", &[&path]);
+    let (start, end) = span(&model);
+    let tree = server.complete(&format!("{experiment}{CALLS}/tree"), json!({}));
+    let rows = entries(&tree).iter().filter(|entry| entry["hasData"] == true);
+    let rows: BTreeMap<i64, (u64, usize)> = rows
+        .map(|row| {
+            let place = (label(row, 1).parse().unwrap(), label(row, 0).parse().unwrap());
+            (row["id"].as_i64().unwrap(), place)
+        })
+        .collect();
+    assert_eq!(rows.len(), 3 * 9);
+    for time in random(150, start, end) {
+        let states = server.complete(
+            &format!("{experiment}{CALLS}/states"),
+            json!({
+                "requested_timerange": { "start": time, "end": time, "nbTimes": 1 },
+                "requested_items": ids(&tree),
+            }),
+        );
+        let mut found: BTreeMap<(u64, usize), String> = BTreeMap::new();
+        for row in states["rows"].as_array().unwrap() {
+            for state in row["states"].as_array().unwrap() {
+                let (from, to) = span(state);
+                assert!(from <= time && time < to, "{state}");
+                let place = rows[&row["entryId"].as_i64().unwrap()];
+                found.insert(place, state["label"].as_str().unwrap().to_owned());
+            }
+        }
+        let mut expected = BTreeMap::new();
+        for (thread, of) in &stacks {
+            let at = of.partition_point(|(from, _)| *from <= time);
+            let Some((_, stack)) = at.checked_sub(1).map(|at| &of[at]) else { continue };
+            let calls = stack.iter().enumerate();
+            expected.extend(calls.map(|(depth, of)| ((*thread, depth), format!("{of:#x}"))));
+        }
+        assert_eq!(found, expected, "at {time}");
+    }
 }

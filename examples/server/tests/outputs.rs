@@ -204,7 +204,7 @@ fn lines_and_searches_are_those_of_a_plain_list() {
 #[test]
 fn every_output_answers_for_every_kind_of_trace() {
     let server = Running::start(&traces(), Guard::default());
-    for (name, outputs) in [("kernel", 10), ("ust", 4), ("legacy", 10), ("", 10)] {
+    for (name, outputs) in [("kernel", 24), ("ust", 4), ("legacy", 16), ("", 24)] {
         let path = traces().join(name);
         let (experiment, model) = server.experiment(&format!("of {name}"), &[&path]);
         let (start, end) = span(&model);
@@ -212,18 +212,19 @@ fn every_output_answers_for_every_kind_of_trace() {
         assert!(all.as_array().unwrap().len() >= outputs, "{name}: {all}");
         for output in all.as_array().unwrap() {
             let id = output["id"].as_str().unwrap();
-            let range = json!({ "start": start, "end": end, "nbTimes": 100 });
+            let range = json!({ "start": start, "end": end, "nbTimes": 100, "nbSamples": 9 });
             let kind = match output["type"].as_str().unwrap() {
                 "TABLE" => continue,
                 "DATA_TREE" => "data",
                 "TREE_TIME_XY" => "XY",
+                "TREE_GENERIC_XY" => "genericXY",
                 _ => "timeGraph",
             };
             let at = |path: &str| format!("{experiment}/outputs/{kind}/{id}/{path}");
             let tree = server.complete(&at("tree"), json!({}));
             let parameters = json!({ "requested_timerange": range, "requested_items": ids(&tree) });
             match kind {
-                "XY" => _ = server.complete(&at("xy"), parameters),
+                "XY" | "genericXY" => _ = server.complete(&at("xy"), parameters),
                 "timeGraph" => {
                     server.complete(&at("states"), parameters.clone());
                     server.complete(&at("arrows"), parameters);

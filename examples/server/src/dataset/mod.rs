@@ -5,6 +5,7 @@
 //! | [`Events`] | counts events, once | histograms, numbers of lines |
 //! | [`Kernel`] | builds the history of kernel states, once | charts of states, CPU usage |
 //! | [`Waits`] | builds the wait graph, when it is first wanted | critical paths |
+//! | [`Calls`] | reads the calls of functions, when they are first wanted | flame charts |
 //! | [`Passing`] | searches the events that pass a filter | the same, with a filter |
 //! | [`Reader`] | serves requests for events | tables, searches |
 //!
@@ -12,11 +13,13 @@
 //! something is computed.
 
 mod cache;
+mod calls;
 mod critical_path;
 mod disks;
 mod events;
 mod job;
 mod kernel;
+mod latency;
 mod losses;
 mod passing;
 mod reader;
@@ -35,12 +38,14 @@ use lttv_context::{Traceset, TracesetContext};
 use lttv_filter::{FilterError, Vocabulary};
 use lttv_state::filter::KernelFields;
 use lttv_state::history::History;
+use lttv_state::latency::{Family, Latency};
 use lttv_state::stats::Statistics;
 use lttv_state::waits::TimelineId;
 
 use crate::outputs::OutputError;
 
 pub use cache::{Cache, CacheFolder};
+pub use calls::{CallThread, Calls};
 pub use critical_path::{PathHistory, PathRow, Waits};
 pub use disks::Disk;
 pub use events::{Counted, Events};
@@ -57,6 +62,8 @@ pub use threads::{CpuAttributes, ThreadRow, ThreadRows};
 pub struct DatasetOptions {
     /// The directory of computed data, if there is one.
     pub cache: Option<Cache>,
+    /// Names of functions are looked up in the binaries that traces name, wherever they are.
+    pub symbols: bool,
 }
 
 /// The traces of a client's trace.
@@ -85,6 +92,11 @@ pub struct Dataset {
     recording: OnceLock<Option<History>>,
     disks: job::Job<Vec<Disk>>,
     statistics: recent::Recent<Window, Statistics>,
+    latency: recent::Recent<Window, Latency>,
+    families: OnceLock<Vec<Family>>,
+    calls: job::Job<Calls>,
+    has_calls: OnceLock<bool>,
+    symbols: bool,
     waits: job::Job<Waits>,
     paths: recent::Recent<TimelineId, PathHistory>,
     filters: passing::PassingFilters,
@@ -147,6 +159,11 @@ impl Dataset {
             recording: OnceLock::new(),
             disks: job::Job::default(),
             statistics: recent::Recent::default(),
+            latency: recent::Recent::default(),
+            families: OnceLock::new(),
+            calls: job::Job::default(),
+            has_calls: OnceLock::new(),
+            symbols: options.symbols,
             waits: job::Job::default(),
             paths: recent::Recent::default(),
             filters: passing::PassingFilters::default(),
@@ -216,6 +233,42 @@ impl Dataset {
     pub fn statistics(&self, window: Window) -> Option<Arc<Statistics>> {
         let traceset = self.traceset.clone();
         self.statistics.of(window, move |stop| statistics::compute(&traceset, window, stop))
+    }
+
+    /// Returns the window of a range of time in ns: that of everything if the range contains all
+    /// events.
+    pub fn window(&self, range: Option<(i64, i64)>) -> Window {
+        let (start, end) = match self.events.snapshot().is_complete {
+            true => self.range(),
+            false => self.span,
+        };
+        range.filter(|(from, to)| *from > start || *to < end)
+    }
+
+    /// Returns the latencies of a window, if they are computed. The first call starts that.
+    pub fn latency(&self, window: Window) -> Option<Arc<Latency>> {
+        let traceset = self.traceset.clone();
+        self.latency.of(window, move |stop| latency::compute(&traceset, window, stop))
+    }
+
+    /// Returns the families of latencies whose events the traces contain.
+    pub fn families(&self) -> &[Family] {
+        self.families.get_or_init(|| match &self.kernel {
+            Some(_) => latency::families(&self.traceset),
+            None => Vec::new(),
+        })
+    }
+
+    /// Returns `true` if the traces contain calls of functions.
+    pub fn has_calls(&self) -> bool {
+        *self.has_calls.get_or_init(|| calls::are_recorded(&self.traceset))
+    }
+
+    /// Returns the calls of functions, if they are known. The first call starts to read them.
+    pub fn calls(&self) -> Option<&Calls> {
+        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
+        let symbols = self.symbols;
+        self.calls.get(move || Calls::read(&traceset, symbols, &stop))
     }
 
     /// Returns the wait graph, if it is built. The first call starts that.

@@ -219,8 +219,8 @@ impl ThreadRows {
     /// Returns the name that a thread had last at or before a time; empty if it is unknown.
     pub fn name(&self, trace: TraceIndex, tid: i64, time: i64) -> &str {
         let rows = self.by_tid.get(&(trace, tid)).map_or(&[][..], Vec::as_slice);
-        let rows = rows.iter().map(|row| &self.threads[*row]);
-        let named = rows.filter(|row| row.start <= time && row.is_named).next_back();
+        let mut rows = rows.iter().map(|row| &self.threads[*row]);
+        let named = rows.rfind(|row| row.start <= time && row.is_named);
         named.map_or("", |row| &row.chart.labels[0])
     }
 

@@ -107,6 +107,7 @@ handlers! {
     arrows arrows,
     tooltip tooltip,
     xy xy,
+    generic_xy generic_xy,
     columns columns,
     lines lines,
     style style,
@@ -123,16 +124,6 @@ pub(super) async fn tree(
     }
     let run: Compute = |output, dataset, parameters, work| output.tree(dataset, parameters, work);
     compute(&server, &experiment, &output, parameters, run).await
-}
-
-/// Answers generic XY data: no output has them, since all axes show time.
-pub(super) async fn generic_xy(
-    State(server): Shared,
-    Path((experiment, _)): OfOutput,
-    _: Parameters,
-) -> Answer {
-    dataset(&server, &experiment)?;
-    Err(OutputError::NotOffered.into())
 }
 
 pub(super) async fn categories(

@@ -21,7 +21,7 @@ pub(super) struct CpuUsage;
 const STRIDE: i64 = 1 << 40;
 /// The id of the thread 0 among those of a trace.
 const THREADS: i64 = 1 << 33;
-const AXIS: Axis = Axis { label: "CPU usage", unit: "%", data_type: DataType::Number };
+const AXIS: Axis = Axis::new("CPU usage", "%", DataType::Number);
 const HEADERS: [Header; 4] = [
     Header::text("Process", "All CPUs of a trace, one of them, or a thread"),
     Header::text("TID", "Id of the thread"),

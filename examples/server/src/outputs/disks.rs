@@ -14,7 +14,7 @@ pub(super) struct Disks;
 /// The number of entries of a disk: itself, reads, writes.
 const ENTRIES: i64 = 3;
 const NAMES: [&str; 2] = ["Read", "Write"];
-const AXIS: Axis = Axis { label: "Throughput", unit: "B/s", data_type: DataType::BinaryNumber };
+const AXIS: Axis = Axis::new("Throughput", "B/s", DataType::BinaryNumber);
 
 impl Output for Disks {
     fn description(&self) -> DataProvider {

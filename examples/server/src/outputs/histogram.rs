@@ -16,7 +16,7 @@ pub(super) struct Histogram;
 /// The number of entries of a trace: itself, all events, lost events.
 const ENTRIES: i64 = 3;
 const NAMES: [&str; 2] = ["Total", "Lost Events"];
-const AXIS: Axis = Axis { label: "Number of events", unit: "", data_type: DataType::Number };
+const AXIS: Axis = Axis::new("Number of events", "", DataType::Number);
 
 impl Output for Histogram {
     fn description(&self) -> DataProvider {

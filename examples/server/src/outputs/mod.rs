@@ -9,7 +9,9 @@ mod cpu_usage;
 mod critical_path;
 mod disks;
 mod events;
+mod flame_chart;
 mod histogram;
+mod latency;
 mod passing_lines;
 mod recording;
 mod resources;
@@ -84,6 +86,15 @@ pub trait Output: Sync {
     ///
     /// If it has none, a parameter is wrong, or the client has gone away.
     fn xy(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
+        Err(OutputError::NotOffered)
+    }
+
+    /// Answers numbers over other values than times.
+    ///
+    /// # Errors
+    ///
+    /// If it has none, a parameter is wrong, or the client has gone away.
+    fn generic_xy(&self, _: &Dataset, _: &Parameters, _: &mut Work<'_>) -> Result {
         Err(OutputError::NotOffered)
     }
 
@@ -182,7 +193,7 @@ fn passing(
     Ok(passing.map(|passing| passing.snapshot()))
 }
 
-/// All outputs, in the order of clients' menus.
+/// All outputs but those of latencies, which follow, in the order of clients' menus.
 pub const ALL: &[&dyn Output] = &[
     &histogram::Histogram,
     &events::EventsTable,
@@ -191,6 +202,7 @@ pub const ALL: &[&dyn Output] = &[
     &cpu_usage::CpuUsage,
     &disks::Disks,
     &critical_path::CriticalPath,
+    &flame_chart::FlameChart,
     &statistics::StatisticsTree,
     &state_system::StateSystem,
     &recording::Recording,
@@ -198,7 +210,7 @@ pub const ALL: &[&dyn Output] = &[
 
 /// Returns the outputs that have data for a dataset.
 pub fn of(dataset: &Dataset) -> impl Iterator<Item = &'static dyn Output> {
-    ALL.iter().copied().filter(|output| output.serves(dataset))
+    ALL.iter().chain(latency::ALL).copied().filter(|output| output.serves(dataset))
 }
 
 /// Finds an output by its id.

@@ -34,10 +34,7 @@ impl Output for StatisticsTree {
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
-        let window = parameters.range()?;
-        let (start, end) = dataset.span();
-        // A window of everything has the statistics of everything.
-        let window = window.filter(|(from, to)| *from > start || *to < end);
+        let window = dataset.window(parameters.range()?);
         let Some(statistics) = dataset.statistics(window) else {
             return work.json(&Answer::<Tree>::running(None));
         };

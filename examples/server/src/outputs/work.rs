@@ -4,11 +4,14 @@ use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::OutputError;
+
+/// The time between two looks whether a result is there.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The destination of an answer, which may lose its interest.
 pub struct Work<'w> {
@@ -58,6 +61,21 @@ impl<'w> Work<'w> {
     pub fn tick(&mut self) -> Result<(), OutputError> {
         self.ticks = self.ticks.wrapping_add(1);
         if self.ticks.is_multiple_of(256) { self.check() } else { Ok(()) }
+    }
+
+    /// Waits until a result that is computed on another thread is there.
+    ///
+    /// # Errors
+    ///
+    /// If the work should end.
+    pub fn wait<T>(&self, mut result: impl FnMut() -> Option<T>) -> Result<T, OutputError> {
+        loop {
+            match result() {
+                Some(result) => return Ok(result),
+                None => std::thread::sleep(PATIENCE),
+            }
+            self.check()?;
+        }
     }
 
     /// Writes text.

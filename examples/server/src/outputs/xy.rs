@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::OutputError;
 use super::work::Work;
-use crate::protocol::models::{Answer, Axis, Style, StyleRef, StyleValue, TIME_AXIS};
+use crate::protocol::models::{Answer, Axis, AxisRange, Style, StyleRef, StyleValue, TIME_AXIS};
 use crate::protocol::samples::Samples;
 
 /// The writer of an answer with series.
@@ -23,8 +23,8 @@ struct Series<'a> {
     id: i64,
     #[serde(rename = "seriesName")]
     name: &'a str,
-    #[serde(rename = "xValues")]
-    x: &'a [i64],
+    #[serde(flatten)]
+    x: X<'a>,
     #[serde(rename = "yValues")]
     y: Numbers<'a>,
     #[serde(rename = "xValuesDescription")]
@@ -32,6 +32,15 @@ struct Series<'a> {
     #[serde(rename = "yValuesDescription")]
     y_axis: Axis,
     style: StyleRef<'a>,
+}
+
+/// The values or the ranges to which numbers belong.
+#[derive(Clone, Copy, Serialize)]
+enum X<'a> {
+    #[serde(rename = "xValues")]
+    Values(&'a [i64]),
+    #[serde(rename = "xRanges")]
+    Ranges(&'a [AxisRange]),
 }
 
 /// Numbers of which the whole ones are written without a fraction, if clients can read them so.
@@ -79,9 +88,46 @@ impl<'a, 'w> Writer<'a, 'w> {
         y_axis: Axis,
         style: &str,
     ) -> Result<(), OutputError> {
-        let style = StyleRef::new(style);
-        let (x, y) = (&self.x[..], Numbers(y));
-        let series = Series { id, name, x, y, x_axis: TIME_AXIS, y_axis, style };
+        let x = std::mem::take(&mut self.x);
+        let written = self.write(id, name, (X::Values(&x), TIME_AXIS), (y, y_axis), style);
+        self.x = x;
+        written
+    }
+
+    /// Writes a series of points at times of their own.
+    pub(super) fn points(
+        &mut self,
+        id: i64,
+        name: &str,
+        (x, y): (&[i64], &[f64]),
+        y_axis: Axis,
+        style: &str,
+    ) -> Result<(), OutputError> {
+        self.write(id, name, (X::Values(x), TIME_AXIS), (y, y_axis), style)
+    }
+
+    /// Writes a series of bars for ranges of values.
+    pub(super) fn bars(
+        &mut self,
+        id: i64,
+        name: &str,
+        (x, x_axis): (&[AxisRange], Axis),
+        (y, y_axis): (&[f64], Axis),
+        style: &str,
+    ) -> Result<(), OutputError> {
+        self.write(id, name, (X::Ranges(x), x_axis), (y, y_axis), style)
+    }
+
+    fn write(
+        &mut self,
+        id: i64,
+        name: &str,
+        (x, x_axis): (X<'_>, Axis),
+        (y, y_axis): (&[f64], Axis),
+        style: &str,
+    ) -> Result<(), OutputError> {
+        let (style, y) = (StyleRef::new(style), Numbers(y));
+        let series = Series { id, name, x, y, x_axis, y_axis, style };
         self.work.item(&mut self.is_first, &series)
     }
 

@@ -112,6 +112,8 @@ pub enum Kind {
     Table,
     /// A chart of numbers over time.
     TreeTimeXy,
+    /// A chart of numbers over other values than times.
+    TreeGenericXy,
     /// A chart of states over time.
     TimeGraph,
     /// A tree of numbers.
@@ -146,6 +148,8 @@ pub enum DataType {
     Duration,
     /// A text.
     String,
+    /// A start and an end in ns, as in `[5,7]`.
+    TimeRange,
 }
 
 /// A column of a tree.
@@ -327,10 +331,39 @@ pub struct Axis {
     /// The type of its values.
     #[serde(rename = "dataType")]
     pub data_type: DataType,
+    /// The range of its values, if it is not that of the request.
+    #[serde(rename = "axisDomain", skip_serializing_if = "Option::is_none")]
+    pub domain: Option<AxisDomain>,
+}
+
+impl Axis {
+    /// Creates the description of an axis for the range of the request.
+    pub const fn new(label: &'static str, unit: &'static str, data_type: DataType) -> Self {
+        Axis { label, unit, data_type, domain: None }
+    }
+}
+
+/// The range of the values of an axis.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "type", rename = "range")]
+pub struct AxisDomain {
+    /// The least value.
+    pub start: i64,
+    /// The greatest value.
+    pub end: i64,
+}
+
+/// A range of values of an axis, for one bar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct AxisRange {
+    /// The least value.
+    pub start: i64,
+    /// The value after the greatest one.
+    pub end: i64,
 }
 
 /// The axis of times.
-pub const TIME_AXIS: Axis = Axis { label: "Time", unit: "ns", data_type: DataType::Timestamp };
+pub const TIME_AXIS: Axis = Axis::new("Time", "ns", DataType::Timestamp);
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy, Serialize)]

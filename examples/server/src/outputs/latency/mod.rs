@@ -1,0 +1,175 @@
+//! Latencies: tables of figures, durations over time, and their distributions.
+//!
+//! Each analysis has the three views. Clients know some analyses by their ids.
+
+mod distribution;
+mod scatter;
+mod statistics;
+
+use ltt_read::TraceIndex;
+use lttv_state::latency::{Family, Latency, TraceLatency};
+
+use self::distribution::Distribution;
+use self::scatter::Scatter;
+use self::statistics::Statistics;
+use super::{Output, xy};
+use crate::dataset::Dataset;
+use crate::protocol::models::{Answer, DataProvider, Entry, Header, Kind, Style, Tree};
+
+/// Kinds of durations that are shown together.
+#[derive(Debug)]
+struct Analysis {
+    families: &'static [Family],
+    statistics: DataProvider,
+    scatter: DataProvider,
+    distribution: DataProvider,
+}
+
+/// Defines an analysis by its id, its name and its families.
+macro_rules! analysis {
+    ($constant:ident, $id:literal, $name:literal, $families:expr) => {
+        static $constant: Analysis = Analysis {
+            families: &$families,
+            statistics: DataProvider {
+                id: concat!(
+                    "org.eclipse.tracecompass.analysis.timing.core.segmentstore",
+                    ".SegmentStoreStatisticsDataProvider:",
+                    $id
+                ),
+                name: concat!($name, " - Latency Statistics"),
+                description: "Number and figures of durations, by what took the time",
+                kind: Kind::DataTree,
+            },
+            scatter: DataProvider {
+                id: concat!(
+                    "org.eclipse.tracecompass.internal.analysis.timing.core.segmentstore",
+                    ".scatter.dataprovider:",
+                    $id
+                ),
+                name: concat!($name, " - Latency vs Time"),
+                description: "Durations by the time of their end; of many, the longest",
+                kind: Kind::TreeTimeXy,
+            },
+            distribution: DataProvider {
+                id: concat!("org.lttv.latency.distribution:", $id),
+                name: concat!($name, " - Distribution"),
+                description: "Number of durations by their length",
+                kind: Kind::TreeGenericXy,
+            },
+        };
+    };
+}
+
+analysis!(
+    SYSTEM_CALLS,
+    "org.eclipse.tracecompass.analysis.os.linux.latency.syscall",
+    "System Calls",
+    [Family::Syscall]
+);
+analysis!(
+    SCHEDULER,
+    "org.lttv.latency.scheduler",
+    "Run Queue",
+    [Family::WakeUp, Family::Preemption]
+);
+analysis!(
+    INTERRUPTS,
+    "lttng.analysis.irq",
+    "Interrupts",
+    [Family::HardIrq, Family::Vector, Family::Softirq, Family::SoftirqRaise]
+);
+analysis!(DISKS, "org.lttv.latency.disk", "Disks", [Family::DiskQueue, Family::DiskDevice]);
+analysis!(
+    FILES,
+    "org.lttv.latency.file",
+    "Files",
+    [Family::FileOpen, Family::FileRead, Family::FileWrite, Family::FileSync]
+);
+analysis!(FUTEXES, "lttng.analysis.futex", "Futexes", [Family::Futex]);
+
+/// The views of all analyses.
+pub(super) const ALL: &[&dyn Output] = &[
+    &Statistics(&SYSTEM_CALLS),
+    &Scatter(&SYSTEM_CALLS),
+    &Distribution(&SYSTEM_CALLS),
+    &Statistics(&SCHEDULER),
+    &Scatter(&SCHEDULER),
+    &Distribution(&SCHEDULER),
+    &Statistics(&INTERRUPTS),
+    &Scatter(&INTERRUPTS),
+    &Distribution(&INTERRUPTS),
+    &Statistics(&DISKS),
+    &Scatter(&DISKS),
+    &Distribution(&DISKS),
+    &Statistics(&FILES),
+    &Scatter(&FILES),
+    &Distribution(&FILES),
+    &Statistics(&FUTEXES),
+    &Scatter(&FUTEXES),
+    &Distribution(&FUTEXES),
+];
+
+/// The number of ids for each trace: one for each family, and one for the trace.
+const STRIDE: i64 = 64;
+/// The id of a trace among those of its families.
+const TRACE: i64 = STRIDE - 1;
+
+const COLORS: [&str; 4] = ["#4e79a7", "#c46a2b", "#59a14f", "#b07aa1"];
+
+impl Analysis {
+    /// Returns `true` if a traceset contains the events of a family.
+    fn serves(&self, dataset: &Dataset) -> bool {
+        self.families.iter().any(|family| dataset.families().contains(family))
+    }
+
+    /// Returns the latencies of each kernel trace.
+    fn traces<'l>(
+        &self,
+        dataset: &'l Dataset,
+        latency: &'l Latency,
+    ) -> impl Iterator<Item = (TraceIndex, &'l TraceLatency)> {
+        let kernel = dataset.kernel().map_or(&[][..], |kernel| kernel.traces());
+        kernel.iter().filter_map(|trace| Some((*trace, latency.trace(*trace)?)))
+    }
+
+    /// Returns the recorded families of a trace, each with its id and its number.
+    fn families<'l>(
+        &'l self,
+        trace: TraceIndex,
+        of: &'l TraceLatency,
+    ) -> impl Iterator<Item = (i64, usize, Family)> + 'l {
+        let families = self.families.iter().enumerate();
+        let recorded = families.filter(|(_, family)| of.missing(**family).is_empty());
+        recorded.map(move |(at, family)| (trace.0 as i64 * STRIDE + *family as i64, at, *family))
+    }
+
+    /// Returns the tree of the series: one for each trace and family.
+    fn series(&self, dataset: &Dataset, latency: &Latency) -> Tree {
+        let mut entries = Vec::new();
+        for (trace, of) in self.traces(dataset, latency) {
+            let root = trace.0 as i64 * STRIDE + TRACE;
+            let name = dataset.group_of(trace).map_or("", |group| &group.name).to_owned();
+            entries.push(Entry { id: root, labels: vec![name], ..Entry::default() });
+            entries.extend(self.families(trace, of).map(|(id, _, family)| Entry {
+                id,
+                parent: Some(root),
+                labels: vec![family.title().to_owned()],
+                has_data: true,
+                is_default: Some(true),
+                ..Entry::default()
+            }));
+        }
+        Tree { headers: vec![Header::text("Name", "What takes the time")], entries, expand: None }
+    }
+
+    /// Returns the styles of the series.
+    fn styles(
+        &self,
+        kind: &str,
+    ) -> Answer<
+        std::collections::BTreeMap<&'static str, std::collections::BTreeMap<&'static str, Style>>,
+    > {
+        let families = self.families.iter().zip(COLORS);
+        xy::styles(families.map(|(of, color)| (of.key(), xy::style(of.title(), color, kind))))
+    }
+}
