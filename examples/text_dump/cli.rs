@@ -1,5 +1,6 @@
 //! The command line. Options that babeltrace2 also has are spelt as there.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use lttv_examples::clocks::Corrections;
@@ -45,6 +46,11 @@ pub(crate) struct Cli {
 
     #[command(flatten)]
     clock: ClockArgs,
+
+    /// Read with at most this many threads; with 1, one event after the other [default: all
+    /// processors]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
 
     /// Take and print times in UTC instead of the local time zone
     #[arg(long)]
@@ -115,7 +121,7 @@ impl Cli {
                 end: self.end.clone(),
                 timerange: self.timerange.clone(),
                 filters: self.filters.clone(),
-                threads: None,
+                threads: self.threads,
                 utc: self.clock_gmt,
                 clocks: self.clocks.clone(),
             },

@@ -99,6 +99,11 @@ impl Bounds {
         Bounds { looks: Some(events), ..self }
     }
 
+    /// Returns the bounds without a maximum number of events.
+    pub(crate) fn unlimited(self) -> Self {
+        Bounds { events: None, looks: None, ..self }
+    }
+
     /// Returns the time before which events are skipped.
     pub(crate) fn start_time(&self) -> Option<Timestamp> {
         self.since

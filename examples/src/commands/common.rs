@@ -114,6 +114,12 @@ pub struct OutputArgs {
 }
 
 impl InputArgs {
+    /// Returns the number of threads to read with: all processors, unless a number is given.
+    pub fn threads_or_all(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.threads.map_or_else(all, NonZeroUsize::get)
+    }
+
     /// Returns the time zone of times that are parsed and printed.
     pub fn zone(&self) -> TimeZone {
         if self.utc { TimeZone::UTC } else { settings::current().zone() }

@@ -130,6 +130,10 @@ impl EventText for Json {
         self.traces.continue_with(traces, |_, trace| TraceText::new(trace));
     }
 
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn event(&mut self, event: &Event<'_>, _: Option<StateAt<'_>>, out: &mut Text) {
         let Some(trace) = self.traces.of(event.trace()) else { return };
         let Some(text) = trace.types.get_mut(event.type_id().index()) else { return };

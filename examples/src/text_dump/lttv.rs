@@ -147,6 +147,10 @@ impl EventText for Lttv {
         self.has_columns
     }
 
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text) {
         let Lttv { clock, palette, style, traces, options, .. } = self;
         let contexts = options.contexts;

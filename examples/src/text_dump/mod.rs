@@ -20,6 +20,7 @@ pub mod options;
 pub mod output;
 mod packet_text;
 pub mod palette;
+mod parts;
 mod per_trace;
 mod plan;
 pub mod pretty;
@@ -36,15 +37,17 @@ pub mod zone;
 #[cfg(test)]
 mod test_fields;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ltt_read::{Event, Trace};
 use lttv_state::kernel::{Process, TraceState};
 
+pub use self::parts::PartEnds;
 use self::text::Text;
 
 /// A text format of events, one line each.
-pub trait EventText {
+pub trait EventText: Send {
     /// Appends the line of an event, with its line break. `state` is the state of the
     /// machine after the event, for formats that [print](Self::wants_state) it.
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text);
@@ -62,6 +65,31 @@ pub trait EventText {
     /// Returns `true` if the format prints states.
     fn wants_state(&self) -> bool {
         false
+    }
+
+    /// Returns warnings of what is asked for and not in the traces.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+
+    /// Returns `true` if parts of the events can be printed apart from each other: lines depend on
+    /// earlier events only in the way that [`PartEnds`] tell.
+    fn has_parts(&self) -> bool {
+        false
+    }
+
+    /// Starts a part: the event before the next one is unknown.
+    fn start_part(&mut self) {}
+
+    /// Ends a part whose text is in one piece.
+    fn end_part(&mut self) -> PartEnds {
+        PartEnds::default()
+    }
+
+    /// Continues after a part that another printer of the same format printed. Returns the bytes of
+    /// the part to replace, with their replacement.
+    fn continue_after(&mut self, _part: &PartEnds) -> Option<(Range<usize>, Text)> {
+        None
     }
 }
 

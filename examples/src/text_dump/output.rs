@@ -131,6 +131,20 @@ impl Output {
         }
     }
 
+    /// Writes the buffer, and then a text that is not in it.
+    ///
+    /// # Errors
+    ///
+    /// The error of the operating system. A closed pipe is no error, but [`Reader::Gone`].
+    pub fn put(&mut self, text: &[u8]) -> io::Result<Reader> {
+        self.buffer.drain();
+        if let Some(sink) = self.buffer.sink() {
+            // Larger pieces would not stay in the cache of the processor.
+            text.chunks(PIECE).for_each(|piece| sink.put(piece));
+        }
+        self.flush()
+    }
+
     /// Writes the buffer. A closed pipe is an error, too, which
     /// [`report::main`](crate::report::main) treats as success.
     ///

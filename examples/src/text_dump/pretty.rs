@@ -1,6 +1,7 @@
 //! The text format of babeltrace: byte for byte the output of `sink.text.pretty` of
 //! babeltrace 2.1.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ltt_read::schema::{FieldClass, Scope, StreamClass};
@@ -18,7 +19,7 @@ use super::pretty_head::Head;
 use super::pretty_time::PrettyTime;
 use super::scopes;
 use super::text::{Chunk, Text};
-use super::{EventText, StateAt};
+use super::{EventText, PartEnds, StateAt};
 
 /// The options of the text.
 #[derive(Debug, Clone, Copy)]
@@ -95,6 +96,22 @@ impl EventText for Pretty {
     fn continue_with(&mut self, traces: &[Arc<Trace>], names: &[String]) {
         let styles = &self.styles;
         self.traces.continue_with(traces, |number, trace| styles.trace(trace, number, names));
+    }
+
+    fn has_parts(&self) -> bool {
+        true
+    }
+
+    fn start_part(&mut self) {
+        self.time.start_part();
+    }
+
+    fn end_part(&mut self) -> PartEnds {
+        self.time.end_part()
+    }
+
+    fn continue_after(&mut self, part: &PartEnds) -> Option<(Range<usize>, Text)> {
+        self.time.continue_after(part)
     }
 
     fn event(&mut self, event: &Event<'_>, _: Option<StateAt<'_>>, out: &mut Text) {

@@ -1,10 +1,13 @@
 //! The start of babeltrace's lines: the time, and the time since the previous event.
 
+use std::ops::Range;
+
 use ltt_read::Event;
 
 use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::number;
 use super::palette::Palette;
+use super::parts::{Gap, PartEnds};
 use super::text::{Chunk, Text};
 
 /// A printer of times. Parts that all lines share are formatted once.
@@ -16,6 +19,8 @@ pub(super) struct PrettyTime {
     delta: bool,
     /// The time of the last event in nanoseconds or cycles.
     last: Option<u64>,
+    /// The delta of the first event that has a time.
+    gap: Option<Gap>,
     /// The text after the delta.
     tail: &'static str,
 }
@@ -37,6 +42,7 @@ impl PrettyTime {
             after: Chunk::new(format!("{reset}{after}")),
             delta,
             last: None,
+            gap: None,
             tail: if delta && !names { ") " } else { "" },
         }
     }
@@ -64,8 +70,33 @@ impl PrettyTime {
         self.last = now.or(self.last);
         match delta {
             Some(delta) if !cycles => write_delta(&self.after, out, delta),
-            _ => self.unusual_delta(delta, out),
+            _ => self.unusual_delta(now, delta, out),
         }
+    }
+
+    /// Starts a part of the events, of which the previous event is unknown.
+    pub(super) fn start_part(&mut self) {
+        (self.last, self.gap) = (None, None);
+    }
+
+    /// Ends a part.
+    pub(super) fn end_part(&mut self) -> PartEnds {
+        PartEnds { gap: self.gap.take(), last: self.last.take() }
+    }
+
+    /// Continues after a part that another printer printed. Returns the bytes of the part that stand
+    /// for a delta, and the delta.
+    pub(super) fn continue_after(&mut self, part: &PartEnds) -> Option<(Range<usize>, Text)> {
+        let before = self.last;
+        self.last = part.last.or(before);
+        let (gap, before) = part.gap.as_ref().zip(before)?;
+        let delta = gap.time.wrapping_sub(before);
+        let mut text = Text::default();
+        match self.clock.style() {
+            ClockStyle::Cycles => number::padded(&mut text, delta, 12),
+            _ => write_delta(&Chunk::new(""), &mut text, delta),
+        }
+        Some((gap.place.clone(), text))
     }
 
     /// Appends a time in cycles, or a placeholder for none.
@@ -84,12 +115,16 @@ impl PrettyTime {
 
     #[cold]
     #[inline(never)]
-    fn unusual_delta(&self, delta: Option<u64>, out: &mut Text) {
+    fn unusual_delta(&mut self, now: Option<u64>, delta: Option<u64>, out: &mut Text) {
         self.after.append(out);
+        let begin = out.len();
         match (delta, self.clock.style()) {
             (None, ClockStyle::Cycles) => out.append(b"????????????"),
             (None, _) => out.append(b"?.?????????"),
             (Some(delta), _) => number::padded(out, delta, 12),
+        }
+        if let (None, Some(time)) = (delta, now) {
+            self.gap = Some(Gap { place: begin..out.len(), time });
         }
     }
 }
@@ -112,6 +147,25 @@ fn write_delta(after: &Chunk, out: &mut Text, delta: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_get_the_delta_of_their_first_event() {
+        for (style, expected) in
+            [(ClockStyle::Seconds, "1.000000002"), (ClockStyle::Cycles, "001000000002")]
+        {
+            let clock = ClockText::new(style, jiff::tz::TimeZone::UTC);
+            let mut time = PrettyTime::new(clock, false, true, Palette::PLAIN);
+            let gap = Gap { place: 4..15, time: 1_000_000_007 };
+            let part = |gap, last| PartEnds { gap, last };
+            assert!(time.continue_after(&part(Some(gap.clone()), None)).is_none());
+            assert!(time.continue_after(&part(None, Some(5))).is_none());
+            let (place, text) = time.continue_after(&part(Some(gap), Some(9))).expect("a delta");
+            assert_eq!((place, text.to_string().as_str()), (4..15, expected));
+            // A part without times changes nothing.
+            assert!(time.continue_after(&part(None, None)).is_none());
+            assert_eq!(time.end_part(), part(None, Some(9)));
+        }
+    }
 
     #[test]
     fn deltas() {

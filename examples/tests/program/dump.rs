@@ -38,7 +38,7 @@ fn both_programs_print_the_same() {
 #[test]
 fn options_without_an_effect_are_refused() {
     for (args, message) in [
-        (&["--threads=2"][..], "--threads has no use here"),
+        (&["--threads=2", "--follow"][..], "--threads has no use"),
         (&["--names=all"], "--names needs --format babeltrace"),
         (&["--fields=all", "--format=json"], "--fields needs --format babeltrace"),
         (&["--no-delta"], "--no-delta needs --format babeltrace"),

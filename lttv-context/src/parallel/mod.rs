@@ -1,12 +1,13 @@
 //! Reading a traceset on several threads, slice by slice.
 
+mod along;
+mod in_order;
 mod slice;
 mod slice_points;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use ltt_read::{Error, Notice, Timestamp, TracefileIndex};
@@ -14,8 +15,9 @@ use ltt_read::{Error, Notice, Timestamp, TracefileIndex};
 use crate::bounds::Bounds;
 use crate::traceset::Traceset;
 
-use slice::Report;
+use in_order::{Ends, in_order};
 pub use slice::{MissingState, TimeSlice};
+use slice::{Place, Report};
 use slice_points::slice_points;
 
 /// A parallel read of a traceset on several threads.
@@ -172,24 +174,23 @@ impl ParallelReader {
                 (None, Some(end)) => bounds.until(end),
                 (None, None) => bounds,
             };
-            let mut slice = TimeSlice::new(&self.traceset, number, begin, end, bounds);
+            let mut slice = TimeSlice::new(&self.traceset, number, Place::Time(begin), end, bounds);
             let result = work(&mut slice);
             (result, slice.report)
         };
         let mut all = Report::default();
-        let mut put = |(result, report): (R, Report)| {
+        let put = |(result, report): (R, Report)| {
             all.add(report);
             take(result);
             !all.stopped
         };
+        let mut numbers = Numbers { rest: 0..slices, put };
         if self.threads == 1 {
-            for number in 0..slices {
-                if !put(do_slice(number)) {
-                    break;
-                }
-            }
+            while let Some(number) = numbers.next_job()
+                && numbers.take(do_slice(number))
+            {}
         } else {
-            in_order(self.threads, slices, do_slice, put);
+            in_order(self.threads, &mut numbers, do_slice);
         }
         all
     }
@@ -221,6 +222,22 @@ impl ParallelReader {
 }
 
 const SLICES_PER_THREAD: usize = 4;
+
+/// The numbers of slices, and what takes their results.
+struct Numbers<F> {
+    rest: Range<usize>,
+    put: F,
+}
+
+impl<R, F: FnMut((R, Report)) -> bool> Ends<usize, (R, Report)> for Numbers<F> {
+    fn next_job(&mut self) -> Option<usize> {
+        self.rest.next()
+    }
+
+    fn take(&mut self, result: (R, Report)) -> bool {
+        (self.put)(result)
+    }
+}
 
 impl Report {
     /// Adds the report of the next slice. Two neighbouring slices may report the same faults.
@@ -260,90 +277,4 @@ fn for_each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
         }
         worker();
     });
-}
-
-/// The state shared by the workers and the thread that takes their results.
-struct Progress<R> {
-    /// The next number to work on.
-    next: usize,
-    /// The next result to take.
-    taken: usize,
-    done: BTreeMap<usize, R>,
-    /// `true` if no more work is to be started.
-    over: bool,
-}
-
-/// Calls `work` for all numbers below a count on several threads, and `take` with the results
-/// in order until it returns `false`.
-fn in_order<R: Send>(
-    threads: usize,
-    count: usize,
-    work: impl Fn(usize) -> R + Sync,
-    mut take: impl FnMut(R) -> bool,
-) {
-    let ahead = 2 * threads;
-    let progress = Mutex::new(Progress { next: 0, taken: 0, done: BTreeMap::new(), over: false });
-    let changed = Condvar::new();
-    let guard = || PanicGuard { progress: &progress, changed: &changed };
-    let worker = || {
-        let _guard = guard();
-        loop {
-            let mut now = lock(&progress);
-            while !now.over && now.next < count && now.next >= now.taken + ahead {
-                now = changed.wait(now).unwrap_or_else(PoisonError::into_inner);
-            }
-            if now.over || now.next >= count {
-                break;
-            }
-            let number = now.next;
-            now.next += 1;
-            drop(now);
-            let result = work(number);
-            lock(&progress).done.insert(number, result);
-            changed.notify_all();
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..threads.min(count) {
-            scope.spawn(worker);
-        }
-        let _guard = guard();
-        for number in 0..count {
-            let mut now = lock(&progress);
-            let result = loop {
-                match now.done.remove(&number) {
-                    Some(result) => break result,
-                    None if now.over => return,
-                    None => now = changed.wait(now).unwrap_or_else(PoisonError::into_inner),
-                }
-            };
-            now.taken += 1;
-            drop(now);
-            changed.notify_all();
-            if !take(result) {
-                break;
-            }
-        }
-        lock(&progress).over = true;
-        changed.notify_all();
-    });
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A guard that ends all work on a panic, so that no thread waits for one that has ended.
-struct PanicGuard<'a, R> {
-    progress: &'a Mutex<Progress<R>>,
-    changed: &'a Condvar,
-}
-
-impl<R> Drop for PanicGuard<'_, R> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            lock(self.progress).over = true;
-            self.changed.notify_all();
-        }
-    }
 }

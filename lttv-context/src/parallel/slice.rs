@@ -4,7 +4,7 @@ use ltt_read::{Error, Notice, Timestamp};
 
 use crate::bounds::{Bounds, EndReason};
 use crate::context::TracesetContext;
-use crate::traceset::Traceset;
+use crate::traceset::{Traceset, TracesetPosition};
 
 /// A slice of time of a traceset, which one thread reads at a time. See
 /// [`ParallelReader`](crate::ParallelReader).
@@ -12,11 +12,19 @@ use crate::traceset::Traceset;
 pub struct TimeSlice<'t> {
     traceset: &'t Traceset,
     number: usize,
-    begin: Timestamp,
+    begin: Place,
     end: Option<Timestamp>,
     /// The bounds of the read of this slice.
     bounds: Bounds,
     pub(crate) report: Report,
+}
+
+/// The place at which a slice begins.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// The place to which seeking a time leads.
+    Time(Timestamp),
+    Position(TracesetPosition),
 }
 
 /// The result of reading a slice, apart from that of its hooks.
@@ -34,7 +42,7 @@ impl<'t> TimeSlice<'t> {
     pub(crate) fn new(
         traceset: &'t Traceset,
         number: usize,
-        begin: Timestamp,
+        begin: Place,
         end: Option<Timestamp>,
         bounds: Bounds,
     ) -> Self {
@@ -53,7 +61,10 @@ impl<'t> TimeSlice<'t> {
 
     /// Returns the time at which the slice starts.
     pub fn start(&self) -> Timestamp {
-        self.begin
+        match &self.begin {
+            Place::Time(time) => *time,
+            Place::Position(position) => position.time().unwrap_or(Timestamp::MAX),
+        }
     }
 
     /// Returns the time before which the slice ends, or `None` if it extends to the end of the
@@ -70,8 +81,14 @@ impl<'t> TimeSlice<'t> {
     /// [checkpoint](TracesetContext::set_checkpoints) or from the events before the slice.
     pub fn context<'h>(&self) -> TracesetContext<'h> {
         let mut context = TracesetContext::new(self.traceset);
-        if self.begin > Timestamp::MIN {
-            context.seek_time(self.begin);
+        match &self.begin {
+            Place::Time(time) if *time > Timestamp::MIN => context.seek_time(*time),
+            Place::Time(_) => {}
+            Place::Position(position) => {
+                // The position is one of the same traceset.
+                let found = context.seek_position(position);
+                debug_assert!(found.is_ok(), "{found:?}");
+            }
         }
         context
     }
@@ -128,7 +145,7 @@ impl<'t> TimeSlice<'t> {
         if !context.is_state_current() {
             let extensions = context.extensions().needing_earlier_state();
             if !extensions.is_empty() {
-                return Err(MissingState { slice: self.number, start: self.begin, extensions });
+                return Err(MissingState { slice: self.number, start: self.start(), extensions });
             }
         }
         let (errors, notices) = (context.errors_omitted(), context.notices_omitted());

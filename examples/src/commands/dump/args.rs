@@ -14,7 +14,6 @@ use crate::text_dump::rows::{Column, RowOptions};
 /// net://HOST:PORT/host/NAME/SESSION is a live session of LTTng; net://HOST lists them.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = super::help::long())]
-#[command(mut_arg("threads", |arg| arg.hide(true)))]
 #[command(mut_arg("clock_seconds", |arg| arg.help("Print times in seconds since the epoch")))]
 #[command(mut_arg("process", |arg| arg.help("Print the process that runs, for all kernel traces")))]
 #[command(mut_arg("process_state", |arg| arg.help("Like --process, with the status of the process")))]
@@ -136,8 +135,8 @@ impl DumpArgs {
         let is_plain = matches!(format, Json | Csv) || rows;
         for (is_wrong, what) in [
             (
-                self.input.threads.is_some(),
-                "--threads has no use here: events are printed in their order",
+                self.input.threads.is_some() && self.follow.follow,
+                "--threads has no use with --follow",
             ),
             (self.count && format != Text, "--format has no use with --count"),
             (self.count && rows, "--columns and --top have no use with --count"),

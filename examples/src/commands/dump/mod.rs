@@ -6,6 +6,7 @@ pub mod help;
 mod job;
 mod options;
 mod print;
+mod slices;
 mod tally;
 
 use std::error::Error;

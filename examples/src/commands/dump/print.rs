@@ -13,6 +13,7 @@ use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
+use super::slices::{self, MakeFormat, Slices};
 use super::tally::Tally;
 use super::{Form, Job, follow};
 use crate::losses::Losses;
@@ -30,8 +31,9 @@ use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::{EventText, StateAt};
 use crate::time::{Times, Window, WindowError};
 
-/// The number of events between two updates of progress and notices.
-const BATCH: u64 = 1 << 14;
+/// The number of events between two updates of progress and notices, and in a slice: few enough that
+/// the text of a slice stays near the processor, many compared with the work to begin one.
+pub(super) const BATCH: u64 = 1 << 14;
 
 /// Prints or counts events.
 ///
@@ -59,20 +61,24 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     for warning in traces.iter().flat_map(|t| t.warnings()) {
         report.warning(format_args!("metadata: {}", warning.message));
     }
-    let format = format(job, &traces, &names, &output, report)?;
+    let is_terminal = output.is_terminal();
+    let printer = format(job, &traces, &names, is_terminal)?;
+    printer.iter().flat_map(|it| it.warnings()).for_each(|warning| report.warning(warning));
     let dump = Dump {
         warnings: Warnings::new(job.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !job.is_count()),
         window,
         zone: job.input.zone(),
         filters,
+        threads: job.input.threads_or_all(),
         report,
     };
     if job.is_count() && dump.filters.is_none() {
         return Ok(dump.count(&traces, &mut output)?);
     }
-    let traceset = Traceset::from(traces);
-    Ok(dump.read(&traceset, format, &mut output)?)
+    let make = || format(job, &traces, &names, is_terminal).ok().flatten();
+    let traceset = Traceset::from(traces.clone());
+    Ok(dump.read(&traceset, printer, &make, &mut output)?)
 }
 
 /// Traces, and their names in babeltrace.
@@ -95,24 +101,20 @@ pub(super) fn format(
     job: &Job,
     traces: &[Arc<Trace>],
     names: &[String],
-    output: &Output,
-    report: &Report,
+    is_terminal: bool,
 ) -> Result<Option<Box<dyn EventText>>, Usage> {
-    let colored = job.output.colored(output.is_terminal());
+    let colored = job.output.colored(is_terminal);
     Ok(Some(match &job.form {
         Form::Lttv(options) => Box::new(Lttv::with(traces, job.clock(), colored, *options)),
         Form::Babeltrace(options) => {
             // To files and pipes, the bytes are those of babeltrace2.
-            let escaped = output.is_terminal();
-            let options = PrettyOptions { colored, escaped, ..*options };
+            let options = PrettyOptions { colored, escaped: is_terminal, ..*options };
             Box::new(Pretty::new(traces, names, job.clock(), &options))
         }
         Form::Json => Box::new(Json::new(traces)),
         Form::Rows(options) => {
             let rows = Rows::new(traces, job.clock(), options.clone());
-            let rows = rows.map_err(|error| Usage::new(format_args!("--columns: {error}")))?;
-            rows.warnings().iter().for_each(|warning| report.warning(warning));
-            Box::new(rows)
+            Box::new(rows.map_err(|error| Usage::new(format_args!("--columns: {error}")))?)
         }
         Form::Count => return Ok(None),
     }))
@@ -126,6 +128,8 @@ struct Dump<'r> {
     window: Window,
     zone: TimeZone,
     filters: Option<KernelFilters>,
+    /// The number of threads to read with.
+    threads: usize,
 }
 
 impl Dump<'_> {
@@ -134,6 +138,7 @@ impl Dump<'_> {
         mut self,
         traceset: &Traceset,
         mut format: Option<Box<dyn EventText>>,
+        make: MakeFormat<'_>,
         output: &mut Output,
     ) -> io::Result<()> {
         let (window, mut filters) = (self.window, self.filters.take());
@@ -167,38 +172,52 @@ impl Dump<'_> {
         if let Some(format) = &mut format {
             format.start(output.buffer());
         }
-        let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
-        let printer = &mut format;
-        if !counts_all {
-            context.on_event(Subscription::to_every_event(), move |call| {
-                let passes = || late.is_none_or(|filters| filters.matches(call));
-                if !window.contains(call.event.timestamp()) || !passes() {
-                    return ControlFlow::Continue(());
-                }
-                *count += 1;
-                let Some(format) = printer else { return ControlFlow::Continue(()) };
-                let state = kernel.and_then(|kernel| {
-                    let (kernel, trace) = (&call.extensions[kernel], call.trace.index());
-                    let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(trace)?);
-                    Some(StateAt { state, cpu, running: state.running(cpu)? })
-                });
-                format.event(&call.event, state, out.buffer());
-                *written = out.spill();
-                match written {
-                    Ok(Reader::There) => ControlFlow::Continue(()),
-                    Ok(Reader::Gone) | Err(_) => ControlFlow::Break(()),
-                }
-            });
-        }
-        let batch = window.bounds().max_examined(BATCH);
         let (mut read, mut is_followed) = (0, false);
-        // The bounds contain no position that could be refused.
-        while let Ok(end) = context.read(&batch) {
-            read += end.events;
-            self.report(context.progress(), context.take_notices());
-            if end.reason != EndReason::ExaminedCount {
-                is_followed = end.reason != EndReason::EndOfTraceset;
-                break;
+        let has_slices = self.threads > 1
+            && kernel.is_none()
+            && context.progress().total >= slices::WORTH_THREADS;
+        if let Some(format) = format.as_mut().filter(|it| has_slices && it.has_parts()) {
+            let filters = filters.as_ref().map(KernelFilters::filters);
+            let slices = Slices { window, filters, threads: self.threads, make };
+            let report = |context: &mut TracesetContext<'_>| {
+                self.report(context.progress(), context.take_notices());
+            };
+            let printed = slices.print(&mut context, &mut **format, output, report);
+            (read, counted, is_followed) = (printed.read, printed.counted, printed.is_followed);
+            outcome = printed.outcome;
+        } else {
+            let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
+            let printer = &mut format;
+            if !counts_all {
+                context.on_event(Subscription::to_every_event(), move |call| {
+                    let passes = || late.is_none_or(|filters| filters.matches(call));
+                    if !window.contains(call.event.timestamp()) || !passes() {
+                        return ControlFlow::Continue(());
+                    }
+                    *count += 1;
+                    let Some(format) = printer else { return ControlFlow::Continue(()) };
+                    let state = kernel.and_then(|kernel| {
+                        let (kernel, trace) = (&call.extensions[kernel], call.trace.index());
+                        let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(trace)?);
+                        Some(StateAt { state, cpu, running: state.running(cpu)? })
+                    });
+                    format.event(&call.event, state, out.buffer());
+                    *written = out.spill();
+                    match written {
+                        Ok(Reader::There) => ControlFlow::Continue(()),
+                        Ok(Reader::Gone) | Err(_) => ControlFlow::Break(()),
+                    }
+                });
+            }
+            let batch = window.bounds().max_examined(BATCH);
+            // The bounds contain no position that could be refused.
+            while let Ok(end) = context.read(&batch) {
+                read += end.events;
+                self.report(context.progress(), context.take_notices());
+                if end.reason != EndReason::ExaminedCount {
+                    is_followed = end.reason != EndReason::EndOfTraceset;
+                    break;
+                }
             }
         }
         let errors = context.take_errors();

@@ -102,13 +102,6 @@ impl Rows {
     }
 }
 
-impl Rows {
-    /// Returns warnings of columns that stay empty.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-}
-
 impl OfTrace {
     fn new(number: usize, trace: &Trace) -> OfTrace {
         let tracefiles = trace.tracefiles().iter();
@@ -129,6 +122,15 @@ impl EventText for Rows {
 
     fn wants_state(&self) -> bool {
         self.wants_state
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn has_parts(&self) -> bool {
+        let is_alone = |column: &Column| !matches!(column, Column::Delta | Column::ThreadDelta);
+        self.top.is_none() && self.columns.iter().all(is_alone)
     }
 
     fn start(&mut self, out: &mut Text) {
