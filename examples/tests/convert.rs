@@ -4,73 +4,15 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use ltt_read::Timestamp;
+use ltt_read::writer::metadata_text;
 use lttv_context::{Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
-use support::Run;
-
-const LIMIT: Duration = Duration::from_secs(120);
-
-fn run(program: &str, args: &[&str]) -> Run {
-    support::run(&support::named(program), args, None, LIMIT)
-}
-
-/// Returns the text of a trace, in one order for equal times.
-fn dump(trace: &Path, args: &[&str]) -> Vec<String> {
-    let trace = trace.to_str().unwrap();
-    let format = ["--format", "babeltrace", "--clock-seconds", "--no-delta", trace];
-    let run = run("text_dump", &[&format[..], args].concat());
-    assert_eq!(run.status, Some(0), "{run:?}");
-    let mut lines: Vec<_> =
-        String::from_utf8_lossy(&run.stdout).lines().map(str::to_owned).collect();
-    lines.sort();
-    lines
-}
-
-/// Converts the bundled kernel trace.
-fn converted(folder: &Path, name: &str, args: &[&str]) -> PathBuf {
-    let output = folder.join(name);
-    let trace = kernel();
-    let all = [&[trace.to_str().unwrap(), "-o", output.to_str().unwrap()], args].concat();
-    let run = run("convert", &all);
-    assert_eq!(run.status, Some(0), "{args:?}: {run:?}");
-    output
-}
-
-fn kernel() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel/kernel")
-}
-
-/// Returns the first and the last time in a text, in ns.
-fn span(lines: &[String]) -> (i64, i64) {
-    (time(lines.first().unwrap()), time(lines.last().unwrap()))
-}
-
-/// Returns the time of a line `[seconds.nanoseconds] …` in ns.
-fn time(line: &str) -> i64 {
-    let text = line.split(['[', ']']).nth(1).unwrap();
-    let (seconds, rest) = text.split_once('.').unwrap();
-    seconds.parse::<i64>().unwrap() * 1_000_000_000 + rest.parse::<i64>().unwrap()
-}
-
-fn seconds(ns: i64) -> String {
-    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
-}
-
-/// Numbers that look random and are the same in each run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: i64) -> i64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as i64) % limit.max(1)
-    }
-}
+use support::convert::{Random, converted, dump, kernel, run, seconds, span, time};
 
 #[test]
 fn a_converted_trace_has_the_same_text() {
@@ -151,6 +93,29 @@ fn events_and_cpus_are_selected() {
     assert_eq!(entries, 1, "only the result is there");
 }
 
+/// The name, the process and the open files of a thread.
+type Known = (String, i32, Vec<(i32, String)>);
+
+/// Returns what is known of the threads of a trace at a time.
+fn threads(trace: &Path, time: Timestamp) -> BTreeMap<i32, Known> {
+    let mut context = TracesetContext::new(Traceset::open(trace).unwrap());
+    let kernel = context.attach(KernelState::new());
+    context.seek_time_with_state(time);
+    let mut found = BTreeMap::new();
+    for state in context.extensions()[kernel].traces() {
+        for (_, process) in state.processes() {
+            let Some(tid) = process.tid().filter(|tid| *tid != 0) else { continue };
+            let files = process.files().iter();
+            let files = files.map(|(fd, name)| (*fd, state.name(*name).to_owned()));
+            let name = state.name(process.name()).to_owned();
+            // A state dump shows a thread of an unknown process as its own.
+            let pid = process.pid().unwrap_or(tid);
+            found.insert(tid, (name, pid, files.collect::<Vec<_>>()));
+        }
+    }
+    found
+}
+
 #[test]
 fn a_state_dump_keeps_the_names_of_processes() {
     let folder = tempfile::tempdir().unwrap();
@@ -158,25 +123,41 @@ fn a_state_dump_keeps_the_names_of_processes() {
     let middle = first + (last - first) / 2;
     let part = converted(folder.path(), "part", &["--begin", &seconds(middle), "--with-statedump"]);
     let later = Timestamp::from_ns(first + (last - first) / 4 * 3);
-    let processes = |trace: &Path| {
-        let mut context = TracesetContext::new(Traceset::open(trace).unwrap());
-        let kernel = context.attach(KernelState::new());
-        context.seek_time_with_state(later);
-        let mut found = BTreeMap::new();
-        for state in context.extensions()[kernel].traces() {
-            for (_, process) in state.processes() {
-                let Some(tid) = process.tid().filter(|tid| *tid != 0) else { continue };
-                let files = process.files().iter();
-                let files = files.map(|(fd, name)| (*fd, state.name(*name).to_owned()));
-                let name = state.name(process.name()).to_owned();
-                found.insert(tid, (name, process.pid(), files.collect::<Vec<_>>()));
-            }
-        }
-        found
-    };
-    let expected = processes(&kernel());
+    let expected = threads(&kernel(), later);
     assert!(expected.len() > 10);
-    let found = processes(&part);
+    let found = threads(&part, later);
+    for (tid, process) in expected {
+        assert_eq!(found.get(&tid), Some(&process), "thread {tid}");
+    }
+}
+
+#[test]
+fn a_state_dump_needs_no_event_types_of_the_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let is_dump = |name: &str| name.starts_with("lttng_statedump_");
+    let without = "!(event.name =~ \"lttng_statedump_*\")";
+    let source = converted(folder.path(), "source", &["--filter", without]);
+    let metadata = fs::read(source.join("metadata")).unwrap();
+    let mut schema = ltt_read::metadata::parse(&metadata).unwrap().schema;
+    schema.event_types.retain(|event| !is_dump(event.name()));
+    fs::write(source.join("metadata"), metadata_text(&schema).unwrap()).unwrap();
+
+    // A time at which a process has a file open that it opened while the trace was recorded.
+    let (first, last) = span(&dump(&source, &[]));
+    let times = (1..200).map(|n| first + (last - first) / 200 * n);
+    let mut with_files = times.filter(|time| {
+        let known = threads(&source, Timestamp::from_ns(*time));
+        known.values().any(|(_, _, files)| !files.is_empty())
+    });
+    let begin = with_files.next().expect("a file is open at some time");
+    let part = folder.path().join("part");
+    let (from, to) = (source.to_str().unwrap(), part.to_str().unwrap());
+    let args = [from, "-o", to, "--begin", &seconds(begin), "--with-statedump"];
+    let run = run("convert", &args);
+    assert_eq!((run.status, run.stderr.contains("warning")), (Some(0), false), "{run:?}");
+    let later = Timestamp::from_ns(begin + 1);
+    let (expected, found) = (threads(&source, later), threads(&part, later));
+    assert!(expected.len() > 10);
     for (tid, process) in expected {
         assert_eq!(found.get(&tid), Some(&process), "thread {tid}");
     }
@@ -193,18 +174,6 @@ fn anonymous_traces_have_the_same_events_and_other_names() {
         assert!(before.join("\n").contains(name) && !text.contains(name), "{name}");
     }
     assert!(text.contains("\"process-1\"") && text.contains("host-1"));
-}
-
-#[test]
-fn perfetto_reads_the_json() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = converted(folder.path(), "trace.json", &["--to", "perfetto"]);
-    let json: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    let events = json["traceEvents"].as_array().unwrap();
-    let of = |kind: &str| events.iter().filter(|event| event["ph"] == kind).count();
-    assert!(of("X") > 100 && of("M") > 10 && of("i") > 1000 && of("B") > 10);
-    let times = events.iter().filter(|event| event["ph"] != "M");
-    assert!(times.into_iter().all(|event| event["ts"].is_number() && event["pid"].is_i64()));
 }
 
 #[test]

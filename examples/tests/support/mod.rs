@@ -1,6 +1,7 @@
 //! Functions that the tests of the example programs share.
 #![allow(dead_code)] // Each test uses a part of it.
 
+pub(crate) mod convert;
 pub(crate) mod hosts;
 pub(crate) mod recorders;
 

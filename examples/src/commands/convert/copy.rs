@@ -47,7 +47,7 @@ pub(super) fn write(
     let wanted = conversion.wanted.iter().zip((0..).map(TraceIndex));
     let jobs: Vec<Job> = wanted
         .flat_map(|(wanted, trace)| {
-            wanted.tracefiles.iter().map(move |tracefile| Job { trace, tracefile: *tracefile })
+            wanted.tracefiles().map(move |tracefile| Job { trace, tracefile })
         })
         .collect();
     let size = |job: &Job| conversion.traces()[job.trace.0].tracefile(job.tracefile).size();

@@ -4,6 +4,8 @@ mod anonymise;
 mod args;
 mod clock;
 mod copy;
+mod dump_types;
+mod in_order;
 mod merged;
 mod modern_names;
 mod output;
@@ -121,10 +123,9 @@ impl Conversion<'_> {
 
     /// Returns `true` if the event of a call is wanted, whatever its time.
     fn wants(&self, call: &EventCall<'_, '_>, kernel: Handle<KernelState>) -> bool {
-        let (event, wanted) = (&call.event, &self.wanted[call.event.trace_index().0]);
+        let event = &call.event;
         let filters = self.filters.as_ref().map(|filters| filters.filters());
-        wanted.events.as_ref().is_none_or(|events| events[event.type_id().index()])
-            && wanted.tracefiles.contains(&event.tracefile_index())
+        self.wanted[event.trace_index().0].takes(event)
             && filters.is_none_or(|filters| match call.extensions.get(kernel) {
                 Some(state) => filters.matches_in(event, &KernelView::new(state, call)),
                 None => filters.matches(event),

@@ -93,7 +93,7 @@ impl PartTrace<'_> {
         &self,
         tracefile: TracefileIndex,
         class: StreamClassId,
-        packet: &Packet,
+        id: Option<u64>,
     ) -> Result<StreamWriter<File>, WriteError> {
         let file = self.source.tracefile(tracefile);
         let name = match (file.cpu(), file.files().count()) {
@@ -102,7 +102,7 @@ impl PartTrace<'_> {
         };
         let name = self.unused(&name.replace(['/', '\\'], "-"));
         let mut stream = self.writer.stream(class, &name)?.with_packet_limit(self.packet_size);
-        if let Some(id) = packet.stream_id {
+        if let Some(id) = id {
             stream = stream.with_stream_id(id);
         }
         if self.source.schema().format == Format::Legacy {
@@ -173,8 +173,20 @@ impl Streams<'_> {
         }
     }
 
-    /// Ends all streams.
-    pub(super) fn finish(self) -> Result<(), WriteError> {
+    /// Ends all streams. The state dump is written even if the stream has nothing else.
+    pub(super) fn finish(mut self) -> Result<(), WriteError> {
+        if let Some(dump) = &self.trace.dump
+            && dump.tracefile == self.tracefile
+        {
+            let mut cursor = self.trace.source.cursor(self.tracefile);
+            while cursor.next_packet().is_ok_and(|more| more) {
+                let packet = cursor.packet().filter(|packet| packet.stream_class == dump.class);
+                if let Some(packet) = packet {
+                    self.of(packet)?;
+                    break;
+                }
+            }
+        }
         for (_, copier) in self.open {
             copier.into_stream()?.finish()?;
         }
@@ -186,7 +198,7 @@ impl Streams<'_> {
         let at = match self.open.iter().position(|(of, _)| *of == class) {
             Some(at) => at,
             None => {
-                let stream = self.trace.stream(self.tracefile, class, packet)?;
+                let stream = self.trace.stream(self.tracefile, class, packet.stream_id)?;
                 let mut copier = StreamCopier::new(&self.trace.transfer, class, stream);
                 if let Some(dump) = &self.trace.dump
                     && (dump.tracefile, dump.class) == (self.tracefile, class)

@@ -107,8 +107,7 @@ fn by_count(
         let wanted = &conversion.wanted[event.trace_index().0];
         let filters = conversion.filters.as_ref().filter(|filters| !filters.uses_state());
         let is_wanted = time >= span.start
-            && wanted.tracefiles.contains(&event.tracefile_index())
-            && wanted.events.as_ref().is_none_or(|events| events[event.type_id().index()])
+            && wanted.takes(&event)
             && filters.is_none_or(|filters| filters.filters().matches(&event));
         if !is_wanted {
             continue;

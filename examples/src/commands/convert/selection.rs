@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::{Trace, TracefileIndex};
+use ltt_read::{Event, Trace, TracefileIndex};
 
 use super::args::ConvertArgs;
 use crate::report::Usage;
@@ -10,7 +10,8 @@ use crate::report::Usage;
 /// The tracefiles and event types of a trace that are wanted.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    pub(super) tracefiles: Vec<TracefileIndex>,
+    /// A table by tracefile.
+    takes: Vec<bool>,
     /// A table by event type; `None` if all are wanted.
     pub(super) events: Option<Vec<bool>>,
 }
@@ -32,7 +33,6 @@ impl Wanted {
 
     fn of_trace(args: &ConvertArgs, trace: &Arc<Trace>) -> Wanted {
         let any = |patterns: &[String], name: &str| patterns.iter().any(|p| matches(p, name));
-        let files = trace.tracefiles().iter().zip((0..).map(TracefileIndex));
         let is_wanted = |file: &ltt_read::Tracefile| {
             let of_cpu = |cpu| args.cpus.iter().any(|range| range.contains(cpu));
             (args.streams.is_empty()
@@ -43,9 +43,21 @@ impl Wanted {
         let types = trace.schema().event_types.iter();
         let events = types.map(|event| any(&args.events, event.name())).collect();
         Wanted {
-            tracefiles: files.filter(|(file, _)| is_wanted(file)).map(|(_, index)| index).collect(),
+            takes: trace.tracefiles().iter().map(is_wanted).collect(),
             events: Some(events).filter(|_| !args.events.is_empty()),
         }
+    }
+
+    /// Returns the tracefiles that are wanted.
+    pub(super) fn tracefiles(&self) -> impl Iterator<Item = TracefileIndex> {
+        let numbers = self.takes.iter().enumerate().filter(|(_, takes)| **takes);
+        numbers.map(|(number, _)| TracefileIndex(number))
+    }
+
+    /// Returns `true` if the tracefile and the type of an event are wanted.
+    pub(super) fn takes(&self, event: &Event<'_>) -> bool {
+        self.takes[event.tracefile_index().0]
+            && self.events.as_ref().is_none_or(|events| events[event.type_id().index()])
     }
 }
 

@@ -1,17 +1,19 @@
 //! State dumps at the begin of a window, made from the kernel state there.
 
 use std::fs::File;
+use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, Schema, StreamClassId};
 use ltt_read::writer::{FieldValue, Record, StreamCopier, WriteError};
-use ltt_read::{Timestamp, TraceIndex, TracefileIndex};
-use lttv_context::TracesetContext;
-use lttv_state::kernel::{Process, ProcessStatus, ProcessType, TraceState};
+use ltt_read::{Timestamp, Trace, TraceIndex, TracefileIndex};
+use lttv_state::kernel::{KernelState, Process, ProcessStatus, ProcessType, TraceState};
 
 use super::Conversion;
 use super::clock::cycles_at;
-use crate::kernel_hooks::kernel_state;
+use super::dump_types::DumpTypes;
+use super::in_order::InOrder;
 use crate::report::Report;
+use crate::time::Window;
 
 /// The events of a state dump for one trace.
 #[derive(Debug, Clone)]
@@ -25,74 +27,63 @@ pub(super) struct StateDump {
     events: Vec<(EventTypeId, FieldValue)>,
 }
 
-/// The event types of a state dump.
-#[derive(Debug, Clone, Copy)]
-struct Types {
-    class: StreamClassId,
-    start: Option<EventTypeId>,
-    process: EventTypeId,
-    file: Option<EventTypeId>,
-    end: Option<EventTypeId>,
-}
-
-impl Types {
-    /// Finds the event types in a schema; `None` if it lacks that of processes.
-    fn of(schema: &Schema) -> Option<Types> {
-        let find = |name: &str| {
-            let at = schema.event_types.iter().position(|event| event.name() == name)?;
-            Some(EventTypeId(at as u32))
-        };
-        let process = find("lttng_statedump_process_state")?;
-        let class = schema.event_types[process.index()].stream;
-        let same = |id: &EventTypeId| schema.event_types[id.index()].stream == class;
-        Some(Types {
-            class,
-            process,
-            start: find("lttng_statedump_start").filter(same),
-            file: find("lttng_statedump_file_descriptor").filter(same),
-            end: find("lttng_statedump_end").filter(same),
-        })
-    }
-}
-
-/// Computes the state dump of each trace at a time; `None` for traces that cannot have one, which
-/// are reported.
+/// Computes the state dump of each trace at the begin of a window; `None` for traces without
+/// kernel state, and for those that cannot have one, which are reported.
 pub(super) fn at(
     conversion: &Conversion<'_>,
     begin: Timestamp,
     report: &Report,
 ) -> Vec<Option<StateDump>> {
-    let mut context = TracesetContext::new(&conversion.traceset);
-    let kernel = context.attach(kernel_state(conversion.traces()));
-    context.seek_time_with_state(begin);
-    let state = &context.extensions()[kernel];
-    let all = conversion.traces().iter().zip(&conversion.targets).zip((0..).map(TraceIndex));
-    all.map(|((trace, target), index)| {
-        let schema = target.transfer.target();
-        let types = Types::of(schema);
-        let wanted = &conversion.wanted[index.0].tracefiles;
-        let in_class = |class| {
-            let mut files = wanted.iter().copied();
-            files.find(|file| trace.tracefile(*file).stream_class() == Some(class))
+    let reading = InOrder::new(conversion, Window { begin: Some(begin), end: None });
+    let all = conversion.traces().iter().zip((0..).map(TraceIndex));
+    let followed = |(trace, index): (&Arc<Trace>, TraceIndex)| {
+        let state = reading.state().trace(index).filter(|_| KernelState::follows(trace))?;
+        let dump = of_trace(conversion, index, state, begin);
+        let missing = match &dump {
+            None => "no state dump: the trace has no place for its events",
+            Some((_, Completeness::NoFiles)) => {
+                "no open files in the state dump: the trace has no place for its events"
+            }
+            Some((_, Completeness::Complete)) => return dump.map(|(dump, _)| dump),
         };
-        let found = types.and_then(|types| Some((types, in_class(types.class)?)));
-        let Some((types, tracefile)) = found else {
-            report.warning(format_args!(
-                "{}: no state dump, since the trace has no event type or no stream for it",
-                trace.path().display()
-            ));
-            return None;
-        };
-        let clock = schema.stream_classes[types.class.index()].default_clock;
-        let clock = schema.clocks.get(clock? as usize)?;
-        let events = events(schema, types, state.trace(index)?);
-        let time = cycles_at(clock, begin);
-        let context = schema.stream_classes[types.class.index()].packet_context.as_deref();
-        let members = context.map_or(&[][..], |context| context.members());
-        let has_cpu = members.iter().any(|member| &*member.name == "cpu_id");
-        Some(StateDump { tracefile, class: types.class, has_cpu, time, events })
-    })
-    .collect()
+        report.warning(format_args!("{}: {missing}", trace.path().display()));
+        dump.map(|(dump, _)| dump)
+    };
+    all.map(followed).collect()
+}
+
+/// The extent of a state dump.
+enum Completeness {
+    Complete,
+    /// The trace cannot have events of open files.
+    NoFiles,
+}
+
+fn of_trace(
+    conversion: &Conversion<'_>,
+    index: TraceIndex,
+    state: &TraceState,
+    begin: Timestamp,
+) -> Option<(StateDump, Completeness)> {
+    let schema = conversion.targets[index.0].transfer.target();
+    let types = DumpTypes::of(schema)?;
+    let trace = &conversion.traces()[index.0];
+    let mut files = conversion.wanted[index.0].tracefiles();
+    let in_class = |file: &_| trace.tracefile(*file).stream_class() == Some(types.class);
+    let tracefile = files.find(in_class)?;
+    let class = &schema.stream_classes[types.class.index()];
+    let clock = schema.clocks.get(class.default_clock? as usize)?;
+    let context = class.packet_context.as_deref();
+    let members = context.map_or(&[][..], |context| context.members());
+    let has_cpu = members.iter().any(|member| &*member.name == "cpu_id");
+    let has_files = state.processes().any(|(_, process)| !process.files().is_empty());
+    let completeness = match types.file {
+        None if has_files => Completeness::NoFiles,
+        _ => Completeness::Complete,
+    };
+    let events = events(schema, types, state);
+    let (time, class) = (cycles_at(clock, begin), types.class);
+    Some((StateDump { tracefile, class, has_cpu, time, events }, completeness))
 }
 
 impl StateDump {
@@ -120,18 +111,16 @@ impl StateDump {
 }
 
 /// Returns the events that describe a state.
-fn events(schema: &Schema, types: Types, state: &TraceState) -> Vec<(EventTypeId, FieldValue)> {
+fn events(schema: &Schema, types: DumpTypes, state: &TraceState) -> Vec<(EventTypeId, FieldValue)> {
     let mut events = Vec::new();
     events.extend(types.start.map(|start| (start, FieldValue::Auto)));
     let has = |event: EventTypeId, field: &str| {
         let payload = schema.event_types[event.index()].payload.as_deref();
         payload.is_some_and(|class| class.members().iter().any(|member| &*member.name == field))
     };
-    let mut known = (0_u64..).zip(state.processes().map(|(_, process)| process));
-    let processes: Vec<(u64, &Process)> = known.by_ref().collect();
-    for (number, process) in &processes {
+    for (number, (_, process)) in (0_u64..).zip(state.processes()) {
         let Some(tid) = process.tid() else { continue };
-        let values = process_fields(state, process, tid, table_address(*number));
+        let values = process_fields(state, process, tid, table_address(number));
         let values = values.into_iter().filter(|(name, _)| has(types.process, name));
         events.push((types.process, FieldValue::fields(values)));
         let Some(file) = types.file else { continue };
@@ -139,7 +128,7 @@ fn events(schema: &Schema, types: Types, state: &TraceState) -> Vec<(EventTypeId
             let values = [
                 ("pid", FieldValue::from(tid)),
                 ("tid", tid.into()),
-                ("file_table_address", table_address(*number).into()),
+                ("file_table_address", table_address(number).into()),
                 ("fd", (*fd).into()),
                 ("filename", text(state.name(*name), usize::MAX)),
             ];

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use ltt_read::Trace;
 use ltt_read::schema::{Format, Schema};
 use ltt_read::writer::{Retargeted, Transfer, metadata_text};
+use lttv_state::kernel::KernelState;
 
 use super::anonymise::Anonymiser;
 use super::args::ConvertArgs;
-use super::{clock, modern_names};
+use super::{clock, dump_types, modern_names};
 use crate::report::Report;
 
 /// The trace that is made of a trace.
@@ -66,6 +67,9 @@ fn schema(
     if let Some(anonymiser) = anonymiser {
         anonymiser.environment(&mut schema);
         is_same = false;
+    }
+    if args.dumps_state() && KernelState::follows(trace) {
+        is_same &= !dump_types::add_missing(&mut schema);
     }
     if clock::is_transformed(trace) {
         clock::count_nanoseconds(&mut schema, trace);
