@@ -4,7 +4,9 @@ use std::io::Write;
 
 use super::error::{LocatedProblem, WriteError};
 use super::index::PacketInfo;
-use super::roles::{PACKET_MAGIC, clock_after_field, fill_timestamp, fill_uuid, for_each_role};
+use super::roles::{
+    PACKET_MAGIC, clock_after, clock_after_field, fill_timestamp, fill_uuid, for_each_role,
+};
 use super::stream::{OpenPacket, StreamWriter};
 use super::value::FieldValue;
 use crate::base::uuid::Uuid;
@@ -58,6 +60,7 @@ impl<W: Write> StreamWriter<W> {
         if total_bits != content_bits && !(self.lengths.total && self.lengths.content) {
             return Err(WriteError::Unpaddable);
         }
+        let mut carried = open.clock;
         for role_field in &self.role_fields {
             let mut late = |number| {
                 role_field
@@ -69,12 +72,17 @@ impl<W: Write> StreamWriter<W> {
             } else if role_field.roles.has(Role::PacketContentLength) {
                 late(content_bits)?;
             } else if role_field.roles.has(Role::PacketEndTimestamp) {
-                late(end)?;
+                // A narrow field has the lower bits, which readers complete.
+                let bits = role_field.bits();
+                let low = if bits < 64 { end & ((1 << bits) - 1) } else { end };
+                late(if clock_after(open.begin, bits, low) == end { low } else { end })?;
+                carried = end;
             } else if role_field.roles.has(Role::DiscardedEvents) {
                 // Counters may wrap.
                 role_field.overwrite(&mut self.w, 0, self.discarded);
             }
         }
+        self.carried = carried;
         self.output_packet(PacketInfo {
             offset: 0,
             total_bits,
@@ -124,6 +132,7 @@ impl<W: Write> StreamWriter<W> {
         }
         let offset = self.output.packet(bytes, packet)?;
         self.discarded = packet.discarded;
+        self.carried = packet.end;
         self.count_packet(PacketInfo { offset, ..packet });
         Ok(())
     }
@@ -137,7 +146,7 @@ impl<W: Write> StreamWriter<W> {
         begin: u64,
     ) -> Result<u64, WriteError> {
         let (stream_id, sequence) = (self.stream_id, self.sequence);
-        let (mut declared_class, mut clock, mut timed) = (None, 0, false);
+        let (mut declared_class, mut clock, mut timed) = (None, self.carried, false);
         for scope in PACKET {
             let Some(class) = self.scopes.classes[scope as usize].clone() else { continue };
             let value = &mut self.scopes.values[scope as usize];
@@ -170,7 +179,7 @@ impl<W: Write> StreamWriter<W> {
             return Err(WriteError::NoRoomForId { what: "stream class", id: stream.id });
         }
         if timed && stream.default_clock.is_some() && clock != begin {
-            return Err(WriteError::ClockGap { from: 0, to: begin });
+            return Err(WriteError::ClockGap { from: self.carried, to: begin });
         }
         Ok(clock)
     }

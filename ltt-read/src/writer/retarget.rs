@@ -169,7 +169,8 @@ fn convert_classes(schema: &mut Schema, format: Format, changes: &mut Changes) {
     let mut convert = |place: &str, scope: Scope, class: &mut Option<Arc<FieldClass>>| {
         let Some(root) = class.clone() else { return };
         let changes = &mut *changes;
-        let mut classes = Classes { format, scope, order, depth: 0, root: &root, changes };
+        let renamed = Vec::new();
+        let mut classes = Classes { format, scope, order, depth: 0, root: &root, renamed, changes };
         *class = classes.root(place, &root);
     };
     convert("packet header", Scope::PacketHeader, &mut schema.packet_header);

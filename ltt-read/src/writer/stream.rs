@@ -44,6 +44,8 @@ pub struct StreamWriter<W> {
     /// header.
     pub(super) header_needed: Vec<bool>,
     pub(super) packets: u64,
+    /// The clock value of a reader after the last packet.
+    pub(super) carried: u64,
     pub(super) last_packet: Option<PacketInfo>,
     pub(super) open: Option<OpenPacket>,
     pub(super) w: BitWriter,
@@ -110,6 +112,7 @@ impl<W: Write> StreamWriter<W> {
             headers: Headers::new(&schema, class),
             header_needed: schema.event_types.iter().map(needed).collect(),
             packets: 0,
+            carried: 0,
             last_packet: None,
             open: None,
             w: BitWriter::default(),

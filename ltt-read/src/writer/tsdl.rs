@@ -8,8 +8,8 @@ use super::fit::shallow;
 use super::tsdl_names::{check_roles, escaped, identifier, inexpressible, quoted};
 use crate::schema::{
     ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue, EventType,
-    FieldClass, FieldKind, FixedLen, Identity, Integer, Length, LocationOrigin, Mapping, PathStep,
-    Role, Schema, Scope, StreamClass, Struct, Variant,
+    FieldClass, FieldKind, FixedLen, Identity, Integer, Length, LocationOrigin, Mapping, Member,
+    PathStep, Role, Schema, Scope, StreamClass, Struct, Variant,
 };
 
 type Printed<T> = Result<T, WriteError>;
@@ -126,7 +126,9 @@ fn print_stream(text: &mut String, schema: &Schema, stream: &StreamClass) -> Pri
     refuse_identity(&place, &stream.identity)?;
     let clock = stream.default_clock.and_then(|i| schema.clocks.get(i as usize));
     text.push_str("stream {\n");
-    attribute!(text, "id", "{}", stream.id);
+    if has_stream_ids(schema) {
+        attribute!(text, "id", "{}", stream.id);
+    }
     for (kind, name, class) in [
         (Scope::PacketContext, "packet.context", &stream.packet_context),
         (Scope::EventHeader, "event.header", &stream.event_header),
@@ -136,6 +138,17 @@ fn print_stream(text: &mut String, schema: &Schema, stream: &StreamClass) -> Pri
     }
     text.push_str("};\n\n");
     Ok(())
+}
+
+/// Returns `true` if packets name their stream class. The only class of other traces has no
+/// number: babeltrace 2 refuses one that no packet can contain.
+fn has_stream_ids(schema: &Schema) -> bool {
+    let members = schema.packet_header.as_deref().map_or(&[][..], |header| header.members());
+    let is_id = |kind: &FieldKind| match kind {
+        FieldKind::Integer(_, integer) => integer.roles.has(Role::StreamClassId),
+        _ => false,
+    };
+    schema.stream_classes.len() > 1 || members.iter().any(|member| is_id(&member.class.kind))
 }
 
 fn print_event(text: &mut String, schema: &Schema, event: &EventType) -> Printed<()> {
@@ -150,7 +163,9 @@ fn print_event(text: &mut String, schema: &Schema, event: &EventType) -> Printed
     text.push_str("event {\n");
     attribute!(text, "name", "{}", quoted(place));
     attribute!(text, "id", "{}", event.id);
-    attribute!(text, "stream_id", "{}", stream.id);
+    if has_stream_ids(schema) {
+        attribute!(text, "stream_id", "{}", stream.id);
+    }
     if let Some(level) = event.log_level {
         attribute!(text, "loglevel", "{level}");
     }
@@ -181,7 +196,7 @@ fn scope(
         return Err(inexpressible(scope.tsdl_name(), "a scope that is not a structure"));
     }
     refuse(scope.tsdl_name(), !shallow(class), "nesting this deep")?;
-    let printer = Printer { schema, clock, scope };
+    let mut printer = Printer { schema, clock, scope, open: Vec::new() };
     let declared = printer.class(scope.tsdl_name(), "", class, 1)?;
     let _ = writeln!(text, "\t{name} := {};", declared.class);
     Ok(())
@@ -193,6 +208,14 @@ struct Printer<'a> {
     /// The clock of the timestamps.
     clock: Option<&'a ClockClass>,
     scope: Scope,
+    /// The structures around the current field, outermost first.
+    open: Vec<Open<'a>>,
+}
+
+/// A structure whose members are being printed.
+struct Open<'a> {
+    /// The members up to the current one, inclusive.
+    members: &'a [Member],
 }
 
 /// The text of a declaration before and after the member's name.
@@ -207,14 +230,14 @@ impl From<String> for Declared {
     }
 }
 
-impl Printer<'_> {
+impl<'a> Printer<'a> {
     /// Prints a field class. `place` is the path for error messages, `name` the member's
     /// name, `depth` the indentation.
     fn class(
-        &self,
+        &mut self,
         place: &str,
         name: &str,
-        class: &FieldClass,
+        class: &'a FieldClass,
         depth: usize,
     ) -> Printed<Declared> {
         refuse(place, class.attributes.is_some(), "user attributes")?;
@@ -278,7 +301,7 @@ impl Printer<'_> {
     }
 
     fn integer(
-        &self,
+        &mut self,
         place: &str,
         name: &str,
         align: u32,
@@ -348,17 +371,25 @@ impl Printer<'_> {
     fn length(&self, place: &str, length: &Length) -> Printed<String> {
         Ok(match length {
             Length::Static(n) => format!("[{n}]"),
-            Length::Dynamic(location) => format!("[{}]", path(place, location)?),
+            Length::Dynamic(location) => format!("[{}]", self.path(place, location)?),
         })
     }
 
-    fn structure(&self, place: &str, align: u32, class: &Struct, depth: usize) -> Printed<String> {
+    fn structure(
+        &mut self,
+        place: &str,
+        align: u32,
+        class: &'a Struct,
+        depth: usize,
+    ) -> Printed<String> {
         let mut text = String::from("struct {\n");
-        for member in &class.members {
+        for (number, member) in class.members.iter().enumerate() {
+            self.open.push(Open { members: &class.members[..=number] });
             let place = format!("{place}.{}", member.name);
             refuse(&place, member.attributes.is_some(), "user attributes")?;
             let declared = self.class(&place, &member.name, &member.class, depth + 1)?;
             self.member(&mut text, &escaped(&place, &member.name)?, &declared, depth);
+            self.open.pop();
         }
         indent(&mut text, depth);
         text.push('}');
@@ -369,8 +400,8 @@ impl Printer<'_> {
         Ok(text)
     }
 
-    fn variant(&self, place: &str, class: &Variant, depth: usize) -> Printed<String> {
-        let mut text = format!("variant <{}> {{\n", path(place, &class.selector)?);
+    fn variant(&mut self, place: &str, class: &'a Variant, depth: usize) -> Printed<String> {
+        let mut text = format!("variant <{}> {{\n", self.path(place, &class.selector)?);
         for option in &class.options {
             let name = option.name.as_deref().unwrap_or_default();
             let place = format!("{place}.{name}");
@@ -392,22 +423,67 @@ impl Printer<'_> {
         indent(text, depth + 1);
         let _ = writeln!(text, "{} {name}{};", declared.class, declared.lengths);
     }
+
+    /// Prints the path of a length or selector: relative if the field is in the same scope, since
+    /// babeltrace 2 reads no other selectors of variants.
+    fn path(&self, place: &str, location: &Dependency) -> Printed<String> {
+        let ups = location.path.iter().take_while(|step| **step == PathStep::Parent).count();
+        let mut names: Vec<&str> = Vec::new();
+        for step in &location.path[ups..] {
+            match step {
+                PathStep::Name(name) => names.push(name),
+                PathStep::Parent => {
+                    return Err(inexpressible(place, "a path that goes down and up"));
+                }
+            }
+        }
+        let around = |count: usize| self.open[..count].iter().filter_map(Open::name);
+        let mut prefix = None;
+        match location.origin {
+            LocationOrigin::Enclosing => {}
+            LocationOrigin::Scope(scope) => prefix = Some(scope),
+            LocationOrigin::Parent => {
+                let Some(count) = self.open.len().checked_sub(ups + 1) else {
+                    return Err(inexpressible(place, "a path that leads out of its scope"));
+                };
+                names.splice(..0, around(count));
+                prefix = Some(self.scope);
+            }
+        }
+        if prefix == Some(self.scope)
+            && let Some(start) = self.relative_start(&names)
+        {
+            names.drain(..start);
+            prefix = None;
+        }
+        let names = names.into_iter().map(|name| escaped(place, name));
+        let names = prefix.map(|scope| Ok(scope.tsdl_name().to_owned())).into_iter().chain(names);
+        Ok(names.collect::<Printed<Vec<_>>>()?.join("."))
+    }
+
+    /// Returns the number of names at the start of a path from the root of the scope that can be
+    /// left out, as they lead to a structure around the current field.
+    fn relative_start(&self, names: &[&str]) -> Option<usize> {
+        let around: Vec<&str> = self.open.iter().filter_map(Open::name).collect();
+        let same = around.iter().zip(names).take_while(|(a, b)| a == b).count();
+        let start = same.min(names.len().checked_sub(1)?).min(self.open.len().checked_sub(1)?);
+        let (name, mut inner) = (names[start], self.open[start..].iter());
+        let is_found = inner.next()?.has_earlier(name);
+        (is_found && !inner.any(|open| open.has_earlier(name))).then_some(start)
+    }
 }
 
-/// Prints the path of a length or selector.
-fn path(place: &str, location: &Dependency) -> Printed<String> {
-    let mut names = Vec::new();
-    match location.origin {
-        LocationOrigin::Scope(scope) => names.push(scope.tsdl_name().to_owned()),
-        LocationOrigin::Parent | LocationOrigin::Enclosing => {}
+impl<'a> Open<'a> {
+    /// Returns the name of the current member.
+    fn name(&self) -> Option<&'a str> {
+        self.members.last().map(|member| &*member.name)
     }
-    for step in &location.path {
-        match step {
-            PathStep::Name(name) => names.push(escaped(place, name)?),
-            PathStep::Parent => return Err(inexpressible(place, "a path that goes up")),
-        }
+
+    /// Returns `true` if a member before the current one has a name.
+    fn has_earlier(&self, name: &str) -> bool {
+        let earlier = self.members.split_last().map_or(&[][..], |(_, earlier)| earlier);
+        earlier.iter().any(|member| &*member.name == name)
     }
-    Ok(names.join("."))
 }
 
 fn byte_order(order: ByteOrder) -> &'static str {

@@ -15,6 +15,7 @@ mod selection;
 mod statedump;
 mod target;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -110,6 +111,7 @@ impl Conversion<'_> {
         report: &Report,
     ) -> Result<Done, Box<dyn Error>> {
         let mut done = Done::default();
+        let mut left_out = BTreeSet::new();
         for (folder, window) in parts::parts(self, window)? {
             let part = Part::create(self, staged, &folder, window, report)?;
             let of_part = match &self.filters {
@@ -117,6 +119,10 @@ impl Conversion<'_> {
                 _ => copy::write(self, &part, window)?,
             };
             done.add(of_part);
+            left_out.extend(part.left_out());
+        }
+        for event in left_out {
+            report.warning(format_args!("{event}: left out, since nothing of it can be expressed"));
         }
         Ok(done)
     }

@@ -1,6 +1,6 @@
 //! The traces of one part of the result, and their streams.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
@@ -36,6 +36,8 @@ pub(super) struct PartTrace<'c> {
     /// The replacements of names, and for each event type, `true` if it has some.
     anonymised: Option<(&'c Anonymiser, Vec<bool>)>,
     dump: Option<StateDump>,
+    /// The names of the event types that are left out, since nothing remains of them.
+    empty: Mutex<BTreeSet<String>>,
 }
 
 impl<'c> Part<'c> {
@@ -76,9 +78,21 @@ impl<'c> Part<'c> {
                 names: Mutex::default(),
                 anonymised,
                 dump,
+                empty: Mutex::default(),
             });
         }
         Ok(Part { traces })
+    }
+}
+
+impl Part<'_> {
+    /// Returns the event types that are left out, since the target can express nothing of them.
+    pub(super) fn left_out(self) -> impl Iterator<Item = String> {
+        self.traces.into_iter().flat_map(|trace| {
+            let names = trace.empty.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let place = trace.source.path().display().to_string();
+            names.into_iter().map(move |name| format!("{place}: {name}"))
+        })
     }
 }
 
@@ -162,7 +176,14 @@ impl Streams<'_> {
             self.of(event.packet())?.event_as(event, record)?;
             return Ok(true);
         }
-        self.of(event.packet())?.event(event)
+        match self.of(event.packet())?.event(event) {
+            // All of its fields are among those that the target cannot express.
+            Err(WriteError::Empty { event }) => {
+                trace.empty.lock().unwrap_or_else(PoisonError::into_inner).insert(event);
+                Ok(false)
+            }
+            done => done,
+        }
     }
 
     /// Notes that nothing of a packet is copied.

@@ -6,8 +6,8 @@ use super::Changes;
 use super::names::identifier_like;
 use crate::schema::{
     Array, BitOrder, Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind,
-    FixedLen, Format, Integer, Length, Member, OptionField, PathStep, RangeSet, Role, Roles, Scope,
-    Selector, Str, Struct, Variant, VariantOption,
+    FixedLen, Format, Integer, Length, LocationOrigin, Member, OptionField, PathStep, RangeSet,
+    Role, Roles, Scope, Selector, Str, Struct, Variant, VariantOption,
 };
 
 /// The size of the integers that take the place of those of variable length, in bits.
@@ -23,6 +23,8 @@ pub(super) struct Classes<'c> {
     pub(super) depth: u32,
     /// The root of the scope.
     pub(super) root: &'c FieldClass,
+    /// The direct members of the root whose name follows from their role: name before and after.
+    pub(super) renamed: Vec<(Arc<str>, Arc<str>)>,
     pub(super) changes: &'c mut Changes,
 }
 
@@ -136,7 +138,7 @@ impl Classes<'_> {
                 for member in &class.members {
                     let inner = format!("{place}.{}", member.name);
                     let class = self.class(&inner, &member.class)?;
-                    let name = self.member_name(&inner, &member.name, &class);
+                    let name = self.member_name(&inner, &member.name, &class, &members);
                     let mut attributes = member.attributes.clone();
                     if self.format == Format::Ctf1 && attributes.take().is_some() {
                         self.note(&inner, "user attributes dropped");
@@ -184,13 +186,12 @@ impl Classes<'_> {
         if self.format != Format::Ctf1 {
             return Ok(VariantOption { class, ..option.clone() });
         }
-        // In CTF 1.8, the labels of the selector are the names of the options.
+        // In CTF 1.8, the labels of the selector are the names of the options, but for an
+        // underscore at the start.
         let label = match (&option.label, &option.name) {
             (Some(label), _) => Some(label.clone()),
-            (None, Some(name)) if self.selects(selector, name, &option.ranges) => {
-                Some(name.clone())
-            }
-            _ => None,
+            (None, Some(name)) => self.label(selector, name, &option.ranges),
+            (None, None) => None,
         };
         match label {
             Some(_) => Ok(VariantOption { class, label, attributes: None, ..option.clone() }),
@@ -198,13 +199,20 @@ impl Classes<'_> {
         }
     }
 
-    /// Returns `true` if a selector within the scope has a label for just these values.
-    fn selects(&self, selector: &Dependency, label: &str, ranges: &RangeSet) -> bool {
-        let Some(PathStep::Name(field)) = selector.path.last() else { return false };
-        has_label(self.root, field, label, ranges)
+    /// Returns the label of a selector within the scope that stands for just these values and
+    /// gives an option a name.
+    fn label(&self, selector: &Dependency, name: &str, ranges: &RangeSet) -> Option<Arc<str>> {
+        let Some(PathStep::Name(field)) = selector.path.last() else { return None };
+        find_label(self.root, field, name, ranges)
     }
 
-    fn member_name(&mut self, place: &str, name: &Arc<str>, class: &FieldClass) -> Arc<str> {
+    fn member_name(
+        &mut self,
+        place: &str,
+        name: &Arc<str>,
+        class: &FieldClass,
+        earlier: &[Member],
+    ) -> Arc<str> {
         if self.format != Format::Ctf1 {
             return name.clone();
         }
@@ -214,6 +222,8 @@ impl Classes<'_> {
             FieldKind::Integer(_, integer) => role_name(self.scope, integer.roles),
             _ => None,
         };
+        // Any timestamp maps to its clock; only the first one needs the name.
+        let role = role.filter(|role| earlier.iter().all(|member| &*member.name != *role));
         let changed = match role {
             Some(role) => role.to_owned(),
             // Readers would take a field of this name for another one.
@@ -222,7 +232,11 @@ impl Classes<'_> {
         };
         if *changed != **name {
             self.note(place, &format!("name becomes {changed:?}"));
-            return changed.into();
+            let changed: Arc<str> = changed.into();
+            if self.depth == 1 {
+                self.renamed.push((name.clone(), changed.clone()));
+            }
+            return changed;
         }
         name.clone()
     }
@@ -278,31 +292,40 @@ impl Classes<'_> {
             return Ok(at.clone());
         }
         let mut converted = at.clone();
-        for step in &mut converted.path {
-            match step {
-                PathStep::Name(name) => *name = identifier_like(name).into(),
-                PathStep::Parent => return Err("a path that goes up".to_owned()),
-            }
+        let is_within = matches!(at.origin, LocationOrigin::Scope(scope) if scope == self.scope);
+        for (number, step) in converted.path.iter_mut().enumerate() {
+            let PathStep::Name(name) = step else { continue };
+            let mut renamed = self.renamed.iter().filter(|_| is_within && number == 0);
+            *name = match renamed.find(|(old, _)| old == name) {
+                Some((_, new)) => new.clone(),
+                None => identifier_like(name).into(),
+            };
         }
         Ok(converted)
     }
 }
 
-/// Returns `true` if a class contains an enumeration of a name with a label for just these
-/// values.
-fn has_label(class: &FieldClass, field: &str, label: &str, ranges: &RangeSet) -> bool {
+/// Finds the label of an enumeration of the name `field` that stands for just these values and
+/// gives an option the name `option`.
+fn find_label(
+    class: &FieldClass,
+    field: &str,
+    option: &str,
+    ranges: &RangeSet,
+) -> Option<Arc<str>> {
+    let within = |class| find_label(class, field, option, ranges);
     match &class.kind {
-        FieldKind::Struct(class) => class.members.iter().any(|member| {
-            let mappings = member.class.mappings().unwrap_or_default();
-            let found = mappings.iter().any(|m| &*m.label == label && m.ranges == *ranges);
-            &*member.name == field && found || has_label(&member.class, field, label, ranges)
+        FieldKind::Struct(class) => class.members.iter().find_map(|member| {
+            let mappings = member.class.mappings().filter(|_| &*member.name == field);
+            let named = |label: &str| label.strip_prefix('_').unwrap_or(label) == option;
+            let mut found = mappings.unwrap_or_default().iter();
+            let found = found.find(|m| m.ranges == *ranges && named(&m.label));
+            found.map(|mapping| mapping.label.clone()).or_else(|| within(&member.class))
         }),
-        FieldKind::Array(array) => has_label(&array.element, field, label, ranges),
-        FieldKind::Option(option) => has_label(&option.class, field, label, ranges),
-        FieldKind::Variant(variant) => {
-            variant.options.iter().any(|o| has_label(&o.class, field, label, ranges))
-        }
-        _ => false,
+        FieldKind::Array(array) => within(&array.element),
+        FieldKind::Option(option) => within(&option.class),
+        FieldKind::Variant(variant) => variant.options.iter().find_map(|o| within(&o.class)),
+        _ => None,
     }
 }
 
