@@ -18,8 +18,7 @@ use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitGraph};
 use serde_json::{Value, json};
 use support::{Running, ids, random, span, traces};
 
-const CPUS: &str = "/outputs/XY/org.eclipse.tracecompass.analysis.os.linux.core.cpuusage\
-                    .CpuUsageDataProvider";
+const USAGE: &str = "/outputs/XY/org.lttv.cpuusage.threads";
 const STATISTICS: &str = "/outputs/data/org.eclipse.tracecompass.analysis.timing.core.segmentstore\
                           .SegmentStoreStatisticsDataProvider:";
 const SCATTER: &str = "/outputs/XY/org.eclipse.tracecompass.internal.analysis.timing.core\
@@ -52,7 +51,7 @@ fn cpu_times_of_threads_are_those_of_the_statistics() {
     let server = Running::start(&traces(), Guard::default());
     let (experiment, model) = server.experiment("threads", &[&path]);
     let (start, end) = span(&model);
-    let tree = server.complete(&format!("{experiment}{CPUS}/tree"), json!({}));
+    let tree = server.complete(&format!("{experiment}{USAGE}/tree"), json!({}));
     let computed = statistics(&Traceset::open(&path).unwrap(), 1);
     let of = &computed.statistics.traces()[0];
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
@@ -73,10 +72,12 @@ fn cpu_times_of_threads_are_those_of_the_statistics() {
     for (at, (from, to)) in random(8, start, end).zip(random(16, start, end).skip(8)).enumerate() {
         let (from, to) = (from.min(to), from.max(to) + 1);
         let range = json!({ "start": from, "end": to, "nbTimes": 60 });
-        let tree = server
-            .complete(&format!("{experiment}{CPUS}/tree"), json!({ "requested_timerange": range }));
+        let tree = server.complete(
+            &format!("{experiment}{USAGE}/tree"),
+            json!({ "requested_timerange": range }),
+        );
         let parameters = json!({ "requested_timerange": range, "requested_items": ids(&tree) });
-        let model = server.complete(&format!("{experiment}{CPUS}/xy"), parameters);
+        let model = server.complete(&format!("{experiment}{USAGE}/xy"), parameters);
         let series = model["series"].as_array().unwrap();
         assert_eq!(series.len(), entries(&tree).len(), "window {at}");
         for series in series {

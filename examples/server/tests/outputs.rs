@@ -5,15 +5,18 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use ltt_read::{Merge, Timestamp, TraceIndex};
-use lttv_context::{Traceset, TracesetContext};
+use ltt_read::{Merge, Timestamp, Trace, TraceIndex};
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_examples::clocks::Corrections;
 use lttv_examples::paint::Paint;
+use lttv_examples::report::Report;
+use lttv_server::dataset::DatasetOptions;
 use lttv_server::http::guard::Guard;
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::Snapshot;
-use lttv_state::stats::statistics;
+use lttv_state::stats::{Statistics, statistics};
 use serde_json::{Value, json};
-use support::{Running, ids, random, span, traces};
+use support::{Running, ids, random, shared, span, traces};
 
 const HISTOGRAM: &str =
     "/outputs/XY/org.eclipse.tracecompass.internal.tmf.core.histogram.HistogramDataProvider";
@@ -100,6 +103,106 @@ fn statistics_are_those_of_the_crate() {
     let processes = labels.iter().filter(|of| of[0].ends_with(')'));
     let served = processes.map(|of| of[2].parse::<u64>().unwrap()).sum::<u64>();
     assert_eq!(served, busy);
+}
+
+#[test]
+fn statistics_of_random_windows_are_those_of_the_crate() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, model) = server.experiment("windows", &[&path]);
+    let (start, end) = span(&model);
+    let traceset = Traceset::open(&path).unwrap();
+    for (from, to) in random(12, start, end).zip(random(24, start, end).skip(12)) {
+        let (from, to) = (from.min(to), from.max(to));
+        let window = Timestamp::from_ns(from)..=Timestamp::from_ns(to);
+        let mut context = TracesetContext::new(&traceset);
+        let kernel = context.attach(KernelState::new());
+        context.seek_time_with_state(*window.start());
+        let handle = Statistics::attach_window(&mut context, kernel, window.clone());
+        let end = context.read(&Bounds::all().until(*window.end())).unwrap();
+        assert_eq!(end.errors, 0);
+        let statistics = handle.take(context.extensions());
+        let of = &statistics.traces()[0];
+        let mut expected: Vec<Vec<String>> = Vec::new();
+        let row = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect();
+        for cpu in of.cpus() {
+            let times = [cpu.times.user, cpu.times.system, cpu.interrupt_time];
+            expected.push(row(&[&[cpu.events, cpu.busy_time], &times[..]].concat()));
+        }
+        for of in of.processes() {
+            let times = [of.cpu_time, of.user_time, of.system_time, of.interrupt_time];
+            expected.push(row(&[&[of.events], &times[..]].concat()));
+        }
+        let range = json!({ "start": from, "end": to, "nbTimes": 2 });
+        let tree = server.complete(
+            &format!("{experiment}/outputs/data/org.lttv.statistics/tree"),
+            json!({ "requested_timerange": range }),
+        );
+        let labels = tree["entries"].as_array().unwrap().iter().map(|entry| &entry["labels"]);
+        let labels: Vec<Vec<String>> =
+            labels.map(|of| serde_json::from_value(of.clone()).unwrap()).collect();
+        for (name, count) in of.events() {
+            let row = labels.iter().find(|of| of[0] == name && of[2].is_empty());
+            assert_eq!(row.unwrap()[1], count.to_string(), "{name} {from} {to}");
+        }
+        let served = labels.into_iter().filter(|of| !of[2].is_empty());
+        let served: Vec<Vec<String>> = served.map(|of| of[1..].to_vec()).collect();
+        assert_eq!(served, expected, "{from} {to}");
+    }
+}
+
+#[test]
+fn clocks_of_several_machines_are_corrected() {
+    let Some(folder) = shared("ctf/tc-synctraces") else { return };
+    let paths = ["scp_src", "scp_dest"].map(|name| folder.join(name));
+    let paths = paths.each_ref().map(|path| path.as_path());
+    let corrections = Corrections { sync: true, ..Corrections::default() };
+    let traces = paths.iter().map(|path| Trace::open(path).unwrap());
+    let traces = Traceset::from(traces.collect::<Vec<_>>());
+    let corrected = corrections.corrected(traces, &Report::new("test")).unwrap();
+    assert!(!corrected.times.is_empty(), "nothing was corrected");
+    let mut merge = Merge::new(corrected.traceset.traces());
+    let mut expected = Vec::new();
+    while let Some(event) = merge.next() {
+        expected.extend(event.timestamp().map(|time| time.as_ns().to_string()));
+    }
+    let options = DatasetOptions::default();
+    let server = Running::with(&folder, Guard::default(), corrections, options);
+    let (experiment, model) = server.experiment("machines", &paths);
+    assert_eq!(model["nbEvents"], expected.len());
+    let (start, end) = span(&model);
+    let ends: [i64; 2] =
+        [expected.first(), expected.last()].map(|time| time.unwrap().parse().unwrap());
+    assert_eq!([start, end], ends);
+    for index in random(20, 0, expected.len() as i64) {
+        let parameters = json!({ "requested_table_index": index, "requested_table_count": 40 });
+        let lines = server.complete(&format!("{experiment}{EVENTS}/lines"), parameters);
+        for (line, time) in
+            lines["lines"].as_array().unwrap().iter().zip(&expected[index as usize..])
+        {
+            assert_eq!(line["cells"][0]["content"], time.as_str());
+        }
+    }
+    // What is computed in the background has the same times.
+    let tree = server.complete(&format!("{experiment}{HISTOGRAM}/tree"), json!({}));
+    let (step, mut counted) = ((end - start) / 99, 0);
+    let range = json!({ "start": start, "end": end, "nbTimes": 100 });
+    let parameters = json!({ "requested_timerange": range, "requested_items": ids(&tree) });
+    let bars = server.complete(&format!("{experiment}{HISTOGRAM}/xy"), parameters);
+    let (mut bar_sums, mut sums) = (vec![0; 100], vec![0; 100]);
+    for series in bars["series"].as_array().unwrap() {
+        let is_total = series["seriesName"].as_str().unwrap().ends_with("Total");
+        for (at, count) in series["yValues"].as_array().unwrap().iter().enumerate() {
+            bar_sums[at.min(99)] += if is_total { count.as_u64().unwrap() } else { 0 };
+        }
+    }
+    for time in &expected {
+        let at = (time.parse::<i64>().unwrap() - start) / step;
+        sums[at.min(99) as usize] += 1;
+        counted += 1;
+    }
+    assert_eq!(bar_sums.iter().sum::<u64>(), counted);
+    assert_eq!(bar_sums[..90], sums[..90]);
 }
 
 #[test]

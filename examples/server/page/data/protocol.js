@@ -8,7 +8,7 @@ export const OUTPUTS = {
   events: 'org.eclipse.tracecompass.internal.provisional.tmf.core.model.events.TmfEventTableDataProvider',
   threads: 'org.eclipse.tracecompass.internal.analysis.os.linux.core.threadstatus.ThreadStatusDataProvider',
   resources: 'org.eclipse.tracecompass.internal.analysis.os.linux.core.threadstatus.ResourcesStatusDataProvider',
-  usage: 'org.eclipse.tracecompass.analysis.os.linux.core.cpuusage.CpuUsageDataProvider',
+  usage: 'org.lttv.cpuusage.threads',
 };
 
 const segment = (text) => encodeURIComponent(text).replaceAll('%3A', ':');

@@ -8,8 +8,8 @@ use ltt_read::Timestamp;
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::EventTimes;
 
-use super::Group;
 use super::cache::CacheFolder;
+use super::{Group, Reopen};
 
 /// The number of events between two snapshots.
 const STEP: u64 = 1 << 18;
@@ -32,7 +32,7 @@ pub struct Counted {
 impl Events {
     /// Starts to count the events of groups, until `stop` is set.
     pub(super) fn count(
-        traceset: &Traceset,
+        reopen: Reopen,
         groups: &[Group],
         folder: Option<Arc<CacheFolder>>,
         stop: Arc<AtomicBool>,
@@ -40,11 +40,12 @@ impl Events {
         let times = vec![EventTimes::new(); groups.len()];
         let counted = Counted { times, is_complete: false };
         let events = Arc::new(Events { latest: RwLock::new(counted) });
-        let (shared, traceset) = (Arc::clone(&events), traceset.clone());
+        let shared = Arc::clone(&events);
         let sizes: Vec<usize> = groups.iter().map(|group| group.traces.len()).collect();
         let group = |(number, group): (usize, &Group)| vec![number; group.traces.len()];
         let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
         thread::spawn(move || {
+            let traceset = reopen.traceset();
             if let Some(times) = folder.as_ref().and_then(|of| of.events(&traceset, &sizes)) {
                 return shared.set(Counted { times, is_complete: true });
             }

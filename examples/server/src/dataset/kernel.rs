@@ -11,6 +11,7 @@ use lttv_examples::kernel_trace::{Domain, KernelEvents};
 use lttv_state::history::{History, HistoryError, Live};
 use lttv_state::kernel_history::{self, Target, record_live};
 
+use super::Reopen;
 use super::cache::CacheFolder;
 use super::threads::{ThreadIds, ThreadRows};
 use crate::outputs::OutputError;
@@ -51,6 +52,7 @@ impl Kernel {
     /// Starts to build the history, until `stop` is set. `None` if there are no kernel traces.
     pub(super) fn build(
         traceset: &Traceset,
+        reopen: Reopen,
         folder: Option<Arc<CacheFolder>>,
         stop: Arc<AtomicBool>,
     ) -> Option<Arc<Kernel>> {
@@ -66,8 +68,8 @@ impl Kernel {
             traces,
             threads: ThreadIds::default(),
         });
-        let (shared, traceset) = (Arc::clone(&kernel), traceset.clone());
-        thread::spawn(move || shared.record(&traceset, folder.as_deref(), &stop));
+        let shared = Arc::clone(&kernel);
+        thread::spawn(move || shared.record(&reopen.traceset(), folder.as_deref(), &stop));
         Some(kernel)
     }
 

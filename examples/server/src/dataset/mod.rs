@@ -29,6 +29,7 @@ mod recording;
 mod statistics;
 mod threads;
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -79,10 +80,36 @@ pub struct Group {
     pub first: Option<i64>,
 }
 
+/// Opens the traces of a dataset once more.
+///
+/// Each background computation reads traces of its own: their files are mapped into memory, of which
+/// the pages that were read stay resident for as long as the traces are open.
+#[derive(Clone)]
+pub struct Reopen(Arc<dyn Fn() -> Traceset + Send + Sync>);
+
+impl Reopen {
+    /// Creates it from a function.
+    pub fn new(open: impl Fn() -> Traceset + Send + Sync + 'static) -> Self {
+        Reopen(Arc::new(open))
+    }
+
+    /// Returns traces that are opened again.
+    fn traceset(&self) -> Traceset {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Reopen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reopen").finish_non_exhaustive()
+    }
+}
+
 /// A traceset with all that is computed from it.
 #[derive(Debug)]
 pub struct Dataset {
     traceset: Traceset,
+    reopen: Reopen,
     groups: Vec<Group>,
     span: (i64, i64),
     events: Arc<Events>,
@@ -125,9 +152,11 @@ pub struct GroupProgress {
 }
 
 impl Dataset {
-    /// Starts to compute the data of a traceset. Groups are names with their numbers of traces.
+    /// Starts to compute the data of a traceset, which can be reopened. Groups are names with their
+    /// numbers of traces.
     pub fn open(
         traceset: Traceset,
+        reopen: Reopen,
         groups: impl IntoIterator<Item = (String, usize)>,
         options: &DatasetOptions,
     ) -> Arc<Dataset> {
@@ -146,11 +175,12 @@ impl Dataset {
         // Without a folder, everything is computed again.
         let folder = options.cache.as_ref().and_then(|cache| cache.folder(&traceset).ok());
         let folder = folder.map(Arc::new);
-        let events = Events::count(&traceset, &groups, folder.clone(), Arc::clone(&stop));
-        let kernel = Kernel::build(&traceset, folder, Arc::clone(&stop));
+        let events = Events::count(reopen.clone(), &groups, folder.clone(), Arc::clone(&stop));
+        let kernel = Kernel::build(&traceset, reopen.clone(), folder, Arc::clone(&stop));
         Arc::new(Dataset {
             reader: Reader::start(&traceset),
             traceset,
+            reopen,
             groups,
             span: whole,
             events,
@@ -224,15 +254,16 @@ impl Dataset {
 
     /// Returns the requests to disks, if they are known. The first call starts to read them.
     pub fn disks(&self) -> Option<&[Disk]> {
-        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
-        let disks = self.disks.get(move || disks::read(&traceset, &stop));
+        let (reopen, stop) = (self.reopen.clone(), Arc::clone(&self.stop));
+        let disks = self.disks.get(move || disks::read(&reopen.traceset(), &stop));
         disks.map(Vec::as_slice)
     }
 
     /// Returns the statistics of a window, if they are computed. The first call starts that.
     pub fn statistics(&self, window: Window) -> Option<Arc<Statistics>> {
-        let traceset = self.traceset.clone();
-        self.statistics.of(window, move |stop| statistics::compute(&traceset, window, stop))
+        let reopen = self.reopen.clone();
+        let compute = move |stop: &_| statistics::compute(&reopen.traceset(), window, stop);
+        self.statistics.of(window, compute)
     }
 
     /// Returns the window of a range of time in ns: that of everything if the range contains all
@@ -247,8 +278,8 @@ impl Dataset {
 
     /// Returns the latencies of a window, if they are computed. The first call starts that.
     pub fn latency(&self, window: Window) -> Option<Arc<Latency>> {
-        let traceset = self.traceset.clone();
-        self.latency.of(window, move |stop| latency::compute(&traceset, window, stop))
+        let reopen = self.reopen.clone();
+        self.latency.of(window, move |stop| latency::compute(&reopen.traceset(), window, stop))
     }
 
     /// Returns the families of latencies whose events the traces contain.
@@ -266,15 +297,15 @@ impl Dataset {
 
     /// Returns the calls of functions, if they are known. The first call starts to read them.
     pub fn calls(&self) -> Option<&Calls> {
-        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
+        let (reopen, stop) = (self.reopen.clone(), Arc::clone(&self.stop));
         let symbols = self.symbols;
-        self.calls.get(move || Calls::read(&traceset, symbols, &stop))
+        self.calls.get(move || Calls::read(&reopen.traceset(), symbols, &stop))
     }
 
     /// Returns the wait graph, if it is built. The first call starts that.
     pub fn waits(&self) -> Option<&Waits> {
-        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
-        self.waits.get(move || Waits::read(&traceset, &stop))
+        let (reopen, stop) = (self.reopen.clone(), Arc::clone(&self.stop));
+        self.waits.get(move || Waits::read(&reopen.traceset(), &stop))
     }
 
     /// Returns the critical path of a thread of the wait graph, if it is found. The first call for
@@ -290,7 +321,7 @@ impl Dataset {
     ///
     /// If the text is no filter, or does not fit the traces.
     pub fn passing(&self, filter: &str) -> Result<Arc<Passing>, FilterError> {
-        self.filters.of(filter, &self.traceset, &self.groups)
+        self.filters.of(filter, (&self.traceset, &self.reopen), &self.groups)
     }
 
     /// Returns the words of filters.

@@ -13,7 +13,7 @@ use lttv_requests::views::EventTimes;
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
-use super::{Counted, Group};
+use super::{Counted, Group, Reopen};
 
 /// The number of events between two snapshots.
 const STEP: u64 = 1 << 18;
@@ -54,7 +54,7 @@ impl PassingFilters {
     pub(super) fn of(
         &self,
         filter: &str,
-        traceset: &Traceset,
+        (traceset, reopen): (&Traceset, &Reopen),
         groups: &[Group],
     ) -> Result<Arc<Passing>, FilterError> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl PassingFilters {
             None => {
                 // Faults are found before the thread starts.
                 compile(filter, traceset)?;
-                (filter.to_owned(), Passing::search(filter, traceset, groups))
+                (filter.to_owned(), Passing::search(filter, reopen.clone(), groups))
             }
         };
         let passing = Arc::clone(&entry.1);
@@ -86,15 +86,14 @@ impl Drop for PassingFilters {
 }
 
 impl Passing {
-    fn search(filter: &str, traceset: &Traceset, groups: &[Group]) -> Arc<Self> {
+    fn search(filter: &str, reopen: Reopen, groups: &[Group]) -> Arc<Self> {
         let times = vec![EventTimes::new(); groups.len()];
         let latest = RwLock::new(Counted { times, is_complete: false });
         let passing = Arc::new(Passing { latest, stop: Arc::default() });
-        let (shared, traceset, filter) =
-            (Arc::clone(&passing), traceset.clone(), filter.to_owned());
+        let (shared, filter) = (Arc::clone(&passing), filter.to_owned());
         let group = |(number, group): (usize, &Group)| vec![number; group.traces.len()];
         let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
-        thread::spawn(move || shared.read(&filter, &traceset, groups));
+        thread::spawn(move || shared.read(&filter, &reopen.traceset(), groups));
         passing
     }
 

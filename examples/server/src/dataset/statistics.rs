@@ -7,7 +7,7 @@ use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::{Statistics, StatisticsHandle};
 
-use super::reading::read;
+use super::reading::{read, replay};
 
 /// A window: its first and its last time, in ns; `None` for everything.
 pub type Window = Option<(i64, i64)>;
@@ -26,6 +26,7 @@ pub(super) fn compute(
         Some((start, end)) => {
             let (start, end) = (Timestamp::from_ns(start), Timestamp::from_ns(end));
             bounds = bounds.until(end);
+            replay(&mut context, start, stop)?;
             Statistics::attach_window(&mut context, kernel, start..=end)
         }
     };

@@ -12,7 +12,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_core::Stream;
+use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
 
 use super::error::ApiError;
 use super::json;
@@ -25,7 +27,7 @@ const PART: usize = 64 << 10;
 /// The number of parts that wait for a client.
 const WAITING: usize = 4;
 
-/// The longest time for one answer.
+/// The longest time for one answer, and for sending it to a client that accepts it slowly.
 pub const LONGEST: Duration = Duration::from_secs(60);
 
 /// The threads that compute answers.
@@ -54,18 +56,26 @@ impl Workers {
         let (begin, begun) = oneshot::channel();
         let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let cancelled = Arc::clone(&cancel.0);
+        let runtime = Handle::current();
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let deadline = Instant::now() + LONGEST;
-            let mut out = Parts { buffer: Vec::new(), begin: Some(begin), send: None };
+            let mut out = Parts {
+                buffer: Vec::new(),
+                begin: Some(begin),
+                send: None,
+                is_whole: Arc::default(),
+                runtime,
+                deadline,
+            };
             let mut work = Work::new(&mut out, cancelled, deadline);
             let result = compute(&mut work);
             out.finish(result);
         });
         match begun.await {
             Ok(Begin::Whole(bytes)) => json::of_body(StatusCode::OK, Body::from(bytes)),
-            Ok(Begin::Parts(receive)) => {
-                let stream = PartStream { receive, _cancel: cancel };
+            Ok(Begin::Parts(receive, is_whole)) => {
+                let stream = PartStream { receive, is_whole, has_ended: false, _cancel: cancel };
                 json::of_body(StatusCode::OK, Body::from_stream(stream))
             }
             Ok(Begin::Failed(error)) => ApiError::from(error).into_response(),
@@ -80,8 +90,8 @@ impl Workers {
 enum Begin {
     /// The whole answer.
     Whole(Vec<u8>),
-    /// The parts of an answer.
-    Parts(mpsc::Receiver<Result<Bytes, Broken>>),
+    /// The parts of an answer, and whether these are all once the last one is there.
+    Parts(mpsc::Receiver<Bytes>, Arc<AtomicBool>),
     /// A failure in place of an answer.
     Failed(OutputError),
 }
@@ -104,7 +114,11 @@ impl Drop for CancelOnDrop {
 struct Parts {
     buffer: Vec<u8>,
     begin: Option<oneshot::Sender<Begin>>,
-    send: Option<mpsc::Sender<Result<Bytes, Broken>>>,
+    send: Option<mpsc::Sender<Bytes>>,
+    is_whole: Arc<AtomicBool>,
+    runtime: Handle,
+    /// The time at which a client that does not accept what is sent loses its answer.
+    deadline: Instant,
 }
 
 impl Parts {
@@ -113,23 +127,31 @@ impl Parts {
         if let Some(begin) = self.begin.take() {
             let (send, receive) = mpsc::channel(WAITING);
             self.send = Some(send);
-            begin.send(Begin::Parts(receive)).map_err(|_| io::ErrorKind::BrokenPipe)?;
+            let parts = Begin::Parts(receive, Arc::clone(&self.is_whole));
+            begin.send(parts).map_err(|_| io::ErrorKind::BrokenPipe)?;
         }
         let part = Bytes::from(std::mem::take(&mut self.buffer));
         let send = self.send.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        send.blocking_send(Ok(part)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        // A slow client is waited for until the deadline.
+        let rest = self.deadline.saturating_duration_since(Instant::now());
+        let passed = self.runtime.block_on(async { timeout(rest, send.send(part)).await });
+        match passed {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 
     fn finish(mut self, result: Result<(), OutputError>) {
         match (result, self.begin.take()) {
             (Ok(()), Some(begin)) => _ = begin.send(Begin::Whole(self.buffer)),
             (Err(error), Some(begin)) => _ = begin.send(Begin::Failed(error)),
-            (Ok(()), None) => _ = self.send(),
-            (Err(_), None) => {
-                if let Some(send) = self.send {
-                    _ = send.blocking_send(Err(Broken));
-                }
+            (Ok(()), None) => {
+                let is_whole = self.send().is_ok();
+                self.is_whole.store(is_whole, Ordering::Release);
             }
+            // The stream ends without being whole.
+            (Err(_), None) => {}
         }
     }
 }
@@ -148,9 +170,11 @@ impl Write for Parts {
     }
 }
 
-/// The parts of an answer, as a stream.
+/// The parts of an answer, as a stream. If they are not all, an error follows the last one.
 struct PartStream {
-    receive: mpsc::Receiver<Result<Bytes, Broken>>,
+    receive: mpsc::Receiver<Bytes>,
+    is_whole: Arc<AtomicBool>,
+    has_ended: bool,
     _cancel: CancelOnDrop,
 }
 
@@ -158,7 +182,17 @@ impl Stream for PartStream {
     type Item = Result<Bytes, Broken>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.receive.poll_recv(context)
+        match self.receive.poll_recv(context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(part)) => Poll::Ready(Some(Ok(part))),
+            Poll::Ready(None) if self.has_ended || self.is_whole.load(Ordering::Acquire) => {
+                Poll::Ready(None)
+            }
+            Poll::Ready(None) => {
+                self.has_ended = true;
+                Poll::Ready(Some(Err(Broken)))
+            }
+        }
     }
 }
 

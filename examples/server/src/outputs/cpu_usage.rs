@@ -13,9 +13,16 @@ use crate::dataset::{CpuAttributes, Dataset, ThreadRows, clamped};
 use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
 
-/// The chart of CPU usage: of all CPUs of a trace together, of each of them, and of each thread.
+/// The chart of CPU usage: of all CPUs of a trace together, and of each CPU or of each thread.
+///
+/// A trace has few CPUs and many threads, and clients ask for all series of a chart.
 #[derive(Debug)]
-pub(super) struct CpuUsage;
+pub(super) enum CpuUsage {
+    /// The usage of each CPU.
+    OfCpus,
+    /// The usage by each thread.
+    ByThreads,
+}
 
 /// The number of ids for each trace: itself, its CPUs, and from [`THREADS`] on its threads.
 const STRIDE: i64 = 1 << 40;
@@ -31,11 +38,19 @@ const HEADERS: [Header; 4] = [
 
 impl Output for CpuUsage {
     fn description(&self) -> DataProvider {
-        DataProvider {
-            id: "org.eclipse.tracecompass.analysis.os.linux.core.cpuusage.CpuUsageDataProvider",
-            name: "CPU Usage",
-            description: "Time in which CPUs run threads, in percent of one CPU",
-            kind: Kind::TreeTimeXy,
+        match self {
+            CpuUsage::OfCpus => DataProvider {
+                id: "org.eclipse.tracecompass.analysis.os.linux.core.cpuusage.CpuUsageDataProvider",
+                name: "CPU Usage",
+                description: "Time in which each CPU runs threads, in percent",
+                kind: Kind::TreeTimeXy,
+            },
+            CpuUsage::ByThreads => DataProvider {
+                id: "org.lttv.cpuusage.threads",
+                name: "CPU Usage by Threads",
+                description: "Time for which each thread runs, in percent of one CPU",
+                kind: Kind::TreeTimeXy,
+            },
         }
     }
 
@@ -83,9 +98,12 @@ impl Output for CpuUsage {
             let total = cpu_times.iter().fold(0u64, |sum, (_, time)| sum.saturating_add(*time));
             let name = dataset.group_of(*trace).map_or("", |group| &group.name).to_owned();
             entries.push(entry(base, None, [name, String::new()], total));
-            entries.extend(cpu_times.into_iter().map(|(number, time)| {
-                entry(cpu_id(base, number), Some(base), [cpu_name(number), String::new()], time)
-            }));
+            if matches!(self, CpuUsage::OfCpus) {
+                entries.extend(cpu_times.into_iter().map(|(number, time)| {
+                    entry(cpu_id(base, number), Some(base), [cpu_name(number), String::new()], time)
+                }));
+                continue;
+            }
             let mut threads: Vec<_> =
                 thread_times.into_iter().filter(|(tid, _)| *tid > 0).collect();
             threads.sort_by_key(|(tid, time)| (std::cmp::Reverse(*time), *tid));
@@ -197,7 +215,7 @@ impl Usage {
     fn name(&self, id: i64, (trace, rows): (TraceIndex, &ThreadRows), time: i64) -> String {
         match id - self.base {
             0 => "Total".to_owned(),
-            cpu @ 1..THREADS => format!("CPU {}", cpu - 1),
+            cpu @ 1..THREADS => cpu_name((cpu - 1) as u32),
             thread => {
                 let tid = thread - THREADS;
                 format!("{} ({tid})", rows.name(trace, tid, time))

@@ -18,6 +18,17 @@ pub(crate) fn traces() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces").canonicalize().unwrap()
 }
 
+/// Returns a directory of traces beside the repository; `None`, with a note, without it.
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces").join(name);
+    if let Ok(path) = path.canonicalize() {
+        return Some(path);
+    }
+    _ = std::io::stderr()
+        .write_all(format!("SKIPPED: there is no {}\n", path.display()).as_bytes());
+    None
+}
+
 /// A running server, which ends when it is dropped.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
@@ -46,8 +57,18 @@ impl Reply {
 impl Running {
     /// Starts a server for a directory.
     pub(crate) fn start(root: &Path, guard: Guard) -> Running {
+        Running::with(root, guard, Corrections::default(), DatasetOptions::default())
+    }
+
+    /// Starts a server for a directory, with options.
+    pub(crate) fn with(
+        root: &Path,
+        guard: Guard,
+        corrections: Corrections,
+        options: DatasetOptions,
+    ) -> Running {
         let roots = Roots::new([root.to_owned()]).unwrap();
-        let workspace = Workspace::new(roots, Corrections::default(), DatasetOptions::default());
+        let workspace = Workspace::new(roots, corrections, options);
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();

@@ -267,7 +267,9 @@ fn thread<'h>(
     let status: ProcessStatus = text.parse().unwrap_or_default();
     let mode: ExecutionMode =
         parsed(mode.map(|mode| mode.value)).and_then(|text| text.parse().ok()).unwrap_or_default();
-    let label = parsed(submode.map(|of| of.value)).filter(|text| !text.is_empty());
+    // A mode without a name of its own, such as that of a program.
+    let is_named = |text: &&str| !matches!(*text, "" | "NONE" | "UNKNOWN");
+    let label = parsed(submode.map(|of| of.value)).filter(is_named);
     let label = label.filter(|_| mode != ExecutionMode::User).map(Label::Text);
     Span { start, end, style: Some(styles::key(Paint::of_process(status, mode))), label }
 }
