@@ -343,3 +343,47 @@ fn released_data_is_not_needed_and_positions_in_it_lead_to_what_is_kept() {
     merge.seek_positions(&first);
     assert_eq!(cycles(&mut merge), [490, 491]);
 }
+
+#[test]
+fn positions_of_a_pending_merge_are_after_what_was_delivered() {
+    let schema = schema();
+    let text = metadata_text(&schema).unwrap();
+    let mut trace = GrowingTrace::new("t", text.as_bytes()).unwrap();
+    let stream = trace.add_tracefile("chan_0");
+    trace.append(stream, packet(&schema, 0, &[10, 20], 25));
+    let mut merge = Merge::new(&[trace.version().clone()]);
+    assert_eq!(cycles(&mut merge), [10, 20]);
+    let pending = merge.positions();
+    assert_eq!(merge.positions_after(), pending);
+    trace.append(stream, packet(&schema, 0, &[30], 35));
+    let mut other = Merge::new(&[trace.version().clone()]);
+    other.seek_positions(&pending);
+    assert_eq!(cycles(&mut other), [30]);
+}
+
+#[test]
+fn a_merge_that_waits_for_a_declaration_can_return_to_the_start() {
+    let schema = schema();
+    let mut trace = GrowingTrace::new("t", metadata(&schema, 0).as_bytes()).unwrap();
+    let stream = trace.add_tracefile("chan_0");
+    let begin = 1 << 30;
+    trace.append(stream, packet(&schema, 0, &[], begin));
+    trace.append(stream, packet(&schema, 0, &[begin, begin], begin));
+    let mut merge = Merge::new(&[trace.version().clone()]);
+    let start = merge.positions();
+    assert_eq!(cycles(&mut merge), []);
+    let pending = merge.positions();
+    trace.extend_metadata(metadata(&schema, 1).as_bytes()).unwrap();
+    merge.seek_positions(&start);
+    merge.continue_with(&[trace.version().clone()]);
+    assert_eq!(cycles(&mut merge), [begin, begin]);
+    merge.seek_positions(&pending);
+    assert_eq!(cycles(&mut merge), [begin, begin]);
+    merge.seek(Timestamp::MIN);
+    assert_eq!(cycles(&mut merge), [begin, begin]);
+    let number = ltt_read::TracefileNumber(0);
+    merge.seek_delivery(Timestamp::MIN, number, start[0]);
+    assert_eq!(cycles(&mut merge), [begin, begin]);
+    merge.seek_delivery(Timestamp::MIN, number, pending[0]);
+    assert_eq!(cycles(&mut merge), [begin, begin]);
+}

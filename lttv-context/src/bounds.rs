@@ -158,8 +158,14 @@ impl<'b> Limit<'b> {
     #[cold]
     #[inline(never)]
     pub(crate) fn met(&self, key: Key, event: &Event<'_>) -> Option<EndReason> {
+        self.met_at(key, || event.position())
+    }
+
+    /// Returns the bound that is met by the position before an event, if any, given its key and its
+    /// place in its tracefile.
+    pub(crate) fn met_at(&self, key: Key, own: impl Fn() -> Position) -> Option<EndReason> {
         if let Some((end, place)) = self.position {
-            let is_at = key == end && place.is_none_or(|place| event.position() >= *place);
+            let is_at = key == end && place.is_none_or(|place| own() >= *place);
             if key > end || is_at {
                 return Some(EndReason::EndPosition);
             }
@@ -201,6 +207,9 @@ pub enum EndReason {
     EventCount,
     /// The maximum number of events was looked at.
     ExaminedCount,
+    /// Nothing more is final in a traceset that is [growing](crate::Traceset::growing): see
+    /// [`TracesetContext::watermark`](crate::TracesetContext::watermark).
+    Pending,
     /// There are no more events, or none that can pass the check.
     EndOfTraceset,
     /// The next event is not before the end position.

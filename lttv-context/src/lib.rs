@@ -109,8 +109,8 @@ mod traceset;
 pub use bounds::{Bounds, EndReason, ReadEnd};
 #[cfg(feature = "checkpoint-files")]
 pub use checkpoint_file::{CheckpointFileError, CheckpointFileFault};
-pub use context::{IncrementalSeek, ReadId, TracesetContext};
-pub use extension::{Codec, Extension, Setup};
+pub use context::{GrowthError, IncrementalSeek, ReadId, TracesetContext};
+pub use extension::{Codec, Extension, Growth, Setup};
 pub use fingerprint::Fingerprint;
 pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription};
 pub use ltt_read::TimeSpan;

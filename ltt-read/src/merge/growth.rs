@@ -3,12 +3,12 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::key::{END, key, key_at, time_of};
+use super::key::{END, key, key_at, number_of, time_of};
 use super::tournament::Tournament;
-use super::{Merge, NO_CURSOR, delivery_key};
+use super::{Merge, NO_CURSOR, cursors_of, delivery_key};
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
-use crate::trace::{Trace, TracefileIndex};
+use crate::trace::{Trace, TraceIndex, TracefileIndex, TracefileNumber};
 
 impl Merge {
     /// Returns `true` if [`next`](Self::next) returned `None` because an event may still
@@ -58,6 +58,39 @@ impl Merge {
     ///
     /// If a trace is no later version of the one in its place.
     pub fn continue_with(&mut self, traces: &[Arc<Trace>]) {
+        let tracefiles = |(number, trace): (usize, &Arc<Trace>)| {
+            let known = self.known.get(number).copied().unwrap_or(0);
+            let new = known..trace.tracefiles().len();
+            new.map(move |new| (TraceIndex(number), TracefileIndex(new)))
+        };
+        let new: Vec<_> = traces.iter().enumerate().flat_map(tracefiles).collect();
+        self.continue_with_new(traces, &new);
+    }
+
+    /// Returns `true` if a tracefile may get more data.
+    #[doc(hidden)] // for positions at the end
+    pub fn is_growing(&self) -> bool {
+        self.cursors.iter().any(|cursor| cursor.tracefile().is_growing())
+    }
+
+    /// Returns the number of tracefiles, also of those that are left out.
+    #[doc(hidden)] // for positions that were taken when there were fewer
+    pub fn tracefiles(&self) -> usize {
+        self.cursors.len()
+    }
+
+    /// Continues with later versions of the traces, like [`continue_with`](Self::continue_with),
+    /// with a choice and an order of the tracefiles that are new.
+    ///
+    /// # Panics
+    ///
+    /// If a trace is no later version of the one in its place.
+    #[doc(hidden)] // for tracesets, which number tracefiles by themselves
+    pub fn continue_with_new(
+        &mut self,
+        traces: &[Arc<Trace>],
+        new: &[(TraceIndex, TracefileIndex)],
+    ) {
         self.delivered = self.delivered.max(self.delivered_so_far());
         let current = mem::replace(&mut self.current, NO_CURSOR);
         let mut pending = mem::take(&mut self.pending);
@@ -69,7 +102,7 @@ impl Merge {
             }
         }
         let known = self.cursors.len();
-        self.add_new_tracefiles(traces);
+        self.add_tracefiles(traces, new);
         self.tree = Tournament::new(self.cursors.len());
         self.count_bytes();
         if !self.loaded {
@@ -82,12 +115,16 @@ impl Merge {
                 END
             } else if floor.is_some() || number == current || at >= known {
                 let step = self.cursors[at].advance();
-                let key = self.key_after_step(number, step);
+                let mut key = self.key_after_step(number, step);
                 let expected = floor.or((at >= known).then_some(Timestamp::MIN));
                 let expected = expected.map(|floor| floor.max(self.delivered));
                 let waits = self.pending.last().is_some_and(|(waits, _)| *waits == number);
-                if let Some(expected) = expected.filter(|_| key != END && !waits) {
-                    self.cursors[at].note_late(expected);
+                match expected {
+                    Some(expected) if key != END && !waits => self.cursors[at].note_late(expected),
+                    _ => {}
+                }
+                if let (Some(floor), true) = (floor, waits) {
+                    key = self.keep_waiting_from(floor, key);
                 }
                 delivery_key(&self.delivery_floor, key)
             } else if self.cursors[at].has_event() {
@@ -97,7 +134,21 @@ impl Merge {
             };
             self.tree.set(at, key);
         }
+        self.limit_again();
         self.tree.play_all();
+    }
+
+    /// Raises the time before which no event follows to what was known before: a packet with
+    /// events of unknown types may tell less. Returns the key of the tracefile that was added last
+    /// to those that are pending, which was `key`.
+    fn keep_waiting_from(&mut self, floor: Timestamp, key: u128) -> u128 {
+        match self.pending.last_mut() {
+            Some((number, own)) if *own < floor => {
+                *own = floor;
+                delivery_key(&self.delivery_floor, key_at(floor, *number))
+            }
+            _ => key,
+        }
     }
 
     /// Returns the time up to which events were delivered, as far as the current order tells.
@@ -112,17 +163,29 @@ impl Merge {
         }
     }
 
-    /// Adds a cursor for each tracefile that was not there when its trace was added.
-    fn add_new_tracefiles(&mut self, traces: &[Arc<Trace>]) {
-        self.known.resize(traces.len().max(self.known.len()), 0);
-        for ((number, trace), known) in traces.iter().enumerate().zip(&mut self.known) {
-            let cursors = trace.cursors().skip(*known);
-            self.cursors.extend(cursors.map(|cursor| cursor.with_trace_number(number)));
-            *known = trace.tracefiles().len().max(*known);
-        }
+    /// Adds a cursor for each of some new tracefiles.
+    fn add_tracefiles(&mut self, traces: &[Arc<Trace>], new: &[(TraceIndex, TracefileIndex)]) {
+        self.cursors.extend(cursors_of(traces, new));
+        self.known = traces.iter().map(|trace| trace.tracefiles().len()).collect();
         if !self.delivery_floor.is_empty() {
             self.delivery_floor.resize(self.cursors.len(), 0);
         }
+    }
+
+    /// Returns the first tracefile, in the order of events, that the merge waits for: the time
+    /// before which none of its events follows, its number and the position in it. `None` if
+    /// the merge is not [pending](Self::is_pending).
+    #[doc(hidden)] // for positions in the order of all events
+    pub fn waits_for(&self) -> Option<(Timestamp, TracefileNumber, Position)> {
+        let number = TracefileNumber(number_of(self.limit) as usize);
+        let cursor = self.cursors.get(number.0).filter(|_| self.is_pending())?;
+        Some((time_of(self.limit), number, cursor.position()))
+    }
+
+    /// Returns `true` if a tracefile has run out of events but may get more: its current event
+    /// was delivered before.
+    pub(super) fn is_waiting_for(&self, number: u32) -> bool {
+        self.pending.iter().any(|(pending, _)| *pending == number)
     }
 
     /// Returns the positions in the tracefiles of a trace, before the next event of each.

@@ -97,12 +97,23 @@ impl Merge {
         traces: &[Arc<Trace>],
         mut wanted: impl FnMut(TraceIndex, TracefileIndex) -> bool,
     ) -> Self {
-        let mut cursors = Vec::new();
-        for (number, trace) in traces.iter().enumerate() {
-            let mut wanted = |cursor: &Cursor| wanted(TraceIndex(number), cursor.tracefile_index());
-            let cursors_of = trace.cursors().filter(|cursor| wanted(cursor));
-            cursors.extend(cursors_of.map(|cursor| cursor.with_trace_number(number)));
-        }
+        let all = |(number, trace): (usize, &Arc<Trace>)| {
+            let tracefiles = 0..trace.tracefiles().len();
+            tracefiles.map(move |index| (TraceIndex(number), TracefileIndex(index)))
+        };
+        let mut chosen: Vec<_> = traces.iter().enumerate().flat_map(all).collect();
+        chosen.retain(|(trace, tracefile)| wanted(*trace, *tracefile));
+        Self::of_tracefiles(traces, &chosen)
+    }
+
+    /// Creates a merge of some tracefiles of the traces, numbered in the order in which they
+    /// are given.
+    #[doc(hidden)] // for tracesets, which number tracefiles by themselves
+    pub fn of_tracefiles(
+        traces: &[Arc<Trace>],
+        tracefiles: &[(TraceIndex, TracefileIndex)],
+    ) -> Self {
+        let cursors: Vec<Cursor> = cursors_of(traces, tracefiles).collect();
         let mut merge = Merge {
             tree: Tournament::new(cursors.len()),
             cursors,
@@ -598,6 +609,17 @@ impl Merge {
         }
         self.wait_for(number)
     }
+}
+
+/// Creates cursors at the start of some tracefiles.
+fn cursors_of(
+    traces: &[Arc<Trace>],
+    tracefiles: &[(TraceIndex, TracefileIndex)],
+) -> impl Iterator<Item = Cursor> {
+    let cursor = |(trace, tracefile): &(TraceIndex, TracefileIndex)| {
+        traces[trace.0].cursor(*tracefile).with_trace_number(trace.0)
+    };
+    tracefiles.iter().map(cursor)
 }
 
 /// Returns the key at which an event is delivered, which is at least the delivery floor of

@@ -69,16 +69,23 @@ impl Merge {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn positions(&self) -> Vec<Position> {
-        self.cursors.iter().map(|cursor| cursor.undelivered_position(self.loaded)).collect()
+        self.cursors
+            .iter()
+            .zip(0..)
+            .map(|(cursor, number)| {
+                cursor.undelivered_position(self.loaded && !self.is_waiting_for(number))
+            })
+            .collect()
     }
 
     /// Returns the positions of all tracefiles, those of the first trace first, after the
     /// current event: see [`positions`](Self::positions).
     pub fn positions_after(&self) -> Vec<Position> {
-        let position = |(number, cursor): (usize, &Cursor)| {
-            cursor.undelivered_position(self.loaded && number != self.current as usize)
+        let position = |(cursor, number): (&Cursor, u32)| {
+            let is_read = self.loaded && number != self.current && !self.is_waiting_for(number);
+            cursor.undelivered_position(is_read)
         };
-        self.cursors.iter().enumerate().map(position).collect()
+        self.cursors.iter().zip(0..).map(position).collect()
     }
 
     /// Returns the position after the current event in its tracefile; `None` if there is

@@ -48,10 +48,17 @@ const ENTRY: u64 = 64;
 impl TimeSearch {
     /// Creates a search for a time in all tracefiles of the traces. Nothing is read yet.
     pub fn new(traces: &[Arc<Trace>], time: Timestamp) -> Self {
-        let cursors = |trace: &Arc<Trace>| trace.cursors().rev().collect::<Vec<_>>();
+        Self::within(&Merge::new(traces), time)
+    }
+
+    /// Creates a search for a time in all tracefiles of a merge, also in those that are left
+    /// out. Nothing is read yet.
+    #[doc(hidden)] // for tracesets, which number tracefiles by themselves
+    pub fn within(merge: &Merge, time: Timestamp) -> Self {
+        let cursor = |of: &Cursor| of.trace().cursor(of.tracefile_index());
         TimeSearch {
             time,
-            rest: traces.iter().rev().flat_map(cursors).collect(),
+            rest: merge.cursors.iter().rev().map(cursor).collect(),
             is_in_packet: false,
             survey: None,
             found: Vec::new(),

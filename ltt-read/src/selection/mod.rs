@@ -13,10 +13,12 @@ pub use spans::Spans;
 #[doc(hidden)]
 pub use verdicts::Verdicts;
 
+use std::sync::Arc;
+
 use crate::base::time::TimeSpan;
 use crate::event::Event;
 use crate::schema::EventTypeId;
-use crate::trace::{TraceIndex, TracefileIndex};
+use crate::trace::{Trace, TraceIndex, TracefileIndex};
 
 /// A description of the wanted events of some traces. Only [`matches`](Self::matches) is
 /// required. The other methods describe what is known without looking at an event.
@@ -79,6 +81,13 @@ pub trait EventSelection {
     /// adjacent. If events without a time may be wanted, this must be [`TimeSpan::ALL`].
     fn spans(&self) -> Vec<TimeSpan> {
         vec![TimeSpan::ALL]
+    }
+
+    /// Extends the selection to later versions of the traces, which may have more event types
+    /// and tracefiles, and to traces after them. Returns `false`, the default, if it cannot.
+    fn grow(&mut self, traces: &[Arc<Trace>]) -> bool {
+        let _ = traces;
+        false
     }
 }
 

@@ -51,7 +51,7 @@ type CallSite<'a> = (Option<&'a TraceContext>, Option<&'a TracefileContext>);
 fn call_sites(contexts: &Contexts, scope: Scope, moment: Moment) -> Vec<CallSite<'_>> {
     let mut call_sites = Vec::new();
     for trace in contexts.traces() {
-        let tracefiles = contexts.tracefiles_of(trace.index()).iter();
+        let tracefiles = contexts.tracefiles_of(trace.index());
         let within = tracefiles.filter(|tracefile| scope.contains_tracefile(tracefile));
         let parts = within.map(|tracefile| (Some(trace), Some(tracefile))).collect();
         let whole = scope.contains_trace(trace).then_some((Some(trace), None));

@@ -71,6 +71,11 @@ impl<'h> InstalledHooks<'h> {
         self.execute(contexts, commands.take(), true);
     }
 
+    /// Finds the hooks for what is new in the traceset.
+    pub(super) fn grow(&mut self, contexts: &Contexts) {
+        self.dispatch.grow(contexts);
+    }
+
     /// Makes the changes that hooks have requested. Returns `false` if there are none.
     pub(super) fn change(&mut self, contexts: &Contexts) -> bool {
         let commands = self.commands.take();

@@ -3,6 +3,7 @@
 mod begin_end;
 mod delivery;
 mod filter;
+mod growth;
 mod installed;
 mod read;
 mod read_ahead;
@@ -17,11 +18,12 @@ use ltt_read::{Error, Notice};
 use lttv_hooks::{HookId, IntoFlow};
 
 use crate::bounds::{Bounds, ReadEnd};
-use crate::extension::{Extension, Setup};
+use crate::extension::{AnyGrowth, Extension, Setup};
 use crate::hooks::{Check, Commands, EventCall, HookSet, Registration, Subscription};
 use crate::state::{Extensions, Handle};
 use crate::traceset::{Contexts, Revision, StalePosition, Traceset, TracesetPosition};
 
+pub use growth::GrowthError;
 use installed::InstalledHooks;
 pub use installed::ReadId;
 use read_ahead::ReadAhead;
@@ -59,6 +61,8 @@ pub struct TracesetContext<'h> {
     /// The check that decides which events hooks are called for, if there is one.
     check: Option<Check<'h>>,
     ahead: ReadAhead,
+    /// The extensions in the order in which they were attached.
+    attached: Vec<Box<dyn AnyGrowth>>,
 }
 
 impl<'h> TracesetContext<'h> {
@@ -72,6 +76,7 @@ impl<'h> TracesetContext<'h> {
             state: States::new(),
             check: None,
             ahead: ReadAhead::default(),
+            attached: Vec::new(),
         }
     }
 
@@ -136,6 +141,7 @@ impl<'h> TracesetContext<'h> {
         );
         self.hooks.add_extension(&self.contexts, hooks);
         self.state.note_added();
+        self.attached.push(Box::new(handle));
         handle
     }
 

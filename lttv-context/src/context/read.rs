@@ -208,7 +208,8 @@ impl<'h> TracesetContext<'h> {
             budget.looks.left -= count;
         }
         match pause {
-            None => Some(EndReason::EndOfTraceset),
+            None if reader.is_at_end(contexts.traceset()) => Some(EndReason::EndOfTraceset),
+            None => Some(reader.pending(limit)),
             Some(Pause::Before(reason)) => Some(reason),
             Some(Pause::Stopped) => Some(EndReason::Stopped),
             Some(Pause::Changed) => None,

@@ -36,7 +36,8 @@ impl TracesetContext<'_> {
     /// [`Timestamp::MIN`].
     ///
     /// No event before the position is at this time or later. If a clock goes back, events before
-    /// the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them.
+    /// the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them. So they
+    /// may in a growing traceset, after a time later than the [`watermark`](Self::watermark).
     pub fn seek_time(&mut self, time: Timestamp) {
         self.reader.seek_time(time);
         self.moved();
@@ -64,9 +65,8 @@ impl TracesetContext<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn search_time(&self, time: Timestamp) -> IncrementalSeek {
-        let traceset = self.traceset();
-        let search = TimeSearch::new(traceset.traces(), time);
-        IncrementalSeek { search, generation: traceset.revision() }
+        let search = TimeSearch::within(self.reader.merge(), time);
+        IncrementalSeek { search, generation: self.traceset().revision() }
     }
 
     /// Seeks the time of `seek`, with the same result as [`seek_time`](Self::seek_time). If the
@@ -77,6 +77,11 @@ impl TracesetContext<'_> {
     /// Returns [`StalePosition`] if `seek` belongs to another traceset. Nothing changes then.
     pub fn seek_result(&mut self, mut seek: IncrementalSeek) -> Result<(), StalePosition> {
         self.check_generation(seek.generation)?;
+        if self.traceset().is_growing() {
+            // The traceset may have grown since the search was created.
+            self.seek_time(seek.time());
+            return Ok(());
+        }
         while !seek.run(u64::MAX) {}
         self.reader.seek_result(seek.search);
         self.moved();
@@ -101,7 +106,8 @@ impl TracesetContext<'_> {
         self.state.reset();
     }
 
-    /// Seeks the position after the last event.
+    /// Seeks the position after the last event. In a growing traceset, this is the last one so far,
+    /// and reading continues with what arrives.
     pub fn seek_end(&mut self) {
         let end = TracesetPosition::end(self.traceset());
         self.reader.seek_position(&end);

@@ -1,6 +1,7 @@
 //! Extensions: the analyses that a context keeps the state of.
 
 mod codec;
+mod growth;
 mod operations;
 mod setup;
 
@@ -9,6 +10,8 @@ use std::any::type_name;
 use crate::state::{ExtensionIdentity, Handle};
 
 pub use codec::Codec;
+pub(crate) use growth::AnyGrowth;
+pub use growth::Growth;
 pub use setup::Setup;
 
 /// An analysis that keeps state while events are read.
@@ -70,6 +73,17 @@ pub trait Extension: Sized + 'static {
     /// Adds the hooks of the extension, and prepares it for the traces of the context. Hooks access
     /// the extension through the handle.
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>);
+
+    /// Returns the function that prepares the extension for what the traces of its context have got
+    /// since it was installed, or since the last call: event types, tracefiles and traces, which
+    /// follow those known before. Hooks by name find new event types by themselves.
+    ///
+    /// Checkpoints of less are restored as well: what they do not contain is in its initial state.
+    ///
+    /// The default is `None`: a context with the extension [refuses](crate::GrowthError) to grow.
+    fn growth(&self) -> Option<Growth<Self>> {
+        None
+    }
 
     /// Sets the state to that before the first event.
     fn reset(&mut self);

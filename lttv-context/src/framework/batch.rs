@@ -241,9 +241,10 @@ impl Pass<'_> {
             match read.reason {
                 EndReason::EventCount | EndReason::ExaminedCount => {}
                 EndReason::Stopped => return BatchOutcome::Stopped,
-                EndReason::EndOfTraceset | EndReason::EndTime | EndReason::EndPosition => {
-                    return BatchOutcome::Complete;
-                }
+                EndReason::Pending
+                | EndReason::EndOfTraceset
+                | EndReason::EndTime
+                | EndReason::EndPosition => return BatchOutcome::Complete,
             }
             if self.report(context).is_break() {
                 return BatchOutcome::Cancelled;

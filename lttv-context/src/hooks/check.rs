@@ -4,12 +4,10 @@ use std::fmt;
 use std::mem;
 
 use ltt_read::selection::{EventSelection, Spans, Verdict, Verdicts};
-use ltt_read::{Decision, Event, Merge, Timestamp};
+use ltt_read::{Decision, Event, Merge, TimeSpan, Timestamp};
 
 use crate::state::Extensions;
-use crate::traceset::{Contexts, Latest, UNKNOWN, time_of};
-
-type Predicate<'h> = dyn FnMut(&Event<'_>, &Extensions) -> bool + 'h;
+use crate::traceset::{Contexts, Latest, Traceset, UNKNOWN, time_of};
 
 /// A choice of events, with tables of the decisions known in advance.
 pub(crate) struct Check<'h> {
@@ -17,16 +15,52 @@ pub(crate) struct Check<'h> {
     tracefiles: Box<[bool]>,
     verdicts: Verdicts,
     spans: Spans,
+    all_spans: Vec<TimeSpan>,
     /// `true` if the merge is at a place to which the time spans have led it.
     is_at_span: bool,
-    predicate: Box<Predicate<'h>>,
+    choice: Box<dyn Choice + 'h>,
+}
+
+/// A decision about the events that are not decided in advance.
+trait Choice {
+    fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool;
+
+    /// Extends the choice to a later state of a traceset. Returns the decisions known in advance;
+    /// `None` if it cannot be extended.
+    fn grow(&mut self, traceset: &Traceset) -> Option<&dyn EventSelection>;
+}
+
+/// A selection that decides about each event by itself.
+struct Selection<S>(S);
+
+impl<S: EventSelection> Choice for Selection<S> {
+    fn passes(&mut self, event: &Event<'_>, _: &Extensions) -> bool {
+        self.0.matches(event)
+    }
+
+    fn grow(&mut self, traceset: &Traceset) -> Option<&dyn EventSelection> {
+        self.0.grow(traceset.traces()).then_some(&self.0)
+    }
+}
+
+/// A function that also depends on extensions.
+struct Function<F>(F);
+
+impl<F: FnMut(&Event<'_>, &Extensions) -> bool> Choice for Function<F> {
+    fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool {
+        (self.0)(event, extensions)
+    }
+
+    fn grow(&mut self, _: &Traceset) -> Option<&dyn EventSelection> {
+        None
+    }
 }
 
 impl<'h> Check<'h> {
     /// Creates the check of a choice that decides about each event by itself.
     pub(crate) fn new(contexts: &Contexts, choice: impl EventSelection + 'h) -> Self {
         let check = Self::with(contexts, &choice, |_, _| false);
-        Check { predicate: Box::new(move |event, _| choice.matches(event)), ..check }
+        Check { choice: Box::new(Selection(choice)), ..check }
     }
 
     /// Creates a check with the decisions of a choice that are known in advance, and a function
@@ -36,14 +70,31 @@ impl<'h> Check<'h> {
         choice: &impl EventSelection,
         passes: impl FnMut(&Event<'_>, &Extensions) -> bool + 'h,
     ) -> Self {
-        let tracefiles = contexts.tracefiles().iter();
+        let all_spans = spans(choice, contexts.traceset());
         Check {
-            tracefiles: tracefiles.map(|t| choice.may_match(t.trace_index(), t.index())).collect(),
+            tracefiles: tracefiles(choice, contexts.traceset()),
             verdicts: Verdicts::new(choice, contexts.traceset().traces()),
-            spans: Spans::new(choice.spans()),
+            spans: Spans::new(all_spans.clone()),
+            all_spans,
             is_at_span: false,
-            predicate: Box::new(passes),
+            choice: Box::new(Function(passes)),
         }
+    }
+
+    /// Extends the check to a later state of its traceset. Returns `false` if it cannot be
+    /// extended; it stays as it is then.
+    pub(crate) fn grow(&mut self, traceset: &Traceset) -> bool {
+        // Skipped events stay skipped: no tracefile is left out, and what is known of a type of events
+        // does not change.
+        let Some(choice) = self.choice.grow(traceset) else { return false };
+        self.tracefiles = tracefiles(choice, traceset);
+        self.verdicts = Verdicts::new(choice, traceset.traces());
+        let spans = spans(choice, traceset);
+        if spans != self.all_spans {
+            (self.spans, self.all_spans) = (Spans::new(spans.clone()), spans);
+            self.is_at_span = false;
+        }
+        true
     }
 
     /// Notes that the merge was moved by a seek.
@@ -59,7 +110,7 @@ impl<'h> Check<'h> {
     /// Returns `true` if an event passes.
     #[inline(always)]
     pub(crate) fn passes(&mut self, event: &Event<'_>, extensions: &Extensions) -> bool {
-        self.verdicts.passes(event, || (self.predicate)(event, extensions))
+        self.verdicts.passes(event, || self.choice.passes(event, extensions))
     }
 
     /// Stops the merge from reading the tracefiles in which no event passes.
@@ -110,6 +161,25 @@ impl<'h> Check<'h> {
             self.spans.move_on(merge, Timestamp::from_ns(time));
         }
         false
+    }
+}
+
+/// Determines for each tracefile, by number, whether its events may pass. Tracefiles that grow may
+/// get events of types that are not declared yet.
+fn tracefiles(choice: &(impl EventSelection + ?Sized), traceset: &Traceset) -> Box<[bool]> {
+    let tracefiles = traceset.tracefiles().into_iter();
+    let may_match =
+        |(trace, tracefile)| traceset.is_growing() || choice.may_match(trace, tracefile);
+    tracefiles.map(may_match).collect()
+}
+
+/// Determines the spans of time in which events may pass. That there are none may change while
+/// traces grow.
+fn spans(choice: &(impl EventSelection + ?Sized), traceset: &Traceset) -> Vec<TimeSpan> {
+    let spans = choice.spans();
+    match spans.is_empty() && traceset.is_growing() {
+        true => vec![TimeSpan::ALL],
+        false => spans,
     }
 }
 

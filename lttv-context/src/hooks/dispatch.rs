@@ -22,8 +22,10 @@ use crate::traceset::{Contexts, TracefileContext};
 pub(crate) struct Dispatch<'h> {
     hooks: HooksById<EventHook<'h>, HookInfo>,
     subscriptions: HashMap<HookId, Registered>,
-    /// The base of each tracefile, by its number.
+    /// The base of each tracefile, by its number: that of its table.
     bases: Vec<usize>,
+    /// The index of the table of each tracefile, by its number.
+    tables_of: Vec<usize>,
     tables: Vec<Table>,
     keys: usize,
 }
@@ -70,6 +72,8 @@ struct Table {
     tracefile: TracefileNumber,
     /// `true` if the tracefile does not share its keys.
     single: bool,
+    /// `true` if a hook distinguishes the tracefile from others of its channel.
+    separate: bool,
 }
 
 impl<'h> Dispatch<'h> {
@@ -78,25 +82,51 @@ impl<'h> Dispatch<'h> {
             hooks: HooksById::new(),
             subscriptions: HashMap::new(),
             bases: Vec::new(),
+            tables_of: Vec::new(),
             tables: Vec::new(),
             keys: 0,
         };
-        let mut known: HashMap<(TraceIndex, &str), usize> = HashMap::new();
-        for tracefile in contexts.tracefiles() {
-            let channel = (tracefile.trace_index(), tracefile.tracefile().channel());
+        dispatch.add_tracefiles(contexts);
+        dispatch
+    }
+
+    /// Adds the tracefiles that are new.
+    fn add_tracefiles(&mut self, contexts: &Contexts) {
+        let channel_of = |tracefile: TracefileNumber| {
+            let tracefile = &contexts.tracefiles()[tracefile.0];
+            (tracefile.trace_index(), tracefile.tracefile().channel())
+        };
+        let shared = self.tables.iter().enumerate().filter(|(_, table)| !table.separate);
+        let mut known: HashMap<(TraceIndex, &str), usize> =
+            shared.map(|(at, table)| (channel_of(table.tracefile), at)).collect();
+        for tracefile in &contexts.tracefiles()[self.bases.len()..] {
+            let channel = channel_of(tracefile.number());
             let table = match known.get(&channel) {
                 Some(table) => {
-                    dispatch.tables[*table].single = false;
+                    self.tables[*table].single = false;
                     *table
                 }
                 None => {
-                    known.insert(channel, dispatch.tables.len());
-                    dispatch.add_table(tracefile)
+                    known.insert(channel, self.tables.len());
+                    self.add_table(tracefile)
                 }
             };
-            dispatch.bases.push(dispatch.tables[table].base);
+            self.tables_of.push(table);
+            self.bases.push(self.tables[table].base);
         }
-        dispatch
+    }
+
+    /// Finds the hooks for what is new: event types, tracefiles and traces.
+    pub(crate) fn grow(&mut self, contexts: &Contexts) {
+        self.keys = 0;
+        for table in &mut self.tables {
+            table.base = self.keys;
+            let trace = &contexts.traces()[table.trace.0];
+            self.keys += trace.trace().schema().event_types.len();
+        }
+        self.bases = self.tables_of.iter().map(|table| self.tables[*table].base).collect();
+        self.add_tracefiles(contexts);
+        self.find_targets(contexts);
     }
 
     /// Prepares for a loop in which no hooks are added or removed.
@@ -155,7 +185,8 @@ impl<'h> Dispatch<'h> {
 
     fn add_table(&mut self, tracefile: &TracefileContext) -> usize {
         let (trace, number) = (tracefile.trace_index(), tracefile.number());
-        self.tables.push(Table { base: self.keys, trace, tracefile: number, single: true });
+        let (base, separate) = (self.keys, false);
+        self.tables.push(Table { base, trace, tracefile: number, single: true, separate });
         self.keys += tracefile.trace().schema().event_types.len();
         self.tables.len() - 1
     }
@@ -163,19 +194,26 @@ impl<'h> Dispatch<'h> {
     /// Moves a tracefile to keys of its own.
     fn separate(&mut self, contexts: &Contexts, TracefileNumber(number): TracefileNumber) {
         let Some(tracefile) = contexts.tracefiles().get(number) else { return };
-        let base = self.bases[number];
-        let Some(at) = self.tables.iter().position(|table| table.base == base) else { return };
+        let at = self.tables_of[number];
         if self.tables[at].single {
+            self.tables[at].separate = true;
             return;
         }
         let new = self.add_table(tracefile);
+        self.tables[new].separate = true;
+        self.tables_of[number] = new;
         self.bases[number] = self.tables[new].base;
-        let mut others = (0..self.bases.len()).filter(|other| self.bases[*other] == base);
+        let mut others = (0..self.tables_of.len()).filter(|other| self.tables_of[*other] == at);
         if let Some(other) = others.next() {
             let single = others.next().is_none();
             self.tables[at] =
                 Table { tracefile: TracefileNumber(other), single, ..self.tables[at] };
         }
+        self.find_targets(contexts);
+    }
+
+    /// Computes the keys of all subscriptions again.
+    fn find_targets(&mut self, contexts: &Contexts) {
         let ids: Vec<_> = self.subscriptions.keys().copied().collect();
         for id in ids {
             let Some(registered) = self.subscriptions.remove(&id) else { continue };

@@ -17,6 +17,8 @@ pub struct Contexts {
     traceset: Traceset,
     traces: Vec<TraceContext>,
     tracefiles: Vec<TracefileContext>,
+    /// The numbers of the tracefiles of each trace.
+    numbers: Vec<Vec<TracefileNumber>>,
 }
 
 /// A trace of a traceset, with its index.
@@ -24,7 +26,6 @@ pub struct Contexts {
 pub struct TraceContext {
     index: TraceIndex,
     trace: Arc<Trace>,
-    first_tracefile: TracefileNumber,
     attributes: SharedAttributes,
 }
 
@@ -40,24 +41,65 @@ pub struct TracefileContext {
 
 impl Contexts {
     pub(crate) fn new(traceset: Traceset) -> Self {
-        let (mut traces, mut tracefiles) = (Vec::new(), Vec::new());
-        for (trace_index, trace) in traceset.traces().iter().enumerate() {
-            let first = tracefiles.len();
-            let context = TraceContext {
-                index: TraceIndex(trace_index),
-                trace: trace.clone(),
-                first_tracefile: TracefileNumber(first),
-                attributes: traceset.attributes_of[trace_index].clone(),
+        let mut contexts =
+            Contexts { traceset, traces: Vec::new(), tracefiles: Vec::new(), numbers: Vec::new() };
+        contexts.update();
+        contexts
+    }
+
+    /// Replaces the traceset by a later state of it. Returns the indices of the tracefiles that
+    /// are new.
+    pub(crate) fn continue_with(
+        &mut self,
+        traceset: Traceset,
+    ) -> Vec<(TraceIndex, TracefileIndex)> {
+        let known = self.tracefiles.len();
+        self.traceset = traceset;
+        self.update();
+        let new = &self.tracefiles[known..];
+        new.iter().map(|of| (of.trace_index(), of.index())).collect()
+    }
+
+    /// Returns `true` if a later state of the traceset has more than data: event types, stream
+    /// classes, tracefiles or traces, or properties of tracefiles that were not known.
+    pub(crate) fn is_extended_by(&self, traceset: &Traceset) -> bool {
+        let (now, later) = (self.traceset.traces(), traceset.traces());
+        let is_extended = |(now, later): (&Arc<Trace>, &Arc<Trace>)| {
+            let classes = |trace: &Trace| {
+                let tracefiles = trace.tracefiles().iter();
+                tracefiles.filter(|tracefile| tracefile.stream_class().is_some()).count()
             };
-            tracefiles.extend((0..trace.tracefiles().len()).map(|index| TracefileContext {
-                number: TracefileNumber(first + index),
-                index: TracefileIndex(index),
-                trace: context.clone(),
-                span: OnceCell::new(),
-            }));
-            traces.push(context);
+            let (types, tracefiles) = (now.schema().event_types.len(), now.tracefiles().len());
+            types != later.schema().event_types.len()
+                || tracefiles != later.tracefiles().len()
+                || classes(now) != classes(later)
+        };
+        now.len() != later.len()
+            || now
+                .iter()
+                .zip(later)
+                .any(|(now, later)| !Arc::ptr_eq(now, later) && is_extended((now, later)))
+    }
+
+    /// Creates the contexts of what the traceset has now.
+    fn update(&mut self) {
+        let Contexts { traceset, traces, tracefiles, numbers } = self;
+        let traces_now = traceset.traces().iter().zip(&traceset.attributes_of).enumerate();
+        *traces = traces_now
+            .map(|(index, (trace, attributes))| TraceContext {
+                index: TraceIndex(index),
+                trace: trace.clone(),
+                attributes: attributes.clone(),
+            })
+            .collect();
+        tracefiles.clear();
+        *numbers = vec![Vec::new(); traces.len()];
+        for (number, (trace, index)) in traceset.tracefiles().into_iter().enumerate() {
+            let number = TracefileNumber(number);
+            numbers[trace.0].push(number);
+            let trace = traces[trace.0].clone();
+            tracefiles.push(TracefileContext { number, index, trace, span: OnceCell::new() });
         }
-        Contexts { traceset, traces, tracefiles }
     }
 
     /// Returns the traceset of these contexts.
@@ -75,12 +117,11 @@ impl Contexts {
         &self.tracefiles
     }
 
-    /// Returns the tracefiles of a trace, by their index in it. The slice is empty if there is no
-    /// such trace.
-    pub fn tracefiles_of(&self, trace: TraceIndex) -> &[TracefileContext] {
-        let Some(context) = self.traces.get(trace.0) else { return &[] };
-        let begin = context.first_tracefile.0;
-        self.tracefiles.get(begin..begin + context.trace.tracefiles().len()).unwrap_or_default()
+    /// Iterates over the tracefiles of a trace, in the order of their indices in it. There are none
+    /// if there is no such trace.
+    pub fn tracefiles_of(&self, trace: TraceIndex) -> impl Iterator<Item = &TracefileContext> {
+        let numbers = self.numbers.get(trace.0).map(Vec::as_slice).unwrap_or_default();
+        numbers.iter().map(|number| &self.tracefiles[number.0])
     }
 
     /// Computes the time span of all traces together. Returns `None` if none of them has a time.
@@ -91,7 +132,7 @@ impl Contexts {
     /// Computes the time span of a trace. Returns `None` if it has no time, or if there is no such
     /// trace.
     pub fn time_span_of(&self, trace: TraceIndex) -> Option<TimeSpan> {
-        let spans = self.tracefiles_of(trace).iter().filter_map(TracefileContext::time_span);
+        let spans = self.tracefiles_of(trace).filter_map(TracefileContext::time_span);
         spans.reduce(TimeSpan::join)
     }
 }

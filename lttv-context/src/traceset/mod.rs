@@ -1,6 +1,7 @@
 //! Tracesets: ordered lists of traces that are read together, and places in them.
 
 mod contexts;
+mod growth;
 mod position;
 
 use std::path::Path;
@@ -10,8 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::attributes::SharedAttributes;
 use ltt_read::{OnFailure, OpenOptions, Trace, TraceIndex};
 
+use growth::Growth;
+
 pub use contexts::{Contexts, TraceContext, TracefileContext};
-pub(crate) use position::{Key, Latest, UNKNOWN, time_of};
+pub(crate) use position::{Key, Latest, UNKNOWN, seek_positions, time_of};
 pub use position::{StalePosition, TracesetPosition};
 
 /// An ordered list of traces to be read together.
@@ -63,10 +66,13 @@ pub struct Traceset {
     attributes: SharedAttributes,
     /// The attributes of the traces, by index.
     attributes_of: Vec<SharedAttributes>,
+    /// The growth of a traceset that is being recorded; `None` if it never was.
+    growth: Option<Growth>,
 }
 
 /// A number that identifies the contents of a traceset. A clone has the revision of the
-/// original until one of them is changed. Each change leads to a new revision.
+/// original until one of them is changed. Each change leads to a new revision, except that
+/// [growth](Traceset::continue_with) leads to none: what was there before stays the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Revision(u64);
 
@@ -149,6 +155,7 @@ impl Traceset {
     fn note_change(&mut self) {
         self.revision = Revision::unique();
         self.attributes = self.attributes.separate();
+        self.renumber();
     }
 }
 
@@ -162,7 +169,7 @@ impl From<Vec<Arc<Trace>>> for Traceset {
     fn from(traces: Vec<Arc<Trace>>) -> Self {
         let attributes_of = traces.iter().map(|_| SharedAttributes::new()).collect();
         let (revision, attributes) = (Revision::unique(), SharedAttributes::new());
-        Traceset { traces, revision, attributes, attributes_of }
+        Traceset { traces, revision, attributes, attributes_of, growth: None }
     }
 }
 

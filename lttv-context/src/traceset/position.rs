@@ -1,9 +1,10 @@
 //! Positions in the order of all events of a traceset.
 
 use std::cmp::Ordering;
+use std::iter;
 use std::sync::Arc;
 
-use ltt_read::{Event, Merge, Position, Timestamp, TracefileNumber};
+use ltt_read::{Event, Merge, Position, Timestamp, TraceIndex, TracefileNumber};
 
 use super::{Revision, Traceset};
 
@@ -160,15 +161,12 @@ impl TracesetPosition {
         if self.revision != from.revision() || self.is_end() {
             return None;
         }
-        let mut number = self.key.1 as usize;
-        let trace = from.traces().iter().find(|trace| {
-            let is_inside = number < trace.tracefiles().len();
-            number -= if is_inside { 0 } else { trace.tracefiles().len() };
-            is_inside
-        })?;
+        let (trace, tracefile) = *from.tracefiles().get(self.key.1 as usize)?;
+        let trace = &from.traces()[trace.0];
         let at = to.traces().iter().position(|other| Arc::ptr_eq(other, trace))?;
-        let before: usize = to.traces()[..at].iter().map(|trace| trace.tracefiles().len()).sum();
-        let key = (self.key.0, (before + number) as u32);
+        let there = (TraceIndex(at), tracefile);
+        let number = to.tracefiles().iter().position(|other| *other == there)?;
+        let key = (self.key.0, number as u32);
         Some(Self::before_event(to.revision(), key, UNKNOWN, *self.place()?))
     }
 
@@ -195,7 +193,12 @@ impl TracesetPosition {
     /// Moves a merge of the traceset to this position.
     pub(crate) fn seek(&self, merge: &mut Merge) {
         match &self.places {
-            Places::All(all) => merge.seek_positions(all),
+            // The end of the data so far is where a merge waits.
+            _ if self.is_end() && merge.is_growing() => {
+                merge.seek_positions(&[]);
+                merge.seek(Timestamp::MAX);
+            }
+            Places::All(all) => seek_positions(merge, all),
             Places::Next(place) => {
                 let tracefile = TracefileNumber(self.key.1 as usize);
                 merge.seek_delivery(Timestamp::from_ns(self.key.0), tracefile, *place);
@@ -209,7 +212,7 @@ impl TracesetPosition {
         if let Places::All(all) = &self.places {
             return all.clone();
         }
-        let mut merge = Merge::new(traceset.traces());
+        let mut merge = traceset.merge();
         self.seek(&mut merge);
         merge.positions().into()
     }
@@ -227,6 +230,19 @@ impl TracesetPosition {
         match &self.places {
             Places::All(all) => all.get(self.key.1 as usize),
             Places::Next(place) => Some(place),
+        }
+    }
+}
+
+/// Moves a merge to positions in all tracefiles that were there when they were taken. Nothing had
+/// been read of others.
+pub(crate) fn seek_positions(merge: &mut Merge, positions: &[Position]) {
+    match merge.tracefiles().saturating_sub(positions.len()) {
+        0 => merge.seek_positions(positions),
+        new => {
+            let at_start = iter::repeat_n(Position::START, new);
+            let all: Vec<_> = positions.iter().copied().chain(at_start).collect();
+            merge.seek_positions(&all);
         }
     }
 }

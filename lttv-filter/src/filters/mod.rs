@@ -138,6 +138,24 @@ impl Filters {
         traces: &[Arc<Trace>],
         state: &dyn StateFields,
     ) -> Result<(), FilterError> {
+        self.compile(traces, state, true)
+    }
+
+    /// Extends the filters to later versions of traces that are being recorded, and to traces
+    /// after them, with the fields of a state. A field or label that no trace has is absent: it
+    /// may be declared later.
+    pub fn grow_with_state(&mut self, traces: &[Arc<Trace>], state: &dyn StateFields) {
+        let compiled = self.compile(traces, state, false);
+        debug_assert!(compiled.is_ok(), "only invalid expressions are refused");
+    }
+
+    /// Compiles the expression for the traces that are new.
+    fn compile(
+        &mut self,
+        traces: &[Arc<Trace>],
+        state: &dyn StateFields,
+        refuses: bool,
+    ) -> Result<(), FilterError> {
         let mut day = None;
         let mut environment = self.environment.clone();
         if needs_day(self.expression.tree()) {
@@ -162,7 +180,9 @@ impl Filters {
             None => fresh.as_ref().map(|(_, known)| known.clone()),
         };
         let of_traces: Vec<Analysis> = fresh.iter().zip(&known).filter_map(of_trace).collect();
-        refuse(&self.expression, traces, &of_traces)?;
+        if refuses {
+            refuse(&self.expression, traces, &of_traces)?;
+        }
 
         let mut old: Vec<Option<Filter>> = self.filters.drain(..).map(Some).collect();
         let of = |(fresh, known): (&mut Option<(Filter, Analysis)>, &Option<usize>)| {
@@ -289,6 +309,17 @@ impl EventSelection for Filters {
 
     fn spans(&self) -> Vec<TimeSpan> {
         Filters::spans(self)
+    }
+
+    /// Compiles the expression for what is new. A field or label that no trace has is absent: it
+    /// may be declared later. Returns `false` if the expression uses the fields of a state: see
+    /// [`Filters::grow_with_state`].
+    fn grow(&mut self, traces: &[Arc<Trace>]) -> bool {
+        let can_grow = !self.uses_state();
+        if can_grow {
+            self.grow_with_state(traces, &NoState);
+        }
+        can_grow
     }
 }
 

@@ -196,9 +196,10 @@ impl<'h> Scheduler<'h> {
                 };
                 chunk.replay = at.filter(|_| !self.is_at(goal)).map(|at| Replay { at, to });
             }
-            EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
-                self.mark_reached(goal);
-            }
+            EndReason::Pending
+            | EndReason::EndOfTraceset
+            | EndReason::EndPosition
+            | EndReason::EndTime => self.mark_reached(goal),
         }
     }
 

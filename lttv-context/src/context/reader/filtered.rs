@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use ltt_read::{Merge, Position, Timestamp, TracefileNumber};
 
-use super::Reader;
+use super::{Reader, next_key};
 use crate::bounds::{Bounds, EndReason};
 use crate::hooks::Check;
-use crate::traceset::{Latest, Traceset, TracesetPosition, time_of};
+use crate::traceset::{Latest, Traceset, TracesetPosition, seek_positions};
 
 /// A position in the order of all events.
 #[derive(Debug)]
@@ -58,6 +58,9 @@ impl Reader {
         events: u64,
         reason: EndReason,
     ) {
+        if reason != EndReason::ExaminedCount && events > 0 && self.is_late() {
+            return self.end_filtered_late();
+        }
         match reason {
             EndReason::Stopped | EndReason::EventCount => {
                 if events > 0
@@ -69,7 +72,11 @@ impl Reader {
             }
             EndReason::ExaminedCount => {
                 // All events before this one have been looked at.
-                if let Some(place) = self.merge.next().map(|event| event.position())
+                let place = self.merge.next().map(|event| event.position());
+                if self.is_late() {
+                    self.merge.unread();
+                    self.end_filtered_late();
+                } else if let Some(place) = place
                     && let Some(tracefile) = self.merge.current_tracefile()
                 {
                     let (key, latest) = ((self.now, tracefile.0 as u32), Some(self.now));
@@ -79,9 +86,43 @@ impl Reader {
                 }
                 self.merge.unread();
             }
+            EndReason::Pending => self.end_filtered_pending(traceset, events > 0),
             EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
                 self.end_filtered_at(traceset, bounds, end_time, events > 0);
             }
+        }
+    }
+
+    /// Returns `true` if the current event has come late, or if late events may follow, so that
+    /// times do not tell what has been delivered of other tracefiles.
+    fn is_late(&self) -> bool {
+        let waits = self.merge.waits_for().map(|(time, ..)| time);
+        let time = self.merge.delivery_time().or(waits);
+        time.is_some_and(|time| time.as_ns() < self.now)
+    }
+
+    /// Updates the current position to what the merge has passed in each tracefile.
+    fn end_filtered_late(&mut self) {
+        let (positions, latest) = (self.merge.positions_after().into(), Some(self.now));
+        self.read_point = Some(ReadPoint::Tracefiles { positions, latest });
+    }
+
+    /// Updates the current position after all events that pass and are final were delivered: it is
+    /// before the events to come.
+    fn end_filtered_pending(&mut self, traceset: &Traceset, has_delivered: bool) {
+        match self.merge.waits_for() {
+            Some((time, number, place)) if time.as_ns() >= self.now => {
+                self.now = time.as_ns();
+                let (key, latest) = ((self.now, number.0 as u32), Some(self.now));
+                let next = TracesetPosition::before_event(traceset.revision(), key, latest, place);
+                self.read_point = Some(ReadPoint::Before(next));
+            }
+            // Only tracefiles that are left out, or not there yet, may get more.
+            None if has_delivered => {
+                let after = Timestamp::from_ns(self.now.saturating_add(1));
+                self.read_point = Some(ReadPoint::Time(after));
+            }
+            _ => {}
         }
     }
 
@@ -144,8 +185,7 @@ impl Reader {
         }
         let merge = self.spare(traceset);
         read_point.seek(merge, now);
-        let time = merge.next().map(|event| now.max(time_of(&event)));
-        let key = time.zip(merge.current_tracefile().map(|number| number.0 as u32));
+        let key = next_key(merge, traceset, now);
         let (revision, latest) = (traceset.revision(), read_point.latest(now));
         let position = TracesetPosition::new(revision, key, latest, merge.positions());
         self.read_point = Some(ReadPoint::Before(position.clone()));
@@ -165,7 +205,7 @@ impl ReadPoint {
             ReadPoint::Event { tracefile, place } => {
                 merge.seek_delivery(Timestamp::from_ns(now), *tracefile, *place);
             }
-            ReadPoint::Tracefiles { positions, .. } => merge.seek_positions(positions),
+            ReadPoint::Tracefiles { positions, .. } => seek_positions(merge, positions),
             ReadPoint::Before(position) => position.seek(merge),
         }
     }

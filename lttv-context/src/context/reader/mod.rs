@@ -2,9 +2,9 @@
 
 mod filtered;
 
-use ltt_read::{Error, Event, Merge, Notice, TimeSearch, Timestamp};
+use ltt_read::{Error, Event, Merge, Notice, TimeSearch, Timestamp, TraceIndex, TracefileIndex};
 
-use crate::bounds::{Bounds, Limit};
+use crate::bounds::{Bounds, EndReason, Limit};
 use crate::traceset::{Key, Latest, Traceset, TracesetPosition, time_of};
 
 use filtered::ReadPoint;
@@ -28,8 +28,13 @@ pub(super) struct Reader {
 impl Reader {
     /// Creates a reader that is before the first event.
     pub(super) fn new(traceset: &Traceset) -> Self {
-        let merge = Merge::new(traceset.traces());
+        let merge = traceset.merge();
         Reader { merge, now: i64::MIN, latest: None, read_point: None, spare: None }
+    }
+
+    /// Returns the time of delivery of the last event, or the time sought.
+    pub(super) fn now(&self) -> Timestamp {
+        Timestamp::from_ns(self.now)
     }
 
     pub(super) fn merge(&self) -> &Merge {
@@ -68,7 +73,7 @@ impl Reader {
     }
 
     fn spare(&mut self, traceset: &Traceset) -> &mut Merge {
-        self.spare.get_or_insert_with(|| Box::new(Merge::new(traceset.traces())))
+        self.spare.get_or_insert_with(|| Box::new(traceset.merge()))
     }
 
     /// Returns `true` if all events before the time have been delivered by the time of delivery
@@ -82,11 +87,35 @@ impl Reader {
         if let Some(position) = self.filtered_position(traceset) {
             return position;
         }
-        let time = self.merge.next().map(|event| self.now.max(time_of(&event)));
-        let key = time.zip(self.merge.current_tracefile().map(|number| number.0 as u32));
+        let key = next_key(&mut self.merge, traceset, self.now);
         let positions = self.merge.positions();
         self.merge.unread();
         TracesetPosition::new(traceset.revision(), key, self.latest, positions)
+    }
+
+    /// Returns `true` if reading has come to the end of the traceset, and `false` if more may
+    /// arrive. There must be no next event.
+    pub(super) fn is_at_end(&self, traceset: &Traceset) -> bool {
+        !self.merge.is_pending() && !traceset.is_growing()
+    }
+
+    /// Returns the reason why a read ends that has delivered all that is final.
+    pub(super) fn pending(&self, limit: &Limit<'_>) -> EndReason {
+        let waits = self.merge.waits_for();
+        let met = waits.and_then(|(time, number, place)| {
+            limit.met_at((self.now.max(time.as_ns()), number.0 as u32), || place)
+        });
+        met.unwrap_or(EndReason::Pending)
+    }
+
+    /// Continues with a later state of the traceset, with some tracefiles that are new.
+    pub(super) fn continue_with(
+        &mut self,
+        traceset: &Traceset,
+        new: &[(TraceIndex, TracefileIndex)],
+    ) {
+        self.merge.continue_with_new(traceset.traces(), new);
+        self.spare = None;
     }
 
     pub(super) fn seek_time(&mut self, time: Timestamp) {
@@ -163,5 +192,19 @@ impl Reader {
             self.now = now;
             self.latest = Some(now);
         }
+    }
+}
+
+/// Computes the key of the next event of a merge, given the time of delivery before it in ns. Where
+/// the merge waits, it is the key before which no event follows. `None` at the end.
+fn next_key(merge: &mut Merge, traceset: &Traceset, now: i64) -> Option<Key> {
+    if let Some(time) = merge.next().map(|event| now.max(time_of(&event))) {
+        return Some((time, merge.current_tracefile()?.0 as u32));
+    }
+    match merge.waits_for() {
+        Some((time, number, _)) => Some((now.max(time.as_ns()), number.0 as u32)),
+        // What arrives next belongs to tracefiles that are not there yet.
+        None if traceset.is_growing() => Some((now, u32::MAX)),
+        None => None,
     }
 }

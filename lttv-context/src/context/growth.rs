@@ -1,0 +1,128 @@
+//! Reading traces while they are recorded.
+
+use ltt_read::{Merge, Timestamp};
+
+use super::TracesetContext;
+use crate::extension::Setup;
+use crate::hooks::Commands;
+use crate::traceset::{StalePosition, Traceset};
+
+/// # Growing
+///
+/// A context of a [growing traceset](Traceset::growing) delivers events up to the
+/// [`watermark`](Self::watermark): no event before it can still arrive, so the order of what was
+/// delivered never changes. A read that comes to it ends with
+/// [`EndReason::Pending`](crate::EndReason::Pending).
+///
+/// ```
+/// use ltt_read::GrowingTrace;
+/// use lttv_context::{Bounds, EndReason, TracesetContext, Traceset};
+///
+/// let metadata = br#"/* CTF 1.8 */
+///     trace { major = 1; minor = 8; byte_order = le; };
+///     event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
+/// let mut trace = GrowingTrace::new("ticks", metadata)?;
+/// let stream = trace.add_tracefile("stream");
+/// let mut traceset = Traceset::growing();
+/// let mut ticks = Vec::new();
+/// let mut context = TracesetContext::new(&traceset);
+/// context.on_event("tick", |call| ticks.extend(call.event.field("n").and_then(|n| n.as_u64())));
+/// for part in [[1, 2], [3, 4]] {
+///     trace.append(stream, part.to_vec());
+///     traceset.continue_with(&[trace.version().clone()]);
+///     context.continue_with(&traceset)?;
+///     let read = context.read(&Bounds::all())?;
+///     assert_eq!((read.events, read.reason), (2, EndReason::Pending));
+///     trace.release(context.merge(), 0);
+/// }
+/// drop(context);
+/// assert_eq!(ticks, [1, 2, 3, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl TracesetContext<'_> {
+    /// Continues with a later state of the traceset. The position stays, and so do all hooks; those
+    /// for events by name are also called for event types that are new. Extensions and the
+    /// filter are prepared for what is new. Hooks before reading are not called for traces and
+    /// tracefiles that are new.
+    ///
+    /// # Errors
+    ///
+    /// A [`GrowthError`] if something cannot be prepared for what is new. Nothing changes then.
+    ///
+    /// # Panics
+    ///
+    /// If a trace is no later version of the one in its place.
+    pub fn continue_with(&mut self, traceset: &Traceset) -> Result<(), GrowthError> {
+        let (position, own) = (traceset.revision(), self.traceset().revision());
+        if position != own {
+            return Err(GrowthError::OtherTraceset(StalePosition { position, traceset: own }));
+        }
+        let declares_more = self.contexts.is_extended_by(traceset);
+        if declares_more {
+            self.prepare_filter(traceset)?;
+        }
+        let new = self.contexts.continue_with(traceset.clone());
+        self.reader.continue_with(traceset, &new);
+        if declares_more {
+            self.hooks.grow(&self.contexts);
+            for extension in &self.attached {
+                let mut hooks = Commands::default();
+                extension.grow(&mut Setup {
+                    contexts: &self.contexts,
+                    extensions: self.state.extensions_mut(),
+                    hooks: &mut hooks,
+                });
+                self.hooks.add_extension(&self.contexts, hooks);
+            }
+        }
+        Ok(())
+    }
+
+    /// Extends the filter, after checking that extensions can be extended as well.
+    fn prepare_filter(&mut self, traceset: &Traceset) -> Result<(), GrowthError> {
+        let extensions = self.state.extensions();
+        let fixed = self.attached.iter().filter(|of| !of.can_grow(extensions));
+        let fixed: Vec<_> = fixed.map(|of| of.type_name()).collect();
+        if !fixed.is_empty() {
+            return Err(GrowthError::Extensions(fixed));
+        }
+        match self.check.as_mut().is_none_or(|check| check.grow(traceset)) {
+            true => Ok(()),
+            false => Err(GrowthError::Filter),
+        }
+    }
+
+    /// Returns the time up to which the order of the events is final: see
+    /// [`Merge::watermark`].
+    pub fn watermark(&self) -> Timestamp {
+        match self.reader.merge().watermark() {
+            Timestamp::MAX if self.traceset().is_growing() => self.reader.now(),
+            watermark => watermark,
+        }
+    }
+
+    /// Returns the merge that reads, with which data that was delivered can be released: see
+    /// [`GrowingTrace::release`](ltt_read::GrowingTrace::release). A context cannot return to
+    /// data that is released.
+    pub fn merge(&self) -> &Merge {
+        self.reader.merge()
+    }
+}
+
+/// An error from continuing with a later state of a traceset.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrowthError {
+    /// The traceset is another one.
+    #[error("the context reads another traceset: {0}")]
+    OtherTraceset(StalePosition),
+    /// Extensions of these types cannot be prepared for event types, tracefiles or traces that are
+    /// new: see [`Extension::growth`](crate::Extension::growth).
+    #[error("these analyses cannot follow traces that grow: {}", .0.join(", "))]
+    Extensions(Vec<&'static str>),
+    /// The filter cannot be extended to what is new: see
+    /// [`EventSelection::grow`](ltt_read::selection::EventSelection::grow). The caller may remove
+    /// it, and set one for the later state.
+    #[error("the filter cannot follow traces that grow")]
+    Filter,
+}
