@@ -125,18 +125,18 @@ for trace in "${traces[@]}"; do
     compare "order all events, no field" "$dump" --count "$trace" -- "${dummy[@]}"
     count_ms=$last_ms
     compare "order all events, every field" "$bin/visit_fields" "$trace" -- "${dummy[@]}"
-    compare "text of all events" "$dump" --format babeltrace "$trace" -- ${peer:+"$peer" "$trace"}
+    compare "text of all events" "$dump" --format babeltrace --threads 1 "$trace" -- ${peer:+"$peer" "$trace"}
     text_ms=$last_ms
     compare "last 1 % ($in_window events), no field" "$dump" --count --begin "$begin" "$trace" \
         -- ${peer:+"${dummy[@]}" --begin "$begin"}
     echo
     us=$(cpu_us "$dump" --count --begin "$begin" "$trace")
     echo "- last 1 %: $us us, $(ratio "$((us / 10))" "$count_ms") % of the time to order all events"
-    us=$(cpu_us "$dump" --format babeltrace --begin "$begin" "$trace")
+    us=$(cpu_us "$dump" --format babeltrace --threads 1 --begin "$begin" "$trace")
     echo "- text of the last 1 %: $us us, $(ratio "$((us / 10))" "$text_ms") % of the time for all text"
     read -r total anonymous < <(memory_kb "$dump" --count "$trace")
     echo "- peak memory of counting: $total kB with the mapped files, $anonymous kB without"
-    read -r total anonymous < <(memory_kb "$dump" --format babeltrace "$trace")
+    read -r total anonymous < <(memory_kb "$dump" --format babeltrace --threads 1 "$trace")
     echo "- peak memory of text: $total kB with the mapped files, $anonymous kB without"
     if [[ $peer ]]; then
         read -r total anonymous < <(memory_kb "${dummy[@]}")
