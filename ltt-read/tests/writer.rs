@@ -395,7 +395,6 @@ fn tsdl_text() {
 event {
 	name = \"event\";
 	id = 0;
-	stream_id = 0;
 	fields := struct {
 		integer { size = 8; signed = false; align = 8; byte_order = be; } __n;
 		integer { size = 8; align = 8; signed = false; encoding = UTF8; } _event[__n];
@@ -405,6 +404,32 @@ event {
 
 ";
     assert_eq!(&text[text.find("event {").unwrap()..], expected);
+}
+
+#[test]
+fn tsdl_paths_are_relative_where_they_can_be() {
+    let sequence = |path: &[&str]| {
+        let length = Dependency::absolute(Scope::Payload, path.iter().copied());
+        let (element, length) = (FieldClass::uint(8, Big).into(), Length::Dynamic(length));
+        FieldClass::new(FieldKind::Array(Array { element, length, roles: Roles::NONE }), 8)
+    };
+    let number = || FieldClass::uint(8, Big);
+    let inner = FieldClass::structure([
+        ("a", number()),
+        ("of_outer", sequence(&["n"])),
+        ("of_inner", sequence(&["inner", "a"])),
+        // The name alone would be that of the inner structure.
+        ("of_outer_a", sequence(&["a"])),
+    ]);
+    let payload = FieldClass::structure([("n", number()), ("a", number()), ("inner", inner)]);
+    let schema = bare(Format::Ctf1, payload);
+    let text = metadata_text(&schema).unwrap();
+    for line in ["of_outer[n];", "of_inner[a];", "of_outer_a[event.fields.a];"] {
+        assert!(text.contains(line), "{text}");
+    }
+    let read = ltt_read::Trace::from_memory(text.as_bytes(), []).unwrap();
+    let payload = read.schema().event_types[0].payload.as_ref().expect("a payload");
+    assert_eq!(payload.members().len(), 3);
 }
 
 #[test]

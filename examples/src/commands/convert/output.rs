@@ -121,8 +121,9 @@ impl PartTrace<'_> {
         }
         if self.source.schema().format == Format::Legacy {
             let cpu = file.cpu().unwrap_or(0);
+            // Several tracefiles of a class can have the same CPU.
             stream = stream
-                .with_stream_id(cpu.into())
+                .with_stream_id(tracefile.0 as u64)
                 .with_packet_context(FieldValue::fields([("cpu_id", cpu)]));
         }
         Ok(stream)
@@ -209,7 +210,11 @@ impl Streams<'_> {
             }
         }
         for (_, copier) in self.open {
-            copier.into_stream()?.finish()?;
+            let stream = copier.into_stream()?;
+            let name = stream.name().to_owned();
+            let file = stream.finish()?;
+            // Other threads copy meanwhile, so that little is left to do when all are ready.
+            file.sync_data().map_err(|error| WriteError::Io { file: name, error })?;
         }
         Ok(())
     }
