@@ -28,8 +28,8 @@ const ONLY_IN_CTF2: [&str; 7] = [
 ];
 
 /// The traces whose CTF 1.8 babeltrace 2.0.4 does not read: it ends itself, refuses times that go
-/// back, or does not find a length in an earlier structure; so it does with the original traces in
-/// CTF 1.8.
+/// back, or does not find a length in an earlier structure. Of the three whose originals are in
+/// CTF 1.8, it does not read these either.
 const NOT_FOR_BABELTRACE: [&str; 6] = [
     "bt2-succeed-meta-ctx-sequence",
     "gen-mut-k2-noise-events",
