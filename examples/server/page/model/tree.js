@@ -63,6 +63,21 @@ export class Tree {
     }
   }
 
+  /**
+   * Returns the next entry for which a test holds, from one in a direction (1 or -1) and around the
+   * end, also in folded branches; undefined if there is none.
+   */
+  find(from, direction, test) {
+    const entries = this.rowsUnfolded();
+    const start = entries.findIndex(({ id }) => id === from);
+    for (let turn = 1; turn <= entries.length; turn += 1) {
+      const at = (start + direction * turn) % entries.length;
+      const entry = entries[(at + entries.length) % entries.length];
+      if (test(entry)) return entry;
+    }
+    return undefined;
+  }
+
   /** Folds all branches that are deeper than a level; -1 unfolds all. */
   foldBelow(level) {
     this.#folded.clear();

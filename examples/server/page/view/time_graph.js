@@ -10,13 +10,12 @@ import { drawArrows } from '../draw/arrows.js';
 import { drawGrid, drawSelection } from '../draw/marks.js';
 import { Palette } from '../draw/palette.js';
 import { Loader } from '../data/loader.js';
+import { graphKey } from '../input/graph_keys.js';
+import { followScroll } from '../input/row_scroll.js';
 import { ThreadColumns, isSameThread } from '../model/columns.js';
+import { RowView } from '../model/row_view.js';
 import { Tree } from '../model/tree.js';
 import { button, el } from './dom.js';
-
-const HEIGHTS = [2, 4, 8, 12, 18, 24, 32];
-/** The number of rows that are loaded above and below those in view. */
-const MORE_ROWS = 6;
 
 const SORTS = {
   tree: { label: 'as a tree', order: null },
@@ -27,8 +26,7 @@ const SORTS = {
 export class TimeGraph {
   #arrowColors = [];
   #looks = [];
-  #scroll = 0;
-  #heightAt = 4;
+  #view = new RowView();
   #sort = 'tree';
   #showsAll = true;
   #hasArrows;
@@ -74,11 +72,9 @@ export class TimeGraph {
     });
     this.chart.labels.append(this.labels.element);
     this.chart.element.classList.add('has-rows');
-    this.chart.element.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
     this.bar = el('div', { class: 'scrollbar', 'aria-hidden': 'true' }, el('div'));
-    this.bar.addEventListener('scroll', () => this.#scrollTo(this.bar.scrollTop));
     this.chart.element.append(this.bar);
-    this.#followTouch();
+    followScroll(this.chart.element, this.bar, { top: () => this.#view.top, scrollTo: (top) => this.#scrollTo(top) });
     this.legend = new Legend();
     this.tile = new Tile();
     this.panel.body.append(this.chart.element, this.legend.element);
@@ -117,14 +113,6 @@ export class TimeGraph {
       this.legend.show(this.app.hasSigns);
       this.chart.redraw();
     });
-  }
-
-  get rowHeight() {
-    return HEIGHTS[this.#heightAt];
-  }
-
-  get #visibleHeight() {
-    return this.chart.surface.height;
   }
 
   async start(output) {
@@ -189,55 +177,24 @@ export class TimeGraph {
   }
 
   #placeLabels() {
-    const height = this.rowHeight;
-    const total = this.rows.length * height;
-    this.#scroll = Math.max(0, Math.min(this.#scroll, total - this.#visibleHeight));
-    this.bar.firstChild.style.height = `${total}px`;
-    if (Math.abs(this.bar.scrollTop - this.#scroll) >= 1) this.bar.scrollTop = this.#scroll;
-    const { first, last } = this.#inView(0);
+    const view = this.#view;
+    Object.assign(view, { count: this.rows.length, visible: this.chart.surface.height });
+    view.scrollTo(view.top);
+    const { height, top } = view;
+    this.bar.firstChild.style.height = `${view.total}px`;
+    if (Math.abs(this.bar.scrollTop - top) >= 1) this.bar.scrollTop = top;
     this.labels.element.classList.toggle('is-small', height < 11);
     this.labels.show({
-      rows: this.rows, first, last, height, top: this.#scroll, selected: this.selected,
+      rows: this.rows, ...view.range(0), height, top, selected: this.selected,
       isFolded: (id) => this.tree.isFolded(id),
     });
   }
 
-  /** Returns the range of rows in view, with more on both sides. */
-  #inView(more = MORE_ROWS) {
-    const height = this.rowHeight;
-    const first = Math.max(Math.floor(this.#scroll / height) - more, 0);
-    const last = Math.min(Math.ceil((this.#scroll + this.#visibleHeight) / height) + more, this.rows.length);
-    return { first, last };
-  }
-
   #scrollTo(top) {
-    const limit = Math.max(this.rows.length * this.rowHeight - this.#visibleHeight, 0);
-    const inside = Math.max(0, Math.min(top, limit));
-    if (Math.abs(inside - this.#scroll) < 0.5) return;
-    this.#scroll = inside;
+    if (!this.#view.scrollTo(top)) return;
     this.#placeLabels();
     this.#load();
     this.chart.redraw();
-  }
-
-  /** The wheel scrolls over labels; in the chart it zooms, which `followPointer` does. */
-  #wheel(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.target === this.bar) return;
-    event.preventDefault();
-    this.#scrollTo(this.#scroll + event.deltaY * (event.deltaMode === 1 ? 18 : 1));
-  }
-
-  /** One finger up or down scrolls rows. */
-  #followTouch() {
-    let last = null;
-    this.chart.element.addEventListener('pointerdown', (event) => {
-      last = event.pointerType === 'touch' && event.isPrimary ? event.clientY : null;
-    });
-    this.chart.element.addEventListener('pointermove', (event) => {
-      if (last === null || !event.isPrimary) return;
-      this.#scrollTo(this.#scroll + last - event.clientY);
-      last = event.clientY;
-    });
   }
 
   get #canLoad() {
@@ -247,7 +204,7 @@ export class TimeGraph {
   #load() {
     if (!this.#canLoad || this.rows.length === 0) return;
     const { width, ratio } = this.chart.surface;
-    const { first, last } = this.#inView();
+    const { first, last } = this.#view.range();
     this.data.load(this.rows.slice(first, last).map((row) => row.entry.id), Math.round(width * Math.min(ratio, 2)));
   }
 
@@ -273,7 +230,7 @@ export class TimeGraph {
     if (states) {
       this.tile.draw(context, {
         window: shared.window, surface, states, looks: this.#looks, hasSigns, font: theme.font,
-        key: `${this.#scroll} ${this.rowHeight} ${this.rows.length} ${this.#sort}`,
+        key: `${this.#view.top} ${this.#view.height} ${this.rows.length} ${this.#sort}`,
         rows: () => this.#rowsToDraw(surface.ratio),
       });
     }
@@ -285,28 +242,17 @@ export class TimeGraph {
     const at = this.rows.findIndex((row) => row.entry.id === this.selected);
     if (at < 0) return;
     context.fillStyle = this.app.theme.row;
-    context.fillRect(0, at * this.rowHeight - this.#scroll, width, this.rowHeight);
+    context.fillRect(0, this.#view.y(at), width, this.#view.height);
   }
 
   /** Returns where the rows in view are drawn, in pixels of the display. */
   #rowsToDraw(ratio) {
-    const { first, last } = this.#inView(0);
-    const height = this.rowHeight;
-    const gap = height >= 8 ? 2 : height >= 4 ? 1 : 0;
-    const limit = Math.round(this.#visibleHeight * ratio);
-    return this.rows.slice(first, last).map((row, at) => {
-      const top = (first + at) * height - this.#scroll;
-      return {
-        top: Math.min(Math.max(Math.round((top + gap / 2) * ratio), 0), limit),
-        bottom: Math.min(Math.round((top + height - gap / 2) * ratio), limit),
-        index: this.data.placeOf(row.entry.id),
-      };
-    });
+    return this.#view.bands(ratio).map(({ row, ...band }) => ({ ...band, index: this.data.placeOf(this.rows[row].entry.id) }));
   }
 
   #drawArrows(context, scale, width, height) {
     const { arrows } = this.data;
-    const middles = new Map(this.rows.map((row, at) => [row.entry.id, (at + 0.5) * this.rowHeight - this.#scroll]));
+    const middles = new Map(this.rows.map((row, at) => [row.entry.id, this.#view.y(at + 0.5)]));
     const base = Number(arrows.origin - scale.from);
     const perNs = scale.pixels / scale.width;
     drawArrows(context, arrows, middles, (offset) => (offset + base) * perNs, {
@@ -315,7 +261,7 @@ export class TimeGraph {
   }
 
   #rowAt(y) {
-    return this.rows[Math.floor((y + this.#scroll) / this.rowHeight)] ?? null;
+    return this.rows[this.#view.at(y)] ?? null;
   }
 
   /** Returns the state of an entry at a time, with its look; null if unknown, or a gap. */
@@ -354,12 +300,7 @@ export class TimeGraph {
   /** Scrolls to the selected row, or with `isCentred` to a place where its neighbours are seen as well. */
   reveal({ isCentred = false } = {}) {
     const at = this.#selectedAt;
-    if (at >= 0) {
-      const [top, height] = [at * this.rowHeight, this.rowHeight];
-      if (isCentred) this.#scrollTo(top - (this.#visibleHeight - height) / 2);
-      else if (top < this.#scroll) this.#scrollTo(top);
-      else if (top + height > this.#scroll + this.#visibleHeight) this.#scrollTo(top + height - this.#visibleHeight);
-    }
+    if (at >= 0) this.#scrollTo(this.#view.placeOf(at, isCentred));
     this.#placeLabels();
     this.chart.redraw();
   }
@@ -398,28 +339,23 @@ export class TimeGraph {
   find(direction) {
     const text = this.finder.value.trim().toLowerCase();
     if (text === '') return;
-    const rows = this.tree.rowsUnfolded();
-    const start = rows.findIndex((entry) => entry.id === this.selected);
-    for (let turn = 1; turn <= rows.length; turn += 1) {
-      const entry = rows[(((start + direction * turn) % rows.length) + rows.length) % rows.length];
-      const isMatch = entry.labels.some((label, at) => (at === this.columns.tid ? label.trim() === text : label.toLowerCase().includes(text)));
-      if (!isMatch) continue;
-      this.tree.reveal(entry.id);
-      this.#showsAll = true;
-      this.#changed();
-      const row = this.rows.find((one) => one.entry.id === entry.id);
-      if (row) this.select(row);
-      this.finder.classList.remove('is-missing');
+    const entry = this.tree.find(this.selected, direction, ({ labels }) => labels.some(
+      (label, at) => (at === this.columns.tid ? label.trim() === text : label.toLowerCase().includes(text)),
+    ));
+    this.finder.classList.toggle('is-missing', !entry);
+    if (!entry) {
+      this.app.say(`No row contains “${this.finder.value}”`);
       return;
     }
-    this.finder.classList.add('is-missing');
-    this.app.say(`No row contains “${this.finder.value}”`);
+    this.tree.reveal(entry.id);
+    this.#showsAll = true;
+    this.#changed();
+    const row = this.rows.find((one) => one.entry.id === entry.id);
+    if (row) this.select(row);
   }
 
   changeHeight(by) {
-    const middle = (this.#scroll + this.#visibleHeight / 2) / this.rowHeight;
-    this.#heightAt = Math.max(0, Math.min(this.#heightAt + by, HEIGHTS.length - 1));
-    this.#scroll = Math.max(middle * this.rowHeight - this.#visibleHeight / 2, 0);
+    this.#view.changeHeight(by);
     this.tile.forget();
     this.#changed();
   }
@@ -439,38 +375,39 @@ export class TimeGraph {
     this.select(this.rows[to]);
   }
 
-  /** Handles a key. Returns `true` if it has a meaning here. */
-  key(key) {
-    const page = Math.max(Math.floor(this.#visibleHeight / this.rowHeight) - 1, 1);
-    const steps = { ArrowUp: -1, ArrowDown: 1, k: -1, j: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
-    if (key in steps) this.step(steps[key]);
-    else if (key === 'Enter') this.app.describe(this);
-    else if (key === ' ' || key === '*') this.#foldSelected(key === '*');
-    else if (key === 'e') this.changeHeight(1);
-    else if (key === 'E') this.changeHeight(-1);
-    else if (key === 'M') this.toggleArrows();
-    else if (key === 'A') {
-      this.#showsAll = !this.#showsAll;
-      this.#changed();
-    } else if (key === 'R') {
-      this.#sort = this.#sort === 'tree' ? 'name' : 'tree';
-      this.tile.forget();
-      this.#changed();
-    } else if (key === 'F') this.finder.focus();
-    else if (key === ';') this.find(1);
-    else if (key === ',') this.find(-1);
-    else return false;
-    return true;
+  /** The number of rows by which a page up or down moves. */
+  get page() {
+    return this.#view.page;
   }
 
-  #foldSelected(unfoldsAll) {
+  /** Handles a key. Returns `true` if it has a meaning here. */
+  key(key) {
+    return graphKey(this, key);
+  }
+
+  /** Shows rows without life in the window, or hides them. */
+  toggleAll() {
+    this.#showsAll = !this.#showsAll;
+    this.#changed();
+  }
+
+  /** Sorts rows by name, or as a tree. */
+  toggleSort() {
+    this.#sort = this.#sort === 'tree' ? 'name' : 'tree';
+    this.tile.forget();
+    this.#changed();
+  }
+
+  /** Folds or unfolds the selected row. */
+  foldSelected() {
     const row = this.rows[this.#selectedAt];
-    if (!row) return;
-    if (!unfoldsAll) {
-      this.fold(row);
-      return;
-    }
-    this.tree.unfoldBelow(row.entry.id);
+    if (row) this.fold(row);
+  }
+
+  /** Unfolds all rows below the selected one. */
+  unfoldSelected() {
+    if (this.#selectedAt < 0) return;
+    this.tree.unfoldBelow(this.selected);
     this.#changed();
   }
 }

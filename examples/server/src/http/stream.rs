@@ -13,7 +13,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_core::Stream;
 use tokio::runtime::Handle;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::error::ApiError;
@@ -58,13 +59,13 @@ impl Workers {
         let cancelled = Arc::clone(&cancel.0);
         let runtime = Handle::current();
         tokio::task::spawn_blocking(move || {
-            let _permit = permit;
             let deadline = Instant::now() + LONGEST;
             let mut out = Parts {
                 buffer: Vec::new(),
                 begin: Some(begin),
                 send: None,
                 is_whole: Arc::default(),
+                permit: Some(permit),
                 runtime,
                 deadline,
             };
@@ -116,6 +117,8 @@ struct Parts {
     begin: Option<oneshot::Sender<Begin>>,
     send: Option<mpsc::Sender<Bytes>>,
     is_whole: Arc<AtomicBool>,
+    /// The place among the answers that are computed; `None` after the client was waited for.
+    permit: Option<OwnedSemaphorePermit>,
     runtime: Handle,
     /// The time at which a client that does not accept what is sent loses its answer.
     deadline: Instant,
@@ -132,7 +135,13 @@ impl Parts {
         }
         let part = Bytes::from(std::mem::take(&mut self.buffer));
         let send = self.send.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-        // A slow client is waited for until the deadline.
+        let part = match send.try_send(part) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Closed(_)) => return Err(io::ErrorKind::BrokenPipe.into()),
+            Err(TrySendError::Full(part)) => part,
+        };
+        // A slow client is waited for until the deadline, but keeps no others waiting.
+        self.permit = None;
         let rest = self.deadline.saturating_duration_since(Instant::now());
         let passed = self.runtime.block_on(async { timeout(rest, send.send(part)).await });
         match passed {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RowView } from '../../../page/model/row_view.js';
 import { Tree } from '../../../page/model/tree.js';
 import { LinePages } from '../../../page/model/line_pages.js';
 import { ThreadColumns, columnOf } from '../../../page/model/columns.js';
@@ -23,6 +24,39 @@ test('rows are in the order of the tree, without folded branches', () => {
   assert.deepEqual(names(), ['0b', '1x', '0a']);
   assert.deepEqual(tree.rowsUnfolded().map(({ id }) => id), [1, 2, 3, 4]);
   assert.deepEqual(names(), ['0b', '1x', '0a']);
+});
+
+test('a search goes on from a row in both directions, around the end and into folded branches', () => {
+  const tree = new Tree([entry(1, -1, 'b'), entry(2, 1, 'x'), entry(3, 2, 'y'), entry(4, undefined, 'x')]);
+  tree.fold(1);
+  const find = (from, direction, text) => tree.find(from, direction, ({ labels }) => labels[0] === text)?.id;
+  assert.deepEqual([find(1, 1, 'x'), find(2, 1, 'x'), find(4, 1, 'x')], [2, 4, 2]);
+  assert.deepEqual([find(4, -1, 'x'), find(2, -1, 'x'), find(3, 1, 'y')], [2, 4, 3]);
+  assert.equal(find(null, 1, 'b'), 1);
+  assert.equal(find(1, 1, 'none'), undefined);
+});
+
+test('rows in view are those at their places, whatever their height', () => {
+  const view = new RowView();
+  Object.assign(view, { count: 100, visible: 180 });
+  assert.deepEqual(view.range(0), { first: 0, last: 10 });
+  assert.equal(view.scrollTo(50), true);
+  assert.equal(view.scrollTo(50), false);
+  assert.deepEqual(view.range(0), { first: 2, last: 13 });
+  for (const { row, top, bottom } of view.bands(1).slice(1, -1)) {
+    assert.deepEqual([view.at(top), view.at(bottom - 1)], [row, row]);
+  }
+  assert.equal(view.bands(2).at(-1).bottom, 360);
+  view.scrollTo(1e9);
+  assert.deepEqual([view.top, view.range(0).last], [1620, 100]);
+  view.scrollTo(view.placeOf(40));
+  assert.equal(view.y(40), 0);
+  view.scrollTo(view.placeOf(45));
+  assert.equal(view.y(40), 0);
+  view.scrollTo(view.placeOf(60, true));
+  assert.equal(view.y(60.5), 90);
+  view.changeHeight(1);
+  assert.deepEqual([view.height, view.y(60.5)], [24, 90]);
 });
 
 test('trees with unknown parents or cycles are shown as far as they go', () => {
