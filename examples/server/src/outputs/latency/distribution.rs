@@ -6,7 +6,7 @@ use super::Analysis;
 use crate::dataset::Dataset;
 use crate::outputs::work::Work;
 use crate::outputs::{Output, Result, xy};
-use crate::protocol::models::{Answer, Axis, AxisDomain, AxisRange, DataProvider, DataType, Tree};
+use crate::protocol::models::{Axis, AxisDomain, AxisRange, DataProvider, DataType};
 use crate::protocol::parameters::Parameters;
 
 /// The chart of the distribution of durations, with a bar for each power of two.
@@ -25,11 +25,7 @@ impl Output for Distribution {
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
-        parameters.range()?;
-        match dataset.latency(None) {
-            None => work.json(&Answer::<Tree>::running(None)),
-            Some(latency) => work.json(&Answer::complete(self.0.series(dataset, &latency))),
-        }
+        self.0.answer(dataset, parameters, work)
     }
 
     fn generic_xy(

@@ -12,9 +12,11 @@ use lttv_state::latency::{Family, Latency, TraceLatency};
 use self::distribution::Distribution;
 use self::scatter::Scatter;
 use self::statistics::Statistics;
-use super::{Output, xy};
+use super::work::Work;
+use super::{Output, Result, xy};
 use crate::dataset::Dataset;
 use crate::protocol::models::{Answer, DataProvider, Entry, Header, Kind, Style, Tree};
+use crate::protocol::parameters::Parameters;
 
 /// Kinds of durations that are shown together.
 #[derive(Debug)]
@@ -141,6 +143,15 @@ impl Analysis {
         let families = self.families.iter().enumerate();
         let recorded = families.filter(|(_, family)| of.missing(**family).is_empty());
         recorded.map(move |(at, family)| (trace.0 as i64 * STRIDE + *family as i64, at, *family))
+    }
+
+    /// Answers with the tree of the series, once there are latencies.
+    fn answer(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
+        parameters.range()?;
+        match dataset.latency(None) {
+            None => work.json(&Answer::<Tree>::running(None)),
+            Some(latency) => work.json(&Answer::complete(self.series(dataset, &latency))),
+        }
     }
 
     /// Returns the tree of the series: one for each trace and family.

@@ -9,7 +9,7 @@ use super::Analysis;
 use crate::dataset::Dataset;
 use crate::outputs::work::Work;
 use crate::outputs::{Output, Result, xy};
-use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Tree};
+use crate::protocol::models::{Axis, DataProvider, DataType};
 use crate::protocol::parameters::Parameters;
 use crate::protocol::samples::Samples;
 
@@ -29,11 +29,7 @@ impl Output for Scatter {
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
-        parameters.range()?;
-        match dataset.latency(None) {
-            None => work.json(&Answer::<Tree>::running(None)),
-            Some(latency) => work.json(&Answer::complete(self.0.series(dataset, &latency))),
-        }
+        self.0.answer(dataset, parameters, work)
     }
 
     fn xy(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
