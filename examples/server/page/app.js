@@ -5,12 +5,15 @@ import { Theme, readSetting, writeSetting } from './draw/theme.js';
 import { followKeys } from './input/keys.js';
 import { Shared } from './model/shared.js';
 import { NOTATIONS, formatTime } from './model/time.js';
+import { pathOf } from './data/protocol.js';
 import { Axis } from './view/axis.js';
 import { GoTo, Help } from './view/dialogs.js';
+import { Disks } from './view/disks.js';
 import { Divider } from './view/divider.js';
 import { Events } from './view/events.js';
 import { FilterBar } from './view/filter_bar.js';
 import { Histogram } from './view/histogram.js';
+import { Latencies } from './view/latencies.js';
 import { Overview } from './view/overview.js';
 import { Statistics } from './view/statistics.js';
 import { Status, words } from './view/status.js';
@@ -18,6 +21,7 @@ import { TimeGraph } from './view/time_graph.js';
 import { Tip } from './view/tip.js';
 import { TopBar } from './view/top_bar.js';
 import { Usage } from './view/usage.js';
+import { ViewBar } from './view/view_bar.js';
 import { el } from './view/dom.js';
 
 /** The application. It emits `notation`, `signs` and `states`. */
@@ -43,25 +47,34 @@ export class App extends EventTarget {
     this.overview = new Overview(this);
     this.axis = new Axis(this);
     this.histogram = new Histogram(this);
-    this.threads = new TimeGraph(this, { id: 'threads', number: 2, title: 'Control flow', hasArrows: true, isOfThreads: true });
-    this.resources = new TimeGraph(this, { id: 'resources', number: 3, title: 'Resources', hasArrows: true });
+    this.threads = new TimeGraph(this, { id: 'threads', key: '2', title: 'Control flow', hasArrows: true, isOfThreads: true });
+    this.resources = new TimeGraph(this, { id: 'resources', key: '3', title: 'Resources', hasArrows: true });
+    this.criticalPath = new TimeGraph(this, {
+      id: 'path', key: '7', title: 'Critical path', hasArrows: true, isOfThreads: true, isShownAtFirst: false, of: pathOf,
+    });
+    this.flameChart = new TimeGraph(this, { id: 'flames', key: '8', title: 'Flame chart', isByLabel: true });
     this.usage = new Usage(this);
+    this.disks = new Disks(this);
+    this.latencies = new Latencies(this);
     this.events = new Events(this);
     this.statistics = new Statistics(this);
     this.status = new Status(this);
     this.help = new Help();
     this.goTo = new GoTo(this);
     this.divider = new Divider();
-    this.views = [this.histogram, this.threads, this.resources, this.usage, this.events, this.statistics];
+    this.views = [this.histogram, this.threads, this.resources, this.usage, this.events, this.statistics,
+      this.criticalPath, this.flameChart, this.latencies, this.disks];
+    this.viewBar = new ViewBar(this.views);
     followKeys(this);
   }
 
   /** Puts all views into the document. */
   mount(body) {
     const main = el('main', {}, this.divider.element, this.overview.element, this.axis.element,
-      this.histogram.element, this.threads.element, this.resources.element, this.usage.element,
+      this.histogram.element, this.threads.element, this.criticalPath.element, this.resources.element,
+      this.flameChart.element, this.usage.element, this.disks.element, this.latencies.element,
       el('div', { class: 'pair' }, this.events.element, this.statistics.element));
-    body.replaceChildren(this.topBar.element, this.filterBar.element, main, this.status.element,
+    body.replaceChildren(this.topBar.element, this.filterBar.element, this.viewBar.element, main, this.status.element,
       this.tip.element, this.help.element, this.goTo.element);
   }
 
@@ -102,9 +115,11 @@ export class App extends EventTarget {
     this.divider.change(by);
   }
 
-  toggleView(number) {
-    const view = this.views.find(({ panel }) => panel.number === number);
-    view?.panel.show(!view.panel.isShown);
+  /** Shows or hides the view of a key. */
+  toggleView(key) {
+    const view = this.views.find(({ panel }) => panel.shortcut === key);
+    if (view?.panel.isEmpty) this.say(`${view.panel.title}: these traces have no events for this view`);
+    else view?.panel.show(!view.panel.isShown);
   }
 
   /** Returns the view that contains an element. */
@@ -114,7 +129,7 @@ export class App extends EventTarget {
 
   /** Moves the focus from a field to the views. */
   focusViews() {
-    this.threads.labels.element.focus();
+    this.threads.focus();
   }
 
   say(text) {
@@ -147,10 +162,8 @@ export class App extends EventTarget {
       this.say('Nothing is known of this row at the current time');
       return;
     }
-    const element = { elementType: 'STATE', time: state.start, duration: state.end - state.start, entryId: entry.id };
     try {
-      const { model } = await this.experiment.tooltip(view.output, entry.id, time, element);
-      const parts = Object.entries(model ?? {}).map(([key, value]) => `${key}: ${value}`);
+      const parts = Object.entries(await view.facts(entry, time, state)).map(([key, value]) => `${key}: ${value}`);
       this.say(parts.length > 0 ? parts.join(' · ') : this.stateInWords());
     } catch (error) {
       this.say(error.message);

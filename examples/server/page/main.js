@@ -2,7 +2,7 @@
 
 import { App } from './app.js';
 import { Client } from './data/client.js';
-import { OUTPUTS, Server } from './data/protocol.js';
+import { OUTPUTS, Server, latenciesOf } from './data/protocol.js';
 import { takeToken } from './data/token.js';
 import { fromLink, toLink } from './model/link.js';
 
@@ -69,16 +69,18 @@ async function poll(id) {
 async function startViews(api) {
   const outputs = await api.outputs();
   const statistics = outputs.find(({ id, type }) => type === 'DATA_TREE' && /statistic/i.test(id)) ?? outputs.find(({ type }) => type === 'DATA_TREE');
-  const has = (id) => outputs.some((output) => output.id === id);
+  const known = (id) => (outputs.some((output) => output.id === id) ? id : undefined);
+  const latencies = latenciesOf(outputs);
   const parts = [
-    [app.overview, OUTPUTS.histogram], [app.histogram, OUTPUTS.histogram], [app.threads, OUTPUTS.threads],
-    [app.resources, OUTPUTS.resources], [app.usage, OUTPUTS.usage], [app.events, OUTPUTS.events],
+    [app.overview, known(OUTPUTS.histogram)], [app.histogram, known(OUTPUTS.histogram)], [app.threads, known(OUTPUTS.threads)],
+    [app.criticalPath, known(OUTPUTS.criticalPath)], [app.resources, known(OUTPUTS.resources)],
+    [app.flameChart, known(OUTPUTS.flameChart)], [app.usage, known(OUTPUTS.usage)], [app.disks, known(OUTPUTS.disks)],
+    [app.latencies, latencies.length > 0 ? latencies : undefined], [app.events, known(OUTPUTS.events)],
     [app.statistics, statistics?.id],
   ];
   for (const [view, output] of parts) {
-    if (output === undefined || !has(output)) {
-      view.panel?.say('these traces have no events for this view');
-      view.element.classList.add('is-empty');
+    if (output === undefined) {
+      view.panel?.setEmpty();
       continue;
     }
     Promise.resolve(view.start(output)).catch((error) => (view.panel ? view.panel.report(error) : app.say(error.message)));
@@ -108,7 +110,7 @@ async function start() {
   await startViews(api);
   if (first.indexingStatus === 'RUNNING') {
     await poll(current.UUID);
-    for (const view of [app.threads, app.resources]) if (view.output) view.reload();
+    for (const view of [app.threads, app.resources, app.criticalPath]) if (view.output) view.reload();
   }
   app.status.show();
 }

@@ -6,9 +6,6 @@ mod support;
 use std::collections::BTreeMap;
 
 use ltt_read::Timestamp;
-use ltt_read::schema::ByteOrder::Little;
-use ltt_read::schema::{FieldClass, Format, StreamClassId};
-use ltt_read::writer::{FieldValue, Record, TraceWriter, presets};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_server::http::guard::Guard;
 use lttv_state::kernel::KernelState;
@@ -16,6 +13,7 @@ use lttv_state::latency::{By, Family, Latency, Settings, latencies};
 use lttv_state::stats::statistics;
 use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitGraph};
 use serde_json::{Value, json};
+use support::calls::write_calls;
 use support::{Running, ids, random, span, traces};
 
 const USAGE: &str = "/outputs/XY/org.lttv.cpuusage.threads";
@@ -283,52 +281,12 @@ fn latencies_are_those_of_the_crate() {
     }
 }
 
-/// The state of the stack of a thread from a time on.
-type Stack = (i64, Vec<u64>);
-
-/// Writes a trace of random calls, with more events than the server reads in one step. Returns the
-/// stacks of its threads over time.
-fn write_calls(dir: &std::path::Path) -> BTreeMap<u64, Vec<Stack>> {
-    let mut schema = presets::lttng_ust(Format::Ctf1);
-    schema.clocks[0].offset_seconds = 0;
-    let channel = StreamClassId(0);
-    let call = || FieldClass::structure([("addr", FieldClass::uint(64, Little))]);
-    let entry = schema.add_event_type(channel, "lttng_ust_cyg_profile_fast:func_entry", call());
-    let none = FieldClass::structure([]);
-    let exit = schema.add_event_type(channel, "lttng_ust_cyg_profile_fast:func_exit", none);
-    let trace = TraceWriter::create(dir, schema).unwrap();
-    let stream = trace.stream(channel, "channel0_0").unwrap();
-    let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0_u64)]));
-    let mut stacks: BTreeMap<u64, Vec<Stack>> = BTreeMap::new();
-    let mut now = 1_000;
-    for number in random(300_000, 0, 1 << 40) {
-        let thread = 101 + number as u64 % 3;
-        let of = stacks.entry(thread).or_default();
-        let mut stack = of.last().map_or(Vec::new(), |(_, stack)| stack.clone());
-        let enters = stack.is_empty() || stack.len() < 9 && (number >> 8) % 2 == 0;
-        let address = 0x1000 + (number as u64 >> 16) % 40;
-        now += 1 + (number >> 20) % 3_000;
-        let mut record = Record::new(if enters { entry } else { exit }, now as u64);
-        record.common_context = FieldValue::fields([("vpid", 100_u64), ("vtid", thread)]);
-        match enters {
-            true => {
-                stack.push(address);
-                record.payload = FieldValue::fields([("addr", address)]);
-            }
-            false => _ = stack.pop(),
-        }
-        stream.record(record).unwrap();
-        of.push((now, stack));
-    }
-    stream.finish().unwrap();
-    stacks
-}
-
 #[test]
 fn calls_are_those_that_were_recorded() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("calls");
-    let stacks = write_calls(&path);
+    // More events than the server reads in one step.
+    let stacks = write_calls(&path, random(300_000, 0, 1 << 40));
     let server = Running::start(dir.path(), Guard::default());
     let (experiment, model) = server.experiment("calls", &[&path]);
     let (start, end) = span(&model);

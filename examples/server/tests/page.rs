@@ -16,7 +16,8 @@ use lttv_server::http::guard::Guard;
 use lttv_server::http::page::FILES;
 use lttv_state::kernel::KernelState;
 use serde_json::{Value, json};
-use support::{Running, traces};
+use support::calls::write_calls;
+use support::{Running, random, traces};
 
 const HISTOGRAM: &str =
     "/outputs/XY/org.eclipse.tracecompass.internal.tmf.core.histogram.HistogramDataProvider/xy";
@@ -208,7 +209,8 @@ fn assert_passed(output: &Output) {
 
 #[test]
 fn modules_that_draw_nothing_pass_their_tests() {
-    let files = ["json", "layout", "time", "window"].map(|of| format!("unit/{of}.test.mjs"));
+    let files =
+        ["json", "latencies", "layout", "time", "window"].map(|of| format!("unit/{of}.test.mjs"));
     if let Some(output) = node(&files.each_ref().map(String::as_str), &[]) {
         assert_passed(&output);
     }
@@ -219,8 +221,21 @@ fn a_user_can_work_with_the_page() {
     let server = Running::start(&traces(), Guard::default());
     server.experiment("kernel", &[&traces().join("kernel")]);
     let url = format!("http://{}/", server.address);
-    let files = ["browser/use.test.mjs", "browser/access.test.mjs"];
-    if let Some(output) = node(&files, &[("LTTV_URL", &url)]) {
+    let files = ["use", "analyses", "access"].map(|of| format!("browser/{of}.test.mjs"));
+    if let Some(output) = node(&files.each_ref().map(String::as_str), &[("LTTV_URL", &url)]) {
+        assert_passed(&output);
+    }
+}
+
+#[test]
+fn a_user_sees_the_calls_of_functions() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("calls");
+    write_calls(&path, random(3_000, 0, 1 << 40));
+    let server = Running::start(dir.path(), Guard::default());
+    server.experiment("calls", &[&path]);
+    let url = format!("http://{}/", server.address);
+    if let Some(output) = node(&["browser/flames.test.mjs"], &[("LTTV_URL", &url)]) {
         assert_passed(&output);
     }
 }

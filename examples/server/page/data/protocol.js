@@ -9,7 +9,39 @@ export const OUTPUTS = {
   threads: 'org.eclipse.tracecompass.internal.analysis.os.linux.core.threadstatus.ThreadStatusDataProvider',
   resources: 'org.eclipse.tracecompass.internal.analysis.os.linux.core.threadstatus.ResourcesStatusDataProvider',
   usage: 'org.lttv.cpuusage.threads',
+  disks: 'org.eclipse.tracecompass.analysis.os.linux.core.inputoutput.DisksIODataProvider',
+  criticalPath: 'org.eclipse.tracecompass.analysis.graph.core.dataprovider.CriticalPathDataProvider',
+  flameChart: 'org.eclipse.tracecompass.internal.analysis.profiling.callstack.provider.CallStackDataProvider',
 };
+
+/** The starts of the ids of outputs of latencies; the id of the analysis follows. */
+const LATENCIES = {
+  figures: 'org.eclipse.tracecompass.analysis.timing.core.segmentstore.SegmentStoreStatisticsDataProvider:',
+  scatter: 'org.eclipse.tracecompass.internal.analysis.timing.core.segmentstore.scatter.dataprovider:',
+  distribution: 'org.lttv.latency.distribution:',
+};
+
+/**
+ * Returns the analyses of latencies among outputs: the name of each, and the ids of its `figures`,
+ * `scatter` and `distribution`.
+ */
+export function latenciesOf(outputs) {
+  const of = (kind) => outputs.filter(({ id }) => id.startsWith(LATENCIES[kind]));
+  return of('scatter').map(({ id, name }) => {
+    const analysis = id.slice(LATENCIES.scatter.length);
+    const other = (kind) => of(kind).find((output) => output.id === LATENCIES[kind] + analysis)?.id;
+    return { id: analysis, name: name.replace(/ - .*/, ''), scatter: id, figures: other('figures'), distribution: other('distribution') };
+  });
+}
+
+/**
+ * Returns the parameters that ask for the critical path of a thread, or of the busiest one if there is
+ * none; null for an idle thread, which has no path.
+ */
+export function pathOf(thread) {
+  if (!thread) return {};
+  return thread.tid === '0' ? null : { lttv_thread: Number(thread.tid) };
+}
 
 const segment = (text) => encodeURIComponent(text).replaceAll('%3A', ':');
 
@@ -73,26 +105,29 @@ class Experiment {
     return this.#post(`${this.#outputs}/${segment(output)}/style`, {}, signal);
   }
 
-  /** Returns a tree of a kind `timeGraph`, `XY` or `data`; of a window `{from, to}` if given. */
-  tree(kind, output, window, signal) {
+  /**
+   * Returns a tree of a kind `timeGraph`, `XY`, `genericXY` or `data`; of a window `{from, to}` if given. `more` are
+   * parameters of the output's own, here and below.
+   */
+  tree(kind, output, window, signal, more = {}) {
     const range = window ? { requested_timerange: { start: window.from, end: window.to } } : {};
-    return this.#post(`${this.#outputs}/${kind}/${segment(output)}/tree`, range, signal);
+    return this.#post(`${this.#outputs}/${kind}/${segment(output)}/tree`, { ...range, ...more }, signal);
   }
 
-  states(output, samples, items, signal) {
+  states(output, samples, items, signal, more = {}) {
     return this.#post(`${this.#outputs}/timeGraph/${segment(output)}/states`,
-      { requested_timerange: rangeOf(samples), requested_items: items },
+      { requested_timerange: rangeOf(samples), requested_items: items, ...more },
       signal, { pack: 'states', origin: samples.start });
   }
 
-  arrows(output, samples, signal) {
+  arrows(output, samples, signal, more = {}) {
     return this.#post(`${this.#outputs}/timeGraph/${segment(output)}/arrows`,
-      { requested_timerange: rangeOf(samples) }, signal, { pack: 'arrows', origin: samples.start });
+      { requested_timerange: rangeOf(samples), ...more }, signal, { pack: 'arrows', origin: samples.start });
   }
 
-  tooltip(output, entry, time, element, signal) {
+  tooltip(output, { entry, time, element }, signal, more = {}) {
     return this.#post(`${this.#outputs}/timeGraph/${segment(output)}/tooltip`,
-      { requested_times: [time], requested_items: [entry], requested_element: element }, signal);
+      { requested_times: [time], requested_items: [entry], requested_element: element, ...more }, signal);
   }
 
   series(output, samples, items, filter, signal) {
@@ -100,6 +135,12 @@ class Experiment {
     if (filter) parameters.lttv_filter = filter;
     return this.#post(`${this.#outputs}/XY/${segment(output)}/xy`, parameters,
       signal, { pack: 'series', origin: samples.start });
+  }
+
+  /** Returns bars over ranges of values, such as the number of durations by their length, in a window. */
+  bars(output, window, items, signal) {
+    const range = { start: window.from, end: window.to, nbSamples: 2 };
+    return this.#post(`${this.#outputs}/genericXY/${segment(output)}/xy`, { requested_timerange: range, requested_items: items }, signal);
   }
 
   columns(output, signal) {

@@ -26,7 +26,7 @@ export function drawBars(context, series, column, { width, height, css, top = 0 
 }
 
 /** Returns the sum of series that have the same times. */
-function sumOf(series) {
+export function sumOf(series) {
   if (series.length === 1) return series[0];
   if (series.length === 0) return { xs: [], ys: [] };
   const ys = Float64Array.from(series[0].ys);

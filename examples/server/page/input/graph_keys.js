@@ -14,7 +14,7 @@ export function graphKey(graph, key) {
     M: () => graph.toggleArrows(),
     A: () => graph.toggleAll(),
     R: () => graph.toggleSort(),
-    F: () => graph.finder.focus(),
+    F: () => graph.focusFinder(),
     ';': () => graph.find(1),
     ',': () => graph.find(-1),
   };

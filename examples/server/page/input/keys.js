@@ -15,7 +15,7 @@ export const KEYS = {
     ['/', 'edit the filter'],
     ['T', 'next notation of times'],
     ['Tab Shift-Tab', 'next, previous view'],
-    ['1 … 6', 'show or hide a view'],
+    ['1 … 9 i', 'show or hide a view'],
     ['! D', 'signs and patterns as well as colours; dark or light'],
     ['( )', 'narrower, wider labels'],
     ['Esc', 'remove the range; leave a field'],
@@ -24,10 +24,10 @@ export const KEYS = {
   'In the view with the focus': [
     ['↑ ↓ k j', 'previous, next row'],
     ['PgUp PgDn Home End', 'previous, next page; first, last row'],
-    ['F ; ,', 'find a row or event; next, previous one'],
-    ['Enter', 'control flow: the state in words; events: select the thread (also P)'],
+    ['F ; ,', 'find a row or event; next, previous one; latencies: next, previous point'],
+    ['Enter', 'charts: the state in words; events: select the thread (also P); figures: the longest duration'],
     ['Space *', 'fold or unfold a row; unfold all below it'],
-    ['A', 'only rows that live in the window; statistics of window or whole trace'],
+    ['A', 'only rows that live in the window; statistics and latencies of window or whole trace'],
     ['R', 'sort rows: as a tree, by name'],
     ['e E', 'higher, lower rows'],
     ['M', 'arrows'],
@@ -82,7 +82,7 @@ function actionOf(event, app) {
     case ')': return () => app.changeLabels(24);
     case 'Escape': return () => shared.clearRange();
     case '?': return () => app.help.show();
-    default: return /^[1-9]$/.test(event.key) ? () => app.toggleView(Number(event.key)) : null;
+    default: return app.views.some(({ panel }) => panel.shortcut === event.key) ? () => app.toggleView(event.key) : null;
   }
 }
 

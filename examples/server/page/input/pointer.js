@@ -102,14 +102,11 @@ export function followPointer(canvas, app, { scale, onPoint, onHover, drag = nul
   canvas.addEventListener('pointerleave', () => onHover(null));
   canvas.addEventListener('contextmenu', (event) => event.preventDefault());
 
-  let wheeling = null;
+  let wheeling = 0;
   canvas.addEventListener('wheel', (event) => {
     if (wheel?.(event)) return;
     event.preventDefault();
-    // A sequence of notches is one entry in the list of earlier windows.
-    const before = wheeling?.before ?? shared.window;
-    clearTimeout(wheeling?.timer);
-    wheeling = { before, timer: setTimeout(() => { shared.remember(before); wheeling = null; }, 400) };
+    const before = shared.window;
     const unit = event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1;
     const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
@@ -119,5 +116,9 @@ export function followPointer(canvas, app, { scale, onPoint, onHover, drag = nul
       const factor = NOTCH ** Math.max(Math.min((event.deltaY * unit) / 100, 4), -4);
       shared.show(zoomed(shared.window, factor, time, shared.span), { isPart: true });
     }
+    // A sequence of notches is one entry in the list of earlier windows.
+    if (wheeling === 0) shared.remember(before);
+    clearTimeout(wheeling);
+    wheeling = setTimeout(() => { wheeling = 0; }, 400);
   }, { passive: false });
 }

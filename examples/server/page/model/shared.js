@@ -110,6 +110,13 @@ export class Shared extends EventTarget {
     this.#emit('range');
   }
 
+  /** Shows and marks the time that something took. */
+  markDuration(from, to) {
+    this.mark = null;
+    this.setTime(from, { reveal: true });
+    this.setRange(from, to);
+  }
+
   /** Begins a range at the current time, or ends the one that has begun. */
   setMark() {
     this.mark = this.mark === null ? this.time : null;

@@ -129,3 +129,9 @@ export function parseRange(text, span) {
   const to = last === '' ? span.to : parseTime(last, span);
   return from === null || to === null || from >= to ? null : { from, to };
 }
+
+/** Parses a range as the protocol writes it, `[FROM,TO]` in nanoseconds. Returns null if the text is none. */
+export function parseTimeRange(text) {
+  const found = /^\[(-?\d+),\s*(-?\d+)\]$/.exec(text.trim());
+  return found ? { from: BigInt(found[1]), to: BigInt(found[2]) } : null;
+}

@@ -32,7 +32,7 @@ export class Events {
   constructor(app) {
     this.app = app;
     const { shared } = app;
-    this.panel = new Panel({ id: 'events', number: 5, title: 'Events', onChange: () => this.#show() });
+    this.panel = new Panel({ id: 'events', key: '5', title: 'Events', onChange: () => this.#show() });
     this.loader = new Loader((error) => this.panel.report(error));
     this.seeker = new Loader((error) => this.panel.report(error));
     this.head = el('div', { class: 'head', role: 'row' });

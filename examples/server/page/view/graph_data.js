@@ -20,6 +20,7 @@ export class GraphData {
   #askedArrows = '';
   #app;
   #output;
+  #parameters = {};
   #onStates;
   #onArrows;
 
@@ -35,8 +36,17 @@ export class GraphData {
     this.arrowLoader = new Loader(report);
   }
 
-  start(output) {
+  /** Loads from an output from now on, with parameters of its own. What is loaded of others is forgotten. */
+  start(output, parameters = {}) {
+    const before = JSON.stringify([this.#output, this.#parameters]);
     this.#output = output;
+    this.#parameters = parameters;
+    if (before === JSON.stringify([output, parameters])) return;
+    this.stateLoader.stop();
+    this.arrowLoader.stop();
+    this.states = this.arrows = this.#loaded = this.#loadedArrows = null;
+    this.#askedArrows = '';
+    this.forget();
   }
 
   /** Makes the next call load states again, for example since entries have changed. */
@@ -58,7 +68,7 @@ export class GraphData {
     if (asked === this.#asked) return;
     this.#asked = asked;
     this.stateLoader.load({
-      fetch: (signal) => experiment.states(this.#output, samples, items, signal),
+      fetch: (signal) => experiment.states(this.#output, samples, items, signal, this.#parameters),
       isSeen: () => this.#isSeen(samples),
       accept: ({ model, status }) => {
         this.states = model;
@@ -91,7 +101,7 @@ export class GraphData {
     if (asked === this.#askedArrows) return;
     this.#askedArrows = asked;
     this.arrowLoader.load({
-      fetch: (signal) => experiment.arrows(this.#output, samples, signal),
+      fetch: (signal) => experiment.arrows(this.#output, samples, signal, this.#parameters),
       isSeen: () => this.#isSeen(samples),
       accept: ({ model }) => {
         this.arrows = model;

@@ -5,22 +5,39 @@ import { readSetting, writeSetting } from '../draw/theme.js';
 
 /**
  * A view with a heading. Its content goes into `body`, tools into `tools`. The heading of a compact one
- * is among the labels of its chart.
+ * is among the labels of its chart. It emits `change` when it is shown or hidden, or has something to show.
  */
-export class Panel {
-  constructor({ id, number, title, isCompact = false, onChange = () => {} }) {
+export class Panel extends EventTarget {
+  /**
+   * @param {object} options `id`; `key`, which shows or hides it; `title`; `isCompact`; `isShownAtFirst`,
+   *   unless the user has chosen otherwise; `onChange(isShown)`
+   */
+  constructor({ id, key, title, isCompact = false, isShownAtFirst = true, onChange = () => {} }) {
+    super();
     this.id = id;
-    this.number = number;
+    this.shortcut = key;
     this.title = title;
     this.onChange = onChange;
     this.heading = el('h2', { id: `${id}-title`, text: title });
     this.note = el('span', { class: 'note', role: 'status' });
     this.tools = el('div', { class: 'tools' });
-    this.toggle = button('▾', `Hide ${title}`, () => this.show(!this.isShown), { 'aria-expanded': 'true', 'aria-controls': `${id}-body`, class: 'fold', title: `${title}: show or hide (${number})` });
+    this.toggle = button('×', `Hide ${title}`, () => this.show(!this.isShown), { 'aria-expanded': 'true', 'aria-controls': `${id}-body`, class: 'fold', title: `Hide ${title} (${key})` });
     this.body = el('div', { class: 'body', id: `${id}-body` });
     this.element = el('section', { class: isCompact ? 'panel is-compact' : 'panel', id, 'aria-labelledby': `${id}-title` },
       el('header', {}, this.toggle, this.heading, this.note, this.tools), this.body);
-    if (readSetting(`lttv-hidden-${id}`) === 'true') this.show(false);
+    const isHidden = readSetting(`lttv-hidden-${id}`);
+    if (isHidden === null ? !isShownAtFirst : isHidden === 'true') this.#set(false);
+  }
+
+  /** Returns `true` if the traces have nothing for this view. */
+  get isEmpty() {
+    return this.element.classList.contains('is-empty');
+  }
+
+  /** Tells that the traces have nothing for this view. */
+  setEmpty() {
+    this.element.classList.add('is-empty');
+    this.dispatchEvent(new Event('change'));
   }
 
   get isShown() {
@@ -28,12 +45,15 @@ export class Panel {
   }
 
   show(isShown) {
-    this.element.classList.toggle('is-hidden', !isShown);
-    this.toggle.setAttribute('aria-expanded', String(isShown));
-    this.toggle.setAttribute('aria-label', `${isShown ? 'Hide' : 'Show'} ${this.title}`);
-    this.toggle.textContent = isShown ? '▾' : '▸';
+    this.#set(isShown);
     writeSetting(`lttv-hidden-${this.id}`, String(!isShown));
     this.onChange(isShown);
+    this.dispatchEvent(new Event('change'));
+  }
+
+  #set(isShown) {
+    this.element.classList.toggle('is-hidden', !isShown);
+    this.toggle.setAttribute('aria-expanded', String(isShown));
   }
 
   /** Says something in the heading, such as a number of rows. */

@@ -1,50 +1,43 @@
-// Rows of states over time, with arrows: control flow and resources.
+// Rows of states over time, with arrows: control flow, resources, critical path, flame chart.
 
 import { Chart } from './chart.js';
 import { GraphData } from './graph_data.js';
+import { GraphPicture } from './graph_picture.js';
+import { GraphTools } from './graph_tools.js';
 import { Panel } from './panel.js';
 import { RowLabels } from './rows.js';
-import { Legend } from './legend.js';
-import { Tile } from '../draw/tile.js';
-import { drawArrows } from '../draw/arrows.js';
-import { drawGrid, drawSelection } from '../draw/marks.js';
-import { Palette } from '../draw/palette.js';
 import { Loader } from '../data/loader.js';
 import { graphKey } from '../input/graph_keys.js';
 import { followScroll } from '../input/row_scroll.js';
 import { ThreadColumns, isSameThread } from '../model/columns.js';
+import { GraphRows } from '../model/graph_rows.js';
 import { RowView } from '../model/row_view.js';
-import { Tree } from '../model/tree.js';
-import { button, el } from './dom.js';
-
-const SORTS = {
-  tree: { label: 'as a tree', order: null },
-  name: { label: 'by name', order: (a, b) => (a.labels[0] ?? '').localeCompare(b.labels[0] ?? '') },
-};
+import { el } from './dom.js';
 
 /** A chart of states. */
 export class TimeGraph {
-  #arrowColors = [];
-  #looks = [];
+  #rows = new GraphRows();
   #view = new RowView();
-  #sort = 'tree';
-  #showsAll = true;
   #hasArrows;
+  #of;
+  #isByLabel;
+  #asked = null;
+  #isOwnThread = false;
 
   /**
    * @param {object} app what all views share
-   * @param {object} options `id`, `number`, `title`, `hasArrows`, and `isOfThreads` if rows are
-   *   threads, which are then selected together with those of other views
+   * @param {object} options `id`, `key`, `title`, `isShownAtFirst`; `hasArrows`; `isOfThreads` if rows are
+   *   threads, which are then selected together with those of other views; `of(thread)` if the chart is
+   *   that of the selected thread: the parameters that ask for it, or null if it has none; `isByLabel` if
+   *   states are told apart by their labels, which then need no legend
    */
-  constructor(app, { id, number, title, hasArrows = false, isOfThreads = false }) {
+  constructor(app, { id, title, hasArrows = false, isOfThreads = false, of = null, isByLabel = false, ...more }) {
     this.app = app;
     this.isOfThreads = isOfThreads;
     this.#hasArrows = hasArrows;
-    this.tree = new Tree();
-    this.rows = [];
-    this.selected = null;
-    this.palette = new Palette(app.theme);
-    this.panel = new Panel({ id, number, title, onChange: (isShown) => isShown && this.#changed() });
+    this.#of = of;
+    this.#isByLabel = isByLabel;
+    this.panel = new Panel({ id, title, ...more, onChange: (isShown) => isShown && this.#shown() });
     const report = (error) => this.panel.report(error);
     this.treeLoader = new Loader(report);
     this.data = new GraphData(app, {
@@ -55,9 +48,10 @@ export class TimeGraph {
       },
       onArrows: () => this.#newLooks(),
     });
+    this.picture = new GraphPicture(app, this.data);
     this.chart = new Chart(app, {
       label: `${title}: states over time. The rows are listed beside it; Enter tells the state of a row`,
-      draw: (context, scale, surface) => this.#draw(context, scale, surface),
+      draw: (context, scale, surface) => this.picture.draw(context, scale, surface, { rows: this.#rows, view: this.#view, hasArrows: this.#hasArrows }),
       onPoint: ({ y, time }) => {
         app.shared.setTime(time);
         const row = this.#rowAt(y);
@@ -75,61 +69,51 @@ export class TimeGraph {
     this.bar = el('div', { class: 'scrollbar', 'aria-hidden': 'true' }, el('div'));
     this.chart.element.append(this.bar);
     followScroll(this.chart.element, this.bar, { top: () => this.#view.top, scrollTo: (top) => this.#scrollTo(top) });
-    this.legend = new Legend();
-    this.tile = new Tile();
-    this.panel.body.append(this.chart.element, this.legend.element);
+    this.panel.body.append(this.chart.element);
+    if (!isByLabel) this.panel.body.append(this.picture.legend.element);
     this.element = this.panel.element;
-    this.#addTools(title);
+    this.tools = new GraphTools(this, { title, hasArrows });
+    this.panel.tools.append(...this.tools.elements);
     this.#listen();
-  }
-
-  #addTools(title) {
-    const { tools } = this.panel;
-    this.finder = el('input', { type: 'search', placeholder: 'Find row', 'aria-label': `Find a row in ${title}`, size: '12', spellcheck: 'false', autocomplete: 'off' });
-    this.finder.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') this.find(event.shiftKey ? -1 : 1);
-      if (event.key === 'Escape') this.labels.element.focus();
-    });
-    tools.append(this.finder,
-      button('−', `Lower rows in ${title} (E)`, () => this.changeHeight(-1)),
-      button('+', `Higher rows in ${title} (e)`, () => this.changeHeight(1)));
-    if (this.#hasArrows) {
-      this.arrowButton = button('↗', `Arrows in ${title} (M)`, () => this.toggleArrows(), { 'aria-pressed': 'true' });
-      tools.append(this.arrowButton);
-    }
   }
 
   #listen() {
     const { shared, theme } = this.app;
     shared.on(['window'], () => this.#changed());
     shared.on(['time', 'range'], this.chart.redraw);
-    if (this.isOfThreads) shared.on(['thread'], () => this.#followThread());
-    theme.addEventListener('change', () => {
-      this.palette.setTheme(theme);
-      this.#newLooks();
-    });
-    this.app.addEventListener('signs', () => {
-      this.tile.forget();
-      this.legend.show(this.app.hasSigns);
-      this.chart.redraw();
-    });
+    if (this.#of) shared.on(['thread'], () => this.#isOwnThread || this.reload());
+    else if (this.isOfThreads) shared.on(['thread'], () => this.#followThread());
+    theme.addEventListener('change', this.chart.redraw);
+    this.app.addEventListener('signs', this.chart.redraw);
   }
 
-  async start(output) {
+  start(output) {
     this.output = output;
-    this.data.start(output);
-    const { experiment } = this.app;
-    experiment.style(output).then(({ model }) => {
-      this.palette.setStyles(model?.styles);
-      this.#newLooks();
+    this.app.experiment.style(output).then(({ model }) => {
+      this.picture.setStyles(model?.styles);
+      this.chart.redraw();
     }, (error) => this.panel.report(error));
     this.reload();
   }
 
-  /** Loads the tree again, for example when the trace has grown. */
+  #shown() {
+    if (this.#asked === null) this.reload();
+    this.#changed();
+  }
+
+  /** Loads the tree again, for example when the trace has grown. A hidden chart does so when it is shown. */
   reload() {
+    this.#asked = null;
+    if (!this.output || !this.panel.isShown) return;
+    const asked = this.#of ? this.#of(this.app.shared.thread) : {};
+    if (!asked) {
+      this.app.say('An idle thread waits for nothing: it has no such chart');
+      return;
+    }
+    this.#asked = asked;
+    this.data.start(this.output, asked);
     this.treeLoader.load({
-      fetch: (signal) => this.app.experiment.tree('timeGraph', this.output, null, signal),
+      fetch: (signal) => this.app.experiment.tree('timeGraph', this.output, null, signal, asked),
       accept: ({ model, status }) => {
         if (model) this.#setTree(model, status === 'RUNNING');
         else this.panel.say('reading…');
@@ -138,12 +122,9 @@ export class TimeGraph {
   }
 
   #setTree(model, isRunning) {
-    const before = this.tree;
     this.columns = new ThreadColumns(model.headers);
     this.headers = model.headers;
-    this.tree = new Tree(model.entries);
-    if (before.entries.size === 0) this.tree.foldBelow(model.autoExpandLevel ?? -1);
-    else this.tree.keepFolds(before);
+    this.#rows.setTree(model);
     this.isRunning = isRunning;
     this.data.forget();
     this.#changed();
@@ -159,34 +140,37 @@ export class TimeGraph {
 
   /** Determines the rows, and loads and draws what is missing. */
   #changed() {
-    const { shared } = this.app;
-    const { from, to } = shared.window;
-    const lives = (entry) => entry.start === undefined || (BigInt(entry.start) <= to && BigInt(entry.end) >= from);
-    this.rows = this.tree.rows({ order: SORTS[this.#sort].order, keep: this.#showsAll ? null : lives });
-    const hidden = this.tree.entries.size - this.rows.length;
-    if (this.tree.entries.size > 0) {
-      const parts = [`${this.rows.length} rows ${SORTS[this.#sort].label}`];
-      if (!this.#showsAll && hidden > 0) parts.push(`${hidden} without life in the window are hidden (A)`);
-      if (this.isRunning) parts.push('reading…');
-      this.panel.say(parts.join(', '));
-    }
+    this.#rows.update(this.app.shared.window);
+    if (!this.#rows.isEmpty) this.panel.say([...this.#ofWhom(), this.#rows.words, ...(this.isRunning ? ['reading…'] : [])].join(', '));
     this.#placeLabels();
     this.#load();
     this.#loadArrows();
     this.chart.redraw();
   }
 
+  /** Returns whose chart it is, if it is that of a thread: its first row with states is this thread. */
+  #ofWhom() {
+    const first = this.#of ? [...this.#rows.tree.entries.values()].find((entry) => entry.hasData) : undefined;
+    return first ? [`of ${this.#cells(first).slice(0, 2).join(' ')}`] : [];
+  }
+
+  /** Draws everything again: rows have moved. */
+  #moved() {
+    this.picture.forget();
+    this.#changed();
+  }
+
   #placeLabels() {
     const view = this.#view;
-    Object.assign(view, { count: this.rows.length, visible: this.chart.surface.height });
+    Object.assign(view, { count: this.#rows.shown.length, visible: this.chart.surface.height });
     view.scrollTo(view.top);
     const { height, top } = view;
     this.bar.firstChild.style.height = `${view.total}px`;
     if (Math.abs(this.bar.scrollTop - top) >= 1) this.bar.scrollTop = top;
     this.labels.element.classList.toggle('is-small', height < 11);
     this.labels.show({
-      rows: this.rows, ...view.range(0), height, top, selected: this.selected,
-      isFolded: (id) => this.tree.isFolded(id),
+      rows: this.#rows.shown, ...view.range(0), height, top, selected: this.#rows.selected,
+      isFolded: (id) => this.#rows.tree.isFolded(id),
     });
   }
 
@@ -202,10 +186,11 @@ export class TimeGraph {
   }
 
   #load() {
-    if (!this.#canLoad || this.rows.length === 0) return;
+    const { shown } = this.#rows;
+    if (!this.#canLoad || shown.length === 0) return;
     const { width, ratio } = this.chart.surface;
     const { first, last } = this.#view.range();
-    this.data.load(this.rows.slice(first, last).map((row) => row.entry.id), Math.round(width * Math.min(ratio, 2)));
+    this.data.load(shown.slice(first, last).map((row) => row.entry.id), Math.round(width * Math.min(ratio, 2)));
   }
 
   #loadArrows() {
@@ -213,62 +198,27 @@ export class TimeGraph {
   }
 
   #newLooks() {
-    const { states, arrows } = this.data;
-    this.#looks = (states?.styles ?? []).map((style) => this.palette.look(style));
-    this.#arrowColors = (arrows?.styles ?? []).map((style) => this.palette.look(style)?.css ?? this.app.theme.dim);
-    this.legend.add(this.#looks, this.app.hasSigns);
-    this.tile.forget();
+    this.picture.changed();
     this.chart.redraw();
   }
 
-  #draw(context, scale, surface) {
-    const { shared, theme, hasSigns } = this.app;
-    const { width, height } = surface;
-    this.#drawSelectedRow(context, width);
-    drawGrid(context, shared, scale, theme, height);
-    const { states, arrows } = this.data;
-    if (states) {
-      this.tile.draw(context, {
-        window: shared.window, surface, states, looks: this.#looks, hasSigns, font: theme.font,
-        key: `${this.#view.top} ${this.#view.height} ${this.rows.length} ${this.#sort}`,
-        rows: () => this.#rowsToDraw(surface.ratio),
-      });
-    }
-    if (arrows && this.#hasArrows) this.#drawArrows(context, scale, width, height);
-    drawSelection(context, shared, scale, theme, height);
-  }
-
-  #drawSelectedRow(context, width) {
-    const at = this.rows.findIndex((row) => row.entry.id === this.selected);
-    if (at < 0) return;
-    context.fillStyle = this.app.theme.row;
-    context.fillRect(0, this.#view.y(at), width, this.#view.height);
-  }
-
-  /** Returns where the rows in view are drawn, in pixels of the display. */
-  #rowsToDraw(ratio) {
-    return this.#view.bands(ratio).map(({ row, ...band }) => ({ ...band, index: this.data.placeOf(this.rows[row].entry.id) }));
-  }
-
-  #drawArrows(context, scale, width, height) {
-    const { arrows } = this.data;
-    const middles = new Map(this.rows.map((row, at) => [row.entry.id, this.#view.y(at + 0.5)]));
-    const base = Number(arrows.origin - scale.from);
-    const perNs = scale.pixels / scale.width;
-    drawArrows(context, arrows, middles, (offset) => (offset + base) * perNs, {
-      width, height, selected: this.selected, cssOf: (style) => this.#arrowColors[style],
-    });
-  }
-
   #rowAt(y) {
-    return this.rows[this.#view.at(y)] ?? null;
+    return this.#rows.shown[this.#view.at(y)] ?? null;
   }
 
   /** Returns the state of an entry at a time, with its look; null if unknown, or a gap. */
   stateAt(entry, time) {
     const state = this.data.stateAt(entry, time);
-    const look = state && this.#looks[state.style];
-    return look ? { ...state, look } : null;
+    const look = state && this.picture.look(state.style);
+    if (!look) return null;
+    return { ...state, look: this.#isByLabel ? { ...look, name: state.label } : look };
+  }
+
+  /** Asks the server for facts about the state of an entry that begins and ends at some times. */
+  async facts(entry, time, { start, end }) {
+    const element = { elementType: 'STATE', time: start, duration: end - start, entryId: entry.id };
+    const { model } = await this.app.experiment.tooltip(this.output, { entry: entry.id, time, element }, undefined, this.#asked ?? {});
+    return model ?? {};
   }
 
   #hover(at) {
@@ -282,24 +232,22 @@ export class TimeGraph {
     this.app.tip.show(this.chart.canvas, at, { name: number ? `${name} (${number})` : name, state, time: at.time });
   }
 
-  /** Selects a row, and its thread in all views. */
+  /** Selects a row, and its thread in all views. The chart of a thread stays that of this one. */
   select(row) {
-    this.selected = row.entry.id;
-    if (this.isOfThreads) {
-      const thread = this.columns.thread(row.entry);
-      if (thread) this.app.shared.selectThread(thread);
+    this.#rows.selected = row.entry.id;
+    const thread = this.isOfThreads ? this.columns.thread(row.entry) : null;
+    if (thread) {
+      this.#isOwnThread = true;
+      this.app.shared.selectThread(thread);
+      this.#isOwnThread = false;
     }
     this.reveal();
     this.app.selectRow(this, row.entry);
   }
 
-  get #selectedAt() {
-    return this.rows.findIndex((row) => row.entry.id === this.selected);
-  }
-
   /** Scrolls to the selected row, or with `isCentred` to a place where its neighbours are seen as well. */
   reveal({ isCentred = false } = {}) {
-    const at = this.#selectedAt;
+    const at = this.#rows.selectedAt;
     if (at >= 0) this.#scrollTo(this.#view.placeOf(at, isCentred));
     this.#placeLabels();
     this.chart.redraw();
@@ -310,69 +258,72 @@ export class TimeGraph {
     const { thread, time } = this.app.shared;
     if (!this.isOfThreads || !this.columns) return;
     if (!thread) {
-      this.selected = null;
+      this.#rows.selected = null;
       this.reveal();
       return;
     }
     const isOf = (entry) => isSameThread(this.columns.thread(entry) ?? undefined, thread);
-    const current = this.tree.entries.get(this.selected);
+    const current = this.#rows.tree.entries.get(this.#rows.selected);
     if (current && isOf(current)) return;
-    const lives = [...this.tree.entries.values()].filter(isOf);
-    const alive = lives.find((entry) => entry.start !== undefined && BigInt(entry.start) <= time && BigInt(entry.end) >= time);
-    const entry = alive ?? lives[0];
+    const entry = this.#rows.alive(isOf, time);
     if (!entry) return;
     this.app.shared.nameThread(this.columns.thread(entry));
-    this.tree.reveal(entry.id);
-    this.selected = entry.id;
+    this.#rows.tree.reveal(entry.id);
+    this.#rows.selected = entry.id;
     this.#changed();
     this.reveal({ isCentred: true });
-    this.app.selectRow(this, entry);
+    if (!this.#of) this.app.selectRow(this, entry);
   }
 
-  fold(row, isFolded = !this.tree.isFolded(row.entry.id)) {
-    this.tree.fold(row.entry.id, isFolded);
-    this.tile.forget();
-    this.#changed();
+  fold(row, isFolded = !this.#rows.tree.isFolded(row.entry.id)) {
+    this.#rows.tree.fold(row.entry.id, isFolded);
+    this.#moved();
   }
 
   /** Finds the next row, in a direction, whose labels contain the text of the search field. */
   find(direction) {
-    const text = this.finder.value.trim().toLowerCase();
+    const { text } = this.tools;
     if (text === '') return;
-    const entry = this.tree.find(this.selected, direction, ({ labels }) => labels.some(
+    const entry = this.#rows.tree.find(this.#rows.selected, direction, ({ labels }) => labels.some(
       (label, at) => (at === this.columns.tid ? label.trim() === text : label.toLowerCase().includes(text)),
     ));
-    this.finder.classList.toggle('is-missing', !entry);
+    this.tools.found(entry !== undefined);
     if (!entry) {
-      this.app.say(`No row contains “${this.finder.value}”`);
+      this.app.say(`No row contains “${text}”`);
       return;
     }
-    this.tree.reveal(entry.id);
-    this.#showsAll = true;
+    this.#rows.tree.reveal(entry.id);
+    this.#rows.showsAll = true;
     this.#changed();
-    const row = this.rows.find((one) => one.entry.id === entry.id);
+    const row = this.#rows.shown.find((one) => one.entry.id === entry.id);
     if (row) this.select(row);
+  }
+
+  /** Moves the focus to the search field. */
+  focusFinder() {
+    this.tools.finder.focus();
+  }
+
+  /** Moves the focus to the rows. */
+  focus() {
+    this.labels.element.focus();
   }
 
   changeHeight(by) {
     this.#view.changeHeight(by);
-    this.tile.forget();
-    this.#changed();
+    this.#moved();
   }
 
   toggleArrows() {
-    if (!this.arrowButton) return;
+    if (!this.tools.arrows) return;
     this.#hasArrows = !this.#hasArrows;
-    this.arrowButton.setAttribute('aria-pressed', String(this.#hasArrows));
+    this.tools.showsArrows(this.#hasArrows);
     this.#changed();
   }
 
   /** Moves the selection by rows; what keys do. */
   step(by) {
-    if (this.rows.length === 0) return;
-    const at = this.#selectedAt;
-    const to = at < 0 ? (by > 0 ? 0 : this.rows.length - 1) : Math.max(0, Math.min(at + by, this.rows.length - 1));
-    this.select(this.rows[to]);
+    if (this.#rows.shown.length > 0) this.select(this.#rows.step(by));
   }
 
   /** The number of rows by which a page up or down moves. */
@@ -387,27 +338,26 @@ export class TimeGraph {
 
   /** Shows rows without life in the window, or hides them. */
   toggleAll() {
-    this.#showsAll = !this.#showsAll;
+    this.#rows.showsAll = !this.#rows.showsAll;
     this.#changed();
   }
 
   /** Sorts rows by name, or as a tree. */
   toggleSort() {
-    this.#sort = this.#sort === 'tree' ? 'name' : 'tree';
-    this.tile.forget();
-    this.#changed();
+    this.#rows.isByName = !this.#rows.isByName;
+    this.#moved();
   }
 
   /** Folds or unfolds the selected row. */
   foldSelected() {
-    const row = this.rows[this.#selectedAt];
+    const row = this.#rows.shown[this.#rows.selectedAt];
     if (row) this.fold(row);
   }
 
   /** Unfolds all rows below the selected one. */
   unfoldSelected() {
-    if (this.#selectedAt < 0) return;
-    this.tree.unfoldBelow(this.selected);
+    if (this.#rows.selectedAt < 0) return;
+    this.#rows.tree.unfoldBelow(this.#rows.selected);
     this.#changed();
   }
 }

@@ -1,5 +1,7 @@
 //! A server in this process, and a small HTTP client.
 
+pub(crate) mod calls;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};

@@ -27,6 +27,15 @@ for (const colorScheme of ['dark', 'light']) {
       assert.deepEqual(broken, [], where);
     };
     await check('views');
+    await user.press('7', '9', 'i');
+    await user.waitFor(() => /durations/.test(document.querySelector('#latencies .note').textContent));
+    await user.waitFor(() => document.querySelectorAll('#path [role=treeitem]:not([hidden])').length > 0);
+    for (const form of ['scatter', 'figures', 'distribution']) {
+      await user.page.selectOption('#latencies [aria-label="Form of latencies"]', form);
+      await user.waitFor((name) => name === 'scatter' || document.querySelectorAll('#latencies .line:not([hidden]), #latencies td').length > 0, form);
+      await check(form);
+    }
+    await user.press('7', '9', 'i');
     await user.press('?');
     await user.page.waitForSelector('#help[open]');
     await check('keys');
@@ -47,14 +56,14 @@ for (const colorScheme of ['dark', 'light']) {
 test('everything can be reached with the keyboard', { skip }, async () => {
   const user = await User.open(browser);
   const reached = new Set();
-  for (let turn = 0; turn < 80; turn += 1) {
+  for (let turn = 0; turn < 100; turn += 1) {
     await user.press('Tab');
     reached.add(await user.page.evaluate(() => {
       const { activeElement: element } = document;
-      return element.getAttribute('aria-label') ?? element.tagName;
+      return element.getAttribute('aria-label') ?? (element.tagName === 'BUTTON' ? element.textContent : element.tagName);
     }));
   }
-  for (const name of ['Filter of events', 'Control flow', 'Resources', 'Events', 'Statistics', 'Zoom in (w)', 'Find a row in Control flow']) {
+  for (const name of ['Filter of events', 'Control flow', 'Resources', 'Events', 'Statistics', 'Zoom in (w)', 'Critical path', 'Find a row in Control flow']) {
     assert.ok(reached.has(name), `${name} in ${[...reached].join(', ')}`);
   }
   await user.page.focus('#events [role=grid]');

@@ -20,6 +20,9 @@ test('zooming and moving by wheel, drag, keys and overview', { skip }, async () 
   await user.page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   const zoomed = await user.changing('width', () => user.page.mouse.wheel(0, -400));
   assert.notEqual(zoomed, width);
+  // The window before can be shown again at once, and then the zoomed one.
+  assert.equal(await user.changing('width', () => user.press('u')), width);
+  assert.equal(await user.changing('width', () => user.press('U')), zoomed);
   const dragged = await user.changing('window', () => user.drag(PLOT, [0.6, 0.5], [0.4, 0.5], 'middle'));
   assert.notEqual(dragged, all);
   assert.equal((await user.status()).width, zoomed);

@@ -59,15 +59,15 @@ export class User {
     return this.page.waitForFunction(condition, argument, { timeout: PATIENCE });
   }
 
-  /** Waits until the chart of threads has colours. */
-  waitForStates() {
-    return this.waitFor(() => {
-      const canvas = document.querySelector('#threads canvas');
+  /** Waits until a chart, that of threads unless another is given, has colours. */
+  waitForStates(chart = '#threads canvas') {
+    return this.waitFor((selector) => {
+      const canvas = document.querySelector(selector);
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       const colours = new Set();
       for (let at = 0; at < data.length; at += 4 * 7) if (data[at + 3] === 255) colours.add(`${data[at]} ${data[at + 1]} ${data[at + 2]}`);
       return colours.size > 2;
-    });
+    }, chart);
   }
 
   /** Returns the values of the status line, by their names. */
