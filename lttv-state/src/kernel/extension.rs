@@ -4,15 +4,14 @@ use std::any::Any;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Trace, TraceIndex, TracefileIndex, TracefileNumber};
+use ltt_read::{Event, Trace, TraceIndex, TracefileNumber};
 #[cfg(feature = "checkpoint-files")]
 use lttv_context::Codec;
-use lttv_context::{EventCall, Extension, Handle, Setup, Subscription, TraceContext};
-use lttv_hooks::Priority;
+use lttv_context::{EventCall, Extension, Growth, Handle, Setup};
 
 use super::apply::apply;
-use super::cpu::MAX_CPUS;
-use super::initial_running::{InitialProcess, initial_running};
+use super::growth;
+use super::initial::Initial;
 use super::machine::{At, SavedState, TraceState};
 #[cfg(feature = "latency")]
 use super::names::NameId;
@@ -45,16 +44,16 @@ use super::transition::Transition;
 pub struct KernelState {
     ignores_initial_processes: bool,
     has_observers: bool,
-    traces: Vec<Machine>,
+    pub(super) traces: Vec<Machine>,
     /// The packet trackers, by tracefile number.
-    packets: Vec<PacketTracker>,
-    first_packets: Vec<PacketTracker>,
+    pub(super) packets: Vec<PacketTracker>,
+    pub(super) first_packets: Vec<PacketTracker>,
 }
 
 /// The state of a trace's machine, and how its events change it.
 #[derive(Debug)]
-struct Machine {
-    state: TraceState,
+pub(super) struct Machine {
+    pub(super) state: TraceState,
     /// The transition of each event type.
     transitions: Vec<Option<Transition>>,
     /// The name of the system call or vector that the name of each event type contains.
@@ -63,19 +62,7 @@ struct Machine {
     /// The location of the CPU number in events of each type.
     cpu_fields: Vec<CpuField>,
     observers: Vec<Box<dyn Observer>>,
-    initial: Initial,
-}
-
-/// The state before the first event.
-#[derive(Debug)]
-struct Initial {
-    begin: i64,
-    names: Arc<super::Names>,
-    cpus: Vec<u32>,
-    running: Vec<InitialProcess>,
-    /// The maximum number of processes that the trace can mention.
-    #[cfg_attr(not(feature = "checkpoint-files"), expect(dead_code))]
-    processes: u64,
+    pub(super) initial: Initial,
 }
 
 /// The state of all traces in a checkpoint. Consecutive checkpoints share unchanged parts.
@@ -290,49 +277,86 @@ impl KernelState {
     }
 
     /// Creates the machine of a trace.
-    fn machine(
-        &self,
-        trace: &TraceContext,
-        rules: &mut [Option<Rule>],
-        start: &TraceStart,
-    ) -> Machine {
+    pub(super) fn machine(&self, trace: &Arc<Trace>, rules: &mut [Option<Rule>]) -> Machine {
         let mut names = super::Names::default();
-        let transitions = rules.iter().map(|rule| Some(rule.as_ref()?.transition)).collect();
         for rule in rules.iter_mut().flatten() {
             if let Some(name) = &rule.captured {
                 rule.name = names.id(name);
             }
         }
-        let is_kernel = rules.iter().flatten().next().is_some();
-        let mut cpus: Vec<u32> = start.cpus.iter().copied().flatten().collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        let running = match self.ignores_initial_processes {
-            true => Vec::new(),
-            false => initial_running(trace.trace(), rules, &start.cpus),
-        };
-        let types = (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
-        let cpu_fields = types.map(|id| cpu_field(trace.trace(), id)).collect();
-        let initial = Initial {
-            begin: start.begin,
-            names: Arc::new(names),
-            cpus: if is_kernel { cpus } else { Vec::new() },
-            running,
-            processes: max_processes(trace.trace()),
-        };
-        let state = initial.state();
-        Machine {
-            state,
-            transitions,
+        let looks_ahead = !self.ignores_initial_processes;
+        let initial = Initial::of(trace, rules, Arc::new(names), looks_ahead);
+        let mut machine = Machine {
+            state: initial.state(),
+            transitions: Vec::new(),
             #[cfg(feature = "latency")]
-            type_names: rules
-                .iter()
-                .map(|rule| rule.as_ref().map_or(NameId::EMPTY, |rule| rule.name))
-                .collect(),
-            cpu_fields,
+            type_names: Vec::new(),
+            cpu_fields: Vec::new(),
             observers: Vec::new(),
             initial,
+        };
+        machine.add_types(trace, rules);
+        machine
+    }
+
+    /// Determines the state before the first event of a trace again, if no event has changed it
+    /// yet and more has arrived. Observers start again.
+    pub(super) fn restart(
+        &mut self,
+        trace: &Arc<Trace>,
+        index: TraceIndex,
+        rules: &[Option<Rule>],
+    ) {
+        let looks_ahead = !self.ignores_initial_processes;
+        let Some(machine) = self.traces.get_mut(index.0) else { return };
+        let names = machine.initial.names.clone();
+        machine.initial = Initial::of(trace, rules, names, looks_ahead);
+        machine.state = machine.initial.state();
+        for observer in &mut machine.observers {
+            observer.started_again(&machine.state);
         }
+    }
+
+    /// Adds a hook's event to the state of a trace.
+    #[inline(always)] // one frame less for each event
+    pub(super) fn follow(
+        handle: Handle<KernelState>,
+        call: &mut EventCall<'_, '_>,
+        index: TraceIndex,
+        rule: &Rule,
+    ) {
+        let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
+        let heard = call.known_to_reach_all_hooks();
+        let Some(state) = call.extensions.get_mut(handle) else { return };
+        if !state.apply_event(index, tracefile, rule, &call.event, time) {
+            return;
+        }
+        match heard {
+            Some(true) => state.notify_observers(index, rule),
+            Some(false) => {}
+            None => notify_if_heard(call, handle, rule),
+        }
+    }
+}
+
+impl Machine {
+    /// Returns the number of event types that are known.
+    pub(super) fn types(&self) -> usize {
+        self.cpu_fields.len()
+    }
+
+    /// Adds the event types after those that are known, with their rules.
+    pub(super) fn add_types(&mut self, trace: &Trace, rules: &[Option<Rule>]) {
+        let known = self.types();
+        let new = rules.get(known..).unwrap_or_default();
+        self.transitions.extend(new.iter().map(|rule| Some(rule.as_ref()?.transition)));
+        #[cfg(feature = "latency")]
+        self.type_names
+            .extend(new.iter().map(|rule| rule.as_ref().map_or(NameId::EMPTY, |rule| rule.name)));
+        let types = (known..rules.len()).map(|at| EventTypeId(at as u32));
+        self.cpu_fields.extend(types.map(|id| cpu_field(trace, id)));
+        let types = self.types();
+        self.observers.iter_mut().for_each(|observer| observer.types_declared(types));
     }
 }
 
@@ -347,90 +371,15 @@ fn notify_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, ru
     }
 }
 
-/// The first time and the CPUs of a trace, from the first events of its tracefiles.
-#[derive(Debug)]
-struct TraceStart {
-    /// The time of the earliest first event, in ns.
-    begin: i64,
-    /// The CPU number of each tracefile: from its first event, or else from its name.
-    cpus: Vec<Option<u32>>,
-}
-
-impl TraceStart {
-    fn of(trace: &Arc<Trace>) -> Self {
-        let mut begin: Option<i64> = None;
-        let cpus = trace.tracefiles().iter().enumerate().map(|(number, tracefile)| {
-            let mut cursor = trace.cursor(TracefileIndex(number));
-            let Ok(Some(event)) = cursor.next() else { return tracefile.cpu() };
-            if let Some(time) = event.timestamp() {
-                begin = Some(begin.map_or(time.as_ns(), |begin| begin.min(time.as_ns())));
-            }
-            let field = cpu_field(trace, event.type_id());
-            let untracked = PacketTracker::new(0);
-            untracked.other_cpu(&field, &event).or_else(|| tracefile.cpu())
-        });
-        let cpus = cpus.collect();
-        TraceStart { begin: begin.unwrap_or(0), cpus }
-    }
-}
-
-/// Returns the maximum number of processes that a trace can mention: each byte mentions one
-/// at most, and each CPU has two.
-fn max_processes(trace: &Trace) -> u64 {
-    let bytes: u64 = trace.tracefiles().iter().map(|tracefile| tracefile.size()).sum();
-    bytes.saturating_add(2 * MAX_CPUS as u64)
-}
-
-impl Initial {
-    fn state(&self) -> TraceState {
-        let mut state = TraceState::new(self.begin);
-        state.names = self.names.clone();
-        for cpu in &self.cpus {
-            state.add_cpu(*cpu);
-        }
-        for first in &self.running {
-            state.set_initial_running(first.cpu, first.tid, &first.name);
-        }
-        state
-    }
-}
-
 impl Extension for KernelState {
     type Checkpoint = SavedKernelState;
 
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        let contexts = setup.contexts;
-        let mut packets = Vec::new();
-        for trace in contexts.traces() {
-            let types =
-                (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
-            let mut rules: Vec<_> = types.map(|id| Rule::of(trace.trace(), id)).collect();
-            let start = TraceStart::of(trace.trace());
-            packets.extend(start.cpus.iter().map(|cpu| PacketTracker::new(cpu.unwrap_or(0))));
-            let machine = setup.extensions[handle].machine(trace, &mut rules, &start);
-            setup.extensions[handle].traces.push(machine);
-            let index = trace.index();
-            for (at, rule) in rules.into_iter().enumerate() {
-                let Some(rule) = rule.map(Box::new) else { continue };
-                let events = Subscription::to_type(index, EventTypeId(at as u32));
-                setup.hooks.on_event(events.priority(Priority::STATE), move |call| {
-                    let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
-                    let heard = call.known_to_reach_all_hooks();
-                    let Some(state) = call.extensions.get_mut(handle) else { return };
-                    if !state.apply_event(index, tracefile, &rule, &call.event, time) {
-                        return;
-                    }
-                    match heard {
-                        Some(true) => state.notify_observers(index, &rule),
-                        Some(false) => {}
-                        None => notify_if_heard(call, handle, &rule),
-                    }
-                });
-            }
-        }
-        let state = &mut setup.extensions[handle];
-        state.first_packets.clone_from(&packets);
-        state.packets = packets;
+        growth::grow(handle, setup);
+    }
+
+    fn growth(&self) -> Option<Growth<Self>> {
+        Some(growth::grow)
     }
 
     fn reset(&mut self) {
@@ -448,11 +397,17 @@ impl Extension for KernelState {
     }
 
     fn restore(&mut self, saved: &SavedKernelState) {
-        for (machine, saved) in self.traces.iter_mut().zip(&saved.traces) {
-            machine.state.restore(saved);
+        for (at, machine) in self.traces.iter_mut().enumerate() {
+            match saved.traces.get(at) {
+                Some(saved) => machine.state.restore(saved),
+                // The trace joined later.
+                None => machine.state = machine.initial.state(),
+            }
         }
-        self.packets.clear();
-        self.packets.extend_from_slice(&saved.packets);
+        self.packets.clone_from(&self.first_packets);
+        for (packet, saved) in self.packets.iter_mut().zip(&*saved.packets) {
+            *packet = *saved;
+        }
     }
 
     fn checkpoint_bytes(saved: &SavedKernelState, before: Option<&SavedKernelState>) -> usize {

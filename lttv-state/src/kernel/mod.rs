@@ -59,6 +59,8 @@ mod cpu;
 mod cpu_index;
 mod effect;
 mod extension;
+mod growth;
+mod initial;
 mod initial_running;
 mod journal;
 mod machine;

@@ -12,6 +12,17 @@ use super::transition::Transition;
 /// after it applied an event. This costs less than a separate hook, which would have to
 /// look up the observer and the state again.
 pub(crate) trait Observer: Any + Debug + Send {
+    /// Called when more has become known of a growing trace before its first event: `state` is the
+    /// state before it, in place of an earlier one.
+    fn started_again(&mut self, state: &TraceState) {
+        let _ = state;
+    }
+
+    /// Called when a growing trace declares more event types, with their number now.
+    fn types_declared(&mut self, types: usize) {
+        let _ = types;
+    }
+
     /// Called after an event has been applied to the state: the
     /// [effect](TraceState::effect) is that of the event.
     fn event_applied(

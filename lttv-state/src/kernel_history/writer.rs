@@ -1,8 +1,12 @@
 //! The context extension that writes kernel states to a history.
 
+use std::mem::replace;
+
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Merge, Timestamp, TraceIndex, TracefileIndex};
-use lttv_context::{Codec, Contexts, Extension, Handle, Setup, Subscription, TracesetContext};
+use lttv_context::{
+    Codec, Contexts, Extension, Growth, Handle, Setup, Subscription, TracesetContext,
+};
 use lttv_hooks::Priority;
 
 use super::field::EnumTexts;
@@ -46,6 +50,10 @@ pub struct KernelHistory {
     storing: Option<Storing>,
     /// The last time of the traces.
     last: Timestamp,
+    /// `true` if the traces were growing at the start, so that their last time is known at the end.
+    grows: bool,
+    /// The number of event types of each trace that are followed.
+    types: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -69,7 +77,7 @@ impl KernelHistory {
         let (from, last) = (builder.earliest(), builder.now());
         let storing =
             Storing { builder, enum_texts: None, machines: Vec::new(), from, failed: None };
-        KernelHistory { kernel, storing: Some(storing), last }
+        KernelHistory { kernel, storing: Some(storing), last, grows: false, types: Vec::new() }
     }
 
     /// Returns the start of the history of a context's traces: 1 ns before the first event, so
@@ -119,10 +127,14 @@ impl KernelHistory {
         context: &mut TracesetContext<'_>,
         handle: Handle<KernelHistory>,
     ) -> Result<History, HistoryError> {
+        let end = match context.extensions().get(handle) {
+            Some(of) if of.grows => context.contexts().time_span().map(|span| span.end),
+            _ => None,
+        };
         let Some(of) = context.extensions_mut().get_mut(handle) else {
             return Err(HistoryError::Closed);
         };
-        let last = of.last;
+        let last = of.last.max(end.unwrap_or(of.last));
         let Some(Storing { builder, failed, .. }) = of.storing.take() else {
             return Err(HistoryError::Closed);
         };
@@ -174,13 +186,15 @@ impl Storing {
         machine.store(&mut Output { builder, enum_texts, t }, state, cause)
     }
 
-    /// Stores the state before the first event.
+    /// Stores the state before the first event of each trace that is new.
     fn begin(&mut self, kernel: &mut KernelState) -> Result<(), HistoryError> {
-        self.enum_texts = Some(EnumTexts::new(&mut self.builder)?);
-        let traces = kernel.traces().len();
-        for trace in 0..traces {
+        if self.enum_texts.is_none() {
+            self.enum_texts = Some(EnumTexts::new(&mut self.builder)?);
+        }
+        let (known, traces) = (self.machines.len(), kernel.traces().len());
+        for trace in known..traces {
             self.machines.push(Machine::new(&mut self.builder, trace)?);
-            let start = self.builder.start();
+            let start = if known == 0 { self.builder.start() } else { self.builder.now() };
             if start >= self.from {
                 self.store(kernel, TraceIndex(trace), None, start)?;
             }
@@ -193,32 +207,16 @@ impl Extension for KernelHistory {
     type Checkpoint = ();
 
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        let contexts = setup.contexts;
-        let kernel = setup.extensions[handle].kernel;
-        for trace in contexts.traces() {
-            let index = trace.index();
-            for at in 0..trace.trace().schema().event_types.len() {
-                let id = EventTypeId(at as u32);
-                let Some(transition) = setup.extensions[kernel].transition(index, id) else {
-                    continue;
-                };
-                let events = Subscription::to_type(index, id);
-                setup.hooks.on_event(events.priority(AFTER_STATE), move |call| {
-                    let (tracefile, t) = (call.tracefile.number(), call.time());
-                    if let Some((kernel, of)) = call.extensions.get_pair_mut(kernel, handle) {
-                        let cpu = kernel.cpu_of_tracefile(tracefile);
-                        of.store(kernel, index, Some(Cause { transition, cpu }), t);
-                    }
-                });
-            }
+        let (contexts, of) = (setup.contexts, &mut setup.extensions[handle]);
+        of.grows = contexts.traceset().is_growing();
+        if !of.grows {
+            of.last = contexts.time_span().map_or(of.last, |span| span.end.max(of.last));
         }
-        let Some((kernel, of)) = setup.extensions.get_pair_mut(kernel, handle) else { return };
-        of.last = contexts.time_span().map_or(of.last, |span| span.end.max(of.last));
-        if let Some(storing) = &mut of.storing
-            && let Err(error) = storing.begin(kernel)
-        {
-            storing.failed = Some(error);
-        }
+        follow(handle, setup);
+    }
+
+    fn growth(&self) -> Option<Growth<Self>> {
+        Some(follow)
     }
 
     /// Keeps the stored states: states of events that are read again are skipped.
@@ -244,6 +242,38 @@ impl Extension for KernelHistory {
             write: |(), _, _| {},
             read: |_, bytes, _| bytes.is_empty().then_some(()),
         })
+    }
+}
+
+/// Adds hooks for the event types that are new, and stores the first states of traces that are new.
+fn follow(handle: Handle<KernelHistory>, setup: &mut Setup<'_, '_>) {
+    let kernel = setup.extensions[handle].kernel;
+    for trace in setup.contexts.traces() {
+        let (index, types) = (trace.index(), trace.trace().schema().event_types.len());
+        let known = &mut setup.extensions[handle].types;
+        if known.len() <= index.0 {
+            known.push(0);
+        }
+        let known = replace(&mut known[index.0], types);
+        for id in (known..types).map(|at| EventTypeId(at as u32)) {
+            let Some(transition) = setup.extensions[kernel].transition(index, id) else {
+                continue;
+            };
+            let events = Subscription::to_type(index, id);
+            setup.hooks.on_event(events.priority(AFTER_STATE), move |call| {
+                let (tracefile, t) = (call.tracefile.number(), call.time());
+                if let Some((kernel, of)) = call.extensions.get_pair_mut(kernel, handle) {
+                    let cpu = kernel.cpu_of_tracefile(tracefile);
+                    of.store(kernel, index, Some(Cause { transition, cpu }), t);
+                }
+            });
+        }
+    }
+    let Some((kernel, of)) = setup.extensions.get_pair_mut(kernel, handle) else { return };
+    if let Some(storing) = &mut of.storing
+        && let Err(error) = storing.begin(kernel)
+    {
+        storing.failed = Some(error);
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Collector {
     /// start of the trace if these statistics are a part of all: no earlier part contains
     /// such CPUs.
     known_since: i64,
+    /// `true` if the start is that of the trace.
+    starts_with_trace: bool,
     /// The earliest time that is charged, in ns: the start of a window.
     earliest: i64,
     pub(super) last: i64,
@@ -108,6 +110,16 @@ impl OnCpu {
 }
 
 impl Observer for Collector {
+    fn started_again(&mut self, state: &TraceState) {
+        if self.starts_with_trace && self.unknown_cpus.is_empty() && self.ledger.is_unused() {
+            *self = Collector::of_trace(state, self.ledger.event_types());
+        }
+    }
+
+    fn types_declared(&mut self, types: usize) {
+        self.ledger.add_event_types(types);
+    }
+
     fn event_applied(
         &mut self,
         state: &TraceState,
@@ -149,12 +161,19 @@ impl Collector {
             devices: devices.collect(),
             begin: time,
             known_since: time,
+            starts_with_trace: false,
             earliest: i64::MIN,
             last: time,
         };
         collector.update_all_cpus(state);
         collector.known_since = known_since;
         collector
+    }
+
+    /// Creates a collector that starts with a trace, whose first event is at a time.
+    pub(super) fn of_trace(state: &TraceState, types: usize) -> Self {
+        let begin = state.start_time().as_ns();
+        Collector { starts_with_trace: true, ..Collector::new(state, begin, begin, types) }
     }
 
     /// Creates a collector that starts at a time in a state and charges no time before it.

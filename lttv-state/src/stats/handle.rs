@@ -1,10 +1,11 @@
 //! Statistics that are being collected in a context.
 
+use std::mem::replace;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Timestamp, TraceIndex};
+use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_context::{EventCall, Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
@@ -56,6 +57,8 @@ struct Collection {
     observer: Option<usize>,
     /// The statistics at the start, without any time or events.
     traces: Vec<TraceStatistics>,
+    /// The number of event types of each trace that are followed.
+    types: Vec<usize>,
 }
 
 /// A handle of statistics that are being collected in a context. It is valid only in that
@@ -156,67 +159,98 @@ impl Statistics {
         start: impl Fn(usize) -> Start,
     ) -> StatisticsHandle {
         let (counters, observer) = (Arc::default(), None);
-        let mut collection = Collection { counters, kernel, observer, traces: Vec::new() };
-        let traces: Vec<_> = context.traceset().traces().to_vec();
-        for (index, trace) in traces.iter().enumerate() {
-            let Some(state) = context.extensions()[kernel].trace(TraceIndex(index)) else {
-                continue;
-            };
-            let (first, start) = (state.start_time(), start(index));
-            let types = trace.schema().event_types.len();
-            let begin = match start {
-                Start::Trace => first,
-                Start::At(time) | Start::Part(time) => time.max(first),
-                Start::Window(window) => Timestamp::from_ns(window.start).max(first),
-            };
-            let known_since = if matches!(start, Start::Part(_)) { first } else { begin };
-            let (begin_ns, known_since) = (begin.as_ns(), known_since.as_ns());
-            collection.observer = match start {
-                Start::Window(window) => {
-                    let last = window.end.map(|_| last_event(trace).as_ns());
-                    let collector = WindowCollector::new(state, window, last, types);
-                    context.extensions_mut()[kernel].add_observer(TraceIndex(index), collector)
-                }
-                _ => {
-                    let collector = Collector::new(state, begin_ns, known_since, types);
-                    context.extensions_mut()[kernel].add_observer(TraceIndex(index), collector)
-                }
-            };
-            let collected = Collected::none(begin_ns);
-            let (trace, names, counters) = (Some(trace.clone()), Arc::default(), Arc::default());
-            collection.traces.push(TraceStatistics { trace, collected, names, counters });
-        }
-        let observer = collection.observer;
+        let collection =
+            Collection { counters, kernel, observer, traces: Vec::new(), types: Vec::new() };
         let handle = StatisticsHandle(context.attach_data(collection));
-        let Some(observer) = observer else { return handle };
-        for (index, trace) in traces.iter().enumerate() {
-            let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
-            for event_type in types {
-                if context.extensions()[kernel].transition(TraceIndex(index), event_type).is_some()
-                {
-                    continue;
-                }
-                let events =
-                    Subscription::to_type(TraceIndex(index), event_type).priority(AFTER_STATE);
-                context.on_event(events, move |call| {
-                    let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
-                    if let Some(kernel) = call.extensions.get_mut(kernel) {
-                        kernel.report_ignored(
-                            TraceIndex(index),
-                            observer,
-                            tracefile,
-                            &call.event,
-                            time,
-                        );
-                    }
-                });
-            }
-        }
+        handle.add_traces(context, start);
         handle
     }
 }
 
 impl StatisticsHandle {
+    /// Follows the event types and traces that are new, after the context has
+    /// [continued](TracesetContext::continue_with). The statistics of a trace that is new start with
+    /// its first event.
+    pub fn continue_with(self, context: &mut TracesetContext<'_>) {
+        self.add_traces(context, |_| Start::Trace);
+    }
+
+    /// Adds collectors for traces, and hooks for event types, that are not known yet.
+    fn add_traces(self, context: &mut TracesetContext<'_>, start: impl Fn(usize) -> Start) {
+        let traces: Vec<_> = context.traceset().traces().to_vec();
+        let Some(collection) = context.extensions().get(self.0) else { return };
+        let kernel = collection.kernel;
+        for (index, trace) in traces.iter().enumerate().skip(collection.traces.len()) {
+            self.add_trace(context, TraceIndex(index), trace, start(index));
+        }
+        for (index, trace) in traces.iter().enumerate() {
+            let (index, types) = (TraceIndex(index), trace.schema().event_types.len());
+            let Some(collection) = context.extensions_mut().get_mut(self.0) else { return };
+            let Some(observer) = collection.observer else { return };
+            if collection.types.len() <= index.0 {
+                collection.types.push(0);
+            }
+            collection.traces[index.0].trace = Some(trace.clone());
+            let known = replace(&mut collection.types[index.0], types);
+            for event_type in (known..types).map(|at| EventTypeId(at as u32)) {
+                if context.extensions()[kernel].transition(index, event_type).is_some() {
+                    continue;
+                }
+                let events = Subscription::to_type(index, event_type).priority(AFTER_STATE);
+                context.on_event(events, move |call| {
+                    let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
+                    if let Some(kernel) = call.extensions.get_mut(kernel) {
+                        kernel.report_ignored(index, observer, tracefile, &call.event, time);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Adds the collector of a trace.
+    fn add_trace(
+        self,
+        context: &mut TracesetContext<'_>,
+        index: TraceIndex,
+        trace: &Arc<Trace>,
+        start: Start,
+    ) {
+        let extensions = context.extensions_mut();
+        let Some(kernel) = extensions.get(self.0).map(|collection| collection.kernel) else {
+            return;
+        };
+        let Some(state) = extensions[kernel].trace(index) else { return };
+        let (first, types) = (state.start_time(), trace.schema().event_types.len());
+        let begin = match start {
+            Start::Trace => first,
+            Start::At(time) | Start::Part(time) => time.max(first),
+            Start::Window(window) => Timestamp::from_ns(window.start).max(first),
+        };
+        let begin_ns = begin.as_ns();
+        let known_since = if matches!(start, Start::Part(_)) { first.as_ns() } else { begin_ns };
+        let observer = match start {
+            Start::Window(window) => {
+                let last = window.end.map(|_| last_event(trace).as_ns());
+                let collector = WindowCollector::new(state, window, last, types);
+                extensions[kernel].add_observer(index, collector)
+            }
+            Start::Trace => {
+                let collector = Collector::of_trace(state, types);
+                extensions[kernel].add_observer(index, collector)
+            }
+            Start::At(_) | Start::Part(_) => {
+                let collector = Collector::new(state, begin_ns, known_since, types);
+                extensions[kernel].add_observer(index, collector)
+            }
+        };
+        let collected = Collected::none(begin_ns);
+        let (trace, names, counters) = (Some(trace.clone()), Arc::default(), Arc::default());
+        if let Some(collection) = extensions.get_mut(self.0) {
+            collection.observer = observer;
+            collection.traces.push(TraceStatistics { trace, collected, names, counters });
+        }
+    }
+
     /// Adds a counter to all leaves, for a module that counts something of its own. The
     /// counter has a name, and is included in all sums and in the exported tree. A name that
     /// was added before returns the same counter.
@@ -308,7 +342,8 @@ impl StatisticsHandle {
         extensions: &Extensions,
         time: impl Fn(usize) -> Option<Timestamp>,
     ) -> Statistics {
-        let Some(Collection { counters, kernel, observer, traces }) = extensions.get(self.0) else {
+        let Some(Collection { counters, kernel, observer, traces, .. }) = extensions.get(self.0)
+        else {
             return Statistics::default();
         };
         let mut taken = Statistics { traces: traces.clone() };

@@ -48,6 +48,24 @@ impl Kinds {
         Kinds { types, ..Kinds::default() }
     }
 
+    /// Returns the number of event types.
+    pub(super) fn event_types(&self) -> usize {
+        self.types
+    }
+
+    /// Adds event types, up to a number of them.
+    pub(super) fn add_event_types(&mut self, types: usize) {
+        if types <= self.types {
+            return;
+        }
+        let mut slots = Vec::with_capacity(self.used.len() * types);
+        for kind in 0..self.used.len() {
+            slots.extend_from_slice(&self.slots[kind * self.types..(kind + 1) * self.types]);
+            slots.resize((kind + 1) * types, NONE);
+        }
+        (self.slots, self.types) = (slots, types);
+    }
+
     /// Returns the kind of a mode and submode, which is added if it is new.
     #[inline]
     pub(super) fn of(&mut self, mode: ExecutionMode, submode: NameId) -> Kind {

@@ -104,6 +104,10 @@ impl WindowCollector {
 }
 
 impl Observer for WindowCollector {
+    fn types_declared(&mut self, types: usize) {
+        self.collector.types_declared(types);
+    }
+
     fn event_applied(
         &mut self,
         state: &TraceState,
