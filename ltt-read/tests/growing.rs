@@ -3,19 +3,18 @@
 mod support {
     #![allow(dead_code, reason = "other tests use the rest")]
 
+    pub(crate) mod arriving;
     pub(crate) mod config;
     pub(crate) mod timeline;
 }
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, Schema, Scope, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
-use ltt_read::{
-    ClockTransform, Error, GrowingTrace, Merge, NoticeKind, Timestamp, Trace, TracefileIndex,
-};
+use ltt_read::{ClockTransform, Error, GrowingTrace, Merge, NoticeKind, Timestamp, TracefileIndex};
 use proptest::prelude::*;
+use support::arriving::{metadata, packets};
 use support::config::cases;
 use support::timeline::{Timeline, timeline};
 
@@ -32,27 +31,6 @@ fn read(merge: &mut Merge, seen: &mut Vec<Seen>) {
     // All that is final was delivered.
     assert_eq!(merge.is_pending(), merge.watermark() < Timestamp::MAX);
     assert!(seen.last().is_none_or(|(_, time, _)| *time <= merge.watermark().as_ns()));
-}
-
-/// Returns the packets of each tracefile.
-fn packets(trace: &Arc<Trace>) -> Vec<VecDeque<Vec<u8>>> {
-    let of = |(at, tracefile): (usize, &ltt_read::Tracefile)| {
-        let files: Vec<_> = tracefile.file_bytes().collect();
-        let entries = trace.packet_index(TracefileIndex(at)).entries();
-        let bytes = |entry: &ltt_read::IndexEntry| {
-            let begin = entry.offset as usize;
-            files[entry.file as usize][begin..begin + entry.size as usize].to_vec()
-        };
-        entries.iter().map(bytes).collect()
-    };
-    trace.tracefiles().iter().enumerate().map(of).collect()
-}
-
-/// Returns the metadata of a trace with only its first event types.
-fn metadata(schema: &Schema, event_types: usize) -> String {
-    let mut schema = schema.clone();
-    schema.event_types.truncate(event_types);
-    metadata_text(&schema).expect("metadata")
 }
 
 fn losses(notices: Vec<ltt_read::Notice>) -> Vec<NoticeKind> {

@@ -1,16 +1,15 @@
 //! Contexts of traces that arrive in parts: hooks, filters and extensions get the events of the
 //! whole traces, in their order.
 
+#[path = "../../ltt-read/tests/support/arriving.rs"]
+mod arriving;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::sync::Arc;
 
-use ltt_read::schema::Schema;
-use ltt_read::writer::metadata_text;
-use ltt_read::{ClockTransform, GrowingTrace, Timestamp, Trace, TracefileIndex};
+use arriving::Arriving;
+use ltt_read::{ClockTransform, GrowingTrace, Timestamp};
 use lttv_context::{
     Bounds, EndReason, Extension, Growth, GrowthError, Handle, Setup, Traceset, TracesetContext,
     TracesetPosition,
@@ -20,81 +19,6 @@ use proptest::prelude::*;
 use support::config::cases;
 use support::timeline::{Timeline, timeline};
 use support::{Known, Sample};
-
-/// A trace that arrives in parts.
-struct Arriving {
-    growing: GrowingTrace,
-    schema: Schema,
-    tracefiles: Vec<TracefileIndex>,
-    names: Vec<String>,
-    /// The packets of each tracefile that have not arrived.
-    left: Vec<VecDeque<Vec<u8>>>,
-}
-
-impl Arriving {
-    /// Creates a trace of which `types` event types are declared, and no tracefile is there.
-    fn new(timeline: &Timeline, types: usize) -> Self {
-        let whole = timeline.in_memory(timeline.data());
-        let schema = (*timeline.schema).clone();
-        let growing = GrowingTrace::new("growing", metadata(&schema, types).as_bytes());
-        let names = whole.tracefiles().iter().map(|tracefile| tracefile.name().to_owned());
-        Arriving {
-            growing: growing.expect("valid metadata"),
-            schema,
-            tracefiles: Vec::new(),
-            names: names.collect(),
-            left: packets(&whole),
-        }
-    }
-
-    /// Adds the next tracefile.
-    fn add_tracefile(&mut self) {
-        if let Some(name) = self.names.get(self.tracefiles.len()) {
-            self.tracefiles.push(self.growing.add_tracefile(name));
-        }
-    }
-
-    fn append(&mut self, stream: usize, count: usize) {
-        let Some(tracefile) = self.tracefiles.get(stream % self.left.len()) else { return };
-        let left = &mut self.left[stream % self.names.len()];
-        let run = left.drain(..count.min(left.len()));
-        self.growing.append(*tracefile, run.flatten().collect());
-    }
-
-    fn declare_all(&mut self) {
-        let text = metadata(&self.schema, usize::MAX);
-        self.growing.extend_metadata(text.as_bytes()).expect("longer metadata");
-    }
-
-    fn complete(&mut self) {
-        self.declare_all();
-        while self.tracefiles.len() < self.names.len() {
-            self.add_tracefile();
-        }
-        (0..self.names.len()).for_each(|stream| self.append(stream, usize::MAX));
-        self.growing.complete_all();
-    }
-}
-
-fn metadata(schema: &Schema, types: usize) -> String {
-    let mut schema = schema.clone();
-    schema.event_types.truncate(types);
-    metadata_text(&schema).expect("metadata")
-}
-
-/// Returns the packets of each tracefile.
-fn packets(trace: &Arc<Trace>) -> Vec<VecDeque<Vec<u8>>> {
-    let of = |(at, tracefile): (usize, &ltt_read::Tracefile)| {
-        let files: Vec<_> = tracefile.file_bytes().collect();
-        let entries = trace.packet_index(TracefileIndex(at)).entries();
-        let bytes = |entry: &ltt_read::IndexEntry| {
-            let begin = entry.offset as usize;
-            files[entry.file as usize][begin..begin + entry.size as usize].to_vec()
-        };
-        entries.iter().map(bytes).collect()
-    };
-    trace.tracefiles().iter().enumerate().map(of).collect()
-}
 
 /// A step of delivery. Numbers of traces are taken modulo their number.
 #[derive(Debug, Clone)]
@@ -240,9 +164,9 @@ fn deliver(
         match *step {
             Step::Join => {
                 if let Some(timeline) = timelines.get(arriving.len()) {
-                    let mut trace = Arriving::new(timeline, types);
+                    let mut trace = Arriving::new(&timeline.in_memory(timeline.data()), types);
                     if at_once {
-                        (0..trace.names.len()).for_each(|_| trace.add_tracefile());
+                        trace.add_tracefiles();
                     }
                     arriving.push(trace);
                 }
@@ -327,7 +251,7 @@ fn deliver(
         filtered.continue_with(&traceset).expect("all can grow");
     }
     for timeline in &timelines[arriving.len()..] {
-        arriving.push(Arriving::new(timeline, types));
+        arriving.push(Arriving::new(&timeline.in_memory(timeline.data()), types));
     }
     arriving.iter_mut().for_each(Arriving::complete);
     let versions: Vec<_> = arriving.iter_mut().map(|of| of.growing.version().clone()).collect();

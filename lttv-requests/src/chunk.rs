@@ -38,6 +38,9 @@ pub struct ChunkReport {
     pub computed: u64,
     /// The notifications from background computations.
     pub notifications: Vec<Notification>,
+    /// The time before which all answers are final, while the traceset is growing: no event before
+    /// it can still arrive. `None` if the traceset is complete.
+    pub final_until: Option<Timestamp>,
     /// The status of the scheduler: whether to call again.
     pub status: Status,
 }
@@ -61,6 +64,9 @@ pub enum Status {
     Idle,
     /// Work remains: call again.
     More,
+    /// Requests or computations [wait](crate::EventsRequest::waiting) for events that are still to
+    /// be recorded: call again after [`continue_with`](crate::Scheduler::continue_with).
+    Waiting,
     /// The scheduler is paused; work may remain.
     Paused,
 }
@@ -90,6 +96,9 @@ pub enum FinishReason {
     EventCount,
     /// The limit on matching events was reached.
     MatchCount,
+    /// The traceset is growing, and all events that are final have been delivered. The request
+    /// did not [wait](crate::EventsRequest::waiting) for more.
+    Pending,
     /// The traceset has no more events.
     EndOfTraceset,
     /// The next event is not before the end position.
@@ -108,6 +117,7 @@ impl FinishReason {
             FinishReason::Stopped => "stopped",
             FinishReason::EventCount => "num_events",
             FinishReason::MatchCount => "num_matches",
+            FinishReason::Pending => "pending",
             FinishReason::EndOfTraceset => "end_of_traceset",
             FinishReason::EndPosition => "end_position",
             FinishReason::EndTime => "end_time",

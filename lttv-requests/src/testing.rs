@@ -179,7 +179,8 @@ enum Phase {
     After,
 }
 
-/// Calls [`Scheduler::service_chunk`] until no work remains. Returns the number of calls.
+/// Calls [`Scheduler::service_chunk`] until no work remains, or until requests wait for events to be
+/// recorded. Returns the number of calls.
 ///
 /// # Panics
 ///
@@ -192,7 +193,7 @@ pub fn serve_all(scheduler: &mut Scheduler<'_>, budget: Budget) -> usize {
         let chunk = scheduler.service_chunk(budget);
         calls += 1;
         match chunk.status {
-            Status::Idle => return calls,
+            Status::Idle | Status::Waiting => return calls,
             Status::Paused => panic!("the scheduler is paused"),
             Status::More => {
                 let done = chunk.read + chunk.replayed + chunk.computed + chunk.seeks;

@@ -100,6 +100,13 @@ impl KernelFilters {
         KernelFilters { kernel: Some(kernel), ..self }
     }
 
+    /// Extends the filters to later versions of traces that are being recorded, and to traces
+    /// after them: see [`Filters::grow_with_state`].
+    pub fn grow(&mut self, traces: &[Arc<Trace>]) {
+        self.filters.grow_with_state(traces, &KernelFields);
+        self.asks_state = self.filters.uses_state();
+    }
+
     /// Returns `true` if the result for any event depends on the kernel state: by a `state.`
     /// field, or by a word such as `tid` that the events do not record. Otherwise the filters
     /// need no kernel state.

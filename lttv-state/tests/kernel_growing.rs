@@ -1,15 +1,17 @@
 //! Kernel states, statistics and histories of a trace that arrives in parts equal those of the
 //! whole trace.
 
+#[path = "../../ltt-read/tests/support/arriving.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod arriving;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ltt_read::schema::Schema;
-use ltt_read::writer::metadata_text;
-use ltt_read::{GrowingTrace, Merge, Trace, TraceIndex, TracefileIndex};
+use arriving::Arriving;
+use ltt_read::{Merge, Trace, TraceIndex};
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
 use lttv_state::history::{Builder, History};
@@ -18,26 +20,6 @@ use lttv_state::kernel_history::KernelHistory;
 use lttv_state::stats::Statistics;
 use proptest::prelude::*;
 use support::same_history;
-
-/// Returns the packets of each tracefile.
-fn packets(trace: &Arc<Trace>) -> Vec<VecDeque<Vec<u8>>> {
-    let of = |(at, tracefile): (usize, &ltt_read::Tracefile)| {
-        let files: Vec<_> = tracefile.file_bytes().collect();
-        let entries = trace.packet_index(TracefileIndex(at)).entries();
-        let bytes = |entry: &ltt_read::IndexEntry| {
-            let begin = entry.offset as usize;
-            files[entry.file as usize][begin..begin + entry.size as usize].to_vec()
-        };
-        entries.iter().map(bytes).collect()
-    };
-    trace.tracefiles().iter().enumerate().map(of).collect()
-}
-
-fn metadata(schema: &Schema, types: usize) -> String {
-    let mut schema = schema.clone();
-    schema.event_types.truncate(types);
-    metadata_text(&schema).expect("metadata")
-}
 
 /// Returns the state of a machine as text.
 fn state_text(state: &TraceState) -> String {
@@ -125,28 +107,22 @@ fn parts(
     every: usize,
     looks_ahead: bool,
 ) -> Results {
-    let mut left = packets(trace);
-    let mut growing = GrowingTrace::new("growing", metadata(trace.schema(), types).as_bytes())
-        .expect("valid metadata");
-    let names = trace.tracefiles().iter().map(|tracefile| tracefile.name().to_owned());
-    let tracefiles: Vec<_> = names.map(|name| growing.add_tracefile(&name)).collect();
+    let mut arriving = Arriving::new(trace, types);
+    arriving.add_tracefiles();
     let mut traceset = Traceset::growing();
     let mut analyses = Analyses::new(&traceset, looks_ahead);
-    let total: usize = left.iter().map(VecDeque::len).sum();
+    let total: usize = arriving.left.iter().map(VecDeque::len).sum();
     for at in 0..=total {
+        let left = &arriving.left;
         let open: Vec<usize> = (0..left.len()).filter(|of| !left[*of].is_empty()).collect();
         if at == total / 2 {
-            let text = metadata(trace.schema(), usize::MAX);
-            growing.extend_metadata(text.as_bytes()).expect("longer metadata");
+            arriving.declare_all();
         }
         match open.len() {
-            0 => growing.complete_all(),
-            len => {
-                let of = open[order[at % order.len()] % len];
-                growing.append(tracefiles[of], left[of].pop_front().expect("a packet"));
-            }
+            0 => arriving.complete(),
+            len => arriving.append(open[order[at % order.len()] % len], 1),
         }
-        traceset.continue_with(&[growing.version().clone()]);
+        traceset.continue_with(&[arriving.growing.version().clone()]);
         if at == total {
             traceset.complete();
         }

@@ -101,6 +101,21 @@ impl TracesetContext<'_> {
         }
     }
 
+    /// Returns `true` if the next event is not final yet: a read ends with
+    /// [`EndReason::Pending`](crate::EndReason::Pending) at once.
+    #[doc(hidden)] // for schedulers of reads
+    pub fn is_pending(&mut self) -> bool {
+        let is_growing = self.traceset().is_growing() || self.reader.merge().is_growing();
+        is_growing && self.reader.peek(|_| ()).is_none()
+    }
+
+    /// Returns `true` if a later state of the traceset has more than data, so that
+    /// [`continue_with`](Self::continue_with) prepares hooks and the filter for it.
+    #[doc(hidden)] // for schedulers of reads
+    pub fn is_extended_by(&self, traceset: &Traceset) -> bool {
+        self.contexts.is_extended_by(traceset)
+    }
+
     /// Returns the merge that reads, with which data that was delivered can be released: see
     /// [`GrowingTrace::release`](ltt_read::GrowingTrace::release). A context cannot return to
     /// data that is released.

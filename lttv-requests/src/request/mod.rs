@@ -153,6 +153,7 @@ pub struct EventsRequest<'h> {
     pub(crate) start: RequestStart,
     pub(crate) bounds: Bounds,
     pub(crate) by_delivery: bool,
+    pub(crate) waits: bool,
     pub(crate) trace: Option<TraceIndex>,
     pub(crate) hooks: RequestHooks<'h>,
     pub(crate) shared: Rc<Shared<'h>>,
@@ -167,6 +168,7 @@ impl<'h> EventsRequest<'h> {
             start: RequestStart::from(Start::Begin),
             bounds: Bounds::all(),
             by_delivery: false,
+            waits: false,
             trace: None,
             hooks: RequestHooks::default(),
             shared: Shared::new(),
@@ -211,6 +213,16 @@ impl<'h> EventsRequest<'h> {
     #[must_use]
     pub fn by_delivery(self) -> Self {
         EventsRequest { by_delivery: true, ..self }
+    }
+
+    /// Makes the request wait for events that are still to be recorded, in a [growing
+    /// traceset](lttv_context::Traceset::growing): it goes on when the scheduler
+    /// [continues](crate::Scheduler::continue_with), until one of its ends, or that of the
+    /// traceset. Without this, it ends with [`FinishReason::Pending`] when all of its events that
+    /// are final have been delivered.
+    #[must_use]
+    pub fn waiting(self) -> Self {
+        EventsRequest { waits: true, ..self }
     }
 
     /// Sets the end position. The request ends at this position, or immediately if it

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ltt_read::selection::EventSelection;
-use ltt_read::{Position, Timestamp, TracefileNumber};
+use ltt_read::{Position, Timestamp, Trace, TracefileNumber};
 use lttv_context::EventCall;
 use lttv_filter::Filters;
 #[cfg(feature = "state")]
@@ -78,6 +78,15 @@ pub trait EventFilter {
     fn is_selection_exact(&self) -> bool {
         false
     }
+
+    /// Extends the filter to later versions of the traces, which may have more event types and
+    /// tracefiles, and to traces after them. Returns `false` if it cannot: its requests then end
+    /// with [`FinishReason::TracesetChanged`](crate::FinishReason::TracesetChanged). The default is
+    /// `true` for filters without a selection.
+    fn grow(&mut self, traces: &[Arc<Trace>]) -> bool {
+        let _ = traces;
+        self.selection().is_none()
+    }
 }
 
 impl<F: FnMut(&EventCall<'_, '_>) -> bool> EventFilter for F {
@@ -88,12 +97,14 @@ impl<F: FnMut(&EventCall<'_, '_>) -> bool> EventFilter for F {
 
 /// Implements [`EventFilter`] for [`Filters`] or a pointer to them.
 macro_rules! impl_for_filters {
-    ($(#[$doc:meta])* $name:ty) => {
+    ($(#[$doc:meta])* $name:ty $(, $grow:item)?) => {
         $(#[$doc])*
         impl EventFilter for $name {
             fn passes(&mut self, call: &EventCall<'_, '_>) -> bool {
                 self.matches(&call.event)
             }
+
+            $($grow)?
 
             fn selection(&self) -> Option<&dyn EventSelection> {
                 let filters: &Filters = self;
@@ -110,7 +121,10 @@ macro_rules! impl_for_filters {
 impl_for_filters!(
     /// One filter per trace of the traceset, in the order of the traces. They have no access
     /// to kernel state.
-    Filters
+    Filters,
+    fn grow(&mut self, traces: &[Arc<Trace>]) -> bool {
+        EventSelection::grow(self, traces)
+    }
 );
 impl_for_filters!(&Filters);
 impl_for_filters!(Rc<Filters>);
@@ -119,12 +133,14 @@ impl_for_filters!(Arc<Filters>);
 /// Implements [`EventFilter`] for [`KernelFilters`] or a pointer to them.
 #[cfg(feature = "state")]
 macro_rules! impl_for_kernel_filters {
-    ($(#[$doc:meta])* $name:ty) => {
+    ($(#[$doc:meta])* $name:ty $(, $grow:item)?) => {
         $(#[$doc])*
         impl EventFilter for $name {
             fn passes(&mut self, call: &EventCall<'_, '_>) -> bool {
                 self.matches(call)
             }
+
+            $($grow)?
 
             fn selection(&self) -> Option<&dyn EventSelection> {
                 Some(self.filters())
@@ -141,7 +157,11 @@ macro_rules! impl_for_kernel_filters {
 impl_for_kernel_filters!(
     /// Filters with `state.` fields. They read the kernel state that they were created for,
     /// which has to be attached to the scheduler's context.
-    KernelFilters
+    KernelFilters,
+    fn grow(&mut self, traces: &[Arc<Trace>]) -> bool {
+        KernelFilters::grow(self, traces);
+        true
+    }
 );
 #[cfg(feature = "state")]
 impl_for_kernel_filters!(&KernelFilters);

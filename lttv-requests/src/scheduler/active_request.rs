@@ -3,8 +3,9 @@
 use std::mem::{replace, take};
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use ltt_read::{Timestamp, TraceIndex};
+use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_context::{
     Bounds, ReadCall, ReadId, Scope, Subscription, TracesetContext, TracesetPosition,
 };
@@ -31,6 +32,8 @@ pub(crate) struct ActiveRequest<'h> {
     since: Timestamp,
     /// `true` if start and end times are times of delivery.
     by_delivery: bool,
+    /// `true` if the request waits where the traceset is growing.
+    pub(crate) waits: bool,
     /// The time of delivery by which all events before the end time have been delivered.
     /// Known once the request has started.
     delivered_by: Option<Timestamp>,
@@ -61,8 +64,17 @@ impl<'h> ActiveRequest<'h> {
     ) -> Self {
         request.restrict_to_trace();
         let is_selecting = request.is_selecting();
-        let EventsRequest { owner, urgency, start, bounds, by_delivery, trace, hooks, shared } =
-            request;
+        let EventsRequest {
+            owner,
+            urgency,
+            start,
+            bounds,
+            by_delivery,
+            waits,
+            trace,
+            hooks,
+            shared,
+        } = request;
         shared.link(id, owner, queue);
         let since = match start {
             RequestStart::Time(time) if !by_delivery => time,
@@ -77,6 +89,7 @@ impl<'h> ActiveRequest<'h> {
             trace,
             since,
             by_delivery,
+            waits,
             delivered_by: None,
             is_selecting,
             is_counted: trace.is_some() && !is_selecting,
@@ -104,6 +117,13 @@ impl<'h> ActiveRequest<'h> {
             (false, true) => self.shared.counted.get(),
             (false, false) => self.events,
         }
+    }
+
+    /// Extends the filter to later versions of the traces. Returns `false` if it cannot be
+    /// extended.
+    pub(crate) fn grow_filter(&self, traces: &[Arc<Trace>]) -> bool {
+        let filter = self.shared.filter.borrow();
+        filter.filter.as_ref().is_none_or(|filter| filter.borrow_mut().grow(traces))
     }
 
     /// Returns the filter if events that it excludes in advance need not be read.

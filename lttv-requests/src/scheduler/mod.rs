@@ -5,6 +5,7 @@
 pub(crate) mod active_request;
 pub(crate) mod background;
 mod columns;
+mod growth;
 mod service;
 mod waiting;
 mod wanted;
@@ -96,6 +97,8 @@ pub struct Scheduler<'h> {
     /// The requests that receive events as the context reads, in the order of their ids.
     pub(crate) running: Vec<Box<ActiveRequest<'h>>>,
     pub(crate) waiting: Waiting<'h>,
+    /// The requests that wait for events that are still to be recorded.
+    pub(crate) parked: Waiting<'h>,
     pub(crate) queue: Rc<Queue<'h>>,
     pub(crate) wanted: WantedEvents,
     pub(crate) resume: ResumeStates,
@@ -144,6 +147,7 @@ impl<'h> Scheduler<'h> {
             context,
             running: Vec::new(),
             waiting: Waiting::default(),
+            parked: Waiting::default(),
             queue,
             wanted: WantedEvents::default(),
             resume,
@@ -200,7 +204,8 @@ impl<'h> Scheduler<'h> {
     /// Iterates over all requests that have not ended, in the order of their submission.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = Pending> {
         let running = self.running.iter().map(|request| &**request);
-        let all = running.chain(self.waiting.iter()).map(|request| Pending {
+        let waiting = self.waiting.iter().chain(self.parked.iter());
+        let all = running.chain(waiting).map(|request| Pending {
             request: request.id,
             owner: request.owner,
             urgency: request.urgency,
@@ -286,7 +291,8 @@ impl<'h> Scheduler<'h> {
     /// Finds a request that has not ended.
     pub(crate) fn find(&self, id: RequestId) -> Option<&ActiveRequest<'h>> {
         let at = self.running.binary_search_by_key(&id, |request| request.id);
-        at.ok().map_or_else(|| self.waiting.get(id), |at| Some(&*self.running[at]))
+        let waiting = || self.waiting.get(id).or_else(|| self.parked.get(id));
+        at.ok().map_or_else(waiting, |at| Some(&*self.running[at]))
     }
 
     /// Returns the context that reads.
@@ -338,6 +344,7 @@ impl<'h> Scheduler<'h> {
             let ended = self.finish_all(stale, FinishReason::TracesetChanged);
             self.reported(ended).collect()
         };
+        self.unpark();
         self.queue.set_traceset(context.traceset().revision(), context.traceset().traces().len());
         self.resume.clear();
         self.seek = None;
@@ -385,13 +392,14 @@ impl<'h> Scheduler<'h> {
                 self.read_all();
                 Some(self.running.remove(at))
             }
-            Err(_) => self.waiting.remove(id),
+            Err(_) => self.waiting.remove(id).or_else(|| self.parked.remove(id)),
         }
     }
 
     /// Removes the requests of an owner without ending them, in the order of their ids.
     fn take_owner(&mut self, owner: Owner) -> Vec<Box<ActiveRequest<'h>>> {
-        let waiting = self.waiting.of_owner(owner);
+        let mut waiting = self.waiting.of_owner(owner);
+        waiting.extend(self.parked.of_owner(owner));
         self.take_both(|request| request.owner == owner, waiting)
     }
 
@@ -401,7 +409,8 @@ impl<'h> Scheduler<'h> {
         &mut self,
         is_meant: impl Fn(&ActiveRequest<'h>) -> bool,
     ) -> Vec<Box<ActiveRequest<'h>>> {
-        let waiting = self.waiting.iter().filter(|request| is_meant(request));
+        let waiting = self.waiting.iter().chain(self.parked.iter());
+        let waiting = waiting.filter(|request| is_meant(request));
         let waiting = waiting.map(|request| request.id).collect();
         self.take_both(is_meant, waiting)
     }
@@ -417,7 +426,11 @@ impl<'h> Scheduler<'h> {
         if !taken.is_empty() {
             self.read_all();
         }
-        taken.extend(waiting.into_iter().filter_map(|id| self.waiting.remove(id)));
+        taken.extend(
+            waiting
+                .into_iter()
+                .filter_map(|id| self.waiting.remove(id).or_else(|| self.parked.remove(id))),
+        );
         taken.sort_unstable_by_key(|request| request.id);
         taken
     }

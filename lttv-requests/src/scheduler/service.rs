@@ -58,12 +58,21 @@ impl<'h> Scheduler<'h> {
             chunk.notifications.extend(background.take_news());
         }
         if self.has_no_requests() {
-            self.resume.clear();
             self.seek = None;
+            if self.parked.is_empty() {
+                self.resume.clear();
+            }
         }
+        chunk.final_until = self.final_until();
         let is_idle = self.has_no_requests()
             && self.background.as_ref().is_none_or(|background| background.is_idle());
-        chunk.status = if is_idle { Status::Idle } else { Status::More };
+        let waits = !self.parked.is_empty()
+            || self.background.as_ref().is_some_and(|background| background.waits());
+        chunk.status = match is_idle {
+            true if waits => Status::Waiting,
+            true => Status::Idle,
+            false => Status::More,
+        };
         if self.queue.has_panic() {
             self.unreported = chunk;
             self.resume_panic();
@@ -82,6 +91,9 @@ impl<'h> Scheduler<'h> {
             let Some(goal) = self.goal() else { return };
             if meter.is_spent() || self.queue.has_panic() {
                 return;
+            }
+            if self.park_beyond(&goal, chunk) {
+                continue;
             }
             let min_urgency = self.min_urgency();
             if !self.is_at(&goal) {
@@ -372,6 +384,9 @@ impl<'h> Scheduler<'h> {
             yields |= request.take_yield();
         }
         self.finish_complete(&here, meter, chunk);
+        if !yields {
+            self.park_pending(chunk);
+        }
         yields
     }
 

@@ -46,6 +46,36 @@ impl<'h> Waiting<'h> {
         self.requests.insert(request.id, request);
     }
 
+    /// Adds a request at its position, if there is one.
+    pub(crate) fn extend(&mut self, request: Option<Box<ActiveRequest<'h>>>) {
+        if let Some(request) = request {
+            self.insert(request);
+        }
+    }
+
+    /// Returns the ids of all requests, in the order of submission.
+    pub(crate) fn ids(&self) -> Vec<RequestId> {
+        self.requests.keys().copied().collect()
+    }
+
+    /// Removes the requests whose start is given as this goal, in the order of submission.
+    pub(crate) fn take_at(&mut self, goal: &RequestStart) -> Vec<Box<ActiveRequest<'h>>> {
+        let mut ids = self.identical(goal);
+        ids.sort_unstable();
+        ids.into_iter().filter_map(|id| self.remove(id)).collect()
+    }
+
+    /// Returns the requests whose start is given as this goal.
+    fn identical(&self, goal: &RequestStart) -> Vec<RequestId> {
+        let first = Place { start: goal.clone(), id: RequestId::FIRST };
+        let mut found = Vec::new();
+        for level in self.levels.values() {
+            let there = level.range(&first..).take_while(|place| place.start.is_identical(goal));
+            found.extend(there.map(|place| place.id));
+        }
+        found
+    }
+
     /// Removes a request.
     pub(crate) fn remove(&mut self, id: RequestId) -> Option<Box<ActiveRequest<'h>>> {
         let request = self.requests.remove(&id)?;
@@ -119,13 +149,7 @@ impl<'h> Waiting<'h> {
 
     /// Moves all requests that wait at a goal to the position that the goal has led to.
     pub(crate) fn set_position(&mut self, goal: &RequestStart, here: &TracesetPosition) {
-        let first = Place { start: goal.clone(), id: RequestId::FIRST };
-        let mut arrived = Vec::new();
-        for level in self.levels.values() {
-            let there = level.range(&first..).take_while(|place| place.start.is_identical(goal));
-            arrived.extend(there.map(|place| place.id));
-        }
-        for id in arrived {
+        for id in self.identical(goal) {
             if let Some(mut request) = self.remove(id) {
                 request.start = RequestStart::Position(here.clone());
                 self.insert(request);

@@ -6,7 +6,7 @@ use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
 
 use ltt_read::Timestamp;
-use lttv_context::{Revision, TracesetContext, TracesetPosition};
+use lttv_context::{GrowthError, Revision, Traceset, TracesetContext, TracesetPosition};
 
 use crate::budget::Budget;
 use crate::chunk::Notification;
@@ -23,7 +23,8 @@ use computations::{Computations, PendingNotification, UserId};
 /// in progress share one read of the traceset. A computation that is requested later
 /// first reads alone the part that the others have passed, and then joins them. Partial
 /// results can be inspected at any time: they are in the captures of hooks, or in
-/// extensions of the context.
+/// extensions of the context. While the traceset is growing, computations go on with it: none
+/// is complete before the traceset is.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -199,7 +200,7 @@ impl<'h> Background<'h> {
         self.stage(module);
         let install = self.shared.computations.borrow_mut().want(module, self.user, owner);
         if let Some(mut install) = install {
-            let request = install(EventsRequest::new(owner));
+            let request = install(EventsRequest::new(owner).waiting());
             self.shared.computations.borrow_mut().start(module, install, request);
         }
         self.execute();
@@ -256,6 +257,21 @@ impl<'h> Background<'h> {
             Err(_) => false,
         };
         is_idle && self.shared.computations.borrow().orders.is_empty() && !self.has_news()
+    }
+
+    /// Continues with a later state of the traceset.
+    pub(crate) fn continue_with(&self, traceset: &Traceset) -> Result<(), GrowthError> {
+        match self.shared.scheduler.try_borrow_mut() {
+            Ok(mut scheduler) => scheduler.continue_with(traceset),
+            // A hook of a computation is being called; the next call continues.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Returns whether a computation waits for events that are still to be recorded.
+    pub(crate) fn waits(&self) -> bool {
+        let scheduler = self.shared.scheduler.try_borrow();
+        scheduler.is_ok_and(|scheduler| !scheduler.parked.is_empty())
     }
 
     /// Returns whether a notification is due for this handle.
