@@ -15,10 +15,15 @@ impl Cursor {
         !ends && self.tracefile().is_growing()
     }
 
+    /// Returns `true` if the current packet has events that cannot be read yet, because the first
+    /// of them is of a type that is not declared, given that [`is_pending`](Self::is_pending).
+    pub(crate) fn waits_in_packet(&self) -> bool {
+        self.next < self.content_end
+    }
+
     /// Returns a time before which no event follows, if [`is_pending`](Self::is_pending).
     pub(crate) fn floor(&self) -> Timestamp {
-        match self.next < self.content_end {
-            // The current packet has events of a type that is not declared yet.
+        match self.waits_in_packet() {
             true => {
                 let is_trusted = packet_bounds(&self.decoder.schema) != PacketBounds::Unknown;
                 let start = self.packet.start.filter(|_| is_trusted);

@@ -8,7 +8,9 @@ use crate::report::Error;
 impl Cursor {
     /// Seeks the position before the first event, in file order, whose timestamp is
     /// `time` or later; the end of the tracefile if there is none. An event without a
-    /// timestamp is before all times except [`Timestamp::MIN`].
+    /// timestamp is before all times except [`Timestamp::MIN`]. In a [growing
+    /// tracefile](crate::Tracefile::is_growing), an event of a type that is not declared yet ends
+    /// the seek, since nothing after it can be found.
     ///
     /// This is a binary search in the [times of packets](crate::Trace::packet_times),
     /// followed by reading within one packet. [`PacketTimes`](crate::PacketTimes)

@@ -194,9 +194,26 @@ impl Survey {
         self.notice.get_or_insert(Notice { kind, file, packet, offset });
     }
 
+    /// Finishes the current packet at an event of a type that is not declared yet. Nothing is
+    /// known of the times from there on, so a seek of a later time has to stop in this packet.
+    fn leave_open(&mut self) {
+        let floor = self.cursor.floor();
+        if self.cursor.packets_entered() != self.entered {
+            self.enter();
+            self.current.earliest = floor;
+        }
+        self.leave();
+        if let Some(packet) = self.packets.last_mut() {
+            packet.latest = Timestamp::MAX;
+        }
+    }
+
     /// Returns the times of the packets.
     pub(super) fn finish(mut self) -> PacketTimes {
-        self.leave();
+        match self.cursor.is_pending() && self.cursor.waits_in_packet() {
+            true => self.leave_open(),
+            false => self.leave(),
+        }
         let span = match (&self.notice, self.declared) {
             (None, Some(declared)) => Some(declared),
             _ => self.events,
