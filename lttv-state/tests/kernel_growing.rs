@@ -4,7 +4,6 @@
 #[path = "../../ltt-read/tests/support/arriving.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod arriving;
-#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use std::collections::VecDeque;
