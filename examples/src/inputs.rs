@@ -32,6 +32,31 @@ pub fn refuse(output: &Path, traces: &[Arc<Trace>], others: &[PathBuf]) -> Resul
     }
 }
 
+/// An error for an output that would be within an input trace.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot write into the trace {}", output.display(), input.display())]
+pub struct IsInside {
+    output: PathBuf,
+    input: PathBuf,
+}
+
+/// Refuses a directory to create that would be within a directory of the traces, directly or by a
+/// link.
+///
+/// # Errors
+///
+/// If it would.
+pub fn refuse_inside(output: &Path, traces: &[Arc<Trace>]) -> Result<(), IsInside> {
+    let absolute = std::path::absolute(output).unwrap_or_else(|_| output.to_owned());
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let parent = absolute.parent().map(real);
+    let mut inputs = traces.iter().flat_map(|trace| trace.paths()).map(|path| real(path));
+    match inputs.find(|input| parent.as_ref().is_some_and(|parent| parent.starts_with(input))) {
+        Some(input) => Err(IsInside { output: output.to_owned(), input }),
+        None => Ok(()),
+    }
+}
+
 /// Returns all paths in the directories of the traces and of their indexes, and those of
 /// tracefiles elsewhere.
 fn files(traces: &[Arc<Trace>]) -> Vec<PathBuf> {

@@ -64,6 +64,40 @@ impl Json {
     }
 }
 
+/// The payloads of events as JSON objects.
+#[derive(Debug)]
+pub struct Fields {
+    /// For each trace, the plans by event type, created at the first event of the type.
+    traces: PerTrace<Vec<Option<Plan>>>,
+}
+
+impl Fields {
+    /// Creates the texts of the events of these traces.
+    pub fn new(traces: &[Arc<Trace>]) -> Self {
+        let plans =
+            |_: usize, trace: &Trace| trace.schema().event_types.iter().map(|_| None).collect();
+        Fields { traces: PerTrace::new(traces, plans) }
+    }
+
+    /// Appends the payload of an event as an object: `{}` if it has none.
+    pub fn append(&mut self, event: &Event<'_>, out: &mut Text) {
+        let plans = self.traces.of(event.trace());
+        let plan = plans.and_then(|plans| plans.get_mut(event.type_id().index()));
+        let Some(plan) = plan.filter(|_| event.has_scope(Scope::Payload)) else {
+            return out.append(b"{}");
+        };
+        let plan = plan.get_or_insert_with(|| {
+            let mut plan = Plan::default();
+            // Fields are numbered in all scopes together.
+            for (_, class) in scopes::body(event.trace().schema(), event.event_type()) {
+                plan.root(&Keys, class, "{", How::Class, |_| false);
+            }
+            plan
+        });
+        event.visit(Scope::Payload, &mut Values { out, plan });
+    }
+}
+
 impl TraceText {
     fn new(trace: &Trace) -> TraceText {
         let context = |stream| {
@@ -411,6 +445,16 @@ mod tests {
                 "\n"
             )
         );
+    }
+
+    #[test]
+    fn the_payload_alone() {
+        let (mut out, whole) = (Text::default(), text(nested));
+        with_event(nested(), |event| {
+            Fields::new(&[Arc::clone(event.trace())]).append(event, &mut out);
+        });
+        let (_, fields) = whole.trim_end().split_once(",\"fields\":").unwrap();
+        assert_eq!(fields, format!("{out}}}"));
     }
 
     #[test]

@@ -17,7 +17,6 @@ mod target;
 
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -70,7 +69,7 @@ pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     args.refuse_without_effect()?;
     let traceset = args.input.open(report)?;
     let traces = traceset.traces();
-    refuse_inside_input(args, traces)?;
+    inputs::refuse_inside(&args.output, traces).map_err(Usage::new)?;
     let wanted = Wanted::of(args, traces)?;
     let filters = args.input.filters(report, traces)?;
     let times = Times::new(args.input.zone(), traces);
@@ -173,21 +172,5 @@ impl Done {
                 plural(events)
             ),
         }
-    }
-}
-
-/// Refuses an output within one of the traces.
-fn refuse_inside_input(args: &ConvertArgs, traces: &[Arc<Trace>]) -> Result<(), Usage> {
-    let output = std::path::absolute(&args.output).unwrap_or_else(|_| args.output.clone());
-    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    let parent = output.parent().map(|parent| real(&parent.to_owned()));
-    let mut inputs = traces.iter().flat_map(|trace| trace.paths()).map(real);
-    match inputs.find(|input| parent.as_ref().is_some_and(|parent| parent.starts_with(input))) {
-        Some(input) => Err(Usage::new(format_args!(
-            "{}: cannot write into the trace {}",
-            args.output.display(),
-            input.display()
-        ))),
-        None => Ok(()),
     }
 }
