@@ -24,7 +24,7 @@ mod ust;
 use std::path::Path;
 
 use ltt_read::schema::{Format, Schema, StreamClassId};
-use ltt_read::writer::{FieldValue, StreamWriter, TraceWriter, WriteError};
+use ltt_read::writer::{FieldValue, StreamFile, StreamWriter, TraceWriter, WriteError};
 
 pub use by_hand::{sum_plain, sum_ust_like};
 pub use calls::calls_like;
@@ -65,7 +65,7 @@ impl Default for Options {
 
 /// One stream per CPU, filled in time order.
 struct Cpus {
-    streams: Vec<StreamWriter<std::fs::File>>,
+    streams: Vec<StreamWriter<StreamFile>>,
     current: usize,
     /// The number of events until another CPU continues.
     run: u64,

@@ -4,13 +4,12 @@ mod support;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 
 use ltt_read::TraceIndex;
 use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, StreamClassId};
-use ltt_read::writer::{FieldValue, StreamWriter, TraceWriter, presets};
+use ltt_read::writer::{FieldValue, StreamFile, StreamWriter, TraceWriter, presets};
 use lttv_context::{Bounds, CheckpointPolicy, Extension, Traceset, TracesetContext};
 use lttv_state::kernel::{Backing, KernelState, MemoryMaps, TraceState};
 use proptest::prelude::*;
@@ -143,7 +142,7 @@ const TYPES: [(&str, &[&str]); 18] = [
 
 /// The writer of a trace.
 struct Writer {
-    stream: StreamWriter<File>,
+    stream: StreamWriter<StreamFile>,
     ids: Vec<EventTypeId>,
     time: u64,
     events: usize,

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use hashbrown::{HashMap, HashSet};
+
 use super::data_file::{DataFile, FilePart, split_name};
 use super::duplicates::follows;
 use super::packet_index::Indexes;
@@ -25,8 +27,9 @@ pub(crate) fn tracefiles(
     files: impl IntoIterator<Item = (PathBuf, Source)>,
 ) -> Vec<Tracefile> {
     let mut tracefiles = Vec::new();
+    let mut known = HashMap::new();
     for (path, source) in files {
-        add_file(&mut tracefiles, decoder, &path, source);
+        add_file(&mut tracefiles, &mut known, decoder, &path, source);
     }
     join_by_sequence(&mut tracefiles, decoder);
     for t in &mut tracefiles {
@@ -34,7 +37,9 @@ pub(crate) fn tracefiles(
     }
     name_tracefiles(&mut tracefiles);
     tracefiles.sort_by(|a, b| {
-        let key = |t: &Tracefile| (t.channel.clone(), t.cpu, t.files[0].path.clone());
+        fn key(t: &Tracefile) -> (&str, Option<u32>, &Path) {
+            (&t.channel, t.cpu, &t.files[0].path)
+        }
         key(a).cmp(&key(b))
     });
     tracefiles
@@ -83,8 +88,18 @@ fn cpu_of(tables: &Tables, packet: &Packet, bytes: &[u8], scratch: &Scratch) -> 
     u32::try_from(value).ok()
 }
 
-/// Adds a file to the tracefile that its first packet belongs to, or to a new one.
-fn add_file(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder, path: &Path, source: Source) {
+/// The class and the id of a stream.
+type StreamKey = (Option<StreamClassId>, u64);
+
+/// Adds a file to the tracefile that its first packet belongs to, or to a new one. `known` has the
+/// place of the tracefile of each stream.
+fn add_file(
+    tracefiles: &mut Vec<Tracefile>,
+    known: &mut HashMap<StreamKey, usize>,
+    decoder: &Decoder,
+    path: &Path,
+    source: Source,
+) {
     let first = FirstPacket::read(decoder, source.bytes());
     let mut index_name = path.file_name().unwrap_or_default().to_owned();
     index_name.push(".idx");
@@ -99,8 +114,9 @@ fn add_file(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder, path: &Path, sou
     let class = first.as_ref().map(|first| first.class);
     let id = first.as_ref().and_then(|first| first.id);
     let cpu = first.and_then(|first| first.cpu);
-    let same = |t: &&mut Tracefile| id.is_some() && t.stream_class == class && t.stream_id == id;
-    match tracefiles.iter_mut().find(same) {
+    let next = tracefiles.len();
+    let at = id.map_or(next, |id| *known.entry((class, id)).or_insert(next));
+    match tracefiles.get_mut(at) {
         Some(t) => {
             t.files.push(file);
             t.cpu = t.cpu.or(cpu);
@@ -126,20 +142,58 @@ fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder) {
     let mut alone: Vec<Tracefile> =
         tracefiles.extract_if(.., |t| t.stream_id.is_none() && t.stream_class.is_some()).collect();
     alone.sort_by(|a, b| a.files[0].key().cmp(&b.files[0].key()));
-    let first = tracefiles.len();
+    // The places of the tracefiles that a file may continue, by what its name must agree with.
+    let mut places: HashMap<NameKey, Vec<usize>> = HashMap::new();
     for t in alone {
-        let is_next = |before: &&mut Tracefile| {
+        let is_next = |at: &usize| {
+            let before = &tracefiles[*at];
             let Some(last) = before.files.last() else { return false };
             before.stream_class == t.stream_class
                 && before.cpu == t.cpu
                 && may_follow(&last.path, &t.files[0].path)
                 && follows(decoder, last, &t.files[0])
         };
-        match tracefiles[first..].iter_mut().find(is_next) {
-            Some(before) => before.files.extend(t.files),
-            None => tracefiles.push(t),
+        let keys = name_keys(&t.files[0].path);
+        let mut candidates: Vec<usize> =
+            keys.iter().filter_map(|key| places.get(key)).flatten().copied().collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let at = match candidates.into_iter().find(is_next) {
+            Some(before) => {
+                tracefiles[before].files.extend(t.files);
+                before
+            }
+            None => {
+                tracefiles.push(t);
+                tracefiles.len() - 1
+            }
+        };
+        for key in keys {
+            let places = places.entry(key).or_default();
+            if places.last() != Some(&at) {
+                places.push(at);
+            }
         }
     }
+}
+
+/// A part of a file's path that files of one stream have in common.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum NameKey {
+    /// The name of the file, which is in several directories.
+    Name(String),
+    /// The directory, the channel and the CPU of the files `CHANNEL_CPU_NUMBER`.
+    Rotated(PathBuf, String, Option<u32>),
+}
+
+/// Returns the keys of which a file that [may follow](may_follow) has one as well.
+fn name_keys(path: &Path) -> Vec<NameKey> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let of_rotated = rotated(&name).map(|_| {
+        let (channel, cpu) = split_name(&name, true);
+        NameKey::Rotated(path.parent().unwrap_or(path).into(), channel.into(), cpu)
+    });
+    [Some(NameKey::Name(name)), of_rotated].into_iter().flatten().collect()
 }
 
 /// Returns `true` if two files may belong to one stream according to their names: if they
@@ -170,19 +224,19 @@ fn name_tracefiles(tracefiles: &mut [Tracefile]) {
         |file: &DataFile| file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let has_several = |t: &Tracefile| t.files.iter().any(|file| name(file) != t.name);
     // The channels whose files rotate. Some of their streams may have only one file yet.
-    let mut rotating = Vec::new();
+    let mut rotating = HashSet::new();
     for t in &mut *tracefiles {
         t.name = name(&t.files[0]);
         let is_second =
             rotated(&t.name).is_some_and(|(cpu, number)| cpu != number && t.cpu == Some(cpu));
         if is_second || has_several(t) {
-            rotating.push(split_name(&t.name, true).0.to_owned());
+            rotating.insert(split_name(&t.name, true).0.to_owned());
         }
     }
     for t in tracefiles {
         let (channel, cpu) = split_name(&t.name, true);
         let agrees = t.cpu.is_none() || t.cpu == cpu;
-        let rotates = rotating.iter().any(|r| r == channel) && agrees || has_several(t);
+        let rotates = rotating.contains(channel) && agrees || has_several(t);
         let (channel, cpu) = split_name(&t.name, rotates);
         (t.channel, t.cpu) = (channel.to_owned(), t.cpu.or(cpu));
     }

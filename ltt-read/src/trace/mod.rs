@@ -65,6 +65,8 @@ pub struct Trace {
     paths: Vec<PathBuf>,
     decoder: Arc<Decoder>,
     tracefiles: Vec<Tracefile>,
+    /// The size of all tracefiles in bytes.
+    size: u64,
     warnings: Vec<Diagnostic>,
     /// The size in bytes up to which all events are read to determine the times of
     /// packets.
@@ -122,7 +124,8 @@ impl Trace {
         tracefiles: Vec<Tracefile>,
         warnings: Vec<Diagnostic>,
     ) -> Trace {
-        Trace { paths, decoder: Arc::new(decoder), tracefiles, warnings, verified: SMALL }
+        let (decoder, size) = (Arc::new(decoder), size_of(&tracefiles));
+        Trace { paths, decoder, tracefiles, size, warnings, verified: SMALL }
     }
 
     /// Creates the first version of a growing trace, without tracefiles.
@@ -133,7 +136,8 @@ impl Trace {
     /// Creates a version of the trace that has grown.
     pub(crate) fn grown(&self, decoder: Arc<Decoder>, tracefiles: Vec<Tracefile>) -> Trace {
         let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
-        Trace { paths, decoder, tracefiles, warnings, verified: self.verified }
+        let size = size_of(&tracefiles);
+        Trace { paths, decoder, tracefiles, size, warnings, verified: self.verified }
     }
 
     /// Sets the size in bytes up to which all events are read to determine the times of
@@ -179,7 +183,8 @@ impl Trace {
         let decoder = Arc::new(self.decoder.transformed(transforms).map_err(unsupported)?);
         let tracefiles = self.tracefiles.iter().map(Tracefile::with_other_times).collect();
         let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
-        Ok(Arc::new(Trace { paths, decoder, tracefiles, warnings, verified: self.verified }))
+        let (size, verified) = (self.size, self.verified);
+        Ok(Arc::new(Trace { paths, decoder, tracefiles, size, warnings, verified }))
     }
 
     /// Returns the transforms of the clocks, in the order of
@@ -249,10 +254,14 @@ impl Trace {
     /// Returns `true` if the trace is so small that packet times are read from its
     /// events.
     pub(crate) fn is_small(&self) -> bool {
-        self.tracefiles.iter().map(Tracefile::size).sum::<u64>() <= self.verified
+        self.size <= self.verified
     }
 
     pub(crate) fn decoder(&self) -> &Arc<Decoder> {
         &self.decoder
     }
+}
+
+fn size_of(tracefiles: &[Tracefile]) -> u64 {
+    tracefiles.iter().map(Tracefile::size).sum()
 }

@@ -1,12 +1,13 @@
 //! The files of a data stream and of its packet index.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::WriteError;
 use super::index::{PacketInfo, write_entry, write_header};
+use super::stream_file::{OpenFiles, StreamFile};
 
 /// The current file of a data stream, and how to continue in another one.
 pub(super) struct Output<W> {
@@ -95,21 +96,25 @@ impl<W: Write> Output<W> {
     }
 }
 
+/// The size of the buffer of an index in bytes, which each stream has.
+const INDEX_BUFFER: usize = 1 << 12;
+
 /// A packet index that is written along with its stream.
 #[derive(Debug)]
 pub(super) struct IndexFile {
     path: PathBuf,
-    out: BufWriter<File>,
+    out: BufWriter<StreamFile>,
 }
 
 impl IndexFile {
     /// Creates the index `index/NAME.idx` of a stream file `NAME` in a directory.
-    pub(super) fn create(dir: &Path, name: &str) -> Result<Self, WriteError> {
+    pub(super) fn create(dir: &Path, name: &str, open: &OpenFiles) -> Result<Self, WriteError> {
         let folder = dir.join("index");
         fs::create_dir_all(&folder).map_err(WriteError::io(folder.display().to_string()))?;
         let path = folder.join(format!("{name}.idx"));
         let failed = || WriteError::io(path.display().to_string());
-        let mut out = BufWriter::new(File::create(&path).map_err(failed())?);
+        let file = StreamFile::create(path.clone(), open.clone()).map_err(failed())?;
+        let mut out = BufWriter::with_capacity(INDEX_BUFFER, file);
         write_header(&mut out).map_err(failed())?;
         Ok(IndexFile { path, out })
     }

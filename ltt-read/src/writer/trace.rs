@@ -1,6 +1,6 @@
 //! Writing a trace to a directory.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use super::error::WriteError;
 use super::metadata::{metadata_text, packed_metadata};
 use super::output::{IndexFile, OutputFile, Rotation};
 use super::stream::StreamWriter;
+use super::stream_file::{OpenFiles, StreamFile};
 use crate::schema::{Schema, StreamClassId};
 
 const METADATA: &str = "metadata";
@@ -19,6 +20,7 @@ pub struct TraceWriter {
     schema: Arc<Schema>,
     indexed: bool,
     file_limit: Option<u64>,
+    open: OpenFiles,
 }
 
 impl TraceWriter {
@@ -63,7 +65,8 @@ impl TraceWriter {
         fs::create_dir_all(dir).map_err(WriteError::io(dir.display().to_string()))?;
         let path = dir.join(name);
         fs::write(&path, metadata).map_err(WriteError::io(path.display().to_string()))?;
-        Ok(TraceWriter { dir: dir.to_owned(), schema, indexed: false, file_limit: None })
+        let (dir, open) = (dir.to_owned(), OpenFiles::default());
+        Ok(TraceWriter { dir, schema, indexed: false, file_limit: None, open })
     }
 
     /// Enables LTTng index files for the streams that are created afterwards.
@@ -88,7 +91,7 @@ impl TraceWriter {
     }
 
     /// Creates the file of a data stream. Streams are independent: several threads can
-    /// write one each.
+    /// write one each. There may be any number of them: see [`StreamFile`].
     ///
     /// # Errors
     ///
@@ -98,13 +101,14 @@ impl TraceWriter {
         &self,
         class: StreamClassId,
         name: &str,
-    ) -> Result<StreamWriter<File>, WriteError> {
-        let (dir, indexed) = (self.dir.clone(), self.indexed);
+    ) -> Result<StreamWriter<StreamFile>, WriteError> {
+        let (dir, indexed, opened) = (self.dir.clone(), self.indexed, self.open.clone());
         let open = move |name: &str| {
             let path = dir.join(name);
             let shown = path.display().to_string();
-            let out = File::create(&path).map_err(WriteError::io(&shown))?;
-            let index = indexed.then(|| IndexFile::create(&dir, name)).transpose()?;
+            let create = || WriteError::io(&shown);
+            let out = StreamFile::create(path, opened.clone()).map_err(create())?;
+            let index = indexed.then(|| IndexFile::create(&dir, name, &opened)).transpose()?;
             Ok(OutputFile { name: shown, out, index })
         };
         let shown = self.dir.join(name).display().to_string();

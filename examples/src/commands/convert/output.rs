@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
-use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ltt_read::schema::{Format, StreamClassId};
 use ltt_read::writer::{
-    FieldValue, StagedDirectory, StreamCopier, StreamWriter, TraceWriter, Transfer, WriteError,
+    FieldValue, StagedDirectory, StreamCopier, StreamFile, StreamWriter, TraceWriter, Transfer, WriteError,
 };
 use ltt_read::{Cursor, Event, Packet, Trace, TracefileIndex};
 
@@ -108,7 +107,7 @@ impl PartTrace<'_> {
         tracefile: TracefileIndex,
         class: StreamClassId,
         id: Option<u64>,
-    ) -> Result<StreamWriter<File>, WriteError> {
+    ) -> Result<StreamWriter<StreamFile>, WriteError> {
         let file = self.source.tracefile(tracefile);
         let name = match (file.cpu(), file.files().count()) {
             (Some(cpu), 2..) => format!("{}_{cpu}", file.channel()),
@@ -151,7 +150,7 @@ impl PartTrace<'_> {
 pub(super) struct Streams<'p> {
     trace: &'p PartTrace<'p>,
     tracefile: TracefileIndex,
-    open: Vec<(StreamClassId, StreamCopier<File>)>,
+    open: Vec<(StreamClassId, StreamCopier<StreamFile>)>,
 }
 
 impl Streams<'_> {
@@ -219,7 +218,7 @@ impl Streams<'_> {
         Ok(())
     }
 
-    fn of(&mut self, packet: &Packet) -> Result<&mut StreamCopier<File>, WriteError> {
+    fn of(&mut self, packet: &Packet) -> Result<&mut StreamCopier<StreamFile>, WriteError> {
         let class = packet.stream_class;
         let at = match self.open.iter().position(|(of, _)| *of == class) {
             Some(at) => at,

@@ -31,9 +31,16 @@ use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::{EventText, StateAt};
 use crate::time::{Times, Window, WindowError};
 
-/// The number of events between two updates of progress and notices, and in a slice: few enough that
-/// the text of a slice stays near the processor, many compared with the work to begin one.
+/// The least number of events between two updates of progress and notices, and in a slice: few enough
+/// that the text of a slice stays near the processor, many compared with the work to begin one.
 pub(super) const BATCH: u64 = 1 << 14;
+
+/// Returns the number of events between two updates of progress and notices, which ask all
+/// tracefiles.
+fn batch_of(traces: &[Arc<Trace>]) -> u64 {
+    let tracefiles = traces.iter().map(|trace| trace.tracefiles().len() as u64);
+    BATCH.max(tracefiles.sum::<u64>().saturating_mul(4))
+}
 
 /// Prints or counts events.
 ///
@@ -209,7 +216,7 @@ impl Dump<'_> {
                     }
                 });
             }
-            let batch = window.bounds().max_examined(BATCH);
+            let batch = window.bounds().max_examined(batch_of(traceset.traces()));
             // The bounds contain no position that could be refused.
             while let Ok(end) = context.read(&batch) {
                 read += end.events;
@@ -250,14 +257,15 @@ impl Dump<'_> {
     fn count(mut self, traces: &[Arc<Trace>], output: &mut Output) -> io::Result<()> {
         let mut merge = Merge::new(traces);
         let mut tally = Tally::new(self.window);
+        let batch = batch_of(traces);
         if let Some(begin) = self.window.begin {
             merge.seek(begin);
         }
         let is_followed = loop {
-            let read = merge.drive(BATCH, &mut tally);
+            let read = merge.drive(batch, &mut tally);
             let is_past = tally.is_over(&mut merge);
             self.report(merge.progress(), merge.take_notices());
-            if is_past.unwrap_or(read < BATCH) {
+            if is_past.unwrap_or(read < batch) {
                 break is_past.is_some();
             }
         };
