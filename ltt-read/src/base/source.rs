@@ -127,3 +127,22 @@ pub fn prefetch(data: &[u8], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (data, at);
 }
+
+/// Prefetches a whole value that will be read soon.
+#[inline(always)]
+pub(crate) fn prefetch_value<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let start = core::ptr::from_ref(value).cast::<i8>();
+        for line in 0..size_of::<T>().div_ceil(64) {
+            // SAFETY: as in `prefetch`.
+            #[allow(unsafe_code, reason = "there is no safe function for this")]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line * 64));
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}

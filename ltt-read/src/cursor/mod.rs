@@ -10,7 +10,7 @@ mod seek;
 use std::sync::Arc;
 
 use crate::base::bits;
-use crate::base::source::{Source, prefetch};
+use crate::base::source::{Source, prefetch, prefetch_value};
 use crate::base::time::Timestamp;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
 use crate::format::{Decoder, Packet};
@@ -257,6 +257,16 @@ impl Cursor {
         match self.read_event() {
             Ok(()) => Ok(true),
             Err(kind) => Err(self.fail(kind)),
+        }
+    }
+
+    /// Prefetches what reading the next event needs.
+    #[inline]
+    pub(crate) fn prefetch_next(&self) {
+        let at = self.packet.offset.wrapping_add(self.next / 8);
+        prefetch(self.source.bytes(), at as usize);
+        if let Some(slot) = self.scratch.slots.first() {
+            prefetch_value(slot);
         }
     }
 

@@ -12,6 +12,7 @@ mod tournament;
 use std::mem;
 use std::sync::Arc;
 
+use crate::base::source::prefetch_value;
 use crate::base::time::Timestamp;
 use crate::cursor::Cursor;
 use crate::event::Event;
@@ -25,6 +26,15 @@ use key::{END, UNTESTED, key, key_at, number_of, time_of};
 pub use search::TimeSearch;
 use seek::seek_all;
 use tournament::Tournament;
+
+/// The number of tracefiles whose cursors stay near the processor.
+const NEAR: usize = 256;
+
+/// The number of events, as a power of two, before which the cursors of coming events are prefetched.
+const FAR: u32 = 5;
+
+/// The same for the data to which these cursors lead.
+const SOON: u32 = 3;
 
 /// The value of the field `Merge::current` if there is no current event.
 pub(crate) const NO_CURSOR: u32 = u32::MAX;
@@ -387,7 +397,23 @@ impl Merge {
     #[inline(never)] // so that no registers are saved for it during bursts
     fn replay(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
         self.tree.replay(number as usize, key);
+        if self.cursors.len() > NEAR {
+            self.prefetch_coming(number as usize);
+        }
         self.select_winner()
+    }
+
+    /// Prefetches what the coming events need, of the streams that a replay has brought forward.
+    #[inline]
+    fn prefetch_coming(&self, leaf: usize) {
+        let cursor =
+            |within| self.cursors.get(number_of(self.tree.least_around(leaf, within)) as usize);
+        if let Some(cursor) = cursor(FAR) {
+            prefetch_value(cursor);
+        }
+        if let Some(cursor) = cursor(SOON) {
+            cursor.prefetch_next();
+        }
     }
 
     /// Selects the first event in order, if there is no current event.

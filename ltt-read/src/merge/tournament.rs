@@ -62,6 +62,14 @@ impl Tournament {
         self.winner
     }
 
+    /// Returns the least key in that part of the leaves around a leaf which is one of `2^parts`. It
+    /// wins the tournament about `2^parts` matches after it came to be the least.
+    #[inline(always)]
+    pub(super) fn least_around(&self, leaf: usize, parts: u32) -> u128 {
+        let levels = self.keys.len().ilog2() - 1;
+        self.keys[self.place(leaf) >> (levels.saturating_sub(parts))]
+    }
+
     /// Replaces the key of a leaf, the last winner's, by one that is not below the
     /// runner-up. The runner-up becomes the winner, and a new runner-up is found. If the
     /// new key is below the runner-up, the leaf remains the winner and this call is not
