@@ -5,6 +5,7 @@ mod losses;
 mod packets;
 mod position;
 mod recover;
+mod run;
 mod seek;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::trace::Tracefile;
 use crate::trace::{Trace, TracefileIndex};
 
 pub use position::Position;
+pub(crate) use run::Run;
 
 /// The distance in bytes past the current event at which data is prefetched: some events
 /// ahead. Hardware prefetchers follow sequential reads, but not across a page boundary,

@@ -91,6 +91,12 @@ impl Field {
         self.rest.is_empty() && self.conditions.is_empty() && self.scope != Scope::EventHeader
     }
 
+    /// Returns `true` if each event has the field, at a constant distance from an anchor.
+    pub(crate) fn is_at(&self, anchor: Slot) -> bool {
+        let always = |condition: &Condition| matches!(condition, Condition::Longer { len: Len::Const(len), index } if index < len);
+        self.place.anchor == anchor && self.rest.is_empty() && self.conditions.iter().all(always)
+    }
+
     /// Returns `true` if [`Event::integer`](crate::Event::integer) can read the field: if
     /// it is an integer of fixed length whose place is known without a search in the
     /// event.

@@ -16,8 +16,10 @@ use std::sync::Arc;
 
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
-use crate::cursor::{Cursor, Position};
+use crate::cursor::{Cursor, Position, Run};
 use crate::format::Packet;
+use crate::layout::node::Node;
+use crate::layout::program::Window;
 use crate::layout::region::Region;
 use crate::report::Error;
 use crate::schema::{EventType, EventTypeId, Scope};
@@ -313,6 +315,13 @@ impl<'a> Event<'a> {
         scopes.into_iter().find_map(|s| self.scope(s)?.get(name))
     }
 
+    /// Returns what reading the fields of events of a type in its packet takes; `None` if the layout
+    /// of the type is not compiled.
+    pub(crate) fn run_of(&self, event_type: EventTypeId) -> Option<Run<'a>> {
+        let body = self.cursor.decoder().tables.compiled_body(event_type)?;
+        Some(Run { body, window: self.cursor.window() })
+    }
+
     fn root_for(&self, field: &Field) -> Option<(&'a Region, usize)> {
         (field.event_type == self.type_id()).then(|| self.root(field.scope))?
     }
@@ -350,4 +359,10 @@ impl<'a> Event<'a> {
         let stream = self.packet().stream_class;
         decoder.tables.scope(&decoder.schema, stream, Some(self.type_id()), scope)
     }
+}
+
+/// Reads the value of a scalar field of constant size at a position.
+#[inline]
+pub(crate) fn scalar_at<'a>(node: &Node, pos: u64, window: Window<'a>) -> Value<'a> {
+    scalar(node, pos, window, &[]).into()
 }

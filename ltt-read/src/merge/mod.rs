@@ -33,7 +33,7 @@ const NEAR: usize = 256;
 /// The number of events, as a power of two, before which the cursors of coming events are prefetched.
 const FAR: u32 = 5;
 
-/// The same for the data to which these cursors lead.
+/// The number of events, as a power of two, before which the data of coming events is prefetched.
 const SOON: u32 = 3;
 
 /// The value of the field `Merge::current` if there is no current event.

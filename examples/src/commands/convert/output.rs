@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ltt_read::schema::{Format, StreamClassId};
 use ltt_read::writer::{
-    FieldValue, StagedDirectory, StreamCopier, StreamFile, StreamWriter, TraceWriter, Transfer, WriteError,
+    FieldValue, StagedDirectory, StreamCopier, StreamFile, StreamWriter, TraceWriter, Transfer,
+    WriteError,
 };
 use ltt_read::{Cursor, Event, Packet, Trace, TracefileIndex};
 

@@ -1,0 +1,284 @@
+//! Comparison of columns with the values that events return one by one.
+
+mod support {
+    pub(crate) mod shared;
+}
+
+use std::sync::Arc;
+
+use ltt_read::schema::{EventTypeId, FieldClass, FieldKind, Scope};
+use ltt_read::{
+    Column, ColumnError, ColumnValues, Columns, Event, Field, Merge, Trace, TracefileIndex, Value,
+};
+
+const SCOPES: [Scope; 4] =
+    [Scope::Payload, Scope::SpecificContext, Scope::CommonContext, Scope::PacketContext];
+
+/// A value of a row, to be compared.
+#[derive(Debug, Clone, PartialEq)]
+enum Cell {
+    Absent,
+    Unsigned(u64),
+    Signed(i64),
+    /// The bits of a floating-point number, since some are no numbers.
+    Float(u64),
+    Bool(bool),
+    Bytes(Vec<u8>),
+    List(Vec<Cell>),
+}
+
+impl Cell {
+    fn of_value(value: Option<Value<'_>>) -> Cell {
+        match value {
+            None => Cell::Absent,
+            Some(Value::Uint(value) | Value::Bits(value)) => Cell::Unsigned(value),
+            Some(Value::Sint(value)) => Cell::Signed(value),
+            Some(Value::Float(value)) => Cell::Float(value.to_bits()),
+            Some(Value::Bool(value)) => Cell::Bool(value),
+            Some(Value::Str(value)) => Cell::Bytes(value.bytes.to_vec()),
+            Some(Value::Blob(value)) => Cell::Bytes(value.to_vec()),
+            Some(Value::Array(values)) => {
+                Cell::List(values.iter().map(|value| Cell::of_value(Some(value))).collect())
+            }
+            Some(other) => panic!("{other:?} cannot be in a column"),
+        }
+    }
+
+    fn of_row(values: &ColumnValues, row: usize) -> Cell {
+        let range = |offsets: &[i64]| offsets[row] as usize..offsets[row + 1] as usize;
+        match values {
+            ColumnValues::Unsigned(values) => Cell::Unsigned(values[row]),
+            ColumnValues::Signed(values) => Cell::Signed(values[row]),
+            ColumnValues::Float(values) => Cell::Float(values[row].to_bits()),
+            ColumnValues::Bool(values) => Cell::Bool(values[row]),
+            ColumnValues::Bytes { offsets, bytes } => Cell::Bytes(bytes[range(offsets)].to_vec()),
+            ColumnValues::List { offsets, elements } => {
+                Cell::List(range(offsets).map(|at| Cell::of_row(elements, at)).collect())
+            }
+            other => panic!("{other:?} is new"),
+        }
+    }
+
+    fn of_column(column: &Column, row: usize) -> Cell {
+        match column.has(row) {
+            true => Cell::of_row(column.values(), row),
+            false => Cell::Absent,
+        }
+    }
+}
+
+/// Finds all fields of an event type that can be columns, also members of structures and options of
+/// variants.
+fn fields_of(trace: &Trace, event_type: EventTypeId) -> Vec<Field> {
+    fn add(
+        trace: &Trace,
+        id: EventTypeId,
+        path: &str,
+        class: &FieldClass,
+        scope: Scope,
+        to: &mut Vec<Field>,
+    ) {
+        let Some(field) = trace.field(id, scope, path) else { return };
+        if Columns::new(trace, id, [field.clone()]).is_ok() {
+            to.push(field);
+        }
+        let members = match &class.kind {
+            FieldKind::Struct(of) => of.members.iter().map(|m| (&*m.name, &*m.class)).collect(),
+            _ => Vec::new(),
+        };
+        for (name, class) in members {
+            add(trace, id, &format!("{path}.{name}"), class, scope, to);
+        }
+    }
+    let event = trace.event_type(event_type);
+    let stream = &trace.schema().stream_classes[event.stream.index()];
+    let mut fields = Vec::new();
+    for scope in SCOPES {
+        let root = match scope {
+            Scope::Payload => &event.payload,
+            Scope::SpecificContext => &event.specific_context,
+            Scope::CommonContext => &stream.common_context,
+            _ => &stream.packet_context,
+        };
+        let Some(FieldKind::Struct(root)) = root.as_ref().map(|root| &root.kind) else { continue };
+        for member in root.members.iter() {
+            add(trace, event_type, &member.name, &member.class, scope, &mut fields);
+        }
+    }
+    fields
+}
+
+/// The rows of all events of a type, read one by one: their times and fields.
+fn rows_of(event: &Event<'_>, fields: &[Field]) -> (i64, Vec<Cell>) {
+    let time = event.timestamp().map_or(Columns::NO_TIME, |time| time.as_ns());
+    (time, fields.iter().map(|field| Cell::of_value(event.get(field))).collect())
+}
+
+fn rows_in(columns: &Columns) -> Vec<(i64, Vec<Cell>)> {
+    let row = |row| columns.columns().iter().map(|column| Cell::of_column(column, row)).collect();
+    columns.times().iter().enumerate().map(|(at, time)| (*time, row(at))).collect()
+}
+
+/// Compares all ways to fill columns, for all types and tracefiles of a trace. Returns the number of
+/// rows compared.
+fn compare(trace: &Arc<Trace>) -> usize {
+    let mut rows = 0;
+    for number in 0..trace.tracefiles().len() {
+        let tracefile = TracefileIndex(number);
+        let mut by_type: Vec<Vec<(i64, Vec<Cell>)>> =
+            vec![Vec::new(); trace.schema().event_types.len()];
+        let fields: Vec<_> =
+            (0..by_type.len() as u32).map(|id| fields_of(trace, EventTypeId(id))).collect();
+        let mut all = Vec::new();
+        let mut cursor = trace.cursor(tracefile);
+        let end = loop {
+            match cursor.next() {
+                Ok(Some(event)) => {
+                    let id = event.type_id().index();
+                    let row = rows_of(&event, &fields[id]);
+                    all.push((row.0, event.type_id()));
+                    by_type[id].push(row);
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        rows += all.len();
+        for most in [1, 7, 1 << 12] {
+            let mut columns = Columns::of_all_types();
+            let (read, error) = read_all(trace, tracefile, &mut columns, most);
+            assert_eq!((read, &error), (all.len() as u64, &end));
+            let found = columns.times().iter().copied().zip(columns.types().iter().copied());
+            assert!(found.eq(all.iter().copied()), "{tracefile:?}");
+        }
+        for (id, expected) in
+            by_type.iter().enumerate().filter(|(_, expected)| !expected.is_empty())
+        {
+            let event_type = EventTypeId(id as u32);
+            let mut columns = Columns::new(trace, event_type, fields[id].clone()).expect("columns");
+            let (read, error) = read_all(trace, tracefile, &mut columns, 1000);
+            assert_eq!(&error, &end);
+            assert!(error.is_some() || read == all.len() as u64, "{read}");
+            assert_eq!(&rows_in(&columns), expected, "{}", trace.event_type(event_type).name());
+        }
+    }
+    rows
+}
+
+/// Reads a tracefile to its end in steps. Returns the number of events and the error.
+fn read_all(
+    trace: &Arc<Trace>,
+    tracefile: TracefileIndex,
+    columns: &mut Columns,
+    most: u64,
+) -> (u64, Option<String>) {
+    let mut cursor = trace.cursor(tracefile);
+    let mut read = 0;
+    loop {
+        let before = columns.len();
+        match cursor.read_columns(columns, most) {
+            Ok(0) => return (read, None),
+            Ok(events) => {
+                read += events;
+                let last = cursor.event().timestamp().map_or(Columns::NO_TIME, |time| time.as_ns());
+                // The cursor stands at the last event, as after a read of one event.
+                assert!(columns.event_type().is_some() || columns.times().last() == Some(&last));
+            }
+            Err(error) => {
+                // The number of events before the damage is known only if all have rows.
+                read += (columns.len() - before) as u64;
+                return (read, Some(error.to_string()));
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_have_the_values_of_events() {
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces");
+    let opened = ltt_read::open_all(traces).expect("the traces of the examples");
+    let rows: usize = opened.iter().map(compare).sum();
+    assert!(rows > 10_000, "{rows}");
+}
+
+#[test]
+fn columns_of_shared_traces() {
+    let Some(folder) = support::shared::shared("traces/ctf") else { return };
+    let (mut traces, mut rows) = (0, 0);
+    for trace in ltt_read::find_traces(folder).expect("traces") {
+        let Ok(trace) = Trace::open(&trace) else { continue };
+        // Large traces have the same layouts as small ones.
+        if trace.tracefiles().iter().map(|tracefile| tracefile.size()).sum::<u64>() < 4 << 20 {
+            traces += 1;
+            rows += compare(&trace);
+        }
+    }
+    println!("{traces} traces with {rows} events");
+    assert!(traces > 100 && rows > 100_000, "{traces} {rows}");
+}
+
+#[test]
+fn rows_before_damage_are_kept() {
+    let metadata = br#"/* CTF 1.8 */
+        trace { major = 1; minor = 8; byte_order = le;
+            packet.header := struct { integer { size = 32; align = 8; } magic; }; };
+        clock { name = c; freq = 1000000000; };
+        stream {
+            event.header := struct {
+                integer { size = 8; align = 8; } id;
+                integer { size = 56; align = 8; map = clock.c.value; } timestamp; }; };
+        event { name = "number"; id = 0; fields := struct { integer { size = 32; align = 8; } n; }; };
+        event { name = "text"; id = 1; fields := struct { string s; }; };"#;
+    let event = |id: u8, time: u64, payload: &[u8]| {
+        [&(time << 8 | u64::from(id)).to_le_bytes(), payload].concat()
+    };
+    let mut bytes = 0xc1fc_1fc1_u32.to_le_bytes().to_vec();
+    for time in 1..=20_u64 {
+        bytes.extend(event(0, 2 * time, &(time as u32).to_le_bytes()));
+        bytes.extend(event(1, 2 * time + 1, b"abc\0"));
+    }
+    let whole = bytes.len();
+    for end in [whole, whole - 1, whole - 5, whole - 13, whole - 200, 11, 5] {
+        let file = ("stream".to_owned(), bytes[..end].to_vec());
+        let trace = Trace::from_memory(metadata, [file]).expect("a trace");
+        assert!(compare(&trace) <= 40);
+    }
+    bytes[4 + 24 * 3] = 9;
+    let trace = Trace::from_memory(metadata, [("stream".to_owned(), bytes)]).expect("a trace");
+    assert_eq!(compare(&trace), 6);
+}
+
+#[test]
+fn fields_that_do_not_fit_are_refused() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+    let trace = Trace::open(path).expect("a trace");
+    let id = |name| trace.event_types_named(name).next().expect("a type");
+    let (switch, wakeup) = (id("sched_switch"), id("sched_wakeup"));
+    let tid = trace.field(switch, Scope::Payload, "next_tid").expect("a field");
+    let other = Columns::new(&trace, wakeup, [tid]).expect_err("a field of another type");
+    assert_eq!(other, ColumnError::OtherEventType { field: "next_tid".to_owned() });
+    let header = trace.field(switch, Scope::EventHeader, "id").expect("a field");
+    let error = Columns::new(&trace, switch, [header]).expect_err("a field of the header");
+    assert_eq!(error.to_string(), "the field id is in the event header");
+}
+
+#[test]
+fn merges_fill_columns_in_time_order() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let traces = ltt_read::open_all(path).expect("a trace");
+    let switch = traces[0].event_types_named("sched_switch").next().expect("a type");
+    let fields = fields_of(&traces[0], switch);
+    let (mut merge, mut expected) = (Merge::new(&traces), Vec::new());
+    while let Some(event) = merge.next() {
+        if event.type_id() == switch {
+            expected.push(rows_of(&event, &fields));
+        }
+    }
+    let mut columns = Columns::new(&traces[0], switch, fields).expect("columns");
+    assert_eq!(Merge::new(&traces).drive(u64::MAX, &mut columns), 6087);
+    assert_eq!(rows_in(&columns), expected);
+    assert!(columns.times().is_sorted());
+    let (times, taken) = columns.take();
+    assert_eq!((times.len(), taken.len(), columns.len()), (497, columns.columns().len(), 0));
+    assert_eq!(taken[0].values().len(), 497);
+}
