@@ -9,13 +9,10 @@ use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::context::TracesetContext;
 use crate::traceset::{StalePosition, Traceset, TracesetPosition};
 
-/// The least number of events in a slice for each tracefile.
-const EVENTS_PER_TRACEFILE: u64 = 16;
-
 impl<'h> TracesetContext<'h> {
     /// Reads events from the current position on, as [`read`](Self::read) does, and divides them into
-    /// slices of about `size` events, which other threads read. Slices are longer if there are many
-    /// tracefiles, since each slice begins with a search in all of them.
+    /// slices of about `size` events, which other threads read. Each slice begins with a search in all
+    /// tracefiles, so it should have several events of each.
     ///
     /// This context goes ahead without decoding what its hooks do not ask for. When it has passed a
     /// slice, `passed` is called with it. Another thread then calls `work` with the slice, which
@@ -74,8 +71,6 @@ impl<'h> TracesetContext<'h> {
         take: impl FnMut(R) -> bool,
     ) -> Result<ReadEnd, StalePosition> {
         let traceset = self.traceset().clone();
-        let tracefiles = self.contexts().tracefiles().len() as u64;
-        let size = size.max(tracefiles.saturating_mul(EVENTS_PER_TRACEFILE));
         let mut ahead = Ahead {
             begin: Some(self.position()),
             bounds: bounds.clone().unlimited(),

@@ -33,13 +33,13 @@ use crate::time::{Times, Window, WindowError};
 
 /// The least number of events between two updates of progress and notices, and in a slice: few enough
 /// that the text of a slice stays near the processor, many compared with the work to begin one.
-pub(super) const BATCH: u64 = 1 << 14;
+const BATCH: u64 = 1 << 14;
 
-/// Returns the number of events between two updates of progress and notices, which ask all
-/// tracefiles.
-fn batch_of(traces: &[Arc<Trace>]) -> u64 {
+/// Returns the number of events between two updates of progress and notices, and in a slice. Both ask
+/// all tracefiles, so each of these has several events meanwhile.
+pub(super) fn batch_of(traces: &[Arc<Trace>]) -> u64 {
     let tracefiles = traces.iter().map(|trace| trace.tracefiles().len() as u64);
-    BATCH.max(tracefiles.sum::<u64>().saturating_mul(4))
+    BATCH.max(tracefiles.sum::<u64>().saturating_mul(16))
 }
 
 /// Prints or counts events.

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use lttv_context::{EndReason, Subscription, TimeSlice, TracesetContext};
 use lttv_filter::Filters;
 
-use super::print::BATCH;
+use super::print::batch_of;
 use crate::text_dump::output::{Output, Reader};
 use crate::text_dump::text::Text;
 use crate::text_dump::{EventText, PartEnds};
@@ -76,7 +76,8 @@ impl Slices<'_> {
             goes_on
         };
         let bounds = self.window.bounds();
-        let read = context.read_slices(&bounds, self.threads, BATCH, report, work, take);
+        let size = batch_of(context.traceset().traces());
+        let read = context.read_slices(&bounds, self.threads, size, report, work, take);
         // The bounds contain no position that could be refused.
         let (read, reason) = read.map_or((0, EndReason::Stopped), |end| (end.events, end.reason));
         Printed { read, counted, outcome, is_followed: reason != EndReason::EndOfTraceset }
