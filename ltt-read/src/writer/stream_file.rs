@@ -50,6 +50,15 @@ impl StreamFile {
         &self.shared.path
     }
 
+    /// Waits until the data of the file is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system.
+    pub fn sync_data(&self) -> io::Result<()> {
+        self.with_file(|file| file.sync_data())
+    }
+
     /// Calls a function with the open file.
     fn with_file<R>(&self, write: impl FnOnce(&mut File) -> io::Result<R>) -> io::Result<R> {
         let mut file = lock(&self.shared.file);

@@ -1,10 +1,9 @@
 //! State dumps at the begin of a window, made from the kernel state there.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, Schema, StreamClassId};
-use ltt_read::writer::{FieldValue, Record, StreamCopier, WriteError};
+use ltt_read::writer::{FieldValue, Record, StreamCopier, StreamFile, WriteError};
 use ltt_read::{Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_state::kernel::{KernelState, Process, ProcessStatus, ProcessType, TraceState};
 
@@ -90,7 +89,7 @@ impl StateDump {
     /// Writes the events into a packet of their own, before the first one of a stream.
     pub(super) fn write(
         &self,
-        copier: &mut StreamCopier<File>,
+        copier: &mut StreamCopier<StreamFile>,
         sequence: Option<u64>,
         cpu: Option<u32>,
     ) -> Result<(), WriteError> {
