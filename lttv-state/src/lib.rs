@@ -78,6 +78,8 @@ pub mod filter;
 pub mod heap;
 pub mod history;
 #[cfg(feature = "kernel")]
+mod in_slices;
+#[cfg(feature = "kernel")]
 pub mod kernel;
 #[cfg(feature = "kernel")]
 pub mod kernel_history;

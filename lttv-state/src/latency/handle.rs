@@ -93,25 +93,26 @@ impl LatencyHandle {
     ///
     /// The latencies are empty if `extensions` are those of another context.
     pub fn take(self, extensions: &Extensions) -> Latency {
-        self.take_each(extensions, |of| last_event(&of.trace).as_ns())
+        self.take_each(extensions, |_, of| last_event(&of.trace).as_ns())
     }
 
     /// Returns the latencies collected so far, up to a time that has been read to. Those of the
     /// following events can be [added](Latency::add).
     pub fn take_until(self, extensions: &Extensions, time: Timestamp) -> Latency {
-        self.take_each(extensions, |_| time.as_ns())
+        self.take_each(extensions, |_, _| time.as_ns())
     }
 
     pub(super) fn take_each(
         self,
         extensions: &Extensions,
-        end: impl Fn(&TraceLatencies) -> i64,
+        end: impl Fn(usize, &TraceLatencies) -> i64,
     ) -> Latency {
         let Some(latencies) = extensions.get(self.0) else { return Latency::default() };
         let Some(kernel) = extensions.get(latencies.kernel) else { return Latency::default() };
         let periods = &latencies.settings.periods;
-        let states = kernel.traces().zip(&latencies.traces);
-        let traces = states.map(|(state, of)| TraceLatency::new(state, of, periods, end(of)));
+        let states = kernel.traces().zip(&latencies.traces).enumerate();
+        let traces = states
+            .map(|(trace, (state, of))| TraceLatency::new(state, of, periods, end(trace, of)));
         Latency { traces: traces.collect() }
     }
 }

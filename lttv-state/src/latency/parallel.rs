@@ -1,11 +1,10 @@
 //! Latencies of a whole traceset, collected on several threads.
 
-use ltt_read::Timestamp;
-use lttv_context::{Bounds, CheckpointPolicy, ParallelReader, Traceset, TracesetContext};
+use lttv_context::{Bounds, Traceset, TracesetContext};
 
 use super::{Latency, Settings};
+use crate::in_slices::{InSlices, in_slices};
 use crate::kernel::KernelState;
-use crate::last_event::last_event;
 
 /// The result of [`latencies`].
 #[derive(Debug)]
@@ -42,41 +41,25 @@ pub fn latencies(traceset: &Traceset, settings: &Settings, threads: usize) -> Co
         let kernel = context.attach(KernelState::new());
         Latency::attach(context, kernel, settings.clone())
     };
-    let mut first = TracesetContext::new(traceset);
-    let handle = attach(&mut first);
     if threads <= 1 {
+        let mut context = TracesetContext::new(traceset);
+        let handle = attach(&mut context);
         // The bounds contain no position that could be stale.
-        let _ = first.read(&Bounds::all());
+        let _ = context.read(&Bounds::all());
         return Computed {
-            latency: handle.take(first.extensions()),
-            errors: first.take_errors(),
-            errors_omitted: first.errors_omitted(),
+            latency: handle.take(context.extensions()),
+            errors: context.take_errors(),
+            errors_omitted: context.errors_omitted(),
         };
     }
-    first.set_checkpoint_policy(CheckpointPolicy::default());
-    let _ = first.replay_state(&Bounds::all());
-    let checkpoints = first.checkpoints().clone();
-    let (errors, errors_omitted) = (first.take_errors(), first.errors_omitted());
-    drop(first);
-    // A slice may start or end after the end of a trace.
-    let ends: Vec<Timestamp> = traceset.traces().iter().map(last_event).collect();
-    let parts = ParallelReader::new(traceset).threads(threads).run(|slice| {
-        let mut context = slice.context();
-        let handle = attach(&mut context);
-        // The checkpoints fit this context, which has the same extensions.
-        let _ = context.set_checkpoints(checkpoints.clone());
-        context.seek_time_with_state(slice.start());
-        let start = |trace: usize| slice.start().min(ends[trace]).as_ns();
-        handle.restart_each(context.extensions_mut(), start);
-        let read = slice.read(&mut context);
-        debug_assert!(read.is_ok(), "the state is that at the start of the slice");
-        let end = slice.end();
-        handle.take_each(context.extensions(), |of| {
-            let last = last_event(&of.trace);
-            end.map_or(last, |end| end.min(last)).as_ns()
-        })
+    let computed = in_slices(traceset, threads, attach, |context, handle, times, slice| {
+        handle.restart_each(context.extensions_mut(), |trace| times.start(trace).as_ns());
+        slice.run(context);
+        let end = |trace: usize, _: &_| times.end_or_last(trace).as_ns();
+        handle.take_each(context.extensions(), end)
     });
-    let mut parts = parts.results.into_iter();
+    let InSlices { parts, errors, errors_omitted, .. } = computed;
+    let mut parts = parts.into_iter();
     let mut latency = parts.next().unwrap_or_default();
     parts.for_each(|part| latency.add(&part));
     Computed { latency, errors, errors_omitted }

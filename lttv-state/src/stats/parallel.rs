@@ -1,14 +1,11 @@
 //! Statistics of a whole traceset, collected on several threads.
 
-use ltt_read::Timestamp;
-use lttv_context::{
-    Bounds, CheckpointPolicy, Checkpoints, ParallelReader, Traceset, TracesetContext,
-};
+use lttv_context::{Bounds, Checkpoints, Traceset, TracesetContext};
 
 use super::Statistics;
 use super::handle::Start;
+use crate::in_slices::{InSlices, in_slices};
 use crate::kernel::KernelState;
-use crate::last_event::last_event;
 
 /// The result of [`statistics`].
 #[derive(Debug)]
@@ -58,31 +55,15 @@ pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
             errors_omitted: context.errors_omitted(),
         };
     }
-    let mut first = TracesetContext::new(traceset);
-    first.attach(KernelState::new());
-    first.set_checkpoint_policy(CheckpointPolicy::default());
-    let _ = first.replay_state(&Bounds::all());
-    let checkpoints = first.checkpoints().clone();
-    // The first pass meets all errors.
-    let (errors, errors_omitted) = (first.take_errors(), first.errors_omitted());
-    drop(first);
-    // A slice may start or end after the end of a trace.
-    let ends: Vec<Timestamp> = traceset.traces().iter().map(last_event).collect();
-    let parts = ParallelReader::new(traceset).threads(threads).run(|slice| {
-        let mut context = slice.context();
-        let kernel = context.attach(KernelState::new());
-        // The checkpoints fit this context, which has the same extension. Without them,
-        // everything before the slice would be replayed.
-        let _ = context.set_checkpoints(checkpoints.clone());
-        context.seek_time_with_state(slice.start());
-        let start = |trace: usize| Start::Part(slice.start().min(ends[trace]));
-        let statistics = Statistics::attach_each(&mut context, kernel, start);
-        let read = slice.read(&mut context);
-        debug_assert!(read.is_ok(), "the state is that at the start of the slice");
-        let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));
-        statistics.take_each(context.extensions(), end)
+    let attach = |context: &mut TracesetContext<'_>| context.attach(KernelState::new());
+    let computed = in_slices(traceset, threads, attach, |context, kernel, times, slice| {
+        let start = |trace: usize| Start::Part(times.start(trace));
+        let statistics = Statistics::attach_each(context, kernel, start);
+        slice.run(context);
+        statistics.take_each(context.extensions(), |trace| times.end(trace))
     });
-    let mut parts = parts.results.into_iter();
+    let InSlices { parts, checkpoints, errors, errors_omitted } = computed;
+    let mut parts = parts.into_iter();
     let mut statistics = parts.next().unwrap_or_default();
     parts.for_each(|part| statistics.add(&part));
     Computed { statistics, checkpoints: Some(checkpoints), errors, errors_omitted }

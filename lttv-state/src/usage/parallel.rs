@@ -1,10 +1,10 @@
 //! Usage of a whole traceset, collected on several threads.
 
-use lttv_context::{Bounds, CheckpointPolicy, ParallelReader, Traceset, TracesetContext};
+use lttv_context::{Bounds, Traceset, TracesetContext};
 
 use super::{Usage, UsageOptions};
+use crate::in_slices::{InSlices, in_slices};
 use crate::kernel::KernelState;
-use crate::last_event::last_event;
 use crate::stats::{Start, Statistics};
 
 /// The result of [`usage`].
@@ -45,36 +45,28 @@ pub fn usage(traceset: &Traceset, options: UsageOptions, threads: usize) -> Comp
             errors_omitted: context.errors_omitted(),
         };
     }
-    let mut first = TracesetContext::new(traceset);
-    let kernel = first.attach(KernelState::new());
+    let attach = |context: &mut TracesetContext<'_>| context.attach(KernelState::new());
     // All slices have the intervals of the whole.
-    let start = first.extensions()[kernel].traces().map(|state| state.start_time()).min();
+    let mut context = TracesetContext::new(traceset);
+    let kernel = attach(&mut context);
+    let start = context.extensions()[kernel].traces().map(|state| state.start_time()).min();
+    drop(context);
     let options = match (options.origin, start) {
         (None, Some(start)) => options.origin(start),
         _ => options,
     };
-    first.set_checkpoint_policy(CheckpointPolicy::default());
-    let _ = first.replay_state(&Bounds::all());
-    let checkpoints = first.checkpoints().clone();
-    // The first pass meets all errors.
-    let (errors, errors_omitted) = (first.take_errors(), first.errors_omitted());
-    drop(first);
-    let ends: Vec<_> = traceset.traces().iter().map(last_event).collect();
-    let parts = ParallelReader::new(traceset).threads(threads).run(|slice| {
-        let mut context = slice.context();
-        let kernel = context.attach(KernelState::new());
-        let _ = context.set_checkpoints(checkpoints.clone());
-        context.seek_time_with_state(slice.start());
-        let start = |trace: usize| Start::Part(slice.start().min(ends[trace]));
-        let statistics = Statistics::attach_each(&mut context, kernel, start);
-        let usage = Usage::attach_each(&mut context, kernel, options, statistics, start);
-        let read = slice.read(&mut context);
-        debug_assert!(read.is_ok(), "the state is that at the start of the slice");
-        let end = |trace: usize| slice.end().map(|end| end.min(ends[trace]));
+    let computed = in_slices(traceset, threads, attach, |context, kernel, times, slice| {
+        let start = |trace: usize| Start::Part(times.start(trace));
+        let statistics = Statistics::attach_each(context, kernel, start);
+        let usage = Usage::attach_each(context, kernel, options, statistics, start);
+        slice.run(context);
         let extensions = context.extensions();
-        usage.take_each(extensions, |statistics| statistics.take_each(extensions, end))
+        usage.take_each(extensions, |statistics| {
+            statistics.take_each(extensions, |trace| times.end(trace))
+        })
     });
-    let mut parts = parts.results.into_iter();
+    let InSlices { parts, errors, errors_omitted, .. } = computed;
+    let mut parts = parts.into_iter();
     let mut usage = parts.next().unwrap_or_default();
     parts.for_each(|part| usage.add(&part));
     ComputedUsage { usage, errors, errors_omitted }
