@@ -3,30 +3,11 @@
 
 use std::borrow::Cow;
 
-use ltt_read::schema::{EnvValue, EventType, Schema};
+use ltt_read::schema::{EnvValue, EventType, LogLevel, Schema};
 
 use super::options::{HeaderFields, Names};
 use super::palette::Palette;
 use crate::escape;
-
-/// The names of the log levels 0 to 14 in LTTng.
-const LOG_LEVELS: [&str; 15] = [
-    "TRACE_EMERG",
-    "TRACE_ALERT",
-    "TRACE_CRIT",
-    "TRACE_ERR",
-    "TRACE_WARNING",
-    "TRACE_NOTICE",
-    "TRACE_INFO",
-    "TRACE_DEBUG_SYSTEM",
-    "TRACE_DEBUG_PROGRAM",
-    "TRACE_DEBUG_PROCESS",
-    "TRACE_DEBUG_MODULE",
-    "TRACE_DEBUG_UNIT",
-    "TRACE_DEBUG_FUNCTION",
-    "TRACE_DEBUG_LINE",
-    "TRACE_DEBUG",
-];
 
 /// The formatter of the start of lines, from after the timestamp to the first scope.
 pub(super) struct Head<'a> {
@@ -75,9 +56,9 @@ impl Head<'_> {
         }
         if self.fields.loglevel
             && let Some(level) = event_type.log_level
-            && let Some(name) = usize::try_from(level).ok().and_then(|l| LOG_LEVELS.get(l))
+            && let Some(LogLevel { constant, .. }) = LogLevel::of(level)
         {
-            line.field("loglevel", ":", &format!("{name} ({level})"));
+            line.field("loglevel", ":", &format!("{constant} ({level})"));
         }
         if self.fields.emf
             && let Some(uri) = &event_type.emf_uri

@@ -8,6 +8,7 @@
 mod clock;
 mod field_class;
 mod location;
+mod log_level;
 mod scope;
 pub(crate) mod span;
 
@@ -18,6 +19,7 @@ pub use field_class::{
     Variant, VariantOption,
 };
 pub use location::{Dependency, LocationOrigin, PathStep, SlotId};
+pub use log_level::LogLevel;
 pub use scope::Scope;
 
 use std::sync::Arc;
@@ -250,7 +252,7 @@ pub struct EventType {
     pub stream: StreamClassId,
     /// The name, namespace and uid.
     pub identity: Identity,
-    /// The number of the LTTng log level: 0 is emergency, 14 is debug.
+    /// The number of the LTTng log level: see [`LogLevel::of`].
     pub log_level: Option<i64>,
     /// The Eclipse Modeling Framework URI.
     pub emf_uri: Option<Arc<str>>,

@@ -6,32 +6,15 @@ use super::fit::shallow;
 use super::json::{Object, array, string};
 use crate::schema::{
     BitOrder, ByteOrder, ClockClass, ClockOrigin, Dependency, DisplayBase, Encoding, EnvValue,
-    EventType, FieldClass, FieldKind, FixedLen, Identity, Integer, Length, LocationOrigin, Mapping,
-    PathStep, RangeSet, Role, Roles, Schema, Scope, Selector, StreamClass, Struct,
+    EventType, FieldClass, FieldKind, FixedLen, Identity, Integer, Length, LocationOrigin,
+    LogLevel, Mapping, PathStep, RangeSet, Role, Roles, Schema, Scope, Selector, StreamClass,
+    Struct,
 };
 
 type Printed<T> = Result<T, WriteError>;
 
 /// The namespace of LTTng's user attributes.
 const LTTNG: &str = "lttng.org,2009";
-
-const LOG_LEVELS: [&str; 15] = [
-    "emergency",
-    "alert",
-    "critical",
-    "error",
-    "warning",
-    "notice",
-    "info",
-    "debug:system",
-    "debug:program",
-    "debug:process",
-    "debug:module",
-    "debug:unit",
-    "debug:function",
-    "debug:line",
-    "debug",
-];
 
 /// Prints the CTF 2 metadata of a schema: one fragment per line, each after a record
 /// separator.
@@ -153,7 +136,7 @@ fn event_attributes(event: &EventType) -> Printed<Option<String>> {
     }
     let mut known = Object::new();
     if let Some(level) = event.log_level {
-        let name = usize::try_from(level).ok().and_then(|i| LOG_LEVELS.get(i));
+        let name = LogLevel::of(level).map(|level| level.name);
         let unknown = || inexpressible(event.name(), format!("log level {level}"));
         known.text("log-level", name.ok_or_else(unknown)?);
     }

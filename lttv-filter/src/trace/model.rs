@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{EnvValue, EventType, EventTypeId, FieldClass, Schema, Scope};
+use ltt_read::schema::{EnvValue, EventType, EventTypeId, FieldClass, LogLevel, Schema, Scope};
 use ltt_read::{Trace, Tracefile};
 
 use super::category::{self, Channels};
@@ -403,14 +403,15 @@ fn written(scope: Scope, selector: &Selector) -> String {
 }
 
 fn log_level(level: i64) -> Resolution<TraceField> {
-    let label = |(number, name): (i128, &&str)| Label {
-        name: (*name).into(),
+    // Filters have the short form of the names of LTTng's constants.
+    let label = |(number, level): (i128, &LogLevel)| Label {
+        name: level.constant.trim_start_matches("TRACE_").into(),
         ranges: vec![(number, number)],
     };
     let of = FieldType::Integer(IntegerType {
         low: i64::MIN.into(),
         high: i64::MAX.into(),
-        labels: (0..).zip(&names::LOG_LEVELS).map(label).collect(),
+        labels: (0..).zip(&LogLevel::ALL).map(label).collect(),
         kind: IntegerKind::Number,
     });
     Resolution::Constant(Constant { field_type: of, value: ConstantValue::Integer(level.into()) })

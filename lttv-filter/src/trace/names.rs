@@ -32,25 +32,6 @@ pub(super) fn after(root: Root) -> &'static [&'static str] {
     }
 }
 
-/// The names of LTTng's log levels, from 0.
-pub(super) const LOG_LEVELS: [&str; 15] = [
-    "EMERG",
-    "ALERT",
-    "CRIT",
-    "ERR",
-    "WARNING",
-    "NOTICE",
-    "INFO",
-    "DEBUG_SYSTEM",
-    "DEBUG_PROGRAM",
-    "DEBUG_PROCESS",
-    "DEBUG_MODULE",
-    "DEBUG_UNIT",
-    "DEBUG_FUNCTION",
-    "DEBUG_LINE",
-    "DEBUG",
-];
-
 /// Names that users may type for other names, with those names.
 pub(super) const OTHER_NAMES: [(&str, &str); 9] = [
     ("cpu_id", "cpu"),

@@ -5,36 +5,18 @@ use std::sync::Arc;
 
 use super::json::Node;
 use crate::metadata::Diagnostic;
+use crate::schema::LogLevel;
 
 /// The namespaces that contain the attributes.
 const NAMESPACES: [&str; 2] = ["lttng.org,2009", "babeltrace.org,2020"];
-
-/// The log levels of LTTng. The index of a name is its number.
-const LOG_LEVELS: [&str; 15] = [
-    "emergency",
-    "alert",
-    "critical",
-    "error",
-    "warning",
-    "notice",
-    "info",
-    "debug:system",
-    "debug:program",
-    "debug:process",
-    "debug:module",
-    "debug:unit",
-    "debug:function",
-    "debug:line",
-    "debug",
-];
 
 /// Returns the log level in the attributes of an event record class. An unknown value is
 /// only a warning, since attributes are free-form.
 pub(super) fn log_level(attributes: Node<'_>, warnings: &mut Vec<Diagnostic>) -> Option<i64> {
     let node = find(attributes, "log-level")?;
     let level = node.as_str().and_then(|name| {
-        let same = |level: &&str| level.replace(':', "-") == name.replace(':', "-");
-        LOG_LEVELS.iter().position(same)
+        let same = |level: &LogLevel| level.name.replace(':', "-") == name.replace(':', "-");
+        LogLevel::ALL.iter().position(same)
     });
     if level.is_none() {
         let message = node.unexpected("the name of a log level").message;

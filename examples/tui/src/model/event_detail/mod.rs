@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use ltt_read::Event;
-use ltt_read::schema::{EventType, Scope};
+use ltt_read::schema::{EventType, LogLevel, Scope};
 use lttv_context::{Bounds, Traceset, TracesetContext, TracesetPosition};
 
 use self::fields::Fields;
@@ -99,25 +99,8 @@ fn name(of: &EventType) -> String {
 
 /// Returns the name and the number of a log level of LTTng.
 fn log_level(level: i64) -> String {
-    const NAMES: [&str; 15] = [
-        "emergency",
-        "alert",
-        "critical",
-        "error",
-        "warning",
-        "notice",
-        "info",
-        "debug: system",
-        "debug: program",
-        "debug: process",
-        "debug: module",
-        "debug: unit",
-        "debug: function",
-        "debug: line",
-        "debug",
-    ];
-    match usize::try_from(level).ok().and_then(|level| NAMES.get(level)) {
-        Some(name) => format!("{name} ({level})"),
+    match LogLevel::of(level) {
+        Some(LogLevel { name, .. }) => format!("{} ({level})", name.replace(':', ": ")),
         None => level.to_string(),
     }
 }
