@@ -108,6 +108,22 @@ impl Source {
             Bytes::Owned(vec) => vec,
         }
     }
+
+    /// Gives the memory of mapped pages back to the operating system, which maps them again when
+    /// they are next read.
+    pub fn release_pages(&self) {
+        #[cfg(unix)]
+        if let Bytes::Mapped(map) = &self.0 {
+            // SAFETY: the hint makes the next access read a page from the file again, and loses
+            // bytes only where the process has changed them in memory. This mapping is never
+            // written, so the contents of the slice are the same before and after, under the
+            // condition that `Access::Map` has in any case: the file does not change.
+            #[allow(unsafe_code, reason = "the only way to unmap pages")]
+            let released = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            // Where the hint is refused, the pages stay until the system needs their memory.
+            _ = released;
+        }
+    }
 }
 
 /// Prefetches the bytes at an index that will be read soon. The index may be out of range.

@@ -251,6 +251,39 @@ impl Trace {
         &self.warnings
     }
 
+    /// Gives the memory of mapped files back to the operating system. What is read next is mapped
+    /// again; the trace and its cursors stay valid.
+    ///
+    /// The pages of a file that were read stay in the memory of the process while the trace is
+    /// open, until the system takes them away. A program that reads a long trace once, or that
+    /// shows a trace for a long time, bounds its memory by calling this now and then, such as
+    /// after each 100,000 events. The call takes some microseconds for each file.
+    ///
+    /// Files that were read into memory ([`Access::Read`](crate::Access::Read)) stay there. The
+    /// call has no effect on systems other than Unix.
+    ///
+    /// ```
+    /// use ltt_read::{Merge, Trace};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+    /// let trace = Trace::open(path)?;
+    /// let mut merge = Merge::new(std::slice::from_ref(&trace));
+    /// let mut events = 0_u64;
+    /// while merge.next().is_some() {
+    ///     events += 1;
+    ///     if events.is_multiple_of(1000) {
+    ///         trace.release_pages();
+    ///     }
+    /// }
+    /// assert!(merge.finish().is_ok() && events > 5000);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn release_pages(&self) {
+        for file in self.tracefiles.iter().flat_map(|tracefile| &tracefile.files) {
+            file.source.release_pages();
+        }
+    }
+
     /// Returns `true` if the trace is so small that packet times are read from its
     /// events.
     pub(crate) fn is_small(&self) -> bool {

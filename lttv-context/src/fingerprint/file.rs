@@ -6,12 +6,15 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crc32fast::Hasher;
-use ltt_read::IndexEntry;
+use ltt_read::{IndexEntry, Trace};
 
 /// The size of a sample of a file in bytes, and the number of samples. Files of up to 256 KiB
 /// are covered completely.
 const SAMPLE: usize = 4096;
 const SAMPLES: usize = 64;
+
+/// The number of bytes that are read before their memory is given back.
+const STEP: usize = 16 << 20;
 
 /// The maximum size of metadata, in bytes. The reader does not open longer files either.
 const MAX_METADATA: u64 = 1 << 28;
@@ -36,6 +39,7 @@ const UNKNOWN: i64 = i64::MIN;
 
 /// A file as it is now.
 pub(super) struct CurrentFile<'f> {
+    pub(super) trace: &'f Trace,
     pub(super) path: &'f Path,
     pub(super) bytes: &'f [u8],
     pub(super) packets: &'f [IndexEntry],
@@ -49,7 +53,7 @@ impl CurrentFile<'_> {
             modified: self.modified(),
             packets: self.packets(),
             samples: samples(self.bytes),
-            content: crc32fast::hash(self.bytes),
+            content: self.content(self.bytes),
         }
     }
 
@@ -68,7 +72,7 @@ impl CurrentFile<'_> {
         if !strict && is_untouched && self.packets() == before.packets {
             return samples(bytes) == before.samples;
         }
-        crc32fast::hash(bytes) == before.content
+        self.content(bytes) == before.content
     }
 
     fn name(&self) -> u32 {
@@ -82,6 +86,19 @@ impl CurrentFile<'_> {
             Err(before) => i64::try_from(before.duration().as_nanos()).map(|ns| -ns),
         });
         since.and_then(Result::ok).unwrap_or(UNKNOWN)
+    }
+
+    /// Returns the sum of the first bytes of the file. The memory of files that are mapped does not
+    /// fill up meanwhile.
+    fn content(&self, bytes: &[u8]) -> u32 {
+        let mut sum = Hasher::new();
+        for part in bytes.chunks(STEP) {
+            sum.update(part);
+            if bytes.len() > STEP {
+                self.trace.release_pages();
+            }
+        }
+        sum.finalize()
     }
 
     fn packets(&self) -> u32 {

@@ -237,7 +237,7 @@ fn each_metadata(trace: &Trace, mut visit: impl FnMut(CurrentFile<'_>)) {
         // Traces in memory are in no directory.
         let is_file = !directory.as_os_str().is_empty();
         let bytes = is_file.then(|| read_metadata(&path)).flatten().unwrap_or_default();
-        visit(CurrentFile { path: &path, bytes: &bytes, packets: &[] });
+        visit(CurrentFile { trace, path: &path, bytes: &bytes, packets: &[] });
     }
 }
 
@@ -248,7 +248,7 @@ fn each_file(trace: &Trace, number: usize, mut visit: impl FnMut(CurrentFile<'_>
     for (file, (path, bytes)) in (0..).zip(tracefile.files().zip(tracefile.file_bytes())) {
         let (of_file, rest) = packets.split_at(packets.partition_point(|p| p.file <= file));
         packets = rest;
-        visit(CurrentFile { path, bytes, packets: of_file });
+        visit(CurrentFile { trace, path, bytes, packets: of_file });
     }
 }
 

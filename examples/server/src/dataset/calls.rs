@@ -12,6 +12,8 @@ use lttv_state::call_stacks::{
 use lttv_state::history::{History, HistoryError, IntervalBuilder, Settings};
 use lttv_state::tree::Quark;
 
+use super::reading::release;
+
 /// The number of events after which the calls that have ended are passed on.
 const STEP: u64 = 1 << 18;
 /// The memory in bytes in which calls wait to be sorted; beyond it they wait in a file.
@@ -69,6 +71,7 @@ impl Calls {
             handle.record_chart(context.extensions_mut(), 0, usize::MAX);
             // The bounds contain no position that could be stale.
             let end = context.read(&Bounds::all().events(STEP)).ok()?;
+            release(traceset);
             let is_last = !matches!(end.reason, EndReason::EventCount | EndReason::Stopped);
             recorder.add(&handle.end(context.extensions_mut()), is_last).ok()?;
             if is_last {

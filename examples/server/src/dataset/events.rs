@@ -8,8 +8,9 @@ use ltt_read::Timestamp;
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::EventTimes;
 
+use super::Group;
 use super::cache::CacheFolder;
-use super::{Group, Reopen};
+use super::reading::release;
 
 /// The number of events between two snapshots.
 const STEP: u64 = 1 << 18;
@@ -32,7 +33,7 @@ pub struct Counted {
 impl Events {
     /// Starts to count the events of groups, until `stop` is set.
     pub(super) fn count(
-        reopen: Reopen,
+        traceset: &Traceset,
         groups: &[Group],
         folder: Option<Arc<CacheFolder>>,
         stop: Arc<AtomicBool>,
@@ -44,8 +45,8 @@ impl Events {
         let sizes: Vec<usize> = groups.iter().map(|group| group.traces.len()).collect();
         let group = |(number, group): (usize, &Group)| vec![number; group.traces.len()];
         let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
+        let traceset = traceset.clone();
         thread::spawn(move || {
-            let traceset = reopen.traceset();
             if let Some(times) = folder.as_ref().and_then(|of| of.events(&traceset, &sizes)) {
                 return shared.set(Counted { times, is_complete: true });
             }
@@ -70,6 +71,7 @@ impl Events {
         while !stop.load(Ordering::Relaxed) {
             // The bounds contain no position that could be stale.
             let Ok(end) = context.read(&Bounds::all().events(STEP)) else { break };
+            release(traceset);
             let is_complete = end.reason == EndReason::EndOfTraceset;
             let mut counted = Counted { times: context.extensions()[times].clone(), is_complete };
             if is_complete {

@@ -17,6 +17,11 @@ impl<T> Default for Job<T> {
 }
 
 impl<T: Send + Sync + 'static> Job<T> {
+    /// Returns `true` if the result is there.
+    pub(super) fn is_done(&self) -> bool {
+        self.result.get().is_some()
+    }
+
     /// Returns the result, if it is there. The first call starts `compute` on a thread; if it
     /// returns `None`, since the result is no longer wanted, there never is a result.
     pub(super) fn get(&self, compute: impl FnOnce() -> Option<T> + Send + 'static) -> Option<&T> {

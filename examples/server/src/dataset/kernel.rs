@@ -11,8 +11,8 @@ use lttv_examples::kernel_trace::{Domain, KernelEvents};
 use lttv_state::history::{History, HistoryError, Live};
 use lttv_state::kernel_history::{self, Target, record_live};
 
-use super::Reopen;
 use super::cache::CacheFolder;
+use super::reading::release;
 use super::threads::{ThreadIds, ThreadRows};
 use crate::outputs::OutputError;
 
@@ -52,7 +52,6 @@ impl Kernel {
     /// Starts to build the history, until `stop` is set. `None` if there are no kernel traces.
     pub(super) fn build(
         traceset: &Traceset,
-        reopen: Reopen,
         folder: Option<Arc<CacheFolder>>,
         stop: Arc<AtomicBool>,
     ) -> Option<Arc<Kernel>> {
@@ -69,7 +68,8 @@ impl Kernel {
             threads: ThreadIds::default(),
         });
         let shared = Arc::clone(&kernel);
-        thread::spawn(move || shared.record(&reopen.traceset(), folder.as_deref(), &stop));
+        let traceset = traceset.clone();
+        thread::spawn(move || shared.record(&traceset, folder.as_deref(), &stop));
         Some(kernel)
     }
 
@@ -82,9 +82,12 @@ impl Kernel {
         }
         let record = |target| {
             let started = |live| self.set(Stage::Growing(live));
-            record_live(traceset, target, started, |_| match stop.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            record_live(traceset, target, started, |_| {
+                release(traceset);
+                match stop.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
             })
         };
         let recorded = match &file {

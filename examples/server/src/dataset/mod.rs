@@ -10,7 +10,8 @@
 //! | [`Reader`] | serves requests for events | tables, searches |
 //!
 //! Queries take a snapshot of what exists so far, and never wait for a lock that is held while
-//! something is computed.
+//! something is computed. All threads read the same traces, whose files are mapped into memory, and
+//! [release](reading::release) their pages as they go on.
 
 mod cache;
 mod calls;
@@ -29,7 +30,6 @@ mod recording;
 mod statistics;
 mod threads;
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -80,36 +80,10 @@ pub struct Group {
     pub first: Option<i64>,
 }
 
-/// Opens the traces of a dataset once more.
-///
-/// Each background computation reads traces of its own: their files are mapped into memory, of which
-/// the pages that were read stay resident for as long as the traces are open.
-#[derive(Clone)]
-pub struct Reopen(Arc<dyn Fn() -> Traceset + Send + Sync>);
-
-impl Reopen {
-    /// Creates it from a function.
-    pub fn new(open: impl Fn() -> Traceset + Send + Sync + 'static) -> Self {
-        Reopen(Arc::new(open))
-    }
-
-    /// Returns traces that are opened again.
-    fn traceset(&self) -> Traceset {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for Reopen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reopen").finish_non_exhaustive()
-    }
-}
-
 /// A traceset with all that is computed from it.
 #[derive(Debug)]
 pub struct Dataset {
     traceset: Traceset,
-    reopen: Reopen,
     groups: Vec<Group>,
     span: (i64, i64),
     events: Arc<Events>,
@@ -156,7 +130,6 @@ impl Dataset {
     /// numbers of traces.
     pub fn open(
         traceset: Traceset,
-        reopen: Reopen,
         groups: impl IntoIterator<Item = (String, usize)>,
         options: &DatasetOptions,
     ) -> Arc<Dataset> {
@@ -175,12 +148,11 @@ impl Dataset {
         // Without a folder, everything is computed again.
         let folder = options.cache.as_ref().and_then(|cache| cache.folder(&traceset).ok());
         let folder = folder.map(Arc::new);
-        let events = Events::count(reopen.clone(), &groups, folder.clone(), Arc::clone(&stop));
-        let kernel = Kernel::build(&traceset, reopen.clone(), folder, Arc::clone(&stop));
+        let events = Events::count(&traceset, &groups, folder.clone(), Arc::clone(&stop));
+        let kernel = Kernel::build(&traceset, folder, Arc::clone(&stop));
         Arc::new(Dataset {
             reader: Reader::start(&traceset),
             traceset,
-            reopen,
             groups,
             span: whole,
             events,
@@ -254,15 +226,15 @@ impl Dataset {
 
     /// Returns the requests to disks, if they are known. The first call starts to read them.
     pub fn disks(&self) -> Option<&[Disk]> {
-        let (reopen, stop) = (self.reopen.clone(), Arc::clone(&self.stop));
-        let disks = self.disks.get(move || disks::read(&reopen.traceset(), &stop));
+        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
+        let disks = self.disks.get(move || disks::read(&traceset, &stop));
         disks.map(Vec::as_slice)
     }
 
     /// Returns the statistics of a window, if they are computed. The first call starts that.
     pub fn statistics(&self, window: Window) -> Option<Arc<Statistics>> {
-        let reopen = self.reopen.clone();
-        let compute = move |stop: &_| statistics::compute(&reopen.traceset(), window, stop);
+        let traceset = self.traceset.clone();
+        let compute = move |stop: &_| statistics::compute(&traceset, window, stop);
         self.statistics.of(window, compute)
     }
 
@@ -278,8 +250,8 @@ impl Dataset {
 
     /// Returns the latencies of a window, if they are computed. The first call starts that.
     pub fn latency(&self, window: Window) -> Option<Arc<Latency>> {
-        let reopen = self.reopen.clone();
-        self.latency.of(window, move |stop| latency::compute(&reopen.traceset(), window, stop))
+        let traceset = self.traceset.clone();
+        self.latency.of(window, move |stop| latency::compute(&traceset, window, stop))
     }
 
     /// Returns the families of latencies whose events the traces contain.
@@ -297,15 +269,15 @@ impl Dataset {
 
     /// Returns the calls of functions, if they are known. The first call starts to read them.
     pub fn calls(&self) -> Option<&Calls> {
-        let (reopen, stop) = (self.reopen.clone(), Arc::clone(&self.stop));
+        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
         let symbols = self.symbols;
-        self.calls.get(move || Calls::read(&reopen.traceset(), symbols, &stop))
+        self.calls.get(move || Calls::read(&traceset, symbols, &stop))
     }
 
     /// Returns the wait graph, if it is built. The first call starts that.
     pub fn waits(&self) -> Option<&Waits> {
-        let (reopen, stop) = (self.reopen.clone(), Arc::clone(&self.stop));
-        self.waits.get(move || Waits::read(&reopen.traceset(), &stop))
+        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
+        self.waits.get(move || Waits::read(&traceset, &stop))
     }
 
     /// Returns the critical path of a thread of the wait graph, if it is found. The first call for
@@ -321,7 +293,7 @@ impl Dataset {
     ///
     /// If the text is no filter, or does not fit the traces.
     pub fn passing(&self, filter: &str) -> Result<Arc<Passing>, FilterError> {
-        self.filters.of(filter, (&self.traceset, &self.reopen), &self.groups)
+        self.filters.of(filter, &self.traceset, &self.groups)
     }
 
     /// Returns the words of filters.

@@ -13,7 +13,8 @@ use lttv_requests::views::EventTimes;
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
-use super::{Counted, Group, Reopen};
+use super::reading::release;
+use super::{Counted, Group};
 
 /// The number of events between two snapshots.
 const STEP: u64 = 1 << 18;
@@ -54,7 +55,7 @@ impl PassingFilters {
     pub(super) fn of(
         &self,
         filter: &str,
-        (traceset, reopen): (&Traceset, &Reopen),
+        traceset: &Traceset,
         groups: &[Group],
     ) -> Result<Arc<Passing>, FilterError> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +65,7 @@ impl PassingFilters {
             None => {
                 // Faults are found before the thread starts.
                 compile(filter, traceset)?;
-                (filter.to_owned(), Passing::search(filter, reopen.clone(), groups))
+                (filter.to_owned(), Passing::search(filter, traceset.clone(), groups))
             }
         };
         let passing = Arc::clone(&entry.1);
@@ -86,14 +87,14 @@ impl Drop for PassingFilters {
 }
 
 impl Passing {
-    fn search(filter: &str, reopen: Reopen, groups: &[Group]) -> Arc<Self> {
+    fn search(filter: &str, traceset: Traceset, groups: &[Group]) -> Arc<Self> {
         let times = vec![EventTimes::new(); groups.len()];
         let latest = RwLock::new(Counted { times, is_complete: false });
         let passing = Arc::new(Passing { latest, stop: Arc::default() });
         let (shared, filter) = (Arc::clone(&passing), filter.to_owned());
         let group = |(number, group): (usize, &Group)| vec![number; group.traces.len()];
         let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
-        thread::spawn(move || shared.read(&filter, &reopen.traceset(), groups));
+        thread::spawn(move || shared.read(&filter, &traceset, groups));
         passing
     }
 
@@ -116,6 +117,7 @@ impl Passing {
         while !self.stop.load(Ordering::Relaxed) {
             // The bounds contain no position that could be stale.
             let Ok(end) = context.read(&Bounds::all().events(STEP)) else { break };
+            release(traceset);
             let is_complete = end.reason == EndReason::EndOfTraceset;
             let mut times = context.extensions()[numbers].clone();
             times.iter_mut().for_each(EventTimes::flush);

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -12,8 +12,14 @@ use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::zone::local_zone;
 use lttv_requests::{Budget, Owner, Scheduler};
 
+use super::reading::release;
+
 /// The time after which new requests are accepted while others are served.
 const SLICE: Duration = Duration::from_millis(2);
+/// The time without requests after which the memory of what was read is given back.
+const REST: Duration = Duration::from_secs(1);
+/// The number of requests after which it is given back, too.
+const MOST_JOBS: u32 = 32;
 
 /// A thread with a scheduler of requests.
 #[derive(Debug)]
@@ -81,18 +87,27 @@ fn serve(traceset: &Traceset, jobs: &Receiver<Job>) {
         scheduler: Scheduler::new(TracesetContext::new(traceset)),
         format: Rc::new(RefCell::new(Lttv::new(traceset.traces(), clock, false))),
     };
-    let mut is_busy = false;
+    let (mut is_busy, mut unreleased) = (false, 0);
     loop {
-        let wait = || jobs.recv().map_err(|_| TryRecvError::Disconnected);
-        match if is_busy { jobs.try_recv() } else { wait() } {
+        // While requests are served, other jobs may be waiting, such as one that cancels them.
+        let wait = match (is_busy, unreleased) {
+            (true, _) => Duration::ZERO,
+            (false, 0) => Duration::MAX,
+            (false, _) => REST,
+        };
+        match jobs.recv_timeout(wait) {
             Ok(job) => {
                 job(&mut reader);
-                // Other jobs may be waiting, such as one that cancels this one.
+                unreleased += 1;
                 is_busy = true;
                 continue;
             }
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        if !is_busy || unreleased > MOST_JOBS {
+            release(traceset);
+            unreleased = 0;
         }
         is_busy = reader.scheduler.service_chunk(Budget::time(SLICE)).has_more();
     }

@@ -14,8 +14,9 @@ use tokio_io_timeout::TimeoutStream;
 
 /// The greatest number of connections at the same time. Further ones wait to be accepted.
 const MOST_CONNECTIONS: usize = 4096;
-/// The longest time for receiving the head of a request, or between requests.
-const HEAD: Duration = Duration::from_secs(10);
+/// The longest time for receiving the head of a request, or between requests. Clients may need
+/// some seconds to read a long answer, before they send the next request.
+const HEAD: Duration = Duration::from_secs(20);
 /// The longest time in which a client may accept no bytes.
 const WRITE: Duration = Duration::from_secs(20);
 /// The size in bytes of the buffer for the head of a request.

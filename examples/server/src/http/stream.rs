@@ -1,6 +1,6 @@
 //! Answers that are computed on a thread of their own, and sent while they are computed.
 
-use std::io::{self, Write};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,10 +20,7 @@ use tokio::time::timeout;
 use super::error::ApiError;
 use super::json;
 use crate::outputs::OutputError;
-use crate::outputs::work::Work;
-
-/// The number of bytes in one part of an answer.
-const PART: usize = 64 << 10;
+use crate::outputs::work::{PART, Sink, Work};
 
 /// The number of parts that wait for a client.
 const WAITING: usize = 4;
@@ -35,12 +32,20 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Workers {
     free: Arc<Semaphore>,
+    longest: Duration,
 }
 
 impl Workers {
-    /// Creates workers for a number of answers at the same time.
+    /// Creates workers for a number of answers at the same time, each of which takes at most the
+    /// [longest](LONGEST) time.
     pub fn new(count: usize) -> Self {
-        Workers { free: Arc::new(Semaphore::new(count)) }
+        Workers { free: Arc::new(Semaphore::new(count)), longest: LONGEST }
+    }
+
+    /// Sets another longest time.
+    #[must_use]
+    pub fn longest(self, longest: Duration) -> Self {
+        Workers { longest, ..self }
     }
 
     /// Computes an answer. Nothing is sent before `compute` has written a part or has ended:
@@ -57,9 +62,9 @@ impl Workers {
         let (begin, begun) = oneshot::channel();
         let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let cancelled = Arc::clone(&cancel.0);
-        let runtime = Handle::current();
+        let (runtime, longest) = (Handle::current(), self.longest);
         tokio::task::spawn_blocking(move || {
-            let deadline = Instant::now() + LONGEST;
+            let deadline = Instant::now() + longest;
             let mut out = Parts {
                 buffer: Vec::new(),
                 begin: Some(begin),
@@ -124,8 +129,11 @@ struct Parts {
     deadline: Instant,
 }
 
-impl Parts {
-    /// Sends the bytes so far.
+impl Sink for Parts {
+    fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.buffer
+    }
+
     fn send(&mut self) -> io::Result<()> {
         if let Some(begin) = self.begin.take() {
             let (send, receive) = mpsc::channel(WAITING);
@@ -133,7 +141,8 @@ impl Parts {
             let parts = Begin::Parts(receive, Arc::clone(&self.is_whole));
             begin.send(parts).map_err(|_| io::ErrorKind::BrokenPipe)?;
         }
-        let part = Bytes::from(std::mem::take(&mut self.buffer));
+        let next = Vec::with_capacity(PART + PART / 8);
+        let part = Bytes::from(std::mem::replace(&mut self.buffer, next));
         let send = self.send.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let part = match send.try_send(part) {
             Ok(()) => return Ok(()),
@@ -150,7 +159,10 @@ impl Parts {
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
+}
 
+impl Parts {
+    /// Ends the answer.
     fn finish(mut self, result: Result<(), OutputError>) {
         match (result, self.begin.take()) {
             (Ok(()), Some(begin)) => _ = begin.send(Begin::Whole(self.buffer)),
@@ -162,20 +174,6 @@ impl Parts {
             // The stream ends without being whole.
             (Err(_), None) => {}
         }
-    }
-}
-
-impl Write for Parts {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= PART {
-            self.send()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -215,4 +213,87 @@ pub async fn blocking<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let failed = |_| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request failed");
     tokio::task::spawn_blocking(run).await.map_err(failed)?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use super::*;
+
+    /// The longest time of an answer in these tests.
+    const SHORT: Duration = Duration::from_millis(100);
+
+    fn workers() -> Workers {
+        Workers::new(1).longest(SHORT)
+    }
+
+    fn run<T>(test: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        runtime.block_on(test)
+    }
+
+    #[test]
+    fn work_that_takes_too_long_ends_with_an_error() {
+        let start = Instant::now();
+        let endless = |work: &mut Work<'_>| {
+            loop {
+                work.tick()?;
+            }
+        };
+        let response = run(workers().answer(endless));
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(start.elapsed() >= SHORT && start.elapsed() < LONGEST);
+        // The same while it waits for a result.
+        let waiting = |work: &mut Work<'_>| work.wait(|| None::<()>);
+        assert_eq!(run(workers().answer(waiting)).status(), StatusCode::SERVICE_UNAVAILABLE);
+    }
+
+    #[test]
+    fn clients_that_accept_nothing_lose_their_answers_and_delay_no_others() {
+        run(async {
+            let workers = workers();
+            let endless = |work: &mut Work<'_>| {
+                loop {
+                    work.text("0123456789abcdef")?;
+                }
+            };
+            let slow = workers.answer(endless).await;
+            assert_eq!(slow.status(), StatusCode::OK);
+            // The only worker is free before the slow client has lost its answer.
+            let start = Instant::now();
+            let other = workers.answer(|work| work.text("{}")).await;
+            assert_eq!(other.status(), StatusCode::OK);
+            assert!(start.elapsed() < LONGEST);
+            tokio::time::sleep(2 * SHORT).await;
+            // What it gets is bounded, and ends with an error.
+            let mut body = slow.into_body().into_data_stream();
+            let (mut bytes, mut is_broken) = (0, false);
+            while let Some(part) = poll_fn(|context| Pin::new(&mut body).poll_next(context)).await {
+                match part {
+                    Ok(part) => bytes += part.len(),
+                    Err(_) => is_broken = true,
+                }
+            }
+            assert!(is_broken && (PART..=(WAITING + 2) * 2 * PART).contains(&bytes), "{bytes}");
+        });
+    }
+
+    #[test]
+    fn clients_that_go_away_cancel_their_work() {
+        run(async {
+            let (send, ended) = std::sync::mpsc::channel();
+            let endless = move |work: &mut Work<'_>| {
+                loop {
+                    if let Err(error) = work.text("0123456789abcdef") {
+                        _ = send.send(error.to_string());
+                        return Err(error);
+                    }
+                }
+            };
+            drop(Workers::new(1).answer(endless).await);
+            let error = ended.recv_timeout(LONGEST / 2).unwrap();
+            assert_eq!(error, OutputError::Cancelled.to_string());
+        });
+    }
 }

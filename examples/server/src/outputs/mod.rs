@@ -12,7 +12,6 @@ mod events;
 mod flame_chart;
 mod histogram;
 mod latency;
-mod passing_lines;
 mod recording;
 mod resources;
 mod state_system;

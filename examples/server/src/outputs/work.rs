@@ -1,7 +1,7 @@
 //! The work for one answer: its writer, and its end when the client goes away.
 
 use std::fmt;
-use std::io::Write;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,9 +13,25 @@ use super::OutputError;
 /// The time between two looks whether a result is there.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The destination of an answer, which may lose its interest.
+/// The number of bytes from which a part of an answer is sent.
+pub const PART: usize = 64 << 10;
+
+/// The destination of an answer.
+pub trait Sink: Send {
+    /// Returns the text that is not sent yet, to which more is added.
+    fn text(&mut self) -> &mut Vec<u8>;
+
+    /// Sends the text so far.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    fn send(&mut self) -> io::Result<()>;
+}
+
+/// The work for an answer, in which the client may lose interest.
 pub struct Work<'w> {
-    out: &'w mut (dyn Write + Send),
+    out: &'w mut dyn Sink,
     cancelled: Arc<AtomicBool>,
     deadline: Instant,
     ticks: u32,
@@ -29,11 +45,7 @@ impl fmt::Debug for Work<'_> {
 
 impl<'w> Work<'w> {
     /// Creates the work for an answer, which ends when `cancelled` is set or at the deadline.
-    pub fn new(
-        out: &'w mut (dyn Write + Send),
-        cancelled: Arc<AtomicBool>,
-        deadline: Instant,
-    ) -> Self {
+    pub fn new(out: &'w mut dyn Sink, cancelled: Arc<AtomicBool>, deadline: Instant) -> Self {
         Work { out, cancelled, deadline, ticks: 0 }
     }
 
@@ -84,7 +96,24 @@ impl<'w> Work<'w> {
     ///
     /// If the client has gone away.
     pub fn text(&mut self, text: &str) -> Result<(), OutputError> {
-        self.out.write_all(text.as_bytes()).map_err(|_| OutputError::Cancelled)
+        self.add(|all| all.extend_from_slice(text.as_bytes()))
+    }
+
+    /// Adds text, and sends a part if there is enough of it.
+    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutputError> {
+        let text = self.out.text();
+        write(text);
+        if text.len() >= PART {
+            self.out.send().map_err(|_| OutputError::Cancelled)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a value as JSON. If it cannot be written, the answer ends early.
+    fn add_json(&mut self, value: &impl Serialize) -> Result<(), OutputError> {
+        let mut written = Ok(());
+        self.add(|text| written = serde_json::to_writer(text, value))?;
+        written.map_err(|_| OutputError::Cancelled)
     }
 
     /// Writes a value as JSON.
@@ -94,7 +123,7 @@ impl<'w> Work<'w> {
     /// If the client has gone away.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), OutputError> {
         self.check()?;
-        serde_json::to_writer(&mut self.out, value).map_err(|_| OutputError::Cancelled)
+        self.add_json(value)
     }
 
     /// Writes a part of a list as JSON: all but the first one follow a comma.
@@ -124,7 +153,7 @@ impl<'w> Work<'w> {
         if !std::mem::take(is_first) {
             self.text(",")?;
         }
-        serde_json::to_writer(&mut self.out, value).map_err(|_| OutputError::Cancelled)
+        self.add_json(value)
     }
 
     /// Writes the end of an answer with data, whose model has been written.

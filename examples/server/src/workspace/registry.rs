@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::trace::OpenTrace;
 use super::{Roots, WorkspaceError, names};
-use crate::dataset::{Dataset, DatasetOptions, Reopen};
+use crate::dataset::{Dataset, DatasetOptions};
 use crate::protocol::models;
 
 /// The greatest number of open traces.
@@ -249,10 +249,7 @@ impl Workspace {
         let corrected = self.corrections.corrected(traceset, &report);
         let corrected = corrected.map_err(|error| WorkspaceError::Clocks(error.to_string()))?;
         let groups = traces.iter().map(|trace| (trace.name.clone(), trace.traces.len()));
-        let (traceset, roots) = (corrected.traceset, self.roots.clone());
-        let (opened, whole) = (traces.to_vec(), traceset.clone());
-        let reopen = Reopen::new(move || reopened(&opened, &roots, &whole));
-        let dataset = Dataset::open(traceset, reopen, groups, &self.options);
+        let dataset = Dataset::open(corrected.traceset, groups, &self.options);
         self.write(|lists| lists.datasets.push((paths, Arc::downgrade(&dataset))));
         Ok(dataset)
     }
@@ -286,18 +283,6 @@ impl Workspace {
         self.write(|lists| lists.experiments.retain(|of| of.uuid != experiment.uuid));
         Ok(experiment.model())
     }
-}
-
-/// Opens the traces of a traceset again. Returns the traceset itself if their files have changed.
-fn reopened(opened: &[Arc<OpenTrace>], roots: &Roots, traceset: &Traceset) -> Traceset {
-    let mut others = traceset.traces();
-    let traces = opened.iter().map(|trace| {
-        let (of, rest) = others.split_at_checked(trace.traces.len())?;
-        others = rest;
-        trace.reopened(roots, of)
-    });
-    let traces: Option<Vec<_>> = traces.collect();
-    traces.map_or_else(|| traceset.clone(), |traces| Traceset::from(traces.concat()))
 }
 
 fn parse(uuid: &str) -> Option<Uuid> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ltt_read::{OnFailure, OpenOptions, Trace};
 use uuid::Uuid;
 
-use super::{Roots, WorkspaceError, names};
+use super::{WorkspaceError, names};
 use crate::protocol::models;
 
 /// A directory with one or more traces, such as those of the kernel and of programs in one
@@ -47,25 +47,6 @@ impl OpenTrace {
             path,
             traces: opened.traces,
         })
-    }
-
-    /// Opens the same traces again, with the clocks of others. Returns `None` if the files have
-    /// changed, or are no longer below the roots.
-    pub(super) fn reopened(&self, roots: &Roots, others: &[Arc<Trace>]) -> Option<Vec<Arc<Trace>>> {
-        let path = roots.resolve(self.path.to_str()?).ok().filter(|path| *path == self.path)?;
-        let opened = OpenTrace::open(&self.named, path, Some(&self.name)).ok()?.traces;
-        let shape = |of: &Trace| (of.uuid(), of.paths().to_vec(), of.tracefiles().len());
-        if opened.len() != others.len() {
-            return None;
-        }
-        let same = |(trace, other): (Arc<Trace>, &Arc<Trace>)| {
-            if shape(&trace) != shape(other) {
-                return None;
-            }
-            let mut transforms = other.clock_transforms().iter().copied();
-            trace.with_clock_transforms(|_| transforms.next().unwrap_or_default()).ok()
-        };
-        opened.into_iter().zip(others).map(same).collect()
     }
 
     /// Returns the model of a trace that is in no experiment.

@@ -1,0 +1,116 @@
+//! The parameters of requests for lines.
+
+use ltt_read::Timestamp;
+use regex::{Regex, RegexBuilder};
+use serde_json::Value;
+
+use super::row::{COLUMNS, Row};
+use crate::protocol::parameters::{ParameterError, Parameters};
+
+/// The greatest number of lines in an answer.
+const MOST_LINES: i64 = 10_000;
+
+/// The parameters of a request for lines.
+#[derive(Debug)]
+pub(super) struct Query {
+    pub(super) start: Start,
+    pub(super) count: usize,
+    /// The indices of the columns.
+    pub(super) columns: Vec<usize>,
+    pub(super) search: Search,
+    pub(super) direction: Option<Direction>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Start {
+    Index(u64),
+    Time(Timestamp),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Direction {
+    Next,
+    Previous,
+}
+
+/// The conditions of a search: columns with expressions, all of which must match.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Search(Vec<(usize, Regex)>);
+
+impl Query {
+    /// Reads the parameters.
+    pub(super) fn parse(parameters: &Parameters) -> std::result::Result<Query, ParameterError> {
+        const INDEX: &str = "requested_table_index";
+        const COUNT: &str = "requested_table_count";
+        const DIRECTION: &str = "table_search_direction";
+        let start = match parameters.integer(INDEX)? {
+            Some(index) => match u64::try_from(index) {
+                Ok(index) => Start::Index(index),
+                Err(_) => return Err(ParameterError::invalid(INDEX, "negative")),
+            },
+            None => match parameters.optional_samples("nbTimes")? {
+                Some(times) => Start::Time(Timestamp::from_ns(times.start())),
+                None => return Err(ParameterError::Missing(INDEX)),
+            },
+        };
+        let count = parameters.integer(COUNT)?.ok_or(ParameterError::Missing(COUNT))?;
+        if count < 0 {
+            return Err(ParameterError::invalid(COUNT, "negative"));
+        }
+        let ids = parameters.ids("requested_table_column_ids")?.unwrap_or_default();
+        let known = |id: &i64| COLUMNS.iter().position(|column| column.id == *id);
+        let columns = match ids.is_empty() {
+            true => (0..COLUMNS.len()).collect(),
+            // More columns than there are repeat some of them.
+            false => ids.iter().filter_map(known).take(2 * COLUMNS.len()).collect(),
+        };
+        let search = Search::parse(parameters)?;
+        let direction = match parameters.text(DIRECTION)? {
+            None => None,
+            Some("NEXT") => Some(Direction::Next),
+            Some("PREVIOUS") => Some(Direction::Previous),
+            Some(_) => return Err(ParameterError::invalid(DIRECTION, "unknown")),
+        };
+        Ok(Query {
+            start,
+            count: count.min(MOST_LINES) as usize,
+            columns,
+            direction: direction.filter(|_| !search.0.is_empty()),
+            search,
+        })
+    }
+}
+
+impl Search {
+    fn parse(parameters: &Parameters) -> std::result::Result<Search, ParameterError> {
+        const NAME: &str = "table_search_expressions";
+        let Some(value) = parameters.get(NAME) else { return Ok(Search::default()) };
+        let Value::Object(expressions) = value else {
+            return Err(ParameterError::invalid(NAME, "not an object"));
+        };
+        let mut search = Vec::new();
+        for (id, expression) in expressions {
+            let expression = expression
+                .as_str()
+                .ok_or_else(|| ParameterError::invalid(NAME, "an expression is not a text"))?;
+            let column = id
+                .parse()
+                .ok()
+                .and_then(|id: i64| COLUMNS.iter().position(|column| column.id == id));
+            // A search over an unknown column is ignored.
+            let Some(column) = column else { continue };
+            let limited = RegexBuilder::new(expression).size_limit(1 << 20).build();
+            let regex =
+                limited.map_err(|error| ParameterError::invalid(NAME, error.to_string()))?;
+            search.push((column, regex));
+        }
+        // The cheapest columns decide first.
+        search.sort_by_key(|(column, _)| (*column == 5, *column != 4));
+        Ok(Search(search))
+    }
+
+    /// Returns `true` if there are conditions, and an event fulfils all of them.
+    pub(super) fn matches(&self, row: &mut Row<'_, '_, '_>) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|(column, regex)| regex.is_match(row.cell(*column)))
+    }
+}

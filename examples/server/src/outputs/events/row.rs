@@ -1,0 +1,68 @@
+//! The cells of events.
+
+use lttv_context::EventCall;
+use lttv_examples::text_dump::lttv::Lttv;
+use lttv_examples::text_dump::text::Text;
+
+use crate::protocol::models::{Column, DataType};
+
+/// The columns of the table.
+pub(super) const COLUMNS: [Column; 6] = [
+    column(0, "Timestamp", "Time of the event, in ns", DataType::Timestamp),
+    column(1, "Trace", "Name of the trace's directory", DataType::String),
+    column(2, "Tracefile", "Channel and CPU that recorded the event", DataType::String),
+    column(3, "CPU", "Number of the CPU", DataType::Number),
+    column(4, "Event type", "Name of the event", DataType::String),
+    column(5, "Contents", "Contexts and fields", DataType::String),
+];
+
+const fn column(
+    id: i64,
+    name: &'static str,
+    description: &'static str,
+    data_type: DataType,
+) -> Column {
+    Column { id, name, description, data_type }
+}
+
+/// The cells of an event, each of which is written when it is first needed.
+pub(super) struct Row<'r, 'a, 'h> {
+    call: &'r EventCall<'a, 'h>,
+    format: &'r mut Lttv,
+    cells: [Option<String>; COLUMNS.len()],
+}
+
+impl<'r, 'a, 'h> Row<'r, 'a, 'h> {
+    /// Creates the cells of an event.
+    pub(super) fn new(call: &'r EventCall<'a, 'h>, format: &'r mut Lttv) -> Self {
+        Row { call, format, cells: [const { None }; COLUMNS.len()] }
+    }
+
+    /// Returns the text of a cell.
+    pub(super) fn cell(&mut self, column: usize) -> &str {
+        if self.cells[column].is_none() {
+            self.cells[column] = Some(self.text(column));
+        }
+        self.cells[column].as_deref().unwrap_or_default()
+    }
+
+    fn text(&mut self, column: usize) -> String {
+        let tracefile = self.call.tracefile.tracefile();
+        match column {
+            0 => self.call.time().as_ns().to_string(),
+            1 => {
+                let path = self.call.trace.trace().path().file_name();
+                path.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+            }
+            2 => tracefile.name().to_owned(),
+            3 => tracefile.cpu().map_or_else(String::new, |cpu| cpu.to_string()),
+            4 => self.call.event.event_type().name().to_owned(),
+            _ => {
+                let mut fields = Text::default();
+                self.format.fields(&self.call.event, &mut fields);
+                let text = String::from_utf8_lossy(fields.as_bytes());
+                text.trim_start_matches([',', ' ']).trim_end().to_owned()
+            }
+        }
+    }
+}
