@@ -1,29 +1,29 @@
-//! `lttv convert` on every trace of the shared folder: texts before and after, and what babeltrace2
-//! says of the results.
+//! `lttv convert` on every trace of the shared folder: texts before and after, what babeltrace2 says
+//! of the results, the rules of CTF 2, and statistics.
 //!
 //! Every eighth trace is converted, or all with `LTTV_CONVERT_ALL=1`.
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use lttv_context::Traceset;
+use lttv_state::stats::statistics;
 use support::convert::run;
 use support::print_note;
 
 /// The traces with fields, names or roles that CTF 1.8 lacks. The warnings of the conversion name
 /// them.
-const ONLY_IN_CTF2: [&str; 7] = [
-    "yac1-pass-all-basic-features-be",
+const ONLY_IN_CTF2: [&str; 5] = [
     "yac2-pass-fl-sint-8-le-rev",
     "yac2-pass-opts",
     "yac2-pass-rel-data-loc-3",
     "yac2-pass-rel-data-loc-4",
-    "yac2a-pass-all-basic-features-be",
     "yac2a-pass-multiple-dst-id-fl-ints",
 ];
 
@@ -39,6 +39,10 @@ const NOT_FOR_BABELTRACE: [&str; 6] = [
     "yac2a-pass-dl-array-multi-len",
 ];
 
+/// The generated traces before format 2.3. Unlike recorded ones, their events lack the channel in
+/// their names, so that only the files of the result tell it.
+const WITHOUT_CHANNELS: [&str; 3] = ["synth-v2.0-", "synth-v2.1-", "synth-v2.2-"];
+
 const TEXT: [&str; 4] = ["--clock-seconds", "--no-delta", "--names=all", "--fields=all"];
 
 #[test]
@@ -48,7 +52,7 @@ fn every_ctf_trace_keeps_its_text() {
     };
     let has_babeltrace = has_babeltrace();
     let (compared, peers) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let skipped = AtomicUsize::new(0);
+    let (skipped, checked) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let folders = selected(&shared.join("traces/ctf"));
     in_parallel(&folders, |trace| {
         let Some(expected) = ours(trace, &TEXT) else {
@@ -71,12 +75,17 @@ fn every_ctf_trace_keeps_its_text() {
             let is_lossy = ONLY_IN_CTF2.contains(&name) && (is_of_ctf2 || result == "back1");
             let output = folder.path().join(result);
             let done = convert(&source, &output, args);
+            assert_eq!(done.status, Some(0), "{name}, {result}: {}", done.stderr);
+            if args.contains(&"ctf2") {
+                follows_rules(&output);
+                checked.fetch_add(1, Ordering::Relaxed);
+            }
             if is_lossy {
                 let is_reported = done.stderr.contains("warning: ") || result == "back2";
                 assert!(is_reported, "{name}, {result}: {}", done.stderr);
+                assert!(ours(&output, &TEXT).is_some(), "{name}, {result}: cannot be read");
                 continue;
             }
-            assert_eq!(done.status, Some(0), "{name}, {result}: {}", done.stderr);
             let found = ours(&output, &TEXT);
             same(&format!("{name}, {result}"), found.as_deref(), &expected);
             compared.fetch_add(1, Ordering::Relaxed);
@@ -98,13 +107,14 @@ fn every_ctf_trace_keeps_its_text() {
             peers.fetch_add(1, Ordering::Relaxed);
         }
     });
-    let [compared, peers, skipped] = [compared, peers, skipped].map(AtomicUsize::into_inner);
+    let [compared, peers, skipped, checked] =
+        [compared, peers, skipped, checked].map(AtomicUsize::into_inner);
     print_note(&format!(
         "{} traces: {skipped} cannot be read, {compared} results have the text of their source, \
-         babeltrace2 reads {peers} alike",
+         babeltrace2 reads {peers} alike, {checked} results follow the rules of CTF 2",
         folders.len()
     ));
-    assert!(compared > folders.len());
+    assert!(compared > folders.len() && checked > folders.len());
 }
 
 #[test]
@@ -127,19 +137,101 @@ fn every_trace_from_before_ctf_becomes_one() {
             let without_cpu: Vec<String> = sorted(found.iter().map(|line| without_cpu(line)));
             let place = format!("{name}, {result}");
             match result {
-                // Names that are no identifiers become some, as warnings tell.
+                // Names that are no identifiers become some, and those of facilities become part of
+                // the names of events, as warnings tell.
                 "ctf1" => {
-                    let like = |line: &String| only_letters(line);
+                    let like = |line: &String| {
+                        let (start, rest) = line.split_once(": ").unwrap_or((line, ""));
+                        let (time, name) = start.rsplit_once(' ').unwrap_or(("", start));
+                        only_letters(&format!("{time} {}: {rest}", without_facility(name)))
+                    };
                     let found = sorted(without_cpu.iter().map(like));
                     same(&place, Some(&found), &sorted(expected.iter().map(like)));
                 }
                 _ => same(&place, Some(&without_cpu), &expected),
+            }
+            if result == "ctf2" {
+                follows_rules(&output);
+            }
+            if !WITHOUT_CHANNELS.iter().any(|version| name.starts_with(version)) {
+                assert_eq!(statistics_of(&output), statistics_of(trace), "{place}");
             }
             if has_babeltrace && result == "ctf1" {
                 same_but_empty(&place, theirs(&output, &text).as_deref(), &found, &found);
             }
         }
     });
+}
+
+/// Checks the metadata of all traces in a folder against the rules of CTF 2.
+fn follows_rules(folder: &Path) {
+    for trace in ltt_read::find_traces(folder).unwrap() {
+        let metadata = fs::read(trace.join("metadata")).unwrap();
+        let verdict = support::ctf2_rules::check(&metadata);
+        assert_eq!(verdict, Ok(()), "{}", trace.display());
+    }
+}
+
+/// Returns the sums of each process, CPU and mode.
+fn statistics_of(folder: &Path) -> BTreeMap<String, String> {
+    let traceset = Traceset::open(folder).unwrap();
+    let statistics = statistics(&traceset, 1).statistics;
+    let mut sums: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for of_trace in statistics.traces() {
+        for (key, counts) in of_trace.leaves() {
+            let facts = of_trace.process_facts().get(key.process.index());
+            let process = facts.map(|facts| (facts.tid, facts.start));
+            let place = format!("{process:?} {} {:?}", key.cpu, key.mode);
+            let mut events = BTreeMap::new();
+            for (event_type, count) in counts.events.iter() {
+                let name = without_facility(of_trace.event_name(event_type));
+                *events.entry(only_letters(name)).or_insert(0) += count;
+            }
+            let times = [counts.cpu_time, counts.cumulative_cpu_time, counts.wait_time];
+            sums.entry(place).or_default().push(format!("{times:?} {events:?}"));
+        }
+    }
+    let in_order = |mut sums: Vec<String>| {
+        sums.sort();
+        sums.join("; ")
+    };
+    sums.into_iter().map(|(place, sums)| (place, in_order(sums))).collect()
+}
+
+#[test]
+fn statistics_stay_with_the_names_of_today() {
+    let Some(shared) = support::shared().filter(|it| it.join("traces/legacy").is_dir()) else {
+        return print_note("SKIPPED: there is no ../shared/traces/legacy");
+    };
+    for name in [
+        "trace-1021events-nolost-1cpu",
+        "trace-15316events_nolost_newformat",
+        "trace-2.6",
+        "trace-618339events-1293lost-1cpu",
+    ] {
+        let source = shared.join("traces/legacy").join(name);
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("output");
+        let done = convert(&source, &output, &["--modern-names"]);
+        assert_eq!(done.status, Some(0), "{name}: {}", done.stderr);
+        let sums = |folder: &Path| {
+            let traceset = Traceset::open(folder).unwrap();
+            let statistics = statistics(&traceset, 1).statistics;
+            let trace = &statistics.traces()[0];
+            let mut times: BTreeMap<(u32, String), (u64, u64)> = BTreeMap::new();
+            for (key, counts) in trace.leaves() {
+                let facts = trace.process_facts().get(key.process.index());
+                let tid = facts.and_then(|facts| facts.tid);
+                let sum = times.entry((key.cpu, format!("{tid:?}"))).or_default();
+                sum.0 += counts.cpu_time;
+                sum.1 += counts.events.iter().map(|(_, count)| count).sum::<u64>();
+            }
+            times
+        };
+        let (found, expected) = (sums(&output), sums(&source));
+        assert!(expected.len() > 3, "{name}");
+        assert_eq!(found, expected, "{name}");
+    }
 }
 
 /// Returns all folders in a folder, or every eighth one.
@@ -223,6 +315,10 @@ fn without_cpu(line: &str) -> String {
     let Some((before, rest)) = line.split_once(": { cpu_id = ") else { return line.to_owned() };
     let after = rest.split_once(" }").map_or("", |(_, after)| after);
     format!("{before}: {}", after.strip_prefix(", ").unwrap_or(after))
+}
+
+fn without_facility(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or_default()
 }
 
 fn only_letters(line: &str) -> String {

@@ -1,7 +1,14 @@
 //! Functions that the tests of `lttv convert` share.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+
+use clap::Parser;
+use ltt_read::schema::Scope;
+use ltt_read::{Trace, Value};
+use lttv_examples::commands::convert::ConvertArgs;
+use lttv_examples::report::Report;
 
 use super::Run;
 
@@ -31,6 +38,43 @@ pub(crate) fn converted(folder: &Path, name: &str, args: &[&str]) -> PathBuf {
     let run = run("convert", &all);
     assert_eq!(run.status, Some(0), "{args:?}: {run:?}");
     output
+}
+
+/// Converts a trace within this process, which is faster than starting another one.
+pub(crate) fn convert_here(trace: &Path, output: &Path, args: &[&str]) {
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: ConvertArgs,
+    }
+    let paths = ["convert", trace.to_str().unwrap(), "-o", output.to_str().unwrap()];
+    let cli = Cli::parse_from([&paths, args].concat());
+    let mut report = Report::new("convert");
+    let done = lttv_examples::commands::convert::run(&cli.args, &mut report);
+    done.unwrap_or_else(|error| panic!("{}: {args:?}: {error}", trace.display()));
+}
+
+/// Returns a line for each event of a trace, with its time, name, CPU and fields.
+pub(crate) fn canonical_text(trace: &Arc<Trace>) -> Vec<String> {
+    events(trace).into_iter().map(|(time, text)| format!("{time:?} {text}")).collect()
+}
+
+/// Returns the time in ns and the text of each event of a trace, without the tracefile.
+pub(crate) fn events(trace: &Arc<Trace>) -> Vec<(Option<i64>, String)> {
+    let mut all = Vec::new();
+    for mut cursor in trace.cursors() {
+        while let Some(event) = cursor.next().expect("a sound trace") {
+            let time = event.timestamp().map(|time| time.as_ns());
+            let mut text = format!("{} {:?}", event.event_type().name(), event.tracefile().cpu());
+            for scope in [Scope::CommonContext, Scope::SpecificContext, Scope::Payload] {
+                if let Some(fields) = event.scope(scope) {
+                    text.push_str(&format!(" {}", Value::Struct(fields)));
+                }
+            }
+            all.push((time, text));
+        }
+    }
+    all
 }
 
 pub(crate) fn kernel() -> PathBuf {

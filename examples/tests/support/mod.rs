@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test uses a part of it.
 
 pub(crate) mod convert;
+pub(crate) mod ctf2_rules;
 pub(crate) mod hosts;
 pub(crate) mod recorders;
 

@@ -61,8 +61,12 @@ impl BitWriter {
     }
 
     /// Appends zero bits up to a multiple of `align` (a power of two).
+    #[inline]
     pub(super) fn align(&mut self, align: u32) {
-        self.grow_to(self.bits.next_multiple_of(u64::from(align.max(1))));
+        let align = align.max(1);
+        if self.bits & u64::from(align - 1) != 0 {
+            self.grow_to(self.bits.next_multiple_of(align.into()));
+        }
     }
 
     /// Appends whole bytes. The position has to be at the start of a byte.
@@ -96,6 +100,15 @@ impl BitWriter {
         }
         self.order = Some(field.byte_order);
         let at = self.bits;
+        if (at | u64::from(field.bits)).is_multiple_of(8) && field.bit_order == BitOrder::Natural {
+            let size = field.bits as usize / 8;
+            match field.byte_order {
+                ByteOrder::Little => self.bytes.extend_from_slice(&value.to_le_bytes()[..size]),
+                ByteOrder::Big => self.bytes.extend_from_slice(&value.to_be_bytes()[8 - size..]),
+            }
+            self.bits += u64::from(field.bits);
+            return Ok(());
+        }
         self.grow_to(at + u64::from(field.bits));
         self.overwrite(at, value, field);
         Ok(())

@@ -81,7 +81,7 @@ mod tsdl;
 mod tsdl_names;
 mod value;
 
-pub use copy::{StreamCopier, Transfer};
+pub use copy::{FieldEncoder, StreamCopier, Transfer};
 pub use error::WriteError;
 pub use index::{PacketInfo, write_index};
 pub use legacy::{LegacyMarker, LegacyWriter};

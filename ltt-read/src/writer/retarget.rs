@@ -7,7 +7,7 @@ mod names;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use classes::Classes;
+use classes::{Classes, Scopes};
 use names::identifier_like;
 
 use crate::schema::{
@@ -60,6 +60,7 @@ impl Retargeted {
             if source.format == Format::Legacy {
                 // The names of channels are in those of the files.
                 schema.stream_classes.iter_mut().for_each(|class| class.identity.name = None);
+                name_facilities(&mut schema, &mut changes);
             }
             drop_for_ctf1(&mut schema, &mut changes);
         }
@@ -84,6 +85,17 @@ impl Changes {
         if self.known.insert(line.clone()) {
             self.lines.push(line);
         }
+    }
+}
+
+/// Puts the names of facilities into those of events, as LTTV shows them: CTF 1.8 has no
+/// namespaces, and several facilities can have events of one name.
+fn name_facilities(schema: &mut Schema, changes: &mut Changes) {
+    for event in &mut schema.event_types {
+        let Some(facility) = event.identity.namespace.take() else { continue };
+        let name = format!("{facility}.{}", event.name());
+        changes.note(format!("{}: name becomes {name:?}", event.name()));
+        event.identity.name = Some(name.into());
     }
 }
 
@@ -166,28 +178,32 @@ fn name_for_ctf1(place: &str, name: &Arc<str>, changes: &mut Changes) -> Arc<str
 
 fn convert_classes(schema: &mut Schema, format: Format, changes: &mut Changes) {
     let order = schema.native_byte_order;
-    let mut convert = |place: &str, scope: Scope, class: &mut Option<Arc<FieldClass>>| {
+    let mut convert = |place: &str, scope, class: &mut Option<Arc<FieldClass>>, scopes: &mut _| {
         let Some(root) = class.clone() else { return };
         let changes = &mut *changes;
-        let renamed = Vec::new();
-        let mut classes = Classes { format, scope, order, depth: 0, root: &root, renamed, changes };
+        let mut classes = Classes { format, scope, order, depth: 0, scopes, changes };
         *class = classes.root(place, &root);
     };
-    convert("packet header", Scope::PacketHeader, &mut schema.packet_header);
+    let mut of_trace = Scopes::default();
+    convert("packet header", Scope::PacketHeader, &mut schema.packet_header, &mut of_trace);
+    let mut of_streams = Vec::with_capacity(schema.stream_classes.len());
     for stream in &mut schema.stream_classes {
         let StreamClass { id, packet_context, event_header, common_context, .. } = stream;
-        convert(
-            &format!("stream class {id}: packet context"),
-            Scope::PacketContext,
-            packet_context,
-        );
-        convert(&format!("stream class {id}: event header"), Scope::EventHeader, event_header);
-        convert(&format!("stream class {id}: event context"), Scope::CommonContext, common_context);
+        let mut scopes = of_trace.clone();
+        for (what, scope, class) in [
+            ("packet context", Scope::PacketContext, packet_context),
+            ("event header", Scope::EventHeader, event_header),
+            ("event context", Scope::CommonContext, common_context),
+        ] {
+            convert(&format!("stream class {id}: {what}"), scope, class, &mut scopes);
+        }
+        of_streams.push(scopes);
     }
     for event in &mut schema.event_types {
         let name = event.name().to_owned();
-        let EventType { specific_context, payload, .. } = event;
-        convert(&format!("{name}: context"), Scope::SpecificContext, specific_context);
-        convert(&name, Scope::Payload, payload);
+        let EventType { specific_context, payload, stream, .. } = event;
+        let Some(scopes) = of_streams.get_mut(stream.index()) else { continue };
+        convert(&format!("{name}: context"), Scope::SpecificContext, specific_context, scopes);
+        convert(&name, Scope::Payload, payload, scopes);
     }
 }

@@ -134,6 +134,7 @@ impl StagedDirectory {
     pub fn publish(mut self) -> Result<(), WriteError> {
         let failed = || WriteError::io(self.target.display().to_string());
         synchronize(&self.temporary).map_err(failed())?;
+        name_metadata(&self.temporary).map_err(failed())?;
         fs::rename(&self.temporary, &self.target).map_err(failed())?;
         // The traces are there, so a failure from here on is no reason to remove them.
         self.published = true;
@@ -183,8 +184,7 @@ fn create_temporary(parent: &Path, name: &std::ffi::OsStr) -> io::Result<PathBuf
     }
 }
 
-/// Writes the contents of a directory to the disk, and gives metadata files their names
-/// once the data beside them is there.
+/// Writes the contents of a directory to the disk.
 fn synchronize(dir: &Path) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -193,11 +193,21 @@ fn synchronize(dir: &Path) -> io::Result<()> {
             false => File::open(entry.path())?.sync_all()?,
         }
     }
-    let metadata = dir.join(UNFINISHED_METADATA);
-    if metadata.exists() {
-        fs::rename(metadata, dir.join("metadata"))?;
-    }
     synchronize_entry(dir)
+}
+
+/// Gives the metadata files their names, once the data of all traces is on the disk.
+fn name_metadata(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            name_metadata(&entry.path())?;
+        } else if entry.file_name() == UNFINISHED_METADATA {
+            fs::rename(entry.path(), dir.join("metadata"))?;
+            synchronize_entry(dir)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the entries of a directory to the disk, where the system allows it.

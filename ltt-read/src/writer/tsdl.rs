@@ -309,6 +309,9 @@ impl<'a> Printer<'a> {
         integer: &Integer,
         depth: usize,
     ) -> Printed<String> {
+        // Of packets, only direct members have roles.
+        let is_of_packet = matches!(self.scope, Scope::PacketHeader | Scope::PacketContext);
+        let name = if is_of_packet && self.open.len() > 1 { "" } else { name };
         check_roles(place, self.scope, name, integer.roles)?;
         let mut text = format!("integer {{ size = {}; signed = {};", fixed.bits, integer.signed);
         text.push_str(&self.fixed(place, align, fixed)?);

@@ -1,6 +1,6 @@
 //! The transition rules of one trace: rows of the table, resolved for its event types.
 
-use ltt_read::schema::{EventType, EventTypeId, Scope};
+use ltt_read::schema::{EventType, EventTypeId, Format, Scope};
 use ltt_read::{Event, Field, Trace, Value};
 
 use super::names::NameId;
@@ -49,8 +49,7 @@ impl Rule {
             return None;
         }
         let event_type = trace.event_type(id);
-        let (row, captured) =
-            ROWS.iter().find_map(|row| Some((row, captured(trace, event_type, row)?)))?;
+        let (row, captured) = row_of(trace, event_type)?;
         let mut fields = [const { None }; MAX_SLOTS];
         let slots = row.transition.slots().iter().zip(&mut fields).enumerate();
         for (at, ((_, is_needed), field)) in slots {
@@ -132,14 +131,21 @@ impl Rule {
     }
 }
 
+/// Returns the row that applies to an event type, and the part of the name that it captures.
+fn row_of<'t>(trace: &'t Trace, event_type: &'t EventType) -> Option<(&'static Row, &'t str)> {
+    let is_legacy = is_legacy(trace);
+    // A trace that was converted to CTF can have the names of today.
+    let has_names_of_today = !is_legacy || trace.schema().format != Format::Legacy;
+    let legacy = ROWS.iter().filter(|row| is_legacy && row.tracer == Tracer::Legacy);
+    let others = ROWS.iter().filter(|row| has_names_of_today && row.tracer != Tracer::Legacy);
+    legacy.chain(others).find_map(|row| Some((row, captured(trace, event_type, row)?)))
+}
+
 /// Returns the part of an event type's name that a row captures; `None` if the row does not
 /// apply to the event type.
 fn captured<'t>(trace: &'t Trace, event_type: &'t EventType, row: &Row) -> Option<&'t str> {
     if row.tracer != Tracer::Legacy {
-        return row.captures(event_type.name()).filter(|_| !is_legacy(trace));
-    }
-    if !is_legacy(trace) {
-        return None;
+        return row.captures(event_type.name());
     }
     let (channel, name) = row.name.split_once('.')?;
     let stream = trace.schema().stream_classes.get(event_type.stream.index());
@@ -150,8 +156,17 @@ fn captured<'t>(trace: &'t Trace, event_type: &'t EventType, row: &Row) -> Optio
     // Before format 2.3 the names of markers contain the channel.
     let own =
         event_type.name().strip_prefix(channel).and_then(|rest| rest.strip_prefix(['_', '.']));
-    let fits = named.into_iter().any(is_in) && event_type.name() == name || own == Some(name);
+    let is_named = || named.into_iter().any(is_in) || is_in_files_of(trace, event_type, channel);
+    let fits = event_type.name() == name && is_named() || own == Some(name);
     fits.then_some("")
+}
+
+/// Returns `true` if the events of a type are in the files of a channel: in CTF 1.8, where a
+/// channel has no name in the metadata.
+fn is_in_files_of(trace: &Trace, event_type: &EventType, channel: &str) -> bool {
+    let class = Some(event_type.stream);
+    let mut files = trace.tracefiles().iter().filter(|file| file.stream_class() == class);
+    trace.schema().format == Format::Ctf1 && files.any(|file| file.channel() == channel)
 }
 
 /// Returns `true` if a trace was recorded by LTTng 0.x.

@@ -1,11 +1,15 @@
 //! Replacement of names and addresses by others, each by the same one everywhere.
 
+mod replacing;
+
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use ltt_read::Event;
-use ltt_read::schema::{EnvValue, FieldClass, FieldKind, Schema};
-use ltt_read::writer::{FieldValue, Record};
+use ltt_read::schema::{EnvValue, EventType, FieldClass, FieldKind, Schema};
+use ltt_read::writer::FieldEncoder;
+
+use replacing::Replacing;
 
 /// The fields with addresses of the network.
 const ADDRESSES: [&str; 6] = ["saddr", "daddr", "v4addr", "v6addr", "saddr_v6", "daddr_v6"];
@@ -16,12 +20,12 @@ const ENVIRONMENT: [&str; 6] =
 /// The replacements of a conversion.
 #[derive(Debug, Default)]
 pub(super) struct Anonymiser {
-    names: Mutex<HashMap<Kind, HashMap<Vec<u8>, u64>>>,
+    names: [Mutex<HashMap<Vec<u8>, u64>>; KINDS],
 }
 
 /// A kind of names. Each is numbered by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
     Process,
     File,
     Host,
@@ -29,9 +33,25 @@ enum Kind {
     Address,
 }
 
+const KINDS: usize = 5;
+
 impl Kind {
-    /// Returns the kind of the text in a field.
-    fn of(field: &str) -> Kind {
+    /// Returns the kind of the text or the address in a field; `None` if it has neither, or parts
+    /// of their own.
+    fn of(field: &str, class: &FieldClass) -> Option<Kind> {
+        let is_address = ADDRESSES.contains(&field);
+        match &class.kind {
+            FieldKind::Integer(..) | FieldKind::VarInteger(_) | FieldKind::Array(_)
+                if is_address =>
+            {
+                Some(Kind::Address)
+            }
+            FieldKind::String(_) => Some(Kind::of_text(field)),
+            _ => None,
+        }
+    }
+
+    fn of_text(field: &str) -> Kind {
         match field {
             "name" | "procname" | "thread_name" => Kind::Process,
             "hostname" | "nodename" => Kind::Host,
@@ -52,28 +72,40 @@ impl Kind {
     }
 }
 
-/// Returns for each event type of a schema, `true` if events of the type have fields to replace.
-pub(super) fn concerned(schema: &Schema) -> Vec<bool> {
-    let of = |event: &ltt_read::schema::EventType| {
+/// The fields of an event type to replace: their kinds by the number of the field. Empty if there
+/// are none.
+pub(super) type Concerned = Box<[Option<Kind>]>;
+
+/// Returns the fields to replace of each event type of a schema.
+pub(super) fn concerned(schema: &Schema) -> Vec<Concerned> {
+    let of = |event: &EventType| {
         let stream = schema.stream_classes.get(event.stream.index());
         let common = stream.and_then(|stream| stream.common_context.as_deref());
-        let classes = [common, event.specific_context.as_deref(), event.payload.as_deref()];
-        classes.into_iter().flatten().any(is_concerned)
+        let scopes = [common, event.specific_context.as_deref(), event.payload.as_deref()];
+        let mut kinds = Vec::new();
+        scopes.into_iter().flatten().for_each(|scope| add_kinds("", scope, &mut kinds));
+        match kinds.iter().any(Option::is_some) {
+            true => kinds.into(),
+            false => Concerned::default(),
+        }
     };
     schema.event_types.iter().map(of).collect()
 }
 
-fn is_concerned(class: &FieldClass) -> bool {
+/// Adds the kinds of a field and of the fields within it, in the order of their numbers. `field` is
+/// the name of the field, or of the array or option that it is in.
+fn add_kinds(field: &str, class: &FieldClass, kinds: &mut Vec<Option<Kind>>) {
+    kinds.push(Kind::of(field, class));
     match &class.kind {
-        FieldKind::String(_) => true,
-        FieldKind::Struct(s) => s
-            .members
-            .iter()
-            .any(|member| ADDRESSES.contains(&&*member.name) || is_concerned(&member.class)),
-        FieldKind::Array(a) => is_concerned(&a.element),
-        FieldKind::Option(o) => is_concerned(&o.class),
-        FieldKind::Variant(v) => v.options.iter().any(|option| is_concerned(&option.class)),
-        _ => false,
+        FieldKind::Struct(s) => {
+            s.members.iter().for_each(|member| add_kinds(&member.name, &member.class, kinds));
+        }
+        FieldKind::Array(a) => add_kinds(field, &a.element, kinds),
+        FieldKind::Option(o) => add_kinds(field, &o.class, kinds),
+        FieldKind::Variant(v) => {
+            v.options.iter().for_each(|option| add_kinds(field, &option.class, kinds));
+        }
+        _ => {}
     }
 }
 
@@ -90,103 +122,77 @@ impl Anonymiser {
         }
     }
 
-    /// Returns the record of an event with other names and addresses.
-    pub(super) fn record(&self, event: &Event<'_>, schema: &Schema) -> Record {
-        let mut record = Record::of(event);
-        let of = &schema.event_types[event.type_id().index()];
-        let stream = &schema.stream_classes[of.stream.index()];
-        let scopes = [
-            (&stream.common_context, &mut record.common_context),
-            (&of.specific_context, &mut record.specific_context),
-            (&of.payload, &mut record.payload),
-        ];
-        for (class, value) in scopes {
-            if let Some(class) = class {
-                self.replace("", class, value);
-            }
-        }
-        record
-    }
-
-    fn replace(&self, field: &str, class: &FieldClass, value: &mut FieldValue) {
-        if ADDRESSES.contains(&field) {
-            return self.address(value);
-        }
-        match (&class.kind, value) {
-            (FieldKind::String(_), FieldValue::Bytes(bytes)) => self.text(field, bytes),
-            (FieldKind::Struct(s), FieldValue::Struct(values)) => {
-                for (member, value) in s.members.iter().zip(values) {
-                    self.replace(&member.name, &member.class, value);
-                }
-            }
-            (FieldKind::Array(a), FieldValue::Array(values)) => {
-                values.iter_mut().for_each(|value| self.replace(field, &a.element, value));
-            }
-            (FieldKind::Option(o), FieldValue::Option(Some(value))) => {
-                self.replace(field, &o.class, value);
-            }
-            (FieldKind::Variant(v), FieldValue::Variant { option, value }) => {
-                if let Some(option) = v.options.get(*option) {
-                    self.replace(field, &option.class, value);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Replaces a text. One that has a length keeps it.
-    fn text(&self, field: &str, bytes: &mut Vec<u8>) {
-        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        if end == 0 {
-            return;
-        }
-        let size = bytes.len();
-        let has_length = end < size;
-        let name = self.name(Kind::of(field), &bytes[..end]);
-        *bytes = name.into_bytes();
-        if has_length {
-            bytes.resize(size, 0);
-        }
-    }
-
-    fn address(&self, value: &mut FieldValue) {
-        match value {
-            FieldValue::Uint(number) if *number != 0 => {
-                *number =
-                    0x0a00_0000 | self.number(Kind::Address, &number.to_be_bytes()) & 0xff_ffff;
-            }
-            FieldValue::Sint(number) if *number != 0 => {
-                let key = number.to_be_bytes();
-                *number = 0x0a00_0000 | (self.number(Kind::Address, &key) & 0xff_ffff) as i64;
-            }
-            FieldValue::Array(parts) => {
-                let byte = |part: &FieldValue| match part {
-                    FieldValue::Uint(byte) => *byte as u8,
-                    _ => 0,
-                };
-                let key: Vec<u8> = parts.iter().map(byte).collect();
-                let number = self.number(Kind::Address, &key).to_be_bytes();
-                let zeros = parts.len().saturating_sub(3);
-                for (at, part) in parts.iter_mut().enumerate() {
-                    // The last three bytes are those of the number.
-                    let low = at.checked_sub(zeros).and_then(|at| number.get(5 + at));
-                    let value = if at == 0 { 10 } else { low.copied().unwrap_or(0) };
-                    *part = FieldValue::Uint(value.into());
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn name(&self, kind: Kind, text: &[u8]) -> String {
         format!("{}-{}", kind.word(), self.number(kind, text))
     }
 
     /// Returns the number of a name, from 1.
     fn number(&self, kind: Kind, key: &[u8]) -> u64 {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let names = names.entry(kind).or_default();
+        let mut names = self.names[kind as usize].lock().unwrap_or_else(PoisonError::into_inner);
         let next = names.len() as u64 + 1;
         *names.entry(key.to_owned()).or_insert(next)
+    }
+}
+
+/// The replacements that one stream has met, so that its thread asks for each of them once.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    anonymiser: &'a Anonymiser,
+    /// By kind.
+    texts: [Texts; KINDS],
+    addresses: HashMap<Vec<u8>, u64>,
+}
+
+/// Texts, and those in their place.
+#[derive(Debug, Default)]
+struct Texts {
+    numbers: HashMap<Vec<u8>, usize>,
+    replacements: Vec<String>,
+}
+
+/// The greatest number of replacements that a stream keeps for each kind.
+const KEPT: usize = 1 << 14;
+
+impl<'a> Known<'a> {
+    pub(super) fn new(anonymiser: &'a Anonymiser) -> Self {
+        Known { anonymiser, texts: Default::default(), addresses: HashMap::new() }
+    }
+
+    /// Encodes the fields of an event, with other names and addresses.
+    pub(super) fn encode(
+        &mut self,
+        event: &Event<'_>,
+        concerned: &Concerned,
+        encoder: &mut FieldEncoder<'_>,
+    ) {
+        event.visit_body(&mut Replacing::new(self, concerned, encoder));
+    }
+
+    fn text(&mut self, kind: Kind, text: &[u8]) -> &str {
+        let Texts { numbers, replacements } = &mut self.texts[kind as usize];
+        if let Some(number) = numbers.get(text) {
+            return &replacements[*number];
+        }
+        if replacements.len() >= KEPT {
+            numbers.clear();
+            replacements.clear();
+        }
+        let number = replacements.len();
+        numbers.insert(text.to_owned(), number);
+        replacements.push(self.anonymiser.name(kind, text));
+        &replacements[number]
+    }
+
+    /// Returns the lower 24 bits of the address in place of another.
+    fn address(&mut self, address: &[u8]) -> u64 {
+        if let Some(number) = self.addresses.get(address) {
+            return *number;
+        }
+        if self.addresses.len() >= KEPT {
+            self.addresses.clear();
+        }
+        let number = self.anonymiser.number(Kind::Address, address) & 0xff_ffff;
+        self.addresses.insert(address.to_owned(), number);
+        number
     }
 }

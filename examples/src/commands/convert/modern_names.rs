@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{FieldClass, FieldKind, Schema};
+use ltt_read::schema::{EnvValue, FieldClass, FieldKind, Schema};
 
 /// The name of an event and of its fields, before CTF and today.
 struct Row {
@@ -70,10 +70,16 @@ static ROWS: &[Row] = &[
 pub(super) fn apply(schema: &mut Schema) -> bool {
     let mut changed = false;
     for event in &mut schema.event_types {
-        let Some(row) = ROWS.iter().find(|row| row.old == event.name()) else { continue };
+        // In CTF 1.8, the names of events contain those of their facilities.
+        let name = event.name().rsplit('.').next().unwrap_or_default();
+        let Some(row) = ROWS.iter().find(|row| row.old == name) else { continue };
         event.identity.name = Some(row.new.into());
         event.payload = event.payload.as_ref().map(|payload| renamed(payload, row.fields));
         changed = true;
+    }
+    // By this entry, programs recognize traces of kernels.
+    if changed && schema.env_str("domain").is_none() {
+        schema.env.push(("domain".into(), EnvValue::Str("kernel".to_owned())));
     }
     changed
 }

@@ -13,7 +13,7 @@ use ltt_read::writer::{
 use ltt_read::{Cursor, Event, Packet, Trace, TracefileIndex};
 
 use super::Conversion;
-use super::anonymise::{self, Anonymiser};
+use super::anonymise::{self, Anonymiser, Concerned, Known};
 use super::statedump::{self, StateDump};
 use crate::report::Report;
 use crate::time::Window;
@@ -33,8 +33,8 @@ pub(super) struct PartTrace<'c> {
     packet_size: u64,
     /// The number of uses of each file name.
     names: Mutex<HashMap<String, u32>>,
-    /// The replacements of names, and for each event type, `true` if it has some.
-    anonymised: Option<(&'c Anonymiser, Vec<bool>)>,
+    /// The replacements of names, and the fields of each event type that have some.
+    anonymised: Option<(&'c Anonymiser, Vec<Concerned>)>,
     dump: Option<StateDump>,
     /// The names of the event types that are left out, since nothing remains of them.
     empty: Mutex<BTreeSet<String>>,
@@ -57,9 +57,9 @@ impl<'c> Part<'c> {
         .into_iter();
         let mut traces = Vec::new();
         for (source, target) in conversion.traces().iter().zip(&conversion.targets) {
-            let schema = target.transfer.target();
             let anonymiser = conversion.anonymiser.as_ref();
-            let anonymised = anonymiser.map(|names| (names, anonymise::concerned(schema)));
+            let concerned = || anonymise::concerned(source.schema());
+            let anonymised = anonymiser.map(|names| (names, concerned()));
             let dump = dumps.next().flatten();
             let (path, schema) = (folder.join(&target.folder), target.transfer.target().clone());
             let writer = match &target.metadata {
@@ -99,7 +99,8 @@ impl Part<'_> {
 impl PartTrace<'_> {
     /// Returns the streams of a tracefile, which are created when they are needed.
     pub(super) fn streams(&self, tracefile: TracefileIndex) -> Streams<'_> {
-        Streams { trace: self, tracefile, open: Vec::new() }
+        let known = self.anonymised.as_ref().map(|(names, _)| Known::new(names));
+        Streams { trace: self, tracefile, open: Vec::new(), known }
     }
 
     /// Creates the stream of a tracefile for the packets of a class.
@@ -152,6 +153,7 @@ pub(super) struct Streams<'p> {
     trace: &'p PartTrace<'p>,
     tracefile: TracefileIndex,
     open: Vec<(StreamClassId, StreamCopier<StreamFile>)>,
+    known: Option<Known<'p>>,
 }
 
 impl Streams<'_> {
@@ -170,14 +172,16 @@ impl Streams<'_> {
     /// Copies an event.
     pub(super) fn event(&mut self, event: &Event<'_>) -> Result<bool, WriteError> {
         let trace = self.trace;
-        if let Some((names, concerned)) = &trace.anonymised
-            && concerned.get(event.type_id().index()) == Some(&true)
-        {
-            let record = names.record(event, trace.transfer.target());
-            self.of(event.packet())?.event_as(event, record)?;
-            return Ok(true);
-        }
-        match self.of(event.packet())?.event(event) {
+        let at = self.place(event.packet())?;
+        let copier = &mut self.open[at].1;
+        let concerned = trace.anonymised.as_ref().map(|(_, types)| &types[event.type_id().index()]);
+        let done = match (&mut self.known, concerned.filter(|fields| !fields.is_empty())) {
+            (Some(known), Some(fields)) => {
+                copier.event_with(event, |encoder| known.encode(event, fields, encoder))
+            }
+            _ => copier.event(event),
+        };
+        match done {
             // All of its fields are among those that the target cannot express.
             Err(WriteError::Empty { event }) => {
                 trace.empty.lock().unwrap_or_else(PoisonError::into_inner).insert(event);
@@ -220,22 +224,25 @@ impl Streams<'_> {
     }
 
     fn of(&mut self, packet: &Packet) -> Result<&mut StreamCopier<StreamFile>, WriteError> {
-        let class = packet.stream_class;
-        let at = match self.open.iter().position(|(of, _)| *of == class) {
-            Some(at) => at,
-            None => {
-                let stream = self.trace.stream(self.tracefile, class, packet.stream_id)?;
-                let mut copier = StreamCopier::new(&self.trace.transfer, class, stream);
-                if let Some(dump) = &self.trace.dump
-                    && (dump.tracefile, dump.class) == (self.tracefile, class)
-                {
-                    let cpu = self.trace.source.tracefile(self.tracefile).cpu();
-                    dump.write(&mut copier, packet.sequence, cpu)?;
-                }
-                self.open.push((class, copier));
-                self.open.len() - 1
-            }
-        };
+        let at = self.place(packet)?;
         Ok(&mut self.open[at].1)
+    }
+
+    /// Returns the number of the stream for a packet.
+    fn place(&mut self, packet: &Packet) -> Result<usize, WriteError> {
+        let class = packet.stream_class;
+        if let Some(at) = self.open.iter().position(|(of, _)| *of == class) {
+            return Ok(at);
+        }
+        let stream = self.trace.stream(self.tracefile, class, packet.stream_id)?;
+        let mut copier = StreamCopier::new(&self.trace.transfer, class, stream);
+        if let Some(dump) = &self.trace.dump
+            && (dump.tracefile, dump.class) == (self.tracefile, class)
+        {
+            let cpu = self.trace.source.tracefile(self.tracefile).cpu();
+            dump.write(&mut copier, packet.sequence, cpu)?;
+        }
+        self.open.push((class, copier));
+        Ok(self.open.len() - 1)
     }
 }

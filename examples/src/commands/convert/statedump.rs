@@ -158,7 +158,8 @@ fn process_fields(
         ProcessStatus::Exit => 3,
         ProcessStatus::Zombie => 4,
         ProcessStatus::Wait => 5,
-        ProcessStatus::Run => 6,
+        // LTTng does not tell these apart in its state dumps.
+        ProcessStatus::Run => 2,
         ProcessStatus::Dead => 7,
     };
     let kind = i32::from(process.kind() == Some(ProcessType::Kernel));

@@ -60,7 +60,9 @@ fn schema(
     for change in changes {
         report.warning(format_args!("{place}: {change}"));
     }
-    let mut is_same = source.format == format;
+    // Asked for a version of CTF, the result has it even if the source is of a draft of it.
+    let is_wanted = args.to.is_some() && format == Format::Ctf2;
+    let mut is_same = source.format == format && !(is_wanted && metadata_text(&schema).is_ok());
     if args.modern_names {
         is_same &= !modern_names::apply(&mut schema);
     }

@@ -1,8 +1,6 @@
 //! Comparison of the layouts of two schemas.
 
-use crate::schema::{
-    ClockClass, FieldClass, FieldKind, Length, Role, Schema, Scope, StreamClassId,
-};
+use crate::schema::{ClockClass, FieldClass, FieldKind, Length, Role, Schema, StreamClassId};
 
 /// Returns `true` if the bytes of a packet of a stream class mean the same in both schemas,
 /// so that packets can be copied as they are.
@@ -138,6 +136,3 @@ pub(super) fn shortest_timestamp(class: &FieldClass) -> Option<u32> {
         _ => None,
     }
 }
-
-/// The scopes of an event after its header.
-pub(super) const BODY: [Scope; 3] = [Scope::CommonContext, Scope::SpecificContext, Scope::Payload];

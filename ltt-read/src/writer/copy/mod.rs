@@ -2,7 +2,7 @@
 //!
 //! This is the only part of the writer that also uses the reader.
 
-mod body;
+mod field_encoder;
 mod layout;
 mod transfer;
 mod values;
@@ -10,8 +10,6 @@ mod values;
 use std::io::Write;
 use std::sync::Arc;
 
-use body::BodyEncoder;
-use layout::BODY;
 use transfer::Clock;
 use values::other_fields;
 
@@ -26,6 +24,7 @@ use crate::event::Event;
 use crate::format::Packet;
 use crate::schema::{Scope, StreamClassId};
 
+pub use field_encoder::FieldEncoder;
 pub use transfer::Transfer;
 
 /// A copier of events and packets to one data stream.
@@ -112,12 +111,98 @@ impl<W: Write> StreamCopier<W> {
     ///
     /// See [`StreamWriter::record`].
     pub fn event(&mut self, event: &Event<'_>) -> Result<bool, WriteError> {
-        let transfer = Arc::clone(&self.transfer);
-        let plan = transfer.events[event.type_id().index()];
+        self.copy(event, true, |encoder| event.visit_body(encoder))
+    }
+
+    /// Copies an event with other values in its contexts and payload. Returns `false` if the
+    /// target has no such event type.
+    ///
+    /// `fields` calls the encoder for each field, as [`Event::visit_body`] does: with a visitor of
+    /// its own that passes on what it receives, or changes it. It may be called a second time for
+    /// the same event, with a new encoder. Arrays keep their number of elements, variants and
+    /// options their selection, and texts whose length is in another field the sum of bytes and
+    /// padding.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a field is of another kind than its class, or an array has another
+    /// number of elements than was announced; otherwise see [`StreamWriter::record`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use ltt_read::writer::{FieldEncoder, MemoryTrace, StreamCopier, Transfer};
+    /// use ltt_read::{FieldInfo, StrValue, TracefileIndex, Visitor};
+    ///
+    /// /// Passes on a payload of integers and texts, without the texts.
+    /// struct Blank<'e, 'w>(&'e mut FieldEncoder<'w>);
+    ///
+    /// impl Visitor for Blank<'_, '_> {
+    ///     fn string(&mut self, field: &FieldInfo, mut value: StrValue<'_>) {
+    ///         value.padding += value.bytes.len() as u64;
+    ///         value.bytes = b"";
+    ///         self.0.string(field, value);
+    ///     }
+    ///     fn uint(&mut self, field: &FieldInfo, value: u64) {
+    ///         self.0.uint(field, value);
+    ///     }
+    ///     fn sint(&mut self, field: &FieldInfo, value: i64) {
+    ///         self.0.sint(field, value);
+    ///     }
+    ///     fn begin_struct(&mut self, field: &FieldInfo) {
+    ///         self.0.begin_struct(field);
+    ///     }
+    ///     fn end_struct(&mut self, field: &FieldInfo) {
+    ///         self.0.end_struct(field);
+    ///     }
+    /// }
+    ///
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// # let switch = trace.event_types_named("sched_switch").next();
+    /// # let transfer = Arc::new(Transfer::new(&trace, trace.schema().clone()));
+    /// # let mut target = MemoryTrace::new(transfer.target().clone());
+    /// # for mut cursor in trace.cursors() {
+    /// #     let tracefile = cursor.tracefile();
+    /// #     let Some(class) = tracefile.stream_class() else { continue };
+    /// #     let mut copier = StreamCopier::new(&transfer, class, target.stream(class, tracefile.name())?);
+    /// #     while let Some(event) = cursor.next()? {
+    /// #         if Some(event.type_id()) != switch { continue; }
+    /// copier.event_with(&event, |encoder| event.visit_body(&mut Blank(encoder)))?;
+    /// #     }
+    /// #     target.add(copier.into_stream()?)?;
+    /// # }
+    /// # let target = target.open()?;
+    /// # let mut events = 0;
+    /// # for mut cursor in target.cursors() {
+    /// #     while let Some(event) = cursor.next()? {
+    /// #         let name = event.field("next_comm").and_then(|name| name.as_str());
+    /// #         assert!(name.is_some_and(|name| name.bytes.is_empty()));
+    /// #         events += 1;
+    /// #     }
+    /// # }
+    /// # assert!(events > 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn event_with(
+        &mut self,
+        event: &Event<'_>,
+        fields: impl FnMut(&mut FieldEncoder<'_>),
+    ) -> Result<bool, WriteError> {
+        self.copy(event, false, fields)
+    }
+
+    /// Copies an event: as bytes if `as_bytes` and where possible, otherwise with the `fields`.
+    fn copy(
+        &mut self,
+        event: &Event<'_>,
+        as_bytes: bool,
+        mut fields: impl FnMut(&mut FieldEncoder<'_>),
+    ) -> Result<bool, WriteError> {
+        let mut plan = self.transfer.events[event.type_id().index()];
         if !plan.is_wanted {
             return Ok(false);
         }
-        let stream_plan = transfer.streams[self.class.index()];
+        plan.align = plan.align.filter(|_| as_bytes);
+        let stream_plan = self.transfer.streams[self.class.index()];
         let timestamp = stream_plan.clock.of(event);
         let cursor = event.cursor();
         if self.is_other_packet(event) {
@@ -125,15 +210,15 @@ impl<W: Write> StreamCopier<W> {
         }
         let current = *cursor.current();
         let bytes = cursor.window().data;
-        let (id, target) = (event.type_id(), &*transfer.target);
+        let (id, target) = (event.type_id(), &*self.transfer.target);
         let class = &target.event_types[id.index()];
+        let stream_class = &target.stream_classes[class.stream.index()];
         let end = cursor.end_of_record();
         let whole = match (plan.align, stream_plan.header_align) {
             (Some(body), Some(header)) if plan.same_id => Some(header.max(body)),
             _ => None,
         };
-        let header_align = target.stream_classes[self.class.index()].event_header.as_ref();
-        let header_align = header_align.map_or(1, |class| class.align);
+        let header_align = stream_class.event_header.as_ref().map_or(1, |class| class.align);
         self.stream.append(class, timestamp, |stream, header: HeaderData| {
             if let Some(align) = whole
                 && decodes(header, current.clock_before, stream_plan.timestamp_bits)
@@ -145,7 +230,10 @@ impl<W: Write> StreamCopier<W> {
                     return Ok(());
                 }
             }
-            let value = other_fields(event, Scope::EventHeader);
+            let value = match stream_plan.header_has_others {
+                true => FieldValue::of(event, Scope::EventHeader),
+                false => FieldValue::Auto,
+            };
             stream.put_header(id, value, header)?;
             // The fields move as one if both places differ by a multiple of all alignments in
             // them.
@@ -155,10 +243,19 @@ impl<W: Write> StreamCopier<W> {
                 stream.w.put_bytes(bytes);
                 return Ok(());
             }
-            let stream_class = &target.stream_classes[class.stream.index()];
-            let roots = [&stream_class.common_context, &class.specific_context, &class.payload];
-            let mut encoder = BodyEncoder::new(&mut stream.w, roots.map(|root| root.as_deref()));
-            BODY.iter().for_each(|scope| event.visit(*scope, &mut encoder));
+            let (mut roots, mut count) = ([None; 3], 0);
+            for (scope, root) in [
+                (Scope::CommonContext, &stream_class.common_context),
+                (Scope::SpecificContext, &class.specific_context),
+                (Scope::Payload, &class.payload),
+            ] {
+                if event.has_scope(scope) {
+                    roots[count] = root.as_deref();
+                    count += 1;
+                }
+            }
+            let mut encoder = FieldEncoder::new(&mut stream.w, &roots[..count]);
+            fields(&mut encoder);
             let done = encoder.finish();
             done.map_err(|problem| LocatedProblem::from(problem).in_scope(Scope::Payload))
         })?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::layout::{greatest_alignment, same, same_clock, same_packets, shortest_timestamp};
+use super::values::has_other_fields;
 use crate::base::time::Timestamp;
 use crate::event::Event;
 use crate::schema::{FieldClass, Format, Schema, StreamClassId};
@@ -38,6 +39,8 @@ pub(super) struct StreamPlan {
     pub(super) packets: bool,
     /// The greatest alignment of event headers in bits, if their bytes can be copied.
     pub(super) header_align: Option<u32>,
+    /// `true` if event headers have fields that no role explains.
+    pub(super) header_has_others: bool,
     /// The length of the shortest timestamp of event headers in bits.
     pub(super) timestamp_bits: u32,
     pub(super) clock: Clock,
@@ -129,6 +132,7 @@ fn stream_plan(source: &Trace, target: &Schema, class: StreamClassId) -> StreamP
     StreamPlan {
         packets: keeps_cycles && same_packets(schema, target, class),
         header_align: header_same.then_some(align),
+        header_has_others: header.as_deref().is_some_and(has_other_fields),
         timestamp_bits: header.as_deref().and_then(shortest_timestamp).unwrap_or(64),
         clock: if keeps_cycles { Clock::Cycles } else { Clock::Nanoseconds { since } },
     }

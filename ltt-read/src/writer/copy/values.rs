@@ -62,7 +62,7 @@ pub(super) fn other_fields(event: &Event<'_>, scope: Scope) -> FieldValue {
 
 /// Returns `true` if a class has a field that no role explains. A variant has a selector, so
 /// its options count alone.
-fn has_other_fields(class: &FieldClass) -> bool {
+pub(super) fn has_other_fields(class: &FieldClass) -> bool {
     match &class.kind {
         FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => i.roles.is_empty(),
         FieldKind::Struct(s) => s.members.iter().any(|m| has_other_fields(&m.class)),

@@ -13,6 +13,19 @@ use crate::schema::{
 /// The size of the integers that take the place of those of variable length, in bits.
 const WIDE: u32 = 64;
 
+/// The scopes of an event that are known so far, in the order of [`Scope::ALL`].
+#[derive(Debug, Default, Clone)]
+pub(super) struct Scopes([ScopeNames; 6]);
+
+/// The classes and names of a scope.
+#[derive(Debug, Default, Clone)]
+struct ScopeNames {
+    /// The root before its conversion.
+    root: Option<Arc<FieldClass>>,
+    /// The direct members of the root whose name follows from their role: name before and after.
+    renamed: Vec<(Arc<str>, Arc<str>)>,
+}
+
 /// A converter of the field classes of one scope.
 pub(super) struct Classes<'c> {
     pub(super) format: Format,
@@ -21,16 +34,16 @@ pub(super) struct Classes<'c> {
     pub(super) order: ByteOrder,
     /// The number of structures around the current field.
     pub(super) depth: u32,
-    /// The root of the scope.
-    pub(super) root: &'c FieldClass,
-    /// The direct members of the root whose name follows from their role: name before and after.
-    pub(super) renamed: Vec<(Arc<str>, Arc<str>)>,
+    /// The scopes that lengths and selectors may be in.
+    pub(super) scopes: &'c mut Scopes,
     pub(super) changes: &'c mut Changes,
 }
 
 impl Classes<'_> {
     /// Converts the root of a scope. Returns `None` if nothing of it can be expressed.
     pub(super) fn root(&mut self, place: &str, class: &Arc<FieldClass>) -> Option<Arc<FieldClass>> {
+        let names = ScopeNames { root: Some(class.clone()), renamed: Vec::new() };
+        self.scopes.0[self.scope as usize] = names;
         match self.class(place, class) {
             Ok(converted) => Some(converted),
             Err(what) => {
@@ -199,11 +212,20 @@ impl Classes<'_> {
         }
     }
 
-    /// Returns the label of a selector within the scope that stands for just these values and
-    /// gives an option a name.
+    /// Returns the label of a selector that stands for just these values and gives an option a
+    /// name.
     fn label(&self, selector: &Dependency, name: &str, ranges: &RangeSet) -> Option<Arc<str>> {
         let Some(PathStep::Name(field)) = selector.path.last() else { return None };
-        find_label(self.root, field, name, ranges)
+        let root = self.scopes.0[self.scope_of(selector) as usize].root.as_deref()?;
+        find_label(root, field, name, ranges)
+    }
+
+    /// Returns the scope that a length or selector is in.
+    fn scope_of(&self, at: &Dependency) -> Scope {
+        match at.origin {
+            LocationOrigin::Scope(scope) => scope,
+            _ => self.scope,
+        }
     }
 
     fn member_name(
@@ -234,7 +256,8 @@ impl Classes<'_> {
             self.note(place, &format!("name becomes {changed:?}"));
             let changed: Arc<str> = changed.into();
             if self.depth == 1 {
-                self.renamed.push((name.clone(), changed.clone()));
+                let renamed = &mut self.scopes.0[self.scope as usize].renamed;
+                renamed.push((name.clone(), changed.clone()));
             }
             return changed;
         }
@@ -292,10 +315,11 @@ impl Classes<'_> {
             return Ok(at.clone());
         }
         let mut converted = at.clone();
-        let is_within = matches!(at.origin, LocationOrigin::Scope(scope) if scope == self.scope);
+        let is_absolute = matches!(at.origin, LocationOrigin::Scope(_));
+        let renamed = &self.scopes.0[self.scope_of(at) as usize].renamed;
         for (number, step) in converted.path.iter_mut().enumerate() {
             let PathStep::Name(name) = step else { continue };
-            let mut renamed = self.renamed.iter().filter(|_| is_within && number == 0);
+            let mut renamed = renamed.iter().filter(|_| is_absolute && number == 0);
             *name = match renamed.find(|(old, _)| old == name) {
                 Some((_, new)) => new.clone(),
                 None => identifier_like(name).into(),

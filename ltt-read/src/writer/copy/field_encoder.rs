@@ -2,40 +2,50 @@
 
 use crate::event::{StrValue, Visitor};
 use crate::layout::FieldInfo;
-use crate::schema::{BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Length, Struct};
+use crate::schema::{BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Length, Member};
 use crate::writer::bits::{BitWriter, leb128_length};
 use crate::writer::encode::float;
 use crate::writer::error::Problem;
 
-/// A visitor that encodes the fields that it visits.
+/// A visitor that encodes the fields of an event for a copy of it.
+///
+/// [`StreamCopier::event_with`](crate::writer::StreamCopier::event_with) passes one to the
+/// caller, who calls it for each field of the event in the order of
+/// [`Event::visit_body`](crate::Event::visit_body): with the recorded values or with others.
 ///
 /// The classes of the target have the structure of those of the event: the same members,
 /// elements and options, in the same order. They may differ in size, byte order and
 /// alignment, and in kind where the target's format lacks one.
-pub(super) struct BodyEncoder<'a> {
+#[derive(Debug)]
+pub struct FieldEncoder<'a> {
     w: &'a mut BitWriter,
-    open: Vec<Open<'a>>,
+    /// The classes of the scopes that have not been visited, `None` for those that the target lacks.
+    roots: std::slice::Iter<'a, Option<&'a FieldClass>>,
+    /// The innermost class whose parts are being visited; `None` outside of all scopes.
+    top: Option<Open<'a>>,
+    /// The classes around it, outermost first.
+    outer: Vec<Open<'a>>,
     /// The first problem, after which nothing is encoded.
     problem: Option<Problem>,
 }
 
 /// A class of the target whose parts are being visited.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Open<'a> {
-    /// The root structures, and the number of those that were visited.
-    Roots([Option<&'a FieldClass>; 3], usize),
-    /// A structure, and the number of members that were visited.
-    Struct(&'a Struct, usize),
-    /// The class of each element, or of the content of a variant or option.
-    Each(&'a FieldClass),
+    /// The members of a structure that have not been visited.
+    Struct(std::slice::Iter<'a, Member>),
+    /// The class of each element, and the number of those that are missing.
+    Array(&'a FieldClass, u64),
+    /// The class of the content of a variant or option.
+    Content(&'a FieldClass),
     /// A class that has no counterpart in the target.
     Nothing,
 }
 
-impl<'a> BodyEncoder<'a> {
-    /// Creates an encoder of up to three scopes in order.
-    pub(super) fn new(w: &'a mut BitWriter, roots: [Option<&'a FieldClass>; 3]) -> Self {
-        BodyEncoder { w, open: vec![Open::Roots(roots, 0)], problem: None }
+impl<'a> FieldEncoder<'a> {
+    /// Creates an encoder of the scopes that an event has, in order.
+    pub(super) fn new(w: &'a mut BitWriter, roots: &'a [Option<&'a FieldClass>]) -> Self {
+        FieldEncoder { w, roots: roots.iter(), top: None, outer: Vec::new(), problem: None }
     }
 
     pub(super) fn finish(self) -> Result<(), Problem> {
@@ -43,23 +53,20 @@ impl<'a> BodyEncoder<'a> {
     }
 
     /// Returns the class of the field that is visited, after its alignment.
+    #[inline]
     fn next(&mut self) -> Option<&'a FieldClass> {
         if self.problem.is_some() {
             return None;
         }
-        let class = match self.open.last_mut()? {
-            Open::Roots(roots, number) => {
-                let rest = roots.get(*number..)?;
-                let skipped = rest.iter().position(Option::is_some)?;
-                *number += skipped + 1;
-                rest[skipped]?
+        let class = match &mut self.top {
+            Some(Open::Struct(members)) => &*members.next()?.class,
+            Some(Open::Array(class, missing)) => {
+                *missing = missing.wrapping_sub(1);
+                class
             }
-            Open::Struct(class, number) => {
-                *number += 1;
-                &*class.members.get(*number - 1)?.class
-            }
-            Open::Each(class) => class,
-            Open::Nothing => return None,
+            Some(Open::Content(class)) => class,
+            Some(Open::Nothing) => return None,
+            None => (*self.roots.next()?)?,
         };
         self.w.align(class.align);
         Some(class)
@@ -104,15 +111,22 @@ impl<'a> BodyEncoder<'a> {
     }
 
     fn open(&mut self, open: Option<Open<'a>>) {
-        self.open.push(open.unwrap_or(Open::Nothing));
+        let before = self.top.replace(open.unwrap_or(Open::Nothing));
+        self.outer.extend(before);
     }
 
     fn close(&mut self) {
-        self.open.pop();
+        let closed = std::mem::replace(&mut self.top, self.outer.pop());
+        if let Some(Open::Array(_, missing)) = closed
+            && missing != 0
+        {
+            let what = "as many elements as the array has";
+            self.check(Err(Problem::Kind { expected: what, found: "another number" }));
+        }
     }
 }
 
-impl Visitor for BodyEncoder<'_> {
+impl Visitor for FieldEncoder<'_> {
     fn uint(&mut self, _: &FieldInfo, value: u64) {
         self.number(value.into(), "an unsigned integer");
     }
@@ -139,19 +153,22 @@ impl Visitor for BodyEncoder<'_> {
         let Some(class) = self.next() else { return };
         let FieldKind::String(target) = &class.kind else { return self.refuse("text") };
         let converted;
-        let (bytes, mut padding) = match target.encoding == value.encoding {
+        let (mut bytes, mut padding) = match target.encoding == value.encoding {
             true => (value.bytes, value.padding),
             false => {
                 converted = value.to_str_lossy();
                 (converted.as_bytes(), 0)
             }
         };
-        self.w.put_bytes(bytes);
         match target.length {
-            Some(Length::Static(size)) => padding = size.saturating_sub(bytes.len() as u64),
+            Some(Length::Static(size)) => {
+                bytes = &bytes[..bytes.len().min(size as usize)];
+                padding = size.saturating_sub(bytes.len() as u64);
+            }
             Some(Length::Dynamic(_)) => {}
             None => padding = target.encoding.unit_size().into(),
         }
+        self.w.put_bytes(bytes);
         self.w.put_zeros(padding);
     }
     fn blob(&mut self, _: &FieldInfo, value: &[u8]) {
@@ -164,7 +181,7 @@ impl Visitor for BodyEncoder<'_> {
     }
     fn begin_struct(&mut self, _: &FieldInfo) {
         let open = self.next().and_then(|class| match &class.kind {
-            FieldKind::Struct(class) => Some(Open::Struct(class, 0)),
+            FieldKind::Struct(class) => Some(Open::Struct(class.members.iter())),
             _ => None,
         });
         self.open(open);
@@ -172,9 +189,9 @@ impl Visitor for BodyEncoder<'_> {
     fn end_struct(&mut self, _: &FieldInfo) {
         self.close();
     }
-    fn begin_array(&mut self, _: &FieldInfo, _: u64) {
+    fn begin_array(&mut self, _: &FieldInfo, len: u64) {
         let open = self.next().and_then(|class| match &class.kind {
-            FieldKind::Array(array) => Some(Open::Each(&array.element)),
+            FieldKind::Array(array) => Some(Open::Array(&array.element, len)),
             _ => None,
         });
         self.open(open);
@@ -184,7 +201,7 @@ impl Visitor for BodyEncoder<'_> {
     }
     fn begin_variant(&mut self, _: &FieldInfo, option: usize) {
         let open = self.next().and_then(|class| match &class.kind {
-            FieldKind::Variant(variant) => Some(Open::Each(&variant.options.get(option)?.class)),
+            FieldKind::Variant(variant) => Some(Open::Content(&variant.options.get(option)?.class)),
             _ => None,
         });
         self.open(open);
@@ -192,11 +209,11 @@ impl Visitor for BodyEncoder<'_> {
     fn end_variant(&mut self, _: &FieldInfo) {
         self.close();
     }
-    fn begin_option(&mut self, _: &FieldInfo, _: bool) {
+    fn begin_option(&mut self, _: &FieldInfo, present: bool) {
         let open = self.next().and_then(|class| match &class.kind {
-            FieldKind::Option(option) => Some(Open::Each(&option.class)),
+            FieldKind::Option(option) => Some(Open::Content(&option.class)),
             // A sequence of none or one element stands for an option.
-            FieldKind::Array(array) => Some(Open::Each(&array.element)),
+            FieldKind::Array(array) => Some(Open::Array(&array.element, present.into())),
             _ => None,
         });
         self.open(open);
