@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use ltt_read::Timestamp;
+use ltt_read::schema::{FieldKind, Format, Member, Role, Schema};
 use lttv_context::{EventCall, Subscription, Traceset, TracesetContext};
 use lttv_hooks::{Flow, Priority};
 use lttv_state::kernel::{ExecutionMode, KernelState};
@@ -68,6 +69,20 @@ fn sorted(folder: &Path) -> Option<Vec<(i64, String)>> {
     Some(all)
 }
 
+/// Returns `true` if packets record their start, or events their time. Otherwise, times follow from the
+/// packets before, which are not in a window.
+fn can_be_cut(schema: &Schema) -> bool {
+    let is_time = |member: &Member| match &member.class.kind {
+        FieldKind::Integer(_, integer) => integer.roles.has(Role::ClockTimestamp),
+        _ => true,
+    };
+    schema.format == Format::Legacy
+        || schema.stream_classes.iter().all(|stream| {
+            let scopes = [&stream.packet_context, &stream.event_header].into_iter().flatten();
+            stream.default_clock.is_none() || scopes.flat_map(|class| class.members()).any(is_time)
+        })
+}
+
 /// Returns the text of a window without what is another in the other format, for traces of formats
 /// before CTF: names that are no identifiers, and the facility in the name of the event.
 fn plain(text: &str, is_legacy: bool) -> String {
@@ -84,10 +99,14 @@ fn random_windows_are_slices_of_the_text() {
     let count = if is_all() { 100 } else { 10 };
     let mut random = Random(11);
     let (mut traces, mut windows, mut copied) = (0, 0, 0);
+    let mut failed = BTreeMap::new();
     for folder in folders() {
         let Some(all) = sound(&folder).filter(|all| !all.is_empty()) else { continue };
-        let formats = ltt_read::open_all(&folder).unwrap();
-        let is_legacy = formats[0].schema().format == ltt_read::schema::Format::Legacy;
+        let opened = ltt_read::open_all(&folder).unwrap();
+        if !opened.iter().all(|trace| can_be_cut(trace.schema())) {
+            continue;
+        }
+        let is_legacy = opened[0].schema().format == Format::Legacy;
         let (first, last) = (all[0].0, all[all.len() - 1].0);
         if first < 0 || last - first > i64::MAX / 4 {
             continue;
@@ -113,13 +132,16 @@ fn random_windows_are_slices_of_the_text() {
             found.sort();
             let place = format!("{}: {begin} to {end}", folder.display());
             let different = found.iter().zip(&expected).find(|(found, expected)| found != expected);
-            assert_eq!(different, None, "{place}");
-            assert_eq!(found.len(), expected.len(), "{place}");
+            if different.is_some() || found.len() != expected.len() {
+                let lengths = (found.len(), expected.len());
+                failed.insert(folder.clone(), format!("{place}: {lengths:?}, {different:?}"));
+            }
             copied += found.len();
             windows += 1;
         }
         traces += 1;
     }
+    assert!(failed.is_empty(), "{failed:#?}");
     print_note(&format!("{windows} windows of {traces} traces, {copied} events"));
     assert!(windows > 30 && copied > 10_000);
 }
@@ -260,16 +282,27 @@ fn a_state_dump_gives_all_that_events_touch_its_state() {
                 let at_begin = state(&source, begin, &tids, &switched, &of_cpus);
                 for (tid, thread) in &expected.threads {
                     let mut thread = thread.clone();
-                    let found = found.threads.get(tid);
-                    // The name of a file that is being opened at the begin is not in a state dump.
-                    let known = found.map(|found| found.3.clone()).unwrap_or_default();
-                    let missing = thread.3.keys().filter(|fd| !known.contains_key(fd)).count();
-                    if missing == 1 && at_begin.in_call.contains(tid) {
-                        thread.3.retain(|fd, _| known.contains_key(fd));
+                    let mut found = found.threads.get(tid).cloned();
+                    // A state dump does not tell that a file is being opened or closed at the begin.
+                    if let Some(found) = &mut found
+                        && at_begin.in_call.contains(tid)
+                    {
+                        let (a, b) = (&mut thread.3, &mut found.3);
+                        let other = |fd: &i32, of: &BTreeMap<i32, _>| !of.contains_key(fd);
+                        let opened: Vec<i32> =
+                            a.keys().filter(|fd| other(fd, b)).copied().collect();
+                        let closed: Vec<i32> =
+                            b.keys().filter(|fd| other(fd, a)).copied().collect();
+                        if opened.len() + closed.len() == 1 {
+                            a.retain(|fd, _| !opened.contains(fd));
+                            b.retain(|fd, _| !closed.contains(fd));
+                        }
                     }
-                    assert_eq!(found, Some(&thread), "{place}: thread {tid}");
+                    assert_eq!(found, Some(thread), "{place}: thread {tid}");
                 }
-                assert_eq!(found.status, expected.status, "{place}");
+                for (tid, status) in expected.status.iter().filter(|(_, known)| !known.is_empty()) {
+                    assert_eq!(found.status.get(tid), Some(status), "{place}: thread {tid}");
+                }
                 assert_eq!(found.running, expected.running, "{place}");
                 threads += expected.threads.len();
                 cpus += expected.running.len();

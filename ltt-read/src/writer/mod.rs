@@ -42,6 +42,7 @@
 //! | write a single stream to any output | [`StreamWriter::new`], [`metadata_text`] |
 //! | keep it in memory | [`MemoryTrace`] |
 //! | copy events and packets of a trace | [`StreamCopier`] with a [`Transfer`] |
+//! | give fields other values on the way | [`StreamCopier::event_with`] |
 //! | get a schema for the other version of CTF, or from before CTF | [`Retargeted`] |
 //! | write a trace of LTTng 0.x, from format strings | [`LegacyWriter`] |
 //!
