@@ -15,7 +15,7 @@ use ltt_read::Timestamp;
 use ltt_read::schema::{FieldKind, Format, Member, Role, Schema};
 use lttv_context::{EventCall, Subscription, Traceset, TracesetContext};
 use lttv_hooks::{Flow, Priority};
-use lttv_state::kernel::{ExecutionMode, KernelState};
+use lttv_state::kernel::{ExecutionMode, KernelState, ProcessStatus};
 use support::convert::{Random, convert_here, events, kernel, seconds};
 use support::print_note;
 
@@ -197,6 +197,8 @@ struct State {
     threads: BTreeMap<i32, Thread>,
     /// The threads that are in a system call.
     in_call: BTreeSet<i32>,
+    /// The threads that run.
+    runs: BTreeSet<i32>,
     status: BTreeMap<i32, String>,
     running: BTreeMap<u32, Option<i32>>,
 }
@@ -224,10 +226,14 @@ fn state(
     let is_in_call = |tid: &&i32| {
         state.find(**tid).is_some_and(|(_, process)| process.mode() == ExecutionMode::Syscall)
     };
+    let is_running = |tid: &&i32| {
+        state.find(**tid).is_some_and(|(_, process)| process.status() == ProcessStatus::Run)
+    };
     let status = |tid: &i32| Some((*tid, state.find(*tid)?.1.status().to_string()));
     let running = |cpu: &u32| (*cpu, state.running(*cpu).and_then(|process| process.tid()));
     State {
         threads: tids.iter().filter_map(thread).collect(),
+        runs: tids.iter().filter(is_running).copied().collect(),
         in_call: tids.iter().filter(is_in_call).copied().collect(),
         status: switched.iter().filter_map(status).collect(),
         running: cpus.iter().map(running).collect(),
@@ -283,7 +289,13 @@ fn a_state_dump_gives_all_that_events_touch_its_state() {
                 for (tid, thread) in &expected.threads {
                     let mut thread = thread.clone();
                     let mut found = found.threads.get(tid).cloned();
-                    // A state dump does not tell that a file is being opened or closed at the begin.
+                    // A state dump does not tell which process runs. What that opens and closes up to
+                    // the first context switch is unknown.
+                    if at_begin.runs.contains(tid) {
+                        thread.3.clear();
+                        found.iter_mut().for_each(|found| found.3.clear());
+                    }
+                    // Nor does it tell that a file is being opened or closed at the begin.
                     if let Some(found) = &mut found
                         && at_begin.in_call.contains(tid)
                     {
