@@ -149,7 +149,8 @@ impl Rules {
                 let origin = Object::new(origin)?;
                 origin.only(&["namespace", "name", "uid"])?;
                 origin.identity()?;
-                (origin.text("name")?, origin.text("uid")?);
+                origin.text("name")?;
+                origin.text("uid")?;
             }
         }
         if let Some(offset) = object.get("offset-from-origin") {
