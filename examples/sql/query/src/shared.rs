@@ -1,0 +1,69 @@
+//! The parts of a session that its tables share.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arrow_array::RecordBatch;
+use lttv_arrow::{Damage, Tables, is_in_order};
+use lttv_examples::time::Window;
+use lttv_filter::Environment;
+use lttv_state::filter::KernelFilters;
+use lttv_state::history::History;
+use tempfile::NamedTempFile;
+
+/// The settings of a session.
+#[derive(Debug, Default)]
+pub struct SessionOptions {
+    /// The window of time of all tables of events.
+    pub window: Window,
+    /// A filter of all tables of events.
+    pub filters: Option<KernelFilters>,
+    /// The number of threads: all processors if `None`.
+    pub threads: Option<NonZeroUsize>,
+    /// The time zone of times in the filter.
+    pub environment: Environment,
+    /// A flag that ends running queries when it is set.
+    pub cancel: Arc<AtomicBool>,
+    /// `true` if the order of events by time must not be relied on.
+    pub unordered: bool,
+}
+
+/// The parts of a session that tables need.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) tables: Tables,
+    pub(crate) options: SessionOptions,
+    pub(crate) threads: usize,
+    pub(crate) damage: Mutex<Damage>,
+    pub(crate) order: OnceLock<bool>,
+    pub(crate) kept: Mutex<Kept>,
+    pub(crate) done: AtomicU64,
+    pub(crate) total: AtomicU64,
+}
+
+/// The results that later queries of a session use again.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    pub(crate) damage: Option<(RecordBatch, RecordBatch)>,
+    pub(crate) statistics: Option<RecordBatch>,
+    /// The history of states, in a file that is removed with the session.
+    pub(crate) states: Option<(Arc<History>, NamedTempFile)>,
+}
+
+impl Shared {
+    /// Adds what a read met.
+    pub(crate) fn add_damage(&self, damage: Damage) {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner).add(damage);
+    }
+
+    /// Returns `true` if all rows are in the order of their times.
+    pub(crate) fn is_in_order(&self) -> bool {
+        !self.options.unordered
+            && *self.order.get_or_init(|| is_in_order(self.tables.traceset().traces()))
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.options.cancel.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,153 @@
+//! Plans: what a read evaluates, and what is left to the engine; damage.
+
+#[path = "../../arrow/tests/common/mod.rs"]
+mod common;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use common::generated::{Shape, traceset};
+use datafusion::physical_plan::displayable;
+use ltt_read::Merge;
+use lttv_context::Traceset;
+use lttv_sql::{SessionOptions, TraceSession};
+use tokio::runtime::Runtime;
+
+fn session(traceset: Traceset, unordered: bool) -> TraceSession {
+    let threads = std::num::NonZeroUsize::new(3);
+    let options = SessionOptions { threads, unordered, ..SessionOptions::default() };
+    TraceSession::new(traceset, options).expect("a session")
+}
+
+fn kernel() -> TraceSession {
+    session(Traceset::open(common::bundled("kernel")).expect("a trace"), false)
+}
+
+fn plan(session: &TraceSession, query: &str) -> String {
+    let runtime = Runtime::new().expect("a runtime");
+    let plan = runtime.block_on(async { session.sql(query).await?.create_physical_plan().await });
+    displayable(plan.expect("a plan").as_ref()).indent(false).to_string()
+}
+
+fn count(session: &TraceSession, query: &str) -> i64 {
+    let runtime = Runtime::new().expect("a runtime");
+    let batches = runtime.block_on(async { session.sql(query).await?.collect().await });
+    let batches = batches.unwrap_or_else(|error| panic!("{query}: {error}"));
+    batches[0].column(0).as_primitive::<Int64Type>().value(0)
+}
+
+#[test]
+fn conditions_are_evaluated_by_the_read() {
+    let session = kernel();
+    for condition in [
+        "cpu = 1",
+        "cpu in (1, 2)",
+        "next_tid = 0 and prev_tid > 100",
+        "next_comm = 'lttng'",
+        "next_comm <> 'lttng' or next_tid between 5 and 900",
+        "ts > 5",
+        "timestamp >= '2020-01-01' and timestamp < '2030-01-01'",
+        "stream = 'c_0'",
+    ] {
+        let query = format!("select next_tid from sched_switch where {condition}");
+        let plan = plan(&session, &query);
+        assert!(!plan.contains("FilterExec"), "{condition}\n{plan}");
+        // The engine evaluates the same condition if it is no plain comparison.
+        let all = count(&session, "select count(*) from sched_switch");
+        let pushed =
+            count(&session, &format!("select count(*) from sched_switch where {condition}"));
+        let kept = format!("select count(*) from sched_switch where ({condition}) is true");
+        assert_eq!(pushed, count(&session, &kept), "{condition}");
+        assert!((0..=all).contains(&pushed));
+    }
+    let names = "select ts from events where name in ('sched_switch', 'irq_handler_entry')";
+    assert!(!plan(&session, names).contains("FilterExec"));
+}
+
+#[test]
+fn negations_and_unknown_conditions_are_left_to_the_engine() {
+    let session = kernel();
+    for condition in ["next_comm like 'l%'", "next_tid % 2 = 0", "not (next_tid = 0 or cpu = 1)"] {
+        let query = format!("select next_tid from sched_switch where {condition}");
+        let plain = plan(&session, &query);
+        let is_simplified = condition.starts_with("not");
+        assert!(plain.contains("FilterExec") || is_simplified, "{condition}\n{plain}");
+    }
+}
+
+#[test]
+fn time_order_needs_no_sort() {
+    let session = kernel();
+    for query in [
+        "select ts, next_tid from sched_switch order by ts",
+        "select timestamp, name from events order by timestamp limit 3",
+        "select ts from events where cpu = 0 order by ts",
+    ] {
+        let plan = plan(&session, query);
+        assert!(!plan.contains("SortExec"), "{query}\n{plan}");
+    }
+    let limit = plan(&session, "select name from events limit 3");
+    assert!(limit.contains("limit=3"), "{limit}");
+    // Where a clock goes back, the order is made.
+    let shape = Shape { goes_back: true, is_damaged: false, events: 400 };
+    let back = session_of_back(shape);
+    let plan_of_back = plan(&back, "select ts from events order by ts");
+    assert!(plan_of_back.contains("SortExec"), "{plan_of_back}");
+    let runtime = Runtime::new().expect("a runtime");
+    let query = "select ts from events order by ts";
+    let batches = runtime.block_on(async { back.sql(query).await?.collect().await }).expect("rows");
+    let times = batches.iter().flat_map(|batch| {
+        batch.column(0).as_primitive::<Int64Type>().values().iter().copied().collect::<Vec<_>>()
+    });
+    let times: Vec<i64> = times.collect();
+    assert!(times.len() == 400 && times.is_sorted());
+    let unordered = session_of_unordered();
+    assert!(plan(&unordered, query).contains("SortExec"));
+}
+
+fn session_of_back(shape: Shape) -> TraceSession {
+    session(traceset(1, shape), false)
+}
+
+fn session_of_unordered() -> TraceSession {
+    session(Traceset::open(common::bundled("kernel")).expect("a trace"), true)
+}
+
+#[test]
+fn damage_is_never_lost() {
+    let mut damaged = 0;
+    let mut traces: Vec<Traceset> = (0..6)
+        .map(|seed| traceset(seed, Shape { goes_back: false, is_damaged: true, events: 400 }))
+        .collect();
+    traces.extend(common::all_traces().iter().take(60).filter_map(|path| common::open(path)));
+    for traceset in traces {
+        let mut events = Merge::new(traceset.traces());
+        while events.next().is_some() {}
+        let errors = events.errors().len() as u64 + events.errors_omitted();
+        let notices = events.take_notices().len() as u64 + events.notices_omitted();
+        let session = session(traceset, false);
+        let found = count(&session, "select count(*) from errors") as u64;
+        assert_eq!(found > 0, errors > 0, "{errors} errors");
+        assert!(
+            errors <= 1 || events.errors_omitted() > 0 || found == errors,
+            "{found} of {errors}"
+        );
+        let found = count(&session, "select count(*) from notices") as u64;
+        assert_eq!(found > 0, notices > 0, "{notices} notices");
+        assert_eq!(session.damage().errors.is_empty(), errors == 0);
+        // A query of events reports the damage that it met.
+        count(&session, "select count(*) from events");
+        assert_eq!(session.damage().errors.is_empty(), errors == 0);
+        damaged += usize::from(errors > 0);
+    }
+    assert!(damaged >= 6, "{damaged}");
+}
+
+#[test]
+fn states_and_statistics() {
+    let session = kernel();
+    assert!(count(&session, "select count(*) from states where attribute = 'CPUs/0'") > 10);
+    let cover = "select count(*) from (select end_ts, lead(start_ts) over (order by start_ts) as next \
+                 from states where attribute = 'CPUs/0') as i where next is not null and next <> end_ts";
+    assert_eq!(count(&session, cover), 0, "intervals of one attribute follow each other");
+    assert_eq!(count(&session, "select cast(sum(events) as bigint) from statistics"), 6087);
+}
