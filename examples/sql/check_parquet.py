@@ -43,7 +43,7 @@ def with_duckdb(files):
     nested = [f'count("{name}")' for name, kind, *_ in columns if kind.startswith(("STRUCT",)) or kind.endswith("[]")]
     has_time = any(name == "timestamp" for name, *_ in columns)
     times = ["epoch_ns(min(timestamp))", "epoch_ns(max(timestamp))"] if has_time else []
-    row = duckdb.sql(f"select {', '.join(['count(*)'] + texts + times + nested)} from {source}").fetchone()
+    row = duckdb.sql(f"select {', '.join(['count(*)'] + texts + times + nested)} from {source}").fetchall()[0]
     sum_of_texts = sum(int(value) for value in row[1 : 1 + len(texts)])
     at = 1 + len(texts)
     return row[0], sum_of_texts, tuple(row[at : at + 2]) if has_time else None
