@@ -50,8 +50,9 @@ pub enum LiveAction {
 /// [`receive`](Self::receive). A request is answered before the next one is made. The traces
 /// of all sessions with the given host and name are read, such as kernel and user space.
 ///
-/// At most 256 MiB are kept until [`release`](Self::release) is called; beyond that, only
-/// the tracefiles that hold up the others are read. See [`with_memory`](Self::with_memory).
+/// At most 256 MiB are kept until [`release`](Self::release) is called. Beyond that, only
+/// the tracefiles that hold up the others are read, one packet between two waits; and beyond twice as
+/// much, reading ends with [`LiveError::Memory`]. See [`with_memory`](Self::with_memory).
 #[derive(Debug)]
 pub struct LiveClient {
     daemon: String,
@@ -74,6 +75,8 @@ struct Attached {
     id: u64,
     is_attached: bool,
     wants_streams: bool,
+    /// `true` once the daemon has declared streams of it.
+    has_streams: bool,
     is_over: bool,
 }
 
@@ -191,6 +194,29 @@ impl LiveClient {
             daemon: self.daemon.clone(),
             waiting_for: self.asked.map(|request| self.words(request)).unwrap_or_default(),
         }
+    }
+
+    /// Starts anew over another connection, after the previous one has failed: the client attaches
+    /// to the same session, and fetches what has not arrived. What has arrived stays, and is not
+    /// delivered again.
+    ///
+    /// What the daemon has removed since then is missing; the numbers of packets tell. If the session
+    /// has ended, the error is [`LiveError::NoSuchSession`], and everything that has arrived is
+    /// final. A daemon that has not noticed the failure refuses the attachment with
+    /// [`Refusal::AlreadyAttached`]; the caller may try again.
+    pub fn reconnect(&mut self) {
+        if matches!(self.phase, Phase::Detach | Phase::End) {
+            self.phase = Phase::End;
+            return;
+        }
+        if self.feed.has_begun() {
+            self.seek = Seek::Beginning;
+        }
+        (self.phase, self.asked) = (Phase::Connect, None);
+        self.received.clear();
+        self.sessions.clear();
+        self.attached.clear();
+        self.feed.reconnect();
     }
 
     /// Returns the address of the daemon.
@@ -335,10 +361,18 @@ impl LiveClient {
                 id: found.id,
                 is_attached: false,
                 wants_streams: false,
+                has_streams: false,
                 is_over: false,
             })
             .collect();
+        // Over a new connection, sessions that have ended since then are not listed.
+        for session in self.feed.sessions() {
+            if self.attached.iter().all(|attached| attached.id != session) {
+                self.feed.end_lost_streams(session);
+            }
+        }
         if self.attached.is_empty() {
+            self.feed.complete();
             let (host, session) = (host.clone(), name.clone());
             return Err(LiveError::NoSuchSession { daemon: self.daemon.clone(), host, session });
         }
@@ -354,10 +388,17 @@ impl LiveClient {
         session: u64,
         streams: Vec<super::reply::StreamInfo>,
     ) -> Result<(), LiveError> {
-        match self.feed.add_streams(session, streams) {
-            Ok(()) => Ok(()),
-            Err(reason) => Err(self.invalid(&self.words(request), reason)),
+        let has_streams = !streams.is_empty();
+        if let Err(reason) = self.feed.add_streams(session, streams) {
+            return Err(self.invalid(&self.words(request), reason));
         }
+        // The first list is one of all streams, but it is empty while a session is cleared.
+        let attached = self.attached.iter_mut().find(|known| known.id == session);
+        if let Some(attached) = attached.filter(|known| has_streams && !known.has_streams) {
+            attached.has_streams = true;
+            self.feed.end_lost_streams(session);
+        }
+        Ok(())
     }
 
     fn index(
@@ -401,8 +442,10 @@ impl LiveClient {
         match status {
             1 => {
                 let state = self.feed.add_bytes(stream, data);
-                let state = state.map_err(|error| self.data(error))?;
-                debug_assert!(matches!(state, PacketState::Partial | PacketState::Whole));
+                if state.map_err(|error| self.data(error))? == PacketState::TooMuch {
+                    let (daemon, limit) = (self.daemon.clone(), self.feed.memory());
+                    return Err(LiveError::Memory { daemon, limit });
+                }
             }
             2 => self.feed.set_idle(stream),
             // Daemons before 2.6 announce metadata and streams in this way.

@@ -52,6 +52,15 @@ pub enum LiveError {
         /// The violation.
         reason: String,
     },
+    /// More events are kept than twice the limit: see [`LiveClient`](super::LiveClient). They are
+    /// not released, or the daemon does not say up to which times its packets are.
+    #[error("{daemon}: more than twice the limit of {limit} bytes of events is kept")]
+    Memory {
+        /// The address of the relay daemon.
+        daemon: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The data of the session cannot be read.
     #[error("{daemon}: {error}")]
     Data {

@@ -13,7 +13,7 @@ use crate::trace::{Trace, TracefileIndex};
 
 /// The greatest number of streams of a session.
 const MAX_STREAMS: usize = 1 << 17;
-/// The greatest size of the metadata of a trace in bytes.
+/// The greatest size of the metadata of all traces in bytes.
 const MAX_METADATA: usize = 1 << 28;
 /// The default of the bytes that are kept until they are released.
 const MEMORY: u64 = 1 << 28;
@@ -30,6 +30,10 @@ pub(super) struct Feed {
     memory: u64,
     /// The number of bytes that are kept.
     kept: u64,
+    /// `true` if nothing more is fetched in this round, so that the caller can release data.
+    pauses: bool,
+    /// The size of the metadata of all traces in bytes.
+    metadata_size: usize,
 }
 
 /// A trace of a session.
@@ -40,6 +44,9 @@ struct LiveTrace {
     path: String,
     metadata_stream: Option<u64>,
     metadata: Vec<u8>,
+    /// The size of the metadata before the connection was made anew: until as much has arrived, it
+    /// tells nothing new.
+    known_metadata: usize,
     wants_metadata: bool,
     /// The trace once its metadata can be parsed, with its index among the versions.
     growing: Option<(GrowingTrace, usize)>,
@@ -63,6 +70,12 @@ struct LiveStream {
     beacon: Option<(u64, u64)>,
     /// The time up to which the stream is known.
     known: Timestamp,
+    /// The end and the start of the last packet, or the last beacon, in cycles.
+    last: Option<(u64, u64)>,
+    /// `true` until the daemon declares the stream over a new connection.
+    is_lost: bool,
+    /// `true` if packets up to `last` are sent again.
+    repeats: bool,
     /// `true` if the daemon had nothing new in this round.
     is_idle: bool,
     is_over: bool,
@@ -73,6 +86,21 @@ struct LiveStream {
 pub(super) enum PacketState {
     Partial,
     Whole,
+    /// More is kept than twice the limit: the caller does not release it, or the daemon does not
+    /// say up to which times its packets are.
+    TooMuch,
+}
+
+impl LiveStream {
+    /// Returns `true` if the daemon may have more of the stream.
+    fn is_active(&self) -> bool {
+        !self.is_over && !self.is_lost
+    }
+}
+
+/// Returns the name of a stream.
+fn name_of(info: &StreamInfo) -> String {
+    format!("{}/{}", info.path, info.channel)
 }
 
 impl Feed {
@@ -85,6 +113,8 @@ impl Feed {
             has_grown: false,
             memory: MEMORY,
             kept: 0,
+            pauses: false,
+            metadata_size: 0,
         }
     }
 
@@ -94,6 +124,11 @@ impl Feed {
 
     pub(super) fn set_memory(&mut self, bytes: u64) {
         self.memory = bytes;
+    }
+
+    /// Returns the number of bytes that may be kept.
+    pub(super) fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Adds streams of a session. The error is the reason why they are refused.
@@ -106,8 +141,13 @@ impl Feed {
             if self.streams.len() >= MAX_STREAMS || self.traces.len() >= MAX_STREAMS {
                 return Err("too many streams");
             }
-            if self.streams.iter().any(|known| known.id == info.id) {
-                return Err("a stream that is known already");
+            if let Some(known) = self.streams.iter_mut().find(|known| known.id == info.id) {
+                let is_same = known.session == session && known.name == name_of(&info);
+                match known.is_lost && is_same {
+                    true => (known.is_lost, known.repeats) = (false, known.last.is_some()),
+                    false => return Err("a stream that is known already"),
+                }
+                continue;
             }
             let same = |trace: &LiveTrace| trace.session == session && trace.id == info.trace;
             let trace = self.traces.iter().position(same).unwrap_or_else(|| {
@@ -117,6 +157,7 @@ impl Feed {
                     path: info.path.clone(),
                     metadata_stream: None,
                     metadata: Vec::new(),
+                    known_metadata: 0,
                     wants_metadata: false,
                     growing: None,
                     error: None,
@@ -135,17 +176,55 @@ impl Feed {
                 id: info.id,
                 session,
                 trace,
-                name: format!("{}/{}", info.path, info.channel),
+                name: name_of(&info),
                 tracefile,
                 packet: None,
                 waiting: Vec::new(),
                 beacon: None,
                 known: Timestamp::MIN,
+                last: None,
+                is_lost: false,
+                repeats: false,
                 is_idle: false,
                 is_over: false,
             });
         }
         Ok(())
+    }
+
+    /// Takes note that the connection is made anew: what was being fetched is fetched again, and
+    /// metadata comes from its start.
+    pub(super) fn reconnect(&mut self) {
+        self.metadata_size = 0;
+        for trace in &mut self.traces {
+            trace.known_metadata = trace.known_metadata.max(trace.metadata.len());
+            trace.metadata.clear();
+            (trace.metadata_stream, trace.wants_metadata) = (None, false);
+        }
+        for stream in &mut self.streams {
+            (stream.packet, stream.is_idle, stream.is_lost) = (None, false, true);
+        }
+    }
+
+    /// Ends the streams of a session that the daemon has not declared over a new connection.
+    pub(super) fn end_lost_streams(&mut self, session: u64) {
+        let is_lost = |stream: &&LiveStream| stream.session == session && stream.is_lost;
+        let lost: Vec<_> = self.streams.iter().filter(is_lost).map(|stream| stream.id).collect();
+        lost.into_iter().for_each(|stream| self.end_stream(stream));
+    }
+
+    /// Returns the sessions of the streams that are not over.
+    pub(super) fn sessions(&self) -> Vec<u64> {
+        let streams = self.streams.iter().filter(|stream| !stream.is_over);
+        let mut sessions: Vec<_> = streams.map(|stream| stream.session).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        sessions
+    }
+
+    /// Returns `true` if something of a stream has arrived.
+    pub(super) fn has_begun(&self) -> bool {
+        self.streams.iter().any(|stream| stream.last.is_some())
     }
 
     /// Returns the metadata stream that has to be asked for.
@@ -166,7 +245,8 @@ impl Feed {
         let Some(trace) = self.traces.iter_mut().find(of) else { return Ok(()) };
         // An empty piece is not followed by others.
         trace.wants_metadata = end.is_none() && !data.is_empty();
-        if trace.metadata.len().saturating_add(data.len()) > MAX_METADATA {
+        self.metadata_size = self.metadata_size.saturating_add(data.len());
+        if self.metadata_size > MAX_METADATA {
             let reason = "it is larger than 256 MiB";
             return Err(Error::MetadataChanged { path: trace.path.clone().into(), reason });
         }
@@ -186,6 +266,9 @@ impl Feed {
             return Ok(());
         };
         let trace = &mut self.traces[at];
+        if trace.metadata.len() < trace.known_metadata {
+            return Ok(());
+        }
         if let Some((growing, _)) = &mut trace.growing {
             return match growing.extend_metadata(&trace.metadata) {
                 Ok(has_grown) => {
@@ -237,7 +320,10 @@ impl Feed {
     /// Returns the next request about a stream: for the rest of a packet, or for the next index
     /// of the stream that is known up to the earliest time.
     pub(super) fn next_request(&self, chunk: u64) -> Option<Request> {
-        let active = || self.streams.iter().filter(|stream| !stream.is_over && !stream.is_idle);
+        if self.pauses {
+            return None;
+        }
+        let active = || self.streams.iter().filter(|stream| stream.is_active() && !stream.is_idle);
         if let Some((stream, (index, bytes))) =
             active().find_map(|stream| Some((stream.id, stream.packet.as_ref()?)))
         {
@@ -257,16 +343,17 @@ impl Feed {
 
     /// Returns `true` if a session has a stream that is not over.
     pub(super) fn has_active_stream(&self, session: u64) -> bool {
-        self.streams.iter().any(|stream| stream.session == session && !stream.is_over)
+        self.streams.iter().any(|stream| stream.session == session && stream.is_active())
     }
 
-    /// Returns `true` if all streams are over.
+    /// Returns `true` if no stream may have more events.
     pub(super) fn is_over(&self) -> bool {
-        self.streams.iter().all(|stream| stream.is_over)
+        !self.streams.iter().any(LiveStream::is_active)
     }
 
     /// Starts another round of questions, in which streams may have something new.
     pub(super) fn start_round(&mut self) {
+        self.pauses = false;
         self.streams.iter_mut().for_each(|stream| stream.is_idle = false);
     }
 
@@ -282,9 +369,9 @@ impl Feed {
 
     /// Starts to fetch a packet.
     pub(super) fn start_packet(&mut self, stream: u64, index: IndexInfo) {
-        if let Some((_, stream)) = self.stream(stream)
-            && index.packet_bits > 0
-        {
+        let Some((_, stream)) = self.stream(stream) else { return };
+        stream.repeats &= Some((index.end, index.begin)) <= stream.last;
+        if index.packet_bits > 0 && !stream.repeats {
             stream.packet = Some((index, Vec::new()));
         }
     }
@@ -310,6 +397,10 @@ impl Feed {
         let Some((index, bytes)) = stream.packet.take() else { return Ok(PacketState::Whole) };
         let (trace, tracefile) = (stream.trace, stream.tracefile);
         self.kept += bytes.len() as u64;
+        self.pauses = self.kept > self.memory;
+        if self.kept > self.memory.saturating_mul(2) {
+            return Ok(PacketState::TooMuch);
+        }
         match (&mut self.traces[trace].growing, tracefile) {
             (Some((growing, _)), Some(tracefile)) => growing.append(tracefile, bytes),
             _ => {
@@ -324,6 +415,9 @@ impl Feed {
             }
         }
         self.has_grown = true;
+        if let Some((_, stream)) = self.stream(id) {
+            stream.last = stream.last.max(Some((index.end, index.begin)));
+        }
         self.note_known(id, index.stream_class, index.end);
         Ok(PacketState::Whole)
     }
@@ -333,6 +427,7 @@ impl Feed {
         let Some((at, stream)) = self.stream(id) else { return };
         stream.is_idle = true;
         stream.beacon = Some((stream_class, cycles));
+        stream.last = stream.last.max(Some((cycles, 0)));
         self.note_known(id, stream_class, cycles);
         self.apply_beacon(at);
     }

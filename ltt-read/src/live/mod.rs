@@ -3,7 +3,8 @@
 //! A relay daemon (`lttng-relayd`) offers the sessions that were created with
 //! `lttng create --live` to viewers, on port 5344. A [`LiveClient`] speaks the viewer's side
 //! of the protocol, versions 2.4 to 2.15, without input and output: the caller carries the bytes.
-//! [`LiveReader`] does this over a TCP connection. Both provide the traces of the session as
+//! [`LiveReader`] does this over a TCP connection, and `AsyncLiveReader` (feature `live-async`) over
+//! a connection of any asynchronous runtime. All provide the traces of the session as
 //! versions of [growing traces](crate::GrowingTrace), which a [`Merge`](crate::Merge) reads.
 //!
 //! ```no_run
@@ -28,6 +29,8 @@
 //! # Ok::<(), ltt_read::live::LiveError>(())
 //! ```
 
+#[cfg(feature = "live-async")]
+mod async_reader;
 mod client;
 mod error;
 mod feed;
@@ -36,6 +39,8 @@ mod reply;
 mod request;
 mod session;
 
+#[cfg(feature = "live-async")]
+pub use async_reader::AsyncLiveReader;
 pub use client::{LiveAction, LiveClient, LiveStart};
 pub use error::{LiveError, Refusal};
 pub use reader::{LiveReader, LiveState, list_sessions};

@@ -64,22 +64,20 @@ impl LiveReader {
     ///
     /// [`LiveError::Io`] if the daemon cannot be reached.
     pub fn connect(client: LiveClient) -> Result<LiveReader, LiveError> {
-        let io = |error| LiveError::Io { daemon: client.daemon().to_owned(), error };
-        let mut failure = std::io::Error::new(ErrorKind::NotFound, "the name has no address");
-        let mut connection = None;
-        for address in client.daemon().to_socket_addrs().map_err(io)? {
-            match TcpStream::connect_timeout(&address, PATIENCE) {
-                Ok(connected) => {
-                    connection = Some(connected);
-                    break;
-                }
-                Err(error) => failure = error,
-            }
-        }
-        let connection = connection.ok_or_else(|| io(failure))?;
-        connection.set_nodelay(true).map_err(io)?;
-        connection.set_write_timeout(Some(PATIENCE)).map_err(io)?;
+        let connection = connect(client.daemon())?;
         Ok(LiveReader { client, connection, buffer: vec![0; BUFFER] })
+    }
+
+    /// Connects to the daemon again after [`LiveError::Io`] or [`LiveError::Closed`]. Reading goes
+    /// on where it has ended: see [`LiveClient::reconnect`].
+    ///
+    /// # Errors
+    ///
+    /// [`LiveError::Io`] if the daemon cannot be reached. The caller may try again.
+    pub fn reconnect(&mut self) -> Result<(), LiveError> {
+        self.connection = connect(self.client.daemon())?;
+        self.client.reconnect();
+        Ok(())
     }
 
     /// Fetches what is new, for at most `limit` and 20 ms.
@@ -148,6 +146,26 @@ impl LiveReader {
     pub fn client(&mut self) -> &mut LiveClient {
         &mut self.client
     }
+}
+
+/// Connects to a relay daemon.
+fn connect(daemon: &str) -> Result<TcpStream, LiveError> {
+    let io = |error| LiveError::Io { daemon: daemon.to_owned(), error };
+    let mut failure = std::io::Error::new(ErrorKind::NotFound, "the name has no address");
+    let mut connection = None;
+    for address in daemon.to_socket_addrs().map_err(io)? {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(connected) => {
+                connection = Some(connected);
+                break;
+            }
+            Err(error) => failure = error,
+        }
+    }
+    let connection = connection.ok_or_else(|| io(failure))?;
+    connection.set_nodelay(true).map_err(io)?;
+    connection.set_write_timeout(Some(PATIENCE)).map_err(io)?;
+    Ok(connection)
 }
 
 /// Lists the sessions of a relay daemon. The address is `HOST:PORT`.

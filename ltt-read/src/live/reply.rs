@@ -67,6 +67,8 @@ pub(super) struct IndexInfo {
     pub(super) offset: u64,
     pub(super) packet_bits: u64,
     pub(super) content_bits: u64,
+    /// The times of the packet in cycles.
+    pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) stream_class: u64,
     pub(super) flags: u32,
@@ -181,7 +183,7 @@ impl<'a> Fields<'a> {
                 Reply::Streams { status, streams: self.streams()? }
             }
             Request::NextIndex { .. } => {
-                let [offset, packet_bits, content_bits, _begin, end, _discarded, stream_class] = [
+                let [offset, packet_bits, content_bits, begin, end, _discarded, stream_class] = [
                     self.u64()?,
                     self.u64()?,
                     self.u64()?,
@@ -191,8 +193,15 @@ impl<'a> Fields<'a> {
                     self.u64()?,
                 ];
                 let (status, flags) = (self.u32()?, self.u32()?);
-                let index =
-                    IndexInfo { offset, packet_bits, content_bits, end, stream_class, flags };
+                let index = IndexInfo {
+                    offset,
+                    packet_bits,
+                    content_bits,
+                    begin,
+                    end,
+                    stream_class,
+                    flags,
+                };
                 Reply::Index { status, index }
             }
             Request::Packet { len: asked, .. } => {

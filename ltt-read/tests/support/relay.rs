@@ -83,6 +83,11 @@ impl Relay {
         self.add((command, about.map(|id| be(&[(id, 8)])).unwrap_or_default()), reply);
     }
 
+    /// Makes the daemon list no session.
+    pub(crate) fn forget_sessions(&mut self) {
+        self.replies.remove(&(2, Vec::new()));
+    }
+
     /// Adds the reply to a request for bytes of a stream, given the payload of the request.
     pub(crate) fn answer_packet(&mut self, request: Vec<u8>, reply: Vec<u8>) {
         self.add((PACKET, request), reply);
