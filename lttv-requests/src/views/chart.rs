@@ -157,7 +157,8 @@ impl<K: KernelKey> KernelChart<K> {
     }
 
     /// Creates the request that fills the missing interval from the kernel state that is
-    /// attached to the scheduler's context.
+    /// attached to the scheduler's context. In a growing traceset, it
+    /// [waits](EventsRequest::waiting) for what is not final.
     pub fn request<'h>(&self, owner: Owner, state: Handle<KernelState>) -> EventsRequest<'h> {
         let chart = &self.inner;
         let (epoch, window, missing) = {
@@ -167,6 +168,7 @@ impl<K: KernelKey> KernelChart<K> {
         let (begin, end) = missing.map_or((window.end(), window.end()), |m| (m.start(), m.end()));
         let [at_begin, at_event, at_chunk, at_end] = [(); 4].map(|()| chart.clone());
         EventsRequest::new(owner)
+            .waiting()
             .starting_at(begin)
             .until(end)
             .by_delivery()

@@ -141,9 +141,16 @@ impl<T: Clone + 'static> EventTable<T> {
     }
 
     /// Returns `true` if the last row is known to contain the last event that passes the
-    /// filter. This is determined by requests that read forward.
+    /// filter: in a growing traceset, the last one up to the latest
+    /// [`note_growth`](Self::note_growth). This is determined by requests that read forward.
     pub fn has_end(&self) -> bool {
         self.inner.borrow().has_end
+    }
+
+    /// Takes note that the traceset has grown, so that events may follow the last row. A
+    /// [`scroll`](Self::scroll) finds them.
+    pub fn note_growth(&self) {
+        self.inner.borrow_mut().has_end = false;
     }
 
     /// Sets the filter, from the next request on.
@@ -246,7 +253,7 @@ impl<T: Clone + 'static> EventTable<T> {
             .after_request(move |_, _, reason| {
                 let mut inner = at_end.borrow_mut();
                 if inner.epoch == epoch {
-                    inner.has_end = reason == FinishReason::EndOfTraceset;
+                    inner.has_end = is_end(reason);
                     if is_read(reason) || reason == FinishReason::MatchCount {
                         inner.unfinished = None;
                     }
@@ -330,12 +337,14 @@ impl<T> Inner<T> {
     }
 }
 
-/// Returns `true` if a request has read up to the end of its interval.
+/// Returns `true` if a request has read up to the end of its interval, or of what is final.
 fn is_read(reason: FinishReason) -> bool {
-    matches!(
-        reason,
-        FinishReason::EndPosition | FinishReason::EndTime | FinishReason::EndOfTraceset
-    )
+    is_end(reason) || matches!(reason, FinishReason::EndPosition | FinishReason::EndTime)
+}
+
+/// Returns `true` if a request has read up to the last event so far.
+fn is_end(reason: FinishReason) -> bool {
+    matches!(reason, FinishReason::EndOfTraceset | FinishReason::Pending)
 }
 
 /// The state of scrolling back. Events can only be read forward, so successive intervals

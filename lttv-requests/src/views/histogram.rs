@@ -155,7 +155,8 @@ impl Histogram {
     }
 
     /// Creates a request that counts the events of an interval, to which a filter can be
-    /// added. Columns are marked as known when the request has gone through all of them.
+    /// added. Columns are marked as known when the request has gone through all of them. In a
+    /// growing traceset, it [waits](EventsRequest::waiting) for those that are not final.
     pub fn request<'h>(&self, owner: Owner, missing: TimeWindow) -> EventsRequest<'h> {
         let epoch = self.inner.borrow().epoch;
         let columns = self.inner.borrow().columns_of(missing);
@@ -165,6 +166,7 @@ impl Histogram {
         // The column of the last event, and its times.
         let (mut column, mut times) = (0, Timestamp::MIN..Timestamp::MIN);
         EventsRequest::new(owner)
+            .waiting()
             .starting_at(missing.start())
             .until(missing.end())
             .before_request(move |_, _| {
@@ -180,6 +182,9 @@ impl Histogram {
                     let mut inner = at_event.borrow_mut();
                     if inner.epoch != epoch {
                         request.stop();
+                        return;
+                    }
+                    if time < begin {
                         return;
                     }
                     if !times.contains(&time) {

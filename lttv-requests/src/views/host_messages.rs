@@ -252,6 +252,7 @@ impl HostMessages {
         };
         let [at_event, at_end] = [(); 2].map(|()| self.inner.clone());
         EventsRequest::new(owner)
+            .waiting()
             .starting_at(start)
             .until(end)
             .on_every_event(move |call, request| {

@@ -261,6 +261,17 @@ impl<F: PartialEq> SharedView<F> {
         }
     }
 
+    /// Sets the time span of the traceset, which has grown. The window and the time stay.
+    pub fn set_span(&mut self, span: TimeSpan) {
+        self.span = Some(span);
+    }
+
+    /// Notifies all viewers that the filter has changed, for example because it was compiled again
+    /// for a traceset that has grown.
+    pub fn renew_filter(&mut self) {
+        self.notify(None, |changes| changes.filter = true);
+    }
+
     /// Requests that all viewers draw everything again.
     pub fn redraw(&mut self, by: Option<ViewerId>) {
         if !self.is_delivering {
