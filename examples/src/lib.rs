@@ -12,6 +12,7 @@ pub mod commands;
 pub mod critical_path;
 mod disk_table;
 pub mod escape;
+pub mod follow;
 pub mod inputs;
 pub mod interrupts;
 pub mod kernel_hooks;
@@ -60,4 +61,6 @@ pub mod guide {
     pub struct Convert;
     #[doc = include_str!("../../docs/guide/8-server.md")]
     pub struct Server;
+    #[doc = include_str!("../../docs/guide/9-record.md")]
+    pub struct Record;
 }

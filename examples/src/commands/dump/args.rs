@@ -1,7 +1,8 @@
 //! The command line of `lttv dump`.
 
-use super::{ClockArgs, FollowArgs, Form, Job, StyleArgs};
+use super::{ClockArgs, Form, Job, StyleArgs};
 use crate::commands::common::{InputArgs, OutputArgs};
+use crate::follow::FollowArgs;
 use crate::report::Usage;
 use crate::settings;
 use crate::text_dump::clock_text::ClockStyle;

@@ -1,7 +1,7 @@
 //! The meaning of a command line: the events to print, and their form.
 
-use super::follow::FollowArgs;
 use crate::commands::common::{InputArgs, OutputArgs};
+use crate::follow::FollowArgs;
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
 use crate::text_dump::lttv::LineOptions;
 use crate::text_dump::pretty::PrettyOptions;

@@ -12,7 +12,6 @@ mod tally;
 use std::error::Error;
 
 pub use args::{DumpArgs, DumpFormat};
-pub use follow::FollowArgs;
 pub use job::{Form, Job};
 pub use options::{ClockArgs, StyleArgs};
 pub use print::print;

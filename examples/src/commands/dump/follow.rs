@@ -1,23 +1,18 @@
 //! Printing of events while they are recorded, from directories or from a relay daemon.
 
-mod address;
-mod source;
-
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use ltt_read::live::{LiveReader, LiveStart, list_sessions};
-use ltt_read::{Follower, Merge, Notice, NoticeKind, Trace};
+use ltt_read::live::list_sessions;
+use ltt_read::{Merge, Notice, NoticeKind, Trace};
 use lttv_state::filter::KernelFilters;
-
-use address::Address;
-use source::{Found, Source};
 
 use super::{Form, Job};
 use crate::cancel;
+use crate::follow::{Found, Place, Source};
 use crate::report::{self, Report, Usage};
 use crate::text_dump::EventText;
 use crate::text_dump::notice_text::Warnings;
@@ -25,27 +20,8 @@ use crate::text_dump::number;
 use crate::text_dump::output::{Output, Reader};
 use crate::text_dump::trace_name::{given_for, trace_name};
 
-/// The options of traces that are being recorded.
-#[derive(Debug, Clone, Copy, clap::Args)]
-pub struct FollowArgs {
-    /// Print the events of directories while they are recorded, until Ctrl-C
-    #[arg(long)]
-    pub follow: bool,
-
-    /// With --follow: wait for events of silent CPUs this long; twice the switch timer is enough
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, requires = "follow")]
-    pub silence: f64,
-
-    /// With net://…: start with the oldest events that the relay daemon has, not with new ones
-    #[arg(long)]
-    pub from_start: bool,
-}
-
-impl Default for FollowArgs {
-    fn default() -> Self {
-        FollowArgs { follow: false, silence: 2.0, from_start: false }
-    }
-}
+/// The longest time for which data is fetched before it is printed.
+const STEP: Duration = Duration::from_millis(50);
 
 /// Prints events while they are recorded, or lists live sessions, if the command line asks for
 /// it. Returns `false` if it does not.
@@ -55,34 +31,20 @@ impl Default for FollowArgs {
 /// If the command line is wrong, if what is followed cannot be read any further, or if the output
 /// cannot be written.
 pub(super) fn print(job: &Job, report: &mut Report) -> Result<bool, Box<dyn Error>> {
-    let addresses = job.input.traces.iter().map(|path| Address::parse(path));
-    let addresses: Vec<_> =
-        addresses.map(Option::transpose).collect::<Result<_, _>>().map_err(Usage::new)?;
-    let args = job.follow;
-    let source = match &addresses[..] {
-        [Some(Address { daemon, session: None })] => {
+    let (paths, args) = (&job.input.traces, job.follow);
+    let place = Place::new(paths, args)?;
+    let paths = match &place {
+        Place::Recorded => return Ok(false),
+        Place::Daemon(daemon) => {
             list(daemon)?;
             return Ok(true);
         }
-        [Some(Address { daemon, session: Some((host, session)) })] => {
-            let start = if args.from_start { LiveStart::Beginning } else { LiveStart::Now };
-            refuse_without_effect(job)?;
-            Source::Live(LiveReader::attach(daemon, host, session, start)?)
-        }
-        _ if addresses.iter().any(Option::is_some) => {
-            return Err(Usage::new("a live session cannot be read together with others").into());
-        }
-        _ if args.follow => {
-            refuse_without_effect(job)?;
-            let paths = job.input.paths()?;
-            let silence = Duration::try_from_secs_f64(args.silence);
-            let silence =
-                silence.map_err(|error| Usage::new(format_args!("--silence: {error}")))?;
-            Source::Directories(Follower::new(&paths).with_silence(silence), paths)
-        }
-        _ if args.from_start => return Err(Usage::new("--from-start needs net://…").into()),
-        _ => return Ok(false),
+        // Without a path, the bundled trace.
+        Place::Growing => job.input.paths()?,
+        Place::Session { .. } => Vec::new(),
     };
+    refuse_without_effect(job)?;
+    let Some(source) = place.source(&paths, args, None)? else { return Ok(false) };
     Following::new(job, source, report)?.run()?;
     Ok(true)
 }
@@ -181,7 +143,7 @@ impl<'a> Following<'a> {
             if interrupt.load(Ordering::Relaxed) {
                 break Ok(());
             }
-            let found = self.source.poll();
+            let found = self.source.poll(STEP);
             if self.read()? == Reader::Gone {
                 return Ok(());
             }

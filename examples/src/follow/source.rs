@@ -11,35 +11,39 @@ use ltt_read::{Follower, Merge, Trace};
 /// The time between two looks at what is followed, if it has nothing new.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// The longest time for which data is fetched before it is printed.
-const STEP: Duration = Duration::from_millis(50);
-
 /// A source of traces that grow.
 #[derive(Debug)]
-pub(super) enum Source {
-    Directories(Follower, Vec<PathBuf>),
-    Live(LiveReader),
+pub enum Source {
+    /// Directories, with the paths that the user gave.
+    Directories(Box<Follower>, Vec<PathBuf>),
+    /// A session of a relay daemon.
+    Live(Box<LiveReader>),
 }
 
-/// The result of a look at a source.
+/// The result of a look at a [`Source`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub enum Found {
     /// There is nothing new: the caller should wait.
     Nothing,
+    /// There is something new, or there was no time to look at everything.
     Something,
     /// The source has ended, and everything is final.
     End,
 }
 
 impl Source {
-    /// Fetches what is new.
-    pub(super) fn poll(&mut self) -> Result<Found, Box<dyn Error>> {
+    /// Fetches what is new, from a relay daemon for at most about `limit`.
+    ///
+    /// # Errors
+    ///
+    /// If a file or the session cannot be read.
+    pub fn poll(&mut self, limit: Duration) -> Result<Found, Box<dyn Error>> {
         match self {
             Source::Directories(follower, _) => {
                 let has_grown = follower.poll(Instant::now())?;
                 Ok(if has_grown { Found::Something } else { Found::Nothing })
             }
-            Source::Live(reader) => Ok(match reader.poll(STEP)? {
+            Source::Live(reader) => Ok(match reader.poll(limit)? {
                 LiveState::Idle => Found::Nothing,
                 LiveState::Busy => Found::Something,
                 LiveState::Ended => Found::End,
@@ -48,12 +52,12 @@ impl Source {
     }
 
     /// Waits until it is worth while to look again.
-    pub(super) fn wait(&self) {
+    pub fn wait(&self) {
         std::thread::sleep(PERIOD);
     }
 
     /// Returns the traces as far as they have arrived.
-    pub(super) fn traces(&mut self) -> &[Arc<Trace>] {
+    pub fn traces(&mut self) -> &[Arc<Trace>] {
         match self {
             Source::Directories(follower, _) => follower.traces(),
             Source::Live(reader) => reader.traces(),
@@ -61,7 +65,7 @@ impl Source {
     }
 
     /// Returns the path, of those that the user gave, below which a trace is.
-    pub(super) fn given(&self) -> &[PathBuf] {
+    pub fn given(&self) -> &[PathBuf] {
         match self {
             Source::Directories(_, paths) => paths,
             Source::Live(_) => &[],
@@ -69,7 +73,7 @@ impl Source {
     }
 
     /// Forgets what a merge has delivered.
-    pub(super) fn release(&mut self, merge: &Merge) {
+    pub fn release(&mut self, merge: &Merge) {
         match self {
             Source::Directories(follower, _) => follower.release(merge),
             Source::Live(reader) => reader.release(merge),

@@ -6,17 +6,20 @@ use ltt_read::live::DEFAULT_PORT;
 
 /// The address of a relay daemon, or of one of its sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub struct Address {
     /// The host and port of the relay daemon.
-    pub(super) daemon: String,
+    pub daemon: String,
     /// The traced host and the name of the session; `None` for a list of all sessions.
-    pub(super) session: Option<(String, String)>,
+    pub session: Option<(String, String)>,
 }
 
 impl Address {
-    /// Parses `net://HOST[:PORT][/host/NAME/SESSION]`; `None` for the path of a directory. The
-    /// error describes the fault.
-    pub(super) fn parse(path: &Path) -> Option<Result<Address, String>> {
+    /// Parses `net://HOST[:PORT][/host/NAME/SESSION]`; `None` for the path of a directory.
+    ///
+    /// # Errors
+    ///
+    /// If it starts like an address and is none. The text describes the fault.
+    pub fn parse(path: &Path) -> Option<Result<Address, String>> {
         let text = path.to_string_lossy();
         let rest = ["net://", "net4://", "net6://", "tcp://"].iter();
         let rest = rest.filter_map(|scheme| text.strip_prefix(scheme)).next()?;
