@@ -1,12 +1,15 @@
 //! Draws a screen of the bundled kernel trace as SVG, after some keys: docs/tui.svg. The last
-//! argument selects the colours of the terminal: dark, light or none.
+//! argument selects the colours of the terminal: dark, light or none. With `follow` in place of the
+//! keys, follows the trace as if it were still being recorded: docs/tui-live.svg.
 //!
 //! ```text
 //! cargo run -p lttv-tui --example screenshot -- [KEYS [COLUMNS LINES [dark|light|mono]]] > docs/tui.svg
+//! cargo run -p lttv-tui --example screenshot -- follow > docs/tui-live.svg
 //! ```
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use lttv_examples::follow::{FollowArgs, Place};
 use lttv_tui::app::App;
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
@@ -16,6 +19,10 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 const TITLE: &str = "Viewers of a kernel trace in a terminal";
+const LIVE: &str = "Viewers of a recording in a terminal";
+
+/// The time after which a recording is drawn.
+const RECORDED: Duration = Duration::from_secs(3);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -28,9 +35,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("mono") => (Look::Mono, Theme::Dark),
         Some(other) => return Err(format!("there is no terminal `{other}`").into()),
     };
-    let trace = lttv_examples::bundled::bundled_trace()?;
-    let mut app = App::new(Session::open(&[trace])?, look);
     let mut terminal = Terminal::new(TestBackend::new(columns, lines))?;
+    let trace = lttv_examples::bundled::bundled_trace()?;
+    if keys == "follow" {
+        let args = FollowArgs { follow: true, silence: 0.5, from_start: false };
+        let source = Place::Growing.source(&[trace], args, None)?;
+        let source = source.ok_or("no recording")?;
+        let session = Session::follow("kernel".to_owned(), source, || false)?;
+        let mut app = App::new(session.ok_or("no events")?, look);
+        let start = Instant::now();
+        while start.elapsed() < RECORDED {
+            app.service(Duration::from_millis(5));
+            terminal.draw(|frame| app.draw(frame))?;
+        }
+        println!("{}", svg(terminal.backend().buffer(), theme, LIVE));
+        return Ok(());
+    }
+    let mut app = App::new(Session::open(&[trace])?, look);
     settle(&mut app, &mut terminal)?;
     for key in keys.chars() {
         let code = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };

@@ -5,11 +5,14 @@
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use jiff::tz::TimeZone;
 use lttv_examples::bundled::bundled_trace;
+use lttv_examples::cancel;
 use lttv_examples::clocks::Corrections;
-use lttv_examples::report::{Report, Usage};
+use lttv_examples::follow::{FollowArgs, Place, Source};
+use lttv_examples::report::{self, Report, Usage};
 use lttv_examples::settings::{self, KeyBinding, Settings};
 use lttv_examples::text_dump::palette::Color;
 use lttv_examples::time::{TimeArg, TimeRange};
@@ -19,7 +22,7 @@ use crate::keys::Key;
 use crate::layout::LayoutFile;
 use crate::look::Look;
 use crate::prompt::{History, HistoryError};
-use crate::session::Session;
+use crate::session::{MEMORY, Session};
 use crate::tab_notes::NotesPlace;
 use crate::terminal;
 
@@ -30,8 +33,12 @@ use crate::terminal;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TuiArgs {
-    /// Directories of traces, which are shown together
+    /// Directories of traces, which are shown together, or net://HOST[:PORT]/host/NAME/SESSION
     pub traces: Vec<PathBuf>,
+
+    /// The options of traces that are being recorded.
+    #[command(flatten)]
+    pub follow: FollowArgs,
 
     /// Start of the first time window
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -106,7 +113,9 @@ pub struct TuiArgs {
 const EXAMPLES: &str = "\
 Examples:
   lttv tui TRACE
-  lttv tui TRACE --timerange +1s..+1.5s -e 'comm == firefox'";
+  lttv tui TRACE --timerange +1s..+1.5s -e 'comm == firefox'
+  lttv tui net://localhost/host/HOST/SESSION
+  lttv tui --follow ~/lttng-traces/auto-20261125-120000";
 
 /// Shows the viewers until the user quits. Returns the exit status if a signal ended the
 /// program: 128 plus the number of the signal.
@@ -124,8 +133,14 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     if traces.is_empty() {
         traces.push(bundled_trace()?);
     }
-    let correct = |traceset| args.clocks.corrected(traceset, report);
-    let mut session = Session::open_with(&traces, correct)?;
+    let opened = match args.source(&traces)? {
+        Some(source) => follow(&traces, source)?,
+        None => {
+            let correct = |traceset| args.clocks.corrected(traceset, report);
+            Some(Session::open_with(&traces, correct)?)
+        }
+    };
+    let Some(mut session) = opened else { return Ok(None) };
     let notes = args.notes.clone().map_or(NotesPlace::DataDirectory, NotesPlace::File);
     if args.export_notes {
         session.open_notes(notes);
@@ -138,7 +153,10 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, args.look());
     keys.into_iter().for_each(|(key, like)| app.bind(key, like));
-    app.keep_notes(notes);
+    // The notes of a directory are found by the contents of its traces, which still change.
+    if !app.is_following() || args.notes.is_some() {
+        app.keep_notes(notes);
+    }
     let mut unread = args.layout_file().map_or_else(Vec::new, |file| app.restore_layout(file));
     match args.history() {
         Ok(history) => app.keep_history(history),
@@ -171,6 +189,19 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     Ok(None)
 }
 
+/// Waits for the first event of a recording, and opens a session that follows it. Returns `None`
+/// after Ctrl-C.
+fn follow(traces: &[PathBuf], source: Source) -> Result<Option<Session>, Box<dyn Error>> {
+    let interrupt = cancel::on_interrupt()?;
+    let name = traces.iter().map(|path| path.file_name().unwrap_or(path.as_os_str()));
+    let name = name.map(|name| name.to_string_lossy()).collect::<Vec<_>>().join("+");
+    report::line(&format!("lttv-tui: waiting for the first event of {name}; Ctrl-C ends"));
+    let session = Session::follow(name, source, || interrupt.load(Ordering::Relaxed));
+    // From here on, Ctrl-C is a key.
+    interrupt.store(false, Ordering::Relaxed);
+    session
+}
+
 /// Returns the keys that the user's settings change, and those whose action they have.
 fn bindings(settings: &Settings) -> Result<Vec<(Key, Option<Key>)>, Usage> {
     let key = |of: &KeyBinding, name: &str| {
@@ -184,6 +215,25 @@ fn bindings(settings: &Settings) -> Result<Vec<(Key, Option<Key>)>, Usage> {
 }
 
 impl TuiArgs {
+    /// Returns the source of traces that are being recorded; `None` if they are complete.
+    fn source(&self, traces: &[PathBuf]) -> Result<Option<Source>, Box<dyn Error>> {
+        let place = Place::new(traces, self.follow)?;
+        match &place {
+            Place::Recorded => return Ok(None),
+            Place::Daemon(daemon) => {
+                let reason = format_args!("`lttv dump net://{daemon}` lists the sessions");
+                return Err(Usage::new(format_args!("no session is named: {reason}")).into());
+            }
+            Place::Growing | Place::Session { .. } => {}
+        }
+        let reason = "the traces are still being recorded";
+        if self.begin.is_some() || self.end.is_some() || self.timerange.is_some() {
+            return Err(Usage::new(format_args!("a time window has no use here: {reason}")).into());
+        }
+        self.clocks.refuse(reason)?;
+        place.source(traces, self.follow, Some(MEMORY))
+    }
+
     /// Returns the colours of the terminal.
     fn look(&self) -> Look {
         let variable = |name: &str| std::env::var(name).ok();

@@ -16,7 +16,7 @@ use crate::keys::{self, Action, Key, Move};
 use crate::look::Look;
 use crate::model::row_search::RowQuery;
 use crate::prompt::{Edit, History, HistoryError};
-use crate::session::Session;
+use crate::session::{Recording, Session};
 use crate::tab_notes::NotesPlace;
 use crate::text::popup::{Popup, PopupKey};
 use crate::view;
@@ -180,6 +180,7 @@ impl App {
     /// another tab; if no tab has any, the computations in the background. Returns `true` if
     /// something has changed or there is more to do.
     pub fn service(&mut self, time: Duration) -> bool {
+        let has_grown = self.grow();
         let order = std::iter::once(self.current).chain(0..self.tabs.len());
         let busy = order.into_iter().find(|tab| self.tabs[*tab].session.needs_service());
         let tab = busy.unwrap_or(self.current);
@@ -188,7 +189,24 @@ impl App {
         // The threads of the current tab work at the same time.
         let threads =
             tab != self.current && self.tabs[self.current].session.serve_threads(Duration::ZERO);
-        is_busy || threads
+        has_grown || is_busy || threads
+    }
+
+    /// Fetches what was recorded, for all tabs. Returns `true` if the traces of one have grown.
+    fn grow(&mut self) -> bool {
+        let mut has_grown = false;
+        for tab in 0..self.tabs.len() {
+            let grown = self.tabs[tab].grow();
+            has_grown |= self.note(grown) == Some(true);
+        }
+        has_grown
+    }
+
+    /// Returns `true` if a tab follows a recording, so that it has to be
+    /// [served](Self::service) even if nothing is to be done.
+    pub fn is_following(&self) -> bool {
+        let recordings = self.tabs.iter().filter_map(|page| page.session.recording());
+        recordings.into_iter().any(|recording| recording != Recording::Ended)
     }
 
     /// Shows the message of an error.
@@ -198,8 +216,10 @@ impl App {
 
     /// Handles a key: passes it to the open question or list, or performs its action.
     pub fn key(&mut self, key: KeyEvent) {
+        let before = self.tabs.get(self.current).map(|page| page.place());
         self.handle(key);
         if let Some(page) = self.tabs.get_mut(self.current) {
+            page.stay_if_moved(before);
             page.session.extend_selection();
             page.session.note_window();
         }
@@ -333,6 +353,11 @@ impl App {
             Action::Scroll(widths) => session.scroll(widths),
             Action::Zoom(factor) => session.tab.zoom(factor, None),
             Action::Fit => session.tab.fit(None),
+            Action::Slide => match session.recording() {
+                Some(Recording::Slides) => session.slide(false),
+                Some(Recording::Stays) => session.slide(true),
+                _ => self.message = Some("these traces are not being recorded".to_owned()),
+            },
             Action::WindowHistory { back } => {
                 if !session.go_to_window(back) {
                     let which = if back { "previous" } else { "next" };

@@ -1,7 +1,9 @@
 //! A tab with its viewers.
 
+use ltt_read::Timestamp;
 use lttv_context::Traceset;
 use lttv_requests::SubmitError;
+use lttv_requests::views::TimeWindow;
 use lttv_state::kernel::KernelState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -217,6 +219,30 @@ impl TabPage {
             stopped.for_each(|instance| instance.is_stopped = false);
         }
         Ok(())
+    }
+
+    /// Returns the time window and the current time.
+    pub(super) fn place(&self) -> (TimeWindow, Timestamp) {
+        (self.session.tab.window(), self.session.tab.time())
+    }
+
+    /// Lets the time window stay if the user has moved it, or the current time. A change of the
+    /// width lets it slide on.
+    pub(super) fn stay_if_moved(&mut self, before: Option<(TimeWindow, Timestamp)>) {
+        let Some((window, time)) = before.filter(|_| self.session.slides()) else { return };
+        let now = self.place();
+        if now.1 != time || now.0.width() == window.width() && now.0 != window {
+            self.session.slide(false);
+        }
+    }
+
+    /// Fetches what was recorded. Returns `true` if the traces have grown.
+    pub(super) fn grow(&mut self) -> Result<bool, SubmitError> {
+        let Some(grown) = self.session.grow() else { return Ok(false) };
+        for instance in &mut self.viewers {
+            instance.viewer.grow(&mut self.session, grown.slides)?;
+        }
+        Ok(true)
     }
 
     /// Passes notifications of the background to the viewers that have requested them.

@@ -72,6 +72,8 @@ pub enum Action {
     Zoom(f64),
     /// Shows the whole traceset.
     Fit,
+    /// Lets the time window slide with the recording, or stay.
+    Slide,
     /// Shows the time window before the last change of its width, or undoes this.
     WindowHistory {
         /// `true` for the previous window.
@@ -191,6 +193,7 @@ const LINES: &[Line] = &[
     line(Char('0'), Fit, "0 u U", "all; window back, again"),
     more(Char('u'), WindowHistory { back: true }),
     more(Char('U'), WindowHistory { back: false }),
+    line(Char('G'), Slide, "G", "slide with recording"),
     line(Char('['), Step(-1), "[ ] { }", "time by 1, 10 columns"),
     more(Char(']'), Step(1)),
     more(Char('{'), Step(-10)),
@@ -262,6 +265,7 @@ impl Action {
             | Scroll(_)
             | Zoom(_)
             | Fit
+            | Slide
             | WindowHistory { .. }
             | Export
             | Copy

@@ -130,7 +130,8 @@ impl<C: Collect> Collected<C> {
         let latest = reached.clone();
         let is_new = Rc::new(Cell::new(false));
         let is_first = is_new.clone();
-        let request = EventsRequest::new(self.owner).starting_at(place).until(window.end());
+        let request =
+            EventsRequest::new(self.owner).waiting().starting_at(place).until(window.end());
         let request = request
             .before_chunk(Level::Traceset, move |_, _| is_new.set(true))
             .on_every_event(move |call, _| {

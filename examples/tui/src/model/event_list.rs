@@ -1,12 +1,14 @@
 //! A list of events around a position of a traceset. Only the rows near the visible part
 //! are in memory.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::rc::Rc;
 
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{EventCall, TracesetPosition};
+use lttv_examples::text_dump::EventText as _;
 use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::text::Text;
@@ -61,6 +63,8 @@ pub struct Servers<'s> {
 #[derive(Debug)]
 pub struct EventList {
     table: EventTable<EventText>,
+    /// The format of rows to come.
+    format: Rc<RefCell<Lttv>>,
     owner: Owner,
     /// The position of the selected row.
     selected: Option<TracesetPosition>,
@@ -80,6 +84,10 @@ pub struct EventList {
     is_stopped: bool,
     /// `true` if only events that pass filters are shown.
     is_filtered: bool,
+    /// The rows that are shown until the last ones of traces that grow have arrived.
+    before: Option<Rc<VecDeque<EventRow>>>,
+    /// `true` if the last row is to be selected when rows of traces that grow have arrived.
+    is_following: bool,
 }
 
 /// An end of the rows.
@@ -100,10 +108,14 @@ impl EventList {
     /// Creates an empty list for the events of traces, whose requests are of an owner.
     pub fn new(owner: Owner, traces: &[std::sync::Arc<Trace>]) -> Self {
         let clock = ClockText::new(ClockStyle::Seconds, local_zone());
-        let mut format = Lttv::new(traces, clock, false);
-        let mut ids = ThreadIds::default();
+        let format = Rc::new(RefCell::new(Lttv::new(traces, clock, false)));
+        let (of_rows, mut ids) = (format.clone(), ThreadIds::default());
+        let table = EventTable::new(owner, PAGE, move |call| {
+            describe(call, &mut of_rows.borrow_mut(), &mut ids)
+        });
         EventList {
-            table: EventTable::new(owner, PAGE, move |call| describe(call, &mut format, &mut ids)),
+            table,
+            format,
             owner,
             selected: None,
             edge: Edge::First,
@@ -114,6 +126,8 @@ impl EventList {
             place: Place::Start(Start::Begin),
             is_stopped: false,
             is_filtered: false,
+            before: None,
+            is_following: false,
         }
     }
 
@@ -124,12 +138,12 @@ impl EventList {
 
     /// Returns the rows in memory.
     pub fn rows(&self) -> Rc<VecDeque<EventRow>> {
-        self.table.rows()
+        self.before.clone().unwrap_or_else(|| self.table.rows())
     }
 
     /// Returns the indices of the visible rows.
     pub fn visible(&self) -> Range<usize> {
-        let rows = self.table.rows().len();
+        let rows = self.rows().len();
         let top = self.selected_at().unwrap_or(0).saturating_sub(self.above);
         let top = top.min(rows.saturating_sub(self.height));
         top..(top + self.height).min(rows)
@@ -137,14 +151,14 @@ impl EventList {
 
     /// Returns the index of the selected row.
     pub fn selected_at(&self) -> Option<usize> {
-        let (rows, selected) = (self.table.rows(), self.selected.as_ref()?);
+        let (rows, selected) = (self.rows(), self.selected.as_ref()?);
         let at = rows.partition_point(|row| row.position < *selected);
         Some(at.min(rows.len().checked_sub(1)?))
     }
 
     /// Returns the selected row.
     pub fn selected(&self) -> Option<EventRow> {
-        self.table.rows().get(self.selected_at()?).cloned()
+        self.rows().get(self.selected_at()?).cloned()
     }
 
     /// Returns `true` if requested rows have not arrived yet.
@@ -280,6 +294,51 @@ impl EventList {
         self.restart(servers, request, Edge::Last)
     }
 
+    /// Requests the events that were recorded since the last request, if they are near the visible
+    /// ones, or if the list `follows` the last event.
+    ///
+    /// # Errors
+    ///
+    /// Never while the traceset stays the same.
+    pub fn grow(&mut self, servers: &mut Servers<'_>, follows: bool) -> Result<(), SubmitError> {
+        let traces = servers.reader.context().traceset().traces();
+        self.format.borrow_mut().continue_with(traces, &[]);
+        self.table.note_growth();
+        if self.table.is_busy() || self.is_stopped {
+            return Ok(());
+        }
+        if self.rows().is_empty() {
+            return match self.place.clone() {
+                Place::Start(place) => self.show(servers, place),
+                Place::End => self.go_to_end(servers),
+            };
+        }
+        if !follows {
+            return self.get_on(servers);
+        }
+        self.is_following = true;
+        match self.table.scroll(PAGE as i64) {
+            Some(request) => self.submit(servers, request),
+            None => Ok(()),
+        }
+    }
+
+    /// Selects the last row after the list has followed the recording. If there are too many new
+    /// events, the rows are replaced by the last ones.
+    fn end_following(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
+        self.is_following = false;
+        if self.before.take().is_none() && !self.table.has_end() {
+            let (rows, above) = (self.rows(), self.above);
+            self.go_to_end(servers)?;
+            (self.selected, self.above) = (rows.back().map(|row| row.position.clone()), above);
+            (self.before, self.is_following) = (Some(rows), true);
+            return Ok(());
+        }
+        let last = self.rows().len().saturating_sub(1);
+        self.select(last);
+        Ok(())
+    }
+
     /// Returns the row at a line of the screen.
     pub fn row(&self, line: usize) -> Option<usize> {
         let visible = self.visible();
@@ -319,6 +378,9 @@ impl EventList {
     pub fn get_on(&mut self, servers: &mut Servers<'_>) -> Result<(), SubmitError> {
         if self.table.is_busy() || self.is_stopped {
             return Ok(());
+        }
+        if self.is_following {
+            self.end_following(servers)?;
         }
         let rows = self.rows().len();
         if rows == 0 {
@@ -371,6 +433,7 @@ impl EventList {
         edge: Edge,
     ) -> Result<(), SubmitError> {
         (self.selected, self.edge, self.pending, self.above) = (None, edge, 0, 0);
+        (self.before, self.is_following) = (None, false);
         self.is_stopped = false;
         self.submit(servers, request)
     }

@@ -18,6 +18,7 @@ use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
 use lttv_state::waits::WaitGraph;
 
+use self::following::Following;
 use self::overview::Overview;
 use self::statistics_tree::StatisticsTree;
 use self::tab_losses::TabLosses;
@@ -32,6 +33,7 @@ use crate::model::search::Search;
 use crate::model::threads::ThreadKey;
 
 mod export;
+mod following;
 mod go_to;
 mod opening;
 mod overview;
@@ -51,6 +53,7 @@ mod window_latency;
 mod window_statistics;
 pub(crate) mod words;
 
+pub use following::{MEMORY, Recording};
 pub use go_to::GoToError;
 pub use opening::OpenError;
 pub use selected_process::SelectedProcess;
@@ -118,6 +121,8 @@ pub struct Session {
     pub(crate) words: Words,
     /// The notes on the traces.
     pub notes: TabNotes,
+    /// The recording of the traces; `None` if they were complete when they were opened.
+    following: Option<Following>,
     /// The time span of the traceset.
     span: TimeSpan,
     /// The time of the first event.
@@ -272,9 +277,14 @@ impl Session {
     /// Moves the window by this multiple of its width, rounded to columns, so that charts stay
     /// valid.
     pub fn scroll(&mut self, widths: f64) {
+        let columns = (widths * self.axis().columns() as f64).round();
+        self.scroll_columns(columns as i64);
+    }
+
+    /// Moves the window by this many columns of charts.
+    fn scroll_columns(&mut self, columns: i64) {
         let axis = self.axis();
-        let columns = (widths * axis.columns() as f64).round();
-        let by = columns as i64 * i64::try_from(axis.step()).unwrap_or(i64::MAX);
+        let by = columns.saturating_mul(i64::try_from(axis.step()).unwrap_or(i64::MAX));
         let begin = axis.window().start().as_ns().saturating_add(by);
         let end = begin.saturating_add_unsigned(axis.window().width());
         if let Some(window) = TimeWindow::new(Timestamp::from_ns(begin), Timestamp::from_ns(end)) {
@@ -300,8 +310,12 @@ impl Session {
         self.take_search_result();
         self.take_export_result();
         self.notifications.extend_from_slice(&charts.notifications);
-        let is_something =
-            |chunk: &ChunkReport| chunk.has_more() || *chunk != ChunkReport::default();
+        let is_something = |chunk: &ChunkReport| {
+            let mut nothing = ChunkReport::default();
+            // These tell how far a recording is, not that something was done.
+            (nothing.final_until, nothing.status) = (chunk.final_until, chunk.status);
+            chunk.has_more() || *chunk != nothing
+        };
         let is_read = is_something(&list) || is_something(&charts);
         // Without events to read, there is time to wait for threads.
         let left = if is_read { Duration::ZERO } else { time.saturating_sub(begin.elapsed()) };

@@ -20,7 +20,7 @@ use super::window_history::WindowHistory;
 use super::words::Words;
 
 /// The greatest width of the first time window, in ns.
-const FIRST_WIDTH: i64 = 1_000_000_000;
+pub(super) const FIRST_WIDTH: i64 = 1_000_000_000;
 
 /// An error from opening a session.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +41,9 @@ pub enum OpenError {
     /// There is no trace of this index.
     #[error("there is no such trace")]
     NoTrace,
+    /// The traces of the tab are being recorded.
+    #[error("the traces of this tab are being recorded: none can be added or removed")]
+    IsRecorded,
     /// The trace is the only one of its tab.
     #[error("the only trace of a tab stays; x closes the tab")]
     LastTrace,
@@ -137,6 +140,7 @@ impl Session {
             window_calls: WindowCollection::default(),
             wait_graph: WindowCollection::default(),
             losses: TabLosses::start(&traceset),
+            following: None,
             reader: Scheduler::new(TracesetContext::new(&traceset)),
             kernel,
             filters: None,

@@ -46,6 +46,13 @@ impl TabLosses {
         TabLosses { job: Some(receiver), ..TabLosses::default() }
     }
 
+    /// Starts the search again for traces that have grown, unless one is going on.
+    pub(super) fn start_again(&mut self, traceset: &Traceset) {
+        if self.job.is_none() {
+            self.job = TabLosses::start(traceset).job;
+        }
+    }
+
     /// Waits for the search for at most this time. Returns `true` if it has ended or continues.
     pub(super) fn serve(&mut self, time: Duration) -> bool {
         let Some(job) = &self.job else { return false };

@@ -123,6 +123,9 @@ impl Session {
     ///
     /// If no trace can be opened, or all are among the traces of the tab.
     pub(crate) fn add_traces(&mut self, path: &Path) -> Result<TracesetChange, OpenError> {
+        if self.recording().is_some() {
+            return Err(OpenError::IsRecorded);
+        }
         let options = OpenOptions::new().on_failure(OnFailure::Continue);
         let Opened { traces, mut failures, .. } = options.open_all_of([path])?;
         if traces.is_empty() && !failures.is_empty() {
@@ -195,6 +198,9 @@ impl Session {
     /// If there is no trace of this index, it is the only one, or no event of the others has a
     /// time.
     pub(crate) fn remove_trace(&mut self, index: TraceIndex) -> Result<TracesetChange, OpenError> {
+        if self.recording().is_some() {
+            return Err(OpenError::IsRecorded);
+        }
         let mut after = self.traceset().clone();
         let removed = after.remove(index).ok_or(OpenError::NoTrace)?;
         if after.traces().is_empty() {
@@ -242,7 +248,7 @@ impl Session {
     }
 
     /// Adds a message to the previous one.
-    fn add_message(&mut self, text: String) {
+    pub(super) fn add_message(&mut self, text: String) {
         self.message = Some(match self.message.take() {
             Some(before) => format!("{text}; {before}"),
             None => text,

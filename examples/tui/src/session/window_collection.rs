@@ -1,5 +1,6 @@
 //! Results of the time window, collected on a thread by a context of its own.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, EndReason, ReadEnd, StalePosition, Traceset, TracesetContext};
 use lttv_requests::Owner;
 use lttv_requests::views::TimeWindow;
@@ -57,7 +58,21 @@ pub struct OfWindow<F> {
     /// The result.
     pub found: F,
     window: TimeWindow,
+    /// The traces of which the window was read, if it ends after what is final.
+    pending: Option<Vec<Arc<Trace>>>,
     is_complete: bool,
+}
+
+impl<F> OfWindow<F> {
+    /// Returns `true` if another collection would find the same.
+    fn is_of(&self, window: TimeWindow, traceset: &Traceset) -> bool {
+        let is_same = |traces: &Vec<Arc<Trace>>| {
+            let now = traceset.traces();
+            traces.len() == now.len()
+                && traces.iter().zip(now).all(|(then, now)| Arc::ptr_eq(then, now))
+        };
+        self.window == window && self.is_complete && self.pending.as_ref().is_none_or(is_same)
+    }
 }
 
 /// A collection on a thread, which ends when this is dropped.
@@ -108,7 +123,7 @@ impl<F: OfTimeWindow> WindowCollection<F> {
         }
         // Ends the collection from another window.
         self.job = None;
-        let is_known = self.latest.as_ref().is_some_and(|of| of.window == window && of.is_complete);
+        let is_known = self.latest.as_ref().is_some_and(|of| of.is_of(window, traceset));
         if is_known || self.stopped.is_some_and(|(stopped, _)| stopped == window) {
             return;
         }
@@ -121,6 +136,7 @@ impl<F: OfTimeWindow> WindowCollection<F> {
             known: known.clone(),
             window,
             shared: shared.clone(),
+            is_pending: Cell::new(false),
             sender,
         };
         std::thread::spawn(move || F::collect(&collection));
@@ -204,6 +220,8 @@ pub(super) struct Collection<F: OfTimeWindow> {
     pub(super) known: F::Known,
     pub(super) window: TimeWindow,
     shared: Arc<Shared>,
+    /// `true` if the last read ended where nothing more is final.
+    is_pending: Cell<bool>,
     sender: Sender<OfWindow<F>>,
 }
 
@@ -215,7 +233,7 @@ impl<F: OfTimeWindow> Collection<F> {
         // Computing the state at the start may take long, so it is done in pieces.
         context.seek_checkpoint(start);
         let before = Bounds::all().until_start_of(start).events(STEP);
-        while goes_on(&context.replay_state(&before)) {
+        while self.goes_on(&context.replay_state(&before)) {
             if self.is_cancelled() {
                 return false;
             }
@@ -233,7 +251,7 @@ impl<F: OfTimeWindow> Collection<F> {
         let (start, end) = (self.window.start(), self.window.end());
         let mut last = Instant::now();
         let within = Bounds::all().until(end).events(STEP);
-        while goes_on(&context.read(&within)) {
+        while self.goes_on(&context.read(&within)) {
             if self.is_cancelled() {
                 return false;
             }
@@ -250,16 +268,20 @@ impl<F: OfTimeWindow> Collection<F> {
     /// Sends a result, of the whole window or of its part so far.
     pub(super) fn send(&self, found: F, is_complete: bool) {
         // There is no receiver if the result is no longer wanted.
-        _ = self.sender.send(OfWindow { number: 0, found, window: self.window, is_complete });
+        let traces = || self.traceset.traces().to_vec();
+        let pending = self.is_pending.get().then(traces);
+        let of = OfWindow { number: 0, found, window: self.window, pending, is_complete };
+        _ = self.sender.send(of);
+    }
+
+    /// Returns `true` if a read ended before its bound.
+    fn goes_on(&self, read: &Result<ReadEnd, StalePosition>) -> bool {
+        let reason = read.as_ref().map(|read| read.reason);
+        self.is_pending.set(reason == Ok(EndReason::Pending));
+        matches!(reason, Ok(EndReason::EventCount | EndReason::Stopped))
     }
 
     fn is_cancelled(&self) -> bool {
         self.shared.is_cancelled.load(Ordering::Relaxed)
     }
-}
-
-/// Returns `true` if a read ended before its bound.
-fn goes_on(read: &Result<ReadEnd, StalePosition>) -> bool {
-    let reason = read.as_ref().map(|read| read.reason);
-    matches!(reason, Ok(EndReason::EventCount | EndReason::Stopped))
 }

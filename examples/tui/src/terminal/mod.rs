@@ -16,6 +16,9 @@ mod signals;
 /// The time to wait for input when there is nothing to do.
 const IDLE_WAIT: Duration = Duration::from_millis(500);
 
+/// The time to wait for input while traces are being recorded.
+const FOLLOW_WAIT: Duration = Duration::from_millis(40);
+
 /// The reason why viewers cannot be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -99,7 +102,11 @@ fn show(app: &mut App, terminal: &mut DefaultTerminal, signals: &SignalState) ->
             if has_changed && (!is_busy || drawn.elapsed() >= FRAME) {
                 break;
             }
-            wait = if is_busy { Duration::ZERO } else { IDLE_WAIT };
+            wait = match is_busy {
+                true => Duration::ZERO,
+                false if app.is_following() => FOLLOW_WAIT,
+                false => IDLE_WAIT,
+            };
             if signals.is_pending() {
                 break;
             }

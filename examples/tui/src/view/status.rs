@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::put;
 use crate::look::Look;
-use crate::session::Session;
+use crate::session::{Recording, Session};
 use crate::time_text::{exact_length, length, seconds};
 
 /// The name of the part about events and packets that were lost in the time window.
@@ -21,6 +21,8 @@ const NARROW: u16 = 100;
 pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     let window = session.tab.window();
     let progress = session.background_progress();
+    let recording = session.recording();
+    let is_growing = recording.is_some_and(|recording| recording != Recording::Ended);
     let process = session.process.as_ref().map(|of| of.label.clone());
     let process = process.or_else(|| session.thread.as_ref().map(|of| of.1.clone()));
     let filter = session.tab.filter();
@@ -31,6 +33,7 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         (0, "current", seconds(session.tab.time())),
         (process.as_ref().map_or(5, |_| 2), "process", process.unwrap_or_else(|| "-".to_owned())),
         match progress {
+            _ if is_growing => (5, "background", "follows".to_owned()),
             1.0.. => (4, "background", "done".to_owned()),
             part => (2, "background", format!("{:.0} %", part * 100.0)),
         },
@@ -38,6 +41,14 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
     ];
     if let Some(range) = session.selection {
         parts.insert(3, (1, "selected", exact_length(range.width())));
+    }
+    if let Some(recording) = recording {
+        let text = match recording {
+            Recording::Slides => "slides",
+            Recording::Stays => "window stays",
+            Recording::Ended => "ended",
+        };
+        parts.insert(1, (1, "recording", text.to_owned()));
     }
     if let Some(clock) = session.clocks.clock_text() {
         parts.push((3, "clock", clock));

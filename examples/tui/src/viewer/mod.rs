@@ -107,6 +107,18 @@ pub trait Viewer: fmt::Debug {
         let _ = (notification, session);
     }
 
+    /// Takes note that the traces of the tab have grown. `slides` is `true` if the time window has
+    /// moved to what is new. Requests that [wait](lttv_requests::EventsRequest::waiting) go on by
+    /// themselves.
+    ///
+    /// # Errors
+    ///
+    /// If a request is refused.
+    fn grow(&mut self, session: &mut Session, slides: bool) -> Result<(), SubmitError> {
+        let _ = (session, slides);
+        Ok(())
+    }
+
     /// Takes note that the user has stopped all requests of the tab, which were cancelled. The
     /// viewer requests nothing until the user moves in it or changes what it shows, or until
     /// [`resume`](Self::resume).

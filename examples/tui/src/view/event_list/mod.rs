@@ -173,8 +173,8 @@ impl Viewer for EventListView {
         }
         let list = &mut self.list;
         list.set_height(usize::from(area.height.saturating_sub(1)));
-        if self.stays {
-            // The list keeps its position.
+        if self.stays || !is_new && session.slides() {
+            // The list keeps its position, or shows the last events.
         } else if !is_new
             && changes.position
             && let Some(position) = session.tab.position().cloned()
@@ -195,6 +195,10 @@ impl Viewer for EventListView {
             self.report(session);
         }
         Ok(())
+    }
+
+    fn grow(&mut self, session: &mut Session, slides: bool) -> Result<(), SubmitError> {
+        self.list.grow(&mut session.servers(), slides && !self.stays)
     }
 
     fn stop(&mut self, _: &mut Session) {
