@@ -103,6 +103,12 @@ impl<'h> Scheduler<'h> {
             }
             chunk.interrupted.extend(self.suspend_where(|request| request.urgency < min_urgency));
             self.attach_waiting(min_urgency, meter, chunk);
+            if self.running.is_empty() {
+                // A request that was parked before the traceset has grown is at an earlier position,
+                // without an event between. It hides those that start at a time.
+                self.mark_reached(&goal);
+                continue;
+            }
             let here = self.context.position();
             let is_complete = self.finish_complete(&here, meter, chunk);
             if is_complete || !self.queue.is_empty() {
