@@ -92,9 +92,9 @@ fn daemon(mut relay: Relay) -> String {
 /// Opens a session that follows a place.
 fn follow(place: &str, args: FollowArgs) -> Session {
     let paths = [place.into()];
-    let source = Place::new(&paths, args).and_then(|at| {
+    let source = Place::new(&paths, args).map(|at| {
         let source = at.source(&paths, args, None).expect("a source");
-        Ok(source.expect("traces that are being recorded"))
+        source.expect("traces that are being recorded")
     });
     let start = Instant::now();
     let session =
