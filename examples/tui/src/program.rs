@@ -33,7 +33,7 @@ use crate::terminal;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TuiArgs {
-    /// Directories of traces, which are shown together, or net://HOST[:PORT]/host/NAME/SESSION
+    /// Directories of traces, which are shown together, or net://HOST/host/NAME/SESSION
     pub traces: Vec<PathBuf>,
 
     /// The options of traces that are being recorded.

@@ -21,7 +21,7 @@ use super::rule::{CpuField, Rule, cpu_field};
 use super::transition::Transition;
 
 /// The kernel states of a traceset's traces. As an extension of a context, it follows the
-/// events at [`Priority::STATE`].
+/// events at [`Priority::STATE`](lttv_hooks::Priority::STATE).
 ///
 /// ```
 /// use lttv_context::{Bounds, TracesetContext, Traceset};

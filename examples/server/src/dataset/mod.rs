@@ -11,7 +11,7 @@
 //!
 //! Queries take a snapshot of what exists so far, and never wait for a lock that is held while
 //! something is computed. All threads read the same traces, whose files are mapped into memory, and
-//! [release](reading::release) their pages as they go on.
+//! release their pages as they go on.
 
 mod cache;
 mod calls;
