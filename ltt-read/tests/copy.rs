@@ -10,7 +10,7 @@ use std::sync::Arc;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{
     FieldValue, MemoryTrace, MemoryTraceError, Record, Retargeted, StagedDirectory, StreamCopier,
-    Transfer, WriteError, presets,
+    Transfer, WriteError, metadata_text, presets,
 };
 use ltt_read::{OpenOptions, Trace};
 
@@ -218,4 +218,136 @@ fn a_staged_directory_refuses_paths_that_lead_out_of_it() {
     assert!(session.trace("../b", schema.clone()).is_err());
     assert!(session.trace("/b", schema).is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// Copies each tracefile from one of its events on: whole packets as they are where that is possible.
+/// Returns `None` if the clock of the copy cannot reach the time of its first event.
+fn copy_from(trace: &Arc<Trace>, first: usize) -> Option<Arc<Trace>> {
+    let transfer = Arc::new(Transfer::new(trace, trace.schema().clone()));
+    let mut target = MemoryTrace::new(transfer.target().clone());
+    for mut cursor in trace.cursors() {
+        let (name, class) =
+            (cursor.tracefile().name().to_owned(), cursor.tracefile().stream_class());
+        let stream = target.stream(class?, &name).unwrap();
+        let mut copier = StreamCopier::new(&transfer, class?, stream);
+        let mut seen = 0;
+        while cursor.next_packet().unwrap() {
+            let is_whole = seen >= first && copier.packet(&cursor).unwrap();
+            while cursor.advance_in_packet().unwrap() {
+                if seen >= first && !is_whole {
+                    match copier.event(&cursor.event()) {
+                        Ok(copied) => assert!(copied),
+                        Err(WriteError::ClockGap { .. }) => return None,
+                        // Such a stream cannot be divided.
+                        Err(WriteError::OnePacket) => return None,
+                        Err(error) => panic!("{}: {error}", trace.path().display()),
+                    }
+                }
+                seen += 1;
+            }
+        }
+        target.add(copier.into_stream().ok()?).unwrap();
+    }
+    Some(target.open().unwrap())
+}
+
+fn has_one_class_in_each_file(trace: &Arc<Trace>) -> bool {
+    trace.cursors().all(|mut cursor| {
+        let class = cursor.tracefile().stream_class();
+        while cursor.next_packet().unwrap() {
+            if cursor.packet().map(|packet| packet.stream_class) != class {
+                return false;
+            }
+            while cursor.advance_in_packet().unwrap() {}
+        }
+        true
+    })
+}
+
+/// Returns the times of the events of each tracefile, from one of its events on.
+fn times_from(trace: &Arc<Trace>, first: usize) -> Vec<(String, Vec<Option<i64>>)> {
+    let times = |mut cursor: ltt_read::Cursor| {
+        let mut times = Vec::new();
+        while let Some(event) = cursor.next().unwrap() {
+            times.push(event.timestamp().map(|time| time.as_ns()));
+        }
+        (cursor.tracefile().name().to_owned(), times.split_off(first.min(times.len())))
+    };
+    let mut all: Vec<_> =
+        trace.cursors().map(times).filter(|(_, times)| !times.is_empty()).collect();
+    all.sort();
+    all
+}
+
+/// Narrow timestamps in packets and in events, two of them in each event, so that each time depends
+/// on the ones before.
+fn narrow_clocks(header_bits: [u32; 2], packet_bits: u32) -> Arc<Trace> {
+    let integer =
+        |bits: u32| format!("integer {{ size = {bits}; align = 8; map = clock.c.value; }}");
+    let metadata = format!(
+        "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
+        clock {{ name = c; freq = 1000000000; }};
+        stream {{
+            packet.context := struct {{
+                integer {{ size = 16; align = 8; }} packet_size;
+                {} timestamp_begin; {} timestamp_end; }};
+            event.header := struct {{ {} first; {} second; }}; }};
+        event {{ name = tick; fields := struct {{ integer {{ size = 8; align = 8; }} n; }}; }};",
+        integer(packet_bits),
+        integer(packet_bits),
+        integer(header_bits[0]),
+        integer(header_bits[1]),
+    );
+    let mut bytes = Vec::new();
+    let mut clock = 0_u64;
+    let put = |bytes: &mut Vec<u8>, value: u64, bits: u32| {
+        bytes.extend_from_slice(&value.to_le_bytes()[..bits as usize / 8]);
+    };
+    for packet in 0..6_u64 {
+        let begin = clock;
+        let mut events = Vec::new();
+        for event in 0..4_u64 {
+            // The first timestamp is before the time of the event, the second completes it.
+            let first = clock + 40 + packet;
+            clock = first + 90 + 7 * event;
+            put(&mut events, first, header_bits[0]);
+            put(&mut events, clock, header_bits[1]);
+            events.push(event as u8);
+        }
+        let size = 2 + 2 * packet_bits as usize / 8 + events.len();
+        put(&mut bytes, 8 * size as u64, 16);
+        put(&mut bytes, begin, packet_bits);
+        put(&mut bytes, clock, packet_bits);
+        bytes.extend(events);
+        clock += 100;
+    }
+    Trace::from_memory(metadata.as_bytes(), [("stream".to_owned(), bytes)]).unwrap()
+}
+
+#[test]
+fn parts_of_traces_keep_their_times() {
+    let mut all: Vec<_> = traces().into_iter().filter(is_sound).collect();
+    all.retain(|trace| {
+        trace.schema().format != Format::Legacy && has_one_class_in_each_file(trace)
+    });
+    all.retain(|trace| metadata_text(trace.schema()).is_ok());
+    for header_bits in [[8, 8], [16, 8], [8, 16], [32, 8], [64, 64]] {
+        all.extend([16, 32, 64].map(|packet_bits| narrow_clocks(header_bits, packet_bits)));
+    }
+    let (mut same, mut impossible) = (0, 0);
+    for trace in &all {
+        let most = times_from(trace, 0).iter().map(|(_, times)| times.len()).max().unwrap_or(0);
+        for first in [0, 1, 2, 3, 4, 5, 9, most / 2, most.saturating_sub(1)] {
+            let Some(copy) = copy_from(trace, first) else {
+                assert!(first > 0, "{}: the whole is not copied", trace.path().display());
+                impossible += 1;
+                continue;
+            };
+            let what = format!("{} from {first}", trace.path().display());
+            assert_eq!(times_from(&copy, 0), times_from(trace, first), "{what}");
+            same += 1;
+        }
+    }
+    println!("{same} parts have their times, {impossible} cannot be written");
+    assert!(same > 150, "{same}");
 }

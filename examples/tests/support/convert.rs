@@ -42,6 +42,12 @@ pub(crate) fn converted(folder: &Path, name: &str, args: &[&str]) -> PathBuf {
 
 /// Converts a trace within this process, which is faster than starting another one.
 pub(crate) fn convert_here(trace: &Path, output: &Path, args: &[&str]) {
+    let done = try_convert_here(trace, output, args);
+    done.unwrap_or_else(|error| panic!("{}: {args:?}: {error}", trace.display()));
+}
+
+/// Converts a trace within this process. Returns the text of the error if that fails.
+pub(crate) fn try_convert_here(trace: &Path, output: &Path, args: &[&str]) -> Result<(), String> {
     #[derive(Parser)]
     struct Cli {
         #[command(flatten)]
@@ -51,7 +57,7 @@ pub(crate) fn convert_here(trace: &Path, output: &Path, args: &[&str]) {
     let cli = Cli::parse_from([&paths, args].concat());
     let mut report = Report::new("convert");
     let done = lttv_examples::commands::convert::run(&cli.args, &mut report);
-    done.unwrap_or_else(|error| panic!("{}: {args:?}: {error}", trace.display()));
+    done.map_err(|error| error.to_string())
 }
 
 /// Returns a line for each event of a trace, with its time, name, CPU and fields.

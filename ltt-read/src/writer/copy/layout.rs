@@ -1,5 +1,7 @@
 //! Comparison of the layouts of two schemas.
 
+use std::sync::Arc;
+
 use crate::schema::{ClockClass, FieldClass, FieldKind, Length, Role, Schema, StreamClassId};
 
 /// Returns `true` if the bytes of a packet of a stream class mean the same in both schemas,
@@ -119,6 +121,45 @@ pub(super) fn greatest_alignment(class: &FieldClass) -> u32 {
         _ => None,
     };
     class.align.max(inner.unwrap_or(1))
+}
+
+/// Returns `true` if each event header of a class has exactly one timestamp.
+pub(super) fn has_one_timestamp(class: &FieldClass) -> bool {
+    number_of_timestamps(class) == (1, 1)
+}
+
+/// Returns the least and the greatest number of timestamps in the fields of a class.
+fn number_of_timestamps(class: &FieldClass) -> (u64, u64) {
+    match &class.kind {
+        FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => {
+            let number = u64::from(i.roles.has(Role::ClockTimestamp));
+            (number, number)
+        }
+        FieldKind::Struct(s) => {
+            let each = s.members.iter().map(|m| number_of_timestamps(&m.class));
+            each.fold((0, 0), |sum, number| (sum.0 + number.0, sum.1.saturating_add(number.1)))
+        }
+        // The number of elements may depend on data.
+        FieldKind::Array(a) => (0, number_of_timestamps(&a.element).1.saturating_mul(u64::MAX)),
+        FieldKind::Option(o) => (0, number_of_timestamps(&o.class).1),
+        FieldKind::Variant(v) => {
+            let each = || v.options.iter().map(|o| number_of_timestamps(&o.class));
+            let least = each().map(|number| number.0).min().unwrap_or(0);
+            (least, each().map(|number| number.1).max().unwrap_or(0))
+        }
+        _ => (0, 0),
+    }
+}
+
+/// Returns `true` if the times in packets of a stream class do not depend on the packets before:
+/// if each packet, or else each event, starts with a timestamp of 64 bits.
+pub(super) fn has_own_clock(schema: &Schema, class: StreamClassId) -> bool {
+    let Some(stream) = schema.stream_classes.get(class.index()) else { return false };
+    let shortest = |class: &Option<Arc<FieldClass>>| class.as_deref().and_then(shortest_timestamp);
+    let header = schema.packet_header.as_deref().and_then(shortest_timestamp);
+    let of_packet = [header, shortest(&stream.packet_context)].into_iter().flatten().min();
+    let of_event = shortest(&stream.event_header);
+    stream.default_clock.is_none() || of_packet.or(of_event).is_some_and(|bits| bits >= 64)
 }
 
 /// Returns the length in bits of the shortest timestamp of an event header; `None` if it

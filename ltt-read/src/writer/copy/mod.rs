@@ -299,7 +299,8 @@ impl<W: Write> StreamCopier<W> {
 
     /// Copies the current packet of a cursor as it is. Returns `false` if that is not
     /// possible, and then writes nothing: the target has another layout, clock or sequence
-    /// number, or the packet is damaged, or its file lacks a part of it.
+    /// number, or the packet is damaged, or its file lacks a part of it, or its times depend on
+    /// packets that were left out.
     ///
     /// # Errors
     ///
@@ -316,6 +317,11 @@ impl<W: Write> StreamCopier<W> {
             return Ok(false);
         }
         self.leave()?;
+        let plan = self.transfer.streams[self.class.index()];
+        let continues = self.stream.carried == cursor.packet_clock() && packet.end_cycles.is_some();
+        if !plan.has_own_clock && !continues {
+            return Ok(false);
+        }
         let sequence = self.next_sequence(packet);
         if packet.sequence.is_some_and(|declared| declared != sequence) {
             return Ok(false);
@@ -435,11 +441,12 @@ impl<W: Write> StreamCopier<W> {
 }
 
 /// Returns `true` if a header that was decoded after the clock value `before` has the same
-/// time after that of the target.
+/// time after that of the target. `bits` is the [length](transfer::StreamPlan::timestamp_bits) of its
+/// timestamp.
 fn decodes(header: HeaderData, before: u64, bits: u32) -> bool {
     let HeaderData { clock, timestamp, .. } = header;
     let within = timestamp.checked_sub(clock).is_some_and(|gap| bits >= 64 || gap >> bits == 0);
-    clock == before || bits >= 64 || within
+    clock == before || bits >= 64 || bits > 0 && within
 }
 
 /// Returns the whole bytes from the bit `begin` up to `end` if they can be moved to the

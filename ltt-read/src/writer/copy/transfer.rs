@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::layout::{greatest_alignment, same, same_clock, same_packets, shortest_timestamp};
+use super::layout::{
+    greatest_alignment, has_one_timestamp, has_own_clock, same, same_clock, same_packets,
+    shortest_timestamp,
+};
 use super::values::has_other_fields;
 use crate::base::time::Timestamp;
 use crate::event::Event;
@@ -37,11 +40,14 @@ pub(super) struct EventPlan {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StreamPlan {
     pub(super) packets: bool,
+    /// `true` if the times in a packet do not depend on the packets before.
+    pub(super) has_own_clock: bool,
     /// The greatest alignment of event headers in bits, if their bytes can be copied.
     pub(super) header_align: Option<u32>,
     /// `true` if event headers have fields that no role explains.
     pub(super) header_has_others: bool,
-    /// The length of the shortest timestamp of event headers in bits.
+    /// The length of the shortest timestamp of event headers in bits. 64 without a clock; 0 if a header
+    /// may have no timestamp, or several, of which an earlier one may be before the time of the event.
     pub(super) timestamp_bits: u32,
     pub(super) clock: Clock,
 }
@@ -129,11 +135,15 @@ fn stream_plan(source: &Trace, target: &Schema, class: StreamClassId) -> StreamP
     let keeps_cycles = !transformed && !is_legacy && same_clocks;
     let header_same = keeps_cycles && same(header.as_deref(), other_header.as_deref());
     let align = header.as_deref().map_or(1, greatest_alignment);
+    let shortest = header.as_deref().filter(|header| has_one_timestamp(header));
+    let shortest = shortest.and_then(shortest_timestamp);
+    let timestamp_bits = if clock.is_some() { shortest.unwrap_or(0) } else { 64 };
     StreamPlan {
+        has_own_clock: has_own_clock(schema, class),
         packets: keeps_cycles && same_packets(schema, target, class),
         header_align: header_same.then_some(align),
         header_has_others: header.as_deref().is_some_and(has_other_fields),
-        timestamp_bits: header.as_deref().and_then(shortest_timestamp).unwrap_or(64),
+        timestamp_bits,
         clock: if keeps_cycles { Clock::Cycles } else { Clock::Nanoseconds { since } },
     }
 }
