@@ -46,8 +46,9 @@ impl Cursor {
     /// number of events read, which is less than `most` only at the end of the tracefile.
     ///
     /// Equivalent to calling [`advance`](Self::advance) and [`Columns::push`] for each event, but
-    /// several times as fast: the headers of successive events are decoded in one loop, and each
-    /// field of all these events in another. The trace of the cursor must be that of the columns.
+    /// faster if the events have a fixed size: the headers of successive events are decoded in one
+    /// loop, and each field of all these events in another. The trace of the cursor must be that of
+    /// the columns.
     ///
     /// # Errors
     ///
