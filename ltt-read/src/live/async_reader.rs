@@ -1,7 +1,6 @@
 //! Live sessions in asynchronous programs.
 
 use std::future::poll_fn;
-use std::io::ErrorKind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -105,7 +104,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> AsyncLiveReader<C> {
                 LiveAction::Receive => {
                     let connection = Pin::new(&mut self.connection);
                     let read = ready!(connection.poll_read(task, &mut self.buffer));
-                    match read.map_err(|error| self.network(error))? {
+                    match read.map_err(|error| self.client.failed(error))? {
                         0 => return Poll::Ready(Err(self.client.closed())),
                         count => {
                             self.client.receive(&self.buffer[..count])?;
@@ -125,21 +124,14 @@ impl<C: AsyncRead + AsyncWrite + Unpin> AsyncLiveReader<C> {
         while self.sent < self.request.len() {
             let connection = Pin::new(&mut self.connection);
             let written = ready!(connection.poll_write(task, &self.request[self.sent..]));
-            match written.map_err(|error| self.network(error))? {
+            match written.map_err(|error| self.client.failed(error))? {
                 0 => return Poll::Ready(Err(self.client.closed())),
                 count => self.sent += count,
             }
         }
         let flushed = ready!(Pin::new(&mut self.connection).poll_flush(task));
         self.request.clear();
-        Poll::Ready(flushed.map_err(|error| self.network(error)))
-    }
-
-    fn network(&self, error: std::io::Error) -> LiveError {
-        match error.kind() {
-            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => self.client.closed(),
-            _ => LiveError::Io { daemon: self.client.daemon().to_owned(), error },
-        }
+        Poll::Ready(flushed.map_err(|error| self.client.failed(error)))
     }
 
     /// Continues over another connection after [`LiveError::Io`] or [`LiveError::Closed`]: see

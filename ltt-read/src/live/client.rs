@@ -1,5 +1,6 @@
 //! The viewer's side of the protocol, without input and output.
 
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use super::error::{LiveError, Refusal};
@@ -196,12 +197,20 @@ impl LiveClient {
         }
     }
 
+    /// Returns the error for a connection that failed.
+    pub(super) fn failed(&self, error: io::Error) -> LiveError {
+        match error.kind() {
+            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => self.closed(),
+            _ => LiveError::Io { daemon: self.daemon.clone(), error },
+        }
+    }
+
     /// Starts anew over another connection, after the previous one has failed: the client attaches
     /// to the same session, and fetches what has not arrived. What has arrived stays, and is not
     /// delivered again.
     ///
-    /// What the daemon has removed since then is missing; the numbers of packets tell. If the session
-    /// has ended, the error is [`LiveError::NoSuchSession`], and everything that has arrived is
+    /// Data that the daemon has removed since then is missing, which shows as a gap in the numbers of
+    /// packets. If the session has ended, the error is [`LiveError::NoSuchSession`], and everything that has arrived is
     /// final. A daemon that has not noticed the failure refuses the attachment with
     /// [`Refusal::AlreadyAttached`]; the caller may try again.
     pub fn reconnect(&mut self) {

@@ -93,7 +93,7 @@ impl LiveReader {
                 LiveAction::End => return Ok(LiveState::Ended),
                 LiveAction::Send(bytes) => {
                     let sent = self.connection.write_all(&bytes);
-                    sent.map_err(|error| self.network(error))?;
+                    sent.map_err(|error| self.client.failed(error))?;
                 }
                 LiveAction::Receive => {
                     if !self.receive(end)? && Instant::now() >= end {
@@ -119,16 +119,8 @@ impl LiveReader {
             Ok(count) => self.client.receive(&self.buffer[..count]).map(|()| true),
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => Ok(false),
-                ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Err(self.client.closed()),
-                _ => Err(self.network(error)),
+                _ => Err(self.client.failed(error)),
             },
-        }
-    }
-
-    fn network(&self, error: std::io::Error) -> LiveError {
-        match error.kind() {
-            ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => self.client.closed(),
-            _ => LiveError::Io { daemon: self.client.daemon().to_owned(), error },
         }
     }
 

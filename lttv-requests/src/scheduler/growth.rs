@@ -8,6 +8,7 @@ use lttv_context::{GrowthError, Traceset, TracesetPosition};
 use crate::chunk::{ChunkReport, FinishReason};
 use crate::request::request_start::RequestStart;
 use crate::scheduler::Scheduler;
+use crate::scheduler::active_request::ActiveRequest;
 
 /// # Growing
 ///
@@ -125,11 +126,7 @@ impl<'h> Scheduler<'h> {
         }
     }
 
-    fn park_or_finish(
-        &mut self,
-        request: Box<crate::scheduler::active_request::ActiveRequest<'h>>,
-        chunk: &mut ChunkReport,
-    ) {
+    fn park_or_finish(&mut self, request: Box<ActiveRequest<'h>>, chunk: &mut ChunkReport) {
         match request.waits {
             true => self.parked.insert(request),
             false => {
