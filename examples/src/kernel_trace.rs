@@ -187,6 +187,11 @@ impl KernelEvents {
         (0..).map(TraceIndex).zip(traceset.traces()).map(of_trace).collect()
     }
 
+    /// Returns `true` if no event of the trace changes the state of the kernel.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the events that the trace lacks for a command.
     pub fn missing(&self, of: &Use) -> Vec<&'static str> {
         self.without(of.needs)

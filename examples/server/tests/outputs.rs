@@ -5,6 +5,8 @@ mod support;
 
 use std::collections::BTreeMap;
 
+use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, Timestamp, Trace, TraceIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_examples::clocks::Corrections;
@@ -335,5 +337,45 @@ fn every_output_answers_for_every_kind_of_trace() {
                 _ => {}
             }
         }
+    }
+}
+
+/// Writes a kernel trace with one event type, and returns the names of its outputs.
+fn outputs_with(event: &str) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("one");
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    schema.stream_classes[0].common_context = None;
+    let fields = FieldClass::structure([("irq", FieldClass::uint(32, ByteOrder::Little))]);
+    let event = schema.add_event_type(StreamClassId(0), event, fields);
+    let trace = TraceWriter::create(&path, schema).unwrap();
+    let stream = trace.stream(StreamClassId(0), "channel0_0").unwrap();
+    let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0_u64)]));
+    for now in 1..100 {
+        stream.event(event, now * 1000, FieldValue::fields([("irq", now % 3)])).unwrap();
+    }
+    stream.finish().unwrap();
+    let server = Running::start(dir.path(), Guard::default());
+    let (experiment, _) = server.experiment("one", &[&path]);
+    let outputs = server.get(&format!("{experiment}/outputs")).json();
+    let outputs = outputs.as_array().unwrap();
+    outputs.iter().map(|output| output["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn only_outputs_with_recorded_events_are_offered() {
+    // A kernel trace of which no event changes a state.
+    let names = outputs_with("my_own_event");
+    for none in
+        ["Thread Status", "Resources Status", "CPU Usage", "Disk I/O Activity", "Critical Path"]
+    {
+        assert!(!names.iter().any(|name| name == none), "{none} in {names:?}");
+    }
+    assert!(names.iter().any(|name| name == "Histogram"), "{names:?}");
+    // One that tells nothing of threads.
+    let names = outputs_with("irq_handler_entry");
+    assert!(names.iter().any(|name| name == "Resources Status"), "{names:?}");
+    for none in ["CPU Usage", "Disk I/O Activity", "Critical Path"] {
+        assert!(!names.iter().any(|name| name == none), "{none} in {names:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 use ltt_read::TraceIndex;
 use lttv_context::Traceset;
-use lttv_examples::kernel_trace::{Domain, KernelEvents};
+use lttv_examples::kernel_trace::{Domain, KernelEvents, Use};
 use lttv_state::history::{History, HistoryError, Live};
 use lttv_state::kernel_history::{self, Target, record_live};
 
@@ -24,6 +24,7 @@ const FILE: &str = "kernel.history";
 pub struct Kernel {
     stage: RwLock<Stage>,
     traces: Vec<TraceIndex>,
+    events: Vec<KernelEvents>,
     threads: ThreadIds,
 }
 
@@ -49,22 +50,27 @@ pub enum KernelStage {
 }
 
 impl Kernel {
-    /// Starts to build the history, until `stop` is set. `None` if there are no kernel traces.
+    /// Starts to build the history, until `stop` is set. `None` if there are no kernel
+    /// traces, or none with events that change states.
     pub(super) fn build(
         traceset: &Traceset,
         folder: Option<Arc<CacheFolder>>,
         stop: Arc<AtomicBool>,
     ) -> Option<Arc<Kernel>> {
-        let events = KernelEvents::of(traceset);
-        let traces = traceset.traces().iter().zip(events).enumerate();
-        let traces = traces.filter(|(_, (trace, of))| of.domain(trace) == Domain::Kernel);
-        let traces: Vec<_> = traces.map(|(index, _)| TraceIndex(index)).collect();
+        let of_traces = KernelEvents::of(traceset).into_iter().enumerate();
+        let (traces, events): (Vec<_>, Vec<_>) = of_traces
+            .filter(|(index, events)| {
+                !events.is_empty() && events.domain(&traceset.traces()[*index]) == Domain::Kernel
+            })
+            .map(|(index, events)| (TraceIndex(index), events))
+            .unzip();
         if traces.is_empty() {
             return None;
         }
         let kernel = Arc::new(Kernel {
             stage: RwLock::new(Stage::Waiting),
             traces,
+            events,
             threads: ThreadIds::default(),
         });
         let shared = Arc::clone(&kernel);
@@ -108,6 +114,11 @@ impl Kernel {
     /// Returns the indices of the kernel traces.
     pub fn traces(&self) -> &[TraceIndex] {
         &self.traces
+    }
+
+    /// Returns `true` if a trace has the events that a use of kernel states needs.
+    pub fn serves(&self, of: &Use) -> bool {
+        self.events.iter().any(|events| events.missing(of).is_empty())
     }
 
     /// Returns the history so far, if there is any.

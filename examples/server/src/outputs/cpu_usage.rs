@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use ltt_read::{Timestamp, TraceIndex};
+use lttv_examples::kernel_trace::USAGE;
 use lttv_state::history::{History, HistoryError};
 use lttv_state::tree::Quark;
 
@@ -55,7 +56,7 @@ impl Output for CpuUsage {
     }
 
     fn serves(&self, dataset: &Dataset) -> bool {
-        dataset.kernel().is_some()
+        dataset.kernel().is_some_and(|kernel| kernel.serves(&USAGE))
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ltt_read::Timestamp;
 use lttv_examples::critical_path::words;
+use lttv_examples::kernel_trace::CRITICAL_PATH;
 use lttv_state::waits::{Segment, TimelineId, WaitGraph};
 
 use super::chart::{ChartRow, Lane};
@@ -47,7 +48,7 @@ impl Output for CriticalPath {
     }
 
     fn serves(&self, dataset: &Dataset) -> bool {
-        dataset.kernel().is_some()
+        dataset.kernel().is_some_and(|kernel| kernel.serves(&CRITICAL_PATH))
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {

@@ -1,5 +1,7 @@
 //! Reading from and writing to disks over time.
 
+use lttv_examples::kernel_trace::DISK;
+
 use super::work::Work;
 use super::{Output, Result, xy};
 use crate::dataset::{Dataset, Disk};
@@ -27,7 +29,7 @@ impl Output for Disks {
     }
 
     fn serves(&self, dataset: &Dataset) -> bool {
-        dataset.kernel().is_some()
+        dataset.kernel().is_some_and(|kernel| kernel.serves(&DISK))
     }
 
     fn tree(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
