@@ -54,10 +54,9 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     }))?;
     let (mut out, mut shown, mut has_ended) = (Output::stdout(), Instant::now(), false);
     while !has_ended && !interrupt.load(Ordering::Relaxed) {
-        let state = reader.poll(Duration::from_millis(20))?;
-        has_ended = state == LiveState::Ended;
+        let state = reader.poll(Duration::from_millis(20));
         traceset.continue_with(reader.traces());
-        if has_ended {
+        if matches!(state, Ok(LiveState::Ended)) {
             traceset.complete();
         }
         scheduler.continue_with(&traceset)?;
@@ -70,8 +69,14 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
             out.flush()?;
             shown = Instant::now();
         }
-        if state == LiveState::Idle {
-            std::thread::sleep(Duration::from_millis(20));
+        match state {
+            Ok(LiveState::Busy) => {}
+            Ok(LiveState::Idle) => std::thread::sleep(Duration::from_millis(20)),
+            Ok(LiveState::Ended) => has_ended = true,
+            Err(error) => {
+                report.error(error);
+                has_ended = true;
+            }
         }
     }
     for (trace, counts) in traceset.traces().iter().zip(&*counts.borrow()) {

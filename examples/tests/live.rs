@@ -5,6 +5,8 @@ mod support;
 
 #[path = "../../ltt-read/tests/support/relay.rs"]
 mod relay;
+#[path = "../../ltt-read/tests/support/scripted.rs"]
+mod scripted;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,6 +18,7 @@ use std::time::Duration;
 
 use flate2::read::GzDecoder;
 use relay::Relay;
+use scripted::{attached, end_session, metadata_reply, packet};
 use support::{example, print_note, run, shared};
 
 /// The time after which a program is stopped.
@@ -124,6 +127,96 @@ fn options_without_an_effect_are_refused() {
 fn interrupt(child: &Child) {
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(status.expect("the program `kill`").success());
+}
+
+/// Follows a directory until a message appears or a second is over, as a user who may not read
+/// everything, and ends with Ctrl-C. Returns the output, the messages and the exit status.
+fn follow(dir: &Path) -> (String, String, Option<i32>) {
+    let mut command = Command::new(example("text_dump"));
+    command.args(["--follow", "--silence", "0.1", "--count"]).arg(dir);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(unix)]
+    if rustix::process::geteuid().is_root() {
+        use std::os::unix::process::CommandExt;
+        command.uid(65534).gid(65534);
+    }
+    let child = command.spawn().expect("the program");
+    thread::sleep(Duration::from_millis(1500));
+    interrupt(&child);
+    let output = child.wait_with_output().expect("an end");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+/// Returns the directory of a trace that any user may read.
+fn readable_trace() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel/kernel");
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("its mode");
+    copy(&trace, dir.path(), 4);
+    dir
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_directories_without_permission_are_errors() {
+    use std::os::unix::fs::PermissionsExt;
+    for name in ["metadata", "sched_0", "below"] {
+        let dir = readable_trace();
+        fs::create_dir(dir.path().join("below")).expect("a directory");
+        fs::set_permissions(dir.path().join(name), fs::Permissions::from_mode(0o000))
+            .expect("a file");
+        let (stdout, stderr, status) = follow(dir.path());
+        assert!(stderr.contains(&format!("{name}: Permission denied")), "{name}: {stderr}");
+        assert_eq!(stderr.matches("Permission denied").count(), 1, "{name}: {stderr}");
+        assert_eq!(status, Some(1), "{name}");
+        assert_eq!(stdout == "0\n", name == "metadata", "{name}: {stdout}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn directories_without_valid_metadata_are_errors_at_the_end() {
+    let dir = readable_trace();
+    for (metadata, error) in [("", "the metadata is empty"), ("x", "metadata:1")] {
+        fs::write(dir.path().join("metadata"), metadata).expect("space");
+        let (stdout, stderr, status) = follow(dir.path());
+        assert!(stderr.contains(error), "{stderr}");
+        assert_eq!((&*stdout, status), ("0\n", Some(1)), "{stderr}");
+    }
+    fs::remove_file(dir.path().join("metadata")).expect("a file");
+    let (stdout, stderr, status) = follow(dir.path());
+    assert!(stderr.contains(": no trace"), "{stderr}");
+    assert_eq!((&*stdout, status), ("0\n", Some(1)), "{stderr}");
+}
+
+#[test]
+fn a_session_without_valid_metadata_is_an_error() {
+    for is_interrupted in [false, true] {
+        let mut relay = attached(13);
+        relay.reply(6, Some(3), metadata_reply(b"/* CTF 1.8 */ trace {"));
+        relay.packet(1, 0, 30, packet(0, &[10, 30]));
+        match is_interrupted {
+            true => [1, 2].iter().for_each(|stream| relay.index(*stream, 2, 0, 0)),
+            false => end_session(&mut relay, &[1, 2]),
+        }
+        let url = format!("net://{}/host/vm/s", daemon(relay));
+        let child = Command::new(example("text_dump"))
+            .arg(url)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program");
+        if is_interrupted {
+            thread::sleep(Duration::from_millis(500));
+            interrupt(&child);
+        }
+        let output = child.wait_with_output().expect("an end");
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        assert!(stderr.contains("/host/vm/s/kernel/metadata:1:"), "{stderr}");
+        assert_eq!((output.stdout.len(), output.status.code()), (0, Some(1)), "{stderr}");
+    }
 }
 
 /// Copies the first parts of the files of a trace.

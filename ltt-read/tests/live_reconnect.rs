@@ -3,63 +3,16 @@
 mod support {
     pub(crate) mod relay;
     pub(crate) mod scripted;
+    pub(crate) mod viewer;
 }
 
-use ltt_read::Merge;
-use ltt_read::live::{LiveAction, LiveClient, LiveError, LiveStart};
-use support::relay::Relay;
+use ltt_read::live::{LiveError, LiveStart};
 use support::scripted::{EVENTS, greeting, whole_of};
+use support::viewer::Viewer;
 
-/// A viewer with the events that it has seen.
-struct Viewer {
-    client: LiveClient,
-    /// The last request.
-    request: Vec<u8>,
-    merge: Merge,
-    seen: Vec<u64>,
-}
-
-impl Viewer {
-    fn new(start: LiveStart) -> Viewer {
-        let client = LiveClient::attach("fake", "vm", "s", start);
-        Viewer { client, request: Vec::new(), merge: Merge::new(&[]), seen: Vec::new() }
-    }
-
-    /// Returns `true` if the stream that is created later is known.
-    fn knows_all_streams(&mut self) -> bool {
-        self.client.traces().first().is_some_and(|trace| trace.tracefiles().len() == 3)
-    }
-
-    fn read(&mut self) {
-        self.merge.continue_with(self.client.traces());
-        while let Some(event) = self.merge.next() {
-            self.seen.extend(event.field("seq").and_then(|seq| seq.as_u64()));
-        }
-        self.client.release(&self.merge);
-    }
-
-    /// Carries a conversation to its end, or until the daemon has answered a number of requests.
-    /// Returns `true` at the end.
-    fn converse(&mut self, relay: &mut Relay, answers: u64) -> Result<bool, LiveError> {
-        loop {
-            match self.client.next()? {
-                LiveAction::Send(bytes) => self.request = bytes,
-                LiveAction::Receive if relay.requests == answers => return Ok(false),
-                LiveAction::Receive => {
-                    let reply = relay.answer(&self.request).expect("an answer");
-                    // A part of the next reply may be lost, too.
-                    let (first, rest) = reply.split_at(reply.len() / 2);
-                    self.client.receive(first)?;
-                    self.client.receive(rest)?;
-                }
-                LiveAction::Wait => self.read(),
-                LiveAction::End => {
-                    self.read();
-                    return Ok(true);
-                }
-            }
-        }
-    }
+/// Returns `true` if a viewer knows the stream that is created later.
+fn knows_all_streams(viewer: &mut Viewer) -> bool {
+    viewer.client.traces().first().is_some_and(|trace| trace.tracefiles().len() == 3)
 }
 
 /// Returns the number of requests of a session.
@@ -76,10 +29,10 @@ fn events_are_delivered_once_wherever_the_connection_fails() {
             let mut viewer = Viewer::new(LiveStart::Beginning);
             assert!(!viewer.converse(&mut whole_of(13, false), first).expect("sound"));
             viewer.client.reconnect();
-            let mut relay = whole_of(13, viewer.knows_all_streams());
+            let mut relay = whole_of(13, knows_all_streams(&mut viewer));
             if !viewer.converse(&mut relay, second).expect("sound") {
                 viewer.client.reconnect();
-                let mut relay = whole_of(13, viewer.knows_all_streams());
+                let mut relay = whole_of(13, knows_all_streams(&mut viewer));
                 assert!(viewer.converse(&mut relay, u64::MAX).expect("sound"));
             }
             assert!(!viewer.merge.is_pending());

@@ -9,6 +9,7 @@ use super::reply::{IndexInfo, Reply, decode};
 use super::request::{MAJOR, MINOR, Request, Seek};
 use super::session::LiveSession;
 use crate::merge::Merge;
+use crate::report::Error;
 use crate::trace::Trace;
 
 /// The greatest number of bytes of a packet that are asked for at once.
@@ -130,7 +131,9 @@ impl LiveClient {
     ///
     /// # Errors
     ///
-    /// [`LiveError::NoSuchSession`] if the daemon does not have the session.
+    /// [`LiveError::Data`] at the end of the session if the metadata of a trace cannot be parsed, or
+    /// is missing: the events of the trace, or those that the rest of the metadata declares, were
+    /// not delivered. The next call returns [`LiveAction::End`].
     #[allow(clippy::should_implement_trait)] // an iterator could not fail
     pub fn next(&mut self) -> Result<LiveAction, LiveError> {
         if self.asked.is_some() {
@@ -142,7 +145,10 @@ impl LiveClient {
             Phase::Create => Request::CreateSession,
             Phase::Read => match self.choose() {
                 Some(request) => request,
-                None if self.phase == Phase::End => return Ok(LiveAction::End),
+                None if self.phase == Phase::End => {
+                    let error = self.feed.take_metadata_error();
+                    return error.map_or(Ok(LiveAction::End), |error| Err(self.data(error)));
+                }
                 None => {
                     self.feed.start_round();
                     return Ok(LiveAction::Wait);
@@ -242,6 +248,26 @@ impl LiveClient {
     /// They are versions of [growing traces](crate::GrowingTrace).
     pub fn traces(&mut self) -> &[Arc<Trace>] {
         self.feed.versions()
+    }
+
+    /// Returns the reasons why the metadata of traces cannot be parsed as far as it has arrived.
+    /// More of it may come; a caller that leaves the session before its end should report them, since
+    /// the events of these traces were not delivered.
+    pub fn metadata_errors(&self) -> impl Iterator<Item = &Error> {
+        self.feed.metadata_errors()
+    }
+
+    /// Returns the number of packets that the daemon had removed before they were fetched, and after
+    /// which no other packet of their tracefile has arrived. Others show as
+    /// [lost packets](crate::NoticeKind::LostPackets) when the next packet is read.
+    pub fn missing_packets(&self) -> u64 {
+        self.feed.missing_packets()
+    }
+
+    /// Returns the number of tracefiles that ended while the connection was
+    /// [lost](Self::reconnect). What they recorded last may be missing.
+    pub fn lost_streams(&self) -> usize {
+        self.feed.lost_streams()
     }
 
     /// Forgets the data that a merge of the [`traces`](Self::traces) has delivered.
@@ -506,7 +532,7 @@ impl LiveClient {
         LiveError::Protocol { daemon: self.daemon.clone(), what, reason }
     }
 
-    fn data(&self, error: crate::report::Error) -> LiveError {
+    fn data(&self, error: Error) -> LiveError {
         LiveError::Data { daemon: self.daemon.clone(), error }
     }
 }

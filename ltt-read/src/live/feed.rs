@@ -34,6 +34,8 @@ pub(super) struct Feed {
     pauses: bool,
     /// The size of the metadata of all traces in bytes.
     metadata_size: usize,
+    /// The number of streams that ended while the connection was lost.
+    lost_streams: usize,
 }
 
 /// A trace of a session.
@@ -50,7 +52,7 @@ struct LiveTrace {
     wants_metadata: bool,
     /// The trace once its metadata can be parsed, with its index among the versions.
     growing: Option<(GrowingTrace, usize)>,
-    /// The reason why the metadata cannot be parsed yet.
+    /// The reason why the metadata cannot be parsed as far as it has arrived.
     error: Option<Error>,
 }
 
@@ -72,6 +74,8 @@ struct LiveStream {
     known: Timestamp,
     /// The end and the start of the last packet, or the last beacon, in cycles.
     last: Option<(u64, u64)>,
+    /// The number of packets after it that the daemon had removed before they were fetched.
+    removed: u64,
     /// `true` until the daemon declares the stream over a new connection.
     is_lost: bool,
     /// `true` if packets up to `last` are sent again.
@@ -89,6 +93,20 @@ pub(super) enum PacketState {
     /// More is kept than twice the limit: the caller does not release it, or the daemon does not
     /// say up to which times its packets are.
     TooMuch,
+}
+
+impl LiveTrace {
+    /// Notes that metadata cannot be parsed: it may end within a declaration. Other errors are
+    /// returned.
+    fn refuse(&mut self, error: Error) -> Result<(), Error> {
+        match error {
+            Error::Metadata { .. } => {
+                self.error = Some(error);
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
 }
 
 impl LiveStream {
@@ -115,6 +133,7 @@ impl Feed {
             kept: 0,
             pauses: false,
             metadata_size: 0,
+            lost_streams: 0,
         }
     }
 
@@ -183,6 +202,7 @@ impl Feed {
                 beacon: None,
                 known: Timestamp::MIN,
                 last: None,
+                removed: 0,
                 is_lost: false,
                 repeats: false,
                 is_idle: false,
@@ -208,8 +228,10 @@ impl Feed {
 
     /// Ends the streams of a session that the daemon has not declared over a new connection.
     pub(super) fn end_lost_streams(&mut self, session: u64) {
-        let is_lost = |stream: &&LiveStream| stream.session == session && stream.is_lost;
+        let is_lost =
+            |stream: &&LiveStream| stream.session == session && stream.is_lost && !stream.is_over;
         let lost: Vec<_> = self.streams.iter().filter(is_lost).map(|stream| stream.id).collect();
+        self.lost_streams += lost.len();
         lost.into_iter().for_each(|stream| self.end_stream(stream));
     }
 
@@ -229,8 +251,8 @@ impl Feed {
 
     /// Returns the metadata stream that has to be asked for.
     pub(super) fn metadata_wanted(&self) -> Option<u64> {
-        let wanted = self.traces.iter().find(|trace| trace.wants_metadata);
-        wanted.and_then(|trace| trace.metadata_stream)
+        let mut wanted = self.traces.iter().filter(|trace| trace.wants_metadata);
+        wanted.find_map(|trace| trace.metadata_stream)
     }
 
     /// Adds a piece of metadata. `end` says that there is no more now, and whether there never
@@ -270,24 +292,22 @@ impl Feed {
             return Ok(());
         }
         if let Some((growing, _)) = &mut trace.growing {
-            return match growing.extend_metadata(&trace.metadata) {
+            let extended = growing.extend_metadata(&trace.metadata);
+            trace.error = None;
+            return match extended {
                 Ok(has_grown) => {
                     self.has_grown |= has_grown;
                     Ok(())
                 }
-                // The piece may end within a declaration.
-                Err(Error::Metadata { .. }) => Ok(()),
-                Err(error) => Err(error),
+                Err(error) => trace.refuse(error),
             };
         }
         let path = self.root.join(&trace.path);
         let mut growing = match GrowingTrace::new(path, &trace.metadata) {
             Ok(growing) => growing,
-            Err(error) => {
-                trace.error = Some(error);
-                return Ok(());
-            }
+            Err(error) => return trace.refuse(error),
         };
+        trace.error = None;
         self.has_grown = true;
         for stream in self.streams.iter_mut().filter(|stream| stream.trace == at) {
             let name = stream.name.rsplit('/').next().unwrap_or_default();
@@ -376,10 +396,10 @@ impl Feed {
         }
     }
 
-    /// Gives up a packet.
+    /// Gives up a packet that the daemon has removed.
     pub(super) fn drop_packet(&mut self, stream: u64) {
         if let Some((_, stream)) = self.stream(stream) {
-            stream.packet = None;
+            stream.removed += u64::from(stream.packet.take().is_some());
         }
     }
 
@@ -404,8 +424,12 @@ impl Feed {
         match (&mut self.traces[trace].growing, tracefile) {
             (Some((growing, _)), Some(tracefile)) => growing.append(tracefile, bytes),
             _ => {
+                let live = &mut self.traces[trace];
+                if live.error.is_none() {
+                    live.error = GrowingTrace::new(self.root.join(&live.path), &[]).err();
+                }
                 if self.kept > self.memory
-                    && let Some(error) = self.traces[trace].error.take()
+                    && let Some(error) = live.error.take()
                 {
                     return Err(error);
                 }
@@ -417,6 +441,7 @@ impl Feed {
         self.has_grown = true;
         if let Some((_, stream)) = self.stream(id) {
             stream.last = stream.last.max(Some((index.end, index.begin)));
+            stream.removed = 0;
         }
         self.note_known(id, index.stream_class, index.end);
         Ok(PacketState::Whole)
@@ -455,8 +480,9 @@ impl Feed {
 
     /// Notes that a stream has no more packets.
     pub(super) fn end_stream(&mut self, id: u64) {
+        self.drop_packet(id);
         let Some((_, stream)) = self.stream(id) else { return };
-        (stream.is_over, stream.packet) = (true, None);
+        stream.is_over = true;
         let (trace, tracefile) = (stream.trace, stream.tracefile);
         if let (Some((growing, _)), Some(tracefile)) = (&mut self.traces[trace].growing, tracefile)
         {
@@ -471,6 +497,39 @@ impl Feed {
             trace.growing.iter_mut().for_each(|(growing, _)| growing.complete_all());
         }
         self.has_grown = true;
+    }
+
+    /// Returns the reasons why the metadata of traces cannot be parsed as far as it has arrived.
+    /// A trace of which nothing has arrived has none.
+    pub(super) fn metadata_errors(&self) -> impl Iterator<Item = &Error> {
+        self.unparsed().filter_map(|trace| self.traces[trace].error.as_ref())
+    }
+
+    /// Takes the first of the [`metadata_errors`](Self::metadata_errors).
+    pub(super) fn take_metadata_error(&mut self) -> Option<Error> {
+        let first = self.unparsed().next()?;
+        self.traces[first].error.take()
+    }
+
+    /// Returns the indices of the traces with metadata or packets, but without valid metadata.
+    fn unparsed(&self) -> impl Iterator<Item = usize> + '_ {
+        let has_data = |at: &usize| {
+            let mut streams = self.streams.iter().filter(|stream| stream.trace == *at);
+            !self.traces[*at].metadata.is_empty() || streams.any(|it| !it.waiting.is_empty())
+        };
+        let failed = (0..self.traces.len()).filter(|at| self.traces[*at].error.is_some());
+        failed.filter(has_data)
+    }
+
+    /// Returns the number of packets that the daemon had removed before they were fetched, and
+    /// after which none of the same stream arrived.
+    pub(super) fn missing_packets(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.removed).sum()
+    }
+
+    /// Returns the number of streams that ended while the connection was lost.
+    pub(super) fn lost_streams(&self) -> usize {
+        self.lost_streams
     }
 
     /// Returns the name of a stream.

@@ -54,7 +54,12 @@ pub(crate) fn session(id: u64, name: &str, minor: u64) -> Vec<u8> {
 
 /// Returns a stream of the trace 7, or its metadata.
 pub(crate) fn stream(id: u64, is_metadata: bool, channel: &str) -> Vec<u8> {
-    let numbers = be(&[(id, 8), (7, 8), (is_metadata.into(), 4)]);
+    stream_of(7, id, is_metadata, channel)
+}
+
+/// Returns a stream of a trace, or its metadata.
+pub(crate) fn stream_of(trace: u64, id: u64, is_metadata: bool, channel: &str) -> Vec<u8> {
+    let numbers = be(&[(id, 8), (trace, 8), (is_metadata.into(), 4)]);
     [numbers, padded("kernel", 4096), padded(channel, 255)].concat()
 }
 
@@ -77,6 +82,12 @@ pub(crate) fn attached(minor: u64) -> Relay {
     let mut relay = greeting(minor);
     relay.reply(3, Some(5), streams(&two_cpus()));
     relay
+}
+
+/// Adds the ends of some streams and of the session.
+pub(crate) fn end_session(relay: &mut Relay, streams: &[u64]) {
+    streams.iter().for_each(|stream| relay.index(*stream, 3, 0, 0));
+    relay.reply(7, Some(5), be(&[(4, 4), (0, 4)]));
 }
 
 /// Returns the streams of two CPUs and of metadata.

@@ -141,6 +141,8 @@ impl<'a> Following<'a> {
         let interrupt = cancel::on_interrupt()?;
         let end = loop {
             if interrupt.load(Ordering::Relaxed) {
+                let unread = self.source.unread();
+                unread.iter().for_each(|what| self.report.error(what));
                 break Ok(());
             }
             let found = self.source.poll(STEP);
@@ -150,6 +152,7 @@ impl<'a> Following<'a> {
             match found {
                 Ok(Found::Nothing) => self.source.wait(),
                 Ok(Found::Something) => {}
+                Ok(Found::Failed(error)) => self.report.error(error),
                 Ok(Found::End) => break Ok(()),
                 Err(error) => break Err(error),
             }
@@ -240,6 +243,7 @@ impl<'a> Following<'a> {
                 self.output.buffer().push(b'\n');
             }
         }
+        self.losses.packets = self.losses.packets.saturating_add(self.source.missing_packets());
         if self.output.flush()? == Reader::There
             && (self.losses.packets, self.losses.events) != (0, 0)
         {

@@ -77,24 +77,29 @@ impl Session {
         is_cancelled: impl Fn() -> bool,
     ) -> Result<Option<Session>, Box<dyn Error>> {
         let mut traceset = Traceset::growing();
+        let mut failures = Vec::new();
         loop {
             if is_cancelled() {
                 return Ok(None);
             }
             let found = source.poll(STEP)?;
             traceset.continue_with(source.traces());
-            if found == Found::End {
+            if matches!(found, Found::End) {
                 traceset.complete();
             }
             // The position where nothing is final yet has a time, too.
             let mut context = TracesetContext::new(&traceset);
             if !context.is_pending() && context.position().time().is_some() {
+                if let Found::Failed(error) = found {
+                    failures.push(error);
+                }
                 break;
             }
             match found {
                 Found::End => return Err(OpenError::NoTime(name).into()),
                 Found::Nothing => source.wait(),
                 Found::Something => {}
+                Found::Failed(error) => failures.push(error),
             }
         }
         let mut session = Session::new(name, traceset.clone())?;
@@ -107,6 +112,7 @@ impl Session {
             is_new: false,
         });
         session.take_growth(false)?;
+        failures.iter().for_each(|error| session.add_message(error.to_string()));
         let width = TimeSpan { start: session.first, end: session.span.end };
         session.tab.set_window(TimeWindow::covering(width), None);
         session.forget_windows();
@@ -146,7 +152,12 @@ impl Session {
         let found = source.poll(STEP);
         following.is_new |= !matches!(found, Ok(Found::Nothing));
         let is_due = following.is_new && following.grown.elapsed() >= PERIOD;
-        let has_ended = !matches!(found, Ok(Found::Nothing | Found::Something));
+        let has_ended = matches!(found, Ok(Found::End) | Err(_));
+        if let Ok(Found::Failed(error)) = &found {
+            let text = error.to_string();
+            self.add_message(text);
+            return None;
+        }
         if !is_due && !has_ended {
             return None;
         }

@@ -1,11 +1,13 @@
 //! Following all traces at or below several paths.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use hashbrown::HashMap;
+use hashbrown::HashSet;
 
 use super::silence::Silence;
 use super::trace::FollowedTrace;
@@ -60,9 +62,13 @@ pub struct Follower {
     traces: Vec<FollowedTrace>,
     versions: Vec<Arc<Trace>>,
     /// The trace whose metadata is in a directory, with the state of the file when it was read.
-    dirs: HashMap<PathBuf, Dir>,
+    dirs: BTreeMap<PathBuf, Dir>,
     silence: Option<Silence>,
     latest: Timestamp,
+    /// The texts of the failures that last and were returned.
+    returned: HashSet<String>,
+    /// The other failures of the last poll.
+    failures: Vec<Error>,
 }
 
 /// A directory with metadata.
@@ -90,9 +96,11 @@ impl Follower {
             paths: paths.into_iter().map(|path| path.as_ref().to_owned()).collect(),
             traces: Vec::new(),
             versions: Vec::new(),
-            dirs: HashMap::new(),
+            dirs: BTreeMap::new(),
             silence: None,
             latest: Timestamp::MIN,
+            returned: HashSet::new(),
+            failures: Vec::new(),
         }
     }
 
@@ -110,12 +118,16 @@ impl Follower {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a file that is there cannot be read; it is tried again at the next call,
-    /// and all others have been read. Metadata that cannot be parsed
-    /// may be incomplete, so this is no error before [`complete`](Self::complete).
+    /// [`Error::Io`] if a file or directory that is there cannot be read, [`Error::Decode`] if a
+    /// file cannot be read beyond damage, [`Error::NotATrace`] and [`Error::TooDeep`] if a
+    /// directory cannot be followed. All others have been read, and the failure is tried again at
+    /// the next call. One that lasts is returned once, and if there are several, one by each call.
+    ///
+    /// Metadata that cannot be parsed may be incomplete, so this is no error before
+    /// [`complete`](Self::complete): see [`metadata_errors`](Self::metadata_errors).
     pub fn poll(&mut self, now: Instant) -> Result<bool, Error> {
-        let mut has_grown = self.find_traces();
         let mut failures = Vec::new();
+        let mut has_grown = self.find_traces(&mut failures);
         for trace in &mut self.traces {
             has_grown |= trace.read(&mut failures);
         }
@@ -126,7 +138,31 @@ impl Follower {
         if has_grown {
             self.update();
         }
-        failures.into_iter().next().map_or(Ok(has_grown), Err)
+        self.next_failure(failures).map_or(Ok(has_grown), Err)
+    }
+
+    /// Returns the first failure that was not returned before.
+    fn next_failure(&mut self, failures: Vec<Error>) -> Option<Error> {
+        if failures.is_empty() && self.returned.is_empty() {
+            return None;
+        }
+        let lasting: HashSet<String> = failures.iter().map(Error::to_string).collect();
+        self.returned.retain(|text| lasting.contains(text));
+        self.failures = failures;
+        self.failures.retain(|failure| !self.returned.contains(&failure.to_string()));
+        if self.failures.is_empty() {
+            return None;
+        }
+        let first = self.failures.remove(0);
+        self.returned.insert(first.to_string());
+        Some(first)
+    }
+
+    /// Returns the reasons why metadata cannot be parsed as far as it has been written, sorted by
+    /// path. A caller that stops following should report them, since the events of these traces
+    /// were not delivered.
+    pub fn metadata_errors(&self) -> impl Iterator<Item = &Error> {
+        self.dirs.values().filter_map(|dir| dir.error.as_ref())
     }
 
     /// Returns the traces found so far, as far as they have been read, in the order in which
@@ -154,12 +190,13 @@ impl Follower {
     ///
     /// # Errors
     ///
-    /// The first error about a directory whose metadata could not be parsed.
+    /// The first of the [`metadata_errors`](Self::metadata_errors), or a failure that
+    /// [`poll`](Self::poll) has not returned yet.
     pub fn complete(&mut self) -> Result<(), Error> {
         self.traces.iter_mut().for_each(FollowedTrace::complete);
         self.update();
         let failed = self.dirs.values_mut().find_map(|dir| dir.error.take());
-        failed.map_or(Ok(()), Err)
+        failed.or_else(|| self.failures.drain(..).next()).map_or(Ok(()), Err)
     }
 
     fn update(&mut self) {
@@ -177,21 +214,30 @@ impl Follower {
     }
 
     /// Finds traces, their metadata and their files. Returns `true` if something is new.
-    fn find_traces(&mut self) -> bool {
+    fn find_traces(&mut self, failures: &mut Vec<Error>) -> bool {
         let mut findings = Findings::new(OnFailure::Continue);
         let mut search = Search::default();
         for path in &self.paths {
-            // Directories may be moved while they are searched.
             _ = search.add(path, &mut findings);
         }
+        failures.extend(findings.failures.into_iter().filter(is_lasting));
         self.dirs.retain(|dir, _| search.found.iter().any(|found| found.dir == *dir));
         let mut has_grown = false;
-        for found in search.found.iter().filter(|found| !found.is_legacy) {
-            has_grown |= self.read_metadata(&found.dir);
+        for found in &search.found {
+            if found.is_legacy {
+                let (path, reason) = (found.dir.clone(), "only CTF can be followed");
+                failures.push(Error::NotATrace { path, reason });
+                continue;
+            }
+            match self.read_metadata(&found.dir) {
+                Ok(is_new) => has_grown |= is_new,
+                Err(error) => failures.extend(Some(error).filter(is_lasting)),
+            }
             let trace = self.dirs.get(&found.dir).and_then(|dir| dir.trace);
             if let Some(trace) = trace.and_then(|number| self.traces.get_mut(number)) {
-                // Files that cannot be opened now are tried again.
-                _ = trace.add_files(&found.dir);
+                let mut found_here = Vec::new();
+                trace.add_files(&found.dir, &mut found_here);
+                failures.extend(found_here.into_iter().filter(is_lasting));
             }
         }
         has_grown
@@ -199,7 +245,7 @@ impl Follower {
 
     /// Reads the metadata of a directory if it has changed. Returns `true` if it declares a
     /// new trace, or more of a known one.
-    fn read_metadata(&mut self, dir: &Path) -> bool {
+    fn read_metadata(&mut self, dir: &Path) -> Result<bool, Error> {
         let path = dir.join("metadata");
         let state = || {
             let metadata = fs::metadata(&path)?;
@@ -210,21 +256,24 @@ impl Follower {
                 modified,
             })
         };
-        let Ok(state) = state() else { return false };
+        let state = state().map_err(|error| Error::Io { path: path.clone(), error })?;
         let known = self.dirs.get(dir);
-        if known.is_some_and(|known| known.read == state) || state.len == 0 {
-            return false;
+        if known.is_some_and(|known| known.read == state) {
+            return Ok(false);
         }
-        let Ok(source) = Source::open_up_to(&path, Access::Read, MAX_METADATA) else {
-            return false;
-        };
         let before = known.and_then(|known| known.trace);
+        // Metadata is truncated and written anew when it is regenerated.
+        if state.len == 0 && before.is_some() {
+            return Ok(false);
+        }
+        let source = Source::open_up_to(&path, Access::Read, MAX_METADATA);
+        let source = source.map_err(|error| Error::Io { path: path.clone(), error })?;
         let (trace, error, has_grown) = match self.add_metadata(dir, source.bytes()) {
             Ok((trace, has_grown)) => (Some(trace), None, has_grown),
             Err(error) => (before, Some(error), false),
         };
         self.dirs.insert(dir.to_owned(), Dir { read: state, trace, error });
-        has_grown
+        Ok(has_grown)
     }
 
     /// Adds a trace, or extends the metadata of the one that has the same UUID or, without
@@ -246,5 +295,15 @@ impl Follower {
                 Ok((self.traces.len() - 1, true))
             }
         }
+    }
+}
+
+/// Returns `true` if an error does not just say that something is not there yet, or not any more:
+/// directories may be moved while they are searched.
+fn is_lasting(error: &Error) -> bool {
+    match error {
+        Error::Io { error, .. } => error.kind() != ErrorKind::NotFound,
+        Error::NotATrace { path, .. } => !path.is_dir(),
+        _ => true,
     }
 }

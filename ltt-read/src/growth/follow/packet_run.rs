@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::format::{Decoder, FileKind, Packet};
 use crate::growth::stream::Packets;
 use crate::layout::program::Scratch;
+use crate::report::DecodeError;
 use crate::schema::{Role, StreamClassId};
 use crate::trace::FilePart;
 
@@ -44,12 +45,14 @@ pub(super) struct Whole {
     pub(super) size: usize,
     pub(super) packets: Vec<PacketPlace>,
     pub(super) first: Option<Packet>,
+    /// The damage after them that more bytes cannot heal.
+    pub(super) damage: Option<DecodeError>,
 }
 
 /// Finds the whole packets at the start of `bytes`.
 pub(super) fn whole_packets(decoder: &Decoder, bytes: &[u8]) -> Whole {
     let mut scratch = Scratch::default();
-    let mut whole = Whole { size: 0, packets: Vec::new(), first: None };
+    let mut whole = Whole { size: 0, packets: Vec::new(), first: None, damage: None };
     let mut clock = 0;
     while whole.size < bytes.len() {
         let offset = whole.size as u64;
@@ -68,7 +71,10 @@ pub(super) fn whole_packets(decoder: &Decoder, bytes: &[u8]) -> Whole {
             // Damage, or the header is not there yet.
             Err(error) => match error.size {
                 Some(size) => (size, None),
-                None => break,
+                None => {
+                    whole.damage = Some(error.kind).filter(is_final);
+                    break;
+                }
             },
         };
         let Some(end) = whole.size.checked_add(size as usize).filter(|end| *end <= bytes.len())
@@ -88,6 +94,17 @@ pub(super) fn whole_packets(decoder: &Decoder, bytes: &[u8]) -> Whole {
         whole.first = whole.first.or(packet);
     }
     whole
+}
+
+/// Returns `true` if neither more bytes nor more metadata can make a packet sound.
+fn is_final(damage: &DecodeError) -> bool {
+    !matches!(
+        damage,
+        DecodeError::BeyondContent { .. }
+            | DecodeError::TruncatedPacket { .. }
+            | DecodeError::UnterminatedString
+            | DecodeError::UnknownStreamClass { .. }
+    )
 }
 
 impl PacketRun {

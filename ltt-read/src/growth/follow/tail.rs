@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::packet_run::{PacketRun, Whole, whole_packets};
 use crate::format::Decoder;
+use crate::report::{DecodeError, Error, Place};
 use crate::trace::FilePart;
 
 /// The number of bytes at the start of a file that are compared to see whether it was written
@@ -36,17 +37,39 @@ pub(super) struct Tail {
     rest: Vec<u8>,
     /// `true` if the last read reached the end of the file.
     is_read: bool,
+    /// The reason why no packet after those that were returned can become whole.
+    damage: Option<DecodeError>,
 }
 
 impl Tail {
     pub(super) fn new(file: File, path: Arc<Path>) -> Tail {
         let (head, rest) = (Vec::new(), Vec::new());
-        Tail { file, path, head, next: FilePart::default(), rest, is_read: false }
+        let next = FilePart::default();
+        Tail { file, path, head, next, rest, is_read: false, damage: None }
     }
 
     /// Reads the packets that have become whole since the last call; `None` if there are none,
     /// or if their stream class is not declared yet.
-    pub(super) fn read(&mut self, decoder: &Decoder) -> io::Result<Option<PacketRun>> {
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, at all or any further.
+    pub(super) fn read(&mut self, decoder: &Decoder) -> Result<Option<PacketRun>, Error> {
+        let run = self.read_packets(decoder).map_err(|error| {
+            let path = self.path.to_path_buf();
+            Error::Io { path, error }
+        })?;
+        match self.damage.filter(|_| run.is_none()) {
+            None => Ok(run),
+            Some(kind) => {
+                let (packet, offset) = (self.next.packet, self.next.offset.saturating_mul(8));
+                let place = Place { file: self.path.clone(), packet, offset };
+                Err(Error::Decode { place, kind })
+            }
+        }
+    }
+
+    fn read_packets(&mut self, decoder: &Decoder) -> io::Result<Option<PacketRun>> {
         let len = self.file.metadata()?.len();
         self.is_read = false;
         if len < self.known() || !self.has_same_head(len)? {
@@ -66,7 +89,12 @@ impl Tail {
             return Ok(None);
         }
         self.is_read = known + read as u64 >= len || room == 0;
-        Ok(self.take_whole(decoder))
+        let run = self.take_whole(decoder);
+        if room == 0 && run.is_none() {
+            let reason = "a packet is larger than 256 MiB, or has no size";
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        }
+        Ok(run)
     }
 
     /// Returns `true` if the last read reached the end of the file.
@@ -74,12 +102,18 @@ impl Tail {
         self.is_read
     }
 
+    /// Returns the offset after all packets that were returned.
+    pub(super) fn end(&self) -> u64 {
+        self.next.offset
+    }
+
     /// Returns `true` if no name leads to the file any more, and all of its packets were read.
     pub(super) fn is_gone(&self) -> bool {
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;
-            self.is_read && self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+            let is_empty = self.is_read && self.rest.is_empty();
+            is_empty && self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
         }
         #[cfg(not(unix))]
         {
@@ -121,7 +155,8 @@ impl Tail {
     /// Takes the whole packets out of `rest`.
     fn take_whole(&mut self, decoder: &Decoder) -> Option<PacketRun> {
         let whole = whole_packets(decoder, &self.rest);
-        let Whole { size, ref packets, ref first } = whole;
+        let Whole { size, ref packets, ref first, damage } = whole;
+        self.damage = damage;
         if size == 0 || first.is_none() {
             return None;
         }

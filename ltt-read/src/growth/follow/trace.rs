@@ -1,6 +1,7 @@
 //! One trace that is followed.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,33 +41,45 @@ impl FollowedTrace {
         FollowedTrace { growing, tails: HashMap::new(), streams: HashMap::new() }
     }
 
-    /// Starts to follow the data stream files of a directory that are not followed yet. Files
-    /// that vanish meanwhile are left out.
-    pub(super) fn add_files(&mut self, dir: &Path) -> Result<(), Error> {
-        for entry in entries(dir).unwrap_or_default() {
-            let is_file = entry.kind.as_ref().is_ok_and(fs::FileType::is_file);
+    /// Starts to follow the data stream files of a directory that are not followed yet.
+    pub(super) fn add_files(&mut self, dir: &Path, failures: &mut Vec<Error>) {
+        let entries = match entries(dir) {
+            Ok(entries) => entries,
+            Err(error) => return failures.push(error),
+        };
+        for entry in entries {
             let name = entry.path.file_name().unwrap_or_default().as_encoded_bytes();
-            if !is_file || name == b"metadata" || name.starts_with(b".") {
+            if name == b"metadata" || name.starts_with(b".") {
                 continue;
             }
-            let identify = |metadata: fs::Metadata| FileId::new(&entry.path, &metadata);
-            let Ok(known) = fs::metadata(&entry.path).and_then(identify) else { continue };
-            if let Some(tail) = self.tails.get_mut(&known) {
-                if *tail.path != *entry.path {
-                    tail.path = entry.path.into();
+            match &entry.kind {
+                Ok(kind) if !kind.is_file() => continue,
+                Ok(_) => {}
+                Err(_) => {
+                    failures.push(entry.into_error());
+                    continue;
                 }
-                continue;
             }
-            let io = |error| Error::Io { path: entry.path.clone(), error };
-            let file = match File::open(&entry.path) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                file => file.map_err(io)?,
-            };
-            // The path may lead to another file by now.
-            let id = file.metadata().and_then(identify).map_err(io)?;
-            let path: Arc<Path> = entry.path.as_path().into();
-            self.tails.entry(id).or_insert_with(|| Tail::new(file, path));
+            if let Err(error) = self.add_file(&entry.path) {
+                failures.push(Error::Io { path: entry.path, error });
+            }
         }
+    }
+
+    /// Starts to follow a file, unless it is followed already.
+    fn add_file(&mut self, path: &Path) -> io::Result<()> {
+        let identify = |metadata: fs::Metadata| FileId::new(path, &metadata);
+        let known = fs::metadata(path).and_then(identify)?;
+        if let Some(tail) = self.tails.get_mut(&known) {
+            if *tail.path != *path {
+                tail.path = path.into();
+            }
+            return Ok(());
+        }
+        let file = File::open(path)?;
+        // The path may lead to another file by now.
+        let id = file.metadata().and_then(identify)?;
+        self.tails.entry(id).or_insert_with(|| Tail::new(file, path.into()));
         Ok(())
     }
 
@@ -79,10 +92,9 @@ impl FollowedTrace {
             match tail.read(&decoder) {
                 Ok(None) => {}
                 Ok(Some(run)) => runs.entry(run.key.clone()).or_default().push(run),
-                Err(error) => failures.push(Error::Io { path: tail.path.to_path_buf(), error }),
+                Err(error) => failures.push(error),
             }
         }
-        self.tails.retain(|_, tail| !tail.is_gone());
         let is_read = self.is_read();
         let mut has_grown = false;
         for (key, stream) in &mut self.streams {
@@ -98,7 +110,19 @@ impl FollowedTrace {
             has_grown |= stream.deliver(&mut self.growing, found, is_read);
             self.streams.insert(key, stream);
         }
+        self.close_files();
         has_grown
+    }
+
+    /// Closes files that were removed, unless they may still be written to: those with the last
+    /// packet of a stream, or with a part of one.
+    fn close_files(&mut self) {
+        let streams = &self.streams;
+        let has_last = |tail: &Tail| {
+            let mut ends = streams.values().filter_map(|stream| stream.last.as_ref());
+            ends.any(|(_, (path, end))| *path == tail.path && *end == tail.end())
+        };
+        self.tails.retain(|_, tail| !tail.is_gone() || has_last(tail));
     }
 
     /// Returns `true` if all files have been read to their ends.
