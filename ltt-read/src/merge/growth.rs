@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::key::{END, key, key_at, number_of, time_of};
 use super::tournament::Tournament;
-use super::{Merge, NO_CURSOR, cursors_of, delivery_key};
+use super::{Merge, NO_CURSOR, cursors_of, delivery_key, is_left_out};
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
 use crate::trace::{Trace, TraceIndex, TracefileIndex, TracefileNumber};
@@ -31,7 +31,7 @@ impl Merge {
     /// tracefile is known.
     pub fn watermark(&self) -> Timestamp {
         let is_read = |(number, cursor): &(usize, &Cursor)| {
-            cursor.tracefile().is_growing() && self.left_out.get(*number) != Some(&true)
+            cursor.tracefile().is_growing() && !is_left_out(&self.roles, *number)
         };
         let times = self.cursors.iter().enumerate().filter(is_read).map(|(number, cursor)| {
             match self.pending.iter().find(|(pending, _)| *pending as usize == number) {
@@ -111,7 +111,7 @@ impl Merge {
         let mut pending = pending.into_iter().peekable();
         for (at, number) in (0..self.cursors.len()).zip(0..) {
             let floor = pending.next_if(|(waits, _)| *waits == number).map(|(_, floor)| floor);
-            let key = if self.left_out.get(at) == Some(&true) {
+            let key = if is_left_out(&self.roles, at) {
                 END
             } else if floor.is_some() || number == current || at >= known {
                 let step = self.cursors[at].advance();
@@ -217,8 +217,8 @@ impl Merge {
 
     /// Computes the limit again after tracefiles have been left out.
     pub(super) fn limit_again(&mut self) {
-        let left_out = &self.left_out;
-        self.pending.retain(|(number, _)| left_out.get(*number as usize) != Some(&true));
+        let roles = &self.roles;
+        self.pending.retain(|(number, _)| !is_left_out(roles, *number as usize));
         let keys = self
             .pending
             .iter()

@@ -75,8 +75,8 @@ pub struct Merge {
     /// noted.
     noted: Vec<usize>,
     bytes_total: u64,
-    /// For each tracefile, `true` if it is left out; empty if none is.
-    pub(crate) left_out: Vec<bool>,
+    /// The role of each tracefile; empty if all are merged.
+    pub(crate) roles: Vec<Role>,
     /// For each tracefile, the least key at which its events can be delivered. This is
     /// the key of an earlier event that was skipped, if the clock went back after it.
     /// Empty if no clock did.
@@ -133,7 +133,7 @@ impl Merge {
             notices: Vec::new(),
             noted: Vec::new(),
             bytes_total: 0,
-            left_out: Vec::new(),
+            roles: Vec::new(),
             delivery_floor: Vec::new(),
             limit: END,
             pending: Vec::new(),
@@ -443,8 +443,8 @@ impl Merge {
     /// If a packet that has to be searched is damaged, the error is kept for
     /// [`errors`](Self::errors), and the tracefile continues after the damage.
     pub fn seek(&mut self, time: Timestamp) {
-        let Self { cursors, left_out, damage, .. } = self;
-        let is_sought = |(number, _): &(usize, _)| left_out.get(*number) != Some(&true);
+        let Self { cursors, roles, damage, .. } = self;
+        let is_sought = |(number, _): &(usize, _)| !is_left_out(roles, *number);
         let sought = cursors.iter_mut().enumerate().filter(is_sought).map(|(_, cursor)| cursor);
         seek_all(sought, time, |error| damage.keep(error));
         self.reset_order();
@@ -475,7 +475,7 @@ impl Merge {
     pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
         let mut by = Some(end);
         for (number, cursor) in self.cursors.iter().enumerate() {
-            if self.left_out.get(number) != Some(&true) {
+            if !is_left_out(&self.roles, number) {
                 let times = cursor.trace().packet_times(cursor.tracefile_index());
                 by = by.zip(times.delivered_by(end)).map(|(a, b)| a.max(b));
             }
@@ -562,9 +562,9 @@ impl Merge {
     /// Returns how much of the data stream files has been read. Tracefiles that are left
     /// out count as read.
     pub fn progress(&self) -> Progress {
-        let done = |(number, cursor): (usize, &Cursor)| match self.left_out.get(number) {
-            Some(true) => cursor.tracefile().size(),
-            _ => cursor.bytes_done(),
+        let done = |(number, cursor): (usize, &Cursor)| match is_left_out(&self.roles, number) {
+            true => cursor.tracefile().size(),
+            false => cursor.bytes_done(),
         };
         let done = self.cursors.iter().enumerate().map(done).sum();
         Progress { done, total: self.bytes_total }
@@ -572,7 +572,7 @@ impl Merge {
 
     /// Removes the keys of tracefiles that are left out from the tournament.
     pub(crate) fn remove_left_out(&mut self) {
-        for (number, _) in self.left_out.iter().enumerate().filter(|(_, left_out)| **left_out) {
+        for (number, _) in self.roles.iter().enumerate().filter(|(_, role)| role.is_left_out()) {
             self.tree.set(number, END);
         }
         self.limit_again();
@@ -603,9 +603,9 @@ impl Merge {
         self.limit = END;
         self.pending.clear();
         for number in 0..self.cursors.len() as u32 {
-            let key = match self.left_out.get(number as usize) {
-                Some(true) => END,
-                _ => {
+            let key = match is_left_out(&self.roles, number as usize) {
+                true => END,
+                false => {
                     let step = self.cursors[number as usize].advance();
                     self.key_after_step(number, step)
                 }
@@ -635,6 +635,28 @@ impl Merge {
         }
         self.wait_for(number)
     }
+}
+
+/// The role of a tracefile in a merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The tracefile is merged.
+    Merged,
+    /// The tracefile is left out. Its next event has been read but not delivered.
+    LeftOutRead,
+    /// The tracefile is left out. Its next event has not been read.
+    LeftOut,
+}
+
+impl Role {
+    fn is_left_out(self) -> bool {
+        self != Role::Merged
+    }
+}
+
+/// Returns `true` if a tracefile is left out, given the roles of a merge.
+fn is_left_out(roles: &[Role], number: usize) -> bool {
+    roles.get(number).is_some_and(|role| role.is_left_out())
 }
 
 /// Creates cursors at the start of some tracefiles.

@@ -1,6 +1,6 @@
 //! Rewinding of a merge: to before the current event, or to saved positions.
 
-use super::{Damage, Merge, NO_CURSOR, seek_all};
+use super::{Damage, Merge, NO_CURSOR, Role, seek_all};
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
 use crate::event::Event;
@@ -69,23 +69,33 @@ impl Merge {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn positions(&self) -> Vec<Position> {
-        self.cursors
-            .iter()
-            .zip(0..)
-            .map(|(cursor, number)| {
-                cursor.undelivered_position(self.loaded && !self.is_waiting_for(number))
-            })
-            .collect()
+        let position =
+            |(cursor, number): (&Cursor, u32)| cursor.undelivered_position(self.has_read(number));
+        self.cursors.iter().zip(0..).map(position).collect()
     }
 
     /// Returns the positions of all tracefiles, those of the first trace first, after the
     /// current event: see [`positions`](Self::positions).
     pub fn positions_after(&self) -> Vec<Position> {
         let position = |(cursor, number): (&Cursor, u32)| {
-            let is_read = self.loaded && number != self.current && !self.is_waiting_for(number);
-            cursor.undelivered_position(is_read)
+            cursor.undelivered_position(self.has_read_ahead(number))
         };
         self.cursors.iter().zip(0..).map(position).collect()
+    }
+
+    /// Returns `true` if the next event of a tracefile, if there is one, has been read but is
+    /// not delivered yet.
+    fn has_read_ahead(&self, number: u32) -> bool {
+        number != self.current && self.has_read(number)
+    }
+
+    /// Returns `true` if the current or next event of a tracefile, if there is one, has been read.
+    fn has_read(&self, number: u32) -> bool {
+        match self.roles.get(number as usize) {
+            Some(Role::LeftOutRead) => true,
+            Some(Role::LeftOut) => false,
+            Some(Role::Merged) | None => self.loaded && !self.is_waiting_for(number),
+        }
     }
 
     /// Returns the position after the current event in its tracefile; `None` if there is
@@ -100,7 +110,7 @@ impl Merge {
     /// afterwards.
     pub fn seek_delivery(&mut self, time: Timestamp, tracefile: TracefileNumber, place: Position) {
         self.note_indexes();
-        self.left_out.clear();
+        self.roles.clear();
         let Self { cursors, damage, .. } = self;
         let own = tracefile.0.min(cursors.len());
         let (before, rest) = cursors.split_at_mut(own);
@@ -119,18 +129,21 @@ impl Merge {
     }
 
     /// Leaves out all tracefiles except those for which `wanted` returns `true`, given
-    /// their number. The cursors of the left-out tracefiles do not move. The current event
-    /// may belong to a left-out tracefile, so there is no current event after this call.
-    pub fn retain_tracefiles(&mut self, wanted: impl FnMut(TracefileNumber) -> bool) {
+    /// their number. The cursors of the left-out tracefiles do not move, and those that were left
+    /// out before stay so. The current event may belong to a left-out tracefile, so there is no
+    /// current event after this call.
+    pub fn retain_tracefiles(&mut self, mut wanted: impl FnMut(TracefileNumber) -> bool) {
         if self.current().is_some() {
             self.next();
             self.unread();
         }
-        self.left_out = (0..self.cursors.len())
-            .map(TracefileNumber)
-            .map(wanted)
-            .map(|wanted| !wanted)
-            .collect();
+        let role = |number: u32| match self.roles.get(number as usize) {
+            Some(role) if role.is_left_out() => *role,
+            _ if wanted(TracefileNumber(number as usize)) => Role::Merged,
+            _ if self.has_read(number) => Role::LeftOutRead,
+            _ => Role::LeftOut,
+        };
+        self.roles = (0..self.cursors.len() as u32).map(role).collect();
         if self.loaded {
             self.remove_left_out();
         }
@@ -141,11 +154,26 @@ impl Merge {
     /// out afterwards. If a packet cannot be entered again, the error is kept for
     /// [`errors`](Self::errors).
     pub fn seek_positions(&mut self, positions: &[Position]) {
-        self.left_out.clear();
-        for (cursor, position) in self.cursors.iter_mut().zip(positions) {
-            seek(cursor, *position, &mut self.damage);
+        let read = (positions.len()..self.cursors.len())
+            .filter(|number| self.has_read_ahead(*number as u32))
+            .collect::<Vec<_>>();
+        let Self { cursors, damage, .. } = self;
+        for number in read {
+            let next = cursors[number].undelivered_position(true);
+            seek(&mut cursors[number], next, damage);
         }
+        for (cursor, position) in cursors.iter_mut().zip(positions) {
+            seek(cursor, *position, damage);
+        }
+        self.roles.clear();
         self.reset_order();
+    }
+
+    /// Seeks a time like [`seek`](Self::seek), in all tracefiles. None is left out afterwards.
+    #[doc(hidden)] // for positions in the order of all events
+    pub fn seek_in_all(&mut self, time: Timestamp) {
+        self.roles.clear();
+        self.seek(time);
     }
 
     /// Returns the number of packets entered so far, including repetitions after seeks.

@@ -194,10 +194,7 @@ impl TracesetPosition {
     pub(crate) fn seek(&self, merge: &mut Merge) {
         match &self.places {
             // The end of the data so far is where a merge waits.
-            _ if self.is_end() && merge.is_growing() => {
-                merge.seek_positions(&[]);
-                merge.seek(Timestamp::MAX);
-            }
+            _ if self.is_end() && merge.is_growing() => merge.seek_in_all(Timestamp::MAX),
             Places::All(all) => seek_positions(merge, all),
             Places::Next(place) => {
                 let tracefile = TracefileNumber(self.key.1 as usize);

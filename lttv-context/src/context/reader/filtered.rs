@@ -197,11 +197,7 @@ impl ReadPoint {
     /// Moves a merge to this position, and stops it from skipping tracefiles.
     fn seek(&self, merge: &mut Merge, now: i64) {
         match self {
-            // An empty list of positions makes the merge read all tracefiles.
-            ReadPoint::Time(time) => {
-                merge.seek_positions(&[]);
-                merge.seek(*time);
-            }
+            ReadPoint::Time(time) => merge.seek_in_all(*time),
             ReadPoint::Event { tracefile, place } => {
                 merge.seek_delivery(Timestamp::from_ns(now), *tracefile, *place);
             }
