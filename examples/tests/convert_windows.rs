@@ -10,12 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use ltt_read::Timestamp;
 use ltt_read::schema::Format;
+use ltt_read::{NoticeKind, Timestamp, Trace, TracefileIndex};
 use lttv_context::{EventCall, Subscription, Traceset, TracesetContext};
 use lttv_hooks::{Flow, Priority};
-use lttv_state::kernel::{ExecutionMode, KernelState, ProcessStatus};
+use lttv_state::kernel::{ExecutionMode, KernelState};
 use support::convert::{Random, convert_here, events, kernel, seconds, try_convert_here};
 use support::print_note;
 
@@ -146,8 +147,7 @@ struct Touched {
     time: i64,
     cpu: Option<u32>,
     tids: Vec<i32>,
-    /// The threads in the fields of a context switch.
-    switched: Vec<i32>,
+    is_switch: bool,
 }
 
 /// Returns what each event of a trace touches: the process that ran, and those in its fields.
@@ -162,16 +162,15 @@ fn touched(folder: &Path) -> Vec<Touched> {
         let mut touched = Touched {
             time: call.event.timestamp().map_or(0, Timestamp::as_ns),
             cpu: call.extensions[kernel].cpu_of(call),
+            is_switch: call.event.event_type().name() == "sched_switch",
             ..Touched::default()
         };
-        let is_switch = call.event.event_type().name() == "sched_switch";
         let running = call.extensions[kernel].running_at(call).and_then(|process| process.tid());
         touched.tids.extend(running);
         for field in ["tid", "prev_tid", "next_tid", "child_tid"] {
             let value = call.event.field(field).and_then(|value| value.as_i64());
             let tid = value.and_then(|tid| i32::try_from(tid).ok()).filter(|tid| *tid > 0);
             touched.tids.extend(tid);
-            touched.switched.extend(tid.filter(|_| is_switch));
         }
         of_hook.borrow_mut().push(touched);
         Flow::Continue(())
@@ -181,30 +180,47 @@ fn touched(folder: &Path) -> Vec<Touched> {
     Rc::try_unwrap(all).unwrap().into_inner()
 }
 
+/// A loss of events on a CPU.
+struct Lost {
+    cpu: u32,
+    start: i64,
+    /// The time of the next event of the CPU, at which the kernel state takes note of the loss.
+    noted: i64,
+}
+
+fn lost(trace: &Arc<Trace>, events: &[Touched]) -> Vec<Lost> {
+    let mut all = Vec::new();
+    for index in (0..trace.tracefiles().len()).map(TracefileIndex) {
+        let Some(cpu) = trace.tracefile(index).cpu() else { continue };
+        for loss in trace.losses(index) {
+            let (NoticeKind::DiscardedEvents { start, end, .. }
+            | NoticeKind::LostPackets { start, end, .. }) = loss.kind
+            else {
+                continue;
+            };
+            let [start, end] = [start, end].map(|time| time.map_or(i64::MIN, Timestamp::as_ns));
+            let next = events.iter().find(|event| event.cpu == Some(cpu) && event.time >= end);
+            all.push(Lost { cpu, start, noted: next.map_or(i64::MAX, |event| event.time) });
+        }
+    }
+    all
+}
+
 /// The state of a thread: name, process, parent, and the names of open files.
 type Thread = (String, i32, i32, BTreeMap<i32, String>);
 
-/// The states of threads, and what follows from context switches: the status of threads, and the
-/// thread that each CPU runs.
+/// The states of threads, and the thread that each CPU runs.
 #[derive(Debug)]
 struct State {
     threads: BTreeMap<i32, Thread>,
     /// The threads that are in a system call.
     in_call: BTreeSet<i32>,
-    /// The threads that run.
-    runs: BTreeSet<i32>,
     status: BTreeMap<i32, String>,
     running: BTreeMap<u32, Option<i32>>,
 }
 
-/// Returns the state of threads and CPUs, with the status of those of `switched`.
-fn state(
-    folder: &Path,
-    time: i64,
-    tids: &BTreeSet<i32>,
-    switched: &BTreeSet<i32>,
-    cpus: &BTreeSet<u32>,
-) -> State {
+/// Returns the state of threads and CPUs.
+fn state(folder: &Path, time: i64, tids: &BTreeSet<i32>, cpus: &BTreeSet<u32>) -> State {
     let mut context = TracesetContext::new(Traceset::open(folder).unwrap());
     let kernel = context.attach(KernelState::new());
     context.seek_time_with_state(Timestamp::from_ns(time));
@@ -220,16 +236,12 @@ fn state(
     let is_in_call = |tid: &&i32| {
         state.find(**tid).is_some_and(|(_, process)| process.mode() == ExecutionMode::Syscall)
     };
-    let is_running = |tid: &&i32| {
-        state.find(**tid).is_some_and(|(_, process)| process.status() == ProcessStatus::Run)
-    };
     let status = |tid: &i32| Some((*tid, state.find(*tid)?.1.status().to_string()));
     let running = |cpu: &u32| (*cpu, state.running(*cpu).and_then(|process| process.tid()));
     State {
         threads: tids.iter().filter_map(thread).collect(),
-        runs: tids.iter().filter(is_running).copied().collect(),
         in_call: tids.iter().filter(is_in_call).copied().collect(),
-        status: switched.iter().filter_map(status).collect(),
+        status: tids.iter().filter_map(status).collect(),
         running: cpus.iter().map(running).collect(),
     }
 }
@@ -260,6 +272,7 @@ fn a_state_dump_gives_all_that_events_touch_its_state() {
             continue;
         }
         let (first, last) = (all[0].time, all[all.len() - 1].time);
+        let lost = lost(&traces[0], &all);
         let target = tempfile::tempdir().unwrap();
         for number in 0..windows {
             let begin = first + random.below((last - first) * 9 / 10);
@@ -272,24 +285,27 @@ fn a_state_dump_gives_all_that_events_touch_its_state() {
                 let inside = all.iter().filter(|event| (begin..time).contains(&event.time));
                 let tids = inside.clone().flat_map(|event| event.tids.iter().copied());
                 let tids: BTreeSet<i32> = tids.filter(|tid| *tid > 0).collect();
-                let switches = inside.filter(|event| !event.switched.is_empty());
-                let switched = switches.clone().flat_map(|event| event.switched.iter().copied());
-                let switched: BTreeSet<i32> = switched.collect();
-                let of_cpus: BTreeSet<u32> = switches.filter_map(|event| event.cpu).collect();
-                let found = state(&output, time, &tids, &switched, &of_cpus);
-                let expected = state(&source, time, &tids, &switched, &of_cpus);
+                // The state after lost events is known again from the first context switch on.
+                let is_cpu_known = |cpu: u32| {
+                    let is_lost =
+                        |lost: &Lost| lost.cpu == cpu && lost.start < time && lost.noted >= begin;
+                    let mut switches = inside.clone().filter(|event| event.is_switch);
+                    !lost.iter().any(is_lost) || switches.any(|event| event.cpu == Some(cpu))
+                };
+                // What a thread did last may be lost as well.
+                let switched = inside.clone().filter(|event| event.is_switch);
+                let switched: BTreeSet<_> = switched.flat_map(|event| &event.tids).collect();
+                let is_any_lost = lost.iter().any(|of| of.start < time && of.noted >= begin);
+                let of_cpus: BTreeSet<u32> = all.iter().filter_map(|event| event.cpu).collect();
+                let of_cpus = of_cpus.into_iter().filter(|cpu| is_cpu_known(*cpu)).collect();
+                let found = state(&output, time, &tids, &of_cpus);
+                let expected = state(&source, time, &tids, &of_cpus);
                 let place = format!("{}, {begin} to {end}, at {time}", source.display());
-                let at_begin = state(&source, begin, &tids, &switched, &of_cpus);
+                let at_begin = state(&source, begin, &tids, &of_cpus);
                 for (tid, thread) in &expected.threads {
                     let mut thread = thread.clone();
                     let mut found = found.threads.get(tid).cloned();
-                    // A state dump does not tell which process runs. What that opens and closes up to
-                    // the first context switch is unknown.
-                    if at_begin.runs.contains(tid) {
-                        thread.3.clear();
-                        found.iter_mut().for_each(|found| found.3.clear());
-                    }
-                    // Nor does it tell that a file is being opened or closed at the begin.
+                    // A state dump does not tell that a file is being opened or closed at the begin.
                     if let Some(found) = &mut found
                         && at_begin.in_call.contains(tid)
                     {
@@ -306,7 +322,10 @@ fn a_state_dump_gives_all_that_events_touch_its_state() {
                     }
                     assert_eq!(found, Some(thread), "{place}: thread {tid}");
                 }
-                for (tid, status) in expected.status.iter().filter(|(_, known)| !known.is_empty()) {
+                let is_known = |(tid, known): &(&i32, &String)| {
+                    !known.is_empty() && (!is_any_lost || switched.contains(tid))
+                };
+                for (tid, status) in expected.status.iter().filter(is_known) {
                     assert_eq!(found.status.get(tid), Some(status), "{place}: thread {tid}");
                 }
                 assert_eq!(found.running, expected.running, "{place}");

@@ -270,8 +270,11 @@ fn dumped(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
         // The dump does not distinguish processes that wait for a CPU from those just
         // forked.
         Some(1 | 2) => Some(ProcessStatus::WaitCpu),
+        // LTTng writes 2 for processes that run or exit; the state dump of a trimmed trace is exact.
+        Some(3) => Some(ProcessStatus::Exit),
         Some(4) => Some(ProcessStatus::Zombie),
         Some(5) => Some(ProcessStatus::Wait),
+        Some(6) => Some(ProcessStatus::Run),
         Some(7) => Some(ProcessStatus::Dead),
         _ => None,
     };

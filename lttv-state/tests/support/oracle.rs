@@ -258,12 +258,18 @@ impl Machine {
                 let is_kernel = number(event, "type") == Some(1);
                 let status = match number(event, "status").unwrap() {
                     1 | 2 => "WAIT_CPU",
+                    3 => "EXIT",
                     4 => "ZOMBIE",
                     5 => "WAIT",
+                    6 => "RUN",
                     7 => "DEAD",
                     _ => "",
                 };
                 let on = number(event, "cpu").map(|cpu| cpu as u64);
+                if let (3 | 6, Some(on)) = (number(event, "status").unwrap(), on) {
+                    let tid = self.tid(on, tid);
+                    self.running.entry(on).or_insert(tid);
+                }
                 let thread = self.thread(tid, cpu);
                 if thread.status.is_empty() {
                     thread.status = status;

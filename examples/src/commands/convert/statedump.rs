@@ -1,10 +1,12 @@
 //! State dumps at the begin of a window, made from the kernel state there.
 
+use std::collections::BTreeSet;
+use std::ptr;
 use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, Schema, StreamClassId};
 use ltt_read::writer::{FieldValue, Record, StreamCopier, StreamFile, WriteError};
-use ltt_read::{Timestamp, Trace, TraceIndex, TracefileIndex};
+use ltt_read::{NoticeKind, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_state::kernel::{KernelState, Process, ProcessStatus, ProcessType, TraceState};
 
 use super::Conversion;
@@ -80,7 +82,8 @@ fn of_trace(
         None if has_files => Completeness::NoFiles,
         _ => Completeness::Complete,
     };
-    let events = events(schema, types, state);
+    let lossy = losing_cpus(trace, begin);
+    let events = events(schema, types, state, &lossy);
     let (time, class) = (cycles_at(clock, begin), types.class);
     Some((StateDump { tracefile, class, has_cpu, time, events }, completeness))
 }
@@ -109,8 +112,28 @@ impl StateDump {
     }
 }
 
-/// Returns the events that describe a state.
-fn events(schema: &Schema, types: DumpTypes, state: &TraceState) -> Vec<(EventTypeId, FieldValue)> {
+/// Returns the CPUs whose events of a time are lost: what they run then is unknown.
+fn losing_cpus(trace: &Arc<Trace>, time: Timestamp) -> BTreeSet<u32> {
+    let loses = |tracefile: &TracefileIndex| {
+        trace.losses(*tracefile).iter().any(|loss| match loss.kind {
+            NoticeKind::DiscardedEvents { start, end, .. }
+            | NoticeKind::LostPackets { start, end, .. } => {
+                start.is_none_or(|start| start <= time) && end.is_none_or(|end| time <= end)
+            }
+            _ => false,
+        })
+    };
+    let all = (0..trace.tracefiles().len()).map(TracefileIndex);
+    all.filter(loses).filter_map(|tracefile| trace.tracefile(tracefile).cpu()).collect()
+}
+
+/// Returns the events that describe a state. The CPUs of `lossy` lose events at its time.
+fn events(
+    schema: &Schema,
+    types: DumpTypes,
+    state: &TraceState,
+    lossy: &BTreeSet<u32>,
+) -> Vec<(EventTypeId, FieldValue)> {
     let mut events = Vec::new();
     events.extend(types.start.map(|start| (start, FieldValue::Auto)));
     let has = |event: EventTypeId, field: &str| {
@@ -119,7 +142,11 @@ fn events(schema: &Schema, types: DumpTypes, state: &TraceState) -> Vec<(EventTy
     };
     for (number, (_, process)) in (0_u64..).zip(state.processes()) {
         let Some(tid) = process.tid() else { continue };
-        let values = process_fields(state, process, tid, table_address(number));
+        let status = match process.cpu().is_some_and(|cpu| lossy.contains(&cpu)) {
+            true => status_after_loss(process),
+            false => status(state, process),
+        };
+        let values = process_fields(state, process, tid, status, table_address(number));
         let values = values.into_iter().filter(|(name, _)| has(types.process, name));
         events.push((types.process, FieldValue::fields(values)));
         let Some(file) = types.file else { continue };
@@ -144,24 +171,42 @@ fn table_address(number: u64) -> u64 {
     number + 1
 }
 
+/// Returns the number that LTTng's enumeration has for the status of a process.
+fn status(state: &TraceState, process: &Process) -> i32 {
+    let runs = process
+        .cpu()
+        .and_then(|cpu| state.running(cpu))
+        .is_some_and(|running| ptr::eq(running, process));
+    match process.status() {
+        ProcessStatus::Exit => 3,
+        _ if runs => 6,
+        ProcessStatus::Unknown => 0,
+        ProcessStatus::WaitFork => 1,
+        ProcessStatus::WaitCpu => 2,
+        ProcessStatus::Zombie => 4,
+        ProcessStatus::Wait => 5,
+        // The CPU is known to run another process.
+        ProcessStatus::Run => 2,
+        ProcessStatus::Dead => 7,
+    }
+}
+
+/// Returns the number of the status of a process whose CPU loses events.
+fn status_after_loss(process: &Process) -> i32 {
+    match process.status() {
+        ProcessStatus::Zombie => 4,
+        ProcessStatus::Dead => 7,
+        _ => 0,
+    }
+}
+
 fn process_fields(
     state: &TraceState,
     process: &Process,
     tid: i32,
+    status: i32,
     files: u64,
 ) -> [(&'static str, FieldValue); 10] {
-    // The numbers of LTTng's enumerations.
-    let status = match process.status() {
-        ProcessStatus::Unknown => 0,
-        ProcessStatus::WaitFork => 1,
-        ProcessStatus::WaitCpu => 2,
-        ProcessStatus::Exit => 3,
-        ProcessStatus::Zombie => 4,
-        ProcessStatus::Wait => 5,
-        // LTTng does not tell these apart in its state dumps.
-        ProcessStatus::Run => 2,
-        ProcessStatus::Dead => 7,
-    };
     let kind = i32::from(process.kind() == Some(ProcessType::Kernel));
     // LTTng, too, records neither mode nor submode of processes.
     let unknown_mode = 5;

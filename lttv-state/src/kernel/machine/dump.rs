@@ -34,7 +34,13 @@ impl TraceState {
     pub(in crate::kernel) fn dumped(&mut self, at: At, dumped: Dumped<'_>) {
         let (pid, parent) = (self.valid_tid(dumped.pid), self.valid_tid(dumped.parent));
         let dumped = Dumped { pid, parent, ..dumped };
+        let is_running = matches!(dumped.status, Some(ProcessStatus::Run | ProcessStatus::Exit));
+        let runs_on = dumped.cpu.filter(|_| is_running);
         if dumped.tid == 0 {
+            if let Some(cpu) = runs_on {
+                let place = self.add_cpu(cpu);
+                self.runs_by_dump(cpu, self.cpus[place].idle, at.time);
+            }
             for cpu in 0..self.cpus.len() {
                 self.describe(self.cpus[cpu].idle, &dumped);
             }
@@ -44,14 +50,18 @@ impl TraceState {
         let Some(ix) = self.find_or_add(at.place, dumped.tid, at.time) else { return };
         self.effect.target = Some(ix);
         self.describe(ix, &dumped);
+        let runs = runs_on.is_some_and(|cpu| self.runs_by_dump(cpu, ix, at.time));
         let process = self.processes.get_mut(ix);
         if process.cpu.is_none() {
             process.cpu = dumped.cpu;
         }
+        process.exiting |= dumped.status == Some(ProcessStatus::Exit);
         let top = process.top_mut();
         if let Some(status) = dumped.status
-            && (is_new || top.status == ProcessStatus::Unknown)
+            && (runs || is_new || top.status == ProcessStatus::Unknown)
         {
+            // If events tell of another process on its CPU, it is ready to run at most.
+            let status = if is_running && !runs { ProcessStatus::WaitCpu } else { status };
             (top.status, top.change) = (status, at.time);
         }
         if let Some(files) = dumped.files

@@ -1,5 +1,7 @@
 //! Context switches, wake-ups, migrations and gaps.
 
+use std::mem;
+
 use super::{At, TraceState};
 use crate::kernel::cpu::Cpu;
 use crate::kernel::effect::Wait;
@@ -70,20 +72,8 @@ impl TraceState {
         if !matches!(status, ProcessStatus::Unknown | ProcessStatus::Run | ProcessStatus::Exit) {
             self.reset_to_unknown(ix, at.time); // it ran without being traced
         }
-        // Events on this CPU since the last known switch belong to this process.
         if running == unknown {
-            let frames = std::mem::take(&mut self.processes.get_mut(unknown).stack);
-            let functions = std::mem::take(&mut self.processes.get_mut(unknown).functions);
-            let has_known_frames =
-                frames.len() > 1 || frames.iter().any(|f| f.mode != ExecutionMode::Unknown);
-            if has_known_frames && tid != 0 {
-                let old = std::mem::take(&mut self.processes.get_mut(ix).stack);
-                old.iter().for_each(|frame| self.release_source(frame));
-                let process = self.processes.get_mut(ix);
-                (process.stack, process.functions) = (frames, functions);
-            } else {
-                frames.iter().for_each(|frame| self.release_source(frame));
-            }
+            self.take_unknown_frames(at.place, ix);
         }
         self.reset_to_unknown(unknown, at.time);
         let process = self.processes.get_mut(ix);
@@ -94,6 +84,42 @@ impl TraceState {
             (top.status, top.change) = (ProcessStatus::Run, at.time);
         }
         Some(ix)
+    }
+
+    /// Moves what events on a CPU told of its unknown process, since the last known switch, to the
+    /// process that has turned out to be it.
+    fn take_unknown_frames(&mut self, place: usize, ix: ProcessIndex) {
+        let unknown = self.processes.get_mut(self.cpus[place].unknown_process);
+        let (frames, functions) =
+            (mem::take(&mut unknown.stack), mem::take(&mut unknown.functions));
+        let has_known_frames =
+            frames.len() > 1 || frames.iter().any(|f| f.mode != ExecutionMode::Unknown);
+        if has_known_frames && self.processes.get(ix).tid != Some(0) {
+            let old = mem::take(&mut self.processes.get_mut(ix).stack);
+            old.iter().for_each(|frame| self.release_source(frame));
+            let process = self.processes.get_mut(ix);
+            (process.stack, process.functions) = (frames, functions);
+        } else {
+            frames.iter().for_each(|frame| self.release_source(frame));
+        }
+    }
+
+    /// Makes a process the running one of a CPU whose running process is unknown, because a state
+    /// dump says so. Returns `false` if the CPU runs another process or the process runs on another
+    /// CPU.
+    pub(super) fn runs_by_dump(&mut self, cpu: u32, ix: ProcessIndex, time: i64) -> bool {
+        let place = self.add_cpu(cpu);
+        let CpuProcesses { running, unknown } = self.on_cpu(place);
+        if self.cpus[place].number != cpu || running != unknown || self.runs_on(ix).is_some() {
+            return running == ix;
+        }
+        self.take_unknown_frames(place, ix);
+        self.reset_to_unknown(unknown, time);
+        let process = self.processes.get_mut(ix);
+        process.cpu = Some(cpu);
+        process.top_mut().status = ProcessStatus::Run;
+        self.cpus[place].running = ix;
+        true
     }
 
     /// Applies the fields of a switch event about the previous process.
@@ -138,8 +164,8 @@ impl TraceState {
         let waited = Wait {
             process: ix,
             previous,
-            blocked: std::mem::take(&mut process.blocked),
-            ready: std::mem::take(&mut process.ready),
+            blocked: mem::take(&mut process.blocked),
+            ready: mem::take(&mut process.ready),
             since_wakeup: process.woken.take().map(|woken| since(woken, at.time)),
         };
         process.cpu = Some(at.cpu);
