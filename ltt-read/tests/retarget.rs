@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::schema::Format;
+use ltt_read::schema::{Format, Scope};
 use ltt_read::writer::{
     FieldValue, MemoryTrace, Record, Retargeted, StreamCopier, Transfer, metadata_text,
 };
-use ltt_read::{Trace, TracefileIndex, metadata};
+use ltt_read::{Event, Trace, TracefileIndex, metadata};
 
 /// Returns the metadata of a trace with one stream class and one event type `e`.
 fn parsed(trace: &str, stream: &str, event: &str) -> metadata::Parsed {
@@ -105,15 +105,117 @@ fn a_role_in_a_nested_structure_is_dropped() {
     assert_eq!(event.field("x").unwrap().as_u64(), Some(5));
 }
 
+/// Returns the description of a payload of a selector and a field that depends on it.
+fn with_selector(selector: &str, dependent: &str) -> String {
+    format!(
+        r#", "payload-field-class": {{"type": "structure", "member-classes": [
+            {{"name": "sel", "field-class": {{{selector}}}}},
+            {{"name": "f", "field-class": {{{dependent},
+                "selector-field-location": {{"path": ["sel"]}}}}}},
+            {{"name": "after", "field-class": {{{INTEGER}}}}}]}}"#
+    )
+}
+
+/// Returns the value of an enumeration and its label.
+fn labelled(event: &Event<'_>, name: &str) -> (i128, String) {
+    let value = event.field(name).unwrap();
+    let value = value.as_u64().map_or_else(|| value.as_i64().unwrap().into(), i128::from);
+    let field = event.trace().field(event.type_id(), Scope::Payload, name).unwrap();
+    let label = field.info().labels(value).next().expect("a label");
+    (value, label.to_owned())
+}
+
+#[test]
+fn a_selector_becomes_an_enumeration() {
+    // Options whose names are no identifiers, are equal as such, and are missing.
+    let variant = format!(
+        r#""type": "variant", "options": [
+            {{"name": "a b", "selector-field-ranges": [[1, 1], [5, 6]], "field-class": {{{INTEGER}}}}},
+            {{"name": "a_b", "selector-field-ranges": [[2, 3]], "field-class": {{"type": "structure"}}}},
+            {{"selector-field-ranges": [[7, 255]],
+                "field-class": {{"type": "null-terminated-string"}}}}]"#
+    );
+    let schema = parsed("", "", &with_selector(INTEGER, &variant)).schema;
+    for (selector, option, label, content) in [
+        (6_u64, 0, "a_b", FieldValue::from(9)),
+        (2, 1, "option_1", FieldValue::Struct(Vec::new())),
+        (255, 2, "option_2", FieldValue::from("text")),
+    ] {
+        let fields = [
+            ("sel", FieldValue::from(selector)),
+            ("f", FieldValue::variant(option, content)),
+            ("after", FieldValue::from(77)),
+        ];
+        let payload = FieldValue::fields(fields);
+        let record = Record { payload, ..Record::new(ltt_read::schema::EventTypeId(0), 0) };
+        let (trace, changes) = converted(schema.clone(), record);
+        assert_eq!(
+            changes,
+            ["e.sel: integer becomes an enumeration, since other fields depend on it"]
+        );
+        let mut cursor = trace.cursor(TracefileIndex(0));
+        let event = cursor.next().unwrap().unwrap();
+        assert_eq!(labelled(&event, "sel"), (selector.into(), label.to_owned()));
+        match option {
+            0 => assert_eq!(event.field("f").unwrap().as_u64(), Some(9)),
+            2 => assert_eq!(event.field("f").unwrap().as_str().unwrap().to_str(), Some("text")),
+            _ => {}
+        }
+        assert_eq!(event.field("after").unwrap().as_u64(), Some(77));
+    }
+}
+
+#[test]
+fn an_option_that_depends_on_an_integer_becomes_a_variant() {
+    const SIGNED: &str = r#""type": "fixed-length-signed-integer", "length": 16, "alignment": 8,
+        "byte-order": "big-endian""#;
+    const VARIABLE: &str = r#""type": "variable-length-unsigned-integer""#;
+    let option = |ranges: &[[i64; 2]]| {
+        format!(
+            r#""type": "optional", "field-class": {{{INTEGER}}}, "selector-field-ranges": {ranges:?}"#
+        )
+    };
+    for (selector, ranges, values) in [
+        (INTEGER, [[1, 1], [4, 255]].as_slice(), [0, 1, 2, 3, 4, 255].as_slice()),
+        (INTEGER, &[[0, 255]], &[0, 255]),
+        (SIGNED, &[[-5, 3], [2, 9]], &[-32768, -6, -5, 2, 9, 10, 32767]),
+        (SIGNED, &[[-32768, -1]], &[-32768, -1, 0, 32767]),
+        (VARIABLE, &[[0, 7]], &[0, 7, 8, i64::MAX]),
+    ] {
+        let schema = parsed("", "", &with_selector(selector, &option(ranges))).schema;
+        for value in values {
+            let is_present = ranges.iter().any(|[from, to]| (from..=to).contains(&value));
+            let content = is_present.then(|| Box::new(FieldValue::from(9)));
+            let fields = [
+                ("sel", FieldValue::from(*value)),
+                ("f", FieldValue::Option(content)),
+                ("after", FieldValue::from(77)),
+            ];
+            let payload = FieldValue::fields(fields);
+            let record = Record { payload, ..Record::new(ltt_read::schema::EventTypeId(0), 0) };
+            let (trace, changes) = converted(schema.clone(), record);
+            assert!(
+                changes.iter().any(|line| line == "e.f: option becomes a variant"),
+                "{changes:?}"
+            );
+            let mut cursor = trace.cursor(TracefileIndex(0));
+            let event = cursor.next().unwrap().unwrap();
+            let expected = if is_present { "present" } else { "absent" };
+            assert_eq!(labelled(&event, "sel"), ((*value).into(), expected.to_owned()));
+            assert_eq!(event.field("f").and_then(|f| f.as_u64()), is_present.then_some(9));
+            assert_eq!(event.field("after").unwrap().as_u64(), Some(77));
+        }
+    }
+}
+
 #[test]
 fn what_follows_a_dropped_scope_stays() {
     let context = format!(
         r#", "event-record-common-context-field-class": {{"type": "structure", "member-classes": [
-            {{"name": "sel", "field-class": {{{INTEGER}}}}},
-            {{"name": "o", "field-class": {{"type": "optional", "field-class": {{{INTEGER}}},
-                "selector-field-location":
-                    {{"origin": "event-record-common-context", "path": ["sel"]}},
-                "selector-field-ranges": [[1, 1]]}}}}]}}"#
+            {{"name": "len", "field-class": {{{INTEGER}}}}},
+            {{"name": "s", "field-class": {{"type": "dynamic-length-string", "encoding": "utf-16le",
+                "length-field-location":
+                    {{"origin": "event-record-common-context", "path": ["len"]}}}}}}]}}"#
     );
     let payload = format!(
         r#", "payload-field-class": {{"type": "structure", "member-classes": [
@@ -122,8 +224,8 @@ fn what_follows_a_dropped_scope_stays() {
     let schema = parsed("", &context, &payload).schema;
     let record = Record {
         common_context: FieldValue::fields([
-            ("sel", FieldValue::from(1)),
-            ("o", FieldValue::present(FieldValue::from(9))),
+            ("len", FieldValue::from(2)),
+            ("s", FieldValue::Bytes(b"a\0".to_vec())),
         ]),
         payload: FieldValue::fields([("x", 5)]),
         ..Record::new(ltt_read::schema::EventTypeId(0), 0)

@@ -3,12 +3,14 @@
 mod classes;
 mod legacy;
 mod names;
+mod selectors;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use classes::{Classes, Scopes};
 use names::identifier_like;
+use selectors::Labels;
 
 use crate::schema::{
     ClockClass, ClockOrigin, EventType, FieldClass, Format, Identity, Schema, Scope, StreamClass,
@@ -181,7 +183,8 @@ fn convert_classes(schema: &mut Schema, format: Format, changes: &mut Changes) {
     let mut convert = |place: &str, scope, class: &mut Option<Arc<FieldClass>>, scopes: &mut _| {
         let Some(root) = class.clone() else { return };
         let changes = &mut *changes;
-        let mut classes = Classes { format, scope, order, depth: 0, scopes, changes };
+        let labels = Labels::default();
+        let mut classes = Classes { format, scope, order, depth: 0, scopes, labels, changes };
         *class = classes.root(place, &root);
     };
     let mut of_trace = Scopes::default();

@@ -214,6 +214,11 @@ impl Visitor for FieldEncoder<'_> {
             FieldKind::Option(option) => Some(Open::Content(&option.class)),
             // A sequence of none or one element stands for an option.
             FieldKind::Array(array) => Some(Open::Array(&array.element, present.into())),
+            // So does a variant, whose last option has the content.
+            FieldKind::Variant(variant) => {
+                let option = if present { variant.options.last() } else { variant.options.first() };
+                option.map(|option| Open::Content(&option.class))
+            }
             _ => None,
         });
         self.open(open);

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::Changes;
 use super::names::identifier_like;
+use super::selectors::Labels;
 use crate::schema::{
     Array, BitOrder, Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind,
-    FixedLen, Format, Integer, Length, LocationOrigin, Member, OptionField, PathStep, RangeSet,
-    Role, Roles, Scope, Selector, Str, Struct, Variant, VariantOption,
+    FixedLen, Format, Integer, Length, LocationOrigin, Mapping, Member, OptionField, PathStep,
+    RangeSet, Role, Roles, Scope, Selector, Str, Struct, Variant, VariantOption,
 };
 
 /// The size of the integers that take the place of those of variable length, in bits.
@@ -36,6 +37,8 @@ pub(super) struct Classes<'c> {
     pub(super) depth: u32,
     /// The scopes that lengths and selectors may be in.
     pub(super) scopes: &'c mut Scopes,
+    /// The labels that integers of this scope get.
+    pub(super) labels: Labels,
     pub(super) changes: &'c mut Changes,
 }
 
@@ -44,6 +47,9 @@ impl Classes<'_> {
     pub(super) fn root(&mut self, place: &str, class: &Arc<FieldClass>) -> Option<Arc<FieldClass>> {
         let names = ScopeNames { root: Some(class.clone()), renamed: Vec::new() };
         self.scopes.0[self.scope as usize] = names;
+        if self.format == Format::Ctf1 {
+            self.labels = Labels::of(class);
+        }
         match self.class(place, class) {
             Ok(converted) => Some(converted),
             Err(what) => {
@@ -131,15 +137,38 @@ impl Classes<'_> {
         Ok(FieldClass { attributes: None, ..FieldClass::new(kind, align) })
     }
 
-    /// Returns an option as a sequence of none or one element, whose length is the selector.
+    /// Returns an option as a sequence of none or one element, whose length is the selector, or as
+    /// a variant if the selector is an integer.
     fn option(&mut self, place: &str, option: &OptionField) -> Result<FieldKind, String> {
         if option.present != Selector::Bool {
-            return Err("an option that depends on an integer".to_owned());
+            return self.option_by_integer(place, option);
         }
         self.note(place, "option becomes a sequence of none or one element");
         let element = self.class(place, &option.class)?;
         let length = Length::Dynamic(self.dependency(&option.selector)?);
         Ok(FieldKind::Array(Array { element, length, roles: Roles::NONE }))
+    }
+
+    fn option_by_integer(
+        &mut self,
+        place: &str,
+        option: &OptionField,
+    ) -> Result<FieldKind, String> {
+        let what = || "an option whose selector has labels or is in another scope".to_owned();
+        let labels = self.labels.of_option_field(option).ok_or_else(what)?.to_vec();
+        self.note(place, "option becomes a variant");
+        let present = self.class(place, &option.class)?;
+        let last = labels.len() - 1;
+        let options = labels.into_iter().enumerate().map(|(number, Mapping { label, ranges })| {
+            let class = match number == last {
+                true => present.clone(),
+                false => Arc::new(FieldClass::structure([])),
+            };
+            let (name, label) = (Some(label.clone()), Some(label));
+            VariantOption { name, label, ranges, class, attributes: None }
+        });
+        let options = options.collect();
+        Ok(FieldKind::Variant(Variant { selector: self.dependency(&option.selector)?, options }))
     }
 
     /// Converts the parts of a class.
@@ -172,8 +201,8 @@ impl Classes<'_> {
             }),
             FieldKind::Variant(variant) => {
                 let mut options = Vec::with_capacity(variant.options.len());
-                for option in &variant.options {
-                    options.push(self.variant_option(place, &variant.selector, option)?);
+                for number in 0..variant.options.len() {
+                    options.push(self.variant_option(place, variant, number)?);
                 }
                 FieldKind::Variant(Variant {
                     selector: self.dependency(&variant.selector)?,
@@ -191,9 +220,10 @@ impl Classes<'_> {
     fn variant_option(
         &mut self,
         place: &str,
-        selector: &Dependency,
-        option: &VariantOption,
+        variant: &Variant,
+        number: usize,
     ) -> Result<VariantOption, String> {
+        let option = &variant.options[number];
         let inner = format!("{place}.{}", option.name.as_deref().unwrap_or("?"));
         let class = self.class(&inner, &option.class)?;
         if self.format != Format::Ctf1 {
@@ -201,15 +231,23 @@ impl Classes<'_> {
         }
         // In CTF 1.8, the labels of the selector are the names of the options, but for an
         // underscore at the start.
-        let label = match (&option.label, &option.name) {
+        let known = match (&option.label, &option.name) {
             (Some(label), _) => Some(label.clone()),
-            (None, Some(name)) => self.label(selector, name, &option.ranges),
+            (None, Some(name)) => self.label(&variant.selector, name, &option.ranges),
             (None, None) => None,
         };
-        match label {
-            Some(_) => Ok(VariantOption { class, label, attributes: None, ..option.clone() }),
-            None => Err("a variant without an enumeration of its options".to_owned()),
+        if let Some(label) = known {
+            return Ok(VariantOption {
+                class,
+                label: Some(label),
+                attributes: None,
+                ..option.clone()
+            });
         }
+        let what = || "a variant whose selector has other labels or is in another scope".to_owned();
+        let label = self.labels.of_option(variant, number).ok_or_else(what)?;
+        let (name, ranges) = (Some(label.clone()), option.ranges.clone());
+        Ok(VariantOption { name, label: Some(label), ranges, class, attributes: None })
     }
 
     /// Returns the label of a selector that stands for just these values and gives an option a
@@ -279,6 +317,10 @@ impl Classes<'_> {
 
     fn integer(&mut self, place: &str, integer: &Integer) -> Integer {
         let mut converted = integer.clone();
+        if let Some(labels) = self.labels.of_integer(integer) {
+            self.note(place, "integer becomes an enumeration, since other fields depend on it");
+            converted.mappings = Some(labels.into());
+        }
         // In CTF 1.8, only direct members of packet headers and contexts have roles.
         let is_of_packet = matches!(self.scope, Scope::PacketHeader | Scope::PacketContext);
         if is_of_packet && self.depth > 1 && !integer.roles.is_empty() {
