@@ -1,9 +1,11 @@
 //! Reading traces while they are recorded.
 
+use std::any::type_name;
+
 use ltt_read::{Merge, Timestamp};
 
 use super::TracesetContext;
-use crate::extension::Setup;
+use crate::extension::{Fixed, Setup};
 use crate::hooks::Commands;
 use crate::traceset::{StalePosition, Traceset};
 
@@ -78,6 +80,14 @@ impl TracesetContext<'_> {
         Ok(())
     }
 
+    /// Refuses event types, tracefiles and traces that are new from now on: the analysis `A`, whose
+    /// hooks and data are in this context, cannot be prepared for them.
+    /// [`continue_with`](Self::continue_with) returns [`GrowthError::Extensions`] with its name
+    /// then.
+    pub fn refuse_growth<A>(&mut self) {
+        self.attached.push(Box::new(Fixed(type_name::<A>())));
+    }
+
     /// Extends the filter, after checking that extensions can be extended as well.
     fn prepare_filter(&mut self, traceset: &Traceset) -> Result<(), GrowthError> {
         let extensions = self.state.extensions();
@@ -131,8 +141,9 @@ pub enum GrowthError {
     /// The traceset is another one.
     #[error("the context reads another traceset: {0}")]
     OtherTraceset(StalePosition),
-    /// Extensions of these types cannot be prepared for event types, tracefiles or traces that are
-    /// new: see [`Extension::growth`](crate::Extension::growth).
+    /// Extensions and other analyses of these types cannot be prepared for event types, tracefiles
+    /// or traces that are new: see [`Extension::growth`](crate::Extension::growth) and
+    /// [`TracesetContext::refuse_growth`].
     #[error("these analyses cannot follow traces that grow: {}", .0.join(", "))]
     Extensions(Vec<&'static str>),
     /// The filter cannot be extended to what is new: see

@@ -37,3 +37,19 @@ impl<E: Extension> AnyGrowth for Handle<E> {
         }
     }
 }
+
+/// An analysis that cannot grow and is no extension, by the name of its type.
+#[derive(Debug)]
+pub(crate) struct Fixed(pub(crate) &'static str);
+
+impl AnyGrowth for Fixed {
+    fn type_name(&self) -> &'static str {
+        self.0
+    }
+
+    fn can_grow(&self, _: &Extensions) -> bool {
+        false
+    }
+
+    fn grow(&self, _: &mut Setup<'_, '_>) {}
+}

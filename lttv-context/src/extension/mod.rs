@@ -10,7 +10,7 @@ use std::any::type_name;
 use crate::state::{ExtensionIdentity, Handle};
 
 pub use codec::Codec;
-pub(crate) use growth::AnyGrowth;
+pub(crate) use growth::{AnyGrowth, Fixed};
 pub use growth::Growth;
 pub use setup::Setup;
 

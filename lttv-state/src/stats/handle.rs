@@ -105,6 +105,9 @@ impl Statistics {
     /// time from its first to its last event.
     ///
     /// Reading is to continue at least to the end of the window. Events after it are not counted.
+    /// Of a growing traceset, the window is limited to the events that are there at this call, and the
+    /// context [refuses](TracesetContext::refuse_growth) traces, tracefiles and event types that are
+    /// new.
     ///
     /// ```
     /// use ltt_read::TraceIndex;
@@ -137,6 +140,7 @@ impl Statistics {
         if window.is_everything() {
             return Self::attach(context, kernel);
         }
+        context.refuse_growth::<Statistics>();
         let handle = Self::attach_each(context, kernel, |_| Start::Window(window));
         if let Some(until) = window.until {
             // The state before the first event after the window is that at its end.

@@ -72,7 +72,8 @@ pub struct UsageHandle(Handle<Collection>);
 
 impl Usage {
     /// Registers the collection of usage for the events that [`read`](TracesetContext::read) reads
-    /// from now on: see [`Statistics::attach`], whose conditions are the same.
+    /// from now on: see [`Statistics::attach`], whose conditions are the same. The context
+    /// [refuses](TracesetContext::refuse_growth) traces, tracefiles and event types that are new.
     pub fn attach(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
@@ -126,6 +127,7 @@ impl Usage {
         statistics: StatisticsHandle,
         start: impl Fn(usize) -> Start,
     ) -> UsageHandle {
+        context.refuse_growth::<Usage>();
         let traces: Vec<_> = context.traceset().traces().to_vec();
         let spans: Vec<_> = traces
             .iter()
