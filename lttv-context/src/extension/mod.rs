@@ -10,8 +10,8 @@ use std::any::type_name;
 use crate::state::{ExtensionIdentity, Handle};
 
 pub use codec::Codec;
-pub(crate) use growth::{AnyGrowth, Fixed};
 pub use growth::Growth;
+pub(crate) use growth::{AnyGrowth, Fixed};
 pub use setup::Setup;
 
 /// An analysis that keeps state while events are read.
