@@ -8,6 +8,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use super::body::Body;
+use super::connections::Client;
 use super::error::ApiError;
 use super::{Server, json as answers};
 use crate::dataset::Dataset;
@@ -77,12 +79,15 @@ async fn compute(
     server: &Server,
     experiment: &str,
     output: &str,
-    parameters: Parameters,
+    (client, parameters): (Client, Body),
     run: Compute,
 ) -> Answer {
     let dataset = dataset(server, experiment)?;
     let output = outputs::find(&dataset, output).ok_or(OutputError::NotOffered)?;
-    let answer = server.workers.answer(move |work| run(output, &dataset, &parameters, work));
+    let samples = parameters.sample_count();
+    let answer = server
+        .workers
+        .answer(client, samples, move |work| run(output, &dataset, &parameters, work));
     Ok(answer.await.into_response())
 }
 
@@ -92,9 +97,10 @@ macro_rules! handlers {
         pub(super) async fn $name(
             State(server): Shared,
             Path((experiment, output)): OfOutput,
-            parameters: Parameters,
+            client: Client,
+            parameters: Body,
         ) -> Answer {
-            compute(&server, &experiment, &output, parameters, |output, dataset, parameters, work| {
+            compute(&server, &experiment, &output, (client, parameters), |output, dataset, parameters, work| {
                 output.$method(dataset, parameters, work)
             })
             .await
@@ -117,20 +123,22 @@ handlers! {
 pub(super) async fn tree(
     State(server): Shared,
     Path((experiment, kind, output)): Path<(String, String, String)>,
-    parameters: Parameters,
+    client: Client,
+    parameters: Body,
 ) -> Answer {
     if !["timeGraph", "XY", "genericXY", "data"].contains(&kind.as_str()) {
         return Err(ApiError::new(StatusCode::NOT_FOUND, "No such path"));
     }
     let run: Compute = |output, dataset, parameters, work| output.tree(dataset, parameters, work);
-    compute(&server, &experiment, &output, parameters, run).await
+    compute(&server, &experiment, &output, (client, parameters), run).await
 }
 
 pub(super) async fn categories(
     State(server): Shared,
     Path((experiment, output)): OfOutput,
     Query(_): Query<HashMap<String, String>>,
+    client: Client,
 ) -> Answer {
     let run: Compute = |output, dataset, _, work| output.annotation_categories(dataset, work);
-    compute(&server, &experiment, &output, Parameters::default(), run).await
+    compute(&server, &experiment, &output, (client, Body::default()), run).await
 }

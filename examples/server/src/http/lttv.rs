@@ -5,17 +5,17 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::Response;
 
+use super::body::Body;
 use super::error::ApiError;
 use super::{Server, json as answers};
 use crate::filters::Checked;
 use crate::outputs::OutputError;
-use crate::protocol::parameters::Parameters;
 
 /// Checks a filter while it is written: `filter`, and the place `cursor` of the next character.
 pub(super) async fn check_filter(
     State(server): State<Arc<Server>>,
     Path(experiment): Path<String>,
-    parameters: Parameters,
+    parameters: Body,
 ) -> Result<Response, ApiError> {
     let dataset = Arc::clone(&server.workspace.experiment(&experiment)?.dataset);
     let filter = parameters.text("filter")?.unwrap_or_default().to_owned();

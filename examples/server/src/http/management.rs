@@ -8,6 +8,7 @@ use axum::response::Response;
 use serde_json::json;
 use uuid::Uuid;
 
+use super::body::Body;
 use super::error::ApiError;
 use super::stream::blocking;
 use super::{Server, json as answers};
@@ -43,7 +44,7 @@ pub(super) async fn traces(State(server): Shared) -> Answer {
     Ok(answers::ok(&server.workspace.traces()))
 }
 
-pub(super) async fn open_trace(State(server): Shared, parameters: Parameters) -> Answer {
+pub(super) async fn open_trace(State(server): Shared, parameters: Body) -> Answer {
     let uri = parameters.required_text("uri")?.to_owned();
     let name = parameters.text("name")?.map(str::to_owned);
     parameters.text("typeID")?;
@@ -64,7 +65,7 @@ pub(super) async fn experiments(State(server): Shared) -> Answer {
     Ok(answers::ok(&models))
 }
 
-pub(super) async fn create_experiment(State(server): Shared, parameters: Parameters) -> Answer {
+pub(super) async fn create_experiment(State(server): Shared, parameters: Body) -> Answer {
     let name = parameters.required_text("name")?.to_owned();
     let traces = parameters.required_texts("traces")?;
     if traces.is_empty() {
@@ -121,7 +122,7 @@ pub(super) async fn bookmarks(State(server): Shared, Path(experiment): Path<Stri
 pub(super) async fn add_bookmark(
     State(server): Shared,
     Path(experiment): Path<String>,
-    parameters: Parameters,
+    parameters: Body,
 ) -> Answer {
     let added = with_bookmarks(&server, &experiment, |all| {
         let known = all.iter().filter_map(|of| Uuid::parse_str(&of.uuid).ok());
@@ -151,7 +152,7 @@ pub(super) async fn bookmark(
 pub(super) async fn change_bookmark(
     State(server): Shared,
     Path((experiment, bookmark)): Path<(String, String)>,
-    parameters: Parameters,
+    parameters: Body,
 ) -> Answer {
     let changed = with_bookmarks(&server, &experiment, |all| {
         let place = all.iter_mut().find(|of| of.uuid == bookmark).ok_or_else(no_bookmark)?;

@@ -7,9 +7,13 @@
 //! | [`data`] | the data of outputs |
 //! | [`page`] | the files of the page at `/` |
 //! | [`stream`] | answers that are computed on threads, and sent meanwhile |
-//! | [`serve`] | connections, with their limits |
+//! | [`serve`] | serving connections, with their limits |
+//! | `connections` | the open connections, and which is closed first |
+//! | `slow` | answers that wait for slow clients |
+//! | `body` | the bodies of requests |
 
 mod body;
+mod connections;
 pub mod data;
 mod error;
 pub mod guard;
@@ -18,6 +22,7 @@ mod lttv;
 pub mod management;
 pub mod page;
 pub mod serve;
+mod slow;
 pub mod stream;
 
 use std::sync::Arc;
@@ -33,6 +38,7 @@ use tower_http::compression::predicate::SizeAbove;
 
 pub use error::ApiError;
 
+use self::body::Room;
 use self::guard::Guard;
 use self::page::PageFile;
 use self::stream::Workers;
@@ -50,12 +56,13 @@ pub struct Server {
     pub workspace: Arc<Workspace>,
     /// The threads that compute answers.
     pub workers: Workers,
+    room: Room,
 }
 
 impl Server {
     /// Creates a server for a workspace.
     pub fn new(workspace: Arc<Workspace>) -> Arc<Self> {
-        Arc::new(Server { workspace, workers: Workers::new(WORKERS) })
+        Arc::new(Server { workspace, workers: Workers::new(WORKERS), room: Room::default() })
     }
 }
 

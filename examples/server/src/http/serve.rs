@@ -1,19 +1,21 @@
-//! Connections, with limits for their number and their speed.
+//! Serving connections, with limits for their number and their speed.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_io_timeout::TimeoutStream;
 
-/// The greatest number of connections at the same time. Further ones wait to be accepted.
-const MOST_CONNECTIONS: usize = 4096;
+use super::connections::{BusyBody, Client, Connections};
+
+/// The greatest number of connections at the same time. A further one closes the one that has been
+/// idle the longest. Systems let programs open 1024 files or more.
+pub const MOST_CONNECTIONS: usize = 512;
 /// The longest time for receiving the head of a request, or between requests. Clients may need
 /// some seconds to read a long answer, before they send the next request.
 const HEAD: Duration = Duration::from_secs(20);
@@ -21,44 +23,50 @@ const HEAD: Duration = Duration::from_secs(20);
 const WRITE: Duration = Duration::from_secs(20);
 /// The size in bytes of the buffer for the head of a request.
 const BUFFER: usize = 64 << 10;
+/// The time to wait for files to be closed, when too many are open.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Accepts connections until `end` is ready.
 pub async fn serve(listener: TcpListener, router: Router, end: impl Future<Output = ()>) {
-    let free = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let connections = Connections::new(MOST_CONNECTIONS);
     tokio::pin!(end);
     loop {
-        let accept = async {
-            let permit = Arc::clone(&free).acquire_owned().await;
-            (permit, listener.accept().await)
-        };
         tokio::select! {
             () = &mut end => return,
-            (permit, accepted) = accept => match (permit, accepted) {
-                (Ok(permit), Ok((stream, _))) => {
-                    let router = router.clone();
-                    tokio::spawn(async move {
-                        let _permit = permit;
-                        connection(stream, router).await;
-                    });
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.start(|client| connection(stream, router.clone(), client));
                 }
-                // Too many files are open: wait until some are closed.
-                (_, Err(_)) => tokio::time::sleep(Duration::from_millis(50)).await,
-                (Err(_), _) => return,
+                // Too many files are open.
+                Err(_) => {
+                    connections.close_one();
+                    tokio::time::sleep(PAUSE).await;
+                }
             },
         }
     }
 }
 
 /// Serves the requests of one connection.
-async fn connection(stream: TcpStream, router: Router) {
+async fn connection(stream: TcpStream, router: Router, client: Client) {
     _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE));
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: hyper::Request<_>| {
+        let busy = client.busy();
+        request.extensions_mut().insert(client.clone());
+        let answer = router.call(request);
+        async move {
+            let response = answer.await?;
+            Ok::<_, std::convert::Infallible>(response.map(|body| BusyBody { body, _busy: busy }))
+        }
+    });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
         .max_buf_size(BUFFER)
-        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(Box::pin(stream)), service);
     // A client that breaks the connection is no fault of the server.
     _ = served.await;
 }

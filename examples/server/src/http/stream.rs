@@ -17,13 +17,21 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
+use super::connections::Client;
 use super::error::ApiError;
 use super::json;
+use super::slow::SlowClients;
 use crate::outputs::OutputError;
 use crate::outputs::work::{PART, Sink, Work};
 
 /// The number of parts that wait for a client.
 const WAITING: usize = 4;
+/// The number of answers that wait for slow clients. One more ends the one that has waited the longest.
+const MOST_SLOW: usize = 16;
+/// The number of samples beyond which an answer is large: windows have fewer pixels.
+const SAMPLES: usize = 8192;
+/// The number of large answers that are computed at the same time.
+const LARGE: usize = 4;
 
 /// The longest time for one answer, and for sending it to a client that accepts it slowly.
 pub const LONGEST: Duration = Duration::from_secs(60);
@@ -32,6 +40,8 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone)]
 pub struct Workers {
     free: Arc<Semaphore>,
+    large: Arc<Semaphore>,
+    slow: SlowClients,
     longest: Duration,
 }
 
@@ -39,7 +49,9 @@ impl Workers {
     /// Creates workers for a number of answers at the same time, each of which takes at most the
     /// [longest](LONGEST) time.
     pub fn new(count: usize) -> Self {
-        Workers { free: Arc::new(Semaphore::new(count)), longest: LONGEST }
+        let places = |count| Arc::new(Semaphore::new(count));
+        let (free, large) = (places(count), places(LARGE));
+        Workers { free, large, slow: SlowClients::new(MOST_SLOW), longest: LONGEST }
     }
 
     /// Sets another longest time.
@@ -51,18 +63,21 @@ impl Workers {
     /// Computes an answer. Nothing is sent before `compute` has written a part or has ended:
     /// until then its error becomes the answer. When the client goes away, the work is
     /// cancelled.
-    pub async fn answer<F>(&self, compute: F) -> Response
+    ///
+    /// Answers with many samples wait for each other, for their memory, but keep no others waiting.
+    pub(super) async fn answer<F>(&self, client: Client, samples: usize, compute: F) -> Response
     where
         F: FnOnce(&mut Work<'_>) -> Result<(), OutputError> + Send + 'static,
     {
-        let Ok(permit) = Arc::clone(&self.free).acquire_owned().await else {
+        let places = if samples > SAMPLES { &self.large } else { &self.free };
+        let Ok(permit) = Arc::clone(places).acquire_owned().await else {
             return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The server ends")
                 .into_response();
         };
         let (begin, begun) = oneshot::channel();
         let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let cancelled = Arc::clone(&cancel.0);
-        let (runtime, longest) = (Handle::current(), self.longest);
+        let (runtime, slow, longest) = (Handle::current(), self.slow.clone(), self.longest);
         tokio::task::spawn_blocking(move || {
             let deadline = Instant::now() + longest;
             let mut out = Parts {
@@ -72,6 +87,8 @@ impl Workers {
                 is_whole: Arc::default(),
                 permit: Some(permit),
                 runtime,
+                client,
+                slow,
                 deadline,
             };
             let mut work = Work::new(&mut out, cancelled, deadline);
@@ -125,6 +142,8 @@ struct Parts {
     /// The place among the answers that are computed; `None` after the client was waited for.
     permit: Option<OwnedSemaphorePermit>,
     runtime: Handle,
+    client: Client,
+    slow: SlowClients,
     /// The time at which a client that does not accept what is sent loses its answer.
     deadline: Instant,
 }
@@ -152,11 +171,20 @@ impl Sink for Parts {
         // A slow client is waited for until the deadline, but keeps no others waiting.
         self.permit = None;
         let rest = self.deadline.saturating_duration_since(Instant::now());
-        let passed = self.runtime.block_on(async { timeout(rest, send.send(part)).await });
+        let mut wait = self.slow.wait();
+        let passed = self.runtime.block_on(async {
+            tokio::select! {
+                sent = timeout(rest, send.send(part)) => sent.ok(),
+                () = wait.ended() => None,
+            }
+        });
         match passed {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(io::ErrorKind::BrokenPipe.into()),
-            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+            Some(sent) => sent.map_err(|_| io::ErrorKind::BrokenPipe.into()),
+            None => {
+                // What was sent is not kept for a client that does not accept it.
+                self.client.close();
+                Err(io::ErrorKind::TimedOut.into())
+            }
         }
     }
 }
@@ -241,12 +269,15 @@ mod tests {
                 work.tick()?;
             }
         };
-        let response = run(workers().answer(endless));
+        let response = run(workers().answer(Client::default(), 0, endless));
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(start.elapsed() >= SHORT && start.elapsed() < LONGEST);
         // The same while it waits for a result.
         let waiting = |work: &mut Work<'_>| work.wait(|| None::<()>);
-        assert_eq!(run(workers().answer(waiting)).status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(
+            run(workers().answer(Client::default(), 0, waiting)).status(),
+            StatusCode::SERVICE_UNAVAILABLE
+        );
     }
 
     #[test]
@@ -258,11 +289,11 @@ mod tests {
                     work.text("0123456789abcdef")?;
                 }
             };
-            let slow = workers.answer(endless).await;
+            let slow = workers.answer(Client::default(), 0, endless).await;
             assert_eq!(slow.status(), StatusCode::OK);
             // The only worker is free before the slow client has lost its answer.
             let start = Instant::now();
-            let other = workers.answer(|work| work.text("{}")).await;
+            let other = workers.answer(Client::default(), 0, |work| work.text("{}")).await;
             assert_eq!(other.status(), StatusCode::OK);
             assert!(start.elapsed() < LONGEST);
             tokio::time::sleep(2 * SHORT).await;
@@ -291,7 +322,7 @@ mod tests {
                     }
                 }
             };
-            drop(Workers::new(1).answer(endless).await);
+            drop(Workers::new(1).answer(Client::default(), 0, endless).await);
             let error = ended.recv_timeout(LONGEST / 2).unwrap();
             assert_eq!(error, OutputError::Cancelled.to_string());
         });

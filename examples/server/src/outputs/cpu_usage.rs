@@ -29,6 +29,8 @@ pub(super) enum CpuUsage {
 const STRIDE: i64 = 1 << 40;
 /// The id of the thread 0 among those of a trace.
 const THREADS: i64 = 1 << 33;
+/// The number of numbers that are computed at once: with many samples, those of few entries.
+const MOST_NUMBERS: usize = 1 << 18;
 const AXIS: Axis = Axis::new("CPU usage", "%", DataType::Number);
 const HEADERS: [Header; 4] = [
     Header::text("Process", "All CPUs of a trace, one of them, or a thread"),
@@ -125,14 +127,18 @@ impl Output for CpuUsage {
             return xy::Writer::start(work, "CPU Usage", &samples)?.end(false);
         };
         let rows = kernel.thread_rows(&history)?;
-        let wanted: HashSet<i64> = items.into_iter().collect();
+        let wanted: Vec<i64> = xy::unique(items).collect();
         let times: Vec<i64> = samples.iter().collect();
+        let most = (MOST_NUMBERS / times.len().max(1)).max(1);
         let mut writer = xy::Writer::start(work, "CPU Usage", &samples)?;
         for (trace, cpus) in &rows.cpus {
-            let usage = Usage::of((*trace, cpus), &history, &wanted, &times, writer.work())?;
-            for (id, busy) in &usage.busy {
-                let name = usage.name(*id, (*trace, &rows), samples.end());
-                writer.series(*id, &name, &percent(busy, &times), AXIS, "usage")?;
+            for wanted in wanted.chunks(most) {
+                let wanted = wanted.iter().copied().collect();
+                let usage = Usage::of((*trace, cpus), &history, &wanted, &times, writer.work())?;
+                for (id, busy) in &usage.busy {
+                    let name = usage.name(*id, (*trace, &rows), samples.end());
+                    writer.series(*id, &name, &percent(busy, &times), AXIS, "usage")?;
+                }
             }
         }
         writer.end(history.is_complete())

@@ -71,7 +71,7 @@ impl Output for Histogram {
                 2 => (losses(&samples, dataset, group), "lost"),
                 _ => continue,
             };
-            let name = format!("{}/{}", dataset.groups()[group].name, NAMES[which as usize - 1]);
+            let name = name(NAMES[which as usize - 1], group, dataset.groups().len());
             series.series(id, &name, &numbers, AXIS, style)?;
         }
         let all_passing = passing.is_none_or(|passing| passing.is_complete);
@@ -84,6 +84,15 @@ impl Output for Histogram {
             ("events", style("Events", "#3f76a3")),
             ("lost", style("Lost events", "#d64545")),
         ]))
+    }
+}
+
+/// Returns the name of a series. Clients tell lost events by that word, which the names of traces
+/// may contain: these are in the tree.
+fn name(of: &str, group: usize, groups: usize) -> String {
+    match groups {
+        1 => of.to_owned(),
+        _ => format!("{of}, trace {}", group + 1),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The work for one answer: its writer, and its end when the client goes away.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -40,6 +40,25 @@ pub struct Work<'w> {
 impl fmt::Debug for Work<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Work").field("deadline", &self.deadline).finish_non_exhaustive()
+    }
+}
+
+/// Writes values into parts, each of which is sent when there is enough of it.
+struct PartWriter<'p>(&'p mut dyn Sink);
+
+impl io::Write for PartWriter<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = self.0.text();
+        text.extend_from_slice(bytes);
+        if text.len() >= PART {
+            self.0.send()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -96,24 +115,13 @@ impl<'w> Work<'w> {
     ///
     /// If the client has gone away.
     pub fn text(&mut self, text: &str) -> Result<(), OutputError> {
-        self.add(|all| all.extend_from_slice(text.as_bytes()))
-    }
-
-    /// Adds text, and sends a part if there is enough of it.
-    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), OutputError> {
-        let text = self.out.text();
-        write(text);
-        if text.len() >= PART {
-            self.out.send().map_err(|_| OutputError::Cancelled)?;
-        }
-        Ok(())
+        let written = PartWriter(self.out).write_all(text.as_bytes());
+        written.map_err(|_| OutputError::Cancelled)
     }
 
     /// Adds a value as JSON. If it cannot be written, the answer ends early.
     fn add_json(&mut self, value: &impl Serialize) -> Result<(), OutputError> {
-        let mut written = Ok(());
-        self.add(|text| written = serde_json::to_writer(text, value))?;
-        written.map_err(|_| OutputError::Cancelled)
+        serde_json::to_writer(PartWriter(self.out), value).map_err(|_| OutputError::Cancelled)
     }
 
     /// Writes a value as JSON.

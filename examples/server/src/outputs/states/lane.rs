@@ -46,6 +46,9 @@ impl Label<'_> {
     }
 }
 
+/// The number of times whose states are read at once, so that rows need little memory.
+const CHUNK: usize = 2048;
+
 /// The attributes of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
@@ -116,6 +119,24 @@ impl Lane {
     /// Calls `found` with each state that contains one of the times, which must be sorted and in
     /// the life of the row.
     pub(in super::super) fn at_times<'h, E: From<HistoryError>>(
+        &self,
+        history: &'h History,
+        times: &[Timestamp],
+        mut found: impl FnMut(Span<'h>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut reached = i64::MIN;
+        for times in times.chunks(CHUNK) {
+            // The state at the end of the chunk before may contain further times.
+            let times = &times[times.partition_point(|time| time.as_ns() < reached)..];
+            self.at_some_times(history, times, |span| {
+                reached = span.end;
+                found(span)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn at_some_times<'h, E: From<HistoryError>>(
         &self,
         history: &'h History,
         times: &[Timestamp],
