@@ -25,6 +25,7 @@ mod batch;
 mod damage;
 pub mod export;
 mod order;
+mod priorities;
 mod scan;
 mod shape;
 mod states;

@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use ltt_read::schema::EventTypeId;
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
-use ltt_read::{Event, Progress, TimeSpan, Timestamp, TraceIndex, TracefileIndex};
+use ltt_read::{Event, Progress, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_context::{EndReason, ParallelReader, Subscription, Traceset, TracesetContext};
 use lttv_examples::kernel_hooks::kernel_state;
 use lttv_examples::time::Window;
@@ -16,6 +17,7 @@ use lttv_state::filter::{KernelFilters, KernelView};
 
 use crate::batch::{Decoder, Running, Selection};
 use crate::damage::Damage;
+use crate::priorities::Priorities;
 
 /// The number of events between two calls of [`Sink::step`].
 const STEP: u64 = 1 << 15;
@@ -76,6 +78,8 @@ pub struct Scan<'t> {
     traceset: &'t Traceset,
     selections: Vec<Selection>,
     window: Window,
+    /// The only trace to read.
+    only: Option<TraceIndex>,
     filters: Option<&'t KernelFilters>,
     rows: usize,
     memory: usize,
@@ -88,6 +92,7 @@ impl<'t> Scan<'t> {
             traceset,
             selections,
             window: Window::default(),
+            only: None,
             filters: None,
             rows: BATCH_ROWS,
             memory: MEMORY,
@@ -103,6 +108,17 @@ impl<'t> Scan<'t> {
     /// Returns the window of time.
     pub fn time_window(&self) -> Window {
         self.window
+    }
+
+    /// Restricts the read to one trace. `None` stands for all traces.
+    #[must_use]
+    pub fn only(self, only: Option<TraceIndex>) -> Self {
+        Scan { only, ..self }
+    }
+
+    /// Returns the only trace to read; `None` for all traces.
+    pub fn only_trace(&self) -> Option<TraceIndex> {
+        self.only
     }
 
     /// Sets a filter of events.
@@ -134,14 +150,14 @@ impl<'t> Scan<'t> {
     /// Each event is in exactly one of them. Returns a single one if events may have no time, or
     /// if the read needs the kernel state.
     pub fn slices(&self, count: usize) -> Vec<Scan<'t>> {
-        let traces = self.traceset.traces().iter();
-        let mut streams = traces.flat_map(|trace| &trace.schema().stream_classes);
-        let has_times = streams.all(|stream| stream.default_clock.is_some());
-        if count <= 1 || !has_times || self.needs_state() {
+        if count <= 1 || !self.is_divisible() {
             return vec![self.clone()];
         }
+        let only = self.only.and_then(|only| self.traceset.traces().get(only.0));
+        let only = only.map(|trace| Traceset::from(vec![Arc::clone(trace)]));
         let begin = self.window.begin.unwrap_or(Timestamp::MIN);
-        let mut reader = ParallelReader::new(self.traceset).threads(1).slices(count);
+        let traceset = only.as_ref().unwrap_or(self.traceset);
+        let mut reader = ParallelReader::new(traceset).threads(1).slices(count);
         if !self.window.is_everything() {
             let end = self.window.end.unwrap_or(Timestamp::MAX).saturating_add(1);
             reader = reader.between(begin, end);
@@ -163,6 +179,34 @@ impl<'t> Scan<'t> {
         slices
     }
 
+    /// Divides the read into about `count` reads, each of one trace and a window: more of them for
+    /// larger traces. Each event is in exactly one. If there are more traces than `count`, the reads
+    /// are those of [`slices`](Self::slices), each of all traces.
+    pub fn parts(&self, count: usize) -> Vec<Scan<'t>> {
+        let traces = self.traceset.traces();
+        if traces.len() <= 1 || traces.len() > count || self.only.is_some() || !self.is_divisible()
+        {
+            return self.slices(count);
+        }
+        let size =
+            |trace: &Arc<Trace>| trace.tracefiles().iter().map(|of| u128::from(of.size())).sum();
+        let sizes: Vec<u128> = traces.iter().map(size).collect();
+        let total = sizes.iter().sum::<u128>().max(1);
+        let slices = |(trace, size): (usize, u128)| {
+            let share = (size * count as u128 + total / 2) / total;
+            self.clone().only(Some(TraceIndex(trace))).slices((share as usize).max(1))
+        };
+        sizes.into_iter().enumerate().flat_map(slices).collect()
+    }
+
+    /// Returns `true` if the read can be divided by time: if all events have times, and it does not
+    /// follow the kernel state.
+    fn is_divisible(&self) -> bool {
+        let traces = self.traceset.traces().iter();
+        let mut streams = traces.flat_map(|trace| &trace.schema().stream_classes);
+        streams.all(|stream| stream.default_clock.is_some()) && !self.needs_state()
+    }
+
     /// Reads, and passes the batches of all tables to `sink`.
     ///
     /// # Errors
@@ -176,9 +220,12 @@ impl<'t> Scan<'t> {
             types: (traces.iter().enumerate())
                 .map(|(trace, of)| {
                     let ids = (0..of.schema().event_types.len() as u32).map(EventTypeId);
-                    ids.map(|id| decoder.wants(TraceIndex(trace), id)).collect()
+                    let trace = TraceIndex(trace);
+                    let is_read = self.only.is_none_or(|only| only == trace);
+                    ids.map(|id| is_read && decoder.wants(trace, id)).collect()
                 })
                 .collect(),
+            only: self.only,
             filters: self.filters.filter(|of| !of.uses_state()).map(KernelFilters::filters),
         };
         let rows = RefCell::new(Rows {
@@ -192,6 +239,7 @@ impl<'t> Scan<'t> {
         let mut damage = Damage::default();
         let mut context = TracesetContext::new(self.traceset);
         let kernel = self.needs_state().then(|| context.attach(kernel_state(traces)));
+        let priorities = kernel.map(|_| context.attach(Priorities::default()));
         match self.window.begin {
             Some(begin) if kernel.is_some() => _ = context.seek_time_with_state(begin),
             Some(begin) => context.seek_time(begin),
@@ -213,7 +261,8 @@ impl<'t> Scan<'t> {
             let running = kernel.and_then(|kernel| {
                 let state = &call.extensions[kernel];
                 let (trace, process) = (state.trace(call.trace.index())?, state.running_at(call)?);
-                Some(Running { trace, process })
+                let priority = priorities.and_then(|of| call.extensions[of].at(call));
+                Some(Running { trace, process, priority })
             });
             target.borrow_mut().append(&call.event, running)
         });
@@ -297,6 +346,7 @@ impl<S: Sink> Rows<'_, S> {
 /// The events of the tables that pass the filters.
 struct Wanted<'f> {
     types: Vec<Vec<bool>>,
+    only: Option<TraceIndex>,
     filters: Option<&'f Filters>,
 }
 
@@ -326,7 +376,8 @@ impl EventSelection for Wanted<'_> {
     }
 
     fn may_match(&self, trace: TraceIndex, tracefile: TracefileIndex) -> bool {
-        self.filters.is_none_or(|filters| filters.may_match(trace, tracefile))
+        self.only.is_none_or(|only| only == trace)
+            && self.filters.is_none_or(|filters| filters.may_match(trace, tracefile))
     }
 
     fn spans(&self) -> Vec<TimeSpan> {

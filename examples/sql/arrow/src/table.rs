@@ -107,15 +107,17 @@ pub(crate) enum StateColumn {
     Name,
     Mode,
     Submode,
+    Priority,
 }
 
 impl StateColumn {
-    const ALL: [(StateColumn, &'static str); 5] = [
+    const ALL: [(StateColumn, &'static str); 6] = [
         (StateColumn::Tid, "state_tid"),
         (StateColumn::Pid, "state_pid"),
         (StateColumn::Name, "state_name"),
         (StateColumn::Mode, "state_mode"),
         (StateColumn::Submode, "state_submode"),
+        (StateColumn::Priority, "state_prio"),
     ];
 }
 
@@ -129,7 +131,9 @@ impl Column {
             Source::Timestamp => DataType::Timestamp(TimeUnit::Nanosecond, None),
             Source::Ts => DataType::Int64,
             Source::Cpu => DataType::UInt32,
-            Source::State(StateColumn::Tid | StateColumn::Pid) => DataType::Int32,
+            Source::State(StateColumn::Tid | StateColumn::Pid | StateColumn::Priority) => {
+                DataType::Int32
+            }
             Source::Trace | Source::Stream | Source::Name | Source::Fields | Source::State(_) => {
                 DataType::Utf8View
             }
@@ -232,7 +236,8 @@ impl EventTable {
     }
 
     /// Adds columns of the kernel state: of the thread that runs on the CPU of the event after it,
-    /// as in filters. They are null in traces without kernel events.
+    /// as in filters. They are null in traces without kernel events. `state_prio` is the priority as
+    /// the kernel recorded it in `sched_switch`, where smaller numbers are more urgent.
     #[must_use]
     pub fn with_kernel_state(&self) -> EventTable {
         let mut table = self.clone();

@@ -2,11 +2,12 @@
 
 mod common;
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt32Type};
+use arrow_array::types::{Int32Type, Int64Type, UInt32Type};
 use common::generated::{Numbers, Shape, traceset};
 use ltt_read::{Merge, Timestamp};
 use lttv_arrow::{Damage, Scan, Selection, Tables, is_in_order};
@@ -104,6 +105,32 @@ fn each_event_is_in_exactly_one_slice() {
 }
 
 #[test]
+fn each_event_is_in_exactly_one_part() {
+    let mut of_one_trace = 0;
+    each_trace(|traceset, shape, _| {
+        let (mut expected, errors) = plain(traceset);
+        expected.sort_unstable_by_key(|row| row.1);
+        let scan = Scan::new(traceset, selections(traceset)).batch_rows(7);
+        for count in [1, 2, 5, 16] {
+            let parts = scan.parts(count);
+            let (mut all, mut damage) = (Vec::new(), Damage::default());
+            for part in &parts {
+                let (more, _, found) = rows(part);
+                // Where no clock goes back, each part is in order.
+                assert!(shape.goes_back || more.is_sorted_by_key(|row| row.0));
+                of_one_trace += usize::from(part.only_trace().is_some());
+                all.extend(more);
+                damage.add(found);
+            }
+            all.sort_unstable_by_key(|row| row.1);
+            assert_eq!(all, expected, "{count} parts of {shape:?}");
+            assert_eq!(damage.errors.len(), errors, "{count} parts of {shape:?}");
+        }
+    });
+    assert!(of_one_trace > 200, "{of_one_trace}");
+}
+
+#[test]
 fn windows_contain_the_events_of_their_times() {
     each_trace(|traceset, shape, numbers| {
         let (expected, _) = plain(traceset);
@@ -193,4 +220,38 @@ fn the_state_is_that_of_the_thread_that_runs() {
     assert!(damage.expect("batches").is_empty());
     // A thread may change its name, of which the state knows sooner or later.
     assert!(rows == 497 && same_names > 450, "{same_names} of {rows}");
+}
+
+#[test]
+fn the_priority_is_that_of_the_last_switch() {
+    let traceset = Traceset::open(common::bundled("kernel")).expect("a trace");
+    let mut events = Merge::new(traceset.traces());
+    let (mut of_cpu, mut expected) = (HashMap::new(), Vec::new());
+    while let Some(event) = events.next() {
+        let cpu = event.tracefile().cpu().expect("a CPU");
+        if event.event_type().name() == "sched_switch" {
+            let priority = event.field("next_prio").and_then(|of| of.as_i64()).expect("a number");
+            of_cpu.insert(cpu, priority as i32);
+        }
+        expected.push((event.timestamp().expect("a time").as_ns(), of_cpu.get(&cpu).copied()));
+    }
+    let table = Tables::new(&traceset).all().with_kernel_state();
+    let selection = Selection::named(table, ["ts", "state_prio"]).expect("columns");
+    for begin in [0, 100, expected.len() / 2] {
+        let begin = Some(Timestamp::from_ns(expected[begin].0));
+        let window = Window { begin, end: None };
+        let scan = Scan::new(&traceset, vec![selection.clone()]).window(window);
+        let mut found = Vec::new();
+        let damage = scan.read(&mut |_: usize, batch: RecordBatch| {
+            let times = batch.column(0).as_primitive::<Int64Type>().values().iter().copied();
+            found.extend(times.zip(batch.column(1).as_primitive::<Int32Type>().iter()));
+            ControlFlow::Continue(())
+        });
+        assert!(damage.expect("batches").is_empty());
+        let first = begin.map_or(0, Timestamp::as_ns);
+        let wanted: Vec<_> = expected.iter().filter(|(time, _)| *time >= first).copied().collect();
+        assert_eq!(found, wanted);
+        let priorities = found.iter().filter(|(_, priority)| priority.is_some()).count();
+        assert!(priorities > 2000, "{priorities}");
+    }
 }

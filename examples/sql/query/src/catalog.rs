@@ -1,6 +1,7 @@
 //! The catalogue of tables, which are created when a query names them.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, TableProvider};
@@ -11,27 +12,49 @@ use crate::events::EventsProvider;
 use crate::shared::Shared;
 use crate::whole::{Whole, WholeProvider};
 
-/// The catalogue with a single schema.
+/// The catalogue: the schema of the traces, and those that users add.
 #[derive(Debug)]
 pub(crate) struct TraceCatalog {
     schema: &'static str,
     shared: Arc<Shared>,
+    others: Mutex<HashMap<String, Arc<dyn SchemaProvider>>>,
 }
 
 impl TraceCatalog {
     pub(crate) fn new(schema: &'static str, shared: &Arc<Shared>) -> Self {
-        TraceCatalog { schema, shared: Arc::clone(shared) }
+        TraceCatalog { schema, shared: Arc::clone(shared), others: Mutex::default() }
+    }
+
+    fn others(&self) -> MutexGuard<'_, HashMap<String, Arc<dyn SchemaProvider>>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl CatalogProvider for TraceCatalog {
     fn schema_names(&self) -> Vec<String> {
-        vec![self.schema.to_owned()]
+        let mut names = vec![self.schema.to_owned()];
+        names.extend(self.others().keys().cloned());
+        names.sort_unstable();
+        names
     }
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
-        let schema = || Arc::new(TraceSchema { shared: Arc::clone(&self.shared) });
-        (name == self.schema).then(|| schema() as Arc<dyn SchemaProvider>)
+        if name == self.schema {
+            return Some(Arc::new(TraceSchema { shared: Arc::clone(&self.shared) }));
+        }
+        self.others().get(name).cloned()
+    }
+
+    fn register_schema(
+        &self,
+        name: &str,
+        schema: Arc<dyn SchemaProvider>,
+    ) -> Result<Option<Arc<dyn SchemaProvider>>, DataFusionError> {
+        if name == self.schema {
+            let what = format!("the schema {name} contains the traces");
+            return Err(DataFusionError::Plan(what));
+        }
+        Ok(self.others().insert(name.to_owned(), schema))
     }
 }
 
@@ -44,7 +67,8 @@ struct TraceSchema {
 /// A table of this name.
 enum Known {
     All,
-    Whole(Whole),
+    /// A table that is computed from whole traces.
+    Whole,
     /// The table of the event types of this name.
     Type(String),
 }
@@ -54,8 +78,8 @@ fn find(tables: &Tables, name: &str) -> Option<Known> {
     if name == EVENTS {
         return Some(Known::All);
     }
-    if let Some(whole) = Whole::ALL.into_iter().find(|whole| whole.name() == name) {
-        return Some(Known::Whole(whole));
+    if Whole::ALL.iter().any(|whole| whole.name() == name) {
+        return Some(Known::Whole);
     }
     let has = |name: &str| tables.names().binary_search_by(|of| (**of).cmp(name)).is_ok();
     let shadowed = name.strip_suffix("_type").filter(|of| is_taken(of) && has(of));
@@ -79,6 +103,31 @@ pub(crate) fn table_names(tables: &Tables) -> Vec<String> {
     names
 }
 
+/// Returns the table of a name; `None` if there is none.
+pub(crate) fn provider(shared: &Arc<Shared>, name: &str) -> Option<Arc<dyn TableProvider>> {
+    if let Some(whole) = whole(shared, name) {
+        return Some(Arc::new(whole));
+    }
+    Some(Arc::new(events(shared, name)?))
+}
+
+/// Returns the table that is computed from whole traces; `None` for other names.
+pub(crate) fn whole(shared: &Arc<Shared>, name: &str) -> Option<WholeProvider> {
+    let whole = Whole::ALL.into_iter().find(|whole| whole.name() == name)?;
+    Some(WholeProvider::new(whole, shared))
+}
+
+/// Returns the table of events of a name; `None` if there is none.
+pub(crate) fn events(shared: &Arc<Shared>, name: &str) -> Option<EventsProvider> {
+    let table = match find(&shared.tables, name)? {
+        Known::All => shared.tables.all(),
+        Known::Type(of) => shared.tables.of(&of)?,
+        Known::Whole => return None,
+    };
+    let table = if shared.options.kernel_state { table.with_kernel_state() } else { table };
+    Some(EventsProvider::new(name, table, shared))
+}
+
 #[async_trait]
 impl SchemaProvider for TraceSchema {
     fn table_names(&self) -> Vec<String> {
@@ -86,18 +135,7 @@ impl SchemaProvider for TraceSchema {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
-        let shared = &self.shared;
-        Ok(match find(&shared.tables, name) {
-            None => None,
-            Some(Known::All) => {
-                Some(Arc::new(EventsProvider::new(shared.tables.all(), shared)) as _)
-            }
-            Some(Known::Type(of)) => {
-                let table = shared.tables.of(&of);
-                table.map(|table| Arc::new(EventsProvider::new(table, shared)) as _)
-            }
-            Some(Known::Whole(whole)) => Some(Arc::new(WholeProvider::new(whole, shared)) as _),
-        })
+        Ok(provider(&self.shared, name))
     }
 
     fn table_exist(&self, name: &str) -> bool {

@@ -12,15 +12,17 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::empty::EmptyExec;
 use ltt_read::{Progress, Timestamp};
 use lttv_arrow::{BATCH_ROWS, EventTable, Scan, Selection, Sink};
 use lttv_examples::time::Window;
-use lttv_filter::{Environment, Expr as Condition, Expression};
+use lttv_filter::{Environment, Expr as Condition, Expression, FilterError};
 use lttv_state::filter::KernelFilters;
 
+use crate::messages::{ScanPart, Slice};
 use crate::pushdown::{Pushed, pushed};
 use crate::shared::Shared;
-use crate::source::{self, Rows, SendBatch};
+use crate::source::{self, Met, Rows, SendBatch};
 
 /// A limit up to which one thread finds the rows soonest.
 const FEW_ROWS: usize = 4 * BATCH_ROWS;
@@ -28,13 +30,62 @@ const FEW_ROWS: usize = 4 * BATCH_ROWS;
 /// A table of events.
 #[derive(Debug)]
 pub(crate) struct EventsProvider {
+    /// The name of the table in queries.
+    name: Arc<str>,
     table: Arc<EventTable>,
     shared: Arc<Shared>,
 }
 
 impl EventsProvider {
-    pub(crate) fn new(table: EventTable, shared: &Arc<Shared>) -> Self {
-        EventsProvider { table: Arc::new(table), shared: Arc::clone(shared) }
+    pub(crate) fn new(name: &str, table: EventTable, shared: &Arc<Shared>) -> Self {
+        let (table, shared) = (Arc::new(table), Arc::clone(shared));
+        EventsProvider { name: name.into(), table, shared }
+    }
+
+    /// Returns the name of the table in queries.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Returns the plan of a read that another process has described.
+    ///
+    /// # Errors
+    ///
+    /// If the read does not fit the table.
+    pub(crate) fn plan(
+        &self,
+        part: &ScanPart,
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let condition = part.filter.as_deref().map(Expression::parse).transpose();
+        let condition = condition.map_err(wrong)?.map(|of| of.tree().clone());
+        let rows = self.rows(part.columns.clone(), condition, part.slices.clone())?;
+        Ok(source::plan(Arc::new(rows), limit))
+    }
+
+    /// Returns the rows of some columns, of events for which a condition is true.
+    fn rows(
+        &self,
+        columns: Vec<usize>,
+        condition: Option<Condition>,
+        slices: Vec<Slice>,
+    ) -> Result<EventRows> {
+        let selection = Selection { table: Arc::clone(&self.table), columns };
+        let of_query = condition.clone().map(Expression::new).transpose().map_err(wrong)?;
+        Ok(EventRows {
+            name: Arc::clone(&self.name),
+            schema: selection.schema()?,
+            selection,
+            slices,
+            of_query: of_query.map(|of| of.text().to_owned()),
+            filters: self.filters(condition.into_iter().collect())?,
+            is_ordered: self.shared.is_in_order(),
+            shared: Arc::clone(&self.shared),
+        })
     }
 
     /// Returns what a read can evaluate of a condition; `None` if it cannot evaluate it exactly.
@@ -63,7 +114,6 @@ impl EventsProvider {
             return Ok(None);
         }
         let traces = self.shared.tables.traceset().traces();
-        let wrong = |error: lttv_filter::FilterError| DataFusionError::External(Box::new(error));
         let expression = Expression::new(Condition::all(all)).map_err(wrong)?;
         let environment = &self.shared.options.environment;
         KernelFilters::new(&expression, traces, environment).map(Some).map_err(wrong)
@@ -110,25 +160,24 @@ impl TableProvider for EventsProvider {
         }
         let all = || (0..self.table.schema().fields().len()).collect();
         let columns = projection.cloned().unwrap_or_else(all);
-        let selection = Selection { table: Arc::clone(&self.table), columns };
-        let mut rows = EventRows {
-            schema: selection.schema()?,
-            selection,
-            windows: Vec::new(),
-            filters: self.filters(conditions)?,
-            is_ordered: self.shared.is_in_order(),
-            shared: Arc::clone(&self.shared),
+        let condition = (!conditions.is_empty()).then(|| Condition::all(conditions));
+        let mut rows = self.rows(columns, condition, Vec::new())?;
+        let Some(window) = window else {
+            // A query for no time reads nothing.
+            return Ok(Arc::new(EmptyExec::new(rows.schema)));
         };
-        if let Some(window) = window {
-            let threads = match limit {
-                Some(limit) if limit <= FEW_ROWS => 1,
-                _ => self.shared.threads,
-            };
-            let slices = rows.scan(window).slices(threads);
-            rows.windows = slices.iter().map(Scan::time_window).collect();
-        }
+        let count = match limit {
+            Some(limit) if limit <= FEW_ROWS => 1,
+            _ => self.shared.slices,
+        };
+        let parts = rows.scan(Slice { window, only: None }).parts(count);
+        rows.slices = parts.iter().map(Slice::of).collect();
         Ok(source::plan(Arc::new(rows), limit))
     }
+}
+
+fn wrong(error: FilterError) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
 }
 
 /// Returns the part of a window between two times in ns, inclusive; `None` if there is none.
@@ -143,29 +192,37 @@ fn intersection(window: Window, (low, high): (Option<i64>, Option<i64>)) -> Opti
 /// The rows of a table of events, in slices of time.
 #[derive(Debug)]
 struct EventRows {
+    name: Arc<str>,
     selection: Selection,
     schema: SchemaRef,
-    windows: Vec<Window>,
+    slices: Vec<Slice>,
+    /// The condition of the query, without the filter of the session.
+    of_query: Option<String>,
     filters: Option<KernelFilters>,
     is_ordered: bool,
     shared: Arc<Shared>,
 }
 
 impl EventRows {
-    fn scan(&self, window: Window) -> Scan<'_> {
+    fn scan(&self, slice: Slice) -> Scan<'_> {
         Scan::new(self.shared.tables.traceset(), vec![self.selection.clone()])
-            .window(window)
+            .window(slice.window)
+            .only(slice.only)
             .filters(self.filters.as_ref())
     }
 }
 
 impl Rows for EventRows {
+    fn table(&self) -> &str {
+        &self.name
+    }
+
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
     fn partitions(&self) -> usize {
-        self.windows.len().max(1)
+        self.slices.len()
     }
 
     fn sorted_by(&self) -> Vec<&'static str> {
@@ -175,16 +232,13 @@ impl Rows for EventRows {
     fn describe(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> =
             self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-        write!(f, "table={}, columns=[{}]", self.selection.table.name(), names.join(", "))?;
-        let begin = self.windows.first().and_then(|window| window.begin);
-        let end = self.windows.last().and_then(|window| window.end);
-        match (begin, end) {
-            (None, None) => {}
-            _ if self.windows.is_empty() => write!(f, ", no time")?,
-            (begin, end) => {
-                let text = |time: Option<Timestamp>| time.map_or(String::new(), |t| t.to_string());
-                write!(f, ", time={}..{}", text(begin), text(end))?;
-            }
+        write!(f, "table={}, columns=[{}]", self.name, names.join(", "))?;
+        let begin = self.slices.iter().map(|slice| slice.window.begin).min().flatten();
+        let ends = self.slices.iter().map(|slice| slice.window.end);
+        let end = ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max());
+        if begin.is_some() || end.is_some() {
+            let text = |time: Option<Timestamp>| time.map_or(String::new(), |t| t.to_string());
+            write!(f, ", time={}..{}", text(begin), text(end))?;
         }
         match &self.filters {
             Some(filters) => write!(f, ", filter=[{}]", filters.filters().expression().text()),
@@ -192,13 +246,29 @@ impl Rows for EventRows {
         }
     }
 
-    fn read(&self, partition: usize, limit: Option<usize>, send: &mut SendBatch<'_>) -> Result<()> {
-        // A query for no time reads nothing.
-        let Some(window) = self.windows.get(partition) else { return Ok(()) };
+    fn part(&self, partitions: &[usize]) -> Option<ScanPart> {
+        let slices = partitions.iter().map(|of| self.slices.get(*of).copied());
+        Some(ScanPart {
+            table: self.shared.message(&self.name)?,
+            columns: self.selection.columns.clone(),
+            filter: self.of_query.clone(),
+            slices: slices.collect::<Option<_>>()?,
+        })
+    }
+
+    fn read(
+        &self,
+        partition: usize,
+        limit: Option<usize>,
+        send: &mut SendBatch<'_>,
+    ) -> Result<Met> {
+        let Some(slice) = self.slices.get(partition) else {
+            return Err(DataFusionError::Internal(format!("there is no slice {partition}")));
+        };
         let rows = limit.map_or(BATCH_ROWS, |limit| limit.clamp(1, BATCH_ROWS));
         let mut sink = Sending { send, shared: &self.shared, last: None };
-        let damage = self.scan(*window).batch_rows(rows).read(&mut sink)?;
-        let goes_back = damage.goes_back;
+        let damage = self.scan(*slice).batch_rows(rows).read(&mut sink)?;
+        let (goes_back, met) = (damage.goes_back, Met::of(&damage));
         self.shared.add_damage(damage);
         if self.shared.is_cancelled() {
             return Err(DataFusionError::Execution("interrupted".to_owned()));
@@ -208,7 +278,7 @@ impl Rows for EventRows {
                         use --unordered";
             return Err(DataFusionError::Execution(what.to_owned()));
         }
-        Ok(())
+        Ok(met)
     }
 }
 

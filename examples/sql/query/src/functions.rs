@@ -14,12 +14,12 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, Int64Array, StringViewArray};
 use arrow_schema::DataType;
 use datafusion::error::Result;
-use datafusion::execution::context::SessionContext;
-use datafusion::logical_expr::{ColumnarValue, Volatility, create_udf};
+use datafusion::logical_expr::{ColumnarValue, ScalarUDF, Volatility, create_udf};
 
-/// Adds the functions to a context.
-pub(crate) fn register(context: &SessionContext) {
-    let add =
+/// Returns the functions, to be registered where queries are planned or run.
+pub fn all() -> Vec<ScalarUDF> {
+    let mut functions = Vec::new();
+    let mut add =
         |name: &str, input: &[DataType], output: DataType, of: fn(&[ArrayRef]) -> ArrayRef| {
             let function = move |arguments: &[ColumnarValue]| -> Result<ColumnarValue> {
                 let is_scalar = arguments.iter().all(|of| matches!(of, ColumnarValue::Scalar(_)));
@@ -30,14 +30,8 @@ pub(crate) fn register(context: &SessionContext) {
                 }
                 Ok(ColumnarValue::Array(result))
             };
-            let function = Arc::new(function);
-            context.register_udf(create_udf(
-                name,
-                input.to_vec(),
-                output,
-                Volatility::Immutable,
-                function,
-            ));
+            let (input, function) = (input.to_vec(), Arc::new(function));
+            functions.push(create_udf(name, input, output, Volatility::Immutable, function));
         };
     let (number, text) = (DataType::Int64, DataType::Utf8View);
     add("format_duration", std::slice::from_ref(&number), text.clone(), |arguments| {
@@ -59,6 +53,7 @@ pub(crate) fn register(context: &SessionContext) {
         let numbers = arguments[0].as_primitive::<Int64Type>();
         Arc::new(numbers.iter().map(|number| number.map(log2_bucket)).collect::<Int64Array>())
     });
+    functions
 }
 
 /// Returns a duration with three or four digits and a unit.

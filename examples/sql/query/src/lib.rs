@@ -28,12 +28,15 @@
 mod catalog;
 mod events;
 mod functions;
+mod messages;
 mod pushdown;
+pub mod remote;
 mod session;
 mod shared;
 pub mod shell;
 mod source;
 mod whole;
 
+pub use functions::all as functions;
 pub use session::TraceSession;
 pub use shared::SessionOptions;

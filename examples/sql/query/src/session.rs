@@ -15,6 +15,7 @@ use lttv_context::Traceset;
 
 use crate::catalog::{self, TraceCatalog};
 use crate::functions;
+use crate::messages::Dataset;
 use crate::shared::{SessionOptions, Shared};
 
 /// The name of the catalogue and schema of the tables.
@@ -41,10 +42,12 @@ impl TraceSession {
     pub fn new(traceset: Traceset, options: SessionOptions) -> Result<Self> {
         let all = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads = options.threads.map_or_else(all, NonZeroUsize::get);
+        let slices = options.dataset.as_ref().map_or(threads, Dataset::slices);
         let shared = Arc::new(Shared {
             tables: Tables::new(&traceset),
             options,
             threads,
+            slices,
             damage: Mutex::default(),
             order: OnceLock::new(),
             kept: Mutex::default(),
@@ -52,7 +55,7 @@ impl TraceSession {
             total: AtomicU64::new(0),
         });
         let mut config = SessionConfig::new()
-            .with_target_partitions(threads)
+            .with_target_partitions(slices)
             .with_create_default_catalog_and_schema(false)
             .with_default_catalog_and_schema(SCHEMA, SCHEMA)
             .with_information_schema(true);
@@ -60,8 +63,14 @@ impl TraceSession {
         config.options_mut().sql_parser.enable_ident_normalization = false;
         let context = SessionContext::new_with_config(config);
         context.register_catalog(SCHEMA, Arc::new(TraceCatalog::new(SCHEMA, &shared)));
-        functions::register(&context);
+        for function in functions::all() {
+            context.register_udf(function);
+        }
         Ok(TraceSession { context, shared })
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Plans a query.
@@ -78,6 +87,11 @@ impl TraceSession {
     /// Returns the context of the engine, to which other tables and functions can be added.
     pub fn context(&self) -> &SessionContext {
         &self.context
+    }
+
+    /// Returns the traces.
+    pub fn traceset(&self) -> &Traceset {
+        self.shared.tables.traceset()
     }
 
     /// Returns the names of all tables in alphabetical order, those of no event type first.

@@ -12,6 +12,8 @@ use lttv_state::filter::KernelFilters;
 use lttv_state::history::History;
 use tempfile::NamedTempFile;
 
+use crate::messages::{Dataset, TableMessage};
+
 /// The settings of a session.
 #[derive(Debug, Default)]
 pub struct SessionOptions {
@@ -27,6 +29,12 @@ pub struct SessionOptions {
     pub cancel: Arc<AtomicBool>,
     /// `true` if the order of events by time must not be relied on.
     pub unordered: bool,
+    /// `true` if tables of events have columns of the kernel state. Queries that use them read the
+    /// events on one thread.
+    pub kernel_state: bool,
+    /// The description of the traces for other processes, if they can open them. The filter is not
+    /// told to them, and damage is only in the tables of errors and notices and in metrics.
+    pub dataset: Option<Dataset>,
 }
 
 /// The parts of a session that tables need.
@@ -35,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) tables: Tables,
     pub(crate) options: SessionOptions,
     pub(crate) threads: usize,
+    /// The number of partitions that events are read in.
+    pub(crate) slices: usize,
     pub(crate) damage: Mutex<Damage>,
     pub(crate) order: OnceLock<bool>,
     pub(crate) kept: Mutex<Kept>,
@@ -52,8 +62,18 @@ pub(crate) struct Kept {
 }
 
 impl Shared {
+    /// Describes a table for other processes; `None` if they cannot open the traces.
+    pub(crate) fn message(&self, name: &str) -> Option<TableMessage> {
+        let dataset = self.options.dataset.clone()?;
+        Some(TableMessage { dataset, name: name.to_owned() })
+    }
+
     /// Adds what a read met.
     pub(crate) fn add_damage(&self, damage: Damage) {
+        // The session of another process's query: nobody takes it.
+        if self.options.dataset.is_some() {
+            return;
+        }
         self.damage.lock().unwrap_or_else(PoisonError::into_inner).add(damage);
     }
 

@@ -16,13 +16,15 @@ use lttv_arrow::{
     Damage, Scan, Sink, read_states, states_schema, statistics_batch, statistics_schema,
 };
 use lttv_examples::kernel_trace;
+use lttv_examples::time::Window;
 use lttv_state::history::History;
 use lttv_state::kernel_history::{self, Target};
 use lttv_state::stats::statistics;
 use tempfile::NamedTempFile;
 
+use crate::messages::{ScanPart, Slice};
 use crate::shared::{Kept, Shared};
-use crate::source::{self, Rows, SendBatch};
+use crate::source::{self, Met, Rows, SendBatch};
 
 /// A table that is computed from whole traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +69,32 @@ impl WholeProvider {
     pub(crate) fn new(whole: Whole, shared: &Arc<Shared>) -> Self {
         WholeProvider { whole, shared: Arc::clone(shared) }
     }
+
+    /// Returns the name of the table.
+    pub(crate) fn name(&self) -> &'static str {
+        self.whole.name()
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Returns the plan that reads some columns.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such column.
+    pub(crate) fn plan(
+        &self,
+        columns: Vec<usize>,
+        limit: Option<usize>,
+        partitions: usize,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = Arc::new(self.whole.schema().project(&columns)?);
+        let shared = Arc::clone(&self.shared);
+        let rows = WholeRows { whole: self.whole, columns, schema, partitions, shared };
+        Ok(source::plan(Arc::new(rows), limit))
+    }
 }
 
 #[async_trait]
@@ -86,12 +114,8 @@ impl TableProvider for WholeProvider {
         _: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let schema = self.whole.schema();
-        let columns = projection.cloned().unwrap_or_else(|| (0..schema.fields().len()).collect());
-        let schema = Arc::new(schema.project(&columns)?);
-        let shared = Arc::clone(&self.shared);
-        let rows = WholeRows { whole: self.whole, columns, schema, shared };
-        Ok(source::plan(Arc::new(rows), limit))
+        let all = || (0..self.whole.schema().fields().len()).collect();
+        self.plan(projection.cloned().unwrap_or_else(all), limit, 1)
     }
 }
 
@@ -101,6 +125,8 @@ struct WholeRows {
     whole: Whole,
     columns: Vec<usize>,
     schema: SchemaRef,
+    /// One, or none where a plan was divided among processes.
+    partitions: usize,
     shared: Arc<Shared>,
 }
 
@@ -171,6 +197,24 @@ fn external(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> DataF
 }
 
 impl Rows for WholeRows {
+    fn table(&self) -> &str {
+        self.whole.name()
+    }
+
+    fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    fn part(&self, partitions: &[usize]) -> Option<ScanPart> {
+        let whole = Slice { window: Window::default(), only: None };
+        Some(ScanPart {
+            table: self.shared.message(self.whole.name())?,
+            columns: self.columns.clone(),
+            filter: None,
+            slices: vec![whole; partitions.len()],
+        })
+    }
+
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -179,7 +223,7 @@ impl Rows for WholeRows {
         write!(f, "table={}", self.whole.name())
     }
 
-    fn read(&self, _: usize, _: Option<usize>, send: &mut SendBatch<'_>) -> Result<()> {
+    fn read(&self, _: usize, _: Option<usize>, send: &mut SendBatch<'_>) -> Result<Met> {
         let mut kept = self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let batch = match self.whole {
             Whole::Errors => self.damage(&mut kept)?.0,
@@ -204,13 +248,18 @@ impl Rows for WholeRows {
                 });
                 read.map_err(external)?;
                 self.refuse_interrupt()?;
-                return failure.map_or(Ok(()), |error| Err(error.into()));
+                return failure.map_or(Ok(Met::default()), |error| Err(error.into()));
             }
         };
         drop(kept);
+        let rows = batch.num_rows() as u64;
         // The only batch: nothing follows that could be left out.
         _ = send(batch.project(&self.columns)?);
-        Ok(())
+        Ok(match self.whole {
+            Whole::Errors => Met { errors: rows, ..Met::default() },
+            Whole::Notices => Met { notices: rows, ..Met::default() },
+            Whole::States | Whole::Statistics => Met::default(),
+        })
     }
 }
 

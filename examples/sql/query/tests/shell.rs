@@ -108,3 +108,46 @@ fn faults_have_messages_and_statuses() {
         assert!(errors.starts_with("lttv-sql: error: ") && errors.contains(message), "{errors}");
     }
 }
+
+#[test]
+fn a_file_appears_when_it_is_complete() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).expect("a directory");
+        entries.map(|entry| entry.expect("an entry").file_name()).collect::<Vec<_>>()
+    };
+    let file = folder.path().join("out");
+    let path = file.to_str().expect("a path");
+    // The division fails after thousands of rows.
+    let query = "select ts, 1 / (cpu - 7) from events where cpu <> 7 union all \
+                 select ts, 1 / (cpu - 7) from events where cpu = 7";
+    for format in ["table", "csv", "json", "parquet"] {
+        let output = run(&[query, "-f", format, "-o", path]);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{format}: {errors}");
+        assert!(names().is_empty(), "{format}: {:?}", names());
+    }
+    std::fs::write(&file, "before").expect("a file");
+    run(&[query, "-f", "csv", "-o", path]);
+    assert_eq!(std::fs::read(&file).expect("a file"), b"before", "a failure replaces nothing");
+    text(&run(&[QUERY, "-f", "csv", "-o", path]));
+    assert!(std::fs::read(&file).expect("a file").starts_with(b"cpu,n\n"));
+    assert_eq!(names(), ["out"]);
+    let none = folder.path().join("none/out");
+    let output = run(&[QUERY, "-o", none.to_str().expect("a path")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("none/out"));
+}
+
+#[test]
+fn columns_of_the_kernel_state() {
+    let query = "select count(*) as n from sched_switch where next_tid <> state_tid or next_prio <> state_prio";
+    let none = run(&[query, "-f", "csv"]);
+    assert_eq!(none.status.code(), Some(2), "only on request");
+    assert_eq!(text(&run(&[query, "-f", "csv", "--kernel-state"])), "n\n0\n");
+    let modes = "select count(distinct state_mode) > 3 as several from events";
+    assert_eq!(text(&run(&[modes, "-f", "csv", "--kernel-state"])), "several\ntrue\n");
+    let plan = "explain select state_name, count(*) from events where cpu = 1 group by state_name";
+    let plan = text(&run(&[plan, "--kernel-state", "--threads", "4"]));
+    assert!(plan.contains("1 group"), "the state is followed by one thread:\n{plan}");
+}

@@ -110,6 +110,7 @@ struct TableRows {
 pub(crate) struct Running<'s> {
     pub(crate) trace: &'s TraceState,
     pub(crate) process: &'s Process,
+    pub(crate) priority: Option<i32>,
 }
 
 impl Decoder {
@@ -323,10 +324,11 @@ fn append_value(node: NodeId, columns: &mut Columns, value: Option<Value<'_>>) {
 }
 
 fn append_state(node: NodeId, columns: &mut Columns, column: StateColumn, state: Running<'_>) {
-    let Running { trace, process } = state;
+    let Running { trace, process, priority } = state;
     let id = match column {
         StateColumn::Tid => process.tid(),
         StateColumn::Pid => process.pid(),
+        StateColumn::Priority => priority,
         StateColumn::Name => return columns.text(node, trace.name(process.name())),
         StateColumn::Mode => return columns.text(node, process.mode().as_str()),
         StateColumn::Submode => return columns.text(node, trace.name(process.submode())),

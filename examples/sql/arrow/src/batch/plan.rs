@@ -57,7 +57,9 @@ pub(super) fn add_column(columns: &mut Columns, source: &Source, choices: &Choic
         Source::Stream => columns.add_choice(choices.streams.clone()),
         Source::Name => columns.add_choice(choices.names.clone()),
         Source::Cpu => columns.add(&Shape::Integer { bits: 32, signed: false }),
-        Source::State(StateColumn::Tid | StateColumn::Pid) => columns.add(&id),
+        Source::State(StateColumn::Tid | StateColumn::Pid | StateColumn::Priority) => {
+            columns.add(&id)
+        }
         Source::Fields | Source::State(_) => columns.add(&Shape::Text),
         Source::Field(shape) => columns.add(shape),
         Source::Extra(extra) => columns.add(&extra.shape()),

@@ -1,5 +1,7 @@
 //! Small traces with equal times, clocks that go back and damage.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use ltt_read::Trace;
@@ -29,16 +31,36 @@ pub(crate) struct Shape {
 /// Creates a traceset of two traces with two tracefiles each. Events of the types `even` and `odd`
 /// have a field `number`, those of the former also a text.
 pub(crate) fn traceset(seed: u64, shape: Shape) -> Traceset {
+    let trace = |(metadata, files): (String, Files)| {
+        Trace::from_memory(metadata.as_bytes(), files).expect("a trace")
+    };
+    Traceset::from(traces(seed, shape).into_iter().map(trace).collect::<Vec<_>>())
+}
+
+/// Writes the traces of a traceset to directories below `folder`.
+pub(crate) fn write(folder: &Path, seed: u64, shape: Shape) {
+    for (number, (metadata, files)) in traces(seed, shape).into_iter().enumerate() {
+        let folder = folder.join(format!("trace-{number}"));
+        fs::create_dir_all(&folder).expect("a directory");
+        fs::write(folder.join("metadata"), metadata).expect("a file");
+        for (name, bytes) in files {
+            fs::write(folder.join(name), bytes).expect("a file");
+        }
+    }
+}
+
+/// The names and contents of tracefiles.
+type Files = Vec<(String, Vec<u8>)>;
+
+/// Returns the metadata and the tracefiles of two traces.
+fn traces(seed: u64, shape: Shape) -> Vec<(String, Files)> {
     let mut numbers = Numbers(seed);
     let schema = schema();
     let metadata = metadata_text(&schema).expect("metadata");
     let mut next = 0;
-    let traces = (0..2).map(|_| {
-        let files: Vec<_> =
-            (0..2).map(|file| stream(&schema, file, &mut next, &mut numbers, shape)).collect();
-        Trace::from_memory(metadata.as_bytes(), files).expect("a trace")
-    });
-    Traceset::from(traces.collect::<Vec<_>>())
+    let mut files =
+        |_| (0..2).map(|file| stream(&schema, file, &mut next, &mut numbers, shape)).collect();
+    (0..2).map(|trace| (metadata.clone(), files(trace))).collect()
 }
 
 fn schema() -> Arc<Schema> {

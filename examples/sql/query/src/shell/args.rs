@@ -27,6 +27,10 @@ pub struct ShellArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
+    /// Add columns of the kernel state to tables of events: the thread that runs after each
+    #[arg(long)]
+    pub kernel_state: bool,
+
     /// Sort by time where a query asks for it, also if traces seem to be in order
     #[arg(long)]
     pub unordered: bool,

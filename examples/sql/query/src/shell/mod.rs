@@ -2,6 +2,7 @@
 
 mod args;
 mod output;
+mod staged;
 
 use std::error::Error;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -21,7 +22,7 @@ use tokio::runtime::Runtime;
 
 use crate::{SessionOptions, TraceSession};
 pub use args::{Format, ShellArgs};
-use output::Results;
+pub use output::Results;
 
 /// The time between two updates of the progress bar.
 const TICK: Duration = Duration::from_millis(100);
@@ -62,6 +63,8 @@ pub fn run(args: &ShellArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         environment: Environment::new().in_zone(args.input.filter_zone()),
         cancel: cancel::on_interrupt()?,
         unordered: args.unordered,
+        kernel_state: args.kernel_state,
+        dataset: None,
     };
     let cancel = Arc::clone(&options.cancel);
     let session = TraceSession::new(traceset, options)?;

@@ -1,5 +1,6 @@
 //! Results of queries in several formats.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,66 +19,93 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use super::args::Format;
+use super::staged::StagedFile;
 
-/// A writer of results.
-pub(super) enum Results {
+/// A writer of the results of a query. A file appears when it is complete, and not before.
+pub struct Results {
+    writer: Writer,
+    staged: Option<StagedFile>,
+}
+
+enum Writer {
     Table(Box<Output>, SchemaRef, Vec<RecordBatch>),
     Csv(Box<Output>, bool),
     Json(Box<Output>),
     Parquet(Box<ArrowWriter<File>>),
 }
 
+impl fmt::Debug for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Results").field("staged", &self.staged).finish_non_exhaustive()
+    }
+}
+
 type Failure = Box<dyn std::error::Error>;
 
 impl Results {
-    /// Opens the output.
-    pub(super) fn open(
+    /// Opens an output: a file, or standard output if `path` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created, or if the format needs one and there is none.
+    pub fn open(
         format: Format,
         path: Option<&Path>,
         schema: &SchemaRef,
     ) -> Result<Results, Failure> {
-        Ok(match format {
-            Format::Table => {
-                let out = Output::new(path)?.escaping(Escapes::Text);
-                Results::Table(Box::new(out), Arc::clone(schema), Vec::new())
-            }
-            Format::Csv => Results::Csv(Box::new(Output::new(path)?.escaping(Escapes::Text)), true),
-            Format::Json => Results::Json(Box::new(Output::new(path)?.escaping(Escapes::Json))),
-            Format::Parquet => {
-                let path = path.ok_or_else(|| Usage::new("-f parquet needs a file: -o FILE"))?;
+        if format == Format::Parquet && path.is_none() {
+            return Err(Usage::new("-f parquet needs a file: -o FILE").into());
+        }
+        let staged = path.map(StagedFile::create).transpose()?;
+        let path = staged.as_ref().map(StagedFile::partial);
+        let output = |escapes| Ok::<_, Failure>(Box::new(Output::new(path)?.escaping(escapes)));
+        let writer = match (format, path) {
+            (Format::Csv, _) => Writer::Csv(output(Escapes::Text)?, true),
+            (Format::Json, _) => Writer::Json(output(Escapes::Json)?),
+            (Format::Parquet, Some(path)) => {
                 let compression = Compression::ZSTD(ZstdLevel::default());
                 let properties = WriterProperties::builder().set_compression(compression).build();
                 let file = File::create(path)?;
                 let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties))?;
-                Results::Parquet(Box::new(writer))
+                Writer::Parquet(Box::new(writer))
             }
-        })
+            _ => Writer::Table(output(Escapes::Text)?, Arc::clone(schema), Vec::new()),
+        };
+        Ok(Results { writer, staged })
     }
 
     /// Writes rows.
-    pub(super) fn write(&mut self, batch: RecordBatch) -> Result<(), Failure> {
-        match self {
-            Results::Table(_, _, batches) => batches.push(batch),
-            Results::Csv(out, is_first) => {
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written.
+    pub fn write(&mut self, batch: RecordBatch) -> Result<(), Failure> {
+        match &mut self.writer {
+            Writer::Table(_, _, batches) => batches.push(batch),
+            Writer::Csv(out, is_first) => {
                 let mut writer = arrow_csv::WriterBuilder::new()
                     .with_header(std::mem::take(is_first))
                     .build(&mut **out);
                 writer.write(&as_text(&batch)?)?;
             }
-            Results::Json(out) => {
+            Writer::Json(out) => {
                 let mut writer = LineDelimitedWriter::new(&mut **out);
                 writer.write(&batch)?;
                 writer.finish()?;
             }
-            Results::Parquet(writer) => writer.write(&batch)?,
+            Writer::Parquet(writer) => writer.write(&batch)?,
         }
         Ok(())
     }
 
     /// Completes the output.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        match self {
-            Results::Table(mut out, schema, mut batches) => {
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot be written.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.writer {
+            Writer::Table(mut out, schema, mut batches) => {
                 if batches.is_empty() {
                     batches.push(RecordBatch::new_empty(schema));
                 }
@@ -88,10 +116,10 @@ impl Results {
                 writeln!(out, "{table}")?;
                 out.finish()?;
             }
-            Results::Csv(mut out, _) | Results::Json(mut out) => out.finish()?,
-            Results::Parquet(writer) => drop(writer.close()?),
+            Writer::Csv(mut out, _) | Writer::Json(mut out) => out.finish()?,
+            Writer::Parquet(writer) => drop(writer.close()?),
         }
-        Ok(())
+        self.staged.map_or(Ok(()), |staged| Ok(staged.publish()?))
     }
 }
 
