@@ -3,46 +3,31 @@
 
 mod support;
 
+#[path = "../../ltt-read/tests/support/daemon.rs"]
+mod daemon;
+#[path = "../../ltt-read/tests/support/quarters.rs"]
+mod quarters;
 #[path = "../../ltt-read/tests/support/relay.rs"]
 mod relay;
 #[path = "../../ltt-read/tests/support/scripted.rs"]
 mod scripted;
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use daemon::Daemon;
 use flate2::read::GzDecoder;
+use quarters::copy_quarters;
 use relay::Relay;
 use scripted::{attached, end_session, metadata_reply, packet};
 use support::{example, print_note, run, shared};
 
 /// The time after which a program is stopped.
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// Starts a daemon that holds one conversation. Returns its address.
-fn daemon(mut relay: Relay) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address").to_string();
-    thread::spawn(move || {
-        let (mut connection, _) = listener.accept().expect("a viewer");
-        loop {
-            let mut request = vec![0; 16];
-            if connection.read_exact(&mut request).is_err() {
-                return;
-            }
-            request.resize(16 + usize::from(request[7]), 0);
-            connection.read_exact(&mut request[16..]).expect("a payload");
-            let Some(reply) = relay.answer(&request) else { return };
-            connection.write_all(&reply).expect("a viewer");
-        }
-    });
-    address
-}
 
 fn dump(args: &[&str]) -> support::Run {
     run(&example("text_dump"), args, None, LIMIT)
@@ -61,8 +46,8 @@ fn recorded_sessions_are_printed_like_babeltrace_prints_them() {
         ("killed", "r6"),
         ("proto-2.15-ctf2", "ctf2"),
     ] {
-        let address = daemon(Relay::recorded(&folder.join(format!("{name}.rec.gz"))));
-        let url = format!("net://{address}/host/vm/{session}");
+        let daemon = Daemon::start(Relay::recorded(&folder.join(format!("{name}.rec.gz"))));
+        let (url, address) = (daemon.session(session), &daemon.address);
         let run = dump(&[&url, "--from-start", "--format", "babeltrace", "--clock-gmt"]);
         let mut expected = String::new();
         let reference = File::open(folder.join(format!("{name}.txt.gz"))).expect("a reference");
@@ -94,8 +79,8 @@ fn sessions_are_listed_and_refusals_are_in_words() {
     let Some(folder) = shared().map(|path| path.join("live/recordings")) else {
         return print_note("live sessions: skipped, there is no ../shared/live");
     };
-    let errors = || daemon(Relay::recorded(&folder.join("errors.rec.gz")));
-    let address = errors();
+    let errors = || Daemon::start(Relay::recorded(&folder.join("errors.rec.gz")));
+    let address = errors().address;
     let run = dump(&[&format!("net://{address}")]);
     let expected = format!(
         "net://{address}/host/vm/r7 (timer = 500000, 3 stream(s), 0 client(s) connected)\n\
@@ -103,7 +88,7 @@ fn sessions_are_listed_and_refusals_are_in_words() {
     );
     assert_eq!((String::from_utf8_lossy(&run.stdout).as_ref(), run.status), (&*expected, Some(0)));
     for (session, what) in [("notlive", "the session is not live"), ("none", "no session `none`")] {
-        let run = dump(&[&format!("net://{}/host/vm/{session}", errors())]);
+        let run = dump(&[&errors().session(session)]);
         assert!(run.stderr.contains(what), "{}", run.stderr);
         assert_eq!(run.status, Some(1));
     }
@@ -154,7 +139,7 @@ fn readable_trace() -> tempfile::TempDir {
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel/kernel");
     let dir = tempfile::tempdir().expect("a directory");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("its mode");
-    copy(&trace, dir.path(), 4);
+    copy_quarters(&trace, dir.path(), 4);
     dir
 }
 
@@ -201,9 +186,8 @@ fn a_session_without_valid_metadata_is_an_error() {
             true => [1, 2].iter().for_each(|stream| relay.index(*stream, 2, 0, 0)),
             false => end_session(&mut relay, &[1, 2]),
         }
-        let url = format!("net://{}/host/vm/s", daemon(relay));
         let child = Command::new(example("text_dump"))
-            .arg(url)
+            .arg(Daemon::start(relay).session("s"))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -216,20 +200,6 @@ fn a_session_without_valid_metadata_is_an_error() {
         let stderr = String::from_utf8(output.stderr).expect("text");
         assert!(stderr.contains("/host/vm/s/kernel/metadata:1:"), "{stderr}");
         assert_eq!((output.stdout.len(), output.status.code()), (0, Some(1)), "{stderr}");
-    }
-}
-
-/// Copies the first parts of the files of a trace.
-fn copy(from: &Path, to: &Path, part: usize) {
-    fs::create_dir_all(to).expect("a directory");
-    for entry in fs::read_dir(from).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        if path.is_file() {
-            let bytes = fs::read(&path).expect("a file");
-            let name = path.file_name().expect("a name");
-            let len = if name == "metadata" { bytes.len() } else { bytes.len() / 4 * part };
-            fs::write(to.join(name), &bytes[..len]).expect("space");
-        }
     }
 }
 
@@ -248,7 +218,7 @@ fn directories_are_followed_until_ctrl_c() {
     let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let reader = thread::spawn(move || lines.map(|line| line.expect("text")).collect::<Vec<_>>());
     for part in 1..=4 {
-        copy(&trace, &dir.path().join("kernel"), part);
+        copy_quarters(&trace, &dir.path().join("kernel"), part);
         thread::sleep(Duration::from_millis(400));
     }
     thread::sleep(Duration::from_millis(1500));

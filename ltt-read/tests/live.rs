@@ -2,6 +2,7 @@
 
 mod support {
     pub(crate) mod config;
+    pub(crate) mod daemon;
     pub(crate) mod relay;
     pub(crate) mod scripted;
     pub(crate) mod shared;
@@ -21,6 +22,7 @@ use ltt_read::schema::Scope;
 use ltt_read::{Event, Merge};
 use proptest::prelude::*;
 use support::config::cases;
+use support::daemon::Daemon;
 use support::relay::{Relay, be};
 use support::scripted::{
     EVENTS, attached, greeting, metadata, metadata_reply, packet, session, stream, streams, whole,
@@ -439,24 +441,8 @@ proptest! {
 
 #[test]
 fn sessions_are_read_over_tcp() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let daemon = std::thread::spawn(move || {
-        let (mut connection, _) = listener.accept().unwrap();
-        let mut relay = whole();
-        loop {
-            let mut request = vec![0; 16];
-            if connection.read_exact(&mut request).is_err() {
-                return;
-            }
-            let size = usize::from(request[7]);
-            request.resize(16 + size, 0);
-            connection.read_exact(&mut request[16..]).unwrap();
-            let Some(reply) = relay.answer(&request) else { return };
-            connection.write_all(&reply).unwrap();
-        }
-    });
-    let mut reader = LiveReader::attach(&address, "vm", "s", LiveStart::Beginning).unwrap();
+    let daemon = Daemon::start(whole());
+    let mut reader = LiveReader::attach(&daemon.address, "vm", "s", LiveStart::Beginning).unwrap();
     let (mut merge, mut seen) = (Merge::new(&[]), Vec::new());
     let start = Instant::now();
     loop {
@@ -472,8 +458,6 @@ fn sessions_are_read_over_tcp() {
         assert!(start.elapsed() < Duration::from_secs(60));
     }
     assert_eq!(seqs(&seen), EVENTS);
-    drop(reader);
-    daemon.join().unwrap();
 }
 
 #[test]

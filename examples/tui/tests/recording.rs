@@ -1,57 +1,50 @@
 //! Traces that are being recorded: a live session of a relay daemon in a thread, and a directory
 //! that grows.
 
+#[path = "../../../ltt-read/tests/support/daemon.rs"]
+mod daemon;
+#[path = "../../../ltt-read/tests/support/quarters.rs"]
+mod quarters;
 #[path = "../../../ltt-read/tests/support/relay.rs"]
 mod relay;
+#[path = "../../../ltt-read/tests/support/scripted.rs"]
+mod scripted;
 mod support;
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use daemon::Daemon;
 use ltt_read::{Trace, TracefileIndex};
 use lttv_examples::follow::{FollowArgs, Place};
 use lttv_tui::look::Look;
 use lttv_tui::session::{Recording, Session};
+use quarters::copy_quarters;
 use ratatui::crossterm::event::KeyCode;
-use relay::{Relay, be};
+use scripted::{end_session, greeting, metadata_reply, stream, streams};
 use support::tmux::{PROGRAM, Tmux};
 use support::{KERNEL, Screen};
 
 /// A time limit that is longer than any machine needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Returns a text in a field of a fixed size.
-fn padded(text: &str, size: usize) -> Vec<u8> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize(size, 0);
-    bytes
-}
+/// The number of tracefiles of the bundled kernel trace.
+const TRACEFILES: u64 = 16;
 
 /// Returns a daemon with a session `s` of the host `vm`: the bundled kernel trace, whose packets
-/// arrive one by one, each after some questions.
-fn kernel(questions: usize) -> Relay {
+/// arrive one by one, each after some questions. The session is not over.
+fn open_kernel(questions: usize) -> Daemon {
     let directory = Path::new(KERNEL).join("kernel");
     let trace = Trace::open(&directory).expect("a trace");
-    let mut relay = Relay::default();
-    relay.reply(1, None, be(&[(1, 8), (2, 4), (13, 4), (0, 4)]));
-    let session = [be(&[(5, 8), (1000, 4), (0, 4), (17, 4)]), padded("vm", 64), padded("s", 255)];
-    relay.reply(2, None, [be(&[(1, 4)]), session.concat()].concat());
-    relay.reply(8, None, be(&[(1, 4)]));
-    let stream = |id: usize, is_metadata: u64, name: &str| {
-        let numbers = be(&[(id as u64, 8), (7, 8), (is_metadata, 4)]);
-        [numbers, padded("kernel", 4096), padded(name, 255)].concat()
-    };
+    let mut relay = greeting(13);
     let names = trace.tracefiles().iter().map(|tracefile| tracefile.name());
-    let mut streams: Vec<_> = names.zip(1..).map(|(name, id)| stream(id, 0, name)).collect();
-    streams.push(stream(99, 1, "metadata"));
-    let count = streams.len() as u64;
-    relay.reply(3, Some(5), [be(&[(1, 4), (count, 4)]), streams.concat()].concat());
+    let all = names.zip(1..).map(|(name, id)| stream(id, false, name));
+    let all: Vec<_> = all.chain([stream(99, true, "metadata")]).collect();
+    relay.reply(3, Some(5), streams(&all));
     let metadata = fs::read(directory.join("metadata")).expect("metadata");
-    relay.reply(6, Some(99), [be(&[(metadata.len() as u64, 8), (1, 4)]), metadata].concat());
+    relay.reply(6, Some(99), metadata_reply(&metadata));
     for (at, tracefile) in trace.tracefiles().iter().enumerate() {
         let (id, bytes) = (at as u64 + 1, tracefile.file_bytes().next().expect("a file"));
         for entry in trace.packet_index(TracefileIndex(at)).entries() {
@@ -61,32 +54,21 @@ fn kernel(questions: usize) -> Relay {
             relay.packet(id, entry.offset, 0, packet);
         }
         (0..questions).for_each(|_| relay.index(id, 2, 0, 0));
-        relay.index(id, 3, 0, 0);
     }
-    relay.reply(7, Some(5), be(&[(4, 4), (0, 4)]));
-    relay
+    Daemon::start(relay)
 }
 
-/// Starts a daemon that holds one conversation. Returns the address of its session.
-fn daemon(mut relay: Relay) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    thread::spawn(move || {
-        let (mut connection, _) = listener.accept().expect("a viewer");
-        loop {
-            let mut request = vec![0; 16];
-            if connection.read_exact(&mut request).is_err() {
-                return;
-            }
-            request.resize(16 + usize::from(request[7]), 0);
-            connection.read_exact(&mut request[16..]).expect("a payload");
-            let Some(reply) = relay.answer(&request) else { return };
-            if connection.write_all(&reply).is_err() {
-                return;
-            }
-        }
-    });
-    format!("net://{address}/host/vm/s")
+/// Ends the session of a daemon.
+fn end(daemon: &Daemon) {
+    let streams: Vec<u64> = (1..=TRACEFILES).collect();
+    end_session(&mut daemon.relay.lock().expect("no panic"), &streams);
+}
+
+/// Returns the address of the session of such a daemon, which ends after its last packet.
+fn kernel(questions: usize) -> String {
+    let daemon = open_kernel(questions);
+    end(&daemon);
+    daemon.session("s")
 }
 
 /// Opens a session that follows a place.
@@ -125,7 +107,7 @@ fn viewers(screen: &Screen) -> Vec<String> {
 
 #[test]
 fn a_recorded_session_looks_like_the_trace_in_the_end() {
-    let session = follow(&daemon(kernel(3)), FollowArgs { from_start: true, ..Default::default() });
+    let session = follow(&kernel(3), FollowArgs { from_start: true, ..Default::default() });
     let mut screen = Screen::of(session, 150, 44, Look::Mono);
     assert_eq!(screen.app.session().recording(), Some(Recording::Slides));
     wait(&mut screen, "the session ends", has_ended);
@@ -143,8 +125,9 @@ fn a_recorded_session_looks_like_the_trace_in_the_end() {
 
 #[test]
 fn the_window_slides_until_the_user_moves_it() {
-    let session =
-        follow(&daemon(kernel(150)), FollowArgs { from_start: true, ..Default::default() });
+    let daemon = open_kernel(150);
+    let args = FollowArgs { from_start: true, ..Default::default() };
+    let session = follow(&daemon.session("s"), args);
     let mut screen = Screen::of(session, 150, 44, Look::Mono);
     screen.type_text("++");
     let before = screen.window();
@@ -160,6 +143,7 @@ fn the_window_slides_until_the_user_moves_it() {
     screen.type_text("h");
     assert_eq!(screen.app.session().recording(), Some(Recording::Stays));
     let stays = screen.window();
+    end(&daemon);
     wait(&mut screen, "the recording goes on", has_ended);
     assert_eq!(screen.window(), stays);
     screen.type_text("G");
@@ -168,7 +152,7 @@ fn the_window_slides_until_the_user_moves_it() {
 
 #[test]
 fn filters_apply_to_what_comes() {
-    let session = follow(&daemon(kernel(4)), FollowArgs { from_start: true, ..Default::default() });
+    let session = follow(&kernel(4), FollowArgs { from_start: true, ..Default::default() });
     let mut screen = Screen::of(session, 150, 44, Look::Mono);
     screen.type_text("/");
     screen.answer("event.name == \"sched_switch\"");
@@ -182,45 +166,31 @@ fn filters_apply_to_what_comes() {
 
 #[test]
 fn traces_of_a_recording_are_neither_added_nor_removed() {
-    let session = follow(&daemon(kernel(2)), FollowArgs { from_start: true, ..Default::default() });
+    let session = follow(&kernel(2), FollowArgs { from_start: true, ..Default::default() });
     let mut screen = Screen::of(session, 150, 44, Look::Mono);
     screen.type_text("O");
     screen.answer(KERNEL);
     assert!(screen.text().contains("none can be added or removed"), "{}", screen.text());
 }
 
-/// Copies the first quarters of the files of a trace.
-fn copy(from: &Path, to: &Path, quarters: usize) {
-    fs::create_dir_all(to).expect("a directory");
-    for entry in fs::read_dir(from).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        if path.is_file() {
-            let bytes = fs::read(&path).expect("a file");
-            let name = path.file_name().expect("a name");
-            let len = if name == "metadata" { bytes.len() } else { bytes.len() / 4 * quarters };
-            fs::write(to.join(name), &bytes[..len]).expect("space");
-        }
-    }
-}
-
 #[test]
 fn a_directory_is_followed() {
     let (from, dir) = (Path::new(KERNEL).join("kernel"), tempfile::tempdir().expect("a directory"));
-    copy(&from, &dir.path().join("kernel"), 2);
+    copy_quarters(&from, &dir.path().join("kernel"), 2);
     let args = FollowArgs { follow: true, silence: 0.2, from_start: false };
     let session = follow(dir.path().to_str().expect("text"), args);
     let mut screen = Screen::of(session, 150, 44, Look::Mono);
     // The trace may be shorter than the first window.
     let end = |screen: &Screen| screen.app.session().reader.final_until();
     let before = end(&screen);
-    copy(&from, &dir.path().join("kernel"), 4);
+    copy_quarters(&from, &dir.path().join("kernel"), 4);
     wait(&mut screen, "the trace grows", |screen| end(screen) > before);
     wait(&mut screen, "the histogram counts", |screen| screen.text().contains(" in all"));
 }
 
 #[test]
 fn a_live_session_in_a_terminal() {
-    let address = daemon(kernel(6));
+    let address = kernel(6);
     let command =
         format!("{PROGRAM} --no-layout --from-start {address}; echo ENDED with $?; sleep 60");
     let Some(tmux) = Tmux::start("live", (150, 44), &command) else { return };
