@@ -1,4 +1,4 @@
-//! What the answers of a relay daemon lead to.
+//! The answers of a relay daemon.
 
 use super::{Attached, CLEAN_REFUSALS, LiveClient, MAX_PACKET, Phase};
 use crate::live::error::{LiveError, Refusal};
