@@ -25,6 +25,11 @@ export function drawBars(context, series, column, { width, height, css, top = 0 
   return most;
 }
 
+/** Returns the greatest value of a series; 0 if there is none. */
+export function mostOf({ ys }) {
+  return ys.reduce((most, value) => Math.max(most, value), 0);
+}
+
 /** Returns the sum of series that have the same times. */
 export function sumOf(series) {
   if (series.length === 1) return series[0];

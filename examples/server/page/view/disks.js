@@ -1,9 +1,8 @@
 // Reading from and writing to disks over time.
 
 import { SeriesPanel } from './series_panel.js';
-import { drawLine, sumOf } from '../draw/bars.js';
+import { drawLine, mostOf, sumOf } from '../draw/bars.js';
 import { formatBytes } from '../model/numbers.js';
-import { el, setText } from './dom.js';
 
 /** The chart of disk input and output: reads upwards as an area, writes as a dashed line. */
 export class Disks {
@@ -18,11 +17,8 @@ export class Disks {
       items: () => this.#items,
       draw: (context, data, column, surface) => this.#draw(context, data, column, surface),
     });
-    this.read = el('span');
-    this.written = el('span', { class: 'quiet' });
-    this.series.chart.labels.append(this.read, this.written);
     this.panel = this.series.panel;
-    this.element = this.panel.element;
+    this.element = this.series.element;
   }
 
   start(output) {
@@ -38,11 +34,9 @@ export class Disks {
     const { theme } = this.app;
     const read = sumOf(series.filter(({ id }) => !this.#writes.has(id)));
     const written = sumOf(series.filter(({ id }) => this.#writes.has(id)));
-    const mostOf = ({ ys }) => ys.reduce((most, value) => Math.max(most, value), 0);
     const shape = { width, height, most: Math.max(mostOf(read), mostOf(written)), top: 4 };
     drawLine(context, read, column, { ...shape, css: theme.bar, isArea: true });
     drawLine(context, written, column, { ...shape, css: theme.accent, dash: [4, 2] });
-    setText(this.read, `▆ read ${formatBytes(mostOf(read))}/s at most`);
-    setText(this.written, `╌ written ${formatBytes(mostOf(written))}/s`);
+    this.series.setLabels(`▆ read ${formatBytes(mostOf(read))}/s at most`, `╌ written ${formatBytes(mostOf(written))}/s`);
   }
 }

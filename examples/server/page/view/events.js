@@ -3,21 +3,18 @@
 import { Panel } from './panel.js';
 import { Loader } from '../data/loader.js';
 import { TAGS } from '../data/pack.js';
+import { LineScroll } from '../input/line_scroll.js';
 import { columnOf } from '../model/columns.js';
 import { LinePages } from '../model/line_pages.js';
 import { formatTime, parseTime } from '../model/time.js';
 import { button, el, setAttribute, setText } from './dom.js';
 
 const ROW = 20;
-/** The greatest height of the content of a scrollbar that browsers can show. */
-const MOST_HEIGHT = 8_000_000;
 /** The number of lines that are loaded at once. */
 const PAGE = 100;
 
 /** The table of events. */
 export class Events {
-  #first = 0;
-  #size = 0;
   #pages = new LinePages(PAGE);
   #elements = [];
   #selected = -1;
@@ -25,7 +22,6 @@ export class Events {
   #timeColumn = -1;
   #tidColumn = -1;
   #contentsColumn = -1;
-  #isScrolling = false;
   #searchText = '';
   #isOwnTime = false;
 
@@ -43,11 +39,9 @@ export class Events {
     this.panel.body.append(el('div', { class: 'events' }, this.table, this.bar));
     this.element = this.panel.element;
     this.#addSearch();
-    this.bar.addEventListener('scroll', () => this.#barMoved());
-    this.table.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+    this.scroll = new LineScroll({ bar: this.bar, table: this.table, lines: this.lines, row: ROW, onScroll: () => this.#show() });
     this.lines.addEventListener('click', (event) => this.#click(event));
     this.lines.addEventListener('dblclick', (event) => this.#click(event, true));
-    this.#followTouch();
     new ResizeObserver(() => this.#show()).observe(this.lines);
     shared.on(['time'], () => this.#isOwnTime || this.seekTime());
     shared.on(['filter', 'span'], () => {
@@ -72,10 +66,6 @@ export class Events {
     this.panel.tools.append(this.search, this.where,
       button('↑', 'Previous event found', () => this.find('PREVIOUS')),
       button('↓', 'Next event found', () => this.find('NEXT')));
-  }
-
-  get #visible() {
-    return Math.max(Math.floor(this.lines.clientHeight / ROW), 1);
   }
 
   async start(output) {
@@ -131,16 +121,16 @@ export class Events {
         if (!model) return;
         this.#setSize(model.size, status);
         this.#selected = model.lines.length > 0 ? model.lowIndex : -1;
-        const at = model.lowIndex - this.#first;
-        if (at < 1 || at >= this.#visible - 1) this.#first = model.lowIndex - Math.floor(this.#visible / 3);
+        const at = model.lowIndex - this.scroll.first;
+        if (at < 1 || at >= this.scroll.visible - 1) this.scroll.first = model.lowIndex - Math.floor(this.scroll.visible / 3);
         this.#show();
       },
     });
   }
 
   #setSize(size, status) {
-    if (size < this.#size) this.#forget();
-    this.#size = size;
+    if (size < this.scroll.size) this.#forget();
+    this.scroll.size = size;
     const { filter } = this.app.shared;
     const parts = [`${size.toLocaleString('en')} events${filter ? ' pass the filter' : ''}`];
     if (status === 'RUNNING') parts.push('reading…');
@@ -151,13 +141,12 @@ export class Events {
   /** Shows the lines from the first one on, and loads those that are missing. */
   #show() {
     if (!this.panel.isShown || this.#columns.length === 0) return;
-    const visible = this.#visible;
-    this.#first = Math.max(0, Math.min(this.#first, this.#size - visible));
-    this.#moveBar();
-    const count = Math.min(visible + 1, this.#size - this.#first);
+    this.scroll.settle();
+    const { visible } = this.scroll;
+    const count = Math.min(visible + 1, this.scroll.size - this.scroll.first);
     this.#fit(Math.max(count, 0));
-    for (let at = 0; at < count; at += 1) this.#fill(this.#elements[at], this.#first + at);
-    const isThere = this.#selected >= this.#first && this.#selected < this.#first + count;
+    for (let at = 0; at < count; at += 1) this.#fill(this.#elements[at], this.scroll.first + at);
+    const isThere = this.#selected >= this.scroll.first && this.#selected < this.scroll.first + count;
     setAttribute(this.table, 'aria-activedescendant', isThere ? `event-${this.#selected}` : null);
     this.#loadMissing(visible);
   }
@@ -218,13 +207,13 @@ export class Events {
   }
 
   #loadMissing(visible) {
-    const page = this.#pages.missing(this.#first, Math.min(this.#first + visible + 1, this.#size));
+    const page = this.#pages.missing(this.scroll.first, Math.min(this.scroll.first + visible + 1, this.scroll.size));
     if (page === null || !this.output) return;
     const { experiment, shared } = this.app;
     const index = page * PAGE;
     this.loader.load({
       fetch: (signal) => experiment.lines(this.output, { index, count: PAGE, filter: shared.filter, search: this.#tagging() }, signal),
-      isSeen: () => index < this.#first + this.#visible && index + PAGE > this.#first,
+      isSeen: () => index < this.scroll.first + this.scroll.visible && index + PAGE > this.scroll.first,
       accept: ({ model }) => {
         if (!model) return;
         this.#pages.add(model.lowIndex, model.lines);
@@ -265,13 +254,13 @@ export class Events {
 
   #findBy(expressions, direction, onNothing = () => {}) {
     const { experiment, shared } = this.app;
-    const from = this.#selected < 0 ? this.#first : this.#selected + (direction === 'NEXT' ? 1 : -1);
+    const from = this.#selected < 0 ? this.scroll.first : this.#selected + (direction === 'NEXT' ? 1 : -1);
     const nothing = () => {
       onNothing();
       this.app.say(`No ${direction === 'NEXT' ? 'later' : 'earlier'} event is found`);
       this.#show();
     };
-    if (from < 0 || from >= this.#size) {
+    if (from < 0 || from >= this.scroll.size) {
       nothing();
       return;
     }
@@ -287,10 +276,10 @@ export class Events {
   /** Selects a line: its time becomes the current time. */
   select(index, line = this.#pages.line(index)) {
     this.#selected = index;
-    if (index < this.#first || index >= this.#first + this.#visible) {
-      const step = index < this.#first ? 0 : this.#visible - 1;
-      const isFar = Math.abs(index - this.#first) > 2 * this.#visible;
-      this.#first = index - (isFar ? Math.floor(this.#visible / 3) : step);
+    if (index < this.scroll.first || index >= this.scroll.first + this.scroll.visible) {
+      const step = index < this.scroll.first ? 0 : this.scroll.visible - 1;
+      const isFar = Math.abs(index - this.scroll.first) > 2 * this.scroll.visible;
+      this.scroll.first = index - (isFar ? Math.floor(this.scroll.visible / 3) : step);
     }
     const time = line ? this.timeOf(line) : null;
     if (time !== null) {
@@ -317,66 +306,13 @@ export class Events {
     if (withThread) this.selectThread();
   }
 
-  #wheel(event) {
-    if (event.ctrlKey || event.shiftKey) return;
-    event.preventDefault();
-    const rows = event.deltaMode === 1 ? event.deltaY : event.deltaY / ROW;
-    this.#rest += rows;
-    const whole = Math.trunc(this.#rest);
-    this.#rest -= whole;
-    if (whole !== 0) this.#scrollTo(this.#first + whole);
-  }
-
-  #rest = 0;
-
-  #followTouch() {
-    let last = null;
-    this.lines.addEventListener('pointerdown', (event) => {
-      last = event.pointerType === 'touch' ? event.clientY : null;
-    });
-    this.lines.addEventListener('pointermove', (event) => {
-      if (last === null) return;
-      const rows = Math.trunc((last - event.clientY) / ROW);
-      if (rows === 0) return;
-      last -= rows * ROW;
-      this.#scrollTo(this.#first + rows);
-    });
-  }
-
-  #scrollTo(first) {
-    const before = this.#first;
-    this.#first = Math.max(0, Math.min(first, this.#size - this.#visible));
-    if (this.#first !== before) this.#show();
-  }
-
-  /** Sets the scrollbar; in long tables it goes by shares. */
-  #moveBar() {
-    const height = Math.min(this.#size * ROW, MOST_HEIGHT);
-    this.bar.firstChild.style.height = `${height}px`;
-    const room = Math.max(height - this.bar.clientHeight, 0);
-    const last = Math.max(this.#size - this.#visible, 1);
-    const top = Math.round((this.#first / last) * room);
-    if (Math.abs(this.bar.scrollTop - top) < 1) return;
-    this.#isScrolling = true;
-    this.bar.scrollTop = top;
-  }
-
-  #barMoved() {
-    if (this.#isScrolling) {
-      this.#isScrolling = false;
-      return;
-    }
-    const room = Math.max(this.bar.scrollHeight - this.bar.clientHeight, 1);
-    this.#scrollTo(Math.round((this.bar.scrollTop / room) * Math.max(this.#size - this.#visible, 0)));
-  }
-
   /** Handles a key. Returns `true` if it has a meaning here. */
   key(key) {
-    const page = Math.max(this.#visible - 1, 1);
+    const page = Math.max(this.scroll.visible - 1, 1);
     const steps = { ArrowUp: -1, ArrowDown: 1, k: -1, j: 1, PageUp: -page, PageDown: page, Home: -Infinity, End: Infinity };
     if (key in steps) {
-      const at = this.#selected < 0 ? this.#first : this.#selected;
-      const to = Math.max(0, Math.min(at + steps[key], this.#size - 1));
+      const at = this.#selected < 0 ? this.scroll.first : this.#selected;
+      const to = Math.max(0, Math.min(at + steps[key], this.scroll.size - 1));
       this.#selectLoaded(to);
     } else if (key === 'P' || key === 'Enter') this.selectThread();
     else if (key === 'F') this.search.focus();

@@ -4,7 +4,6 @@ import { countersOf } from './overview.js';
 import { SeriesPanel } from './series_panel.js';
 import { drawBars } from '../draw/bars.js';
 import { formatDuration } from '../model/time.js';
-import { el, setText } from './dom.js';
 
 /** The width of a bar, in pixels. */
 const BAR = 4;
@@ -20,11 +19,8 @@ export class Histogram {
       items: () => this.#items, filter: () => app.shared.filter,
       draw: (context, data, column, surface) => this.#draw(context, data, column, surface),
     });
-    this.most = el('span');
-    this.per = el('span', { class: 'quiet' });
-    this.series.chart.labels.append(this.most, this.per);
     this.panel = this.series.panel;
-    this.element = this.panel.element;
+    this.element = this.series.element;
   }
 
   start(output) {
@@ -35,7 +31,6 @@ export class Histogram {
 
   #draw(context, data, column, { width, height }) {
     const most = drawBars(context, data.series, column, { width, height, css: this.app.theme.bar, top: 4 });
-    setText(this.most, `${most.toLocaleString('en')} at most`);
-    setText(this.per, `per ${formatDuration(data.step)}`);
+    this.series.setLabels(`${most.toLocaleString('en')} at most`, `per ${formatDuration(data.step)}`);
   }
 }

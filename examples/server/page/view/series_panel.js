@@ -4,6 +4,7 @@ import { Chart } from './chart.js';
 import { Panel } from './panel.js';
 import { Loader } from '../data/loader.js';
 import { drawGrid, drawSelection } from '../draw/marks.js';
+import { el, setText } from './dom.js';
 import { sampling } from '../model/scale.js';
 
 /** The part of the window that is loaded before and after it, as a share of its width. */
@@ -43,10 +44,24 @@ export class SeriesPanel {
       onResize: () => this.load(),
       ...chart,
     });
+    this.label = el('span');
+    this.detail = el('span', { class: 'quiet' });
+    this.chart.labels.append(this.label, this.detail);
     this.panel.body.append(this.chart.element);
     shared.on(['window', 'time', 'range'], this.chart.redraw);
     shared.on(['window', 'span', 'filter', 'thread'], () => this.load());
     theme.addEventListener('change', this.chart.redraw);
+  }
+
+  /** The element of the view. */
+  get element() {
+    return this.panel.element;
+  }
+
+  /** Sets the texts beside the chart. */
+  setLabels(label, detail) {
+    setText(this.label, label);
+    setText(this.detail, detail);
   }
 
   /** Shows an output. `accept` receives its tree; a hidden view asks for it when it is shown. */

@@ -1,9 +1,8 @@
 // CPU usage over time: of all threads, and of the selected one.
 
 import { SeriesPanel } from './series_panel.js';
-import { drawLine } from '../draw/bars.js';
+import { drawLine, mostOf } from '../draw/bars.js';
 import { ThreadColumns } from '../model/columns.js';
-import { el, setText } from './dom.js';
 
 /** The chart of CPU usage. */
 export class Usage {
@@ -17,11 +16,8 @@ export class Usage {
       items: () => this.#items,
       draw: (context, data, column, surface) => this.#draw(context, data, column, surface),
     });
-    this.all = el('span');
-    this.one = el('span', { class: 'quiet' });
-    this.series.chart.labels.append(this.all, this.one);
     this.panel = this.series.panel;
-    this.element = this.panel.element;
+    this.element = this.series.element;
   }
 
   start(output) {
@@ -50,8 +46,7 @@ export class Usage {
 
   #draw(context, { series }, column, { width, height }) {
     const { shared, theme } = this.app;
-    let most = 0;
-    for (const { ys } of series) for (const value of ys) most = Math.max(most, value);
+    const most = Math.max(0, ...series.map(mostOf));
     const selected = this.#selected;
     const shape = { width, height, most, top: 4 };
     for (const one of series) {
@@ -59,7 +54,6 @@ export class Usage {
     }
     const one = series.find(({ id }) => id === selected);
     if (one) drawLine(context, one, column, { ...shape, css: theme.accent });
-    setText(this.all, `${most.toFixed(most < 10 ? 1 : 0)} ${series[0]?.unit || '%'} at most`);
-    setText(this.one, one ? `— ${shared.thread.label}` : 'all threads');
+    this.series.setLabels(`${most.toFixed(most < 10 ? 1 : 0)} ${series[0]?.unit || '%'} at most`, one ? `— ${shared.thread.label}` : 'all threads');
   }
 }

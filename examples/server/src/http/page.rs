@@ -57,6 +57,7 @@ pub const FILES: &[PageFile] = files![
     "index.html",
     "input/graph_keys.js",
     "input/keys.js",
+    "input/line_scroll.js",
     "input/pointer.js",
     "input/row_scroll.js",
     "main.js",
