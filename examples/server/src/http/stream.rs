@@ -22,6 +22,7 @@ use super::error::ApiError;
 use super::json;
 use super::slow::SlowClients;
 use crate::outputs::OutputError;
+use crate::outputs::turns::{Turn, Turns};
 use crate::outputs::work::{PART, Sink, Work};
 
 /// The number of parts that wait for a client.
@@ -41,6 +42,7 @@ pub const LONGEST: Duration = Duration::from_secs(60);
 pub struct Workers {
     free: Arc<Semaphore>,
     large: Arc<Semaphore>,
+    turns: Turns,
     slow: SlowClients,
     longest: Duration,
 }
@@ -51,7 +53,8 @@ impl Workers {
     pub fn new(count: usize) -> Self {
         let places = |count| Arc::new(Semaphore::new(count));
         let (free, large) = (places(count), places(LARGE));
-        Workers { free, large, slow: SlowClients::new(MOST_SLOW), longest: LONGEST }
+        let (turns, slow) = (Turns::default(), SlowClients::new(MOST_SLOW));
+        Workers { free, large, turns, slow, longest: LONGEST }
     }
 
     /// Sets another longest time.
@@ -74,6 +77,7 @@ impl Workers {
             return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The server ends")
                 .into_response();
         };
+        let turn = self.turns.next().await;
         let (begin, begun) = oneshot::channel();
         let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let cancelled = Arc::clone(&cancel.0);
@@ -86,12 +90,13 @@ impl Workers {
                 send: None,
                 is_whole: Arc::default(),
                 permit: Some(permit),
+                turn: turn.clone(),
                 runtime,
                 client,
                 slow,
                 deadline,
             };
-            let mut work = Work::new(&mut out, cancelled, deadline);
+            let mut work = Work::new(&mut out, turn, cancelled, deadline);
             let result = compute(&mut work);
             out.finish(result);
         });
@@ -141,6 +146,7 @@ struct Parts {
     is_whole: Arc<AtomicBool>,
     /// The place among the answers that are computed; `None` after the client was waited for.
     permit: Option<OwnedSemaphorePermit>,
+    turn: Turn,
     runtime: Handle,
     client: Client,
     slow: SlowClients,
@@ -170,6 +176,7 @@ impl Sink for Parts {
         };
         // A slow client is waited for until the deadline, but keeps no others waiting.
         self.permit = None;
+        self.turn.end();
         let rest = self.deadline.saturating_duration_since(Instant::now());
         let mut wait = self.slow.wait();
         let passed = self.runtime.block_on(async {

@@ -18,6 +18,7 @@ mod state_system;
 mod states;
 mod statistics;
 mod threads;
+pub mod turns;
 pub mod work;
 mod xy;
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::OutputError;
+use super::turns::Turn;
 
 /// The time between two looks whether a result is there.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -32,6 +33,7 @@ pub trait Sink: Send {
 /// The work for an answer, in which the client may lose interest.
 pub struct Work<'w> {
     out: &'w mut dyn Sink,
+    turn: Turn,
     cancelled: Arc<AtomicBool>,
     deadline: Instant,
     ticks: u32,
@@ -43,18 +45,45 @@ impl fmt::Debug for Work<'_> {
     }
 }
 
-/// Writes values into parts, each of which is sent when there is enough of it.
-struct PartWriter<'p>(&'p mut dyn Sink);
+/// Writes a value into parts, each of which is sent when there is enough of it.
+struct PartWriter<'p> {
+    out: &'p mut dyn Sink,
+    /// The text of the destination, which has none meanwhile: values have many small pieces.
+    text: Vec<u8>,
+}
 
-impl io::Write for PartWriter<'_> {
+impl<'p> PartWriter<'p> {
+    fn new(out: &'p mut dyn Sink) -> Self {
+        let text = std::mem::take(out.text());
+        PartWriter { out, text }
+    }
+
+    #[cold]
+    fn send(&mut self) -> io::Result<()> {
+        std::mem::swap(self.out.text(), &mut self.text);
+        let sent = self.out.send();
+        std::mem::swap(self.out.text(), &mut self.text);
+        sent
+    }
+}
+
+impl Drop for PartWriter<'_> {
+    fn drop(&mut self) {
+        std::mem::swap(self.out.text(), &mut self.text);
+    }
+}
+
+impl Write for PartWriter<'_> {
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let text = self.0.text();
-        text.extend_from_slice(bytes);
-        if text.len() >= PART {
-            self.0.send()?;
-        }
+        self.write_all(bytes)?;
         Ok(bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.text.extend_from_slice(bytes);
+        if self.text.len() >= PART { self.send() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -64,8 +93,13 @@ impl io::Write for PartWriter<'_> {
 
 impl<'w> Work<'w> {
     /// Creates the work for an answer, which ends when `cancelled` is set or at the deadline.
-    pub fn new(out: &'w mut dyn Sink, cancelled: Arc<AtomicBool>, deadline: Instant) -> Self {
-        Work { out, cancelled, deadline, ticks: 0 }
+    pub fn new(
+        out: &'w mut dyn Sink,
+        turn: Turn,
+        cancelled: Arc<AtomicBool>,
+        deadline: Instant,
+    ) -> Self {
+        Work { out, turn, cancelled, deadline, ticks: 0 }
     }
 
     /// Ends the work if the client has gone away or the time is over.
@@ -77,10 +111,17 @@ impl<'w> Work<'w> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(OutputError::Cancelled);
         }
-        match Instant::now() > self.deadline {
+        let now = Instant::now();
+        self.turn.end_if_long(now);
+        match now > self.deadline {
             true => Err(OutputError::TooLong),
             false => Ok(()),
         }
+    }
+
+    /// Lets other answers be computed while this one waits for another thread.
+    pub fn end_turn(&self) {
+        self.turn.end();
     }
 
     /// Ends the work like [`check`](Self::check), but looks only at each 256th call.
@@ -101,10 +142,11 @@ impl<'w> Work<'w> {
     /// If the work should end.
     pub fn wait<T>(&self, mut result: impl FnMut() -> Option<T>) -> Result<T, OutputError> {
         loop {
-            match result() {
-                Some(result) => return Ok(result),
-                None => std::thread::sleep(PATIENCE),
+            if let Some(result) = result() {
+                return Ok(result);
             }
+            self.end_turn();
+            std::thread::sleep(PATIENCE);
             self.check()?;
         }
     }
@@ -115,13 +157,13 @@ impl<'w> Work<'w> {
     ///
     /// If the client has gone away.
     pub fn text(&mut self, text: &str) -> Result<(), OutputError> {
-        let written = PartWriter(self.out).write_all(text.as_bytes());
+        let written = PartWriter::new(self.out).write_all(text.as_bytes());
         written.map_err(|_| OutputError::Cancelled)
     }
 
     /// Adds a value as JSON. If it cannot be written, the answer ends early.
     fn add_json(&mut self, value: &impl Serialize) -> Result<(), OutputError> {
-        serde_json::to_writer(PartWriter(self.out), value).map_err(|_| OutputError::Cancelled)
+        serde_json::to_writer(PartWriter::new(self.out), value).map_err(|_| OutputError::Cancelled)
     }
 
     /// Writes a value as JSON.

@@ -200,6 +200,7 @@ fn submit<T: Default + 'static>(
 
 /// Waits for a result, while the client does.
 fn wait<T>(receive: &Receiver<T>, work: &Work<'_>) -> std::result::Result<T, OutputError> {
+    work.end_turn();
     loop {
         match receive.recv_timeout(PATIENCE) {
             Ok(result) => return Ok(result),
