@@ -1,0 +1,157 @@
+//! The subcommand that asks a running cluster.
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures::StreamExt;
+use lttv_examples::report::{Interrupted, Report, Usage};
+use lttv_examples::{cancel, inputs};
+use lttv_sql::TraceSession;
+use lttv_sql::shell::{Format, Results};
+use tokio::runtime::Runtime;
+
+use super::processes::host_and_port;
+use super::tables::TablesArgs;
+use crate::client::{Client, ClientError, Counts};
+
+/// The default number of slices of a query.
+const SLICES: NonZeroUsize = NonZeroUsize::new(16).expect("not zero");
+
+/// The number of attempts to get an answer while executors end.
+const ATTEMPTS: usize = 4;
+
+/// The time between two looks at an interrupt by the user.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The options of a query.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct QueryArgs {
+    /// The scheduler
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
+    scheduler: String,
+
+    /// A query in SQL
+    #[arg(value_name = "QUERY")]
+    query: String,
+
+    #[command(flatten)]
+    tables: TablesArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// The options of the output.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct OutputArgs {
+    /// Format of the results
+    #[arg(short, long, value_enum, default_value_t)]
+    format: Format,
+
+    /// Write to a file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Report how many slices were read
+    #[arg(long)]
+    counts: bool,
+}
+
+/// Asks a running cluster.
+pub(super) fn run(args: &QueryArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    host_and_port(&args.scheduler)?;
+    let session = args.tables.session(report, SLICES)?;
+    args.output.check(&session)?;
+    let cancel = cancel::on_interrupt()?;
+    let runtime = Runtime::new()?;
+    let (tables, output) = (&args.tables, &args.output);
+    let asked = ask(&args.scheduler, &session, &args.query, tables, output, &cancel);
+    let counts = runtime.block_on(asked)?;
+    tell(counts, output, report);
+    Ok(())
+}
+
+impl OutputArgs {
+    /// Refuses an output that would replace a file of the traces.
+    pub(super) fn check(&self, session: &TraceSession) -> Result<(), Box<dyn Error>> {
+        if let Some(path) = &self.output {
+            inputs::refuse(path, session.traceset().traces(), &[])?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a query and writes its result. A query during which an executor ended is repeated.
+pub(super) async fn ask(
+    scheduler: &str,
+    session: &TraceSession,
+    sql: &str,
+    tables: &TablesArgs,
+    output: &OutputArgs,
+    cancel: &AtomicBool,
+) -> Result<Counts, Box<dyn Error>> {
+    let client = Client::connect(scheduler, session).await?;
+    tables.add_files(client.context()).await?;
+    for _ in 1..ATTEMPTS {
+        match ask_once(&client, sql, output, cancel).await {
+            // The rows of a query come after its end, so that nothing was written.
+            Err(error) if matches!(error.downcast_ref(), Some(ClientError::Lost)) => {}
+            done => return done,
+        }
+    }
+    ask_once(&client, sql, output, cancel).await
+}
+
+async fn ask_once(
+    client: &Client,
+    sql: &str,
+    output: &OutputArgs,
+    cancel: &AtomicBool,
+) -> Result<Counts, Box<dyn Error>> {
+    let mut query = client.query(sql).await.map_err(|error| match error {
+        ClientError::Query(error) => Box::from(Usage::new(error.strip_backtrace())),
+        other => Box::<dyn Error>::from(other),
+    })?;
+    let mut results = Results::open(output.format, output.output.as_deref(), query.schema())?;
+    let mut rows = 0;
+    let mut tick = tokio::time::interval(TICK);
+    loop {
+        let batch = tokio::select! {
+            batch = query.batches().next() => batch,
+            _ = tick.tick() => match cancel.load(Ordering::Relaxed) {
+                true => return Err(Interrupted { events: rows }.into()),
+                false => continue,
+            },
+        };
+        match batch {
+            Some(Ok(batch)) => {
+                rows += batch.num_rows() as u64;
+                results.write(batch)?;
+            }
+            Some(Err(_)) if cancel.load(Ordering::Relaxed) => {
+                return Err(Interrupted { events: rows }.into());
+            }
+            Some(Err(error)) => return Err(query.explain(error).into()),
+            None => break,
+        }
+    }
+    results.finish()?;
+    Ok(query.counts().await?)
+}
+
+/// Reports what the reads of a query met.
+pub(super) fn tell(counts: Counts, output: &OutputArgs, report: &mut Report) {
+    let Counts { slices, errors, notices } = counts;
+    if output.counts {
+        report.message(format_args!("{slices} slices read"));
+    }
+    if errors > 0 {
+        report.error(format_args!("{errors} errors in the traces: see the table errors"));
+    }
+    if notices > 0 {
+        report.warning(format_args!("{notices} notices on the traces: see the table notices"));
+    }
+}
