@@ -53,6 +53,18 @@ fn clients_that_hold_connections_bound_neither_others_nor_memory() {
     assert!(open <= MOST_CONNECTIONS, "{open}");
     drop(idle);
 
+    // More requests than there may be connections, whose bodies never end.
+    let head = "POST /tsp/api/traces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{";
+    let unfinished: Vec<TcpStream> = (0..MOST_CONNECTIONS + 100)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.address).unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    prompt();
+    drop(unfinished);
+
     // Large requests for large answers, which are not read.
     let output = format!("{experiment}/outputs/XY/org.lttv.cpuusage.threads");
     let items = ids(&server.complete(&format!("{output}/tree"), json!({})));

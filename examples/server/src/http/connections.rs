@@ -60,14 +60,16 @@ impl Connections {
         F: Future<Output = ()> + Send + 'static,
     {
         let mut table = self.table();
+        // The new one is idle, too, but must not be the one that is closed.
+        let is_too_many = table.open.len() >= self.most;
+        let closed = is_too_many.then(|| table.open.pop_first()).flatten();
         let rank = table.next_rank();
         let place = Place { connections: Arc::clone(self), rank: AtomicU64::new(rank) };
         let task = tokio::spawn(serve(Client(Some(Arc::new(place)))));
         table.open.insert(rank, task.abort_handle());
-        let is_too_many = table.open.len() > self.most;
         drop(table);
-        if is_too_many {
-            self.close_one();
+        if let Some((_, closed)) = closed {
+            closed.abort();
         }
     }
 
