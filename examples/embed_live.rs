@@ -8,12 +8,14 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 use std::cell::RefCell;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use ltt_read::Trace;
 use ltt_read::live::{LiveReader, LiveStart, LiveState};
 use lttv_context::{Traceset, TracesetContext};
 use lttv_examples::cancel;
@@ -79,15 +81,20 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
             }
         }
     }
-    for (trace, counts) in traceset.traces().iter().zip(&*counts.borrow()) {
-        for (event_type, count) in
-            trace.schema().event_types.iter().zip(counts).filter(|(_, count)| **count > 0)
-        {
+    print(&mut out, traceset.traces(), &counts.borrow())?;
+    report.errors(scheduler.context().errors(), scheduler.context().errors_omitted());
+    Ok(out.finish()?)
+}
+
+/// Prints the counts of the event types that occurred.
+fn print(out: &mut Output, traces: &[Arc<Trace>], counts: &[Vec<u64>]) -> io::Result<()> {
+    for (trace, counts) in traces.iter().zip(counts) {
+        let types = trace.schema().event_types.iter().zip(counts);
+        for (event_type, count) in types.filter(|(_, count)| **count > 0) {
             writeln!(out, "{count:>10}  {}", event_type.name())?;
         }
     }
-    report.errors(scheduler.context().errors(), scheduler.context().errors_omitted());
-    Ok(out.finish()?)
+    Ok(())
 }
 
 /// Returns the element at an index of a list, which grows if necessary.

@@ -126,7 +126,6 @@ fn parts(
             traceset.complete();
         }
         analyses.context.continue_with(&traceset).expect("all can grow");
-        analyses.statistics.continue_with(&mut analyses.context);
         if analyses.history.is_none() && Merge::new(traceset.traces()).next().is_some() {
             analyses.record();
         }

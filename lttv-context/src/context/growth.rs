@@ -1,6 +1,7 @@
 //! Reading traces while they are recorded.
 
 use std::any::type_name;
+use std::{fmt, mem};
 
 use ltt_read::{Merge, Timestamp};
 
@@ -77,7 +78,40 @@ impl TracesetContext<'_> {
                 self.hooks.add_extension(&self.contexts, hooks);
             }
         }
+        let mut followers = mem::take(&mut self.followers);
+        followers.0.iter().for_each(|follow| follow(self));
+        // They may have added others.
+        followers.0.append(&mut self.followers.0);
+        self.followers = followers;
         Ok(())
+    }
+
+    /// Calls a function after each [`continue_with`](Self::continue_with), in which an analysis
+    /// whose hooks and data are in this context follows what is new. Extensions are prepared
+    /// by [`Extension::growth`](crate::Extension::growth) before.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use lttv_context::{Traceset, TracesetContext};
+    ///
+    /// let found = Rc::new(Cell::new(0));
+    /// let mut traceset = Traceset::growing();
+    /// let mut context = TracesetContext::new(&traceset);
+    /// let of_context = found.clone();
+    /// context.on_growth(move |context| {
+    ///     of_context.set(context.traceset().traces().len());
+    /// });
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// # let traces = ltt_read::open_all(path)?;
+    /// traceset.continue_with(&traces);
+    /// context.continue_with(&traceset)?;
+    /// assert_eq!(found.get(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn on_growth(&mut self, follow: impl Fn(&mut TracesetContext<'_>) + 'static) {
+        self.followers.0.push(Box::new(follow));
     }
 
     /// Refuses event types, tracefiles and traces that are new from now on: the analysis `A`, whose
@@ -131,6 +165,19 @@ impl TracesetContext<'_> {
     /// data that is released.
     pub fn merge(&self) -> &Merge {
         self.reader.merge()
+    }
+}
+
+/// A function that follows what is new.
+type Follow = dyn Fn(&mut TracesetContext<'_>);
+
+/// The functions that follow what is new.
+#[derive(Default)]
+pub(super) struct Followers(Vec<Box<Follow>>);
+
+impl fmt::Debug for Followers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Followers").field(&self.0.len()).finish()
     }
 }
 

@@ -23,6 +23,7 @@ use crate::hooks::{Check, Commands, EventCall, HookSet, Registration, Subscripti
 use crate::state::{Extensions, Handle};
 use crate::traceset::{Contexts, Revision, StalePosition, Traceset, TracesetPosition};
 
+use growth::Followers;
 pub use growth::GrowthError;
 use installed::InstalledHooks;
 pub use installed::ReadId;
@@ -63,6 +64,8 @@ pub struct TracesetContext<'h> {
     ahead: ReadAhead,
     /// The extensions in the order in which they were attached.
     attached: Vec<Box<dyn AnyGrowth>>,
+    /// The functions that follow growing traces.
+    followers: Followers,
 }
 
 impl<'h> TracesetContext<'h> {
@@ -77,6 +80,7 @@ impl<'h> TracesetContext<'h> {
             check: None,
             ahead: ReadAhead::default(),
             attached: Vec::new(),
+            followers: Followers::default(),
         }
     }
 

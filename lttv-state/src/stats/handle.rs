@@ -72,7 +72,8 @@ impl Statistics {
     /// counted. `kernel` must be attached to the context, and its state must be current.
     ///
     /// At the start of a traceset, the statistics of each trace start with its first event;
-    /// at any other position use [`attach_at`](Self::attach_at).
+    /// at any other position use [`attach_at`](Self::attach_at). Those of a trace that a growing
+    /// traceset gets later start with its first event.
     pub fn attach(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,
@@ -167,18 +168,12 @@ impl Statistics {
             Collection { counters, kernel, observer, traces: Vec::new(), types: Vec::new() };
         let handle = StatisticsHandle(context.attach_data(collection));
         handle.add_traces(context, start);
+        context.on_growth(move |context| handle.add_traces(context, |_| Start::Trace));
         handle
     }
 }
 
 impl StatisticsHandle {
-    /// Follows the event types and traces that are new, after the context has
-    /// [continued](TracesetContext::continue_with). The statistics of a trace that is new start with
-    /// its first event.
-    pub fn continue_with(self, context: &mut TracesetContext<'_>) {
-        self.add_traces(context, |_| Start::Trace);
-    }
-
     /// Adds collectors for traces, and hooks for event types, that are not known yet.
     fn add_traces(self, context: &mut TracesetContext<'_>, start: impl Fn(usize) -> Start) {
         let traces: Vec<_> = context.traceset().traces().to_vec();
