@@ -21,6 +21,8 @@ const STATISTICS: &str = "/outputs/data/org.eclipse.tracecompass.analysis.timing
                           .SegmentStoreStatisticsDataProvider:";
 const SCATTER: &str = "/outputs/XY/org.eclipse.tracecompass.internal.analysis.timing.core\
                        .segmentstore.scatter.dataprovider:";
+const TABLE: &str = "/outputs/table/org.eclipse.tracecompass.analysis.timing.core.segmentstore\
+                     .SegmentStoreTableDataProvider:";
 const DISTRIBUTION: &str = "/outputs/genericXY/org.lttv.latency.distribution:";
 const CALLS: &str = "/outputs/timeGraph/org.eclipse.tracecompass.internal.analysis.profiling\
                      .callstack.provider.CallStackDataProvider";
@@ -279,6 +281,82 @@ fn latencies_are_those_of_the_crate() {
             assert_eq!(served_figures(&tree), figures(&expected, families), "{id} {from} {to}");
         }
     }
+}
+
+#[test]
+fn tables_of_durations_are_those_of_the_crate() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("durations", &[&path]);
+    let traceset = Traceset::open(&path).unwrap();
+    let whole = latencies(&traceset, &Settings::new().top(1_000_000), 1).latency;
+    let of = &whole.traces()[0];
+    let mut durations = 0;
+    for (id, families) in ANALYSES {
+        let samples = families.iter().flat_map(|family| of.top(*family));
+        let mut expected: Vec<[String; 5]> = samples
+            .map(|sample| {
+                let (begin, end) = (sample.begin.as_ns(), sample.end.as_ns());
+                let title = sample.family.title().to_owned();
+                let duration = sample.duration().to_string();
+                [begin.to_string(), end.to_string(), duration, title, of.subject_of(sample)]
+            })
+            .collect();
+        expected.sort_unstable();
+        let lines = |parameters: Value| {
+            let model = server.complete(&format!("{experiment}{TABLE}{id}/lines"), parameters);
+            assert_eq!(model["size"], expected.len(), "{id}");
+            model["lines"].as_array().unwrap().clone()
+        };
+        let cells = |line: &Value| {
+            [0, 1, 2, 3, 4].map(|at| line["cells"][at]["content"].as_str().unwrap().to_owned())
+        };
+        let all = lines(json!({ "requested_table_index": 0, "requested_table_count": 10_000 }));
+        let mut found: Vec<_> = all.iter().map(cells).collect();
+        assert!(found.is_sorted_by_key(|line| (line[0].clone(), line[1].clone())), "{id}");
+        found.sort_unstable();
+        assert_eq!(found, expected, "{id}");
+        durations += found.len();
+        for index in random(10, 0, all.len().max(1) as i64) {
+            let Some(line) = all.get(index as usize) else { continue };
+            let part = lines(json!({
+                "requested_table_index": index,
+                "requested_table_count": 5,
+                "requested_table_column_ids": [2],
+            }));
+            let durations = all[index as usize..].iter().take(5).map(|of| of["cells"][2].clone());
+            let served = part.iter().map(|of| of["cells"][0].clone());
+            assert!(durations.eq(served), "{id} from {index}");
+            // The first line that begins at this time or later.
+            let begin: i64 = cells(line)[0].parse().unwrap();
+            let at = lines(json!({ "requested_times": [begin], "requested_table_count": 1 }));
+            let first = all.iter().position(|of| cells(of)[0] == cells(line)[0]);
+            assert_eq!(at[0]["index"].as_u64(), first.map(|at| at as u64), "{id} at {begin}");
+            // The next and the previous line with this duration.
+            let has = |at: &usize| cells(&all[*at])[2] == cells(line)[2];
+            for (direction, expected) in [
+                ("NEXT", (index as usize..all.len()).find(has)),
+                ("PREVIOUS", (0..=index as usize).rev().find(has)),
+            ] {
+                let hit = lines(json!({
+                    "requested_table_index": index,
+                    "requested_table_count": 1,
+                    "table_search_expressions": { "2": format!("^{}$", cells(line)[2]) },
+                    "table_search_direction": direction,
+                }));
+                assert_eq!(hit[0]["index"].as_u64(), expected.map(|at| at as u64), "{id}");
+                assert_eq!(hit[0]["tags"], 8);
+            }
+        }
+        let none = lines(json!({
+            "requested_table_index": 0,
+            "requested_table_count": 1,
+            "table_search_expressions": { "3": "no such kind" },
+            "table_search_direction": "NEXT",
+        }));
+        assert!(none.is_empty());
+    }
+    assert!(durations > 1000, "{durations} durations");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod events;
 mod flame_chart;
 mod histogram;
 mod latency;
+mod line_query;
 mod recording;
 mod resources;
 mod state_system;

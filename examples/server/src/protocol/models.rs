@@ -406,6 +406,11 @@ pub struct Line {
     pub tags: u32,
 }
 
+impl Line {
+    /// The mark of lines that a search has found.
+    pub const FOUND: u32 = 8;
+}
+
 /// A cell of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cell {

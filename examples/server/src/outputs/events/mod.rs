@@ -1,15 +1,14 @@
 //! The table of all events, with searches.
 
 mod passing_lines;
-mod query;
 mod row;
 mod table;
 
 use ltt_read::Timestamp;
 
-use self::query::{Direction, Query, Start};
 use self::row::COLUMNS;
 use self::table::Table;
+use super::line_query::{Direction, Query, Start};
 use super::work::Work;
 use super::{Output, Result};
 use crate::dataset::{Counted, Dataset};
@@ -36,7 +35,8 @@ impl Output for EventsTable {
     }
 
     fn lines(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
-        let query = Query::parse(parameters)?;
+        let mut query = Query::parse(parameters, &COLUMNS)?;
+        query.search.sort_by_cost(row::cost);
         let passing = super::passing(dataset, parameters)?;
         let counted = dataset.events().snapshot();
         let size = passing.as_ref().unwrap_or(&counted).len();
@@ -48,7 +48,7 @@ impl Output for EventsTable {
                 passing.as_ref().map_or(event, number).min(size.saturating_sub(1))
             }
         };
-        let columns: Vec<i64> = query.columns.iter().map(|at| COLUMNS[*at].id).collect();
+        let columns = query.ids(&COLUMNS);
         let table = Table { dataset, counted: &counted, passing: passing.as_ref(), query: &query };
         let found = match query.direction {
             None => Some(start),

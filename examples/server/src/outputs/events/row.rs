@@ -4,6 +4,7 @@ use lttv_context::EventCall;
 use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::text::Text;
 
+use crate::outputs::line_query::Search;
 use crate::protocol::models::{Column, DataType};
 
 /// The columns of the table.
@@ -25,6 +26,15 @@ const fn column(
     Column { id, name, description, data_type }
 }
 
+/// Returns the cost of the text of a column, to be compared with that of others.
+pub(super) fn cost(column: usize) -> u8 {
+    match column {
+        4 => 0,
+        5 => 2,
+        _ => 1,
+    }
+}
+
 /// The cells of an event, each of which is written when it is first needed.
 pub(super) struct Row<'r, 'a, 'h> {
     call: &'r EventCall<'a, 'h>,
@@ -44,6 +54,11 @@ impl<'r, 'a, 'h> Row<'r, 'a, 'h> {
             self.cells[column] = Some(self.text(column));
         }
         self.cells[column].as_deref().unwrap_or_default()
+    }
+
+    /// Returns `true` if the event is found by a search.
+    pub(super) fn is_found_by(&mut self, search: &Search) -> bool {
+        search.matches(|column, regex| regex.is_match(self.cell(column)))
     }
 
     fn text(&mut self, column: usize) -> String {

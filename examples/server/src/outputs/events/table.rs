@@ -11,10 +11,10 @@ use ltt_read::Timestamp;
 use lttv_requests::{EventsRequest, FinishReason, Owner, Urgency};
 
 use super::passing_lines::{Run, runs};
-use super::query::Query;
 use super::row::Row;
 use crate::dataset::{Counted, Dataset, EventReader};
 use crate::outputs::OutputError;
+use crate::outputs::line_query::Query;
 use crate::outputs::work::Work;
 use crate::protocol::models::{Cell, Line};
 
@@ -24,8 +24,6 @@ const MOST_BYTES: usize = 16 << 20;
 const FIRST_STEP: u64 = 4096;
 /// The greatest number of events in a step of a search backward.
 const LONGEST_STEP: u64 = 1 << 18;
-/// The mark of lines that a search has found.
-const FOUND: u32 = 8;
 /// The time after which a waiting answer looks whether its client is still there.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -83,7 +81,7 @@ impl Table<'_> {
         let (search, columns) = (self.query.search.clone(), self.query.columns.clone());
         let bytes = Arc::new(AtomicUsize::new(0));
         let line = move |index: u64, row: &mut Row<'_, '_, '_>, lines: &mut Vec<Line>| {
-            let tags = if search.matches(row) { FOUND } else { 0 };
+            let tags = if row.is_found_by(&search) { Line::FOUND } else { 0 };
             let cells = columns.iter().map(|column| row.cell(*column).to_owned());
             let cells: Vec<Cell> = cells.map(|content| Cell { content }).collect();
             let length = cells.iter().map(|cell| cell.content.len()).sum::<usize>();
@@ -102,7 +100,7 @@ impl Table<'_> {
         let count = self.len().saturating_sub(start);
         let search = self.query.search.clone();
         let found = move |index: u64, row: &mut Row<'_, '_, '_>, found: &mut Option<u64>| {
-            *found = search.matches(row).then_some(index);
+            *found = row.is_found_by(&search).then_some(index);
             found.is_none()
         };
         self.collect(Part { start, count, urgency: Urgency::NORMAL }, found, work)
@@ -119,7 +117,7 @@ impl Table<'_> {
             let begin = end.saturating_sub(step);
             let search = self.query.search.clone();
             let found = move |index: u64, row: &mut Row<'_, '_, '_>, found: &mut Option<u64>| {
-                if search.matches(row) {
+                if row.is_found_by(&search) {
                     *found = Some(index);
                 }
                 true

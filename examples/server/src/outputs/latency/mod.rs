@@ -1,10 +1,11 @@
-//! Latencies: tables of figures, durations over time, and their distributions.
+//! Latencies: figures, the single durations, durations over time, and their distributions.
 //!
-//! Each analysis has the three views. Clients know some analyses by their ids.
+//! Each analysis has the four views. Clients know some analyses by their ids.
 
 mod distribution;
 mod scatter;
 mod statistics;
+mod table;
 
 use ltt_read::TraceIndex;
 use lttv_state::latency::{Family, Latency, TraceLatency};
@@ -12,6 +13,7 @@ use lttv_state::latency::{Family, Latency, TraceLatency};
 use self::distribution::Distribution;
 use self::scatter::Scatter;
 use self::statistics::Statistics;
+use self::table::Table;
 use super::work::Work;
 use super::{Output, Result, xy};
 use crate::dataset::Dataset;
@@ -23,6 +25,7 @@ use crate::protocol::parameters::Parameters;
 struct Analysis {
     families: &'static [Family],
     statistics: DataProvider,
+    table: DataProvider,
     scatter: DataProvider,
     distribution: DataProvider,
 }
@@ -41,6 +44,16 @@ macro_rules! analysis {
                 name: concat!($name, " - Latency Statistics"),
                 description: "Number and figures of durations, by what took the time",
                 kind: Kind::DataTree,
+            },
+            table: DataProvider {
+                id: concat!(
+                    "org.eclipse.tracecompass.analysis.timing.core.segmentstore",
+                    ".SegmentStoreTableDataProvider:",
+                    $id
+                ),
+                name: concat!($name, " - Latency Table"),
+                description: "Durations in the order of their begin; of many, the longest",
+                kind: Kind::Table,
             },
             scatter: DataProvider {
                 id: concat!(
@@ -92,21 +105,27 @@ analysis!(FUTEXES, "lttng.analysis.futex", "Futexes", [Family::Futex]);
 /// The views of all analyses.
 pub(super) const ALL: &[&dyn Output] = &[
     &Statistics(&SYSTEM_CALLS),
+    &Table(&SYSTEM_CALLS),
     &Scatter(&SYSTEM_CALLS),
     &Distribution(&SYSTEM_CALLS),
     &Statistics(&SCHEDULER),
+    &Table(&SCHEDULER),
     &Scatter(&SCHEDULER),
     &Distribution(&SCHEDULER),
     &Statistics(&INTERRUPTS),
+    &Table(&INTERRUPTS),
     &Scatter(&INTERRUPTS),
     &Distribution(&INTERRUPTS),
     &Statistics(&DISKS),
+    &Table(&DISKS),
     &Scatter(&DISKS),
     &Distribution(&DISKS),
     &Statistics(&FILES),
+    &Table(&FILES),
     &Scatter(&FILES),
     &Distribution(&FILES),
     &Statistics(&FUTEXES),
+    &Table(&FUTEXES),
     &Scatter(&FUTEXES),
     &Distribution(&FUTEXES),
 ];

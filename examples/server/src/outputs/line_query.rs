@@ -1,10 +1,10 @@
-//! The parameters of requests for lines.
+//! The parameters of requests for lines of tables.
 
 use ltt_read::Timestamp;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use super::row::{COLUMNS, Row};
+use crate::protocol::models::Column;
 use crate::protocol::parameters::{ParameterError, Parameters};
 
 /// The greatest number of lines in an answer.
@@ -38,8 +38,11 @@ pub(super) enum Direction {
 pub(super) struct Search(Vec<(usize, Regex)>);
 
 impl Query {
-    /// Reads the parameters.
-    pub(super) fn parse(parameters: &Parameters) -> std::result::Result<Query, ParameterError> {
+    /// Reads the parameters of a request for lines of a table with some columns.
+    pub(super) fn parse(
+        parameters: &Parameters,
+        columns: &[Column],
+    ) -> std::result::Result<Query, ParameterError> {
         const INDEX: &str = "requested_table_index";
         const COUNT: &str = "requested_table_count";
         const DIRECTION: &str = "table_search_direction";
@@ -58,13 +61,13 @@ impl Query {
             return Err(ParameterError::invalid(COUNT, "negative"));
         }
         let ids = parameters.ids("requested_table_column_ids")?.unwrap_or_default();
-        let known = |id: &i64| COLUMNS.iter().position(|column| column.id == *id);
+        let known = |id: &i64| columns.iter().position(|column| column.id == *id);
+        let search = Search::parse(parameters, columns)?;
         let columns = match ids.is_empty() {
-            true => (0..COLUMNS.len()).collect(),
+            true => (0..columns.len()).collect(),
             // More columns than there are repeat some of them.
-            false => ids.iter().filter_map(known).take(2 * COLUMNS.len()).collect(),
+            false => ids.iter().filter_map(known).take(2 * columns.len()).collect(),
         };
-        let search = Search::parse(parameters)?;
         let direction = match parameters.text(DIRECTION)? {
             None => None,
             Some("NEXT") => Some(Direction::Next),
@@ -82,7 +85,10 @@ impl Query {
 }
 
 impl Search {
-    fn parse(parameters: &Parameters) -> std::result::Result<Search, ParameterError> {
+    fn parse(
+        parameters: &Parameters,
+        columns: &[Column],
+    ) -> std::result::Result<Search, ParameterError> {
         const NAME: &str = "table_search_expressions";
         let Some(value) = parameters.get(NAME) else { return Ok(Search::default()) };
         let Value::Object(expressions) = value else {
@@ -96,7 +102,7 @@ impl Search {
             let column = id
                 .parse()
                 .ok()
-                .and_then(|id: i64| COLUMNS.iter().position(|column| column.id == id));
+                .and_then(|id: i64| columns.iter().position(|column| column.id == id));
             // A search over an unknown column is ignored.
             let Some(column) = column else { continue };
             let limited = RegexBuilder::new(expression).size_limit(1 << 20).build();
@@ -104,13 +110,24 @@ impl Search {
                 limited.map_err(|error| ParameterError::invalid(NAME, error.to_string()))?;
             search.push((column, regex));
         }
-        // The cheapest columns decide first.
-        search.sort_by_key(|(column, _)| (*column == 5, *column != 4));
         Ok(Search(search))
     }
 
-    /// Returns `true` if there are conditions, and an event fulfils all of them.
-    pub(super) fn matches(&self, row: &mut Row<'_, '_, '_>) -> bool {
-        !self.0.is_empty() && self.0.iter().all(|(column, regex)| regex.is_match(row.cell(*column)))
+    /// Sorts the conditions so that those of columns with the least cost decide first.
+    pub(super) fn sort_by_cost<C: Ord>(&mut self, cost: impl Fn(usize) -> C) {
+        self.0.sort_by_key(|(column, _)| cost(*column));
+    }
+
+    /// Returns `true` if there are conditions, and all are fulfilled: `fulfils` compares the cell of a
+    /// column with an expression.
+    pub(super) fn matches(&self, mut fulfils: impl FnMut(usize, &Regex) -> bool) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|(column, regex)| fulfils(*column, regex))
+    }
+}
+
+impl Query {
+    /// Returns the ids of the wanted columns of a table.
+    pub(super) fn ids(&self, columns: &[Column]) -> Vec<i64> {
+        self.columns.iter().map(|at| columns[*at].id).collect()
     }
 }
