@@ -379,6 +379,18 @@ pub struct Column {
     pub data_type: DataType,
 }
 
+impl Column {
+    /// Creates a column.
+    pub const fn new(
+        id: i64,
+        name: &'static str,
+        description: &'static str,
+        data_type: DataType,
+    ) -> Column {
+        Column { id, name, description, data_type }
+    }
+}
+
 /// Lines of a table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Lines {

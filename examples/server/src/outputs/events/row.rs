@@ -9,22 +9,13 @@ use crate::protocol::models::{Column, DataType};
 
 /// The columns of the table.
 pub(super) const COLUMNS: [Column; 6] = [
-    column(0, "Timestamp", "Time of the event, in ns", DataType::Timestamp),
-    column(1, "Trace", "Name of the trace's directory", DataType::String),
-    column(2, "Tracefile", "Channel and CPU that recorded the event", DataType::String),
-    column(3, "CPU", "Number of the CPU", DataType::Number),
-    column(4, "Event type", "Name of the event", DataType::String),
-    column(5, "Contents", "Contexts and fields", DataType::String),
+    Column::new(0, "Timestamp", "Time of the event, in ns", DataType::Timestamp),
+    Column::new(1, "Trace", "Name of the trace's directory", DataType::String),
+    Column::new(2, "Tracefile", "Channel and CPU that recorded the event", DataType::String),
+    Column::new(3, "CPU", "Number of the CPU", DataType::Number),
+    Column::new(4, "Event type", "Name of the event", DataType::String),
+    Column::new(5, "Contents", "Contexts and fields", DataType::String),
 ];
-
-const fn column(
-    id: i64,
-    name: &'static str,
-    description: &'static str,
-    data_type: DataType,
-) -> Column {
-    Column { id, name, description, data_type }
-}
 
 /// Returns the cost of the text of a column, to be compared with that of others.
 pub(super) fn cost(column: usize) -> u8 {

@@ -15,24 +15,15 @@ use crate::protocol::parameters::Parameters;
 pub(super) struct Table(pub(super) &'static Analysis);
 
 const COLUMNS: [Column; 8] = [
-    column(0, "Start Time", "Time of the begin, in ns", DataType::Timestamp),
-    column(1, "End Time", "Time of the end, in ns", DataType::Timestamp),
-    column(2, "Duration", "Time between them, in ns", DataType::Duration),
-    column(3, "Kind", "What takes the time", DataType::String),
-    column(4, "Name", "System call, file, interrupt, disk or futex", DataType::String),
-    column(5, "Thread", "Name and id of the thread", DataType::String),
-    column(6, "CPU", "Number of the CPU of the end", DataType::Number),
-    column(7, "Trace", "Name of the trace", DataType::String),
+    Column::new(0, "Start Time", "Time of the begin, in ns", DataType::Timestamp),
+    Column::new(1, "End Time", "Time of the end, in ns", DataType::Timestamp),
+    Column::new(2, "Duration", "Time between them, in ns", DataType::Duration),
+    Column::new(3, "Kind", "What takes the time", DataType::String),
+    Column::new(4, "Name", "System call, file, interrupt, disk or futex", DataType::String),
+    Column::new(5, "Thread", "Name and id of the thread", DataType::String),
+    Column::new(6, "CPU", "Number of the CPU of the end", DataType::Number),
+    Column::new(7, "Trace", "Name of the trace", DataType::String),
 ];
-
-const fn column(
-    id: i64,
-    name: &'static str,
-    description: &'static str,
-    data_type: DataType,
-) -> Column {
-    Column { id, name, description, data_type }
-}
 
 impl Output for Table {
     fn description(&self) -> DataProvider {
