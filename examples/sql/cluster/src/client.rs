@@ -199,7 +199,7 @@ impl Query {
             plans.extend(plan.children());
             let query = plan.downcast_ref::<DistributedQueryExec<LogicalPlanNode>>();
             if let Some(job) = query.and_then(DistributedQueryExec::job_id) {
-                self.add_job(&job.to_string(), &mut counts).await?;
+                self.add_job(job.as_ref(), &mut counts).await?;
             }
         }
         Ok(counts)
