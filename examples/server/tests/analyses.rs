@@ -348,6 +348,8 @@ fn tables_of_durations_are_those_of_the_crate() {
                 assert_eq!(hit[0]["tags"], 8);
             }
         }
+        let before = lines(json!({ "requested_table_index": -3, "requested_table_count": 1 }));
+        assert_eq!(before.first(), all.first(), "{id}");
         let none = lines(json!({
             "requested_table_index": 0,
             "requested_table_count": 1,

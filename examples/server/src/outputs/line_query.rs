@@ -47,10 +47,8 @@ impl Query {
         const COUNT: &str = "requested_table_count";
         const DIRECTION: &str = "table_search_direction";
         let start = match parameters.integer(INDEX)? {
-            Some(index) => match u64::try_from(index) {
-                Ok(index) => Start::Index(index),
-                Err(_) => return Err(ParameterError::invalid(INDEX, "negative")),
-            },
+            // A client that wants the last lines of a short table may ask from before the first one.
+            Some(index) => Start::Index(u64::try_from(index).unwrap_or(0)),
             None => match parameters.optional_samples("nbTimes")? {
                 Some(times) => Start::Time(Timestamp::from_ns(times.start())),
                 None => return Err(ParameterError::Missing(INDEX)),
