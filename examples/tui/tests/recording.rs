@@ -123,15 +123,21 @@ fn a_recorded_session_looks_like_the_trace_in_the_end() {
     assert_eq!(viewers(&screen), viewers(&batch));
 }
 
-#[test]
-fn the_window_slides_until_the_user_moves_it() {
+/// Opens a recorded session whose last events are final when it ends.
+fn open_session() -> (Daemon, Screen) {
     let daemon = open_kernel(150);
     let args = FollowArgs { from_start: true, ..Default::default() };
     let session = follow(&daemon.session("s"), args);
-    let mut screen = Screen::of(session, 150, 44, Look::Mono);
+    (daemon, Screen::of(session, 150, 44, Look::Mono))
+}
+
+#[test]
+fn the_window_slides() {
+    let (daemon, mut screen) = open_session();
     screen.type_text("++");
     let before = screen.window();
     assert!(screen.app.session().slides(), "a change of the width lets it slide");
+    end(&daemon);
     wait(&mut screen, "the window slides", |screen| screen.window().0 > before.0);
     let width = |window: (i64, i64)| window.1 - window.0;
     assert_eq!(width(screen.window()), width(before));
@@ -140,6 +146,11 @@ fn the_window_slides_until_the_user_moves_it() {
         let last = screen.app.session().span().end;
         last.as_ns() > before.1
     });
+}
+
+#[test]
+fn the_window_stays_where_the_user_moved_it() {
+    let (daemon, mut screen) = open_session();
     screen.type_text("h");
     assert_eq!(screen.app.session().recording(), Some(Recording::Stays));
     let stays = screen.window();
