@@ -106,7 +106,7 @@ impl Statistics {
     /// time from its first to its last event.
     ///
     /// Reading is to continue at least to the end of the window. Events after it are not counted.
-    /// Of a growing traceset, the window is limited to the events that are there at this call, and the
+    /// The window of a growing traceset is limited to the events that are there at this call, and the
     /// context [refuses](TracesetContext::refuse_growth) traces, tracefiles and event types that are
     /// new.
     ///

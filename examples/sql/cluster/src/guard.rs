@@ -1,6 +1,6 @@
 //! The guard against answers that repeated tasks would make wrong.
 //!
-//! When an executor is lost, Ballista runs the tasks again whose results it had. A result that another task
+//! Ballista runs the tasks again whose results a lost executor had. A result that another task
 //! has already read may then be read a second time, and a sum becomes too large. The guard ends all running
 //! queries before the scheduler learns of the loss, so that clients can ask again.
 
