@@ -379,3 +379,32 @@ fn only_outputs_with_recorded_events_are_offered() {
         assert!(!names.iter().any(|name| name == none), "{none} in {names:?}");
     }
 }
+
+#[test]
+fn equal_requests_have_equal_answers_until_the_traces_are_others() {
+    let server = Running::start(&traces(), Guard::default());
+    let open = |path: &str| {
+        let (experiment, model) = server.experiment("again", &[&traces().join(path)]);
+        let tree = server.complete(&format!("{experiment}{THREADS}/tree"), json!({}));
+        (experiment, span(&model), ids(&tree))
+    };
+    let (experiment, (start, end), items) = open("kernel");
+    let states = format!("{experiment}{THREADS}/states");
+    let of = |count: i64| {
+        let range = json!({ "start": start, "end": end, "nbTimes": count });
+        let parameters = json!({ "requested_timerange": range, "requested_items": items });
+        server.complete(&states, parameters)
+    };
+    // The first two answers are computed, the others are kept ones.
+    let first = of(100);
+    assert!(first["rows"].as_array().unwrap().iter().any(|row| row["states"] != json!([])));
+    assert_eq!(of(100), first);
+    assert_eq!(of(100), first);
+    assert_ne!(of(200), first);
+    assert_eq!(of(100), first);
+    // Another experiment of the same name has the same path, and answers of its own.
+    assert_eq!(server.send("DELETE", &format!("/tsp/api{experiment}"), "", "").status, 200);
+    let (other, ..) = open("legacy");
+    assert_eq!(other, experiment);
+    assert_ne!(of(100), first);
+}

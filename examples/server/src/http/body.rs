@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, Request};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use hyper::body::Body as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Server;
 use super::error::ApiError;
+use super::kept::Question;
 use crate::protocol::parameters::Parameters;
 
 /// The greatest number of bytes in a body.
@@ -38,7 +39,16 @@ impl Default for Room {
 #[derive(Debug, Default)]
 pub(super) struct Body {
     parameters: Parameters,
+    /// The request, if it is small.
+    question: Option<Question>,
     _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Body {
+    /// Takes the request, if it is small.
+    pub(super) fn take_question(&mut self) -> Option<Question> {
+        self.question.take()
+    }
 }
 
 impl Deref for Body {
@@ -53,16 +63,27 @@ impl FromRequest<Arc<Server>> for Body {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
+        let path = request.uri().path().to_owned();
+        let encodings = request.headers().get(header::ACCEPT_ENCODING).cloned();
         let read = read(request.into_body(), &server.room);
         match tokio::time::timeout(LONGEST, read).await {
-            Ok(body) => body,
+            Ok(read) => {
+                let (body, _room) = read?;
+                let parameters = Parameters::from_body(&body)?;
+                let is_small = body.len() <= SMALL;
+                let question = is_small.then(|| Question { path, body, encodings });
+                Ok(Body { parameters, question, _room })
+            }
             Err(_) => Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "The request is too slow")),
         }
     }
 }
 
 /// Reads a body while there is room for it.
-async fn read(mut body: HttpBody, room: &Room) -> Result<Body, ApiError> {
+async fn read(
+    mut body: HttpBody,
+    room: &Room,
+) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), ApiError> {
     let (mut bytes, mut taken) = (Vec::new(), None::<OwnedSemaphorePermit>);
     let broken = || ApiError::new(StatusCode::BAD_REQUEST, "The request has no valid body");
     let too_large = || ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "The request is too large");
@@ -83,5 +104,5 @@ async fn read(mut body: HttpBody, room: &Room) -> Result<Body, ApiError> {
         }
         bytes.extend_from_slice(&data);
     }
-    Ok(Body { parameters: Parameters::from_body(&bytes)?, _room: taken })
+    Ok((bytes, taken))
 }

@@ -1,11 +1,12 @@
 //! The data of outputs.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde_json::json;
 
 use super::body::Body;
@@ -79,16 +80,25 @@ async fn compute(
     server: &Server,
     experiment: &str,
     output: &str,
-    (client, parameters): (Client, Body),
+    (client, mut parameters): (Client, Body),
     run: Compute,
 ) -> Answer {
     let dataset = dataset(server, experiment)?;
     let output = outputs::find(&dataset, output).ok_or(OutputError::NotOffered)?;
+    let source: Arc<dyn Any + Send + Sync> = Arc::clone(&dataset) as _;
+    let question = parameters.take_question();
+    if let Some(answer) = question.as_ref().and_then(|of| server.kept.find(&source, of)) {
+        return Ok(answer);
+    }
     let samples = parameters.sample_count();
     let answer = server
         .workers
         .answer(client, samples, move |work| run(output, &dataset, &parameters, work));
-    Ok(answer.await.into_response())
+    let mut answer = answer.await;
+    if let Some(question) = question {
+        server.kept.mark(&source, question, &mut answer);
+    }
+    Ok(answer)
 }
 
 /// Defines handlers that call a method of an output.

@@ -10,6 +10,7 @@
 //! | [`serve`] | serving connections, with their limits |
 //! | `connections` | the open connections, and which is closed first |
 //! | `slow` | answers that wait for slow clients |
+//! | `kept` | answers that are kept for equal requests |
 //! | `body` | the bodies of requests |
 
 mod body;
@@ -18,6 +19,7 @@ pub mod data;
 mod error;
 pub mod guard;
 mod json;
+mod kept;
 mod lttv;
 pub mod management;
 pub mod page;
@@ -40,6 +42,7 @@ pub use error::ApiError;
 
 use self::body::Room;
 use self::guard::Guard;
+use self::kept::Kept;
 use self::page::PageFile;
 use self::stream::Workers;
 use crate::workspace::Workspace;
@@ -57,12 +60,14 @@ pub struct Server {
     /// The threads that compute answers.
     pub workers: Workers,
     room: Room,
+    kept: Kept,
 }
 
 impl Server {
     /// Creates a server for a workspace.
     pub fn new(workspace: Arc<Workspace>) -> Arc<Self> {
-        Arc::new(Server { workspace, workers: Workers::new(WORKERS), room: Room::default() })
+        let (workers, room, kept) = (Workers::new(WORKERS), Room::default(), Kept::default());
+        Arc::new(Server { workspace, workers, room, kept })
     }
 }
 
@@ -77,6 +82,7 @@ pub fn router(server: Arc<Server>, guard: Guard) -> Router {
         .fallback(page_file)
         .with_state(server)
         .layer(compression)
+        .layer(middleware::map_response(kept::keep))
         .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
 }
 

@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use super::connections::Client;
 use super::error::ApiError;
 use super::json;
+use super::kept::Final;
 use super::slow::SlowClients;
 use crate::outputs::OutputError;
 use crate::outputs::turns::{Turn, Turns};
@@ -81,6 +82,8 @@ impl Workers {
         let (begin, begun) = oneshot::channel();
         let cancel = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let cancelled = Arc::clone(&cancel.0);
+        let is_final = Final::default();
+        let final_flag = is_final.clone();
         let (runtime, slow, longest) = (Handle::current(), self.slow.clone(), self.longest);
         tokio::task::spawn_blocking(move || {
             let deadline = Instant::now() + longest;
@@ -89,6 +92,7 @@ impl Workers {
                 begin: Some(begin),
                 send: None,
                 is_whole: Arc::default(),
+                is_final: final_flag,
                 permit: Some(permit),
                 turn: turn.clone(),
                 runtime,
@@ -100,17 +104,22 @@ impl Workers {
             let result = compute(&mut work);
             out.finish(result);
         });
-        match begun.await {
-            Ok(Begin::Whole(bytes)) => json::of_body(StatusCode::OK, Body::from(bytes)),
+        let body = match begun.await {
+            Ok(Begin::Whole(bytes)) => Body::from(bytes),
             Ok(Begin::Parts(receive, is_whole)) => {
                 let stream = PartStream { receive, is_whole, has_ended: false, _cancel: cancel };
-                json::of_body(StatusCode::OK, Body::from_stream(stream))
+                Body::from_stream(stream)
             }
-            Ok(Begin::Failed(error)) => ApiError::from(error).into_response(),
+            Ok(Begin::Failed(error)) => return ApiError::from(error).into_response(),
             // The computation has panicked.
-            Err(_) => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request failed")
-                .into_response(),
-        }
+            Err(_) => {
+                return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "The request failed")
+                    .into_response();
+            }
+        };
+        let mut response = json::of_body(StatusCode::OK, body);
+        response.extensions_mut().insert(is_final);
+        response
     }
 }
 
@@ -144,6 +153,7 @@ struct Parts {
     begin: Option<oneshot::Sender<Begin>>,
     send: Option<mpsc::Sender<Bytes>>,
     is_whole: Arc<AtomicBool>,
+    is_final: Final,
     /// The place among the answers that are computed; `None` after the client was waited for.
     permit: Option<OwnedSemaphorePermit>,
     turn: Turn,
@@ -157,6 +167,10 @@ struct Parts {
 impl Sink for Parts {
     fn text(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
+    }
+
+    fn set_final(&mut self) {
+        self.is_final.0.store(true, Ordering::Release);
     }
 
     fn send(&mut self) -> io::Result<()> {

@@ -28,6 +28,9 @@ pub trait Sink: Send {
     ///
     /// If the client has gone away.
     fn send(&mut self) -> io::Result<()>;
+
+    /// Notes that the answer will not change: equal requests may get the same.
+    fn set_final(&mut self) {}
 }
 
 /// The work for an answer, in which the client may lose interest.
@@ -212,6 +215,9 @@ impl<'w> Work<'w> {
     ///
     /// If the client has gone away.
     pub fn end(&mut self, is_complete: bool) -> Result<(), OutputError> {
+        if is_complete {
+            self.out.set_final();
+        }
         self.text(match is_complete {
             true => r#","status":"COMPLETED","statusMessage":"Completed"}"#,
             false => r#","status":"RUNNING","statusMessage":"Running"}"#,
