@@ -1,7 +1,7 @@
-//! Copying a trace to nowhere: packets as they are, events as bytes, events field by field, and events
+//! Copying a trace to memory: packets as they are, events as bytes, events field by field, and events
 //! as records. Times are per event, and per byte for packets.
 
-use std::io::{self, Sink};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -59,17 +59,42 @@ fn convert(c: &mut Criterion) {
     }
 }
 
+/// A page of memory to which everything is written, again and again: each byte is copied, as it would
+/// be to a file in the page cache.
+struct Page {
+    bytes: Box<[u8]>,
+}
+
+impl Page {
+    fn new() -> Self {
+        Page { bytes: vec![0; 1 << 20].into() }
+    }
+}
+
+impl Write for Page {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let copied = data.len().min(self.bytes.len());
+        self.bytes[..copied].copy_from_slice(&data[..copied]);
+        std::hint::black_box(&mut self.bytes);
+        Ok(copied)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Copies all tracefiles of a trace. Returns the number of packets that were written.
 fn all(
     trace: &Arc<Trace>,
     transfer: &Arc<Transfer>,
     packet_limit: u64,
-    mut copy: impl FnMut(&mut StreamCopier<Sink>, &mut Cursor) -> Result<(), WriteError>,
+    mut copy: impl FnMut(&mut StreamCopier<Page>, &mut Cursor) -> Result<(), WriteError>,
 ) -> u64 {
     let mut written = 0;
     for mut cursor in trace.cursors() {
         let class = cursor.tracefile().stream_class().expect("one class");
-        let stream = StreamWriter::new(transfer.target().clone(), class, "stream", io::sink());
+        let stream = StreamWriter::new(transfer.target().clone(), class, "stream", Page::new());
         let stream = stream.expect("a stream").with_packet_limit(packet_limit);
         let mut copier = StreamCopier::new(transfer, class, stream);
         while cursor.next_packet().expect("a sound trace") {
@@ -80,14 +105,14 @@ fn all(
     written
 }
 
-fn packets(copier: &mut StreamCopier<Sink>, cursor: &mut Cursor) -> Result<(), WriteError> {
+fn packets(copier: &mut StreamCopier<Page>, cursor: &mut Cursor) -> Result<(), WriteError> {
     copier.packet(cursor).map(|is_copied| assert!(is_copied))
 }
 
 fn events(
-    copier: &mut StreamCopier<Sink>,
+    copier: &mut StreamCopier<Page>,
     cursor: &mut Cursor,
-    mut copy: impl FnMut(&mut StreamCopier<Sink>, &Event<'_>) -> Result<(), WriteError>,
+    mut copy: impl FnMut(&mut StreamCopier<Page>, &Event<'_>) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
     while cursor.advance_in_packet().expect("a sound trace") {
         copy(copier, &cursor.event())?;
