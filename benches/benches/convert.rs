@@ -59,19 +59,19 @@ fn convert(c: &mut Criterion) {
     }
 }
 
-/// A page of memory to which everything is written, again and again: each byte is copied, as it would
+/// A buffer to which everything is written, again and again: each byte is copied, as it would
 /// be to a file in the page cache.
-struct Page {
+struct Scratch {
     bytes: Box<[u8]>,
 }
 
-impl Page {
+impl Scratch {
     fn new() -> Self {
-        Page { bytes: vec![0; 1 << 20].into() }
+        Scratch { bytes: vec![0; 1 << 20].into() }
     }
 }
 
-impl Write for Page {
+impl Write for Scratch {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let copied = data.len().min(self.bytes.len());
         self.bytes[..copied].copy_from_slice(&data[..copied]);
@@ -89,12 +89,12 @@ fn all(
     trace: &Arc<Trace>,
     transfer: &Arc<Transfer>,
     packet_limit: u64,
-    mut copy: impl FnMut(&mut StreamCopier<Page>, &mut Cursor) -> Result<(), WriteError>,
+    mut copy: impl FnMut(&mut StreamCopier<Scratch>, &mut Cursor) -> Result<(), WriteError>,
 ) -> u64 {
     let mut written = 0;
     for mut cursor in trace.cursors() {
         let class = cursor.tracefile().stream_class().expect("one class");
-        let stream = StreamWriter::new(transfer.target().clone(), class, "stream", Page::new());
+        let stream = StreamWriter::new(transfer.target().clone(), class, "stream", Scratch::new());
         let stream = stream.expect("a stream").with_packet_limit(packet_limit);
         let mut copier = StreamCopier::new(transfer, class, stream);
         while cursor.next_packet().expect("a sound trace") {
@@ -105,14 +105,14 @@ fn all(
     written
 }
 
-fn packets(copier: &mut StreamCopier<Page>, cursor: &mut Cursor) -> Result<(), WriteError> {
+fn packets(copier: &mut StreamCopier<Scratch>, cursor: &mut Cursor) -> Result<(), WriteError> {
     copier.packet(cursor).map(|is_copied| assert!(is_copied))
 }
 
 fn events(
-    copier: &mut StreamCopier<Page>,
+    copier: &mut StreamCopier<Scratch>,
     cursor: &mut Cursor,
-    mut copy: impl FnMut(&mut StreamCopier<Page>, &Event<'_>) -> Result<(), WriteError>,
+    mut copy: impl FnMut(&mut StreamCopier<Scratch>, &Event<'_>) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
     while cursor.advance_in_packet().expect("a sound trace") {
         copy(copier, &cursor.event())?;

@@ -138,19 +138,19 @@ pub(super) async fn keep(mut response: Response) -> Response {
     let Some(keep) = response.extensions_mut().remove::<Keep>() else { return response };
     let header = |name: &HeaderName| Some((name.clone(), response.headers().get(name)?.clone()));
     let headers = HEADERS.iter().filter_map(header).collect();
-    let copy = Some(Copy { keep, headers, bytes: Vec::new(), room: None });
+    let copy = Some(PendingCopy { keep, headers, bytes: Vec::new(), room: None });
     response.map(|body| Body::new(Copied { body, copy }))
 }
 
 /// A copy of what was sent of an answer, with the room that it takes.
-struct Copy {
+struct PendingCopy {
     keep: Keep,
     headers: HeaderMap,
     bytes: Vec<u8>,
     room: Option<OwnedSemaphorePermit>,
 }
 
-impl Copy {
+impl PendingCopy {
     /// Adds a part. Returns `false` if there is no room for it.
     fn add(&mut self, part: &[u8]) -> bool {
         if self.bytes.len() + part.len() > LARGEST {
@@ -201,7 +201,7 @@ impl Answers {
 /// A body that is copied while it is sent.
 struct Copied {
     body: Body,
-    copy: Option<Copy>,
+    copy: Option<PendingCopy>,
 }
 
 impl HttpBody for Copied {
