@@ -94,6 +94,8 @@ pub mod attributes;
 pub mod framework;
 #[cfg(feature = "synchronize")]
 pub mod synchronize;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 mod bounds;
 #[cfg(feature = "checkpoint-files")]
@@ -114,7 +116,9 @@ pub use extension::{Codec, Extension, Growth, Setup};
 pub use fingerprint::Fingerprint;
 pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription};
 pub use ltt_read::TimeSpan;
-pub use parallel::{MissingState, ParallelReader, ParallelResult, TimeSlice};
+pub use parallel::{
+    Joining, MissingState, ParallelReader, ParallelResult, SliceAnalysis, SliceThreads, TimeSlice,
+};
 pub use state::{
     Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints, ExtensionIdentity, Extensions,
     Handle,

@@ -3,7 +3,7 @@
 
 use ltt_read::{Error, Timestamp};
 use lttv_context::{
-    Bounds, CheckpointPolicy, Checkpoints, ParallelReader, TimeSlice, Traceset, TracesetContext,
+    Bounds, CheckpointPolicy, ParallelReader, TimeSlice, Traceset, TracesetContext,
 };
 
 use crate::last_event::last_event;
@@ -12,8 +12,6 @@ use crate::last_event::last_event;
 pub(crate) struct InSlices<P> {
     /// The parts in time order.
     pub(crate) parts: Vec<P>,
-    /// The checkpoints from which the slices started.
-    pub(crate) checkpoints: Checkpoints,
     /// The errors met while reading. They do not depend on the number of threads.
     pub(crate) errors: Vec<Error>,
     /// The number of further errors.
@@ -77,7 +75,7 @@ pub(crate) fn in_slices<H: Copy, P: Send>(
         let times = SliceTimes { start: slice.start(), end: slice.end(), last: &last };
         collect(&mut context, handle, &times, Read(slice))
     });
-    InSlices { parts: read.results, checkpoints, errors, errors_omitted }
+    InSlices { parts: read.results, errors, errors_omitted }
 }
 
 /// A slice to be read.

@@ -1,9 +1,11 @@
 //! Reading a traceset on several threads, slice by slice.
 
 mod along;
+mod analysis;
 mod in_order;
 mod slice;
 mod slice_points;
+mod stages;
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -15,10 +17,14 @@ use ltt_read::{Error, Notice, Timestamp, TracefileIndex};
 use crate::bounds::Bounds;
 use crate::traceset::Traceset;
 
+pub use analysis::{Joining, SliceAnalysis};
 use in_order::{Ends, in_order};
 pub use slice::{MissingState, TimeSlice};
 use slice::{Place, Report};
 use slice_points::slice_points;
+#[cfg(feature = "testing")]
+pub(crate) use stages::Recording;
+pub use stages::SliceThreads;
 
 /// A parallel read of a traceset on several threads.
 ///

@@ -101,6 +101,8 @@ mod time;
 pub use ltt_read::{Access, Timestamp};
 
 pub use build::builder::Builder;
+#[cfg(feature = "kernel")]
+pub(crate) use build::draft::{Changes, Draft, Store};
 pub use build::live::Live;
 pub use build::settings::Settings;
 pub use build::states::Text;

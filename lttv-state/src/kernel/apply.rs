@@ -1,13 +1,12 @@
 //! Decodes events according to their rules and applies them to the state.
 
-use ltt_read::Event;
-
 use super::effect::RequestStep;
+use super::fields::Fields;
 use super::machine::{At, Dumped, NewProcess, Switch, TraceState};
-use super::modes::{ProcessStatus, ProcessType};
-use super::resources::{MAX_SOURCES, RequestKind, RequestOperation, SourceKind};
+use super::modes::ProcessStatus;
+use super::resources::{MAX_SOURCES, RequestKind, SourceKind};
 use super::rule::Rule;
-use super::syscalls::{FileAction, Transfer};
+use super::syscalls::{FileAction, Transfer, file_action};
 use super::transition::{Tracer, Transition};
 
 /// The exception number of page faults on x86.
@@ -17,27 +16,27 @@ const SECTOR: u64 = 512;
 
 /// Applies an event of a rule's event type to the state.
 #[inline]
-pub(super) fn apply(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+pub(super) fn apply(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At) {
     use Transition::*;
     match rule.transition {
-        SyscallEntry => syscall_entry(state, rule, event, at),
+        SyscallEntry => syscall_entry(state, rule, fields, at),
         SyscallExit => {
             if let Some(name) = state.syscall_exit(at)
-                && let Some(result) = rule.integer(event, 0)
+                && let Some(result) = fields.integer(0)
             {
                 state.syscall_result(at, name, result as i64);
             }
         }
-        Switch => switch(state, rule, event, at),
+        Switch => switch(state, rule, fields, at),
         Wakeup => {
-            if let Some(tid) = rule.tid(event, 0) {
-                state.wake(at, tid, rule.number(event, 1));
+            if let Some(tid) = fields.tid(0) {
+                state.wake(at, tid, fields.number(1));
             }
         }
-        IrqEntry => enter(state, rule, event, at, SourceKind::Irq),
-        VectorEntry => enter(state, rule, event, at, SourceKind::Vector),
-        SoftirqEntry => enter(state, rule, event, at, SourceKind::Softirq),
-        TrapEntry => enter(state, rule, event, at, SourceKind::Trap),
+        IrqEntry => enter(state, rule, fields, at, SourceKind::Irq),
+        VectorEntry => enter(state, rule, fields, at, SourceKind::Vector),
+        SoftirqEntry => enter(state, rule, fields, at, SourceKind::Softirq),
+        TrapEntry => enter(state, rule, fields, at, SourceKind::Trap),
         IrqExit => state.leave(at, SourceKind::Irq),
         VectorExit => state.leave(at, SourceKind::Vector),
         SoftirqExit => state.leave(at, SourceKind::Softirq),
@@ -45,63 +44,56 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: 
         UserPageFault => state.trap(at, PAGE_FAULT, true),
         KernelPageFault => state.trap(at, PAGE_FAULT, false),
         SoftirqRaise => {
-            if let Some(number) = rule.number(event, 0) {
+            if let Some(number) = fields.number(0) {
                 state.softirq_raise(at, number);
             }
         }
         FunctionEntry => {
-            if let Some(function) = rule.integer(event, 0) {
+            if let Some(function) = fields.integer(0) {
                 state.function_entry(at, function);
             }
         }
         FunctionExit => {
-            if let Some(function) = rule.integer(event, 0) {
+            if let Some(function) = fields.integer(0) {
                 state.function_exit(at, function);
             }
         }
-        BlockInsert => request(state, rule, event, RequestStep::Inserted),
-        BlockMerge => request(state, rule, event, RequestStep::Merged),
-        BlockIssue => request(state, rule, event, RequestStep::Issued),
-        BlockComplete => request(state, rule, event, RequestStep::Completed),
-        _ => apply_rare(state, rule, event, at),
+        BlockInsert => request(state, fields, RequestStep::Inserted),
+        BlockMerge => request(state, fields, RequestStep::Merged),
+        BlockIssue => request(state, fields, RequestStep::Issued),
+        BlockComplete => request(state, fields, RequestStep::Completed),
+        _ => apply_rare(state, rule, fields, at),
     }
 }
 
 /// Applies the start of a system call, and its effect on open files.
-fn syscall_entry(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
-    let name = match rule.integer(event, 0) {
-        // The event's name contains that of the system call, unless the tracer has no name
-        // for it.
-        Some(number) if rule.captured.as_deref().is_none_or(|name| name == "unknown") => {
-            state.syscall_name(number)
-        }
-        _ => rule.name,
-    };
+fn syscall_entry(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At) {
+    let number = || fields.integer(0).map(|number| state.syscall_name(number));
+    let name = rule.syscall().or_else(number).unwrap_or(rule.name);
     state.syscall_entry(at, name);
-    match name.known_syscall().map(|at| super::syscalls::SYSCALLS[at].files) {
-        Some(FileAction::Open) => {
-            if let Some(file) = rule.text(event, 1) {
+    match file_action(name) {
+        FileAction::Open => {
+            if let Some(file) = fields.text(1) {
                 state.opening(at, file);
             }
         }
-        Some(FileAction::Close) => {
-            if let Some(fd) = rule.tid(event, 2) {
+        FileAction::Close => {
+            if let Some(fd) = fields.tid(2) {
                 state.close(at, fd);
             }
         }
-        Some(FileAction::Duplicate) => {
-            if let Some(fd) = rule.tid(event, 2) {
+        FileAction::Duplicate => {
+            if let Some(fd) = fields.tid(2) {
                 state.duplicating(at, fd);
             }
         }
-        Some(FileAction::None) | None => {}
+        FileAction::None => {}
     }
 }
 
 /// Applies a context switch.
-fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
-    let (Some(previous), Some(next), Some(out)) =
-        (rule.tid(event, 0), rule.tid(event, 1), rule.integer(event, 2))
+fn switch(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At) {
+    let (Some(previous), Some(next), Some(out)) = (fields.tid(0), fields.tid(1), fields.integer(2))
     else {
         return;
     };
@@ -111,21 +103,21 @@ fn switch(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
             previous,
             next,
             out: rule.encoding.decode(out),
-            previous_name: rule.raw_text(event, 3),
+            previous_name: fields.raw_text(3),
         },
-        || rule.raw_text(event, 4),
+        || fields.raw_text(4),
     );
 }
 
 /// Applies the start of an interrupt, softirq or exception, which gets a name if it has
 /// none.
-fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: SourceKind) {
-    let Some(number) = rule.number(event, 0) else { return };
+fn enter(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At, kind: SourceKind) {
+    let Some(number) = fields.number(0) else { return };
     let number = number.min(MAX_SOURCES);
     if state.is_nameless(kind, number) {
         let label = rule.labels.get(number as usize).and_then(|label| label.as_deref());
         let name = rule.captured.as_deref().or(label).map(str::as_bytes);
-        let own = || matches!(kind, SourceKind::Irq).then(|| rule.text(event, 1)).flatten();
+        let own = || matches!(kind, SourceKind::Irq).then(|| fields.text(1)).flatten();
         if let Some(name) = name.or_else(own) {
             state.name_source(kind, number, name);
         }
@@ -134,104 +126,104 @@ fn enter(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, kind: S
 }
 
 /// Applies a request to a block device.
-fn request(state: &mut TraceState, rule: &Rule, event: &Event<'_>, step: RequestStep) {
-    let kind = if let Some(direction) = rule.integer(event, 4) {
+fn request(state: &mut TraceState, fields: &impl Fields, step: RequestStep) {
+    let kind = if let Some(direction) = fields.integer(4) {
         if direction == 0 { RequestKind::Read } else { RequestKind::Write }
     } else {
-        RequestOperation::of(rule.value(event, 3).as_ref()).into()
+        fields.operation(3).into()
     };
-    let sectors = rule.integer(event, 6).map(|sectors| sectors.saturating_mul(SECTOR));
+    let sectors = fields.integer(6).map(|sectors| sectors.saturating_mul(SECTOR));
     // A write that flushes the device's cache is completed twice: first its data, then,
     // with no sectors remaining, the whole request.
     if sectors == Some(0) && step == RequestStep::Completed && kind != RequestKind::Other {
         return;
     }
-    let bytes = rule.integer(event, 5).filter(|bytes| *bytes > 0).or(sectors).unwrap_or(0);
-    state.request(rule.device(event), kind, bytes, step);
+    let bytes = fields.integer(5).filter(|bytes| *bytes > 0).or(sectors).unwrap_or(0);
+    state.request(fields.device(), kind, bytes, step);
 }
 
 /// Applies events of rare transitions, apart from the hot code.
 #[cold]
-fn apply_rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
+fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At) {
     use Transition::*;
     match rule.transition {
         Migrate => {
-            if let (Some(tid), Some(cpu)) = (rule.tid(event, 0), rule.number(event, 1)) {
+            if let (Some(tid), Some(cpu)) = (fields.tid(0), fields.number(1)) {
                 state.migrate(at, tid, cpu);
             }
         }
         Fork => {
-            let Some(child) = rule.tid(event, 0) else { return };
-            let (parent, pid) = (rule.tid(event, 1), rule.tid(event, 2));
+            let Some(child) = fields.tid(0) else { return };
+            let (parent, pid) = (fields.tid(1), fields.tid(2));
             if let Some(ix) = state.fork(at, NewProcess { parent, child, pid })
-                && let Some(name) = rule.text(event, 3)
+                && let Some(name) = fields.text(3)
             {
                 state.rename(ix, name);
             }
         }
         KernelThread => {
-            if let Some(tid) = rule.tid(event, 0) {
+            if let Some(tid) = fields.tid(0) {
                 state.kernel_thread(at, tid);
             }
         }
         Exit => {
-            if let Some(tid) = rule.tid(event, 0) {
+            if let Some(tid) = fields.tid(0) {
                 state.exit(at, tid);
             }
         }
         Free => {
-            if let Some(tid) = rule.tid(event, 0) {
+            if let Some(tid) = fields.tid(0) {
                 state.free(tid);
             }
         }
         Exec => {
-            let Some(file) = rule.text(event, 0) else { return };
-            let ids = rule.tid(event, 2).zip(rule.tid(event, 1));
+            let Some(file) = fields.text(0) else { return };
+            let ids = fields.tid(2).zip(fields.tid(1));
             let name = if rule.tracer == Tracer::Legacy { file } else { file_name(file) };
             state.exec(at, name, ids);
         }
         Brand => {
-            if let Some(name) = rule.text(event, 0) {
+            if let Some(name) = fields.text(0) {
                 state.brand(at, name);
             }
         }
         Open => {
-            if let (Some(fd @ 0..), Some(file)) = (rule.tid(event, 0), rule.text(event, 1)) {
+            if let (Some(fd @ 0..), Some(file)) = (fields.tid(0), fields.text(1)) {
                 state.opened(at, fd, file);
             }
         }
         Close => {
-            if let Some(fd) = rule.tid(event, 0) {
+            if let Some(fd) = fields.tid(0) {
                 state.close(at, fd);
             }
         }
-        FileRead => transfer(state, rule, event, at, Transfer::Read),
-        FileWrite => transfer(state, rule, event, at, Transfer::Write),
+        FileRead => transfer(state, fields, at, Transfer::Read),
+        FileWrite => transfer(state, fields, at, Transfer::Write),
         Frequency => {
-            if let Some(frequency) = rule.integer(event, 0) {
-                state.frequency(at, rule.number(event, 1), frequency.saturating_mul(1000));
+            if let Some(frequency) = fields.integer(0) {
+                state.frequency(at, fields.number(1), frequency.saturating_mul(1000));
             }
         }
-        ProcessState => dumped(state, rule, event, at),
+        ProcessState => dumped(state, fields, at),
         FileDescriptor => {
-            if let (Some(fd @ 0..), Some(file)) = (rule.tid(event, 2), rule.text(event, 3)) {
-                state.dumped_file(rule.tid(event, 0), rule.integer(event, 1), fd, file);
+            if let (Some(fd @ 0..), Some(file)) = (fields.tid(2), fields.text(3)) {
+                state.dumped_file(fields.tid(0), fields.integer(1), fd, file);
             }
         }
         SyscallName => {
-            if let (Some(number), Some(name)) = (rule.integer(event, 0), rule.text(event, 1)) {
+            if let (Some(number), Some(name)) = (fields.integer(0), fields.text(1)) {
                 state.name_syscall(number, name);
             }
         }
-        IrqName => name(state, rule, event, SourceKind::Irq),
-        SoftirqName => name(state, rule, event, SourceKind::Softirq),
+        IrqName => name(state, fields, SourceKind::Irq),
+        SoftirqName => name(state, fields, SourceKind::Softirq),
         ProbeName => {
-            if let (Some(address), Some(symbol)) = (rule.integer(event, 0), rule.text(event, 1)) {
+            if let (Some(address), Some(symbol)) = (fields.integer(0), fields.text(1)) {
                 state.name_probe(address, symbol);
             }
         }
         DeviceName => {
-            if let (Some(device), Some(name)) = (rule.device(event), rule.text(event, 1)) {
+            if let (Some(device), Some(name)) = (fields.device(), fields.text(1)) {
                 state.name_device(device, name);
             }
         }
@@ -241,32 +233,23 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
 }
 
 /// Applies an event that contains the number of bytes that a process reads or writes.
-fn transfer(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At, transfer: Transfer) {
-    if let Some(bytes) = rule.integer(event, 0) {
+fn transfer(state: &mut TraceState, fields: &impl Fields, at: At, transfer: Transfer) {
+    if let Some(bytes) = fields.integer(0) {
         state.transfer(at, transfer, bytes);
     }
 }
 
 /// Applies a dumped name of an interrupt or softirq.
-fn name(state: &mut TraceState, rule: &Rule, event: &Event<'_>, kind: SourceKind) {
-    if let (Some(number), Some(name)) = (rule.number(event, 0), rule.text(event, 1)) {
+fn name(state: &mut TraceState, fields: &impl Fields, kind: SourceKind) {
+    if let (Some(number), Some(name)) = (fields.number(0), fields.text(1)) {
         state.name_source(kind, number, name);
     }
 }
 
 /// Applies a dumped process.
-fn dumped(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
-    let Some(tid) = rule.tid(event, 0) else { return };
-    let kind = match rule.label(event, 4) {
-        Some(label) if label.to_ascii_lowercase().contains("kernel") => Some(ProcessType::Kernel),
-        Some(_) => Some(ProcessType::User),
-        None => match rule.integer(event, 4) {
-            Some(0) => Some(ProcessType::User),
-            Some(1) => Some(ProcessType::Kernel),
-            _ => None,
-        },
-    };
-    let status = match rule.integer(event, 5) {
+fn dumped(state: &mut TraceState, fields: &impl Fields, at: At) {
+    let Some(tid) = fields.tid(0) else { return };
+    let status = match fields.integer(5) {
         // The dump does not distinguish processes that wait for a CPU from those just
         // forked.
         Some(1 | 2) => Some(ProcessStatus::WaitCpu),
@@ -280,13 +263,13 @@ fn dumped(state: &mut TraceState, rule: &Rule, event: &Event<'_>, at: At) {
     };
     let dumped = Dumped {
         tid,
-        pid: rule.tid(event, 1),
-        parent: rule.tid(event, 2),
-        name: rule.text(event, 3).unwrap_or_default(),
-        kind,
+        pid: fields.tid(1),
+        parent: fields.tid(2),
+        name: fields.text(3).unwrap_or_default(),
+        kind: fields.process_type(4),
         status,
-        cpu: rule.number(event, 6),
-        files: rule.integer(event, 7).filter(|table| *table != 0),
+        cpu: fields.number(6),
+        files: fields.integer(7).filter(|table| *table != 0),
     };
     state.dumped(at, dumped);
 }

@@ -3,7 +3,7 @@
 use super::table::ProcessIndex;
 
 /// The maximum number of CPUs with entries of their own (Linux allows 8192).
-pub(super) const MAX_CPUS: usize = 1 << 14;
+pub(crate) const MAX_CPUS: usize = 1 << 14;
 
 /// The number of the entry that all further CPUs share.
 pub(super) const OTHERS: u32 = u32::MAX;

@@ -4,19 +4,20 @@ use std::any::Any;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Trace, TraceIndex, TracefileNumber};
+use ltt_read::{Event, Trace, TraceIndex, TracefileIndex, TracefileNumber};
 #[cfg(feature = "checkpoint-files")]
 use lttv_context::Codec;
-use lttv_context::{EventCall, Extension, Growth, Handle, Setup};
+use lttv_context::{Contexts, EventCall, Extension, Growth, Handle, Setup};
 
 use super::apply::apply;
+use super::fields::{EventFields, Fields};
 use super::growth;
 use super::initial::Initial;
 use super::machine::{At, SavedState, TraceState};
 #[cfg(feature = "latency")]
 use super::names::NameId;
 use super::observer::Observer;
-use super::packets::PacketTracker;
+use super::packets::{PacketFacts, PacketTracker};
 use super::rule::{CpuField, Rule, cpu_field};
 use super::transition::Transition;
 
@@ -146,9 +147,7 @@ impl KernelState {
             None if packet.place().is_some() => return Some((packet.cpu(), packet.place())),
             None => packet.cpu(),
         };
-        let place = machine.state.cpu_index(cpu);
-        let known = place.and_then(|place| machine.state.cpu_at(place));
-        Some((known.map_or(cpu, |known| known.number()), place))
+        Some(machine.located(cpu))
     }
 
     /// Returns the CPU number of the last event of a tracefile that can change the state;
@@ -253,18 +252,53 @@ impl KernelState {
         time: i64,
     ) -> bool {
         let packet = &mut self.packets[tracefile.0];
-        let (_, gap) = packet.advance(rule, event);
+        let gap = packet.advance(rule, event);
         let state = &mut self.traces[trace.0].state;
-        state.begin_changes();
-        let (cpu, place) = packet.locate(state);
-        let at = At { cpu, place, time };
-        state.begin(at);
-        if gap {
-            state.gap(at);
-        }
-        apply(state, rule, event, at);
-        state.finish(at);
+        apply_fields(state, packet, rule, &EventFields { rule, event }, (gap, time));
         self.has_observers
+    }
+
+    /// Applies an event of which its fields, the CPU number in it and the packet, if it may be a new
+    /// one, have been recorded.
+    #[inline]
+    pub(super) fn apply_recorded(
+        &mut self,
+        (index, trace, of): (TraceIndex, &Trace, TracefileIndex),
+        (tracefile, time): (TracefileNumber, i64),
+        rule: &Rule,
+        (packet, cpu): (Option<&PacketFacts>, Option<u32>),
+        fields: &impl Fields,
+    ) {
+        let tracker = &mut self.packets[tracefile.0];
+        let gap = tracker.advance_to(packet, cpu, (trace, of));
+        let state = &mut self.traces[index.0].state;
+        apply_fields(state, tracker, rule, fields, (gap, time));
+    }
+
+    /// Returns the index of the CPU of the last event of a tracefile that changed the state.
+    #[inline]
+    pub(super) fn place_of(&self, tracefile: TracefileNumber) -> Option<usize> {
+        self.packets.get(tracefile.0)?.place()
+    }
+
+    /// Returns the CPU number of a recorded event that changes no state, and the CPU's index: like
+    /// [`cpu_and_place`](Self::cpu_and_place). `None` if it is on the CPU of the last event of its
+    /// tracefile that does, and that CPU has been looked up.
+    #[cold]
+    pub(super) fn elsewhere(
+        &self,
+        trace: TraceIndex,
+        tracefile: TracefileNumber,
+        packet: Option<&PacketFacts>,
+        cpu: Option<u32>,
+    ) -> Option<(u32, Option<usize>)> {
+        let (tracker, machine) = (self.packets.get(tracefile.0)?, self.traces.get(trace.0)?);
+        let cpu = match cpu.or_else(|| packet.filter(|packet| !tracker.is_in(packet))?.cpu) {
+            Some(cpu) => cpu,
+            None if tracker.place().is_some() => return None,
+            None => tracker.cpu(),
+        };
+        Some(machine.located(cpu))
     }
 
     /// Notifies all observers of the last event that was applied.
@@ -274,6 +308,25 @@ impl KernelState {
         for observer in observers {
             observer.event_applied(state, rule.transition, rule.event_type);
         }
+    }
+
+    /// Returns the rules for the traces of a context, by trace and event type. A state that is no
+    /// extension gets the machines and trackers for these traces.
+    pub(super) fn prepare(&mut self, contexts: &Contexts) -> Vec<Vec<Option<Rule>>> {
+        growth::add_trackers(self, contexts);
+        let mut all = Vec::new();
+        for of in contexts.traces() {
+            let mut rules = growth::rules_of(of.trace());
+            match self.traces.get(of.index().0) {
+                Some(machine) => machine.name_rules(&mut rules),
+                None => {
+                    let machine = self.machine(of.trace(), &mut rules);
+                    self.traces.push(machine);
+                }
+            }
+            all.push(rules);
+        }
+        all
     }
 
     /// Creates the machine of a trace.
@@ -339,7 +392,42 @@ impl KernelState {
     }
 }
 
+/// Applies the fields of an event, before which events may have been lost.
+#[inline(always)] // one frame less for each event
+fn apply_fields(
+    state: &mut TraceState,
+    packet: &mut PacketTracker,
+    rule: &Rule,
+    fields: &impl Fields,
+    (gap, time): (bool, i64),
+) {
+    state.begin_changes();
+    let (cpu, place) = packet.locate(state);
+    let at = At { cpu, place, time };
+    state.begin(at);
+    if gap {
+        state.gap(at);
+    }
+    apply(state, rule, fields, at);
+    state.finish(at);
+}
+
 impl Machine {
+    /// Returns the number and the index of the CPU with a number, which others may share.
+    fn located(&self, cpu: u32) -> (u32, Option<usize>) {
+        let place = self.state.cpu_index(cpu);
+        let known = place.and_then(|place| self.state.cpu_at(place));
+        (known.map_or(cpu, |known| known.number()), place)
+    }
+
+    /// Sets the ids of the names in rules.
+    fn name_rules(&self, rules: &mut [Option<Rule>]) {
+        for rule in rules.iter_mut().flatten() {
+            let known = rule.captured.as_ref().and_then(|name| self.initial.names.find(name));
+            rule.name = known.unwrap_or(rule.name);
+        }
+    }
+
     /// Returns the number of event types that are known.
     pub(super) fn types(&self) -> usize {
         self.cpu_fields.len()

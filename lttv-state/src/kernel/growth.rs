@@ -1,7 +1,7 @@
 //! Preparing a kernel state for traces, and for what they get while they are recorded.
 
-use ltt_read::TraceIndex;
 use ltt_read::schema::EventTypeId;
+use ltt_read::{Trace, TraceIndex};
 use lttv_context::{Contexts, Handle, Setup, Subscription};
 use lttv_hooks::Priority;
 
@@ -24,8 +24,7 @@ pub(super) fn grow(handle: Handle<KernelState>, setup: &mut Setup<'_, '_>) {
         if known == Some(types) && !restarts {
             continue;
         }
-        let ids = (0..types).map(|at| EventTypeId(at as u32));
-        let mut rules: Vec<_> = ids.map(|id| Rule::of(trace, id)).collect();
+        let mut rules = rules_of(trace);
         match state.traces.get_mut(index.0) {
             Some(machine) => {
                 machine.add_types(trace, &rules);
@@ -51,6 +50,12 @@ pub(super) fn grow(handle: Handle<KernelState>, setup: &mut Setup<'_, '_>) {
     }
 }
 
+/// Returns the rules for the event types of a trace.
+pub(super) fn rules_of(trace: &Trace) -> Vec<Option<Rule>> {
+    let types = trace.schema().event_types.len();
+    (0..types).map(|at| Rule::of(trace, EventTypeId(at as u32))).collect()
+}
+
 /// Adds the hook for an event type that was declared later. Checkpoints may be older than its
 /// names, so that these are looked up at each event.
 fn add_late(
@@ -74,7 +79,7 @@ fn add_late(
 
 /// Adds the packet trackers of tracefiles that are new, and sets the CPUs of those without events
 /// so far.
-fn add_trackers(state: &mut KernelState, contexts: &Contexts) {
+pub(super) fn add_trackers(state: &mut KernelState, contexts: &Contexts) {
     for tracefile in contexts.tracefiles() {
         let at = tracefile.number().0;
         if state.packets.get(at).is_some_and(|packet| *packet != state.first_packets[at]) {

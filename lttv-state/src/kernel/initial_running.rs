@@ -108,7 +108,8 @@ fn initial_running_of_tracefile(
         let Some(rule) = rules.get(event.type_id().index()).and_then(Option::as_ref) else {
             continue;
         };
-        let (cpu, gap) = packet.advance(rule, &event);
+        let gap = packet.advance(rule, &event);
+        let cpu = packet.cpu();
         if gap {
             break;
         }

@@ -59,6 +59,7 @@ mod cpu;
 mod cpu_index;
 mod effect;
 mod extension;
+mod fields;
 mod growth;
 mod initial;
 mod initial_running;
@@ -71,6 +72,7 @@ mod names;
 mod observer;
 mod packets;
 mod process;
+mod recorded;
 mod resources;
 mod rule;
 mod saved_bytes;
@@ -87,6 +89,7 @@ mod validate;
 
 pub use anomalies::Anomalies;
 pub use cpu::Cpu;
+pub(crate) use cpu::MAX_CPUS;
 pub use effect::{Effect, Ended, Request, RequestStep, Wait};
 pub use extension::{KernelState, SavedKernelState};
 pub(crate) use machine::Changed;
@@ -101,6 +104,9 @@ pub(crate) use observer::Observer;
 #[cfg(feature = "waits")]
 pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};
+pub(crate) use recorded::{
+    Followed, Follower, FollowerObserver, RecordedEvent, RecordedEvents, Recorder,
+};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
 #[cfg(feature = "waits")]
 pub(crate) use rule::Rule;

@@ -1,7 +1,7 @@
 //! Tracking of packets: the CPU of a tracefile's events, and the events lost between
 //! packets.
 
-use ltt_read::{Event, Field};
+use ltt_read::{Event, Field, Trace, TracefileIndex};
 
 use super::machine::TraceState;
 use super::rule::{CpuField, Rule};
@@ -24,6 +24,39 @@ pub(super) struct PacketTracker {
     place: u32,
 }
 
+/// The facts about a packet that its first relevant event tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PacketFacts {
+    pub(super) file: u32,
+    pub(super) offset: u64,
+    number: u64,
+    discarded: Option<u64>,
+    sequence: Option<u64>,
+    sequence_bits: u8,
+    /// The CPU number in the packet's context, if events take it from there.
+    pub(super) cpu: Option<u32>,
+}
+
+impl PacketFacts {
+    /// Returns the facts about the packet of an event.
+    pub(super) fn of(field: &CpuField, event: &Event<'_>) -> Self {
+        let packet = event.packet();
+        let cpu = match field {
+            CpuField::Packet(field) => event.integer(field),
+            CpuField::Tracefile | CpuField::Event(_) => None,
+        };
+        PacketFacts {
+            file: event.file_index() as u32,
+            offset: packet.offset,
+            number: packet.number,
+            discarded: packet.discarded,
+            sequence: packet.sequence,
+            sequence_bits: packet.sequence_bits,
+            cpu: cpu.map(|cpu| u32::try_from(cpu).unwrap_or(u32::MAX)),
+        }
+    }
+}
+
 /// The index of a CPU that has not been looked up yet.
 const NOT_LOOKED_UP: u32 = u32::MAX;
 
@@ -33,7 +66,7 @@ fn not_looked_up() -> u32 {
 }
 
 /// Reads the CPU number in a field of an event; 0 if the field is absent.
-fn cpu_number(field: &Field, event: &Event<'_>) -> u32 {
+pub(super) fn cpu_number(field: &Field, event: &Event<'_>) -> u32 {
     u32::try_from(event.integer(field).unwrap_or(0)).unwrap_or(u32::MAX)
 }
 
@@ -59,23 +92,50 @@ impl PacketTracker {
         PacketTracker { place: NOT_LOOKED_UP, ..self }
     }
 
-    /// Advances to an event. Returns its CPU number and whether events of the CPU were lost
-    /// before it.
+    /// Advances to an event. Returns whether events of the CPU were lost before it.
     #[inline]
-    pub(super) fn advance(&mut self, rule: &Rule, event: &Event<'_>) -> (u32, bool) {
+    pub(super) fn advance(&mut self, rule: &Rule, event: &Event<'_>) -> bool {
         let packet = event.packet();
         let is_new = packet.offset != self.offset || event.file_index() as u32 != self.file;
-        let gap = is_new && self.enter_packet(rule, event);
+        let gap = is_new && {
+            let facts = PacketFacts::of(&rule.cpu, event);
+            self.enter_packet(&facts, event.trace(), event.tracefile_index())
+        };
         match &rule.cpu {
-            CpuField::Event(field) => {
-                let cpu = cpu_number(field, event);
-                if cpu != self.cpu {
-                    (self.cpu, self.place) = (cpu, NOT_LOOKED_UP);
-                }
-            }
+            CpuField::Event(field) => self.set_cpu(cpu_number(field, event)),
             CpuField::Tracefile | CpuField::Packet(_) => {}
         }
-        (self.cpu, gap)
+        gap
+    }
+
+    /// Advances to an event of which the CPU number has been recorded, if it is in the event, and the
+    /// packet, if it may be a new one. Returns whether events of the CPU were lost before it.
+    #[inline]
+    pub(super) fn advance_to(
+        &mut self,
+        packet: Option<&PacketFacts>,
+        cpu: Option<u32>,
+        (trace, tracefile): (&Trace, TracefileIndex),
+    ) -> bool {
+        let packet = packet.filter(|packet| !self.is_in(packet));
+        let gap = packet.is_some_and(|packet| self.enter_packet(packet, trace, tracefile));
+        if let Some(cpu) = cpu {
+            self.set_cpu(cpu);
+        }
+        gap
+    }
+
+    /// Returns `true` if the last event was in a packet.
+    pub(super) fn is_in(&self, packet: &PacketFacts) -> bool {
+        packet.offset == self.offset && packet.file == self.file
+    }
+
+    /// Sets the CPU number of the last event.
+    #[inline]
+    fn set_cpu(&mut self, cpu: u32) {
+        if cpu != self.cpu {
+            (self.cpu, self.place) = (cpu, NOT_LOOKED_UP);
+        }
     }
 
     /// Returns the CPU number of the last event.
@@ -129,22 +189,15 @@ impl PacketTracker {
         }
     }
 
-    /// Advances to the packet of an event. Returns whether events of the CPU were lost
-    /// before the event.
+    /// Advances to another packet. Returns whether events of the CPU were lost before its event.
     #[cold]
-    fn enter_packet(&mut self, rule: &Rule, event: &Event<'_>) -> bool {
-        let packet = event.packet();
+    fn enter_packet(&mut self, packet: &PacketFacts, trace: &Trace, of: TracefileIndex) -> bool {
         let is_first = self.offset == u64::MAX;
-        if let CpuField::Packet(field) = &rule.cpu
-            && let Some(cpu) = event.integer(field)
-        {
-            let cpu = u32::try_from(cpu).unwrap_or(u32::MAX);
-            if cpu != self.cpu {
-                (self.cpu, self.place) = (cpu, NOT_LOOKED_UP);
-            }
+        if let Some(cpu) = packet.cpu {
+            self.set_cpu(cpu);
         }
         // Packets without relevant events are not tracked.
-        let passed = if is_first { 0 } else { self.packets_since(event) };
+        let passed = if is_first { 0 } else { self.packets_since(packet, trace, of) };
         let skipped = match (self.sequence, packet.sequence) {
             (Some(last), Some(this)) => {
                 this.wrapping_sub(last) & mask(packet.sequence_bits) > passed
@@ -162,7 +215,7 @@ impl PacketTracker {
         let unseen = grown && passed > 1;
         let gap = !is_first && (self.lost_after || skipped || unseen);
         *self = PacketTracker {
-            file: event.file_index() as u32,
+            file: packet.file,
             offset: packet.offset,
             number: packet.number,
             discarded: packet.discarded,
@@ -174,14 +227,13 @@ impl PacketTracker {
         gap
     }
 
-    /// Returns the number of packets from the current one to that of an event.
-    fn packets_since(&self, event: &Event<'_>) -> u64 {
-        let (file, number) = (event.file_index() as u32, event.packet().number);
-        if file == self.file {
-            return number.saturating_sub(self.number);
+    /// Returns the number of packets from the current one to another one.
+    fn packets_since(&self, to: &PacketFacts, trace: &Trace, tracefile: TracefileIndex) -> u64 {
+        if to.file == self.file {
+            return to.number.saturating_sub(self.number);
         }
-        let index = event.trace().packet_index(event.tracefile_index());
-        let (from, to) = ((self.file, self.number), (file, number));
+        let index = trace.packet_index(tracefile);
+        let (from, to) = ((self.file, self.number), (to.file, to.number));
         let places = index.entries().iter().map(|packet| (packet.file, packet.number));
         places.filter(|at| *at > from && *at <= to).count() as u64
     }

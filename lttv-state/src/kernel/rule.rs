@@ -3,9 +3,13 @@
 use ltt_read::schema::{EventType, EventTypeId, Format, Scope};
 use ltt_read::{Event, Field, Trace, Value};
 
+#[cfg(feature = "waits")]
+use super::fields::{EventFields, Fields};
 use super::names::NameId;
+#[cfg(feature = "waits")]
 use super::resources::DeviceNumber;
 use super::switched_out::StateEncoding;
+use super::syscalls::{FileAction, file_action};
 use super::transition::{MAX_SLOTS, ROWS, Row, Tracer, Transition};
 
 /// The rule for an event type of a trace: its transition and the handles of the fields that
@@ -122,12 +126,33 @@ impl Rule {
         field.info().labels(value.into()).next()
     }
 
+    /// Returns `true` if there is a field in a slot.
+    pub(super) fn has_field(&self, slot: usize) -> bool {
+        self.fields[slot].is_some()
+    }
+
+    /// Returns the name of the system call that starts with events of the type, if it is the same for
+    /// all: the event's name contains it, unless the tracer has no name for it.
+    #[inline]
+    pub(super) fn syscall(&self) -> Option<NameId> {
+        let captured = self.captured.as_deref();
+        captured.filter(|name| *name != "unknown").map(|_| self.name)
+    }
+
+    /// Returns `false` if applying events of the type never reads the field in a slot.
+    pub(super) fn reads(&self, slot: usize) -> bool {
+        let name = self.syscall().filter(|_| self.transition == Transition::SyscallEntry);
+        name.is_none_or(|name| match file_action(name) {
+            FileAction::None => false,
+            FileAction::Open => slot == 1,
+            FileAction::Close | FileAction::Duplicate => slot == 2,
+        })
+    }
+
     /// Reads the number of the block device from the slots of a request.
+    #[cfg(feature = "waits")]
     pub(crate) fn device(&self, event: &Event<'_>) -> Option<DeviceNumber> {
-        if let Some(device) = self.number(event, 0) {
-            return Some(DeviceNumber::from_kernel(device));
-        }
-        Some(DeviceNumber { major: self.number(event, 1)?, minor: self.number(event, 2)? })
+        EventFields { rule: self, event }.device()
     }
 }
 

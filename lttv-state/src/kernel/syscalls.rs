@@ -1,5 +1,7 @@
 //! System calls whose arguments or results matter to the state or to statistics.
 
+use super::names::NameId;
+
 /// The effect of a system call on open files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileAction {
@@ -28,6 +30,12 @@ pub(super) struct Syscall {
     pub(super) name: &'static str,
     pub(super) files: FileAction,
     pub(super) transfer: Option<Transfer>,
+}
+
+/// Returns the effect of the system call with a name on open files.
+#[inline]
+pub(super) fn file_action(name: NameId) -> FileAction {
+    name.known_syscall().map_or(FileAction::None, |at| SYSCALLS[at].files)
 }
 
 /// Describes a system call that reads.

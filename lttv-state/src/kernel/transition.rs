@@ -205,6 +205,36 @@ impl Transition {
     }
 }
 
+/// The part of a field in a slot that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SlotKind {
+    Integer,
+    Text,
+    /// A text that may contain more than its terminator.
+    RawText,
+    /// The operation of a request to a block device.
+    Operation,
+    /// The type of a process.
+    ProcessType,
+}
+
+impl Transition {
+    /// Returns what the transition reads of the field in a slot.
+    pub(super) const fn slot_kind(self, slot: usize) -> SlotKind {
+        use Transition::*;
+        match (self, slot) {
+            (Switch, 3 | 4) => SlotKind::RawText,
+            (SyscallEntry | IrqEntry | VectorEntry | Open, 1)
+            | (SyscallName | IrqName | SoftirqName | ProbeName | DeviceName, 1)
+            | (Fork | ProcessState | FileDescriptor, 3)
+            | (Exec | Brand, 0) => SlotKind::Text,
+            (BlockInsert | BlockMerge | BlockIssue | BlockComplete, 3) => SlotKind::Operation,
+            (ProcessState, 4) => SlotKind::ProcessType,
+            _ => SlotKind::Integer,
+        }
+    }
+}
+
 const fn row(
     tracer: Tracer,
     name: &'static str,

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ltt_read::{Timestamp, TraceIndex};
-use lttv_context::{Fingerprint, Handle, Traceset, TracesetContext};
+use lttv_context::{Fingerprint, Handle, Traceset, TracesetContext, TracesetPosition};
 
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
@@ -112,15 +112,17 @@ impl MarkWriter {
         self.at
     }
 
-    /// Writes the planned mark. The context must have read to its time.
+    /// Writes the planned mark. The extensions of the context must have the state at a position that
+    /// was reached by reading to its time.
     pub(super) fn write(
         &mut self,
         context: &mut TracesetContext<'_>,
         history: Handle<KernelHistory>,
+        position: &TracesetPosition,
     ) -> Result<(), HistoryError> {
         let Some(time) = self.at.take() else { return Ok(()) };
         // Where clocks went back, seeking this time would lead to another position.
-        let comes_again = context.position().is_start_of(time);
+        let comes_again = position.is_start_of(time);
         let Some(note) = state_of(context).filter(|_| comes_again) else { return Ok(()) };
         match context.extensions_mut()[history].builder_mut() {
             Some(builder) => builder.set_resume_note(time, &note),

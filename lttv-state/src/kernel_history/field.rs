@@ -1,7 +1,6 @@
 //! Attribute values in a form that is cheap to compare before they are stored.
 
-use crate::history::Text;
-use crate::history::{Builder, HistoryError};
+use crate::history::{HistoryError, Store, Text};
 use crate::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, NameId, ProcessStatus, ProcessType, TraceState,
 };
@@ -27,8 +26,8 @@ impl Field {
     }
 
     /// Returns the current value of an attribute.
-    pub(super) fn ongoing(builder: &mut Builder, quark: Quark) -> Result<Field, HistoryError> {
-        Ok(match builder.ongoing(quark)?.value {
+    pub(super) fn ongoing(builder: &mut impl Store, quark: Quark) -> Result<Field, HistoryError> {
+        Ok(match builder.value(quark)? {
             StateValue::I32(number) => Field::I32(number),
             StateValue::I64(number) => Field::I64(number),
             StateValue::U64(number) => Field::U64(number),
@@ -59,7 +58,7 @@ pub(super) struct EnumTexts {
 
 impl EnumTexts {
     /// Adds the spellings to a builder.
-    pub(super) fn new(builder: &mut Builder) -> Result<EnumTexts, HistoryError> {
+    pub(super) fn new(builder: &mut impl Store) -> Result<EnumTexts, HistoryError> {
         // They are the first texts of the builder, so that their ids need few bits.
         let mut all = |texts: &mut dyn Iterator<Item = &'static str>| {
             texts.map(|text| builder.text(text).map(Field::Text)).collect::<Result<Vec<_>, _>>()
@@ -88,7 +87,7 @@ impl NameTexts {
         &mut self,
         id: NameId,
         state: &TraceState,
-        builder: &mut Builder,
+        builder: &mut impl Store,
     ) -> Result<Field, HistoryError> {
         match self.texts.get(id.index()) {
             Some(Field::Null) | None => self.add(id, state, builder),
@@ -101,7 +100,7 @@ impl NameTexts {
         &mut self,
         id: NameId,
         state: &TraceState,
-        builder: &mut Builder,
+        builder: &mut impl Store,
     ) -> Result<Field, HistoryError> {
         let name = state.name(id);
         if name.is_empty() {

@@ -5,11 +5,12 @@ use ltt_read::Timestamp;
 
 use super::field::{EnumTexts, Field, NameTexts};
 use super::node::Node;
-use crate::history::{Builder, HistoryError};
+use crate::history::{HistoryError, Store};
 use crate::kernel::{
     BlockDevice, Changed, Process, ProcessIndex, Serial, SourceKind, TraceState, Transition,
 };
 use crate::tree::Quark;
+use crate::value::StateValue;
 
 pub(super) const CPUS: &str = "CPUs";
 pub(super) const CPU: [&str; 4] = ["", "Thread", "Frequency", "Pending"];
@@ -47,8 +48,8 @@ struct Thread {
 
 /// The destination of states: a builder, its texts and the time.
 #[derive(Debug)]
-pub(super) struct Output<'p> {
-    pub(super) builder: &'p mut Builder,
+pub(super) struct Output<'p, S> {
+    pub(super) builder: &'p mut S,
     pub(super) enum_texts: &'p EnumTexts,
     pub(super) t: Timestamp,
 }
@@ -62,7 +63,7 @@ pub(super) struct Cause {
 
 impl Machine {
     /// Creates the attributes of the machine of a trace.
-    pub(super) fn new(builder: &mut Builder, index: usize) -> Result<Machine, HistoryError> {
+    pub(super) fn new(builder: &mut impl Store, index: usize) -> Result<Machine, HistoryError> {
         let base = builder.add_child(Quark::ROOT, &index.to_string())?;
         let threads_base = builder.add_child(base, THREADS)?;
         Ok(Machine {
@@ -82,7 +83,7 @@ impl Machine {
     /// unknown.
     pub(super) fn store(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &mut TraceState,
         cause: Option<Cause>,
     ) -> Result<(), HistoryError> {
@@ -100,7 +101,7 @@ impl Machine {
     #[inline]
     fn store_changed(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
         cause: Cause,
         changed: &Changed,
@@ -145,7 +146,11 @@ impl Machine {
 
     /// Stores the whole state.
     #[cold]
-    fn store_all(&mut self, out: &mut Output<'_>, state: &TraceState) -> Result<(), HistoryError> {
+    fn store_all(
+        &mut self,
+        out: &mut Output<'_, impl Store>,
+        state: &TraceState,
+    ) -> Result<(), HistoryError> {
         let places = state.process_bound().max(self.threads.len());
         for ix in 0..places {
             self.clear_if_gone(out, state, ProcessIndex::at(ix))?;
@@ -166,7 +171,7 @@ impl Machine {
     }
 
     /// Clears the threads that a continued history contains and that no longer exist.
-    fn clear_unknown(&mut self, out: &mut Output<'_>) -> Result<(), HistoryError> {
+    fn clear_unknown(&mut self, out: &mut Output<'_, impl Store>) -> Result<(), HistoryError> {
         let known: HashSet<Quark> =
             self.threads.iter().flatten().map(|thread| thread.node.base()).collect();
         let stored: Vec<Quark> = out.builder.tree().children(self.threads_base).collect();
@@ -180,7 +185,7 @@ impl Machine {
     /// Stores the states of all CPUs.
     fn store_all_cpus(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
     ) -> Result<(), HistoryError> {
         state.cpus().try_for_each(|(number, _)| self.store_cpu(out, state, number))
@@ -189,7 +194,7 @@ impl Machine {
     /// Stores the state of a CPU.
     fn store_cpu(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
         cpu: u32,
     ) -> Result<(), HistoryError> {
@@ -217,7 +222,7 @@ impl Machine {
     /// Clears the attributes of a process that is gone or has another id.
     fn clear_if_gone(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
         ix: ProcessIndex,
     ) -> Result<(), HistoryError> {
@@ -236,7 +241,7 @@ impl Machine {
     /// Stores the state of a process.
     fn store_thread(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
         ix: ProcessIndex,
     ) -> Result<(), HistoryError> {
@@ -279,7 +284,7 @@ impl Machine {
     /// Stores the state of an interrupt, softirq or exception.
     fn store_source(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
         kind: SourceKind,
         number: u32,
@@ -307,7 +312,7 @@ impl Machine {
     /// Stores the states of all block devices.
     fn store_all_devices(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
     ) -> Result<(), HistoryError> {
         (0..state.devices().len()).try_for_each(|device| self.store_device(out, state, device))
@@ -316,7 +321,7 @@ impl Machine {
     /// Stores the state of a block device, and adds devices up to its index.
     fn store_device(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
         index: usize,
     ) -> Result<(), HistoryError> {
@@ -339,13 +344,14 @@ impl Machine {
     #[cold]
     fn store_anomalies(
         &mut self,
-        out: &mut Output<'_>,
+        out: &mut Output<'_, impl Store>,
         state: &TraceState,
     ) -> Result<(), HistoryError> {
         for ((name, count), (_, before)) in state.anomalies().iter().zip(self.anomalies.iter()) {
             if count != before {
                 let quark = child(out.builder, self.base, ANOMALIES, name)?;
-                out.builder.set(quark, out.t, Some(count).filter(|count| *count > 0))?;
+                let count = Some(count).filter(|count| *count > 0);
+                out.builder.set(quark, out.t, count.map_or(StateValue::Null, StateValue::U64))?;
             }
         }
         self.anomalies = *state.anomalies();
@@ -355,7 +361,7 @@ impl Machine {
 
 /// Returns the attribute `base/group/name`, which is added if it is new.
 fn child(
-    builder: &mut Builder,
+    builder: &mut impl Store,
     base: Quark,
     group: &str,
     name: &str,

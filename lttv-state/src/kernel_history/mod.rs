@@ -75,10 +75,11 @@ mod field;
 mod machine;
 mod node;
 mod record;
+mod slices;
 mod snapshot;
 mod snapshot_read;
 mod writer;
 
-pub use record::{Recorded, Target, open, record, record_live};
+pub use record::{Recorded, Target, open, record, record_live, record_on};
 pub use snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 pub use writer::KernelHistory;

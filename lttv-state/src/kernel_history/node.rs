@@ -3,8 +3,9 @@
 use ltt_read::Timestamp;
 
 use super::field::Field;
-use crate::history::{Builder, HistoryError};
+use crate::history::{HistoryError, Store};
 use crate::tree::Quark;
+use crate::value::StateValue;
 
 /// The attributes for the fields of an object, and the values that were stored last.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ impl<const N: usize> Node<N> {
     /// Creates a node with the values that its attributes have now: from previous objects,
     /// or from a history that is continued.
     pub(super) fn of(
-        builder: &mut Builder,
+        builder: &mut impl Store,
         base: Quark,
         names: &[&str; N],
     ) -> Result<Self, HistoryError> {
@@ -46,7 +47,7 @@ impl<const N: usize> Node<N> {
     #[inline]
     pub(super) fn set(
         &mut self,
-        builder: &mut Builder,
+        builder: &mut impl Store,
         t: Timestamp,
         names: &[&str; N],
         fields: [Field; N],
@@ -64,10 +65,10 @@ impl<const N: usize> Node<N> {
                 }
             };
             match fields[at] {
-                Field::Null => builder.set(quark, t, crate::value::StateValue::Null),
-                Field::I32(number) => builder.set(quark, t, number),
-                Field::I64(number) => builder.set(quark, t, number),
-                Field::U64(number) => builder.set(quark, t, number),
+                Field::Null => builder.set(quark, t, StateValue::Null),
+                Field::I32(number) => builder.set(quark, t, StateValue::I32(number)),
+                Field::I64(number) => builder.set(quark, t, StateValue::I64(number)),
+                Field::U64(number) => builder.set(quark, t, StateValue::U64(number)),
                 Field::Text(text) => builder.set_text(quark, t, text),
             }?;
         }
@@ -77,7 +78,7 @@ impl<const N: usize> Node<N> {
     /// Sets all fields to null.
     pub(super) fn clear(
         &mut self,
-        builder: &mut Builder,
+        builder: &mut impl Store,
         t: Timestamp,
         names: &[&str; N],
     ) -> Result<(), HistoryError> {

@@ -1,12 +1,16 @@
 //! Recording of the kernel history of a whole traceset.
 
+use std::mem::take;
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, EndReason, Fingerprint, Traceset, TracesetContext};
+use lttv_context::{
+    Bounds, EndReason, Fingerprint, Handle, SliceAnalysis, SliceThreads, Traceset, TracesetContext,
+};
 
 use super::extend::{Existing, MarkWriter, resume_or_extend};
+use super::slices::InSlices;
 use super::snapshot::Snapshot;
 use super::writer::KernelHistory;
 use crate::history::{Builder, History, HistoryError, HistoryIdentity, Live, Settings};
@@ -164,7 +168,24 @@ pub fn record_live(
     traceset: &Traceset,
     target: Target<'_>,
     started: impl FnOnce(Live),
-    mut progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
+    progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
+) -> Result<Recorded, HistoryError> {
+    record_on(SliceThreads::new(1), traceset, target, started, progress)
+}
+
+/// Reads a whole traceset and stores its kernel states, like [`record_live`], on several threads: one
+/// reads events, one follows the state, and one stores its changes. The history does not depend on
+/// their number. A growing traceset is read on one thread.
+///
+/// # Errors
+///
+/// Returns the errors of [`record`].
+pub fn record_on(
+    threads: SliceThreads,
+    traceset: &Traceset,
+    target: Target<'_>,
+    started: impl FnOnce(Live),
+    progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
 ) -> Result<Recorded, HistoryError> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
@@ -186,35 +207,113 @@ pub fn record_live(
     let kept = Some(builder.earliest()).filter(|earliest| *earliest > start);
     started(builder.live()?);
     let writer = context.attach(KernelHistory::new(kernel, builder));
-    let mut marker = match target {
+    let marker = match target {
         Target::Memory => MarkWriter::default(),
         Target::File(_) | Target::Replace(_) => MarkWriter::new(&mut context, writer),
     };
-    let mut events = 0;
-    loop {
-        let bounds = Bounds::all().events(STEP);
-        let bounds = marker.next().map_or(bounds.clone(), |time| bounds.until_start_of(time));
+    let mut recording = Recording { context, kernel, writer, marker, progress };
+    let read = match threads.threads() > 1 && !traceset.is_growing() {
+        true => recording.read_in_slices(threads)?,
+        false => recording.read()?,
+    };
+    let history = KernelHistory::finish(&mut recording.context, writer)?;
+    let ReadEvents { events, errors, errors_omitted } = read;
+    Ok(Recorded { history, events, kept, rebuilt, errors, errors_omitted })
+}
+
+/// A history that is being recorded.
+struct Recording<P> {
+    context: TracesetContext<'static>,
+    kernel: Handle<KernelState>,
+    writer: Handle<KernelHistory>,
+    marker: MarkWriter,
+    progress: P,
+}
+
+/// The events that were read, and the errors met.
+struct ReadEvents {
+    events: u64,
+    errors: Vec<ltt_read::Error>,
+    errors_omitted: u64,
+}
+
+impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
+    /// Returns the bounds up to the next mark, or to the end.
+    fn bounds(&self) -> Bounds {
+        self.marker.next().map_or(Bounds::all(), |time| Bounds::all().until_start_of(time))
+    }
+
+    /// Reads all events on this thread.
+    fn read(&mut self) -> Result<ReadEvents, HistoryError> {
+        let mut events = 0;
         // These bounds contain no position that could be stale.
-        let Ok(read) = context.replay_state(&bounds) else { break };
-        events += read.events;
-        if context.extensions()[writer].error().is_some() {
-            break;
-        }
-        match read.reason {
-            EndReason::EndTime => marker.write(&mut context, writer)?,
-            EndReason::EndOfTraceset => {
-                marker.write(&mut context, writer)?;
+        while let Ok(read) = self.context.replay_state(&self.bounds().events(STEP)) {
+            events += read.events;
+            if self.context.extensions()[self.writer].error().is_some() {
                 break;
             }
-            _ => {
-                let ltt_read::Progress { done, total } = context.progress();
-                if progress((done, total)).is_break() {
-                    return Err(HistoryError::Unfinished);
+            match read.reason {
+                EndReason::EndTime | EndReason::EndOfTraceset => {
+                    let position = self.context.position();
+                    self.marker.write(&mut self.context, self.writer, &position)?;
+                    if read.reason == EndReason::EndOfTraceset {
+                        break;
+                    }
+                }
+                _ => {
+                    let ltt_read::Progress { done, total } = self.context.progress();
+                    if (self.progress)((done, total)).is_break() {
+                        return Err(HistoryError::Unfinished);
+                    }
                 }
             }
         }
+        let (errors, errors_omitted) = (self.context.take_errors(), self.context.errors_omitted());
+        Ok(ReadEvents { events, errors, errors_omitted })
     }
-    let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
-    let history = KernelHistory::finish(&mut context, writer)?;
-    Ok(Recorded { history, events, kept, rebuilt, errors, errors_omitted })
+
+    /// Reads all events in slices. The context only keeps the state at marks and at the end.
+    fn read_in_slices(&mut self, threads: SliceThreads) -> Result<ReadEvents, HistoryError> {
+        let mut reader = TracesetContext::new(self.context.traceset());
+        // The position is one of the same traceset.
+        let _ = reader.seek_position(&self.context.position());
+        let (mut events, mut slice) = (0, None);
+        loop {
+            let bounds = self.bounds();
+            let extensions = self.context.extensions_mut();
+            let kernel = take(&mut extensions[self.kernel]);
+            let storing = extensions[self.writer].take_storing().ok_or(HistoryError::Closed)?;
+            let (analysis, mut state, mut stored) =
+                InSlices::new(reader.contexts(), kernel, storing);
+            let mut is_stopped = false;
+            let passed = |reader: &mut TracesetContext<'_>| {
+                let ltt_read::Progress { done, total } = reader.progress();
+                let flow = (self.progress)((done, total));
+                is_stopped = flow.is_break();
+                flow
+            };
+            let result = (&mut state, &mut stored);
+            let slice = *slice.get_or_insert_with(|| analysis.attach(&mut reader));
+            let read = reader.read_analysis(&analysis, slice, result, &bounds, threads, passed);
+            let (kernel, storing) = state.into_parts(stored);
+            let extensions = self.context.extensions_mut();
+            extensions[self.kernel] = kernel;
+            extensions[self.writer].put_storing(storing);
+            // These bounds contain no position that could be stale.
+            let Ok(read) = read else { break };
+            events += read.events;
+            if extensions[self.writer].error().is_some() {
+                break;
+            }
+            if is_stopped {
+                return Err(HistoryError::Unfinished);
+            }
+            self.marker.write(&mut self.context, self.writer, &reader.position())?;
+            if read.reason == EndReason::EndOfTraceset {
+                break;
+            }
+        }
+        let (errors, errors_omitted) = (reader.take_errors(), reader.errors_omitted());
+        Ok(ReadEvents { events, errors, errors_omitted })
+    }
 }

@@ -11,7 +11,7 @@ use lttv_hooks::Priority;
 
 use super::field::EnumTexts;
 use super::machine::{Cause, Machine, Output};
-use crate::history::{Builder, History, HistoryError};
+use crate::history::{Builder, History, HistoryError, Store};
 use crate::kernel::KernelState;
 
 /// A context extension that stores the kernel states of all traces while the context is
@@ -56,15 +56,16 @@ pub struct KernelHistory {
     types: Vec<usize>,
 }
 
+/// The storing of states in a builder, or in a draft for one.
 #[derive(Debug)]
-struct Storing {
-    builder: Builder,
+pub(super) struct Storing<S = Builder> {
+    pub(super) builder: S,
     enum_texts: Option<EnumTexts>,
     machines: Vec<Machine>,
     /// The time before which states are stored already. This matters only after seeking
     /// back.
     from: Timestamp,
-    failed: Option<HistoryError>,
+    pub(super) failed: Option<HistoryError>,
 }
 
 impl KernelHistory {
@@ -157,17 +158,52 @@ impl KernelHistory {
         cause: Option<Cause>,
         t: Timestamp,
     ) {
-        let Some(storing) = &mut self.storing else { return };
-        if t < storing.from || storing.failed.is_some() {
-            return;
+        if let Some(storing) = &mut self.storing {
+            storing.store_or_fail(kernel, trace, cause, t);
         }
-        if let Err(error) = storing.store(kernel, trace, cause, t) {
-            storing.failed = Some(error);
-        }
+    }
+
+    /// Takes what stores states, to store them elsewhere for some time; `None` once the history is
+    /// finished.
+    pub(super) fn take_storing(&mut self) -> Option<Storing> {
+        self.storing.take()
+    }
+
+    /// Returns what was [taken](Self::take_storing).
+    pub(super) fn put_storing(&mut self, storing: Storing) {
+        self.storing = Some(storing);
     }
 }
 
-impl Storing {
+impl<S: Store> Storing<S> {
+    /// Replaces the builder and the error, which are returned.
+    pub(super) fn exchange<T>(
+        self,
+        builder: T,
+        failed: Option<HistoryError>,
+    ) -> (Storing<T>, S, Option<HistoryError>) {
+        let Storing { enum_texts, machines, from, .. } = self;
+        (Storing { builder, enum_texts, machines, from, failed }, self.builder, self.failed)
+    }
+
+    /// Stores the state of a trace after an event, or its initial state. The first error
+    /// stops storing.
+    #[inline]
+    pub(super) fn store_or_fail(
+        &mut self,
+        kernel: &mut KernelState,
+        trace: TraceIndex,
+        cause: Option<Cause>,
+        t: Timestamp,
+    ) {
+        if t < self.from || self.failed.is_some() {
+            return;
+        }
+        if let Err(error) = self.store(kernel, trace, cause, t) {
+            self.failed = Some(error);
+        }
+    }
+
     #[inline]
     fn store(
         &mut self,
@@ -185,7 +221,9 @@ impl Storing {
         let t = t.max(builder.now());
         machine.store(&mut Output { builder, enum_texts, t }, state, cause)
     }
+}
 
+impl Storing {
     /// Stores the state before the first event of each trace that is new.
     fn begin(&mut self, kernel: &mut KernelState) -> Result<(), HistoryError> {
         if self.enum_texts.is_none() {

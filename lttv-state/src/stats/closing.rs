@@ -29,7 +29,7 @@ impl Collector {
             for open in open_frames(process, runs, time).filter(OpenFrame::is_known) {
                 let key =
                     LeafKey { mode: open.mode, submode: open.submode, ..LeafKey::of(process, cpu) };
-                let counts = match self.ledger.get(&key) {
+                let counts = match self.books.ledger.get(&key) {
                     Some(leaf) => &mut leaves[leaf.index()].1,
                     None => new.at(key),
                 };
@@ -45,7 +45,7 @@ impl Collector {
             facts.blocked_time = facts.blocked_time.wrapping_add(blocked);
             facts.ready_time = facts.ready_time.wrapping_add(ready);
             let key = LeafKey::of(process, cpu);
-            let counts = match self.ledger.get(&key) {
+            let counts = match self.books.ledger.get(&key) {
                 Some(leaf) => &mut leaves[leaf.index()].1,
                 None => new.at(key),
             };

@@ -4,25 +4,21 @@ use std::collections::BTreeMap;
 
 use ltt_read::schema::EventTypeId;
 
+use super::books::{Accounts, Books};
 use super::border::Border;
 use super::collected::Collected;
 use super::extra::CounterId;
 use super::facts::{DeviceFacts, ProcessFacts};
-use super::kinds::Kind;
 use super::leaf::{Counts, LeafKey, Leaves};
-use super::ledger::{LeafIx, Ledger, charge};
-use super::rows::Row;
+use super::ledger::{Ledger, charge};
+use super::log::Log;
 use super::waits::Waits;
-use crate::kernel::{
-    ExecutionMode, NameId, Observer, Process, Serial, TraceState, Transition, Wait,
-};
+use crate::kernel::{ExecutionMode, NameId, Observer, Process, Serial, TraceState, Transition};
 
-/// The collector of a trace's statistics.
+/// The collector of a trace's statistics, with books of times and events by leaf.
 #[derive(Debug)]
-pub(super) struct Collector {
-    pub(super) ledger: Ledger,
-    /// The current leaf of each CPU, by index in the state.
-    pub(super) cpus: Vec<OnCpu>,
+pub(super) struct Collector<B = Accounts> {
+    pub(super) books: B,
     /// The events of CPUs that are not in the state, since their events change nothing.
     unknown_cpus: BTreeMap<u32, Counts>,
     /// The waits of processes, by serial number.
@@ -45,79 +41,15 @@ pub(super) struct Collector {
 /// The maximum number of CPUs that are counted separately without being in the state.
 const MAX_UNKNOWN_CPUS: usize = 1 << 14;
 
-/// The current leaf of a CPU, and the time from which on its time has not been counted yet.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OnCpu {
-    pub(super) key: LeafKey,
-    row: Row,
-    pub(super) leaf: LeafIx,
-    kind: Kind,
-    since: i64,
-}
-
-impl OnCpu {
-    /// Creates the entry of a CPU whose current leaf is that of a key.
-    fn new(ledger: &mut Ledger, key: LeafKey, since: i64) -> Self {
-        let row = ledger.row(key.process, key.cpu);
-        let (leaf, kind) = ledger.find_or_add_in_row(row, &key);
-        OnCpu { key, row, leaf, kind, since }
-    }
-
-    /// Adds the time since the last charge to the current leaf. Charging at each event
-    /// would lead to the same sum.
-    #[inline]
-    fn charge(&mut self, ledger: &mut Ledger, time: i64) {
-        ledger.charge(self.leaf, self.since, time);
-        self.since = time;
-    }
-
-    /// Charges the current leaf and changes to another one.
-    #[inline(always)] // called for a third of all events
-    fn move_to(&mut self, ledger: &mut Ledger, key: LeafKey, time: i64) {
-        self.charge(ledger, time);
-        if key.process != self.key.process {
-            self.row = ledger.row(key.process, key.cpu);
-        }
-        self.key = key;
-        (self.leaf, self.kind) = ledger.find_or_add_in_row(self.row, &key);
-    }
-
-    /// Returns the index of a leaf, which most likely was the current one until now.
-    #[inline]
-    fn likely_current(&self, ledger: &mut Ledger, key: &LeafKey) -> LeafIx {
-        if key.eq_branchless(&self.key) { self.leaf } else { ledger.find_or_add(key) }
-    }
-
-    /// Charges the time since `lost_since` to an unknown process, instead of the process
-    /// that was running until then.
-    #[cold]
-    fn charge_unknown(
-        &mut self,
-        ledger: &mut Ledger,
-        state: &TraceState,
-        cpu: u32,
-        lost_since: i64,
-        time: i64,
-    ) {
-        self.charge(ledger, lost_since);
-        if let Some(placeholder) = state.cpu(cpu).and_then(|of| state.process(of.unknown_process()))
-        {
-            let unknown = ledger.find_or_add(&unknown_leaf(placeholder, cpu));
-            ledger.charge(unknown, lost_since, time);
-            self.since = time;
-        }
-    }
-}
-
 impl Observer for Collector {
     fn started_again(&mut self, state: &TraceState) {
-        if self.starts_with_trace && self.unknown_cpus.is_empty() && self.ledger.is_unused() {
-            *self = Collector::of_trace(state, self.ledger.event_types());
+        if self.starts_with_trace && self.unknown_cpus.is_empty() && self.books.ledger.is_unused() {
+            *self = Collector::of_trace(state, self.books.ledger.event_types());
         }
     }
 
     fn types_declared(&mut self, types: usize) {
-        self.ledger.add_event_types(types);
+        self.books.ledger.add_event_types(types);
     }
 
     fn event_applied(
@@ -126,10 +58,7 @@ impl Observer for Collector {
         transition: Transition,
         event_type: EventTypeId,
     ) {
-        let effect = state.effect();
-        let Some(cpu) = effect.cpu() else { return };
-        self.transition(state, transition, cpu);
-        self.count(effect.place(), event_type, effect.time().as_ns());
+        self.applied(state, transition, event_type);
     }
 
     fn event_ignored(
@@ -139,10 +68,7 @@ impl Observer for Collector {
         event_type: EventTypeId,
         time: i64,
     ) {
-        match place.filter(|place| *place < self.cpus.len()) {
-            Some(place) => self.count(place, event_type, time),
-            None => self.count_on_unknown_cpu(cpu, event_type, time),
-        }
+        self.ignored(cpu, place, event_type, time);
     }
 }
 
@@ -150,11 +76,103 @@ impl Collector {
     /// Creates a collector that starts at a time in a state, for a number of event types.
     /// The time of CPUs that appear later is counted from `known_since` on.
     pub(super) fn new(state: &TraceState, time: i64, known_since: i64, types: usize) -> Self {
+        let books = Accounts::new(Ledger::new(types, state.cpus().count()));
+        Collector::with_books(books, state, time, known_since)
+    }
+
+    /// Creates a collector that starts with a trace, whose first event is at a time.
+    pub(super) fn of_trace(state: &TraceState, types: usize) -> Self {
+        let begin = state.start_time().as_ns();
+        Collector { starts_with_trace: true, ..Collector::new(state, begin, begin, types) }
+    }
+
+    /// Creates a collector that starts at a time in a state and charges no time before it.
+    pub(super) fn of_window(state: &TraceState, time: i64, types: usize) -> Self {
+        Collector { earliest: time, ..Collector::new(state, time, time, types) }
+    }
+
+    /// Adds an amount to a counter of the leaf that a CPU is on. `place` is the CPU's index in
+    /// the state, if the state has the CPU.
+    #[inline]
+    pub(super) fn add(&mut self, cpu: u32, place: Option<usize>, counter: CounterId, amount: u64) {
+        if amount == 0 {
+            return;
+        }
+        match place.and_then(|place| self.books.cpus.get(place)) {
+            Some(of) => self.books.ledger.extra_mut(of.leaf).add_to(counter, amount),
+            None => self.unknown_cpu(cpu).extra.get_or_insert_default().add_to(counter, amount),
+        }
+    }
+
+    /// Returns the statistics up to a time. If they are final, what is still open then counts
+    /// up to that time; otherwise statistics of later events can be added. What was open before
+    /// the `border` counts from there.
+    pub(super) fn collected(
+        &self,
+        state: &TraceState,
+        last: i64,
+        is_final: bool,
+        border: &Border,
+    ) -> Collected {
+        let last = last.max(self.last);
+        let mut leaves = self.books.ledger.leaves(state.process_bound());
+        for of in &self.books.cpus {
+            charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
+        }
+        let mut processes = self.processes.clone();
+        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
+            waits.add_to(facts(&mut processes, at));
+        }
+        border.subtract(&mut leaves, &mut processes);
+        if is_final {
+            self.close(state, last, border, &mut leaves, &mut processes);
+        }
+        leaves.extend(self.unknown_cpus.iter().map(|(cpu, counts)| {
+            let (mode, submode) = (ExecutionMode::Unknown, NameId::UNKNOWN);
+            let key = LeafKey { process: Serial::NONE, cpu: *cpu, function: 0, mode, submode };
+            (key, counts.clone())
+        }));
+        for (_, process) in state.processes() {
+            describe(&mut processes, state, process);
+        }
+        let mut devices = self.devices.clone();
+        for (facts, device) in devices.iter_mut().zip(state.devices()) {
+            facts.advance_to(last);
+            facts.name = state.name(device.name()).into();
+        }
+        let leaves = Leaves::from(leaves);
+        Collected { leaves, processes, devices, begin: self.begin, last }
+    }
+}
+
+impl Collector<Log> {
+    /// Returns a collector with the accounts in which the log has been booked.
+    pub(super) fn with_accounts(self, mut accounts: Accounts) -> Collector {
+        accounts.set_cpus(&self.books.cpus);
+        let Collector { unknown_cpus, waits, processes, devices, begin, .. } = self;
+        let Collector { known_since, starts_with_trace, earliest, last, .. } = self;
+        Collector {
+            books: accounts,
+            unknown_cpus,
+            waits,
+            processes,
+            devices,
+            begin,
+            known_since,
+            starts_with_trace,
+            earliest,
+            last,
+        }
+    }
+}
+
+impl<B: Books> Collector<B> {
+    /// Creates a collector with books that starts at a time in a state.
+    pub(super) fn with_books(books: B, state: &TraceState, time: i64, known_since: i64) -> Self {
         let devices = state.devices().iter();
         let devices = devices.map(|of| DeviceFacts::new(of.number(), time, of.in_flight()));
         let mut collector = Collector {
-            ledger: Ledger::new(types, state.cpus().count()),
-            cpus: Vec::new(),
+            books,
             unknown_cpus: BTreeMap::new(),
             waits: Vec::new(),
             processes: Vec::new(),
@@ -170,15 +188,40 @@ impl Collector {
         collector
     }
 
-    /// Creates a collector that starts with a trace, whose first event is at a time.
-    pub(super) fn of_trace(state: &TraceState, types: usize) -> Self {
-        let begin = state.start_time().as_ns();
-        Collector { starts_with_trace: true, ..Collector::new(state, begin, begin, types) }
+    /// Accounts for an event that has been applied to the state.
+    #[inline(always)] // one call site for each kind of books
+    pub(super) fn applied(
+        &mut self,
+        state: &TraceState,
+        transition: Transition,
+        event_type: EventTypeId,
+    ) {
+        let effect = state.effect();
+        let Some(cpu) = effect.cpu() else { return };
+        self.transition(state, transition, cpu);
+        self.last = effect.time().as_ns();
+        self.books.count(effect.place(), event_type);
     }
 
-    /// Creates a collector that starts at a time in a state and charges no time before it.
-    pub(super) fn of_window(state: &TraceState, time: i64, types: usize) -> Self {
-        Collector { earliest: time, ..Collector::new(state, time, time, types) }
+    /// Accounts for an event that changes no state.
+    #[inline]
+    pub(super) fn ignored(
+        &mut self,
+        cpu: u32,
+        place: Option<usize>,
+        event_type: EventTypeId,
+        time: i64,
+    ) {
+        match place.filter(|place| *place < self.books.cpus()) {
+            Some(place) => {
+                self.last = time;
+                self.books.count_other(place, event_type);
+            }
+            None => {
+                self.books.skip();
+                self.count_on_unknown_cpu(cpu, event_type, time);
+            }
+        }
     }
 
     /// Counts an event of a CPU that is not in the state.
@@ -196,64 +239,42 @@ impl Collector {
         self.unknown_cpus.entry(cpu).or_default()
     }
 
-    /// Adds an amount to a counter of the leaf that a CPU is on. `place` is the CPU's index in
-    /// the state, if the state has the CPU.
-    #[inline]
-    pub(super) fn add(&mut self, cpu: u32, place: Option<usize>, counter: CounterId, amount: u64) {
-        if amount == 0 {
-            return;
-        }
-        match place.and_then(|place| self.cpus.get(place)) {
-            Some(of) => self.ledger.extra_mut(of.leaf).add_to(counter, amount),
-            None => self.unknown_cpu(cpu).extra.get_or_insert_default().add_to(counter, amount),
-        }
-    }
-
-    /// Counts an event for the leaf that its CPU is on after it.
-    #[inline]
-    fn count(&mut self, place: usize, event_type: EventTypeId, time: i64) {
-        self.last = time;
-        if let Some(of) = self.cpus.get_mut(place) {
-            self.ledger.count(of.leaf, of.kind, event_type);
-        }
-    }
-
     /// Updates the leaves after an event has been applied to the state; the event itself is
     /// counted next.
     #[inline(always)] // only one call site
     fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
         let effect = state.effect();
         let (time, place) = (effect.time().as_ns(), effect.place());
-        if self.cpus.len() <= place {
+        if self.books.cpus() <= place {
             self.last = time;
             self.update_all_cpus(state);
         }
-        let (Some(of), Some(running)) = (self.cpus.get_mut(place), state.running_at(place)) else {
+        let (Some(before), Some(running)) =
+            (self.books.key(place).copied(), state.running_at(place))
+        else {
             return;
         };
         if let Some(lost) = effect.lost_since() {
             let lost = lost.as_ns().max(self.earliest);
-            of.charge_unknown(&mut self.ledger, state, cpu, lost, time);
+            self.lost(state, (place, cpu), lost, time);
         }
         let key = LeafKey::of(running, cpu);
         if let [ended] = effect.ended() {
             // The process that left the frame continues to run.
             let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
-            let leaf = of.likely_current(&mut self.ledger, &left);
-            self.ledger.ended(leaf, ended);
+            self.books.ended(place, &left, ended);
         }
-        let process = of.key.process;
         // Most of the other transitions change the leaf, so that comparing does not pay.
         // (Events of other CPUs may also have changed the process that runs here.)
-        if !transition.mostly_keeps_frame() || !key.eq_branchless(&of.key) {
-            of.move_to(&mut self.ledger, key, time);
+        if !transition.mostly_keeps_frame() || !key.eq_branchless(&before) {
+            self.books.move_to(place, &key, time);
         }
-        let leaf = of.leaf;
-        if process != key.process {
+        if before.process != key.process {
             self.switched_to(state, running);
         }
         if let Some(waited) = effect.waited() {
-            self.waited(running, &waited, leaf);
+            self.books.waited(place, waited.blocked.wrapping_add(waited.ready));
+            self.waits_of(running).count(&waited);
         }
         if transition.is_rare() || !effect.is_common() {
             self.last = time;
@@ -261,11 +282,13 @@ impl Collector {
         }
     }
 
-    /// Adds the wait of a process that was switched in.
-    #[inline]
-    fn waited(&mut self, process: &Process, waited: &Wait, leaf: LeafIx) {
-        self.ledger.waited(leaf, waited.blocked.wrapping_add(waited.ready));
-        self.waits_of(process).count(waited);
+    /// Charges the time since `lost_since` to an unknown process, instead of the process
+    /// that was running until then.
+    #[cold]
+    fn lost(&mut self, state: &TraceState, (place, cpu): (usize, u32), lost_since: i64, time: i64) {
+        let placeholder = state.cpu(cpu).and_then(|of| state.process(of.unknown_process()));
+        let unknown = placeholder.map(|placeholder| unknown_leaf(placeholder, cpu));
+        self.books.lost(place, lost_since, unknown, time);
     }
 
     /// Returns the waits of a process.
@@ -358,52 +381,12 @@ impl Collector {
             let key = LeafKey::of(running, cpu.number());
             let time = self.last;
             self.switched_to(state, running);
-            match self.cpus.get_mut(place) {
-                Some(of) if of.key == key => {}
-                Some(of) => of.move_to(&mut self.ledger, key, time),
-                None => self.cpus.push(OnCpu::new(&mut self.ledger, key, self.known_since)),
+            match self.books.key(place) {
+                Some(of) if *of == key => {}
+                Some(_) => self.books.move_to(place, &key, time),
+                None => self.books.open(key, self.known_since),
             }
         }
-    }
-
-    /// Returns the statistics up to a time. If they are final, what is still open then counts
-    /// up to that time; otherwise statistics of later events can be added. What was open before
-    /// the `border` counts from there.
-    pub(super) fn collected(
-        &self,
-        state: &TraceState,
-        last: i64,
-        is_final: bool,
-        border: &Border,
-    ) -> Collected {
-        let last = last.max(self.last);
-        let mut leaves = self.ledger.leaves(state.process_bound());
-        for of in &self.cpus {
-            charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
-        }
-        let mut processes = self.processes.clone();
-        for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
-            waits.add_to(facts(&mut processes, at));
-        }
-        border.subtract(&mut leaves, &mut processes);
-        if is_final {
-            self.close(state, last, border, &mut leaves, &mut processes);
-        }
-        leaves.extend(self.unknown_cpus.iter().map(|(cpu, counts)| {
-            let (mode, submode) = (ExecutionMode::Unknown, NameId::UNKNOWN);
-            let key = LeafKey { process: Serial::NONE, cpu: *cpu, function: 0, mode, submode };
-            (key, counts.clone())
-        }));
-        for (_, process) in state.processes() {
-            describe(&mut processes, state, process);
-        }
-        let mut devices = self.devices.clone();
-        for (facts, device) in devices.iter_mut().zip(state.devices()) {
-            facts.advance_to(last);
-            facts.name = state.name(device.name()).into();
-        }
-        let leaves = Leaves::from(leaves);
-        Collected { leaves, processes, devices, begin: self.begin, last }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Collection of the bytes that processes move, and of requests to block devices.
 
+use super::books::Books;
 use super::collect::{Collector, facts};
 use super::facts::DeviceFacts;
 use super::leaf::LeafKey;
 use crate::kernel::{ProcessIndex, Request, RequestKind, RequestStep, TraceState, Transfer};
 
-impl Collector {
+impl<B: Books> Collector<B> {
     /// Counts bytes that a process read or wrote, for the process and for the leaf of the
     /// system call.
     #[cold]
@@ -22,15 +23,13 @@ impl Collector {
             Transfer::Read => facts.bytes_read = facts.bytes_read.saturating_add(bytes),
             Transfer::Write => facts.bytes_written = facts.bytes_written.saturating_add(bytes),
         }
-        let Some(of) = self.cpus.get(state.effect().place()) else { return };
-        let leaf = match state.effect().ended() {
-            [ended] => {
-                let left = LeafKey { mode: ended.mode, submode: ended.submode, ..of.key };
-                self.ledger.find_or_add(&left)
-            }
-            _ => of.leaf,
+        let place = state.effect().place();
+        let Some(key) = self.books.key(place) else { return };
+        let left = match state.effect().ended() {
+            [ended] => Some(LeafKey { mode: ended.mode, submode: ended.submode, ..*key }),
+            _ => None,
         };
-        self.ledger.extra_mut(leaf).transfer(transfer, bytes);
+        self.books.transferred(place, left.as_ref(), transfer, bytes);
     }
 
     /// Counts a step of a request to a block device.
@@ -50,11 +49,7 @@ impl Collector {
                 *sum = sum.saturating_add(request.bytes);
             }
         }
-        if let Some(of) = self.cpus.get(state.effect().place()) {
-            // The state limits the number of devices.
-            let device = request.device.map(|at| at as u32);
-            self.ledger.extra_mut(of.leaf).requests_to(device).count(&request);
-        }
+        self.books.request(state.effect().place(), &request);
         let Some(at) = request.device else { return };
         while self.devices.len() <= at {
             let Some(device) = state.devices().get(self.devices.len()) else { return };

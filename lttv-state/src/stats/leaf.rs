@@ -164,6 +164,12 @@ impl Leaves {
         &mut self.leaves[place].1
     }
 
+    /// Sorts the leaves by a key. Those with equal keys keep their order.
+    pub(super) fn sort_by_key<K: Ord>(&mut self, rank: impl Fn(&LeafKey) -> K) {
+        self.leaves.sort_by_cached_key(|(key, _)| rank(key));
+        self.places.clear();
+    }
+
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
         self.leaves.iter().map(|(key, counts)| (key, counts))
     }

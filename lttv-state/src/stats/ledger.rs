@@ -15,7 +15,7 @@ use super::rows::{Row, Rows};
 use super::tally::Tallies;
 use crate::durations::Durations;
 use crate::fast_hash::FastHash;
-use crate::kernel::{Ended, Serial};
+use crate::kernel::Serial;
 
 /// The index of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +76,9 @@ pub(super) struct Ledger {
     /// The index of each leaf in `extras`, [`NO_INDEX`] if it has none. The last leaves may
     /// be missing.
     extra_of: Vec<u32>,
+    /// The number of the event at which each leaf was added, see [`set_event`](Ledger::set_event).
+    added_at: Vec<u64>,
+    event: u64,
     /// The leaves that are in no row.
     others: HashMap<LeafKey, LeafIx, FastHash>,
 }
@@ -212,7 +215,19 @@ impl Ledger {
             durations: Durations::default(),
         });
         self.rows_of.push(row);
+        self.added_at.push(self.event);
         LeafIx(self.rows_of.len() as u32 - 1)
+    }
+
+    /// Sets the number of the current event among all of the traceset.
+    #[inline]
+    pub(super) fn set_event(&mut self, event: u64) {
+        self.event = event;
+    }
+
+    /// Returns the numbers of the events at which leaves were added, by index of the leaf.
+    pub(super) fn added_at(&self) -> &[u64] {
+        &self.added_at
     }
 
     /// Adds the time from one point to another to the CPU time of a leaf.
@@ -228,12 +243,12 @@ impl Ledger {
         account.wait_time = account.wait_time.wrapping_add(time);
     }
 
-    /// Adds a frame that ended to a leaf.
+    /// Adds a frame that ended, with its elapsed and CPU time, to a leaf.
     #[inline]
-    pub(super) fn ended(&mut self, leaf: LeafIx, ended: &Ended) {
+    pub(super) fn ended(&mut self, leaf: LeafIx, elapsed: u64, cpu_time: u64) {
         let account = &mut self.accounts[leaf.index()];
-        account.durations.count(ended.elapsed);
-        account.cumulative_cpu_time = account.cumulative_cpu_time.wrapping_add(ended.cpu_time);
+        account.durations.count(elapsed);
+        account.cumulative_cpu_time = account.cumulative_cpu_time.wrapping_add(cpu_time);
     }
 
     /// Counts an event of a leaf of a kind.
@@ -317,6 +332,21 @@ impl Ledger {
         self.extras.len() - 1
     }
 
+    /// Returns the keys of all leaves, by index.
+    pub(super) fn keys(&self) -> impl Iterator<Item = LeafKey> {
+        let mut keys: Vec<_> = (self.accounts.iter().zip(&self.rows_of))
+            .map(|(account, row)| {
+                let (process, cpu) = self.rows.of(*row);
+                let (mode, submode) = self.kinds.name(account.kind);
+                LeafKey { process, cpu, function: 0, mode, submode }
+            })
+            .collect();
+        for (key, leaf) in &self.others {
+            keys[leaf.index()] = *key;
+        }
+        keys.into_iter()
+    }
+
     /// Returns the counts of all leaves, in a vector with capacity for `more` further ones.
     pub(super) fn leaves(&self, more: usize) -> Vec<(LeafKey, Counts)> {
         let types = self.kinds.types();
@@ -330,27 +360,19 @@ impl Ledger {
                 (*event_type, counter.copied().unwrap_or(0).into())
             }));
         }
-        let all = self.accounts.iter().zip(&self.rows_of).zip(tallies.into_all());
-        let all = all.map(|((account, row), events)| {
-            let counts = Counts {
-                cpu_time: account.cpu_time,
-                cumulative_cpu_time: account.cumulative_cpu_time,
-                durations: account.durations,
-                events,
-                open_time: 0,
-                wait_time: account.wait_time,
-                before_start: 0,
-                extra: None,
-            };
-            let (process, cpu) = self.rows.of(*row);
-            let (mode, submode) = self.kinds.name(account.kind);
-            (LeafKey { process, cpu, function: 0, mode, submode }, counts)
+        let all = self.accounts.iter().zip(tallies.into_all());
+        let all = all.map(|(account, events)| Counts {
+            cpu_time: account.cpu_time,
+            cumulative_cpu_time: account.cumulative_cpu_time,
+            durations: account.durations,
+            events,
+            open_time: 0,
+            wait_time: account.wait_time,
+            before_start: 0,
+            extra: None,
         });
         let mut leaves = Vec::with_capacity(self.accounts.len() + more);
-        leaves.extend(all);
-        for (key, leaf) in &self.others {
-            leaves[leaf.index()].0 = *key;
-        }
+        leaves.extend(self.keys().zip(all));
         for (place, at) in self.extra_of.iter().enumerate() {
             if let Some(extra) = self.extras.get(*at as usize) {
                 leaves[place].1.extra = Some(Box::new(extra.clone()));

@@ -66,6 +66,7 @@
 //! times.
 
 mod attributes;
+mod books;
 mod border;
 mod closing;
 mod collect;
@@ -77,8 +78,10 @@ mod input_output;
 mod kinds;
 mod leaf;
 mod ledger;
+mod log;
 mod parallel;
 mod rows;
+mod slices;
 mod sums;
 mod tally;
 mod waits;
@@ -98,7 +101,7 @@ pub use extra::{CounterId, RequestCounts};
 pub use facts::{DeviceFacts, ProcessFacts};
 pub use handle::StatisticsHandle;
 pub use leaf::{Counts, LeafKey};
-pub use parallel::{Computed, statistics};
+pub use parallel::{Computed, StatisticsRead, read_statistics, statistics};
 pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 

@@ -1,10 +1,14 @@
-//! Statistics of a whole traceset, collected on several threads.
+//! Statistics of whole traces, collected on several threads.
 
-use lttv_context::{Bounds, Checkpoints, Traceset, TracesetContext};
+use ltt_read::Timestamp;
+use lttv_context::{
+    Bounds, EndReason, ReadEnd, SliceAnalysis, SliceThreads, StalePosition, Traceset,
+    TracesetContext,
+};
+use lttv_hooks::Flow;
 
-use super::Statistics;
-use super::handle::Start;
-use crate::in_slices::{InSlices, in_slices};
+use super::slices::{InSlices, Part};
+use super::{Statistics, TraceStatistics};
 use crate::kernel::KernelState;
 
 /// The result of [`statistics`].
@@ -13,8 +17,6 @@ use crate::kernel::KernelState;
 pub struct Computed {
     /// The statistics.
     pub statistics: Statistics,
-    /// The checkpoints of the kernel state, if there were several threads.
-    pub checkpoints: Option<Checkpoints>,
     /// The errors met while reading. They do not depend on the number of threads.
     pub errors: Vec<ltt_read::Error>,
     /// The number of further errors that are not in `errors`, see
@@ -22,13 +24,20 @@ pub struct Computed {
     pub errors_omitted: u64,
 }
 
+/// The result of [`read_statistics`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StatisticsRead {
+    /// The statistics: final ones, unless the read was stopped.
+    pub statistics: Statistics,
+    /// The kernel state after the last event.
+    pub kernel: KernelState,
+    /// The end of the read.
+    pub end: ReadEnd,
+}
+
 /// Computes the statistics of a traceset on a number of threads. The result does not depend
 /// on that number.
-///
-/// One thread reads the events once and collects. With several threads, a first pass
-/// follows the kernel state only and saves checkpoints, from which the threads then collect
-/// one slice of time each. This is faster if collecting costs more than following the
-/// state, or if the checkpoints, which are returned as well, are needed anyway.
 ///
 /// ```
 /// use lttv_context::Traceset;
@@ -42,29 +51,58 @@ pub struct Computed {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn statistics(traceset: &Traceset, threads: usize) -> Computed {
-    if threads <= 1 {
-        let mut context = TracesetContext::new(traceset);
-        let kernel = context.attach(KernelState::new());
-        let statistics = Statistics::attach(&mut context, kernel);
-        // The bounds contain no position that could be stale.
-        let _ = context.read(&Bounds::all());
-        return Computed {
-            statistics: statistics.take(context.extensions()),
-            checkpoints: None,
-            errors: context.take_errors(),
-            errors_omitted: context.errors_omitted(),
-        };
-    }
-    let attach = |context: &mut TracesetContext<'_>| context.attach(KernelState::new());
-    let computed = in_slices(traceset, threads, attach, |context, kernel, times, slice| {
-        let start = |trace: usize| Start::Part(times.start(trace));
-        let statistics = Statistics::attach_each(context, kernel, start);
-        slice.run(context);
-        statistics.take_each(context.extensions(), |trace| times.end(trace))
+    let mut context = TracesetContext::new(traceset);
+    let statistics = match threads {
+        0 | 1 => {
+            let kernel = context.attach(KernelState::new());
+            let statistics = Statistics::attach(&mut context, kernel);
+            // The bounds contain no position that could be stale.
+            let _ = context.read(&Bounds::all());
+            statistics.take(context.extensions())
+        }
+        _ => {
+            let threads = SliceThreads::new(threads);
+            let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
+            let read = read_statistics(&mut context, KernelState::new(), threads, go_on);
+            read.map(|read| read.statistics).unwrap_or_default()
+        }
+    };
+    let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
+    Computed { statistics, errors, errors_omitted }
+}
+
+/// Computes the statistics of the traces of a context, which is at their start, on several threads.
+/// The result does not depend on their number. `kernel` is the state there, such as
+/// [`KernelState::new`].
+///
+/// The calling thread reads the events in slices, the state follows them in order, and threads add
+/// up the changes of different slices at the same time. No event is read or followed twice. `passed`
+/// is called after each slice of some thousand events, and ends the read by `Break`. Errors and
+/// notices are those of the context.
+///
+/// # Errors
+///
+/// Returns [`StalePosition`] in the cases of [`TracesetContext::read_analysis`], none of which occurs
+/// here.
+pub fn read_statistics<'h>(
+    context: &mut TracesetContext<'h>,
+    kernel: KernelState,
+    threads: SliceThreads,
+    passed: impl FnMut(&mut TracesetContext<'h>) -> Flow,
+) -> Result<StatisticsRead, StalePosition> {
+    context.refuse_growth::<Statistics>();
+    let (analysis, mut state) = InSlices::new(context.contexts(), kernel);
+    let mut part = Part::default();
+    let (slice, result) = (analysis.attach(context), (&mut state, &mut part));
+    let end = context.read_analysis(&analysis, slice, result, &Bounds::all(), threads, passed)?;
+    let until = (end.reason == EndReason::Stopped).then_some(Timestamp::MIN);
+    let (collected, kernel) = state.collected(&analysis, part, until);
+    let traces = context.traceset().traces().iter().zip(collected).zip(kernel.traces());
+    let traces = traces.map(|((trace, collected), state)| TraceStatistics {
+        trace: Some(trace.clone()),
+        collected,
+        names: state.shared_names(),
+        counters: Default::default(),
     });
-    let InSlices { parts, checkpoints, errors, errors_omitted } = computed;
-    let mut parts = parts.into_iter();
-    let mut statistics = parts.next().unwrap_or_default();
-    parts.for_each(|part| statistics.add(&part));
-    Computed { statistics, checkpoints: Some(checkpoints), errors, errors_omitted }
+    Ok(StatisticsRead { statistics: Statistics { traces: traces.collect() }, kernel, end })
 }

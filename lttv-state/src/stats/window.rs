@@ -128,13 +128,13 @@ impl Observer for WindowCollector {
         {
             let key = LeafKey::of(running, cpu);
             let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
-            let leaf = self.collector.ledger.find_or_add(&left);
+            let leaf = self.collector.books.ledger.find_or_add(&left);
             self.border.frame_ended(process, ended, time, leaf);
         }
         if let Some(wait) = effect.waited()
             && self.border.has_waits()
             && let Some(process) = state.process(wait.process)
-            && let Some(on) = self.collector.cpus.get(place)
+            && let Some(on) = self.collector.books.cpus.get(place)
         {
             self.border.wait_ended(process.serial(), &wait, on.leaf);
         }

@@ -59,7 +59,7 @@ pub(crate) struct RawInterval {
 ///
 /// It stays in memory while a history grows, so that a text that is set again gets the same
 /// number.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TextPool {
     bytes: Vec<u8>,
     /// The end of each text or blob in `bytes`.

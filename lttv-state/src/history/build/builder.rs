@@ -528,7 +528,12 @@ impl Builder {
     }
 
     #[inline]
-    fn set_raw(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), HistoryError> {
+    pub(super) fn set_raw(
+        &mut self,
+        quark: Quark,
+        t: i64,
+        raw: RawValue,
+    ) -> Result<(), HistoryError> {
         match self.reorder {
             None => {
                 self.advance(t)?;

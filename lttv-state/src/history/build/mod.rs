@@ -10,6 +10,8 @@ mod block_writer;
 pub(crate) mod builder;
 mod clock;
 mod current_state;
+#[cfg(feature = "kernel")]
+pub(crate) mod draft;
 mod intervals;
 pub(crate) mod live;
 mod partial_file;

@@ -20,7 +20,7 @@ const TEXT_BYTES_PER_BLOCK: usize = 16 << 20;
 /// A text in the pool of a [`Builder`](super::builder::Builder), which can be set without a
 /// lookup: see [`Builder::text`](super::builder::Builder::text).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text(u64);
+pub struct Text(pub(super) u64);
 
 pub(super) type Observer = Box<dyn FnMut(&Interval<'_>) + Send>;
 
@@ -107,6 +107,12 @@ impl States {
 
     pub(super) fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// Returns the texts so far.
+    #[cfg(feature = "kernel")]
+    pub(super) fn pool(&self) -> &TextPool {
+        &self.pool
     }
 
     pub(super) fn add(&mut self, base: Quark, path: &str) -> Result<Quark, HistoryError> {

@@ -1,0 +1,123 @@
+//! Kernel histories in slices: the state is followed in order on one thread, while another one stores
+//! its changes.
+
+use ltt_read::schema::EventTypeId;
+use ltt_read::{Timestamp, TraceIndex};
+use lttv_context::{Contexts, Handle, SliceAnalysis, TracesetContext};
+
+use super::machine::Cause;
+use super::writer::Storing;
+use crate::history::{Builder, Changes, Draft, HistoryError};
+use crate::kernel::{Followed, Follower, FollowerObserver, KernelState, RecordedEvents, Recorder};
+
+/// The kernel history as an analysis in slices, whose result is a builder.
+#[derive(Debug)]
+pub(super) struct InSlices {
+    recorder: Recorder,
+}
+
+/// A slice: its events, and the changes of attributes.
+#[derive(Debug, Default)]
+pub(super) struct Slice {
+    recorded: RecordedEvents,
+    changes: Changes,
+}
+
+/// The state between two slices.
+#[derive(Debug)]
+pub(super) struct State {
+    follower: Follower,
+    storing: Storing<Draft>,
+}
+
+/// The builder, and the error that stopped storing.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) builder: Builder,
+    pub(super) failed: Option<HistoryError>,
+}
+
+impl InSlices {
+    /// Creates the analysis for the traces of a context, from a kernel state that is stored.
+    pub(super) fn new(
+        contexts: &Contexts,
+        kernel: KernelState,
+        storing: Storing<Builder>,
+    ) -> (Self, State, Stored) {
+        let (recorder, kernel) = Recorder::new(contexts, kernel);
+        let follower = Follower::new(contexts, recorder.clone(), kernel);
+        let draft = Draft::of(&storing.builder);
+        let (storing, builder, failed) = storing.exchange(draft, None);
+        (InSlices { recorder }, State { follower, storing }, Stored { builder, failed })
+    }
+}
+
+impl State {
+    /// Returns the kernel state, and what stores it from here on.
+    pub(super) fn into_parts(self, stored: Stored) -> (KernelState, Storing<Builder>) {
+        let State { follower, storing } = self;
+        let Stored { builder, failed } = stored;
+        let (mut storing, _, draft_failed) = storing.exchange(builder, failed);
+        storing.failed = storing.failed.or(draft_failed);
+        (follower.into_kernel(), storing)
+    }
+}
+
+impl AsMut<RecordedEvents> for Slice {
+    fn as_mut(&mut self) -> &mut RecordedEvents {
+        &mut self.recorded
+    }
+}
+
+impl SliceAnalysis for InSlices {
+    type Slice = Slice;
+    type State = State;
+    type Part = Stored;
+
+    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
+        let slice = context.attach_data(Slice::default());
+        self.recorder.attach_changes(context, slice);
+        slice
+    }
+
+    fn resolve(&self, state: &mut State, slice: &mut Slice) {
+        let State { follower, storing } = state;
+        std::mem::swap(&mut storing.builder.changes, &mut slice.changes);
+        follower.follow(&slice.recorded, &mut Observer { storing });
+        std::mem::swap(&mut storing.builder.changes, &mut slice.changes);
+    }
+
+    fn add(&self, stored: &mut Stored, slice: &mut Slice) {
+        if stored.failed.is_none() {
+            stored.failed = stored.builder.apply(&slice.changes).err();
+        }
+    }
+
+    fn clear(&self, slice: &mut Slice) {
+        slice.recorded.clear();
+        slice.changes.clear();
+    }
+}
+
+/// The storing of states after each event of a slice.
+struct Observer<'s> {
+    storing: &'s mut Storing<Draft>,
+}
+
+impl FollowerObserver for Observer<'_> {
+    #[inline]
+    fn changed(&mut self, kernel: &mut KernelState, followed: Followed) {
+        let Followed { trace, tracefile, transition, time, .. } = followed;
+        let cpu = kernel.cpu_of_tracefile(tracefile);
+        let (cause, t) = (Some(Cause { transition, cpu }), Timestamp::from_ns(time));
+        self.storing.store_or_fail(kernel, trace, cause, t);
+    }
+
+    fn elsewhere(
+        &mut self,
+        _: (usize, i64),
+        _: (TraceIndex, EventTypeId),
+        _: (u32, Option<usize>),
+    ) {
+    }
+}

@@ -1,0 +1,188 @@
+//! Statistics and histories in slices, on several threads, are those of one thread, bit for bit.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use lttv_context::attributes::{AttributeId, Attributes};
+use lttv_context::{Bounds, SliceThreads, Traceset, TracesetContext};
+use lttv_hooks::Flow;
+use lttv_state::kernel::KernelState;
+use lttv_state::kernel_history::{Target, record_on};
+use lttv_state::stats::{Counts, LeafKey, Statistics, read_statistics};
+use proptest::prelude::*;
+use support::scheduling::{Content, KernelEvent, Machine, trace};
+
+/// Collects statistics on one thread, by hooks after each event.
+fn alone(traceset: &Traceset) -> (Statistics, String) {
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    let statistics = Statistics::attach(&mut context, kernel);
+    _ = context.read(&Bounds::all()).expect("bounds without a position");
+    let anomalies = anomalies(&context.extensions()[kernel]);
+    (statistics.take(context.extensions()), anomalies)
+}
+
+fn anomalies(kernel: &KernelState) -> String {
+    kernel.traces().map(|state| format!("{:?};", state.anomalies())).collect()
+}
+
+fn in_slices(traceset: &Traceset, threads: usize, events: u64) -> (Statistics, String) {
+    let mut context = TracesetContext::new(traceset);
+    let threads = SliceThreads::new(threads).slice_events(events);
+    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
+    let read = read_statistics(&mut context, KernelState::new(), threads, go_on);
+    let read = read.expect("bounds without a position");
+    (read.statistics, anomalies(&read.kernel))
+}
+
+/// Everything that statistics contain.
+type Contents = (String, Vec<(BTreeMap<LeafKey, Counts>, String)>);
+
+fn contents(statistics: &Statistics) -> Contents {
+    let mut tree = Attributes::new();
+    statistics.export(&mut tree, AttributeId::ROOT).expect("nothing else is there");
+    let traces = statistics.traces().iter().map(|trace| {
+        let leaves = trace.leaves().map(|(key, counts)| (*key, counts.clone()));
+        let facts = (trace.start(), trace.end(), trace.process_facts(), trace.devices());
+        let names = trace.leaves().map(|(key, _)| trace.name(key.submode).to_owned());
+        let names: std::collections::BTreeSet<_> = names.collect();
+        (leaves.collect(), format!("{facts:?} {names:?}"))
+    });
+    (tree.to_string(), traces.collect())
+}
+
+fn history(traceset: &Traceset, threads: usize, events: u64) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("history");
+    let threads = SliceThreads::new(threads).slice_events(events);
+    let go_on = |_| ControlFlow::Continue(());
+    record_on(threads, traceset, Target::File(&file), |_| (), go_on).expect("a history");
+    std::fs::read(&file).expect("a file")
+}
+
+fn check(name: &str, traceset: &Traceset, threads: usize, events: u64) {
+    let (expected, expected_anomalies) = alone(traceset);
+    let (found, found_anomalies) = in_slices(traceset, threads, events);
+    assert_eq!(found_anomalies, expected_anomalies, "{name}");
+    let (found, expected) = (contents(&found), contents(&expected));
+    assert!(found.0 == expected.0, "{name}: {}\nexpected {}", found.0, expected.0);
+    assert_eq!(found.1, expected.1, "{name}");
+    let (one, several) = (history(traceset, 1, events), history(traceset, threads.max(2), events));
+    assert!(one == several, "{name}: histories of {} and {} bytes", one.len(), several.len());
+}
+
+#[test]
+fn recorded_traces() {
+    let mut all = support::kernel_traces();
+    for name in ["ctf/gen-mut-k1-packets-swapped", "ctf/bt1-packet-seq-num-2-streams-lost-in-1"] {
+        let path = support::shared(name);
+        all.extend(path.map(|path| (name.to_owned(), Traceset::open(path).expect("a trace"))));
+    }
+    for ((name, traceset), (threads, events)) in
+        all.iter().zip([(3, 100), (2, 1000), (4, 17)].into_iter().cycle())
+    {
+        check(name, traceset, threads, events);
+    }
+}
+
+/// Several traces, one of which has no kernel, and one of LTTng 0.x.
+#[test]
+fn several_traces() {
+    let paths = ["kernel", "ust", "legacy"];
+    let paths = paths.map(|name| support::bundled().with_file_name(name));
+    let paths: Vec<_> = paths.into_iter().filter(|path| path.is_dir()).collect();
+    assert!(paths.len() > 1);
+    check("several", &Traceset::open_many(paths).expect("traces"), 3, 100);
+}
+
+/// An event of a CPU, with the time since the previous event of any.
+fn event() -> impl Strategy<Value = (i64, u32, usize, [i64; 3])> {
+    let numbers = [0..6_i64, 0..6_i64, -3..9_i64];
+    (prop_oneof![Just(0_i64), 1..50_i64], 0..3_u32, 0..KINDS.len(), numbers)
+}
+
+const KINDS: [&str; 18] = [
+    "sched_switch",
+    "sched_waking",
+    "syscall_entry_openat",
+    "syscall_exit_openat",
+    "syscall_entry_read",
+    "syscall_exit_read",
+    "irq_handler_entry",
+    "irq_handler_exit",
+    "irq_softirq_entry",
+    "irq_softirq_exit",
+    "sched_process_fork",
+    "sched_process_exit",
+    "sched_process_free",
+    "sched_migrate_task",
+    "block_rq_issue",
+    "block_rq_complete",
+    "lttng_statedump_end",
+    "net_dev_queue",
+];
+
+fn kernel_event(time: i64, cpu: u32, kind: usize, [a, b, c]: [i64; 3]) -> KernelEvent {
+    let name = KINDS[kind];
+    let text = |name: &str, number: i64| (name.to_owned(), Content::Text(format!("t{number}")));
+    let mut event = match name {
+        "sched_switch" => KernelEvent::switch(time, cpu, a, c, b),
+        "sched_waking" | "sched_migrate_task" => {
+            KernelEvent::new(time, cpu, name, &[("tid", a), ("target_cpu", b), ("dest_cpu", b)])
+        }
+        "sched_process_fork" => {
+            KernelEvent::new(time, cpu, name, &[("child_tid", a), ("parent_tid", b)])
+        }
+        "syscall_entry_read" | "syscall_exit_read" | "syscall_exit_openat" => {
+            KernelEvent::new(time, cpu, name, &[("fd", a), ("ret", c)])
+        }
+        "irq_handler_entry" => KernelEvent::new(time, cpu, name, &[("irq", a)]),
+        "irq_softirq_entry" => KernelEvent::new(time, cpu, name, &[("vec", a)]),
+        _ => KernelEvent::new(time, cpu, name, &[("tid", a), ("dev", b), ("nr_sector", c)]),
+    };
+    match name {
+        "sched_switch" => {
+            event
+                .fields
+                .extend([text("prev_comm", a), text("next_comm", if c > 6 { c } else { b })]);
+        }
+        "sched_process_fork" => event.fields.push(text("child_comm", a)),
+        "irq_handler_entry" => event.fields.push(text("name", a)),
+        "syscall_entry_openat" => event.fields.push(text("filename", c)),
+        "block_rq_issue" | "block_rq_complete" => {
+            let letters = if b > 2 { "W" } else { "R" };
+            event.fields.push(("rwbs".to_owned(), Content::Text(letters.to_owned())));
+        }
+        _ => {}
+    }
+    event
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Any events, in small packets, some of which were lost: many at equal times, some CPUs only at the
+    /// start or only at the end.
+    #[test]
+    fn random_traces(
+        events in prop::collection::vec(event(), 1..200),
+        (threads, size) in (1..4_usize, 1..40_u64),
+        discards in prop::option::of(0..4_u64),
+        ends in prop::array::uniform3((0..120_usize, 80..200_usize)),
+    ) {
+        let mut time = 1000;
+        let mut all = Vec::new();
+        for (at, (since, cpu, kind, numbers)) in events.into_iter().enumerate() {
+            time += since;
+            let (begin, end) = ends[cpu as usize];
+            if at >= begin / 2 && at < end || at == 0 {
+                all.push(kernel_event(time, cpu, kind, numbers));
+            }
+        }
+        let machine = Machine { packet: 300, discards_before: discards, ..Machine::default() };
+        let traceset = Traceset::from_iter([trace(machine, &all)]);
+        check("random", &traceset, threads, size);
+    }
+}
