@@ -77,7 +77,7 @@ pub mod filter;
 #[cfg(feature = "call-stacks")]
 pub mod heap;
 pub mod history;
-#[cfg(feature = "kernel")]
+#[cfg(any(feature = "latency", feature = "usage"))]
 mod in_slices;
 #[cfg(feature = "kernel")]
 pub mod kernel;

@@ -91,6 +91,7 @@ impl Rule {
     }
 
     /// Reads the unsigned 32-bit number in a slot; `u32::MAX` if the value is too large.
+    #[cfg(feature = "waits")]
     #[inline]
     pub(crate) fn number(&self, event: &Event<'_>, slot: usize) -> Option<u32> {
         Some(u32::try_from(self.integer(event, slot)?).unwrap_or(u32::MAX))

@@ -39,6 +39,7 @@ pub(crate) enum Start {
     /// A time.
     At(Timestamp),
     /// A time, for statistics that are to be added to those of the preceding part.
+    #[cfg_attr(not(feature = "usage"), allow(dead_code, reason = "only usage is in parts"))]
     Part(Timestamp),
     /// The start of a window.
     Window(Window),
