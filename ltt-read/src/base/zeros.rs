@@ -14,6 +14,12 @@ pub(crate) fn zero_in(bytes: &[u8; 32]) -> u32 {
     (zeros | 1 << NO_ZERO).trailing_zeros()
 }
 
+/// Returns the index of the first zero byte; 16 if there is none.
+#[inline(always)]
+pub(crate) fn zero_in_half(bytes: &[u8; 16]) -> u32 {
+    (zeros(bytes) | 1 << 16).trailing_zeros()
+}
+
 /// Returns a mask with a bit for each byte that is zero, the lowest for the first byte.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -78,6 +84,8 @@ mod tests {
                 let expected = (0..16).map(|i| u64::from(half[i] == 0) << i).sum::<u64>();
                 prop_assert_eq!(zeros(half), expected);
                 prop_assert_eq!(zeros_by_words(half), expected);
+                let first = half.iter().position(|b| *b == 0).unwrap_or(16);
+                prop_assert_eq!(zero_in_half(half), first as u32);
             }
         }
     }

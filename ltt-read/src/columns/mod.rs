@@ -7,18 +7,22 @@
 mod column;
 mod kind;
 mod run;
+mod set;
 
 use std::ops::ControlFlow;
 
+use crate::cursor::{Cursor, RunEvents};
 use crate::event::{Event, Field};
 use crate::merge::{EventSink, Merge};
+use crate::report::Error;
 use crate::schema::EventTypeId;
 use crate::trace::{Trace, TracefileNumber};
 
 pub use column::{Column, ColumnValues};
 pub use kind::ColumnError;
 use kind::Kind;
-pub(crate) use run::RunStarts;
+use run::{Bodies, Gather, RunLayout};
+pub use set::ColumnSet;
 
 /// The times of events of one type, or of all types, and some of their fields, as columns.
 ///
@@ -57,14 +61,19 @@ pub struct Columns {
     types: Vec<EventTypeId>,
     chosen: Box<[Chosen]>,
     columns: Box<[Column]>,
-    run: RunStarts,
+    /// `true` if the events of a run need not be read one by one: if all fields are at constant
+    /// distances from the start or the end of the body.
+    reads_runs: bool,
+    run: Option<Box<RunEvents>>,
 }
 
-/// A field, and the way to read it.
+/// A field, and the ways to read it.
 #[derive(Debug, Clone)]
 struct Chosen {
     field: Field,
     kind: Kind,
+    /// The way to read it in runs; `None` if they cannot be read so.
+    gather: Option<Gather>,
 }
 
 impl Columns {
@@ -83,15 +92,25 @@ impl Columns {
         event_type: EventTypeId,
         fields: impl IntoIterator<Item = Field>,
     ) -> Result<Self, ColumnError> {
+        let decoder = trace.decoder();
+        let body = decoder.tables.body(&decoder.schema, event_type).ok();
+        let layout = body.and_then(|body| RunLayout::new(&body.region));
         let choose = |field: Field| {
             let kind = Kind::of(trace, event_type, &field)?;
-            Ok(Chosen { field, kind })
+            let gather = layout.and_then(|layout| layout.gather(&field));
+            Ok(Chosen { field, kind, gather })
         };
         let chosen = fields.into_iter().map(choose).collect::<Result<Box<[_]>, _>>()?;
-        let columns = chosen.iter().map(|chosen| Column::new(&chosen.kind)).collect();
-        let run = RunStarts::new(trace, event_type, chosen.iter().map(|chosen| &chosen.field));
-        let (times, types) = (Vec::new(), Vec::new());
-        Ok(Columns { event_type: Some(event_type), times, types, chosen, columns, run })
+        let reads_runs = layout.is_some() && chosen.iter().all(|chosen| chosen.gather.is_some());
+        Ok(Columns {
+            event_type: Some(event_type),
+            times: Vec::new(),
+            types: Vec::new(),
+            columns: chosen.iter().map(|chosen| Column::new(&chosen.kind)).collect(),
+            chosen,
+            reads_runs,
+            run: None,
+        })
     }
 
     /// Creates empty columns for events of all types, of which only times and types are kept.
@@ -102,7 +121,8 @@ impl Columns {
             types: Vec::new(),
             chosen: [].into(),
             columns: [].into(),
-            run: RunStarts::everywhere(),
+            reads_runs: true,
+            run: None,
         }
     }
 
@@ -170,6 +190,78 @@ impl Columns {
             }
         }
         true
+    }
+}
+
+impl Columns {
+    /// Adds the rows of events of a run, of which `last` is the last one. All are of the type of
+    /// the columns.
+    fn add_rows(&mut self, last: &Event<'_>, times: &[i64], bodies: Bodies<'_>) {
+        let Some(run) = self.event_type.and_then(|event_type| last.run_of(event_type)) else {
+            return;
+        };
+        self.times.extend_from_slice(times);
+        for (column, chosen) in self.columns.iter_mut().zip(&self.chosen) {
+            if let Some(gather) = chosen.gather {
+                gather.add(column, chosen.field.node, &run, bodies);
+            }
+        }
+    }
+}
+
+impl Cursor {
+    /// Reads at most `most` events, and adds those of the type of the columns to them. Returns the
+    /// number of events read, which is less than `most` only at the end of the tracefile.
+    ///
+    /// Equivalent to calling [`advance`](Self::advance) and [`Columns::push`] for each event, but
+    /// faster if the events have a fixed size or one dynamic part: the headers of successive events
+    /// are decoded in one loop, and each field of all these events in another. The trace of the cursor must be that of
+    /// the columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Decode`] if the bytes that follow are not a sound event record or packet: see
+    /// [`next`](Self::next). The rows of the events before the damage have been added.
+    pub fn read_columns(&mut self, columns: &mut Columns, most: u64) -> Result<u64, Error> {
+        let mut read = 0;
+        while read < most {
+            read += self.read_run_to(columns, most - read);
+            if read == most || !self.advance()? {
+                break;
+            }
+            columns.push(&self.event());
+            read += 1;
+        }
+        Ok(read)
+    }
+
+    /// Reads a run of at most `most` events. Returns their number, which is 0 if the next event is
+    /// not of the usual form.
+    fn read_run_to(&mut self, columns: &mut Columns, most: u64) -> u64 {
+        let mut run = columns.run.take().unwrap_or_default();
+        let (wanted, reads_runs) = (columns.event_type, columns.reads_runs);
+        let mut read = 0;
+        loop {
+            let accepts = |event_type| reads_runs || Some(event_type) != wanted;
+            let count = self.read_run(most - read, &mut run, accepts);
+            if count == 0 {
+                break;
+            }
+            read += count as u64;
+            match wanted {
+                None => {
+                    columns.times.extend_from_slice(&run.times[..count]);
+                    columns.types.extend_from_slice(&run.types[..count]);
+                }
+                Some(wanted) => {
+                    let count = run.keep_only(wanted, count);
+                    let bodies = Bodies { starts: &run.bodies[..count], ends: &run.ends[..count] };
+                    columns.add_rows(&self.event(), &run.times[..count], bodies);
+                }
+            }
+        }
+        columns.run = Some(run);
+        read
     }
 }
 

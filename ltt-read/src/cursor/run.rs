@@ -1,18 +1,88 @@
-//! Runs: successive events with headers of the usual form and bodies of fixed size.
+//! Runs: successive events without anomalies, whose headers and sizes are found in one loop.
 
 use super::{Current, Cursor};
 use crate::base::time::Timestamp;
+use crate::layout::header::Quick;
+use crate::layout::ids::IdEntry;
 use crate::layout::program::Window;
-use crate::layout::tables::Body;
+use crate::layout::tables::{Body, StreamTable, Tables};
 use crate::schema::EventTypeId;
 
-/// An event of a run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RunEvent {
-    pub(crate) event_type: EventTypeId,
-    pub(crate) time: Timestamp,
-    /// The start of its body, in bits from the start of the packet.
-    pub(crate) body: u64,
+/// The most events of a run that are found at a time: what is known about them stays near the
+/// processor.
+pub(crate) const RUN: usize = 1024;
+
+/// The types, times and places of the events of a run. The entries after its end have no meaning.
+#[derive(Debug, Clone)]
+pub(crate) struct RunEvents {
+    pub(crate) types: [EventTypeId; RUN],
+    /// The times in ns.
+    pub(crate) times: [i64; RUN],
+    /// The starts of the bodies, in bytes from the start of the packet.
+    pub(crate) bodies: [usize; RUN],
+    /// The ends of the bodies, in bytes rounded down.
+    pub(crate) ends: [usize; RUN],
+}
+
+impl Default for RunEvents {
+    fn default() -> Self {
+        RunEvents {
+            types: [EventTypeId(0); RUN],
+            times: [0; RUN],
+            bodies: [0; RUN],
+            ends: [0; RUN],
+        }
+    }
+}
+
+impl RunEvents {
+    /// Sets an event, whose body is given in bits.
+    #[inline(always)]
+    fn put(&mut self, at: usize, event_type: EventTypeId, time: Timestamp, body: u64, end: u64) {
+        if at < RUN {
+            self.types[at] = event_type;
+            self.times[at] = time.as_ns();
+            self.bodies[at] = (body / 8) as usize;
+            self.ends[at] = (end / 8) as usize;
+        }
+    }
+
+    /// Sets all but the times of `count` events from `first` on, whose bodies have the distance
+    /// `step` in bits. `body` are the start and the end of the first one.
+    fn repeat(
+        &mut self,
+        first: usize,
+        count: usize,
+        event_type: EventTypeId,
+        body: (u64, u64),
+        step: u64,
+    ) {
+        let (start, end, step) = (body.0 / 8, body.1 / 8, step / 8);
+        self.types[first..][..count].fill(event_type);
+        for (at, place) in (0..).zip(&mut self.bodies[first..][..count]) {
+            *place = (start + at * step) as usize;
+        }
+        for (at, place) in (0..).zip(&mut self.ends[first..][..count]) {
+            *place = (end + at * step) as usize;
+        }
+    }
+
+    /// Removes the events of other types from the first `count` ones. Returns the number of those
+    /// that remain.
+    pub(crate) fn keep_only(&mut self, wanted: EventTypeId, count: usize) -> usize {
+        let count = count.min(RUN);
+        if self.types[..count].iter().all(|event_type| *event_type == wanted) {
+            return count;
+        }
+        let mut kept = 0;
+        for at in 0..count {
+            self.times[kept] = self.times[at];
+            (self.bodies[kept], self.ends[kept]) = (self.bodies[at], self.ends[at]);
+            kept += usize::from(self.types[at] == wanted);
+        }
+        self.types[..kept].fill(wanted);
+        kept
+    }
 }
 
 /// The data by which fields of the events of a run are read.
@@ -23,45 +93,200 @@ pub(crate) struct Run<'a> {
 }
 
 impl Cursor {
-    /// Reads at most `most` events of the current packet, as long as they are of the usual form and
-    /// have no anomaly, and passes them to `take`. An event for which it returns `false` is not read.
-    /// Returns the number of events read.
+    /// Reads at most `most` events of the current packet into `events`, as long as they have headers
+    /// of a known form, bodies that can be skipped and no anomaly, and `accepts` returns `true` for
+    /// their type. Returns the number of events read.
     #[inline(always)]
-    pub(crate) fn read_run(&mut self, most: u64, mut take: impl FnMut(RunEvent) -> bool) -> u64 {
+    pub(crate) fn read_run(
+        &mut self,
+        most: u64,
+        events: &mut RunEvents,
+        accepts: impl Fn(EventTypeId) -> bool,
+    ) -> usize {
         let Some(table) = self.table.as_deref() else { return 0 };
-        let Some(quick) = &table.quick else { return 0 };
-        let anchor = table.body_anchor as usize;
-        if self.scratch.slots.len() <= anchor {
+        let Some(quick) = table.quick.as_ref().filter(|quick| quick.keeps_bytes()) else {
             return 0;
-        }
-        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
-        let (mut read, mut last) = (0, None);
-        let (mut next, mut clock, mut time) = (self.next, self.clock, self.last_timestamp);
-        while read < most {
-            let Some(header) = quick.read(&table.event_ids, data, next, clock) else { break };
-            let Some(bits) = header.entry.fixed() else { break };
-            let end = header.end + bits;
-            if end > self.content_end || header.time < time {
-                break;
-            }
-            let event_type = header.entry.event();
-            if !take(RunEvent { event_type, time: header.time, body: header.end }) {
-                break;
-            }
-            last = Some((header, clock));
-            (next, clock, time) = (end, header.cycles, header.time);
-            read += 1;
-        }
-        let Some((header, clock_before)) = last else { return 0 };
-        self.current = Current {
-            begin: header.begin,
-            event_type: header.entry.event(),
-            timestamp: Some(time),
-            cycles: clock,
-            clock_before,
         };
-        self.scratch.slots[anchor] = header.end;
-        (self.next, self.clock, self.last_timestamp) = (next, clock, time);
+        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        let window = Window { data, end: self.content_end };
+        let reader = RunReader { table, quick, tables: &self.decoder.tables, window };
+        let at = Place { next: self.next, clock: self.clock, time: self.last_timestamp };
+        let most = most.min(RUN as u64) as usize;
+        let read = match quick.is_simple() {
+            true => reader.read::<true>(at, most, events, accepts),
+            false => reader.read::<false>(at, most, events, accepts),
+        };
+        let Some((read, last, next)) = read else { return 0 };
+        let event_type = events.types[read - 1];
+        self.current = Current {
+            begin: last.begin,
+            event_type,
+            timestamp: Some(next.time),
+            cycles: next.clock,
+            clock_before: last.clock_before,
+        };
+        // The slots are those of the last event.
+        if let Some(slot) = self.scratch.slots.get_mut(table.body_anchor as usize) {
+            *slot = last.body;
+        }
+        if let Some(of) = reader.tables.compiled_body(event_type)
+            && of.region.fixed.is_none()
+        {
+            // Its end is known; only the slots are needed.
+            _ = of.region.end(window, last.body, &mut self.scratch);
+        }
+        (self.next, self.clock, self.last_timestamp) = (next.next, next.clock, next.time);
         read
     }
+}
+
+/// The state between two events of a run.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The end of the previous record, in bits.
+    next: u64,
+    /// The value of the default clock, in cycles.
+    clock: u64,
+    time: Timestamp,
+}
+
+/// The last event of a run.
+#[derive(Clone, Copy)]
+struct Last {
+    /// The starts of its header and of its body, in bits.
+    begin: u64,
+    body: u64,
+    clock_before: u64,
+}
+
+/// A reader of runs in one packet.
+#[derive(Clone, Copy)]
+struct RunReader<'p> {
+    table: &'p StreamTable,
+    quick: &'p Quick,
+    tables: &'p Tables,
+    window: Window<'p>,
+}
+
+/// The number of successive events of one type after which more of it are expected.
+const SAME: usize = 4;
+
+impl RunReader<'_> {
+    /// Reads a run. Returns the number of events, the last one, and the place after it; `None` if
+    /// there are no events.
+    #[inline(always)]
+    fn read<const SIMPLE: bool>(
+        &self,
+        mut at: Place,
+        most: usize,
+        events: &mut RunEvents,
+        accepts: impl Fn(EventTypeId) -> bool,
+    ) -> Option<(usize, Last, Place)> {
+        let RunReader { table, quick, tables, window } = *self;
+        let mut last = None;
+        let (mut read, mut same, mut before) = (0, 0, EventTypeId(u32::MAX));
+        while read < most {
+            let begin = quick.begin(at.next);
+            let Some((id, now)) = quick.words::<SIMPLE>(window.data, (begin / 8) as usize) else {
+                break;
+            };
+            let (mut body, mut cycles) = (begin + quick.bits, quick.cycles(now, at.clock));
+            let entry = match quick.entry(&table.event_ids, id) {
+                Some(entry) => entry,
+                None => {
+                    let Some(header) = table.header.read_plan(window, begin, at.clock) else {
+                        break;
+                    };
+                    let entry = header.id.and_then(|id| table.event_ids.entry(id));
+                    let Some(entry) = entry.filter(|_| header.end.is_multiple_of(8)) else { break };
+                    (body, cycles) = (header.end, header.clock);
+                    entry
+                }
+            };
+            let end = match entry.fixed() {
+                Some(bits) => body + bits,
+                None => match dynamic_end(tables, entry, window, body) {
+                    Some(end) => end,
+                    None => break,
+                },
+            };
+            let Some(time) = quick.time::<SIMPLE>(cycles) else { break };
+            let event_type = entry.event();
+            if end > window.end || time < at.time || !accepts(event_type) {
+                break;
+            }
+            events.put(read, event_type, time, body, end);
+            last = Some(Last { begin, body, clock_before: at.clock });
+            at = Place { next: end, clock: cycles, time };
+            read += 1;
+            same = if event_type == before { same + 1 } else { 0 };
+            before = event_type;
+            if SIMPLE && same >= SAME {
+                same = 0;
+                let size = end - begin;
+                if let Some(bits) = entry.fixed()
+                    && begin + quick.bits + bits == end
+                {
+                    let found = self.read_same(id, size, at, &mut events.times[read..most]);
+                    if let Some((count, next, clock_before)) = found {
+                        let step = quick.begin(size);
+                        let first = body + step;
+                        events.repeat(read, count, event_type, (first, first + bits), step);
+                        let begin = quick.begin(next.next - size);
+                        last = Some(Last { begin, body: begin + quick.bits, clock_before });
+                        at = next;
+                        read += count;
+                    }
+                }
+            }
+        }
+        last.map(|last| (read, last, at))
+    }
+
+    /// Reads the times of successive events with the same id, each of `size` bits, as many as there
+    /// are `times`. The place of each is known before its id, so that the processor need not wait
+    /// for it. Returns their number, the place after them, and the clock before the last one.
+    #[inline(never)]
+    fn read_same(
+        &self,
+        id: u64,
+        size: u64,
+        at: Place,
+        times: &mut [i64],
+    ) -> Option<(usize, Place, u64)> {
+        let RunReader { quick, window, .. } = *self;
+        let (begin, step) = (quick.begin(at.next), quick.begin(size));
+        let room = window.end.checked_sub(begin)?.checked_sub(size)? / step.max(8) + 1;
+        let times = times.get_mut(..(times.len() as u64).min(room) as usize)?;
+        let data = window.data.get((begin / 8) as usize..)?;
+        let records = data.chunks((step / 8) as usize);
+        let (mut clock, mut before, mut count) = (at.clock, at.clock, 0);
+        // The number of cycles to the last time that can be represented.
+        let mut left = quick.converter.max_cycles().checked_sub(clock)?;
+        for (time, record) in times.iter_mut().zip(records) {
+            let Some(word) = record.first_chunk() else { break };
+            let word = u64::from_le_bytes(*word);
+            let passed = quick.passed(word, clock);
+            if quick.id(word) != id || passed > left {
+                break;
+            }
+            before = clock;
+            clock += passed;
+            left -= passed;
+            *time = clock as i64;
+            count += 1;
+        }
+        let times = times.get_mut(..count).filter(|times| !times.is_empty())?;
+        times.iter_mut().for_each(|time| *time = quick.converter.linear_ns(*time as u64));
+        let time = Timestamp::from_ns(*times.last()?);
+        let next = begin + (count as u64 - 1) * step + size;
+        Some((count, Place { next, clock, time }, before))
+    }
+}
+
+/// Returns the end of a body of dynamic size, in bits; `None` if it takes more than a skip.
+#[inline(never)] // rare, and it makes calls
+fn dynamic_end(tables: &Tables, entry: IdEntry, window: Window<'_>, body: u64) -> Option<u64> {
+    let skip = tables.ready_body(entry)?.region.byte_aligned_skip.as_ref()?;
+    Some(8 * skip.end(window.data, body / 8)?)
 }

@@ -76,8 +76,21 @@ impl ClockConverter {
     /// nanosecond.
     #[inline(always)]
     pub(crate) fn linear(&self, cycles: u64) -> Option<Timestamp> {
-        let time = Timestamp::from_ns(self.base_ns.wrapping_add_unsigned(cycles));
+        let time = Timestamp::from_ns(self.linear_ns(cycles));
         (cycles <= self.max_cycles).then_some(time)
+    }
+
+    /// Converts at most [`max_cycles`](Self::max_cycles) to a time in ns, for a clock whose cycle
+    /// is a nanosecond.
+    #[inline(always)]
+    pub(crate) fn linear_ns(&self, cycles: u64) -> i64 {
+        self.base_ns.wrapping_add_unsigned(cycles)
+    }
+
+    /// Returns the greatest number of cycles that has a time, for a clock whose cycle is a
+    /// nanosecond.
+    pub(crate) fn max_cycles(&self) -> u64 {
+        self.max_cycles
     }
 
     /// Returns the first cycle count whose time is `time` or later, clamped to the range

@@ -64,7 +64,7 @@ pub(crate) struct Header {
 pub(crate) struct Quick {
     pub(super) align_mask: u64,
     /// The size of the header in bits.
-    pub(super) bits: u64,
+    pub(crate) bits: u64,
     id: QuickField,
     clock: QuickField,
     /// The ids for which the header has this form are `low` to `low + span`.
@@ -77,7 +77,7 @@ pub(crate) struct Quick {
     /// `true` if in addition a cycle is a nanosecond and times are not transformed. Most headers
     /// are of this kind, and one branch distinguishes them.
     simple: bool,
-    converter: ClockConverter,
+    pub(crate) converter: ClockConverter,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -129,27 +129,60 @@ impl Quick {
         pos: u64,
         clock: u64,
     ) -> Option<QuickValues> {
-        let begin = (pos + self.align_mask) & !self.align_mask;
+        let begin = self.begin(pos);
         let (id, now) = match self.simple {
             true => self.words::<true>(data, (begin / 8) as usize)?,
             false if self.one_load => self.words::<true>(data, (begin / 8) as usize)?,
             false => self.words::<false>(data, (begin / 8) as usize)?,
         };
+        let entry = self.entry(ids, id)?;
+        let cycles = self.cycles(now, clock);
+        let time = match self.simple {
+            true => self.time::<true>(cycles)?,
+            false => self.time::<false>(cycles)?,
+        };
+        Some(QuickValues { begin, end: begin + self.bits, entry, cycles, time })
+    }
+
+    /// Returns the start of the header that follows a record ending at `pos`.
+    #[inline(always)]
+    pub(crate) fn begin(&self, pos: u64) -> u64 {
+        (pos + self.align_mask) & !self.align_mask
+    }
+
+    /// Returns the entry of an id, if a header with it has the quick form and the id is in the
+    /// dense part of the table.
+    #[inline(always)]
+    pub(crate) fn entry(&self, ids: &IdTable, id: u64) -> Option<IdEntry> {
         if id.wrapping_sub(self.low) > self.span {
             return None;
         }
-        let cycles = self.cycles(now, clock);
-        let time = match self.simple {
-            true => self.converter.linear(cycles)?,
-            false => self.converter.transformed(cycles)?,
-        };
-        Some(QuickValues { begin, end: begin + self.bits, entry: ids.entry(id)?, cycles, time })
+        ids.entry(id)
+    }
+
+    /// Converts a value of the default clock to a time.
+    #[inline(always)]
+    pub(crate) fn time<const SIMPLE: bool>(&self, cycles: u64) -> Option<Timestamp> {
+        match SIMPLE {
+            true => self.converter.linear(cycles),
+            false => self.converter.transformed(cycles),
+        }
+    }
+
+    /// Returns `true` if the functions with a parameter `SIMPLE` may be called with `true`.
+    pub(crate) fn is_simple(&self) -> bool {
+        self.simple
+    }
+
+    /// Returns `true` if bodies start at byte boundaries.
+    pub(crate) fn keeps_bytes(&self) -> bool {
+        self.bits.is_multiple_of(8)
     }
 
     /// Reads the id of a header that starts at a byte, and the word that contains its
     /// clock value.
     #[inline(always)]
-    pub(super) fn words<const SIMPLE: bool>(&self, data: &[u8], byte: usize) -> Option<(u64, u64)> {
+    pub(crate) fn words<const SIMPLE: bool>(&self, data: &[u8], byte: usize) -> Option<(u64, u64)> {
         let word = u64::from_le_bytes(load(data, byte)?);
         if SIMPLE {
             return Some((self.id.of(word), word));
@@ -164,9 +197,21 @@ impl Quick {
     /// Computes the new value of the clock, as
     /// [`update_clock`](crate::layout::clock::update_clock) does.
     #[inline(always)]
-    pub(super) fn cycles(&self, now: u64, clock: u64) -> u64 {
-        let passed = (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask;
-        clock.wrapping_add(passed)
+    pub(crate) fn cycles(&self, now: u64, clock: u64) -> u64 {
+        clock.wrapping_add(self.passed(now, clock))
+    }
+
+    /// Computes the number of cycles that have passed since the value `clock`, given the word that
+    /// contains the new one.
+    #[inline(always)]
+    pub(crate) fn passed(&self, now: u64, clock: u64) -> u64 {
+        (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask
+    }
+
+    /// Returns the id in the word of a header whose fields are within one load.
+    #[inline(always)]
+    pub(crate) fn id(&self, word: u64) -> u64 {
+        self.id.of(word)
     }
 
     /// Returns the value of the default clock at which a time is reached; `None` if it
@@ -270,6 +315,22 @@ impl Header {
             return Err(DecodeError::BeyondContent { needed: values.end - window.end });
         }
         Ok(values)
+    }
+
+    /// Reads a header like [`read`](Self::read); `None` if it has no plan or is damaged.
+    #[inline(never)]
+    pub(crate) fn read_plan(
+        &self,
+        window: Window<'_>,
+        pos: u64,
+        clock: u64,
+    ) -> Option<HeaderValues> {
+        match self.plan {
+            Plan::Program => None,
+            Plan::Fixed(_) | Plan::Selected { .. } => {
+                self.read(window, pos, clock, &mut Scratch::default()).ok()
+            }
+        }
     }
 
     #[inline(never)]

@@ -48,6 +48,11 @@ impl ByteAlignedSkip {
         Some((step, self.tail))
     }
 
+    /// Returns the number of bytes after the only dynamic part; `None` if there are several.
+    pub(crate) fn after_only_part(&self) -> Option<u64> {
+        self.single_step().map(|(_, after)| after)
+    }
+
     /// Computes the end of a region that starts at byte `at`. The caller has to compare
     /// the result with the end of the data. `None` if a string is not wholly within the
     /// data.
