@@ -196,11 +196,16 @@ impl Columns {
 impl Columns {
     /// Adds the rows of events of a run, of which `last` is the last one. All are of the type of
     /// the columns.
-    fn add_rows(&mut self, last: &Event<'_>, times: &[i64], bodies: Bodies<'_>) {
+    fn add_rows(
+        &mut self,
+        last: &Event<'_>,
+        times: impl ExactSizeIterator<Item = i64>,
+        bodies: Bodies<'_>,
+    ) {
         let Some(run) = self.event_type.and_then(|event_type| last.run_of(event_type)) else {
             return;
         };
-        self.times.extend_from_slice(times);
+        self.times.extend(times);
         for (column, chosen) in self.columns.iter_mut().zip(&self.chosen) {
             if let Some(gather) = chosen.gather {
                 gather.add(column, chosen.field.node, &run, bodies);
@@ -255,8 +260,8 @@ impl Cursor {
                 }
                 Some(wanted) => {
                     let count = run.keep_only(wanted, count);
-                    let bodies = Bodies { starts: &run.bodies[..count], ends: &run.ends[..count] };
-                    columns.add_rows(&self.event(), &run.times[..count], bodies);
+                    let bodies = Bodies::new(&run.bodies[..count], &run.ends[..count]);
+                    columns.add_rows(&self.event(), run.times[..count].iter().copied(), bodies);
                 }
             }
         }

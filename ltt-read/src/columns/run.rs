@@ -141,8 +141,21 @@ impl Form {
 /// The places of the bodies of events of one type, in bytes from the start of their packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bodies<'b> {
-    pub(super) starts: &'b [usize],
-    pub(super) ends: &'b [usize],
+    starts: &'b [usize],
+    ends: &'b [usize],
+    /// The distance between the starts; 0 if it varies.
+    stride: usize,
+}
+
+impl<'b> Bodies<'b> {
+    pub(super) fn new(starts: &'b [usize], ends: &'b [usize]) -> Self {
+        let stride = match starts {
+            [first, second, ..] => second.saturating_sub(*first),
+            _ => 0,
+        };
+        let is_stride = starts.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == stride);
+        Bodies { starts, ends, stride: if is_stride { stride } else { 0 } }
+    }
 }
 
 impl Gather {
@@ -150,7 +163,11 @@ impl Gather {
     pub(super) fn add(self, column: &mut Column, node: u32, run: &Run<'_>, bodies: Bodies<'_>) {
         use ColumnValues::{Bytes, Float, Signed, Unsigned};
         let data = run.window.data;
-        let places = Places { data, at: self.at, bases: self.base.of(bodies) };
+        let (bases, stride) = match self.base {
+            Base::Start => (bodies.starts, bodies.stride),
+            Base::End => (bodies.ends, 0),
+        };
+        let places = Places { data, at: self.at, bases, stride };
         match (self.form, column.values_mut()) {
             (Form::U8, Unsigned(to)) => places.add(to, |b| u8::from_le_bytes(b).into()),
             (Form::U16, Unsigned(to)) => places.add(to, |b| u16::from_le_bytes(b).into()),
@@ -186,21 +203,14 @@ impl Gather {
     }
 }
 
-impl Base {
-    fn of(self, bodies: Bodies<'_>) -> &[usize] {
-        match self {
-            Base::Start => bodies.starts,
-            Base::End => bodies.ends,
-        }
-    }
-}
-
 /// The places of a field in many events.
 #[derive(Clone, Copy)]
 struct Places<'b> {
     data: &'b [u8],
     bases: &'b [usize],
     at: usize,
+    /// The distance between the bases; 0 if it varies.
+    stride: usize,
 }
 
 impl<'b> Places<'b> {
@@ -212,16 +222,28 @@ impl<'b> Places<'b> {
     /// Adds numbers of `N` bytes.
     #[inline(always)]
     fn add<const N: usize, T>(self, to: &mut Vec<T>, number: impl Fn([u8; N]) -> T) {
-        let Places { data, bases, at } = self;
+        let Places { data, bases, at, stride } = self;
         // All bytes of the events of a run are within its packet. A bound of the places costs less
         // than a check of each.
         let Some(last) = data.len().checked_sub(N) else { return };
-        to.extend(bases.iter().map(|base| {
-            let start = base.wrapping_add(at).min(last);
-            number(
-                data.get(start..start + N).and_then(|b| b.first_chunk()).copied().unwrap_or([0; N]),
-            )
-        }));
+        let bytes = |start: usize| {
+            let start = start.min(last);
+            data.get(start..start + N).and_then(|bytes| bytes.first_chunk()).copied()
+        };
+        let first = bases.first().map_or(usize::MAX, |base| base.wrapping_add(at));
+        match data.get(first..).filter(|_| stride >= N) {
+            // Events that follow each other directly need no places.
+            Some(rows) => {
+                let whole = rows.chunks_exact(stride).take(bases.len() - 1);
+                to.extend(whole.map(|row| number(row.first_chunk().copied().unwrap_or([0; N]))));
+                let last = bases.last().map_or(usize::MAX, |base| base.wrapping_add(at));
+                to.push(number(bytes(last).unwrap_or([0; N])));
+            }
+            None => {
+                let bytes = bases.iter().map(|base| bytes(base.wrapping_add(at)));
+                to.extend(bytes.map(|bytes| number(bytes.unwrap_or([0; N]))));
+            }
+        }
     }
 
     /// Adds texts of [`TEXT`] bytes.

@@ -39,21 +39,25 @@ pub struct ColumnSet {
     columns: Vec<Columns>,
     /// For each event type, the number of its columns, or [`NONE`].
     of_type: Vec<u32>,
-    rows: Vec<Rows>,
+    /// For each of the columns, the events of a run that are of its type.
+    rows: Vec<Vec<Row>>,
     run: Option<Box<RunEvents>>,
+    places: Places,
+}
+
+/// An event of a run: its time, and the start and end of its body in bytes from the start of the
+/// packet.
+type Row = (i64, usize, usize);
+
+/// The starts and ends of rows of one type.
+#[derive(Debug, Clone, Default)]
+struct Places {
+    starts: Vec<usize>,
+    ends: Vec<usize>,
 }
 
 /// The number of the columns of an event type that has none.
 const NONE: u32 = u32::MAX;
-
-/// The events of a run that are of one type.
-#[derive(Debug, Clone, Default)]
-struct Rows {
-    times: Vec<i64>,
-    /// The starts and ends of their bodies, in bytes from the start of the packet.
-    starts: Vec<usize>,
-    ends: Vec<usize>,
-}
 
 impl ColumnSet {
     /// Creates the set of some columns, all of one trace. Where several are of the same event type,
@@ -68,8 +72,8 @@ impl ColumnSet {
             }
             of_type[event_type.index()] = number;
         }
-        let rows = vec![Rows::default(); columns.len()];
-        ColumnSet { columns, of_type, rows, run: None }
+        let rows = vec![Vec::new(); columns.len()];
+        ColumnSet { columns, of_type, rows, run: None, places: Places::default() }
     }
 
     /// Returns the columns, in the order in which they were given.
@@ -102,18 +106,22 @@ impl ColumnSet {
         for ((event_type, time), (start, end)) in events.take(count) {
             let number = self.of_type.get(event_type.index()).copied().unwrap_or(NONE);
             if let Some(rows) = self.rows.get_mut(number as usize) {
-                rows.times.push(*time);
-                rows.starts.push(*start);
-                rows.ends.push(*end);
+                rows.push((*time, *start, *end));
             }
         }
         for (columns, rows) in self.columns.iter_mut().zip(&mut self.rows) {
-            if !rows.times.is_empty() {
-                let bodies = Bodies { starts: &rows.starts, ends: &rows.ends };
-                columns.add_rows(last, &rows.times, bodies);
-                rows.times.clear();
-                rows.starts.clear();
-                rows.ends.clear();
+            if !rows.is_empty() {
+                let Places { starts, ends } = &mut self.places;
+                starts.clear();
+                ends.clear();
+                starts.extend(rows.iter().map(|(_, start, _)| start));
+                ends.extend(rows.iter().map(|(_, _, end)| end));
+                columns.add_rows(
+                    last,
+                    rows.iter().map(|(time, ..)| *time),
+                    Bodies::new(starts, ends),
+                );
+                rows.clear();
             }
         }
     }
@@ -144,8 +152,12 @@ impl Cursor {
         most: u64,
     ) -> Result<u64, Error> {
         let mut read = 0;
+        let read_all = set.columns.iter().all(|columns| columns.reads_runs);
         while read < most {
             let count = self.read_run(most - read, run, |event_type| {
+                if read_all {
+                    return true;
+                }
                 let number = set.of_type.get(event_type.index()).copied().unwrap_or(NONE);
                 set.columns.get(number as usize).is_none_or(|columns| columns.reads_runs)
             });

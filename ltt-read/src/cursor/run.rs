@@ -10,7 +10,7 @@ use crate::schema::EventTypeId;
 
 /// The most events of a run that are found at a time: what is known about them stays near the
 /// processor.
-pub(crate) const RUN: usize = 1024;
+pub(crate) const RUN: usize = 512;
 
 /// The types, times and places of the events of a run. The entries after its end have no meaning.
 #[derive(Debug, Clone)]
@@ -45,6 +45,12 @@ impl RunEvents {
             self.bodies[at] = (body / 8) as usize;
             self.ends[at] = (end / 8) as usize;
         }
+    }
+
+    /// Returns `true` if the last events of the first `count` are of one type.
+    fn ends_with_one_type(&self, count: usize) -> bool {
+        let last = self.types.get(count.wrapping_sub(SAME)..count).unwrap_or(&[]);
+        last.iter().all(|event_type| Some(event_type) == last.first())
     }
 
     /// Sets all but the times of `count` events from `first` on, whose bodies have the distance
@@ -168,8 +174,8 @@ struct RunReader<'p> {
     window: Window<'p>,
 }
 
-/// The number of successive events of one type after which more of it are expected.
-const SAME: usize = 4;
+/// The number of events after which a run is tested for events of one type.
+const SAME: usize = 8;
 
 impl RunReader<'_> {
     /// Reads a run. Returns the number of events, the last one, and the place after it; `None` if
@@ -183,26 +189,26 @@ impl RunReader<'_> {
         accepts: impl Fn(EventTypeId) -> bool,
     ) -> Option<(usize, Last, Place)> {
         let RunReader { table, quick, tables, window } = *self;
-        let mut last = None;
-        let (mut read, mut same, mut before) = (0, 0, EventTypeId(u32::MAX));
+        // With copies of its own, the loop need not load them again after each store.
+        let (quick, ids) = (*quick, table.event_ids.dense());
+        let mut last = Last { begin: 0, body: 0, clock_before: 0 };
+        let mut read = 0;
         while read < most {
             let begin = quick.begin(at.next);
             let Some((id, now)) = quick.words::<SIMPLE>(window.data, (begin / 8) as usize) else {
                 break;
             };
             let (mut body, mut cycles) = (begin + quick.bits, quick.cycles(now, at.clock));
-            let entry = match quick.entry(&table.event_ids, id) {
-                Some(entry) => entry,
-                None => {
-                    let Some(header) = table.header.read_plan(window, begin, at.clock) else {
-                        break;
-                    };
-                    let entry = header.id.and_then(|id| table.event_ids.entry(id));
-                    let Some(entry) = entry.filter(|_| header.end.is_multiple_of(8)) else { break };
-                    (body, cycles) = (header.end, header.clock);
-                    entry
-                }
-            };
+            let mut entry = ids.entry(id);
+            if !quick.has_id(id) {
+                let header = table.header.read_plan(window, begin, at.clock);
+                let Some(header) = header.filter(|header| header.end.is_multiple_of(8)) else {
+                    break;
+                };
+                (body, cycles) = (header.end, header.clock);
+                entry = header.id.and_then(|id| ids.entry(id));
+            }
+            let Some(entry) = entry else { break };
             let end = match entry.fixed() {
                 Some(bits) => body + bits,
                 None => match dynamic_end(tables, entry, window, body) {
@@ -216,36 +222,32 @@ impl RunReader<'_> {
                 break;
             }
             events.put(read, event_type, time, body, end);
-            last = Some(Last { begin, body, clock_before: at.clock });
+            last = Last { begin, body, clock_before: at.clock };
             at = Place { next: end, clock: cycles, time };
             read += 1;
-            same = if event_type == before { same + 1 } else { 0 };
-            before = event_type;
-            if SIMPLE && same >= SAME {
-                same = 0;
+            if SIMPLE && read % SAME == 0 && events.ends_with_one_type(read) {
                 let size = end - begin;
-                if let Some(bits) = entry.fixed()
-                    && begin + quick.bits + bits == end
-                {
-                    let found = self.read_same(id, size, at, &mut events.times[read..most]);
-                    if let Some((count, next, clock_before)) = found {
-                        let step = quick.begin(size);
-                        let first = body + step;
-                        events.repeat(read, count, event_type, (first, first + bits), step);
-                        let begin = quick.begin(next.next - size);
-                        last = Some(Last { begin, body: begin + quick.bits, clock_before });
-                        at = next;
-                        read += count;
-                    }
+                if entry.fixed() != Some(size - quick.bits) || body != begin + quick.bits {
+                    continue;
+                }
+                let times = &mut events.times[read..most];
+                if let Some((count, next, clock_before)) = self.read_same(id, size, at, times) {
+                    let step = quick.begin(size);
+                    events.repeat(read, count, event_type, (body + step, end + step), step);
+                    let begin = begin + count as u64 * step;
+                    last = Last { begin, body: begin + quick.bits, clock_before };
+                    at = next;
+                    read += count;
                 }
             }
         }
-        last.map(|last| (read, last, at))
+        (read > 0).then_some((read, last, at))
     }
 
     /// Reads the times of successive events with the same id, each of `size` bits, as many as there
     /// are `times`. The place of each is known before its id, so that the processor need not wait
-    /// for it. Returns their number, the place after them, and the clock before the last one.
+    /// for it. Returns their number, the place after them, and the clock before the last one; `None`
+    /// if there are none, or if the time of one may be beyond the range of times.
     #[inline(never)]
     fn read_same(
         &self,
@@ -257,28 +259,30 @@ impl RunReader<'_> {
         let RunReader { quick, window, .. } = *self;
         let (begin, step) = (quick.begin(at.next), quick.begin(size));
         let room = window.end.checked_sub(begin)?.checked_sub(size)? / step.max(8) + 1;
-        let times = times.get_mut(..(times.len() as u64).min(room) as usize)?;
+        let most = times.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         let data = window.data.get((begin / 8) as usize..)?;
-        let records = data.chunks((step / 8) as usize);
-        let (mut clock, mut before, mut count) = (at.clock, at.clock, 0);
-        // The number of cycles to the last time that can be represented.
-        let mut left = quick.converter.max_cycles().checked_sub(clock)?;
-        for (time, record) in times.iter_mut().zip(records) {
+        let ((shift, mask), (id_mask, id)) = (quick.clock_bits(), quick.id_bits(id));
+        let longest = mask.checked_mul(most as u64)?.checked_add(at.clock)?;
+        if longest > quick.converter.max_cycles() {
+            return None;
+        }
+        let mut count = 0;
+        for (time, record) in times[..most].iter_mut().zip(data.chunks((step / 8) as usize)) {
             let Some(word) = record.first_chunk() else { break };
             let word = u64::from_le_bytes(*word);
-            let passed = quick.passed(word, clock);
-            if quick.id(word) != id || passed > left {
+            if word & id_mask != id {
                 break;
             }
-            before = clock;
-            clock += passed;
-            left -= passed;
-            *time = clock as i64;
+            *time = (word >> shift) as i64;
             count += 1;
         }
-        let times = times.get_mut(..count).filter(|times| !times.is_empty())?;
-        times.iter_mut().for_each(|time| *time = quick.converter.linear_ns(*time as u64));
-        let time = Timestamp::from_ns(*times.last()?);
+        let (mut clock, mut before) = (at.clock, at.clock);
+        for time in &mut times[..count] {
+            before = clock;
+            clock += (*time as u64).wrapping_sub(clock) & mask;
+            *time = quick.converter.linear_ns(clock);
+        }
+        let time = Timestamp::from_ns(*times[..count].last()?);
         let next = begin + (count as u64 - 1) * step + size;
         Some((count, Place { next, clock, time }, before))
     }

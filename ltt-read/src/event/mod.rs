@@ -180,8 +180,7 @@ impl<'a> Event<'a> {
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
-        let (first, end) = region.nodes[root].cues;
-        walk::visit(region, (first as usize, end as usize), view.window, &view.slots, visitor);
+        walk::visit(region, &[root as u32], view.window, &view.slots, visitor);
     }
 
     /// Visits its common context, its specific context and its payload, if it has them:
@@ -191,7 +190,8 @@ impl<'a> Event<'a> {
     pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
         let Some(body) = self.cursor.decoder().tables.compiled_body(self.type_id()) else { return };
         let (region, slots) = (&body.region, &*self.cursor.scratch().slots);
-        walk::visit(region, (0, region.cues.len()), self.cursor.window(), slots, visitor);
+        walk::announce(self.type_id());
+        walk::visit(region, &region.root_nodes, self.cursor.window(), slots, visitor);
     }
 
     /// Returns the root structure of a scope; `None` if the event has no such scope.

@@ -2,34 +2,60 @@
 
 use super::visit::{StrValue, Visitor};
 use crate::base::bits;
+use crate::base::zeros::zero_in_half;
 use crate::layout::cue::{Base, Cue, CueKind};
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Slot, Window, run_element, var_int};
 use crate::layout::region::Region;
-use crate::schema::Encoding;
+use crate::schema::{Encoding, EventTypeId};
 
-/// Visits the fields of the cues `first..end`.
+/// Visits root structures of a region, given their nodes, and all fields in them.
 #[inline(always)]
 pub(crate) fn visit<V: Visitor>(
     region: &Region,
-    (first, end): (usize, usize),
+    roots: &[u32],
     window: Window<'_>,
     slots: &[u64],
     v: &mut V,
 ) {
     let (nodes, cues) = (&*region.nodes, &*region.cues);
     if region.moves_anchors {
-        let mut slots = slots.to_vec();
-        slots.resize(slots.len().max(region.slots as usize), 0);
-        let slots = Scratch { slots, ..Scratch::default() };
-        Walk { nodes, cues, window, slots }.nested((first as u32, end as u32), v);
-        return;
+        return visit_moving(region, roots, window, slots, v);
     }
-    let calls = Cues { cues, nodes, window, slots };
-    if let Some(pause) = calls.call::<_, true>(first, end, v) {
-        // In a function of its own, because most regions have no dynamic fields and then
-        // need no registers for it.
-        Walk { nodes, cues, window, slots }.resume(pause, end, v);
+    for root in roots {
+        // The calls for the root are no branches of the loop over cues.
+        let Some(root) = nodes.get(*root as usize) else { continue };
+        let end = root.cues.1 as usize;
+        let Some(members) = cues.get(root.cues.0 as usize..end) else { continue };
+        v.begin_struct(&root.info);
+        let calls = Cues { nodes, window, slots };
+        if let Some(pause) = calls.call::<_, true>(members, v) {
+            // In a function of its own, because most regions have no dynamic fields and
+            // then need no registers for it.
+            Walk { nodes, cues, window, slots }.resume(pause, end, v);
+        }
+        v.end_struct(&root.info);
+    }
+}
+
+/// Visits the root structures of a region with arrays whose elements have anchors of their own.
+#[inline(never)]
+fn visit_moving<V: Visitor>(
+    region: &Region,
+    roots: &[u32],
+    window: Window<'_>,
+    slots: &[u64],
+    v: &mut V,
+) {
+    let (nodes, cues) = (&*region.nodes, &*region.cues);
+    let mut slots = slots.to_vec();
+    slots.resize(slots.len().max(region.slots as usize), 0);
+    let slots = Scratch { slots, ..Scratch::default() };
+    let mut walk = Walk { nodes, cues, window, slots };
+    for root in roots.iter().filter_map(|root| nodes.get(*root as usize)) {
+        v.begin_struct(&root.info);
+        walk.nested(root.cues, v);
+        v.end_struct(&root.info);
     }
 }
 
@@ -37,58 +63,86 @@ pub(crate) fn visit<V: Visitor>(
 type Dynamic = (u32, u32);
 
 /// The bytes after a base in which numbers are read without further bounds checks.
-type BaseBytes = [u8; Base::REACH + 8];
+type BaseBytes = [u8; Base::REACH + 16];
 
-/// Cues, and all data for their visitor calls.
+/// All data for the visitor calls of cues.
 #[derive(Clone, Copy)]
 struct Cues<'a> {
-    cues: &'a [Cue],
     nodes: &'a [Node],
     window: Window<'a>,
     slots: &'a [u64],
 }
 
 impl Cues<'_> {
-    /// Makes the visitor calls of the cues `first..end` up to the first that depends on
-    /// data, which is returned. With `FAR`, numbers are read without bounds checks. Near
+    /// Makes the visitor calls of cues up to the first that depends on data, which is
+    /// returned. With `FAR`, numbers are read without bounds checks. Near
     /// the end of the data, [`call_at_end`](Self::call_at_end) then makes the remaining
     /// calls.
     #[inline(always)]
-    fn call<V: Visitor, const FAR: bool>(
-        self,
-        mut first: usize,
-        end: usize,
-        v: &mut V,
-    ) -> Option<Dynamic> {
-        let Cues { cues, nodes, window, slots } = self;
+    fn call<V: Visitor, const FAR: bool>(self, mut rest: &[Cue], v: &mut V) -> Option<Dynamic> {
+        let Cues { nodes, window, slots } = self;
         let data = window.data;
         'bases: loop {
-            let with_base = cues.get(first..end)?;
-            let base = with_base.first()?;
+            let base = rest.first()?;
             let begin = slots[base.anchor as usize].wrapping_add(base.base);
             let bytes_at_base = data.get((begin / 8) as usize..).and_then(|b| b.first_chunk());
             let bytes_at_base: &BaseBytes = match bytes_at_base {
                 Some(bytes) => bytes,
-                None if FAR => return self.call_at_end(first, end, v),
+                None if FAR => return call_at_end(rest, nodes, data, window.end, slots, v),
                 None => &[0; _],
             };
-            for Cue { kind, offset, info, .. } in with_base {
-                macro_rules! number {
-                    ($number:ident, $at:expr) => {
-                        $number::from_le_bytes(match FAR {
-                            true => number_bytes(bytes_at_base, $at),
-                            false => load(data, begin.wrapping_add(8 * u64::from($at))),
-                        })
+            while let Some((cue, after)) = rest.split_first() {
+                let Cue { kind, at, offset, info, .. } = cue;
+                macro_rules! word {
+                    ($at:expr) => {
+                        match FAR {
+                            true => u64::from_le_bytes(*array_at(bytes_at_base, $at)),
+                            false => bits::word(data, (begin / 8) as usize + usize::from($at)),
+                        }
+                    };
+                }
+                // Straight-line code for a run, whose cues follow each other.
+                macro_rules! each {
+                    ($count:literal, $at:ident, $word:ident, $info:ident, $call:expr) => {{
+                        let (run, after) = rest.split_first_chunk::<$count>()?;
+                        for Cue { at: $at, word: $word, info: $info, .. } in run {
+                            $call;
+                        }
+                        rest = after;
+                        continue;
+                    }};
+                }
+                macro_rules! uints {
+                    ($count:literal) => {
+                        each!($count, at, word, info, v.uint(info, word.unsigned(word!(*at))))
+                    };
+                }
+                macro_rules! ints {
+                    ($count:literal) => {
+                        each!($count, at, _word, info, v.sint(info, word!(*at) as i32 as i64))
                     };
                 }
                 match *kind {
-                    CueKind::U8 { at } => v.uint(info, number!(u8, at).into()),
-                    CueKind::U16 { at } => v.uint(info, number!(u16, at).into()),
-                    CueKind::U32 { at } => v.uint(info, number!(u32, at).into()),
-                    CueKind::U64 { at } => v.uint(info, number!(u64, at)),
-                    CueKind::I32 { at } => v.sint(info, number!(i32, at).into()),
-                    CueKind::I64 { at } => v.sint(info, number!(i64, at)),
-                    CueKind::F64 { at } => v.float(info, number!(f64, at)),
+                    CueKind::Uint => uints!(1),
+                    CueKind::Uint2 => uints!(2),
+                    CueKind::Uint3 => uints!(3),
+                    CueKind::Uint4 => uints!(4),
+                    CueKind::Int => ints!(1),
+                    CueKind::Int2 => ints!(2),
+                    CueKind::Int3 => ints!(3),
+                    CueKind::Int4 => ints!(4),
+                    CueKind::Sint => v.sint(info, cue.word.value(word!(*at)) as i64),
+                    CueKind::F64 => v.float(info, f64::from_bits(word!(*at))),
+                    CueKind::Text16 if FAR => {
+                        let field: &[u8; 16] = array_at(bytes_at_base, *at);
+                        let (bytes, rest) = field.split_at(zero_in_half(field).min(16) as usize);
+                        let (encoding, padding) = (Encoding::Utf8, rest.len() as u64);
+                        v.string(info, StrValue { bytes, encoding, padding });
+                    }
+                    CueKind::Text16 => {
+                        let bytes = bytes(data, begin.wrapping_add(*offset), 16);
+                        v.string(info, text(bytes, Encoding::Utf8));
+                    }
                     CueKind::Utf8 { end } => {
                         let pos = begin.wrapping_add(*offset);
                         let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
@@ -105,31 +159,41 @@ impl Cues<'_> {
                     }
                     CueKind::BeginStruct => v.begin_struct(info),
                     CueKind::EndStruct => v.end_struct(info),
-                    CueKind::Base { next } => {
-                        first = next as usize;
+                    CueKind::Base => {
+                        rest = after;
                         continue 'bases;
                     }
                     CueKind::Dynamic { node, next } => return Some((node, next)),
                 }
+                rest = after;
             }
             return None;
         }
     }
-
-    /// Makes the visitor calls close to the end of the data, with a bounds check for each
-    /// number.
-    #[cold]
-    #[inline(never)]
-    fn call_at_end<V: Visitor>(self, first: usize, end: usize, v: &mut V) -> Option<Dynamic> {
-        self.call::<_, false>(first, end, v)
-    }
 }
 
-/// Returns the bytes of a number. No bounds check is needed, because the array is long enough
-/// for every value of `at`.
+/// Makes the visitor calls of some cues close to the end of the data, with a bounds check for each
+/// number. Most parameters are those of [`Cues`], so that these need not be in memory for this call.
+#[cold]
+#[inline(never)]
+fn call_at_end<V: Visitor>(
+    cues: &[Cue],
+    nodes: &[Node],
+    data: &[u8],
+    end: u64,
+    slots: &[u64],
+    v: &mut V,
+) -> Option<Dynamic> {
+    let window = Window { data, end };
+    Cues { nodes, window, slots }.call::<_, false>(cues, v)
+}
+
+/// Returns the bytes at a distance from the base. No bounds check is needed, because the array is
+/// long enough for every distance.
 #[inline(always)]
-fn number_bytes<const N: usize>(bytes: &BaseBytes, at: u8) -> [u8; N] {
-    bytes[at as usize..].first_chunk().copied().unwrap_or([0; N])
+fn array_at<const N: usize>(bytes: &BaseBytes, at: u8) -> &[u8; N] {
+    const { assert!(N <= 16) };
+    bytes[at as usize..].first_chunk().unwrap_or(&[0; N])
 }
 
 /// The slots of a walk. Most regions only read them; regions with arrays of compound
@@ -173,7 +237,8 @@ impl<'a, S: Slots> Walk<'a, S> {
     #[inline(never)]
     fn nested<V: Visitor>(&mut self, (first, end): (u32, u32), v: &mut V) {
         let (first, end) = (first as usize, end as usize);
-        if let Some(pause) = self.cues().call::<_, true>(first, end, v) {
+        let cues = self.cues.get(first..end).unwrap_or(&[]);
+        if let Some(pause) = self.data().call::<_, true>(cues, v) {
             self.resume(pause, end, v);
         }
     }
@@ -184,7 +249,8 @@ impl<'a, S: Slots> Walk<'a, S> {
         loop {
             let (node, next) = pause;
             self.dynamic(&self.nodes[node as usize], v);
-            match self.cues().call::<_, true>(next as usize, end, v) {
+            let cues = self.cues.get(next as usize..end).unwrap_or(&[]);
+            match self.data().call::<_, true>(cues, v) {
                 Some(next) => pause = next,
                 None => return,
             }
@@ -192,9 +258,9 @@ impl<'a, S: Slots> Walk<'a, S> {
     }
 
     #[inline(always)]
-    fn cues(&self) -> Cues<'_> {
-        let Walk { nodes, cues, window, .. } = *self;
-        Cues { cues, nodes, window, slots: self.slots.all() }
+    fn data(&self) -> Cues<'_> {
+        let Walk { nodes, window, .. } = *self;
+        Cues { nodes, window, slots: self.slots.all() }
     }
 
     /// Visits an array, a variant or an option.
@@ -274,23 +340,24 @@ impl<'a, S: Slots> Walk<'a, S> {
     /// Visits the elements of an array of scalars.
     fn scalars<V: Visitor>(&self, cue: &Cue, begin: u64, len: u64, stride: u64, v: &mut V) {
         let (data, info) = (self.window.data, &cue.info);
-        match cue.kind {
-            CueKind::U8 { .. } if stride == 8 => {
+        let is_dense = u64::from(cue.word.bits()) == stride;
+        match (cue.kind, stride) {
+            (CueKind::Uint, 8) if is_dense => {
                 load_each(data, begin, len, |b| v.uint(info, u8::from_le_bytes(b).into()));
             }
-            CueKind::U16 { .. } if stride == 16 => {
+            (CueKind::Uint, 16) if is_dense => {
                 load_each(data, begin, len, |b| v.uint(info, u16::from_le_bytes(b).into()));
             }
-            CueKind::U32 { .. } if stride == 32 => {
+            (CueKind::Uint, 32) if is_dense => {
                 load_each(data, begin, len, |b| v.uint(info, u32::from_le_bytes(b).into()));
             }
-            CueKind::U64 { .. } if stride == 64 => {
+            (CueKind::Uint, 64) if is_dense => {
                 load_each(data, begin, len, |b| v.uint(info, u64::from_le_bytes(b)));
             }
-            CueKind::I32 { .. } if stride == 32 => {
+            (CueKind::Int, 32) if is_dense => {
                 load_each(data, begin, len, |b| v.sint(info, i32::from_le_bytes(b).into()));
             }
-            CueKind::I64 { .. } if stride == 64 => {
+            (CueKind::Sint, 64) if is_dense => {
                 load_each(data, begin, len, |b| v.sint(info, i64::from_le_bytes(b)));
             }
             _ => {
@@ -314,17 +381,6 @@ fn visit_scalar<V: Visitor>(node: &Node, pos: u64, window: Window<'_>, slots: &[
         Scalar::Float(value) => v.float(info, value),
         Scalar::Str(value) => v.string(info, value),
         Scalar::Blob(value) => v.blob(info, value),
-    }
-}
-
-/// Reads the bytes of a field that starts and ends at byte boundaries; zeros past the end
-/// of the data.
-#[inline(always)]
-fn load<const N: usize>(data: &[u8], pos: u64) -> [u8; N] {
-    let byte = (pos / 8) as usize;
-    match data.get(byte..byte + N).and_then(|bytes| bytes.as_array()) {
-        Some(bytes) => *bytes,
-        None => [0; N],
     }
 }
 
@@ -461,3 +517,24 @@ fn float(node: &Node, data: &[u8], pos: u64) -> f64 {
         _ => f64::NAN,
     }
 }
+
+/// Takes a branch that depends on an event type alone.
+///
+/// Processors predict a branch by the branches before it. The kinds of the first fields are the same
+/// for many event types, so that a walk over the fields of one type looks like that of another, and
+/// most of its branches would be mispredicted. This one is mispredicted as well, but with it before
+/// them, the others are the same as in the last event of this type.
+#[inline(always)]
+pub(super) fn announce(event_type: EventTypeId) {
+    std::hint::black_box(STEPS[event_type.index() % STEPS.len()](event_type));
+}
+
+fn step<const N: u32>(event_type: EventTypeId) -> u32 {
+    event_type.0 ^ N
+}
+
+/// Functions that differ in nothing but their addresses.
+static STEPS: [fn(EventTypeId) -> u32; 16] = [
+    step::<0>, step::<1>, step::<2>, step::<3>, step::<4>, step::<5>, step::<6>, step::<7>,
+    step::<8>, step::<9>, step::<10>, step::<11>, step::<12>, step::<13>, step::<14>, step::<15>,
+];

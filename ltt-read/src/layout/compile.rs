@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::cue::{Base, Cue};
+use super::cue::{Base, Cue, join};
 use super::node::{Elements, Node, NodeKind};
 use super::phase::Phase;
 use super::program::{Element, Len, MAX_EMPTY_FIELDS, Op, Present, Slot, VariantOption};
@@ -54,7 +54,7 @@ pub(crate) fn compile(
         pending: 0,
         excess_visits: 0,
     };
-    let mut first_nodes = SmallVec::new();
+    let mut first_nodes = SmallVec::<[Option<u32>; 3]>::new();
     for root in roots {
         first_nodes.push(root.map(|_| c.nodes.len() as u32));
         if let Some(class) = root {
@@ -64,12 +64,15 @@ pub(crate) fn compile(
     let fixed = (c.ops.is_empty() && c.at.anchor == start.anchor).then_some(c.at.offset);
     c.flush();
     let skip = if roles { None } else { DynamicSkip::new(&c.ops) };
+    let mut cues: Box<[Cue]> = c.cues.into_iter().flatten().collect();
+    join(&c.nodes, &mut cues);
     Ok(Region {
         byte_aligned_skip: skip.as_ref().and_then(|skip| ByteAlignedSkip::new(skip, start.phase)),
         dynamic_skip: skip,
         ops: c.ops.into(),
         nodes: c.nodes.into(),
-        cues: c.cues.into_iter().flatten().collect(),
+        cues,
+        root_nodes: first_nodes.iter().flatten().copied().collect(),
         roots: first_nodes,
         fixed,
         slots: c.free_slot,
@@ -131,10 +134,17 @@ impl Compiler {
             cues: (0, 0),
             info: FieldInfo::new(index as u32, name, class.clone()),
         });
-        let (at_byte, own_cue) = (self.at.phase.is_byte(), self.open_cue(index));
+        // A walk begins and ends roots without cues.
+        let is_root = self.depth == 1 && matches!(class.kind, FieldKind::Struct(_));
+        let at_byte = self.at.phase.is_byte();
+        let own_cue = if is_root { None } else { Some(self.open_cue(index)) };
+        let first_cue = self.cues.len() as u32;
         let visits = self.contents(index, class)?;
         self.nodes[index].next = self.nodes.len() as u32;
-        self.close_cue(index, own_cue, at_byte);
+        match own_cue {
+            Some(own_cue) => self.close_cue(index, own_cue, at_byte),
+            None => self.nodes[index].cues = (first_cue, self.cues.len() as u32),
+        }
         self.depth -= 1;
         Ok(visits)
     }
@@ -147,8 +157,7 @@ impl Compiler {
             Some(base) if base.reaches(node) => base,
             previous => {
                 let base = Base::of(node);
-                let next = self.cues.len() + 1;
-                self.cues.extend(previous.map(|_| Some(Cue::base(next, node, base))));
+                self.cues.extend(previous.map(|_| Some(Cue::base(node, base))));
                 base
             }
         };

@@ -5,7 +5,7 @@
 
 use super::node::{Node, NodeKind};
 use super::program::Slot;
-use super::{FieldInfo, FixedRead};
+use super::{FieldInfo, WordRead};
 use crate::schema::Encoding;
 
 /// A prepared visitor call. The field is `offset` bits after its base, and the base is at
@@ -14,9 +14,13 @@ use crate::schema::Encoding;
 #[derive(Debug)]
 pub(crate) struct Cue {
     pub(crate) kind: CueKind,
+    /// The offset in bytes, for the kinds that need it.
+    pub(crate) at: u8,
     pub(crate) anchor: Slot,
     pub(crate) base: u64,
     pub(crate) offset: u64,
+    /// The encoding of an integer.
+    pub(crate) word: WordRead,
     pub(crate) info: FieldInfo,
 }
 
@@ -28,8 +32,8 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// The greatest distance after the base, in bytes, at which an integer is read
-    /// without a bounds check.
+    /// The greatest distance after the base, in bytes, at which a number or a short text is
+    /// read without a bounds check.
     pub(crate) const REACH: usize = u8::MAX as usize;
 
     /// Returns the base for a node that cannot use the base of a previous node.
@@ -45,32 +49,32 @@ impl Base {
 }
 
 /// The kind of a cue, distinguished by one branch: the most frequent kinds of fields, and
-/// references to the nodes of all other fields. Numbers consist of whole bytes in
-/// little-endian order, `at` bytes after their base, so that each is one load.
+/// references to the nodes of all other fields.
+///
+/// Successive integers of one kind are a run of up to four, with straight-line code: the fewer
+/// branches an event takes, the better they are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum CueKind {
-    U8 {
-        at: u8,
-    },
-    U16 {
-        at: u8,
-    },
-    U32 {
-        at: u8,
-    },
-    U64 {
-        at: u8,
-    },
-    I32 {
-        at: u8,
-    },
-    I64 {
-        at: u8,
-    },
-    F64 {
-        at: u8,
-    },
+    /// An unsigned integer that starts at a byte and is one load.
+    Uint,
+    /// Such an integer, followed by cues of one, two or three of them.
+    Uint2,
+    Uint3,
+    Uint4,
+    /// A little-endian signed integer of 32 bits.
+    Int,
+    /// Such an integer, followed by cues of one, two or three of them.
+    Int2,
+    Int3,
+    Int4,
+    /// Any other signed integer that starts at a byte and is one load.
+    Sint,
+    /// A little-endian number of 64 bits.
+    F64,
+    /// A UTF-8 string of 16 bytes, in which a null byte may end the text early. Names of
+    /// threads are the most frequent strings of all.
+    Text16,
     /// A null-terminated UTF-8 string that ends at the anchor `end`.
     Utf8 {
         end: Slot,
@@ -85,10 +89,8 @@ pub(crate) enum CueKind {
     },
     BeginStruct,
     EndStruct,
-    /// No call. The cues from `next` on have another base.
-    Base {
-        next: u32,
-    },
+    /// No call. The cues after it have another base.
+    Base,
     /// An array, a variant or an option: the data determines the calls of the cues up to
     /// `next`.
     Dynamic {
@@ -103,18 +105,31 @@ impl Cue {
     pub(crate) fn new(index: u32, node: &Node, base: Base, at_byte: bool) -> Self {
         let offset = node.offset.wrapping_sub(base.offset);
         let at = u8::try_from(offset / 8).ok().filter(|_| at_byte && offset.is_multiple_of(8));
-        let kind = match (&node.kind, at) {
-            (NodeKind::Uint(read) | NodeKind::Sint(read), Some(at)) => integer(*read, at),
-            (NodeKind::Float64(read), Some(at)) if read.is_little_endian() => {
-                Some(CueKind::F64 { at })
+        let read = match node.kind {
+            NodeKind::Uint(read) | NodeKind::Sint(read) => Some(read),
+            _ => None,
+        };
+        // It starts at a byte, whatever its class demands.
+        let word = at.and(read).and_then(|read| WordRead::new(read, 8));
+        let kind = match (&node.kind, at, word) {
+            (NodeKind::Uint(_), _, Some(_)) => Some(CueKind::Uint),
+            (NodeKind::Sint(read), _, Some(_)) if read.bits() == 32 => Some(CueKind::Int),
+            (NodeKind::Sint(_), _, Some(_)) => Some(CueKind::Sint),
+            (NodeKind::Float64(read), Some(_), _) if read.is_little_endian() => Some(CueKind::F64),
+            (NodeKind::Text { encoding: Encoding::Utf8, len }, Some(_), _)
+                if len.constant() == Some(16) =>
+            {
+                Some(CueKind::Text16)
             }
-            (kind, _) => Self::kind(index, kind, node),
+            (kind, ..) => Self::kind(index, kind, node),
         };
         Cue {
             kind: kind.unwrap_or(CueKind::Scalar { node: index }),
+            at: at.unwrap_or(0),
             anchor: base.anchor,
             base: base.offset,
             offset,
+            word: word.unwrap_or(WordRead::ALL),
             info: node.info.clone(),
         }
     }
@@ -139,7 +154,7 @@ impl Cue {
     /// Returns `true` if the field contains no other fields.
     pub(crate) fn is_scalar(&self) -> bool {
         use CueKind::{Base, BeginStruct, Dynamic, EndStruct};
-        !matches!(self.kind, BeginStruct | EndStruct | Base { .. } | Dynamic { .. })
+        !matches!(self.kind, BeginStruct | EndStruct | Base | Dynamic { .. })
     }
 
     /// Creates the cue for the end of a structure, after cues with the base `base`.
@@ -147,26 +162,44 @@ impl Cue {
         Cue::without_field(CueKind::EndStruct, node, base)
     }
 
-    /// Creates the cue for a change of the base before the cue of a node, which has the
-    /// index `next`.
-    pub(crate) fn base(next: usize, node: &Node, base: Base) -> Self {
-        Cue::without_field(CueKind::Base { next: next as u32 }, node, base)
+    /// Creates the cue for a change of the base before the cue of a node.
+    pub(crate) fn base(node: &Node, base: Base) -> Self {
+        Cue::without_field(CueKind::Base, node, base)
     }
 
     fn without_field(kind: CueKind, node: &Node, base: Base) -> Self {
         let Base { anchor, offset: base } = base;
-        Cue { kind, anchor, base, offset: 0, info: node.info.clone() }
+        Cue { kind, at: 0, anchor, base, offset: 0, word: WordRead::ALL, info: node.info.clone() }
     }
 }
 
-fn integer(read: FixedRead, at: u8) -> Option<CueKind> {
-    match (read.is_little_endian(), read.bits(), read.is_signed()) {
-        (true, 8, false) => Some(CueKind::U8 { at }),
-        (true, 16, false) => Some(CueKind::U16 { at }),
-        (true, 32, false) => Some(CueKind::U32 { at }),
-        (true, 64, false) => Some(CueKind::U64 { at }),
-        (true, 32, true) => Some(CueKind::I32 { at }),
-        (true, 64, true) => Some(CueKind::I64 { at }),
-        _ => None,
+/// Joins successive integers of structures to runs.
+pub(crate) fn join(nodes: &[Node], cues: &mut [Cue]) {
+    for (index, node) in nodes.iter().enumerate() {
+        if !matches!(node.kind, NodeKind::Struct) {
+            continue;
+        }
+        // Members in other members are joined by those.
+        let next = |i: &usize| Some(nodes.get(*i)?.next as usize);
+        let members = std::iter::successors(Some(index + 1), next);
+        let members = members.take_while(|i| *i < node.next as usize);
+        let members: Vec<usize> = members.map(|i| nodes[i].cues.0 as usize).collect();
+        for pair in members.windows(2).rev() {
+            let (at, after) = (pair[0], pair[1]);
+            if after != at + 1 {
+                continue;
+            }
+            use CueKind::{Int, Int2, Int3, Int4, Uint, Uint2, Uint3, Uint4};
+            let joined = match (cues[at].kind, cues[after].kind) {
+                (Uint, Uint) => Uint2,
+                (Uint, Uint2) => Uint3,
+                (Uint, Uint3 | Uint4) => Uint4,
+                (Int, Int) => Int2,
+                (Int, Int2) => Int3,
+                (Int, Int3 | Int4) => Int4,
+                (kind, _) => kind,
+            };
+            cues[at].kind = joined;
+        }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct Header {
 /// The form of almost all headers of almost all traces: the id and the clock are each
 /// within one 64-bit load, often the same. Headers of another form, such as extended
 /// headers, are decoded by the [`Header`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Quick {
     pub(super) align_mask: u64,
     /// The size of the header in bits.
@@ -154,10 +154,13 @@ impl Quick {
     /// dense part of the table.
     #[inline(always)]
     pub(crate) fn entry(&self, ids: &IdTable, id: u64) -> Option<IdEntry> {
-        if id.wrapping_sub(self.low) > self.span {
-            return None;
-        }
-        ids.entry(id)
+        if self.has_id(id) { ids.entry(id) } else { None }
+    }
+
+    /// Returns `true` if a header with an id has the quick form.
+    #[inline(always)]
+    pub(crate) fn has_id(&self, id: u64) -> bool {
+        id.wrapping_sub(self.low) <= self.span
     }
 
     /// Converts a value of the default clock to a time.
@@ -208,10 +211,16 @@ impl Quick {
         (now >> self.clock.shift).wrapping_sub(clock) & self.clock.mask
     }
 
-    /// Returns the id in the word of a header whose fields are within one load.
-    #[inline(always)]
-    pub(crate) fn id(&self, word: u64) -> u64 {
-        self.id.of(word)
+    /// Returns the bits of the word of a header that are the id, and their value for an id. The
+    /// fields must be within one load.
+    pub(crate) fn id_bits(&self, id: u64) -> (u64, u64) {
+        (self.id.mask << self.id.shift, id << self.id.shift)
+    }
+
+    /// Returns the bits of the clock in the word of a header, and the greatest number of cycles
+    /// between two headers. The fields must be within one load.
+    pub(crate) fn clock_bits(&self) -> (u32, u64) {
+        (self.clock.shift, self.clock.mask)
     }
 
     /// Returns the value of the default clock at which a time is reached; `None` if it

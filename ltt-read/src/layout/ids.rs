@@ -68,6 +68,18 @@ impl IdEntry {
     }
 }
 
+/// The entries of small ids.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DenseIds<'t>(&'t [AtomicU64]);
+
+impl DenseIds<'_> {
+    /// Returns the entry of an id; `None` if it is not a small one.
+    #[inline(always)]
+    pub(crate) fn entry(self, id: u64) -> Option<IdEntry> {
+        Some(IdEntry(self.0.get(id as usize)?.load(Ordering::Relaxed)))
+    }
+}
+
 impl IdTable {
     pub(super) fn new(ids: Vec<(u64, EventTypeId)>) -> Self {
         let limit = (ids.len() as u64 * 4).max(256);
@@ -89,7 +101,13 @@ impl IdTable {
     /// Returns the entry of a small id; `None` if the id is not in the dense part.
     #[inline(always)]
     pub(crate) fn entry(&self, id: u64) -> Option<IdEntry> {
-        Some(IdEntry(self.dense.get(id as usize)?.load(Ordering::Relaxed)))
+        self.dense().entry(id)
+    }
+
+    /// Returns the entries of all small ids.
+    #[inline(always)]
+    pub(crate) fn dense(&self) -> DenseIds<'_> {
+        DenseIds(&self.dense)
     }
 
     /// Returns the branchless skip of the bodies of an id, if it is known.

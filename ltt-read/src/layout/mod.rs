@@ -116,6 +116,14 @@ pub(crate) struct WordRead {
 }
 
 impl WordRead {
+    /// A word as it is.
+    pub(crate) const ALL: WordRead = WordRead { mask: NonZeroU64::MAX, sign: 0 };
+
+    /// Returns the size of the integer in bits.
+    pub(crate) fn bits(self) -> u32 {
+        64 - self.mask.leading_zeros()
+    }
+
     /// Creates the encoding; `None` if one load does not suffice. `align` is the
     /// alignment of the field class, in bits.
     pub(crate) fn new(read: FixedRead, align: u32) -> Option<Self> {
@@ -131,6 +139,12 @@ impl WordRead {
     /// Returns the bits of the word that belong to the integer; `None` if it is signed.
     pub(crate) fn mask_of_unsigned(self) -> Option<u64> {
         (self.sign == 0).then_some(self.mask.get())
+    }
+
+    /// Returns the value of an unsigned integer, given the word that starts at the field.
+    #[inline(always)]
+    pub(crate) fn unsigned(self, word: u64) -> u64 {
+        word & self.mask.get()
     }
 
     /// Returns the value as 64 bits, sign-extended if the class is signed, given the word

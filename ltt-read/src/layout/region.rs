@@ -34,6 +34,8 @@ pub(crate) struct Region {
     pub(crate) cues: Box<[Cue]>,
     /// The first node of each scope's root structure; `None` for a scope without fields.
     pub(crate) roots: SmallVec<[Option<u32>; 3]>,
+    /// These nodes without gaps.
+    pub(crate) root_nodes: Box<[u32]>,
     /// The size in bits, if it is constant.
     pub(crate) fixed: Option<u64>,
     /// The number of slots that the program requires.
