@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
-use ltt_read::{ColumnValues, Columns, Trace};
+use ltt_read::{Columns, Trace};
 use lttv_benches::{
-    Input, Kind, Sums, bench_events, each_event, first_two_integers, sum_plain, sum_ust_like,
+    Input, Kind, Sums, all_columns, bench_events, each_event, first_two_integers, sum_plain,
+    sum_ust_like, sum_with,
 };
 
 type ByHand = fn(&[u8]) -> Option<(u64, Sums)>;
@@ -52,6 +53,14 @@ fn iterate(c: &mut Criterion) {
         let mut columns = columns_of_most_frequent(&trace);
         group.bench_function("numbers of the most frequent type, as columns", |b| {
             b.iter(|| sum_of_columns(&trace, &mut columns));
+        });
+        let mut all = all_columns(&trace);
+        group.bench_function("every field, as columns", |b| {
+            b.iter(|| {
+                let mut sums = Sums::default();
+                sum_with(&trace, &mut all, &mut sums).expect("sound tracefiles");
+                sums
+            });
         });
         let by_hand: Option<ByHand> = match kind {
             Kind::Ust => Some(sum_ust_like),
@@ -97,7 +106,7 @@ fn types_and_times_as_columns(trace: &Arc<Trace>) -> (u64, i64) {
 }
 
 /// The number of events read at a time: their columns stay near the processor.
-const ROWS: u64 = 1 << 13;
+const ROWS: u64 = 1 << 11;
 
 /// Returns columns for the numbers in the payload of the most frequent event type.
 fn columns_of_most_frequent(trace: &Arc<Trace>) -> Columns {
@@ -113,25 +122,15 @@ fn columns_of_most_frequent(trace: &Arc<Trace>) -> Columns {
     Columns::new(trace, id, fields).expect("numbers")
 }
 
-fn sum_of_columns(trace: &Arc<Trace>, columns: &mut Columns) -> u64 {
-    let mut sum = 0_u64;
+fn sum_of_columns(trace: &Arc<Trace>, columns: &mut Columns) -> Sums {
+    let mut sums = Sums::default();
     for mut cursor in trace.cursors() {
         while cursor.read_columns(columns, ROWS).expect("a sound tracefile") > 0 {
-            for column in columns.columns() {
-                sum = match column.values() {
-                    ColumnValues::Unsigned(values) => {
-                        values.iter().fold(sum, |sum, value| sum.wrapping_add(*value))
-                    }
-                    ColumnValues::Signed(values) => {
-                        values.iter().fold(sum, |sum, value| sum.wrapping_add(*value as u64))
-                    }
-                    _ => sum,
-                };
-            }
+            sums.add_columns(columns);
             columns.clear();
         }
     }
-    sum
+    sums
 }
 
 fn files(trace: &Trace) -> Vec<Vec<u8>> {

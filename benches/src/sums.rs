@@ -1,7 +1,6 @@
 //! Sums of fields: work that is cheap but cannot be skipped.
 
-use ltt_read::FieldInfo;
-use ltt_read::{Event, StrValue, Visitor};
+use ltt_read::{Column, ColumnValues, Columns, Event, FieldInfo, StrValue, Visitor};
 
 /// The sums of all fields of some events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,6 +18,32 @@ impl Sums {
     #[inline]
     pub fn add(&mut self, event: &Event<'_>) {
         event.visit_body(self);
+    }
+
+    /// Adds all values of columns.
+    #[inline]
+    pub fn add_columns(&mut self, columns: &Columns) {
+        columns.columns().iter().map(Column::values).for_each(|values| self.values(values));
+    }
+
+    fn values(&mut self, values: &ColumnValues) {
+        match values {
+            ColumnValues::Unsigned(values) => {
+                self.integer(values.iter().fold(0, |sum, value| sum.wrapping_add(*value)));
+            }
+            ColumnValues::Signed(values) => {
+                self.integer(values.iter().fold(0, |sum, value| sum.wrapping_add(*value as u64)));
+            }
+            ColumnValues::Float(values) => {
+                self.floats = values.iter().fold(self.floats, |bits, value| bits ^ value.to_bits());
+            }
+            ColumnValues::Bool(values) => {
+                self.integer(values.iter().map(|value| u64::from(*value)).sum());
+            }
+            ColumnValues::Bytes { bytes, .. } => self.bytes += bytes.len() as u64,
+            ColumnValues::List { elements, .. } => self.values(elements),
+            _ => {}
+        }
     }
 
     /// Adds an integer to the sums.

@@ -15,7 +15,7 @@ use crate::cursor::{Cursor, RunEvents};
 use crate::event::{Event, Field};
 use crate::merge::{EventSink, Merge};
 use crate::report::Error;
-use crate::schema::EventTypeId;
+use crate::schema::{EventTypeId, Scope};
 use crate::trace::{Trace, TracefileNumber};
 
 pub use column::{Column, ColumnValues};
@@ -74,6 +74,8 @@ struct Chosen {
     kind: Kind,
     /// The way to read it in runs; `None` if they cannot be read so.
     gather: Option<Gather>,
+    /// `true` if it is in each event and contains no fields, so that its node suffices to read it.
+    is_simple: bool,
 }
 
 impl Columns {
@@ -98,7 +100,14 @@ impl Columns {
         let choose = |field: Field| {
             let kind = Kind::of(trace, event_type, &field)?;
             let gather = layout.and_then(|layout| layout.gather(&field));
-            Ok(Chosen { field, kind, gather })
+            let in_body = matches!(
+                field.scope(),
+                Scope::CommonContext | Scope::SpecificContext | Scope::Payload
+            );
+            let nodes = body.filter(|_| in_body).map(|body| &body.region.nodes);
+            let node = nodes.and_then(|nodes| nodes.get(field.node as usize));
+            let is_simple = field.is_always_there() && node.is_some_and(|node| !node.is_compound());
+            Ok(Chosen { field, kind, gather, is_simple })
         };
         let chosen = fields.into_iter().map(choose).collect::<Result<Box<[_]>, _>>()?;
         let reads_runs = layout.is_some() && chosen.iter().all(|chosen| chosen.gather.is_some());
@@ -183,10 +192,11 @@ impl Columns {
             Some(_) => {}
         }
         self.times.push(event.timestamp().map_or(Self::NO_TIME, |time| time.as_ns()));
-        for (column, Chosen { field, .. }) in self.columns.iter_mut().zip(&self.chosen) {
-            match field.is_plain_integer() {
-                true => column.push_integer(event.integer(field)),
-                false => column.push(event.get(field)),
+        for (column, Chosen { field, is_simple, .. }) in self.columns.iter_mut().zip(&self.chosen) {
+            match () {
+                () if field.is_plain_integer() => column.push_integer(event.integer(field)),
+                () if *is_simple => column.push(event.scalar(field)),
+                () => column.push(event.get(field)),
             }
         }
         true
@@ -196,16 +206,11 @@ impl Columns {
 impl Columns {
     /// Adds the rows of events of a run, of which `last` is the last one. All are of the type of
     /// the columns.
-    fn add_rows(
-        &mut self,
-        last: &Event<'_>,
-        times: impl ExactSizeIterator<Item = i64>,
-        bodies: Bodies<'_>,
-    ) {
+    fn add_rows(&mut self, last: &Event<'_>, times: &[i64], bodies: Bodies<'_>) {
         let Some(run) = self.event_type.and_then(|event_type| last.run_of(event_type)) else {
             return;
         };
-        self.times.extend(times);
+        self.times.extend_from_slice(times);
         for (column, chosen) in self.columns.iter_mut().zip(&self.chosen) {
             if let Some(gather) = chosen.gather {
                 gather.add(column, chosen.field.node, &run, bodies);
@@ -261,7 +266,7 @@ impl Cursor {
                 Some(wanted) => {
                     let count = run.keep_only(wanted, count);
                     let bodies = Bodies::new(&run.bodies[..count], &run.ends[..count]);
-                    columns.add_rows(&self.event(), run.times[..count].iter().copied(), bodies);
+                    columns.add_rows(&self.event(), &run.times[..count], bodies);
                 }
             }
         }

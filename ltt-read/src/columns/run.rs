@@ -221,28 +221,28 @@ impl<'b> Places<'b> {
 
     /// Adds numbers of `N` bytes.
     #[inline(always)]
-    fn add<const N: usize, T>(self, to: &mut Vec<T>, number: impl Fn([u8; N]) -> T) {
+    fn add<const N: usize, T: Copy + Default>(
+        self,
+        to: &mut Vec<T>,
+        number: impl Fn([u8; N]) -> T,
+    ) {
         let Places { data, bases, at, stride } = self;
-        // All bytes of the events of a run are within its packet. A bound of the places costs less
-        // than a check of each.
+        // All bytes of the events of a run are within its packet.
         let Some(last) = data.len().checked_sub(N) else { return };
-        let bytes = |start: usize| {
-            let start = start.min(last);
-            data.get(start..start + N).and_then(|bytes| bytes.first_chunk()).copied()
-        };
-        let first = bases.first().map_or(usize::MAX, |base| base.wrapping_add(at));
-        match data.get(first..).filter(|_| stride >= N) {
-            // Events that follow each other directly need no places.
-            Some(rows) => {
-                let whole = rows.chunks_exact(stride).take(bases.len() - 1);
-                to.extend(whole.map(|row| number(row.first_chunk().copied().unwrap_or([0; N]))));
-                let last = bases.last().map_or(usize::MAX, |base| base.wrapping_add(at));
-                to.push(number(bytes(last).unwrap_or([0; N])));
-            }
-            None => {
-                let bytes = bases.iter().map(|base| bytes(base.wrapping_add(at)));
-                to.extend(bytes.map(|bytes| number(bytes.unwrap_or([0; N]))));
-            }
+        let Some((first, rest)) = bases.split_first() else { return };
+        // Events that follow each other directly need no places, except for the last one, after which
+        // there may be no whole event.
+        let rows = data.get(first.wrapping_add(at)..).filter(|_| stride >= N).unwrap_or(&[]);
+        let rows = rows.chunks_exact(stride.max(1)).take(rest.len());
+        let before = to.len();
+        to.extend(rows.map(|row| number(row.first_chunk().copied().unwrap_or([0; N]))));
+        let others = &bases[to.len() - before..];
+        // A bound of the places costs less than a test of each.
+        let before = to.len();
+        to.resize(before + others.len(), T::default());
+        for (value, base) in to[before..].iter_mut().zip(others) {
+            let start = base.wrapping_add(at).min(last);
+            *value = number(data[start..][..N].first_chunk().copied().unwrap_or([0; N]));
         }
     }
 

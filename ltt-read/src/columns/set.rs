@@ -7,6 +7,7 @@ use crate::cursor::{Cursor, RunEvents};
 use crate::event::Event;
 use crate::merge::{EventSink, Merge};
 use crate::report::Error;
+use crate::schema::EventTypeId;
 use crate::trace::TracefileNumber;
 
 /// The [`Columns`] of several event types, which are filled in one pass over the events.
@@ -37,43 +38,37 @@ use crate::trace::TracefileNumber;
 #[derive(Debug, Clone)]
 pub struct ColumnSet {
     columns: Vec<Columns>,
-    /// For each event type, the number of its columns, or [`NONE`].
+    /// For each event type, the number of its columns, or the number of columns if it has none.
     of_type: Vec<u32>,
-    /// For each of the columns, the events of a run that are of its type.
-    rows: Vec<Vec<Row>>,
-    run: Option<Box<RunEvents>>,
-    places: Places,
+    /// For each of the columns, the place of its first event in `sorted`, and then that of its next
+    /// one. The last entry is that of all other events.
+    places: Vec<u32>,
+    runs: Option<Box<Runs>>,
 }
 
-/// An event of a run: its time, and the start and end of its body in bytes from the start of the
-/// packet.
-type Row = (i64, usize, usize);
-
-/// The starts and ends of rows of one type.
+/// A run, and the same events sorted by their columns.
 #[derive(Debug, Clone, Default)]
-struct Places {
-    starts: Vec<usize>,
-    ends: Vec<usize>,
+struct Runs {
+    run: RunEvents,
+    sorted: RunEvents,
 }
-
-/// The number of the columns of an event type that has none.
-const NONE: u32 = u32::MAX;
 
 impl ColumnSet {
     /// Creates the set of some columns, all of one trace. Where several are of the same event type,
     /// the last ones receive its events; columns of [all types](Columns::of_all_types) receive none.
     pub fn new(columns: impl IntoIterator<Item = Columns>) -> Self {
         let columns: Vec<Columns> = columns.into_iter().collect();
+        let none = columns.len() as u32;
         let mut of_type = Vec::new();
         for (columns, number) in columns.iter().zip(0..) {
             let Some(event_type) = columns.event_type() else { continue };
             if of_type.len() <= event_type.index() {
-                of_type.resize(event_type.index() + 1, NONE);
+                of_type.resize(event_type.index() + 1, none);
             }
             of_type[event_type.index()] = number;
         }
-        let rows = vec![Vec::new(); columns.len()];
-        ColumnSet { columns, of_type, rows, run: None, places: Places::default() }
+        let places = vec![0; columns.len() + 1];
+        ColumnSet { columns, of_type, places, runs: None }
     }
 
     /// Returns the columns, in the order in which they were given.
@@ -95,34 +90,46 @@ impl ColumnSet {
     /// there are none.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>) -> bool {
-        let number = self.of_type.get(event.type_id().index()).copied().unwrap_or(NONE);
+        let number = self.number_of(event.type_id());
         self.columns.get_mut(number as usize).is_some_and(|columns| columns.push(event))
     }
 
+    /// Returns the number of the columns of an event type, or the number of columns if it has none.
+    #[inline(always)]
+    fn number_of(&self, event_type: EventTypeId) -> u32 {
+        let number = self.of_type.get(event_type.index()).copied();
+        number.unwrap_or(self.columns.len() as u32)
+    }
+
     /// Adds the first `count` events of a run, of which `last` is the last one.
-    fn add_run(&mut self, last: &Event<'_>, run: &RunEvents, count: usize) {
-        let places = run.bodies.iter().zip(&run.ends);
-        let events = run.types.iter().zip(&run.times).zip(places);
-        for ((event_type, time), (start, end)) in events.take(count) {
-            let number = self.of_type.get(event_type.index()).copied().unwrap_or(NONE);
-            if let Some(rows) = self.rows.get_mut(number as usize) {
-                rows.push((*time, *start, *end));
-            }
+    fn add_run(&mut self, last: &Event<'_>, runs: &mut Runs, count: usize) {
+        let Runs { run, sorted } = runs;
+        let count = count.min(run.types.len());
+        self.places.fill(0);
+        for event_type in &run.types[..count] {
+            let number = self.number_of(*event_type);
+            self.places[number as usize] += 1;
         }
-        for (columns, rows) in self.columns.iter_mut().zip(&mut self.rows) {
-            if !rows.is_empty() {
-                let Places { starts, ends } = &mut self.places;
-                starts.clear();
-                ends.clear();
-                starts.extend(rows.iter().map(|(_, start, _)| start));
-                ends.extend(rows.iter().map(|(_, _, end)| end));
-                columns.add_rows(
-                    last,
-                    rows.iter().map(|(time, ..)| *time),
-                    Bodies::new(starts, ends),
-                );
-                rows.clear();
+        let mut first = 0;
+        for place in &mut self.places {
+            first += std::mem::replace(place, first);
+        }
+        let places = run.bodies[..count].iter().zip(&run.ends[..count]);
+        for ((event_type, time), (start, end)) in run.types.iter().zip(&run.times).zip(places) {
+            let number = self.number_of(*event_type);
+            let place = &mut self.places[number as usize];
+            let at = *place as usize % sorted.times.len();
+            *place += 1;
+            (sorted.times[at], sorted.bodies[at], sorted.ends[at]) = (*time, *start, *end);
+        }
+        let mut first = 0;
+        for (columns, end) in self.columns.iter_mut().zip(&self.places) {
+            let end = *end as usize;
+            if first < end {
+                let bodies = Bodies::new(&sorted.bodies[first..end], &sorted.ends[first..end]);
+                columns.add_rows(last, &sorted.times[first..end], bodies);
             }
+            first = end;
         }
     }
 }
@@ -139,30 +146,30 @@ impl Cursor {
     ///
     /// [`Error::Decode`] as for [`read_columns`](Self::read_columns).
     pub fn read_column_set(&mut self, set: &mut ColumnSet, most: u64) -> Result<u64, Error> {
-        let mut run = set.run.take().unwrap_or_default();
-        let read = self.read_set_with(set, &mut run, most);
-        set.run = Some(run);
+        let mut runs = set.runs.take().unwrap_or_default();
+        let read = self.read_set_with(set, &mut runs, most);
+        set.runs = Some(runs);
         read
     }
 
     fn read_set_with(
         &mut self,
         set: &mut ColumnSet,
-        run: &mut RunEvents,
+        runs: &mut Runs,
         most: u64,
     ) -> Result<u64, Error> {
         let mut read = 0;
         let read_all = set.columns.iter().all(|columns| columns.reads_runs);
         while read < most {
-            let count = self.read_run(most - read, run, |event_type| {
+            let count = self.read_run(most - read, &mut runs.run, |event_type| {
                 if read_all {
                     return true;
                 }
-                let number = set.of_type.get(event_type.index()).copied().unwrap_or(NONE);
-                set.columns.get(number as usize).is_none_or(|columns| columns.reads_runs)
+                let columns = set.columns.get(set.number_of(event_type) as usize);
+                columns.is_none_or(|columns| columns.reads_runs)
             });
             if count > 0 {
-                set.add_run(&self.event(), run, count);
+                set.add_run(&self.event(), runs, count);
                 read += count as u64;
                 continue;
             }

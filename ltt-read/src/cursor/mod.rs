@@ -69,26 +69,17 @@ const PREFETCH_DISTANCE: usize = 192;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug, Clone)]
+// The first two lines of the cache have what each event needs: in a merge of thousands of tracefiles,
+// nothing of a cursor is near the processor when its next event is due.
+#[repr(C, align(64))]
 pub struct Cursor {
-    trace: Arc<Trace>,
-    /// The decoder of the trace, without a way through it.
-    decoder: Arc<Decoder>,
-    /// The number of the trace among those that a merge reads.
-    trace_number: u32,
-    tracefile: u32,
-    state: State,
-    /// The index of the current file among those of the tracefile.
-    file: u32,
-    /// The bytes of that file, and the layouts of the packet's stream. Copies of the
+    /// The bytes of the current file, and the layouts of the packet's stream. Copies of the
     /// handles are kept here so that the decoding loop need not reach them through the
     /// trace.
     source: Arc<Source>,
     table: Option<Arc<StreamTable>>,
-    /// The current packet. It is a placeholder in the state `Start`, and after a packet
-    /// whose header could not be read.
-    packet: Packet,
-    /// The value of the default clock before the packet, in cycles.
-    packet_clock: u64,
+    /// The decoder of the trace, without a way through it.
+    decoder: Arc<Decoder>,
     /// The end of the packet's readable content, in bits; 0 unless `state` is `Packet`.
     content_end: u64,
     /// The start of the next event record or of the padding before it, in bits from the
@@ -96,9 +87,21 @@ pub struct Cursor {
     next: u64,
     /// The value of the default clock before that record, in cycles.
     clock: u64,
-    scratch: Scratch,
-    current: Current,
     last_timestamp: Timestamp,
+    /// The number of the trace among those that a merge reads.
+    trace_number: u32,
+    tracefile: u32,
+    current: Current,
+    /// The current packet. It is a placeholder in the state `Start`, and after a packet
+    /// whose header could not be read.
+    packet: Packet,
+    scratch: Scratch,
+    trace: Arc<Trace>,
+    state: State,
+    /// The index of the current file among those of the tracefile.
+    file: u32,
+    /// The value of the default clock before the packet, in cycles.
+    packet_clock: u64,
     notices: Vec<Notice>,
     /// The number of notices that were dropped because too many were waiting.
     notices_omitted: u64,
@@ -262,7 +265,22 @@ impl Cursor {
         }
     }
 
-    /// Prefetches what reading the next event needs.
+    /// Prefetches those parts of the cursor itself that reading an event needs.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_value(&self.source);
+        prefetch_value(&self.current.begin);
+        prefetch_value(&self.packet.offset);
+        prefetch_value(&self.scratch.slots);
+    }
+
+    /// Prefetches what [`prefetch_next`](Self::prefetch_next) needs beside the cursor.
+    #[inline]
+    pub(crate) fn prefetch_source(&self) {
+        prefetch_value(&*self.source);
+    }
+
+    /// Prefetches what reading the next event needs beside the cursor.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
         let at = self.packet.offset.wrapping_add(self.next / 8);

@@ -180,7 +180,8 @@ impl<'a> Event<'a> {
     pub fn visit<V: Visitor>(&self, scope: Scope, visitor: &mut V) {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
-        walk::visit(region, &[root as u32], view.window, &view.slots, visitor);
+        let Some(root) = region.visit_of(root) else { return };
+        walk::visit(region, &[root], view.window, &view.slots, visitor);
     }
 
     /// Visits its common context, its specific context and its payload, if it has them:
@@ -190,8 +191,7 @@ impl<'a> Event<'a> {
     pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
         let Some(body) = self.cursor.decoder().tables.compiled_body(self.type_id()) else { return };
         let (region, slots) = (&body.region, &*self.cursor.scratch().slots);
-        walk::announce(self.type_id());
-        walk::visit(region, &region.root_nodes, self.cursor.window(), slots, visitor);
+        walk::visit(region, &region.visits, self.cursor.window(), slots, visitor);
     }
 
     /// Returns the root structure of a scope; `None` if the event has no such scope.
@@ -320,6 +320,16 @@ impl<'a> Event<'a> {
     pub(crate) fn run_of(&self, event_type: EventTypeId) -> Option<Run<'a>> {
         let body = self.cursor.decoder().tables.compiled_body(event_type)?;
         Some(Run { body, window: self.cursor.window() })
+    }
+
+    /// Returns the value of a field of the body that contains no fields and is in each event of its
+    /// type, which must be that of this event.
+    pub(crate) fn scalar(&self, field: &Field) -> Option<Value<'a>> {
+        let body = self.cursor.decoder().tables.compiled_body(self.type_id())?;
+        let slots = &*self.cursor.scratch().slots;
+        let node = body.region.nodes.get(field.node as usize)?;
+        let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
+        Some(scalar(node, pos, self.cursor.window(), slots).into())
     }
 
     fn root_for(&self, field: &Field) -> Option<(&'a Region, usize)> {

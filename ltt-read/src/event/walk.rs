@@ -6,14 +6,15 @@ use crate::base::zeros::zero_in_half;
 use crate::layout::cue::{Base, Cue, CueKind};
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Slot, Window, run_element, var_int};
-use crate::layout::region::Region;
-use crate::schema::{Encoding, EventTypeId};
+use crate::layout::region::{Region, RootVisit};
+use crate::layout::shape::{Shape, for_each_shape};
+use crate::schema::Encoding;
 
 /// Visits root structures of a region, given their nodes, and all fields in them.
 #[inline(always)]
 pub(crate) fn visit<V: Visitor>(
     region: &Region,
-    roots: &[u32],
+    roots: &[RootVisit],
     window: Window<'_>,
     slots: &[u64],
     v: &mut V,
@@ -22,17 +23,20 @@ pub(crate) fn visit<V: Visitor>(
     if region.moves_anchors {
         return visit_moving(region, roots, window, slots, v);
     }
-    for root in roots {
+    for RootVisit { node, shape, cues: (first, end) } in roots {
         // The calls for the root are no branches of the loop over cues.
-        let Some(root) = nodes.get(*root as usize) else { continue };
-        let end = root.cues.1 as usize;
-        let Some(members) = cues.get(root.cues.0 as usize..end) else { continue };
+        let (Some(root), Some(members)) =
+            (nodes.get(*node as usize), cues.get(*first as usize..*end as usize))
+        else {
+            continue;
+        };
         v.begin_struct(&root.info);
         let calls = Cues { nodes, window, slots };
-        if let Some(pause) = calls.call::<_, true>(members, v) {
+        let is_called = *shape != Shape::Other && calls.call_shape(*shape, members, v).is_some();
+        if !is_called && let Some(pause) = calls.call::<_, true>(members, v) {
             // In a function of its own, because most regions have no dynamic fields and
             // then need no registers for it.
-            Walk { nodes, cues, window, slots }.resume(pause, end, v);
+            Walk { nodes, cues, window, slots }.resume(pause, *end as usize, v);
         }
         v.end_struct(&root.info);
     }
@@ -42,7 +46,7 @@ pub(crate) fn visit<V: Visitor>(
 #[inline(never)]
 fn visit_moving<V: Visitor>(
     region: &Region,
-    roots: &[u32],
+    roots: &[RootVisit],
     window: Window<'_>,
     slots: &[u64],
     v: &mut V,
@@ -52,7 +56,7 @@ fn visit_moving<V: Visitor>(
     slots.resize(slots.len().max(region.slots as usize), 0);
     let slots = Scratch { slots, ..Scratch::default() };
     let mut walk = Walk { nodes, cues, window, slots };
-    for root in roots.iter().filter_map(|root| nodes.get(*root as usize)) {
+    for root in roots.iter().filter_map(|root| nodes.get(root.node as usize)) {
         v.begin_struct(&root.info);
         walk.nested(root.cues, v);
         v.end_struct(&root.info);
@@ -74,6 +78,53 @@ struct Cues<'a> {
 }
 
 impl Cues<'_> {
+    /// Makes the visitor calls for the members of a structure of a known shape. Returns `None`, and
+    /// makes no call, close to the end of the data.
+    #[inline(always)]
+    fn call_shape<V: Visitor>(self, shape: Shape, members: &[Cue], v: &mut V) -> Option<()> {
+        let first = members.first()?;
+        let begin = self.slots.get(first.anchor as usize)?.wrapping_add(first.base);
+        let bytes: &BaseBytes = self.window.data.get((begin / 8) as usize..)?.first_chunk()?;
+        macro_rules! field {
+            (u $cue:ident) => {
+                v.uint(
+                    &$cue.info,
+                    $cue.word.unsigned(u64::from_le_bytes(*array_at(bytes, $cue.at))),
+                )
+            };
+            (i $cue:ident) => {
+                v.sint(&$cue.info, i32::from_le_bytes(*array_at(bytes, $cue.at)).into())
+            };
+            (s $cue:ident) => {
+                v.sint(
+                    &$cue.info,
+                    $cue.word.value(u64::from_le_bytes(*array_at(bytes, $cue.at))) as i64,
+                )
+            };
+            (t $cue:ident) => {
+                v.string(&$cue.info, text16(array_at(bytes, $cue.at)))
+            };
+        }
+        macro_rules! call {
+            ($($name:ident [$($kind:ident)*],)*) => {
+                match shape {
+                    Shape::Other => return None,
+                    $(Shape::$name => {
+                        const LEN: usize = [$(stringify!($kind)),*].len();
+                        let members: &[Cue; LEN] = members.first_chunk()?;
+                        let mut members = members.iter();
+                        $(
+                            let cue = members.next()?;
+                            field!($kind cue);
+                        )*
+                    })*
+                }
+            };
+        }
+        for_each_shape!(call);
+        Some(())
+    }
+
     /// Makes the visitor calls of cues up to the first that depends on data, which is
     /// returned. With `FAR`, numbers are read without bounds checks. Near
     /// the end of the data, [`call_at_end`](Self::call_at_end) then makes the remaining
@@ -134,10 +185,7 @@ impl Cues<'_> {
                     CueKind::Sint => v.sint(info, cue.word.value(word!(*at)) as i64),
                     CueKind::F64 => v.float(info, f64::from_bits(word!(*at))),
                     CueKind::Text16 if FAR => {
-                        let field: &[u8; 16] = array_at(bytes_at_base, *at);
-                        let (bytes, rest) = field.split_at(zero_in_half(field).min(16) as usize);
-                        let (encoding, padding) = (Encoding::Utf8, rest.len() as u64);
-                        v.string(info, StrValue { bytes, encoding, padding });
+                        v.string(info, text16(array_at(bytes_at_base, *at)));
                     }
                     CueKind::Text16 => {
                         let bytes = bytes(data, begin.wrapping_add(*offset), 16);
@@ -469,6 +517,13 @@ fn set(scratch: &mut Scratch, slot: Slot, value: u64) {
     scratch.slots[slot as usize] = value;
 }
 
+/// Returns the text of a field of 16 bytes in UTF-8, up to the first null byte.
+#[inline(always)]
+fn text16(field: &[u8; 16]) -> StrValue<'_> {
+    let (bytes, rest) = field.split_at(zero_in_half(field).min(16) as usize);
+    StrValue { bytes, encoding: Encoding::Utf8, padding: rest.len() as u64 }
+}
+
 /// Returns the text of a field of given length, up to the first null code unit.
 #[inline(always)]
 fn text(bytes: &[u8], encoding: Encoding) -> StrValue<'_> {
@@ -517,24 +572,3 @@ fn float(node: &Node, data: &[u8], pos: u64) -> f64 {
         _ => f64::NAN,
     }
 }
-
-/// Takes a branch that depends on an event type alone.
-///
-/// Processors predict a branch by the branches before it. The kinds of the first fields are the same
-/// for many event types, so that a walk over the fields of one type looks like that of another, and
-/// most of its branches would be mispredicted. This one is mispredicted as well, but with it before
-/// them, the others are the same as in the last event of this type.
-#[inline(always)]
-pub(super) fn announce(event_type: EventTypeId) {
-    std::hint::black_box(STEPS[event_type.index() % STEPS.len()](event_type));
-}
-
-fn step<const N: u32>(event_type: EventTypeId) -> u32 {
-    event_type.0 ^ N
-}
-
-/// Functions that differ in nothing but their addresses.
-static STEPS: [fn(EventTypeId) -> u32; 16] = [
-    step::<0>, step::<1>, step::<2>, step::<3>, step::<4>, step::<5>, step::<6>, step::<7>,
-    step::<8>, step::<9>, step::<10>, step::<11>, step::<12>, step::<13>, step::<14>, step::<15>,
-];

@@ -9,11 +9,12 @@ use crate::schema::StreamClassId;
 /// The decoded header and context of a packet, and the values derived from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[repr(C)] // the offset is needed for each event
 pub struct Packet {
-    /// The number of the packet in its file, from 0.
-    pub number: u64,
     /// The offset of its first byte in its file, in bytes.
     pub offset: u64,
+    /// The number of the packet in its file, from 0.
+    pub number: u64,
     /// The declared size in bytes, including padding; without a declaration, the size of
     /// the rest of the file.
     pub size: u64,

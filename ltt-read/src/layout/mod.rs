@@ -26,6 +26,7 @@ mod phase;
 pub(crate) mod program;
 pub(crate) mod record_skipper;
 pub(crate) mod region;
+pub(crate) mod shape;
 pub(crate) mod skip;
 pub(crate) mod tables;
 

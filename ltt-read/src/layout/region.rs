@@ -6,6 +6,7 @@ use super::cue::Cue;
 use super::node::Node;
 use super::phase::Phase;
 use super::program::{Cost, Op, Scratch, Slot, Window, run};
+use super::shape::Shape;
 use super::skip::{BranchlessSkip, ByteAlignedSkip, DynamicSkip};
 use crate::report::DecodeError;
 use crate::schema::ByteOrder;
@@ -34,8 +35,8 @@ pub(crate) struct Region {
     pub(crate) cues: Box<[Cue]>,
     /// The first node of each scope's root structure; `None` for a scope without fields.
     pub(crate) roots: SmallVec<[Option<u32>; 3]>,
-    /// These nodes without gaps.
-    pub(crate) root_nodes: Box<[u32]>,
+    /// These roots without gaps.
+    pub(crate) visits: SmallVec<[RootVisit; 2]>,
     /// The size in bits, if it is constant.
     pub(crate) fixed: Option<u64>,
     /// The number of slots that the program requires.
@@ -47,7 +48,21 @@ pub(crate) struct Region {
     pub(crate) end_order: Option<ByteOrder>,
 }
 
+/// The way to visit a root structure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RootVisit {
+    pub(crate) node: u32,
+    pub(crate) shape: Shape,
+    /// The cues of its members: from `cues.0` to before `cues.1`.
+    pub(crate) cues: (u32, u32),
+}
+
 impl Region {
+    /// Returns the way to visit the root structure at a node; `None` if it is none.
+    pub(crate) fn visit_of(&self, node: usize) -> Option<RootVisit> {
+        self.visits.iter().find(|visit| visit.node as usize == node).copied()
+    }
+
     /// Returns the branchless skip of the region, if its form allows it.
     pub(crate) fn branchless_skip(&self) -> Option<BranchlessSkip> {
         BranchlessSkip::new(self.start.phase, self.fixed, self.byte_aligned_skip.as_ref())

@@ -12,7 +12,6 @@ mod tournament;
 use std::mem;
 use std::sync::Arc;
 
-use crate::base::source::prefetch_value;
 use crate::base::time::Timestamp;
 use crate::cursor::Cursor;
 use crate::event::Event;
@@ -32,6 +31,10 @@ const NEAR: usize = 256;
 
 /// The number of events, as a power of two, before which the cursors of coming events are prefetched.
 const FAR: u32 = 5;
+
+/// The number of events, as a power of two, before which the way to the data of coming events is
+/// prefetched.
+const NEXT: u32 = 4;
 
 /// The number of events, as a power of two, before which the data of coming events is prefetched.
 const SOON: u32 = 3;
@@ -409,7 +412,10 @@ impl Merge {
         let cursor =
             |within| self.cursors.get(number_of(self.tree.least_around(leaf, within)) as usize);
         if let Some(cursor) = cursor(FAR) {
-            prefetch_value(cursor);
+            cursor.prefetch();
+        }
+        if let Some(cursor) = cursor(NEXT) {
+            cursor.prefetch_source();
         }
         if let Some(cursor) = cursor(SOON) {
             cursor.prefetch_next();
