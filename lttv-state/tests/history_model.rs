@@ -140,7 +140,36 @@ fn check(history: &History, model: &Model) -> Result<(), TestCaseError> {
             prop_assert_eq!(history.next_change(*quark, ns(*t)).map_err(fail)?.map(plain), after);
         }
     }
+    check_forward(history, model, &quarks, &times)?;
     check_ranges(history, model, &quarks, &times)
+}
+
+/// Checks readers of single attributes at increasing times, and after a step back.
+fn check_forward(
+    history: &History,
+    model: &Model,
+    quarks: &BTreeMap<String, Quark>,
+    times: &[i64],
+) -> Result<(), TestCaseError> {
+    let fail = |e: HistoryError| TestCaseError::fail(e.to_string());
+    for (path, quark) in quarks {
+        let all = &model.past[path];
+        for step in [1, 3, times.len()] {
+            let mut reader = history.forward_reader(*quark).map_err(fail)?;
+            prop_assert_eq!(reader.before().map_err(fail)?, None);
+            let back = times.get(times.len() / 2).into_iter();
+            for t in times.iter().step_by(step).chain(back) {
+                let expected = model.at(path, *t);
+                prop_assert_eq!(&plain(reader.at(ns(*t)).map_err(fail)?), expected);
+                let place = all.iter().position(|span| span == expected).unwrap();
+                let before = place.checked_sub(1).map(|at| all[at].clone());
+                prop_assert_eq!(reader.before().map_err(fail)?.map(plain), before);
+            }
+        }
+        let mut reader = history.forward_reader(*quark).map_err(fail)?;
+        prop_assert!(reader.at(ns(model.end)).is_err());
+    }
+    Ok(())
 }
 
 /// Checks the attributes that exist at a time: those that have a value, and those above them.

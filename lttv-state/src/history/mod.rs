@@ -22,6 +22,7 @@
 //! | all attributes at a time | [`state_at`](History::state_at), [`for_each_at`](History::for_each_at) |
 //! | one attribute at a time | [`at`](History::at) |
 //! | some attributes at some times | [`for_each_at_times`](History::for_each_at_times) |
+//! | attributes at times that depend on each other | [`forward_reader`](History::forward_reader) |
 //! | some attributes over a time range, every interval or one for each pixel | [`for_each_in`](History::for_each_in) |
 //! | intervals of one attribute, forward or backward | [`intervals`](History::intervals) |
 //! | the next or the previous value | [`next_change`](History::next_change), [`previous_change`](History::previous_change) |
@@ -111,6 +112,7 @@ pub use error::HistoryError;
 pub use file::resume_note::ResumeNote;
 pub use identity::HistoryIdentity;
 pub use query::durations::{NumberStatistics, ValueDuration};
+pub use query::forward_reader::ForwardReader;
 pub use query::history::History;
 pub use query::intervals::Intervals;
 

@@ -9,6 +9,7 @@ mod block_at;
 mod block_probe;
 mod cursor;
 pub(crate) mod durations;
+pub(crate) mod forward_reader;
 pub(crate) mod history;
 pub(crate) mod intervals;
 mod state_at;
