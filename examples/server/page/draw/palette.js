@@ -75,6 +75,7 @@ export class Palette {
       css: toCss(color),
       pixel: toPixel(color),
       dimmedPixel: toPixel(dimmed),
+      dimmedCss: toCss(dimmed),
       text: toCss(readableOn(color)),
       backdrop: this.theme.plot,
       sign: signOf(name),

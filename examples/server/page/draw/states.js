@@ -81,7 +81,8 @@ export function drawStates(image, states, rows, scale, looks, { hasPatterns, gap
 const ROOM = 14;
 
 /**
- * Writes labels, or signs where there is no room for them, into states that are wide enough.
+ * Writes labels, or signs where there is no room for them, into states that are wide enough. Returns their
+ * number. They cover what is drawn between states and labels.
  * @param {CanvasRenderingContext2D} context
  */
 export function writeLabels(context, states, rows, scale, looks, { ratio, width, hasSigns, most = 1500 }) {
@@ -108,15 +109,15 @@ export function writeLabels(context, states, rows, scale, looks, { ratio, width,
       if (text.length > fits) text = fits >= 5 ? `${text.slice(0, fits - 1)}…` : hasSigns ? look.sign : '';
       if (text === '' || text === ' ') continue;
       const middle = (top + bottom) / 2;
-      if (isThin || hasSigns) {
-        const wide = Math.min(text.length * letter + 4 * ratio, x1 - x0);
-        context.fillStyle = isThin ? look.backdrop : look.css;
-        context.fillRect(x0 + ratio, middle - 6 * ratio, wide, 12 * ratio);
-      }
+      const isDimmed = (tags[at] & 1) !== 0 && !isThin;
+      const wide = Math.min(context.measureText(text).width + 4 * ratio, x1 - x0 - ratio);
+      context.fillStyle = isThin ? look.backdrop : isDimmed ? look.dimmedCss : look.css;
+      context.fillRect(x0 + ratio, middle - 6 * ratio, wide, 12 * ratio);
       context.fillStyle = isThin ? look.css : look.text;
       context.fillText(text, x0 + 3 * ratio, middle + ratio * 0.5);
       count += 1;
-      if (count >= most) return;
+      if (count >= most) return count;
     }
   }
+  return count;
 }

@@ -9,6 +9,9 @@ const MARGIN = 0.25;
 /** The image of the rows in view. */
 export class Tile {
   #canvas = document.createElement('canvas');
+  #labels = document.createElement('canvas');
+  #hasLabels = false;
+  #shift = 0;
   #image = null;
   #pixels = null;
   #drawn = null;
@@ -19,7 +22,7 @@ export class Tile {
   }
 
   /**
-   * Draws the states of a window.
+   * Draws the states of a window, but not their labels.
    * @param {CanvasRenderingContext2D} context in CSS pixels
    * @param {object} what `window`, `surface`, `states`, `looks`, `hasSigns`, `font`; `rows()` returns
    *   where they are drawn; `key` tells whether they are the same as before
@@ -32,9 +35,19 @@ export class Tile {
       this.#render(what, perColumn);
       shift = Number(this.#drawn.from - window.from) / perColumn;
     }
+    this.#shift = Math.round(shift);
+    this.#copy(this.#canvas, context);
+  }
+
+  /** Draws the labels of the states that were drawn last, over what was drawn since. */
+  drawLabels(context) {
+    if (this.#hasLabels) this.#copy(this.#labels, context);
+  }
+
+  #copy(canvas, context) {
     context.save();
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.drawImage(this.#canvas, Math.round(shift), 0);
+    context.drawImage(canvas, this.#shift, 0);
     context.restore();
   }
 
@@ -51,8 +64,7 @@ export class Tile {
     const margin = Math.round(columns * MARGIN);
     const [width, height] = [columns + 2 * margin, surface.canvas.height];
     if (this.#image?.width !== width || this.#image?.height !== height) {
-      this.#canvas.width = width;
-      this.#canvas.height = height;
+      for (const canvas of [this.#canvas, this.#labels]) Object.assign(canvas, { width, height });
       this.#image = new ImageData(width, height);
       this.#pixels = new Uint32Array(this.#image.data.buffer);
     } else {
@@ -62,10 +74,11 @@ export class Tile {
     const scale = { offset: Number(from - states.origin), perColumn };
     const places = rows();
     drawStates({ pixels: this.#pixels, width, height }, states, places, scale, looks, { hasPatterns: hasSigns, gap: 0 });
-    const context = this.#canvas.getContext('2d');
-    context.putImageData(this.#image, 0, 0);
+    this.#canvas.getContext('2d').putImageData(this.#image, 0, 0);
+    const context = this.#labels.getContext('2d');
+    if (this.#hasLabels) context.clearRect(0, 0, width, height);
     context.font = font.replace(/^[\d.]+px/, `${11 * surface.ratio}px`);
-    writeLabels(context, states, places, scale, looks, { ratio: surface.ratio, width, hasSigns });
+    this.#hasLabels = writeLabels(context, states, places, scale, looks, { ratio: surface.ratio, width, hasSigns }) > 0;
     this.#drawn = { from, perColumn, states, key, hasSigns, columns };
   }
 }

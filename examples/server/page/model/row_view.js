@@ -1,18 +1,39 @@
 // The rows of a chart that are in view: their height, and how far they are scrolled.
 
 const HEIGHTS = [2, 4, 8, 12, 18, 24, 32];
+/** The height from which only whole rows are shown: those with labels. */
+const WHOLE = 12;
 /** The number of rows that are loaded above and below those in view. */
 const MORE_ROWS = 6;
 
 /** A view of `count` rows of equal height, `visible` pixels high. */
 export class RowView {
   #heightAt = 4;
+  #room = 0;
+  #top = 0;
   /** The number of rows. */
   count = 0;
-  /** The height of the view, in pixels. */
-  visible = 0;
-  /** The number of pixels above the view. */
-  top = 0;
+
+  /** The height of the view, in pixels. No row is cut by its end, if there is room for one. */
+  get visible() {
+    const whole = Math.floor(this.#room / this.height) * this.height;
+    return this.height >= WHOLE && whole > 0 ? whole : this.#room;
+  }
+
+  /** Sets the room for rows, in pixels. */
+  set visible(room) {
+    this.#room = room;
+  }
+
+  /** The place to which the rows are scrolled, in pixels. */
+  get place() {
+    return this.#top;
+  }
+
+  /** The number of pixels above the view: those of whole rows. */
+  get top() {
+    return this.height >= WHOLE ? Math.round(this.#top / this.height) * this.height : this.#top;
+  }
 
   /** The height of a row, in pixels. */
   get height() {
@@ -38,7 +59,7 @@ export class RowView {
 
   /** Returns the index of the row at a height in the view, which may be beyond the last one. */
   at(y) {
-    return Math.floor((y + this.top) / this.height);
+    return y < this.visible ? Math.floor((y + this.top) / this.height) : this.count;
   }
 
   /** Returns the height in the view of a place among the rows: 0.5 is the middle of the first one. */
@@ -63,10 +84,9 @@ export class RowView {
 
   /** Scrolls to a place in pixels, or to the nearest one that exists. Returns `true` if it is another one. */
   scrollTo(top) {
-    const inside = Math.max(0, Math.min(top, this.total - this.visible));
-    if (Math.abs(inside - this.top) < 0.5) return false;
-    this.top = inside;
-    return true;
+    const before = this.top;
+    this.#top = Math.max(0, Math.min(top, this.total - this.visible));
+    return Math.abs(this.top - before) >= 0.5;
   }
 
   /** Returns the place to which to scroll so that a row is in view, or with `isCentred` in its middle. */
@@ -79,8 +99,8 @@ export class RowView {
 
   /** Makes rows higher or lower; the one in the middle stays there. */
   changeHeight(by) {
-    const middle = (this.top + this.visible / 2) / this.height;
+    const middle = (this.#top + this.visible / 2) / this.height;
     this.#heightAt = Math.max(0, Math.min(this.#heightAt + by, HEIGHTS.length - 1));
-    this.top = Math.max(middle * this.height - this.visible / 2, 0);
+    this.#top = Math.max(middle * this.height - this.visible / 2, 0);
   }
 }

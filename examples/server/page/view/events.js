@@ -143,7 +143,7 @@ export class Events {
     if (!this.panel.isShown || this.#columns.length === 0) return;
     this.scroll.settle();
     const { visible } = this.scroll;
-    const count = Math.min(visible + 1, this.scroll.size - this.scroll.first);
+    const count = Math.min(visible, this.scroll.size - this.scroll.first);
     this.#fit(Math.max(count, 0));
     for (let at = 0; at < count; at += 1) this.#fill(this.#elements[at], this.scroll.first + at);
     const isThere = this.#selected >= this.scroll.first && this.#selected < this.scroll.first + count;
@@ -207,7 +207,7 @@ export class Events {
   }
 
   #loadMissing(visible) {
-    const page = this.#pages.missing(this.scroll.first, Math.min(this.scroll.first + visible + 1, this.scroll.size));
+    const page = this.#pages.missing(this.scroll.first, Math.min(this.scroll.first + visible, this.scroll.size));
     if (page === null || !this.output) return;
     const { experiment, shared } = this.app;
     const index = page * PAGE;

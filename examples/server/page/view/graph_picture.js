@@ -85,6 +85,8 @@ export class GraphPicture {
     }
     if (arrows && hasArrows) this.#drawArrows(context, scale, surface, rows, view);
     drawSelection(context, shared, scale, theme, height);
+    // Neither arrows nor the current time make labels illegible.
+    if (states) this.#tile.drawLabels(context);
   }
 
   #drawArrows(context, scale, { width, height }, rows, view) {

@@ -68,7 +68,7 @@ export class TimeGraph {
     this.chart.element.classList.add('has-rows');
     this.bar = el('div', { class: 'scrollbar', 'aria-hidden': 'true' }, el('div'));
     this.chart.element.append(this.bar);
-    followScroll(this.chart.element, this.bar, { top: () => this.#view.top, scrollTo: (top) => this.#scrollTo(top) });
+    followScroll(this.chart.element, this.bar, { top: () => this.#view.place, scrollTo: (top) => this.#scrollTo(top) });
     this.panel.body.append(this.chart.element);
     if (!isByLabel) this.panel.body.append(this.picture.legend.element);
     this.element = this.panel.element;
@@ -163,10 +163,11 @@ export class TimeGraph {
   #placeLabels() {
     const view = this.#view;
     Object.assign(view, { count: this.#rows.shown.length, visible: this.chart.surface.height });
-    view.scrollTo(view.top);
-    const { height, top } = view;
-    this.bar.firstChild.style.height = `${view.total}px`;
-    if (Math.abs(this.bar.scrollTop - top) >= 1) this.bar.scrollTop = top;
+    view.scrollTo(view.place);
+    const { height, top, place } = view;
+    // The bar is as high as the room for rows, of which the view may show less.
+    this.bar.firstChild.style.height = `${view.total + this.chart.surface.height - view.visible}px`;
+    if (Math.abs(this.bar.scrollTop - place) >= 1) this.bar.scrollTop = place;
     this.labels.element.classList.toggle('is-small', height < 11);
     this.labels.show({
       rows: this.#rows.shown, ...view.range(0), height, top, selected: this.#rows.selected,

@@ -4,7 +4,8 @@ import { Tree } from '../model/tree.js';
 import { formatDuration } from '../model/time.js';
 import { el, setAttribute, setText } from './dom.js';
 
-const ROW = 20;
+/** The heights of a line and of the heading with its border, as in the style sheet. */
+const ROW = 20, HEAD = 21;
 
 /** Returns a cell as it is shown: numbers with separators, durations with units. */
 export function cellText(text, dataType) {
@@ -157,7 +158,7 @@ export class TreeTable {
   #reveal() {
     const at = this.#rows.findIndex((row) => row.entry.id === this.#selected);
     if (at < 0) return;
-    const room = this.element.clientHeight - 2 * ROW;
+    const room = Math.floor((this.element.clientHeight - HEAD) / ROW - 1) * ROW;
     if (at * ROW < this.element.scrollTop) this.element.scrollTop = at * ROW;
     else if (at * ROW > this.element.scrollTop + room) this.element.scrollTop = at * ROW - room;
     this.#show();
