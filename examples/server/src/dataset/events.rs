@@ -48,6 +48,7 @@ impl Events {
         let traceset = traceset.clone();
         thread::spawn(move || {
             if let Some(times) = folder.as_ref().and_then(|of| of.events(&traceset, &sizes)) {
+                release(&traceset);
                 return shared.set(Counted { times, is_complete: true });
             }
             shared.read(&traceset, &groups, &stop);

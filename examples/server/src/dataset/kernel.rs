@@ -11,7 +11,9 @@ use lttv_examples::kernel_trace::{Domain, KernelEvents, Use};
 use lttv_state::history::{History, HistoryError, Live};
 use lttv_state::kernel_history::{self, Target, record_live};
 
+use super::busy_times::BusyTimes;
 use super::cache::CacheFolder;
+use super::job::Job;
 use super::reading::release;
 use super::threads::{ThreadIds, ThreadRows};
 use crate::outputs::OutputError;
@@ -26,6 +28,7 @@ pub struct Kernel {
     traces: Vec<TraceIndex>,
     events: Vec<KernelEvents>,
     threads: ThreadIds,
+    busy: Job<BusyTimes>,
 }
 
 #[derive(Debug)]
@@ -72,6 +75,7 @@ impl Kernel {
             traces,
             events,
             threads: ThreadIds::default(),
+            busy: Job::default(),
         });
         let shared = Arc::clone(&kernel);
         let traceset = traceset.clone();
@@ -84,6 +88,7 @@ impl Kernel {
         if let Some(file) = &file
             && let Ok(history) = kernel_history::open(file, traceset)
         {
+            release(traceset);
             return self.set(Stage::Ready(history));
         }
         let record = |target| {
@@ -141,6 +146,18 @@ impl Kernel {
     /// If the history is damaged.
     pub fn thread_rows(&self, history: &History) -> Result<Arc<ThreadRows>, OutputError> {
         Ok(self.threads.rows(history, &self.traces)?)
+    }
+
+    /// Returns the times in which the CPUs of some rows were busy, if they are known. The first call with a
+    /// complete history starts to read them.
+    pub fn busy_times(&self, history: &History, rows: &ThreadRows) -> Option<&BusyTimes> {
+        if !history.is_complete() {
+            return None;
+        }
+        let cpus = rows.cpus.iter().flat_map(|(_, cpus)| cpus);
+        let cpus: Vec<_> = cpus.map(|cpu| cpu.thread).collect();
+        let history = history.clone();
+        self.busy.get(move || BusyTimes::read(&history, cpus).ok().flatten())
     }
 
     /// Returns the history so far.

@@ -13,6 +13,7 @@
 //! something is computed. All threads read the same traces, whose files are mapped into memory, and
 //! release their pages as they go on.
 
+mod busy_times;
 mod cache;
 mod calls;
 mod critical_path;
@@ -45,6 +46,7 @@ use lttv_state::waits::TimelineId;
 
 use crate::outputs::OutputError;
 
+pub use busy_times::BusyTimes;
 pub use cache::{Cache, CacheFolder};
 pub use calls::{CallThread, Calls};
 pub use critical_path::{PathHistory, PathRow, Waits};

@@ -1,6 +1,8 @@
 //! The thread that reads events on request.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -10,7 +12,7 @@ use lttv_context::{Traceset, TracesetContext};
 use lttv_examples::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_examples::text_dump::lttv::Lttv;
 use lttv_examples::text_dump::zone::local_zone;
-use lttv_requests::{Budget, Owner, Scheduler};
+use lttv_requests::{Budget, Owner, RequestId, Scheduler};
 
 use super::reading::release;
 
@@ -30,13 +32,19 @@ pub struct Reader {
 /// A function that runs on the thread.
 type Job = Box<dyn FnOnce(&mut EventReader) + Send>;
 
+/// A function that submits a request, and returns its id.
+type Submit = Box<dyn FnOnce(&mut EventReader) -> Option<RequestId> + Send>;
+
 /// The objects of the thread.
-#[derive(Debug)]
 pub struct EventReader {
     /// The scheduler of requests.
     pub scheduler: Scheduler<'static>,
     /// The format of the fields of events, which hooks share.
     pub format: Rc<RefCell<Lttv>>,
+    /// The requests that are submitted one after the other.
+    in_turn: VecDeque<(Owner, Submit)>,
+    /// The one of them that is served.
+    served: Option<RequestId>,
 }
 
 impl Reader {
@@ -52,6 +60,17 @@ impl Reader {
     pub fn run(&self, job: impl FnOnce(&mut EventReader) + Send + 'static) {
         // The thread lives as long as the reader.
         _ = self.jobs.send(Box::new(job));
+    }
+
+    /// Submits a short request when all earlier ones of this kind have ended. A scheduler serves what
+    /// starts first; with many clients, those whose lines are later in the trace would wait for long.
+    pub fn submit_in_turn(
+        &self,
+        owner: &RequestOwner<'_>,
+        submit: impl FnOnce(&mut EventReader) -> Option<RequestId> + Send + 'static,
+    ) {
+        let owner = owner.owner;
+        self.run(move |reader| reader.in_turn.push_back((owner, Box::new(submit))));
     }
 
     /// Returns an owner of requests. They are cancelled when it is dropped.
@@ -77,7 +96,10 @@ impl RequestOwner<'_> {
 impl Drop for RequestOwner<'_> {
     fn drop(&mut self) {
         let owner = self.owner;
-        self.reader.run(move |reader| _ = reader.scheduler.cancel_owner(owner));
+        self.reader.run(move |reader| {
+            reader.in_turn.retain(|(of, _)| *of != owner);
+            _ = reader.scheduler.cancel_owner(owner);
+        });
     }
 }
 
@@ -86,6 +108,8 @@ fn serve(traceset: &Traceset, jobs: &Receiver<Job>) {
     let mut reader = EventReader {
         scheduler: Scheduler::new(TracesetContext::new(traceset)),
         format: Rc::new(RefCell::new(Lttv::new(traceset.traces(), clock, false))),
+        in_turn: VecDeque::new(),
+        served: None,
     };
     let (mut is_busy, mut unreleased) = (false, 0);
     loop {
@@ -109,6 +133,28 @@ fn serve(traceset: &Traceset, jobs: &Receiver<Job>) {
             release(traceset);
             unreleased = 0;
         }
-        is_busy = reader.scheduler.service_chunk(Budget::time(SLICE)).has_more();
+        is_busy = reader.serve();
+    }
+}
+
+impl fmt::Debug for EventReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventReader").field("scheduler", &self.scheduler).finish_non_exhaustive()
+    }
+}
+
+impl EventReader {
+    /// Serves requests for a moment. Returns `true` if there is more to do.
+    fn serve(&mut self) -> bool {
+        while self.served.is_none()
+            && let Some((_, submit)) = self.in_turn.pop_front()
+        {
+            self.served = submit(self);
+        }
+        let report = self.scheduler.service_chunk(Budget::time(SLICE));
+        if report.finished.iter().any(|finished| Some(finished.request) == self.served) {
+            self.served = None;
+        }
+        report.has_more() || !self.in_turn.is_empty()
     }
 }

@@ -12,6 +12,7 @@ use hyper::body::Body as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Server;
+use super::encoding::accepts_gzip;
 use super::error::ApiError;
 use super::kept::Question;
 use crate::protocol::parameters::Parameters;
@@ -41,10 +42,17 @@ pub(super) struct Body {
     parameters: Parameters,
     /// The request, if it is small.
     question: Option<Question>,
+    /// The client accepts compressed answers.
+    accepts_gzip: bool,
     _room: Option<OwnedSemaphorePermit>,
 }
 
 impl Body {
+    /// Returns `true` if the client accepts compressed answers.
+    pub(super) fn accepts_gzip(&self) -> bool {
+        self.accepts_gzip
+    }
+
     /// Takes the request, if it is small.
     pub(super) fn take_question(&mut self) -> Option<Question> {
         self.question.take()
@@ -70,9 +78,10 @@ impl FromRequest<Arc<Server>> for Body {
             Ok(read) => {
                 let (body, _room) = read?;
                 let parameters = Parameters::from_body(&body)?;
+                let accepts_gzip = accepts_gzip(encodings.as_ref());
                 let is_small = body.len() <= SMALL;
                 let question = is_small.then(|| Question { path, body, encodings });
-                Ok(Body { parameters, question, _room })
+                Ok(Body { parameters, question, accepts_gzip, _room })
             }
             Err(_) => Err(ApiError::new(StatusCode::REQUEST_TIMEOUT, "The request is too slow")),
         }

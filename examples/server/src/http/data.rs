@@ -12,6 +12,7 @@ use serde_json::json;
 use super::body::Body;
 use super::connections::Client;
 use super::error::ApiError;
+use super::stream::AnswerForm;
 use super::{Server, json as answers};
 use crate::dataset::Dataset;
 use crate::outputs::work::Work;
@@ -90,10 +91,10 @@ async fn compute(
     if let Some(answer) = question.as_ref().and_then(|of| server.kept.find(&source, of)) {
         return Ok(answer);
     }
-    let samples = parameters.sample_count();
-    let answer = server
-        .workers
-        .answer(client, samples, move |work| run(output, &dataset, &parameters, work));
+    let form =
+        AnswerForm { samples: parameters.sample_count(), is_compressed: parameters.accepts_gzip() };
+    let answer =
+        server.workers.answer(client, form, move |work| run(output, &dataset, &parameters, work));
     let mut answer = answer.await;
     if let Some(question) = question {
         server.kept.mark(&source, question, &mut answer);

@@ -12,10 +12,12 @@
 //! | `slow` | answers that wait for slow clients |
 //! | `kept` | answers that are kept for equal requests |
 //! | `body` | the bodies of requests |
+//! | `encoding` | which answers are compressed, and how |
 
 mod body;
 mod connections;
 pub mod data;
+mod encoding;
 mod error;
 pub mod guard;
 mod json;
@@ -34,9 +36,6 @@ use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use tower_http::CompressionLevel;
-use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::SizeAbove;
 
 pub use error::ApiError;
 
@@ -49,8 +48,6 @@ use crate::workspace::Workspace;
 
 /// The number of answers that are computed at the same time.
 const WORKERS: usize = 64;
-/// The size in bytes from which answers are compressed.
-const COMPRESSED: u16 = 1024;
 
 /// The objects that all handlers share.
 #[derive(Debug)]
@@ -73,15 +70,12 @@ impl Server {
 
 /// Returns the service of all paths.
 pub fn router(server: Arc<Server>, guard: Guard) -> Router {
-    let compression = CompressionLayer::new()
-        .quality(CompressionLevel::Fastest)
-        .compress_when(SizeAbove::new(COMPRESSED));
     Router::new()
         .nest("/tsp/api", interface())
         .route("/lttv/experiments/{experiment}/filter", post(lttv::check_filter))
         .fallback(page_file)
         .with_state(server)
-        .layer(compression)
+        .layer(middleware::from_fn(encoding::compress))
         .layer(middleware::map_response(kept::keep))
         .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
 }

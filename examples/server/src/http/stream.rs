@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::connections::Client;
+use super::encoding::{COMPRESSED, Gzip, add_headers};
 use super::error::ApiError;
 use super::json;
 use super::kept::Final;
@@ -37,6 +38,15 @@ const LARGE: usize = 4;
 
 /// The longest time for one answer, and for sending it to a client that accepts it slowly.
 pub const LONGEST: Duration = Duration::from_secs(60);
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct AnswerForm {
+    /// The number of samples.
+    pub(super) samples: usize,
+    /// Answers that are long enough are compressed.
+    pub(super) is_compressed: bool,
+}
 
 /// The threads that compute answers.
 #[derive(Debug, Clone)]
@@ -69,11 +79,11 @@ impl Workers {
     /// cancelled.
     ///
     /// Answers with many samples wait for each other, for their memory, but keep no others waiting.
-    pub(super) async fn answer<F>(&self, client: Client, samples: usize, compute: F) -> Response
+    pub(super) async fn answer<F>(&self, client: Client, form: AnswerForm, compute: F) -> Response
     where
         F: FnOnce(&mut Work<'_>) -> Result<(), OutputError> + Send + 'static,
     {
-        let places = if samples > SAMPLES { &self.large } else { &self.free };
+        let places = if form.samples > SAMPLES { &self.large } else { &self.free };
         let Ok(permit) = Arc::clone(places).acquire_owned().await else {
             return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The server ends")
                 .into_response();
@@ -89,6 +99,8 @@ impl Workers {
             let deadline = Instant::now() + longest;
             let mut out = Parts {
                 buffer: Vec::new(),
+                is_compressed: form.is_compressed,
+                gzip: None,
                 begin: Some(begin),
                 send: None,
                 is_whole: Arc::default(),
@@ -104,11 +116,12 @@ impl Workers {
             let result = compute(&mut work);
             out.finish(result);
         });
-        let body = match begun.await {
-            Ok(Begin::Whole(bytes)) => Body::from(bytes),
+        // The headers of whole answers that are not compressed are added with those of others.
+        let (body, is_marked) = match begun.await {
+            Ok(Begin::Whole(bytes, is_compressed)) => (Body::from(bytes), is_compressed),
             Ok(Begin::Parts(receive, is_whole)) => {
                 let stream = PartStream { receive, is_whole, has_ended: false, _cancel: cancel };
-                Body::from_stream(stream)
+                (Body::from_stream(stream), true)
             }
             Ok(Begin::Failed(error)) => return ApiError::from(error).into_response(),
             // The computation has panicked.
@@ -118,6 +131,9 @@ impl Workers {
             }
         };
         let mut response = json::of_body(StatusCode::OK, body);
+        if is_marked {
+            add_headers(response.headers_mut(), form.is_compressed);
+        }
         response.extensions_mut().insert(is_final);
         response
     }
@@ -125,8 +141,8 @@ impl Workers {
 
 /// The start of an answer.
 enum Begin {
-    /// The whole answer.
-    Whole(Vec<u8>),
+    /// The whole answer, and whether it is compressed.
+    Whole(Vec<u8>, bool),
     /// The parts of an answer, and whether these are all once the last one is there.
     Parts(mpsc::Receiver<Bytes>, Arc<AtomicBool>),
     /// A failure in place of an answer.
@@ -150,6 +166,9 @@ impl Drop for CancelOnDrop {
 /// The writer of an answer.
 struct Parts {
     buffer: Vec<u8>,
+    is_compressed: bool,
+    /// The compressor of an answer of several parts.
+    gzip: Option<Gzip>,
     begin: Option<oneshot::Sender<Begin>>,
     send: Option<mpsc::Sender<Bytes>>,
     is_whole: Arc<AtomicBool>,
@@ -180,8 +199,15 @@ impl Sink for Parts {
             let parts = Begin::Parts(receive, Arc::clone(&self.is_whole));
             begin.send(parts).map_err(|_| io::ErrorKind::BrokenPipe)?;
         }
-        let next = Vec::with_capacity(PART + PART / 8);
-        let part = Bytes::from(std::mem::replace(&mut self.buffer, next));
+        let part = self.take_part(false);
+        // The compressor may wait for more.
+        if part.is_empty() { Ok(()) } else { self.pass(part) }
+    }
+}
+
+impl Parts {
+    /// Passes a part on to the client.
+    fn pass(&mut self, part: Bytes) -> io::Result<()> {
         let send = self.send.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
         let part = match send.try_send(part) {
             Ok(()) => return Ok(()),
@@ -208,16 +234,38 @@ impl Sink for Parts {
             }
         }
     }
-}
 
-impl Parts {
+    /// Takes what was written, as it is sent. After the last part follows nothing.
+    fn take_part(&mut self, is_last: bool) -> Bytes {
+        if !self.is_compressed {
+            let next = if is_last { 0 } else { PART + PART / 8 };
+            return std::mem::replace(&mut self.buffer, Vec::with_capacity(next)).into();
+        }
+        let gzip = self.gzip.get_or_insert_with(Gzip::new);
+        gzip.add(&self.buffer);
+        self.buffer.clear();
+        let part = gzip.take();
+        match self.gzip.take_if(|_| is_last) {
+            Some(gzip) => [part, gzip.finish()].concat().into(),
+            None => part.into(),
+        }
+    }
+
     /// Ends the answer.
     fn finish(mut self, result: Result<(), OutputError>) {
         match (result, self.begin.take()) {
-            (Ok(()), Some(begin)) => _ = begin.send(Begin::Whole(self.buffer)),
+            (Ok(()), Some(begin)) => {
+                let is_compressed = self.is_compressed && self.buffer.len() >= COMPRESSED;
+                let whole = match is_compressed {
+                    true => Gzip::whole(&self.buffer),
+                    false => self.buffer,
+                };
+                _ = begin.send(Begin::Whole(whole, is_compressed));
+            }
             (Err(error), Some(begin)) => _ = begin.send(Begin::Failed(error)),
             (Ok(()), None) => {
-                let is_whole = self.send().is_ok();
+                let last = self.take_part(true);
+                let is_whole = self.pass(last).is_ok();
                 self.is_whole.store(is_whole, Ordering::Release);
             }
             // The stream ends without being whole.
@@ -267,6 +315,11 @@ pub async fn blocking<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
+    use std::io::Read;
+
+    use axum::body::to_bytes;
+    use axum::http::header;
+    use flate2::read::GzDecoder;
 
     use super::*;
 
@@ -290,13 +343,13 @@ mod tests {
                 work.tick()?;
             }
         };
-        let response = run(workers().answer(Client::default(), 0, endless));
+        let response = run(workers().answer(Client::default(), AnswerForm::default(), endless));
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(start.elapsed() >= SHORT && start.elapsed() < LONGEST);
         // The same while it waits for a result.
         let waiting = |work: &mut Work<'_>| work.wait(|| None::<()>);
         assert_eq!(
-            run(workers().answer(Client::default(), 0, waiting)).status(),
+            run(workers().answer(Client::default(), AnswerForm::default(), waiting)).status(),
             StatusCode::SERVICE_UNAVAILABLE
         );
     }
@@ -310,11 +363,13 @@ mod tests {
                     work.text("0123456789abcdef")?;
                 }
             };
-            let slow = workers.answer(Client::default(), 0, endless).await;
+            let slow = workers.answer(Client::default(), AnswerForm::default(), endless).await;
             assert_eq!(slow.status(), StatusCode::OK);
             // The only worker is free before the slow client has lost its answer.
             let start = Instant::now();
-            let other = workers.answer(Client::default(), 0, |work| work.text("{}")).await;
+            let other = workers
+                .answer(Client::default(), AnswerForm::default(), |work| work.text("{}"))
+                .await;
             assert_eq!(other.status(), StatusCode::OK);
             assert!(start.elapsed() < LONGEST);
             tokio::time::sleep(2 * SHORT).await;
@@ -332,6 +387,35 @@ mod tests {
     }
 
     #[test]
+    fn compressed_answers_are_the_plain_ones() {
+        for lines in [0, 1, 20, 5_000, 60_000] {
+            let write = move |work: &mut Work<'_>| {
+                (0..lines).try_for_each(|line| work.text(&format!("line {line} of {lines}\n")))
+            };
+            let answer = |is_compressed| {
+                run(async {
+                    let form = AnswerForm { samples: 0, is_compressed };
+                    let answer = workers().longest(LONGEST);
+                    let answer = answer.answer(Client::default(), form, write).await;
+                    let encoding = answer.headers().get(header::CONTENT_ENCODING).cloned();
+                    (encoding, to_bytes(answer.into_body(), usize::MAX).await.unwrap())
+                })
+            };
+            let ((none, plain), (encoding, packed)) = (answer(false), answer(true));
+            let is_packed = plain.len() >= COMPRESSED;
+            assert_eq!((none, encoding.is_some()), (None, is_packed), "{lines}");
+            let mut unpacked = Vec::new();
+            match is_packed {
+                true => _ = GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap(),
+                false => unpacked.extend_from_slice(&packed),
+            }
+            assert!(
+                unpacked == plain && plain.iter().filter(|byte| **byte == b'\n').count() == lines
+            );
+        }
+    }
+
+    #[test]
     fn clients_that_go_away_cancel_their_work() {
         run(async {
             let (send, ended) = std::sync::mpsc::channel();
@@ -343,7 +427,7 @@ mod tests {
                     }
                 }
             };
-            drop(Workers::new(1).answer(Client::default(), 0, endless).await);
+            drop(Workers::new(1).answer(Client::default(), AnswerForm::default(), endless).await);
             let error = ended.recv_timeout(LONGEST / 2).unwrap();
             assert_eq!(error, OutputError::Cancelled.to_string());
         });

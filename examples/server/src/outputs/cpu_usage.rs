@@ -10,7 +10,7 @@ use lttv_state::tree::Quark;
 
 use super::work::Work;
 use super::{Output, OutputError, Result, xy};
-use crate::dataset::{CpuAttributes, Dataset, ThreadRows, clamped};
+use crate::dataset::{BusyTimes, CpuAttributes, Dataset, ThreadRows, clamped};
 use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
 
@@ -127,6 +127,7 @@ impl Output for CpuUsage {
             return xy::Writer::start(work, "CPU Usage", &samples)?.end(false);
         };
         let rows = kernel.thread_rows(&history)?;
+        let known = kernel.busy_times(&history, &rows);
         let wanted: Vec<i64> = xy::unique(items).collect();
         let times: Vec<i64> = samples.iter().collect();
         let most = (MOST_NUMBERS / times.len().max(1)).max(1);
@@ -134,7 +135,8 @@ impl Output for CpuUsage {
         for (trace, cpus) in &rows.cpus {
             for wanted in wanted.chunks(most) {
                 let wanted = wanted.iter().copied().collect();
-                let usage = Usage::of((*trace, cpus), &history, &wanted, &times, writer.work())?;
+                let usage =
+                    Usage::of((*trace, cpus), (&history, known), &wanted, &times, writer.work())?;
                 for (id, busy) in &usage.busy {
                     let name = usage.name(*id, (*trace, &rows), samples.end());
                     writer.series(*id, &name, &percent(busy, &times), AXIS, "usage")?;
@@ -173,7 +175,7 @@ impl Usage {
     /// Adds up the times of the wanted ids, and reads only the CPUs that they need.
     fn of(
         (trace, cpus): (TraceIndex, &[CpuAttributes]),
-        history: &History,
+        (history, known): (&History, Option<&BusyTimes>),
         wanted: &HashSet<i64>,
         times: &[i64],
         work: &Work<'_>,
@@ -197,13 +199,21 @@ impl Usage {
                 continue;
             }
             work.check()?;
-            let mut of_cpu = none();
-            for_each_part(history, cpu.thread, times, |tid, at, ns| {
-                of_cpu[at] += ns;
-                if let Some(thread) = threads.get(&tid) {
-                    of_threads[*thread][at] += ns;
+            // Without threads, it is enough to know when the CPU runs any.
+            let known = known.filter(|_| threads.is_empty());
+            let of_cpu = match known.and_then(|known| known.between(cpu.thread, times)) {
+                Some(of_cpu) => of_cpu,
+                None => {
+                    let mut of_cpu = none();
+                    for_each_part(history, cpu.thread, times, |tid, at, ns| {
+                        of_cpu[at] += ns;
+                        if let Some(thread) = threads.get(&tid) {
+                            of_threads[*thread][at] += ns;
+                        }
+                    })?;
+                    of_cpu
                 }
-            })?;
+            };
             total.iter_mut().zip(&of_cpu).for_each(|(total, of)| *total += of);
             if is_wanted {
                 busy.insert(id, of_cpu);

@@ -2,7 +2,6 @@
 
 use ltt_read::Timestamp;
 use regex::{Regex, RegexBuilder};
-use serde_json::Value;
 
 use crate::protocol::models::Column;
 use crate::protocol::parameters::{ParameterError, Parameters};
@@ -89,7 +88,7 @@ impl Search {
     ) -> std::result::Result<Search, ParameterError> {
         const NAME: &str = "table_search_expressions";
         let Some(value) = parameters.get(NAME) else { return Ok(Search::default()) };
-        let Value::Object(expressions) = value else {
+        let Some(expressions) = value.as_object() else {
             return Err(ParameterError::invalid(NAME, "not an object"));
         };
         let mut search = Vec::new();

@@ -96,27 +96,28 @@ impl Output for ThreadStatus {
         work.text(r#"{"model":["#)?;
         let mut is_first = true;
         let (from, to) = (clamped(&history, samples.start()), clamped(&history, samples.end()));
-        let mut times = samples.within(from, to);
-        times.extend((samples.end() >= to.as_ns()).then_some(to));
+        let (from, to) = (from.as_ns(), to.as_ns());
+        let last = (samples.end() >= to).then_some(to);
+        let sample = |number| samples.at(number).filter(|time| *time < to).or(last);
         for (trace, cpus) in &rows.cpus {
             for cpu in cpus {
-                let mut arrows = Vec::new();
-                _ = history.for_each_at_times(&[cpu.thread], &times, |now| {
-                    arrows.push((now.start, now.value.as_i64()));
-                    std::ops::ControlFlow::Continue(())
-                })?;
-                for (time, target) in arrows {
-                    let ns = time.as_ns();
+                let mut reader = history.forward_reader(cpu.thread)?;
+                let (mut number, mut reached) = (samples.first_from(from), from);
+                while let Some(time) = sample(number).filter(|time| *time >= reached) {
+                    let now = reader.at(Timestamp::from_ns(time))?;
+                    reached = now.end.as_ns();
+                    number = samples.first_from(reached).max(number + 1);
                     work.tick()?;
                     // A switch before the range does not touch it.
+                    let ns = now.start.as_ns();
                     if ns < samples.start() || ns <= history.start().as_ns() {
                         continue;
                     }
-                    let before = Timestamp::from_ns(ns - 1);
-                    let source = history.at(cpu.thread, before)?.value.as_i64();
+                    let source = reader.before()?.and_then(|before| before.value.as_i64());
                     let find =
                         |tid: Option<i64>, at| rows.find(*trace, tid.filter(|tid| *tid > 0)?, at);
-                    if let (Some(source), Some(target)) = (find(source, ns - 1), find(target, ns)) {
+                    let target = find(now.value.as_i64(), ns);
+                    if let (Some(source), Some(target)) = (find(source, ns - 1), target) {
                         let style = StyleRef::new(styles::ARROW);
                         let arrow = Arrow { source, target, start: ns, end: ns, style };
                         work.list_item(&mut is_first, &arrow)?;

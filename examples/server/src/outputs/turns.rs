@@ -16,8 +16,7 @@ pub struct Turns(Arc<Semaphore>);
 impl Default for Turns {
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        // While one of them waits for memory or a lock, another one computes.
-        Turns::new(processors + 1)
+        Turns::new(processors)
     }
 }
 

@@ -154,18 +154,19 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Writes text.
+    /// Writes text, which may be long.
     ///
     /// # Errors
     ///
     /// If the client has gone away.
     pub fn text(&mut self, text: &str) -> Result<(), OutputError> {
-        let written = PartWriter::new(self.out).write_all(text.as_bytes());
+        let mut parts = text.as_bytes().chunks(PART);
+        let written = parts.try_for_each(|part| PartWriter::new(self.out).write_all(part));
         written.map_err(|_| OutputError::Cancelled)
     }
 
     /// Adds a value as JSON. If it cannot be written, the answer ends early.
-    fn add_json(&mut self, value: &impl Serialize) -> Result<(), OutputError> {
+    fn add_json(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), OutputError> {
         serde_json::to_writer(PartWriter::new(self.out), value).map_err(|_| OutputError::Cancelled)
     }
 
@@ -174,7 +175,7 @@ impl<'w> Work<'w> {
     /// # Errors
     ///
     /// If the client has gone away.
-    pub fn json(&mut self, value: &impl Serialize) -> Result<(), OutputError> {
+    pub fn json(&mut self, value: &(impl Serialize + ?Sized)) -> Result<(), OutputError> {
         self.check()?;
         self.add_json(value)
     }
@@ -191,8 +192,8 @@ impl<'w> Work<'w> {
         self.json(value)
     }
 
-    /// Writes a part of a long list as JSON, like [`item`](Self::item). Looks only at each 256th
-    /// call whether the work should end.
+    /// Writes a part of a long list as JSON, like [`item`](Self::item). It is sent as a whole, and must
+    /// not be long. Looks only at each 256th call whether the work should end.
     ///
     /// # Errors
     ///
@@ -202,11 +203,31 @@ impl<'w> Work<'w> {
         is_first: &mut bool,
         value: &impl Serialize,
     ) -> Result<(), OutputError> {
+        // Writing a value to a vector cannot fail.
+        self.list_text(is_first, |text| _ = serde_json::to_writer(text, value))
+    }
+
+    /// Writes a part of a long list, like [`list_item`](Self::list_item), which `write` adds as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If the client has gone away.
+    #[inline]
+    pub fn list_text(
+        &mut self,
+        is_first: &mut bool,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), OutputError> {
         self.tick()?;
+        let text = self.out.text();
         if !std::mem::take(is_first) {
-            self.text(",")?;
+            text.push(b',');
         }
-        self.add_json(value)
+        write(text);
+        match text.len() >= PART {
+            true => self.out.send().map_err(|_| OutputError::Cancelled),
+            false => Ok(()),
+        }
     }
 
     /// Writes the end of an answer with data, whose model has been written.

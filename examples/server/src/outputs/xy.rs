@@ -13,20 +13,17 @@ use crate::protocol::samples::Samples;
 #[derive(Debug)]
 pub(super) struct Writer<'a, 'w> {
     work: &'a mut Work<'w>,
-    x: Vec<i64>,
+    /// The times of all series, as JSON.
+    x: String,
     is_first: bool,
 }
 
 #[derive(Serialize)]
-struct Series<'a> {
+struct SeriesHead<'a> {
     #[serde(rename = "seriesId")]
     id: i64,
     #[serde(rename = "seriesName")]
     name: &'a str,
-    #[serde(flatten)]
-    x: X<'a>,
-    #[serde(rename = "yValues")]
-    y: Numbers<'a>,
     #[serde(rename = "xValuesDescription")]
     x_axis: Axis,
     #[serde(rename = "yValuesDescription")]
@@ -35,12 +32,12 @@ struct Series<'a> {
 }
 
 /// The values or the ranges to which numbers belong.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy)]
 enum X<'a> {
-    #[serde(rename = "xValues")]
     Values(&'a [i64]),
-    #[serde(rename = "xRanges")]
     Ranges(&'a [AxisRange]),
+    /// Values as JSON.
+    Text(&'a str),
 }
 
 /// Numbers of which the whole ones are written without a fraction, if clients can read them so.
@@ -76,7 +73,9 @@ impl<'a, 'w> Writer<'a, 'w> {
         work.text(r#"{"model":{"title":"#)?;
         work.json(&title)?;
         work.text(r#","series":["#)?;
-        Ok(Writer { work, x: samples.iter().collect(), is_first: true })
+        let x: Vec<i64> = samples.iter().collect();
+        let x = serde_json::to_string(&x).unwrap_or_default();
+        Ok(Writer { work, x, is_first: true })
     }
 
     /// Writes a series with one number for each sample.
@@ -89,7 +88,7 @@ impl<'a, 'w> Writer<'a, 'w> {
         style: &str,
     ) -> Result<(), OutputError> {
         let x = std::mem::take(&mut self.x);
-        let written = self.write(id, name, (X::Values(&x), TIME_AXIS), (y, y_axis), style);
+        let written = self.write(id, name, (X::Text(&x), TIME_AXIS), (y, y_axis), style);
         self.x = x;
         written
     }
@@ -126,9 +125,32 @@ impl<'a, 'w> Writer<'a, 'w> {
         (y, y_axis): (&[f64], Axis),
         style: &str,
     ) -> Result<(), OutputError> {
-        let (style, y) = (StyleRef::new(style), Numbers(y));
-        let series = Series { id, name, x, y, x_axis, y_axis, style };
-        self.work.item(&mut self.is_first, &series)
+        let head = SeriesHead { id, name, x_axis, y_axis, style: StyleRef::new(style) };
+        let head = serde_json::to_string(&head).unwrap_or_default();
+        let separator = if std::mem::take(&mut self.is_first) { "" } else { "," };
+        // The numbers follow the other members: all but the closing brace.
+        self.work.text(separator)?;
+        self.work.text(head.strip_suffix('}').unwrap_or_default())?;
+        match x {
+            X::Values(values) => self.numbers("xValues", values)?,
+            X::Ranges(ranges) => self.numbers("xRanges", ranges)?,
+            X::Text(text) => {
+                self.work.text(r#","xValues":"#)?;
+                self.work.text(text)?;
+            }
+        }
+        self.numbers("yValues", &Numbers(y))?;
+        self.work.text("}")
+    }
+
+    /// Writes a further member of a series.
+    fn numbers(
+        &mut self,
+        name: &str,
+        numbers: &(impl Serialize + ?Sized),
+    ) -> Result<(), OutputError> {
+        self.work.text(&format!(r#","{name}":"#))?;
+        self.work.json(numbers)
     }
 
     /// Returns the work for the answer.

@@ -263,22 +263,49 @@ pub enum StyleValue {
     Text(String),
 }
 
-/// A state of an entry.
-#[derive(Debug, Clone, Serialize)]
+/// A state of an entry. Answers have many of them, which [`write`](Self::write) writes.
+#[derive(Debug, Clone)]
 pub struct State<'a> {
     /// The start, in ns.
     pub start: i64,
     /// The end, in ns, which does not belong to the state.
     pub end: i64,
     /// The text in the state.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<&'a str>,
     /// Marks: 1 for dimmed, 4 for excluded states.
-    #[serde(skip_serializing_if = "is_zero")]
     pub tags: u32,
     /// The appearance; none in gaps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleRef<'a>>,
+}
+
+impl State<'_> {
+    /// Adds the state to a text as JSON.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(br#"{"start":"#);
+        add(out, &self.start);
+        out.extend_from_slice(br#","end":"#);
+        add(out, &self.end);
+        if let Some(label) = self.label {
+            out.extend_from_slice(br#","label":"#);
+            add(out, label);
+        }
+        if self.tags != 0 {
+            out.extend_from_slice(br#","tags":"#);
+            add(out, &self.tags);
+        }
+        if let Some(style) = self.style {
+            out.extend_from_slice(br#","style":{"parentKey":"#);
+            add(out, style.key);
+            out.extend_from_slice(br#","values":{}}"#);
+        }
+        out.push(b'}');
+    }
+}
+
+/// Adds a value to a text as JSON.
+fn add(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    // Adding numbers and texts to a vector cannot fail.
+    _ = serde_json::to_writer(out, value);
 }
 
 fn is_zero(number: &u32) -> bool {

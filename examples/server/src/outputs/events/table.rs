@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use ltt_read::Timestamp;
-use lttv_requests::{EventsRequest, FinishReason, Owner, Urgency};
+use lttv_requests::{EventsRequest, FinishReason, Owner, RequestId, Urgency};
 
 use super::passing_lines::{Run, runs};
 use super::row::Row;
@@ -144,9 +144,12 @@ impl Table<'_> {
             let owner = self.dataset.reader().owner();
             let (send, receive) = channel();
             let (id, urgency, each) = (owner.owner(), part.urgency, each.clone());
-            self.dataset.reader().run(move |reader| {
-                submit(reader, (id, urgency), run, place, each, send);
-            });
+            let submit =
+                move |reader: &mut _| submit(reader, (id, urgency), run, place, each, send);
+            match urgency {
+                Urgency::HIGH => self.dataset.reader().submit_in_turn(&owner, submit),
+                _ => self.dataset.reader().run(move |reader| _ = submit(reader)),
+            }
             let (found, goes_on) = wait(&receive, work)?;
             result.join(found);
             if !goes_on {
@@ -166,7 +169,7 @@ fn submit<T: Default + 'static>(
     (time, skip): (Timestamp, u64),
     mut each: impl FnMut(u64, &mut Row<'_, '_, '_>, &mut T) -> bool + 'static,
     send: Sender<(T, bool)>,
-) {
+) -> Option<RequestId> {
     let format = Rc::clone(&reader.format);
     let result = Rc::new(RefCell::new((T::default(), true)));
     let (of_end, mut number) = (Rc::clone(&result), 0);
@@ -193,7 +196,7 @@ fn submit<T: Default + 'static>(
             }
         });
     // Without a result, the receiver sees that the sender is gone.
-    _ = reader.scheduler.submit(request);
+    reader.scheduler.submit(request).ok()
 }
 
 /// Waits for a result, while the client does.

@@ -1,7 +1,9 @@
 //! Answers with states and tooltips.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
 
+use ltt_read::Timestamp;
 use lttv_state::history::History;
 use serde::Serialize;
 
@@ -38,31 +40,20 @@ pub(in super::super) fn states<'r>(
     let filter = Filter::parse(parameters)?;
     let by_id: HashMap<i64, &ChartRow> = rows.map(|row| (row.id, row)).collect();
     work.text(r#"{"model":{"rows":["#)?;
-    let (mut is_first, mut last_life, mut times) = (true, (1, 0), Vec::new());
+    let mut is_first = true;
     for id in super::super::xy::unique(items) {
         let Some(row) = by_id.get(&id) else { continue };
-        let life = row.lane.life(history);
-        if life != last_life {
-            let (start, end) = (clamped(history, life.0), clamped(history, life.1));
-            let whole = life.1 >= history.end().as_ns();
-            times = samples.within(start, end);
-            // The last time of the history is one of its times.
-            let last = samples.first_from(end.as_ns());
-            if whole && samples.at(last) == Some(end.as_ns()) {
-                times.push(end);
-            }
-            last_life = life;
-        }
         let facts = RowFacts { headers, labels: &row.labels };
-        let separator = if std::mem::take(&mut is_first) { "" } else { "," };
-        work.text(&format!(r#"{separator}{{"entryId":{id},"states":["#))?;
+        work.list_text(&mut is_first, |out| {
+            // Writing to a vector cannot fail.
+            _ = write!(out, r#"{{"entryId":{id},"states":["#);
+        })?;
         let mut states = States { work, filter: &filter, facts, is_first: true };
         match filter.is_deep && !filter.is_empty() {
-            false => row.lane.at_times(history, &times, |span| states.write(&span))?,
-            true => deep(history, row.lane, &times, &samples, &mut states)?,
+            false => row.lane.at_samples(history, &samples, |span| states.write(&span))?,
+            true => deep(history, row.lane, &samples, &mut states)?,
         }
         work.text("]}")?;
-        work.check()?;
     }
     work.text("]}")?;
     work.end(history.is_complete())
@@ -99,7 +90,7 @@ impl States<'_, '_> {
             tags,
             style: span.style.filter(|_| !is_excluded).map(StyleRef::new),
         };
-        self.work.list_item(&mut self.is_first, &state)
+        self.work.list_text(&mut self.is_first, |out| state.write(out))
     }
 
     fn matches(&self, span: &Span<'_>) -> bool {
@@ -107,27 +98,22 @@ impl States<'_, '_> {
     }
 }
 
-/// Writes the states at all times, and between two of them the first one that matches.
-fn deep(
-    history: &History,
-    lane: Lane,
-    times: &[lttv_state::history::Timestamp],
-    samples: &Samples,
-    states: &mut States<'_, '_>,
-) -> Result {
-    let (_, end) = lane.life(history);
-    let end = end.min(samples.end());
-    let mut reached = samples.start().max(lane.life(history).0);
-    let mut times = times.iter().copied().peekable();
+/// Writes the states at all samples, and between two of them the first one that matches.
+fn deep(history: &History, lane: Lane, samples: &Samples, states: &mut States<'_, '_>) -> Result {
+    let (start, life_end) = lane.life(history);
+    let end = life_end.min(samples.end());
+    let mut reached = samples.start().max(start);
+    let mut reader = lane.reader(history)?;
+    let mut number = samples.first_from(start);
     loop {
         // Skip the samples in the state that was written last.
-        while times.next_if(|time| time.as_ns() < reached).is_some() {}
-        let next = times.next();
-        let until = next.map_or(end, |time| time.as_ns());
+        number = number.max(samples.first_from(reached));
+        let next = samples.at(number).filter(|time| *time < life_end);
+        let until = next.unwrap_or(end);
         let mut is_found = false;
         while reached < until {
             states.work.tick()?;
-            let span = lane.at(history, clamped(history, reached))?;
+            let span = reader.at(clamped(history, reached))?;
             // The state of the next sample is written with it.
             if span.end > until && next.is_some() || span.end <= reached {
                 break;
@@ -140,9 +126,10 @@ fn deep(
             reached = span.end;
         }
         let Some(time) = next else { return Ok(()) };
-        let span = lane.at(history, time)?;
+        let span = reader.at(Timestamp::from_ns(time))?;
         states.write(&span)?;
         reached = span.end;
+        number += 1;
     }
 }
 

@@ -1,11 +1,9 @@
 //! The states of one row, read from a history.
 
-use std::ops::ControlFlow;
-
 use ltt_read::Timestamp;
 use lttv_examples::critical_path;
 use lttv_examples::paint::Paint;
-use lttv_state::history::{History, HistoryError, Interval};
+use lttv_state::history::{ForwardReader, History, HistoryError, Interval};
 use lttv_state::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
 };
@@ -14,6 +12,7 @@ use lttv_state::value::StateValue;
 use lttv_state::waits::{Cause, SegmentKind, ThreadState};
 
 use super::styles;
+use crate::protocol::samples::Samples;
 
 /// A state: a range of time with one look.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,9 +44,6 @@ impl Label<'_> {
         }
     }
 }
-
-/// The number of times whose states are read at once, so that rows need little memory.
-const CHUNK: usize = 2048;
 
 /// The attributes of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,87 +94,41 @@ impl Lane {
         }
     }
 
+    /// Returns a reader of the states.
+    pub(in super::super) fn reader<'h>(
+        &self,
+        history: &'h History,
+    ) -> Result<LaneReader<'h>, HistoryError> {
+        let reader = |quark: Option<Quark>| quark.map(|of| history.forward_reader(of)).transpose();
+        let (mode, submode) = match *self {
+            Lane::Thread { mode, submode, .. } => (reader(mode)?, reader(submode)?),
+            _ => (None, None),
+        };
+        Ok(LaneReader { lane: *self, first: history.forward_reader(self.quark())?, mode, submode })
+    }
+
     /// Returns the state at a time, which must be in the life of the row.
     pub(in super::super) fn at<'h>(
         &self,
         history: &'h History,
         time: Timestamp,
     ) -> Result<Span<'h>, HistoryError> {
-        let first = history.at(self.quark(), time)?;
-        let Lane::Thread { mode, submode, start, end, .. } = *self else {
-            return Ok(self.plain(&first));
-        };
-        let at = |quark: Option<Quark>| quark.map(|quark| history.at(quark, time)).transpose();
-        let (mode, submode) = match is_running(&first) {
-            true => (at(mode)?, at(submode)?),
-            false => (None, None),
-        };
-        Ok(thread(&first, mode.as_ref(), submode.as_ref(), (start, end)))
+        self.reader(history)?.at(time)
     }
 
-    /// Calls `found` with each state that contains one of the times, which must be sorted and in
-    /// the life of the row.
-    pub(in super::super) fn at_times<'h, E: From<HistoryError>>(
+    /// Calls `found` with each state in the life of the row that contains a sample.
+    pub(in super::super) fn at_samples<'h, E: From<HistoryError>>(
         &self,
         history: &'h History,
-        times: &[Timestamp],
+        samples: &Samples,
         mut found: impl FnMut(Span<'h>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut reached = i64::MIN;
-        for times in times.chunks(CHUNK) {
-            // The state at the end of the chunk before may contain further times.
-            let times = &times[times.partition_point(|time| time.as_ns() < reached)..];
-            self.at_some_times(history, times, |span| {
-                reached = span.end;
-                found(span)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn at_some_times<'h, E: From<HistoryError>>(
-        &self,
-        history: &'h History,
-        times: &[Timestamp],
-        mut found: impl FnMut(Span<'h>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Lane::Thread { mode, submode, start, end, .. } = *self else {
-            let mut result = Ok(());
-            let mut each = |interval: Interval<'h>| match found(self.plain(&interval)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    result = Err(error);
-                    ControlFlow::Break(())
-                }
-            };
-            _ = history.for_each_at_times(&[self.quark()], times, &mut each)?;
-            return result;
-        };
-        let statuses = intervals(history, Some(self.quark()), times)?;
-        // The mode matters only while the thread runs.
-        let mut running = Vec::with_capacity(times.len());
-        let mut status = Covering::new(&statuses);
-        for time in times {
-            if status.at(*time).is_some_and(is_running) {
-                running.push(*time);
-            }
-        }
-        let (modes, submodes) =
-            (intervals(history, mode, &running)?, intervals(history, submode, &running)?);
-        let mut status = Covering::new(&statuses);
-        let (mut mode, mut submode) = (Covering::new(&modes), Covering::new(&submodes));
-        let mut reached = i64::MIN;
-        for time in times {
-            if time.as_ns() < reached {
-                continue;
-            }
-            let Some(first) = status.at(*time) else { continue };
-            let (mode, submode) = match is_running(first) {
-                true => (mode.at(*time), submode.at(*time)),
-                false => (None, None),
-            };
-            let span = thread(first, mode, submode, (start, end));
-            reached = span.end;
+        let (start, end) = self.life(history);
+        let mut reader = self.reader(history)?;
+        let mut number = samples.first_from(start);
+        while let Some(time) = samples.at(number).filter(|time| *time < end) {
+            let span = reader.at(Timestamp::from_ns(time))?;
+            number = samples.first_from(span.end).max(number + 1);
             found(span)?;
         }
         Ok(())
@@ -230,40 +180,29 @@ fn segment_kind(label: &str) -> Option<SegmentKind> {
     states.chain([SegmentKind::Packet]).find(|kind| kind.label() == label)
 }
 
-/// Returns the intervals of an attribute that contain some times.
-fn intervals<'h>(
-    history: &'h History,
-    quark: Option<Quark>,
-    times: &[Timestamp],
-) -> Result<Vec<Interval<'h>>, HistoryError> {
-    let mut all = Vec::new();
-    if let Some(quark) = quark {
-        _ = history.for_each_at_times(&[quark], times, |interval| {
-            all.push(interval);
-            ControlFlow::Continue(())
-        })?;
-    }
-    Ok(all)
+/// A reader of the states of one row, which is fast at increasing times.
+#[derive(Debug)]
+pub(in super::super) struct LaneReader<'h> {
+    lane: Lane,
+    first: ForwardReader<'h>,
+    mode: Option<ForwardReader<'h>>,
+    submode: Option<ForwardReader<'h>>,
 }
 
-/// Finds the intervals of increasing times.
-struct Covering<'i, 'h> {
-    rest: &'i [Interval<'h>],
-}
-
-impl<'i, 'h> Covering<'i, 'h> {
-    fn new(rest: &'i [Interval<'h>]) -> Self {
-        Covering { rest }
-    }
-
-    fn at(&mut self, time: Timestamp) -> Option<&'i Interval<'h>> {
-        while let [first, rest @ ..] = self.rest {
-            if time < first.end || rest.is_empty() {
-                return Some(first).filter(|first| first.start <= time);
-            }
-            self.rest = rest;
+impl<'h> LaneReader<'h> {
+    /// Returns the state at a time, which must be in the life of the row.
+    pub(in super::super) fn at(&mut self, time: Timestamp) -> Result<Span<'h>, HistoryError> {
+        let first = self.first.at(time)?;
+        let Lane::Thread { start, end, .. } = self.lane else {
+            return Ok(self.lane.plain(&first));
+        };
+        // The mode matters only while the thread runs.
+        if !is_running(&first) {
+            return Ok(thread(&first, None, None, (start, end)));
         }
-        None
+        let at = |of: &mut Option<ForwardReader<'h>>| of.as_mut().map(|of| of.at(time)).transpose();
+        let (mode, submode) = (at(&mut self.mode)?, at(&mut self.submode)?);
+        Ok(thread(&first, mode.as_ref(), submode.as_ref(), (start, end)))
     }
 }
 
