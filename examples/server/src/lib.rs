@@ -15,6 +15,7 @@
 //! | [`workspace`] | the open traces and experiments, and the directories that may be opened |
 //! | [`http`] | paths, checks of requests, limits, and answers that are streamed |
 //! | [`program`] | the command line |
+//! | `allocator` | settings of the system's memory allocator |
 //!
 //! # The page at `/`
 //!
@@ -26,6 +27,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![forbid(unsafe_code)]
 
+mod allocator;
 pub mod dataset;
 pub mod filters;
 pub mod http;

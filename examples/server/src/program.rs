@@ -11,6 +11,7 @@ use lttv_examples::bundled::bundled_trace;
 use lttv_examples::clocks::Corrections;
 use lttv_examples::report::{Report, Usage};
 
+use crate::allocator;
 use crate::dataset::{Cache, DatasetOptions};
 use crate::http::guard::Guard;
 use crate::http::{Server, router, serve};
@@ -85,6 +86,7 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     if !args.bind.is_loopback() && args.token.is_none() {
         return Err(Usage::new("--bind: another machine can reach it; choose a --token").into());
     }
+    allocator::apply();
     let mut traces = args.traces.clone();
     if traces.is_empty() && args.root.is_empty() {
         traces.push(bundled_trace()?);

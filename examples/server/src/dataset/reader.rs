@@ -21,7 +21,7 @@ const SLICE: Duration = Duration::from_millis(2);
 /// The time without requests after which the memory of what was read is given back.
 const REST: Duration = Duration::from_secs(1);
 /// The number of requests after which it is given back, too.
-const MOST_JOBS: u32 = 32;
+const MOST_JOBS: u32 = 8;
 
 /// A thread with a scheduler of requests.
 #[derive(Debug)]

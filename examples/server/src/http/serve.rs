@@ -17,8 +17,8 @@ use super::connections::{BusyBody, Client, Connections};
 /// idle the longest. Systems let programs open 1024 files or more.
 pub const MOST_CONNECTIONS: usize = 512;
 /// The longest time for receiving the head of a request, or between requests. Clients may need
-/// some seconds to read a long answer, before they send the next request.
-const HEAD: Duration = Duration::from_secs(20);
+/// half a minute to read a long answer, before they send the next request.
+const HEAD: Duration = Duration::from_secs(60);
 /// The longest time in which a client may accept no bytes.
 const WRITE: Duration = Duration::from_secs(20);
 /// The size in bytes of the buffer for the head of a request.
