@@ -134,6 +134,12 @@ impl Damage {
     }
 }
 
+impl From<Error> for Damage {
+    fn from(error: Error) -> Self {
+        Damage { errors: vec![error], ..Damage::default() }
+    }
+}
+
 /// The columns of places.
 #[derive(Default)]
 struct Places {

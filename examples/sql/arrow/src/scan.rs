@@ -15,7 +15,7 @@ use lttv_examples::time::Window;
 use lttv_filter::Filters;
 use lttv_state::filter::{KernelFilters, KernelView};
 
-use crate::batch::{Decoder, Running, Selection};
+use crate::batch::{Bulk, Decoder, Running, Selection};
 use crate::damage::Damage;
 use crate::priorities::Priorities;
 
@@ -83,6 +83,9 @@ pub struct Scan<'t> {
     filters: Option<&'t KernelFilters>,
     rows: usize,
     memory: usize,
+    has_keys: bool,
+    is_in_order: bool,
+    any_order: bool,
 }
 
 impl<'t> Scan<'t> {
@@ -96,6 +99,9 @@ impl<'t> Scan<'t> {
             filters: None,
             rows: BATCH_ROWS,
             memory: MEMORY,
+            has_keys: false,
+            is_in_order: false,
+            any_order: false,
         }
     }
 
@@ -138,6 +144,44 @@ impl<'t> Scan<'t> {
     #[must_use]
     pub fn memory(self, memory: usize) -> Self {
         Scan { memory, ..self }
+    }
+
+    /// States that no clock goes back, as [`is_in_order`](crate::is_in_order) finds out. A table without
+    /// nested columns is then read in bulk, which is faster.
+    #[must_use]
+    pub fn in_order(self, is_in_order: bool) -> Self {
+        Scan { is_in_order, ..self }
+    }
+
+    /// Allows rows in any order.
+    #[must_use]
+    pub fn any_order(self, any_order: bool) -> Self {
+        Scan { any_order, ..self }
+    }
+
+    /// Returns `true` if the table is read in bulk.
+    ///
+    /// # Errors
+    ///
+    /// If the number of a column is that of none.
+    pub fn is_bulk(&self) -> Result<bool, ArrowError> {
+        let traces = self.traceset.traces();
+        let decoder = Decoder::new(traces, &self.selections, self.rows, self.has_keys)?;
+        Ok(self.bulk(&decoder).is_some())
+    }
+
+    fn bulk(&self, decoder: &Decoder) -> Option<Bulk> {
+        let [selection] = &*self.selections else { return None };
+        if !self.is_in_order || self.needs_state() || self.filters.is_some() {
+            return None;
+        }
+        let how = (self.window, self.any_order);
+        Bulk::new(self.traceset.traces(), selection, self.only, how, decoder)
+    }
+
+    /// Sets whether texts that are known in advance are delivered as dictionaries with keys.
+    pub(crate) fn keys(self, has_keys: bool) -> Self {
+        Scan { has_keys, ..self }
     }
 
     /// Returns `true` if the read follows the kernel state, and so cannot be divided.
@@ -215,7 +259,10 @@ impl<'t> Scan<'t> {
     /// is no error here: it is in the [`Damage`].
     pub fn read(&self, sink: &mut impl Sink) -> Result<Damage, ArrowError> {
         let traces = self.traceset.traces();
-        let decoder = Decoder::new(traces, &self.selections, self.rows)?;
+        let decoder = Decoder::new(traces, &self.selections, self.rows, self.has_keys)?;
+        if let Some(bulk) = self.bulk(&decoder) {
+            return bulk.read(traces, decoder, sink);
+        }
         let wanted = Wanted {
             types: (traces.iter().enumerate())
                 .map(|(trace, of)| {

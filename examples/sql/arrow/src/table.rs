@@ -34,6 +34,7 @@ const COMMON: [&str; 6] = ["timestamp", "ts", "trace", "stream", "cpu", "name"];
 /// An enumeration `x` has a second column, `x_label`, and a bit map a column `x_flags`. Event types
 /// of one name share a table, also if they differ: a column is null in rows of a type without it,
 /// has the smallest integer type that fits all, or appears twice, with `_2` after its second name.
+/// Columns of single values that all events have are not nullable, which engines make use of.
 #[derive(Debug, Clone)]
 pub struct EventTable {
     name: String,
@@ -64,6 +65,11 @@ pub(crate) struct MemberRef {
 }
 
 impl MemberRef {
+    /// Returns `true` if each event of the type has the field.
+    fn is_everywhere(&self) -> bool {
+        !matches!(self.class.kind, FieldKind::Option(_))
+    }
+
     /// Returns `true` for an integer or a UTF-8 text, which is in each event.
     fn is_plain(&self) -> bool {
         match &self.class.kind {
@@ -79,7 +85,7 @@ impl MemberRef {
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) source: Source,
-    nullable: bool,
+    pub(crate) nullable: bool,
 }
 
 /// The origin of a column's values.
@@ -231,6 +237,14 @@ impl EventTable {
         for of in &mut types {
             of.members.resize(columns.len(), None);
         }
+        for (at, column) in columns.iter_mut().enumerate().skip(first) {
+            let is_everywhere = || {
+                types.iter().all(|of| of.members[at].as_ref().is_some_and(MemberRef::is_everywhere))
+            };
+            if let Source::Field(shape) = &column.source {
+                column.nullable = !shape.is_scalar() || !is_everywhere();
+            }
+        }
         let schema = Arc::new(Schema::new(columns.iter().map(Column::field).collect::<Vec<_>>()));
         EventTable { name: name.to_owned(), columns, types, is_all, schema }
     }
@@ -279,7 +293,14 @@ fn common_columns(
     columns.push(Column::new("ts", Source::Ts, !all_clocks));
     columns.push(Column::new("trace", Source::Trace, false));
     columns.push(Column::new("stream", Source::Stream, false));
-    columns.push(Column::new("cpu", Source::Cpu, true));
+    let has_cpus = |(trace, _): &(TraceIndex, EventTypeId)| {
+        let tracefiles = traces.get(trace.0).into_iter().flat_map(|of| of.tracefiles());
+        tracefiles.into_iter().all(|tracefile| tracefile.cpu().is_some())
+    };
+    // Many event types of one trace come after each other.
+    let mut of_traces = ids.to_vec();
+    of_traces.dedup_by_key(|(trace, _)| *trace);
+    columns.push(Column::new("cpu", Source::Cpu, !of_traces.iter().all(has_cpus)));
     if is_all {
         columns.push(Column::new("name", Source::Name, false));
     }

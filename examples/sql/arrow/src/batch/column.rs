@@ -12,11 +12,14 @@ use arrow_array::types::{
     TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    ArrayRef, BooleanArray, ListArray, PrimitiveArray, StringViewArray, StructArray, UInt32Array,
+    Array, ArrayRef, BooleanArray, DictionaryArray, ListArray, PrimitiveArray, StringViewArray,
+    StructArray, UInt32Array,
 };
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
+use super::interned::Interned;
+use super::text::utf8_of;
 use crate::shape::{self, Member, Shape, TAG};
 
 /// The number of a node.
@@ -28,6 +31,11 @@ pub(super) struct Columns {
     pub(super) nodes: Vec<Node>,
     /// The approximate size of the values of dynamic length, in bytes.
     pub(super) bytes: usize,
+    /// The tracefile of each row, by its number among those of all traces; empty if no column needs it.
+    streams: Vec<u32>,
+    has_streams: bool,
+    /// `true` if columns of texts that are known in advance are dictionaries.
+    has_keys: bool,
     /// `true` after a list with more elements than Arrow can count.
     is_too_long: bool,
 }
@@ -61,6 +69,16 @@ pub(super) enum Values {
         index: Vec<u32>,
         choices: StringViewArray,
     },
+    /// What is known of each tracefile: the index of a text, or a number if there are no texts.
+    OfStream {
+        known: Vec<u32>,
+        choices: Option<StringViewArray>,
+    },
+    /// Texts that become a dictionary.
+    Interned {
+        index: Vec<u32>,
+        texts: Interned,
+    },
     List {
         offsets: Vec<i32>,
         element: NodeId,
@@ -78,6 +96,16 @@ pub(super) enum Values {
 }
 
 impl Columns {
+    /// Creates a table without columns, whose texts become dictionaries with `has_keys`.
+    pub(super) fn new(has_keys: bool) -> Columns {
+        Columns { has_keys, ..Columns::default() }
+    }
+
+    /// Returns `true` if texts become dictionaries.
+    pub(super) fn has_keys(&self) -> bool {
+        self.has_keys
+    }
+
     /// Adds the nodes of a shape, and returns that of the whole.
     pub(super) fn add(&mut self, shape: &Shape) -> NodeId {
         let values = match shape {
@@ -124,6 +152,39 @@ impl Columns {
         self.push(Values::Choice { index: Vec::new(), choices })
     }
 
+    /// Adds a column that is known for each tracefile: the indices of texts, or numbers.
+    pub(super) fn add_of_stream(
+        &mut self,
+        known: Vec<u32>,
+        choices: Option<StringViewArray>,
+    ) -> NodeId {
+        self.has_streams = true;
+        self.push(Values::OfStream { known, choices })
+    }
+
+    /// Appends the tracefile of the next rows, by its number among those of all traces.
+    #[inline]
+    pub(super) fn stream(&mut self, number: u32, rows: usize) {
+        match rows {
+            _ if !self.has_streams => {}
+            1 => self.streams.push(number),
+            rows => self.streams.resize(self.streams.len() + rows, number),
+        }
+    }
+
+    /// Removes the tracefiles of all rows, whose columns have been taken.
+    pub(super) fn clear_streams(&mut self) {
+        self.streams.clear();
+    }
+
+    /// Adds a column of texts, which becomes a dictionary if columns have keys.
+    pub(super) fn add_texts(&mut self) -> NodeId {
+        match self.has_keys {
+            true => self.push(Values::Interned { index: Vec::new(), texts: Interned::default() }),
+            false => self.add(&Shape::Text),
+        }
+    }
+
     fn push(&mut self, values: Values) -> NodeId {
         self.nodes.push(Node { values, valid: NullBufferBuilder::new(0) });
         self.nodes.len() - 1
@@ -147,7 +208,8 @@ impl Columns {
             Values::Bool(values) => values.append(false),
             Values::Text(values) => values.append_null(),
             Values::Bytes(values) => values.append_null(),
-            Values::Choice { index, .. } => index.push(0),
+            Values::Choice { index, .. } | Values::Interned { index, .. } => index.push(0),
+            Values::OfStream { .. } => debug_assert!(false, "each event has a tracefile"),
             Values::List { offsets, .. } => offsets.push(*offsets.last().unwrap_or(&0)),
             Values::Struct { .. } | Values::Variant { .. } => self.null_parts(node, None),
         }
@@ -195,6 +257,38 @@ impl Columns {
         }
     }
 
+    /// Appends integers, each given as 64 bits, to a column of numbers.
+    pub(super) fn extend(&mut self, node: NodeId, from: impl ExactSizeIterator<Item = u64>) {
+        let Node { values, valid } = &mut self.nodes[node];
+        valid.append_n_non_nulls(from.len());
+        match values {
+            Values::I8(values) => values.extend(from.map(|value| value as i8)),
+            Values::I16(values) => values.extend(from.map(|value| value as i16)),
+            Values::I32(values) => values.extend(from.map(|value| value as i32)),
+            Values::I64(values) | Values::Time(values) => {
+                values.extend(from.map(|value| value as i64));
+            }
+            Values::U8(values) => values.extend(from.map(|value| value as u8)),
+            Values::U16(values) => values.extend(from.map(|value| value as u16)),
+            Values::U32(values) => values.extend(from.map(|value| value as u32)),
+            Values::U64(values) => values.extend(from),
+            Values::Choice { index, .. } => index.extend(from.map(|value| value as u32)),
+            Values::Bool(values) => from.for_each(|value| values.append(value != 0)),
+            _ => debug_assert!(false, "integers in a column of another type"),
+        }
+    }
+
+    /// Appends texts or blobs, which are between neighbouring ones of `ends`.
+    pub(super) fn extend_bytes(&mut self, node: NodeId, ends: &[i64], bytes: &[u8]) {
+        for ends in ends.windows(2) {
+            let value = &bytes[ends[0] as usize..ends[1] as usize];
+            match self.nodes[node].values {
+                Values::Bytes(_) => self.blob(node, value),
+                _ => self.recorded_text(node, value),
+            }
+        }
+    }
+
     /// Appends a floating-point number.
     pub(super) fn float(&mut self, node: NodeId, value: f64) {
         let Node { values, valid } = &mut self.nodes[node];
@@ -209,10 +303,34 @@ impl Columns {
     /// Appends a text.
     #[inline]
     pub(super) fn text(&mut self, node: NodeId, value: &str) {
-        self.bytes += value.len();
-        match &mut self.nodes[node].values {
-            Values::Text(values) => values.append_value(value),
+        let Node { values, valid } = &mut self.nodes[node];
+        match values {
+            Values::Text(values) => {
+                self.bytes += value.len();
+                values.append_value(value);
+            }
+            Values::Interned { index, texts } => {
+                let before = texts.size();
+                index.push(texts.number(value.as_bytes()));
+                valid.append_non_null();
+                self.bytes += texts.size() - before;
+            }
             _ => debug_assert!(false, "a text in a column of another type"),
+        }
+    }
+
+    /// Appends a text that should be UTF-8.
+    #[inline]
+    pub(super) fn recorded_text(&mut self, node: NodeId, value: &[u8]) {
+        let Node { values, valid } = &mut self.nodes[node];
+        match values {
+            Values::Interned { index, texts } => {
+                let before = texts.size();
+                index.push(texts.number(value));
+                valid.append_non_null();
+                self.bytes += texts.size() - before;
+            }
+            _ => self.text(node, &utf8_of(value)),
         }
     }
 
@@ -258,7 +376,37 @@ impl Columns {
     /// # Errors
     ///
     /// If the parts of a nested column do not fit together.
-    pub(super) fn finish(&mut self, node: NodeId) -> Result<ArrayRef, ArrowError> {
+    pub(super) fn finish_column(&mut self, node: NodeId) -> Result<ArrayRef, ArrowError> {
+        let Columns { nodes, streams, has_keys, .. } = self;
+        let Node { values, valid } = &mut nodes[node];
+        let (index, texts) = match values {
+            Values::Choice { index, choices } if *has_keys => (renewed(index), choices.clone()),
+            Values::OfStream { known, choices } => {
+                let index: Vec<u32> = streams.iter().map(|of| known[*of as usize]).collect();
+                match choices {
+                    Some(choices) if *has_keys => (index, choices.clone()),
+                    Some(choices) => {
+                        return arrow_select::take::take(
+                            choices,
+                            &UInt32Array::new(index.into(), None),
+                            None,
+                        );
+                    }
+                    None => return Ok(Arc::new(UInt32Array::new(index.into(), None))),
+                }
+            }
+            Values::Interned { index, texts } => (renewed(index), texts.take()),
+            _ => return self.finish(node),
+        };
+        let keys = UInt32Array::new(ScalarBuffer::from(index), valid.finish());
+        if matches!(values, Values::Interned { .. }) && texts.len() > keys.len() / 2 {
+            // Most texts differ: a dictionary would be larger than the texts.
+            return arrow_select::take::take(&texts, &keys, None);
+        }
+        Ok(Arc::new(DictionaryArray::try_new(keys, Arc::new(texts))?))
+    }
+
+    fn finish(&mut self, node: NodeId) -> Result<ArrayRef, ArrowError> {
         if self.is_too_long {
             return Err(ArrowError::OffsetOverflowError(i32::MAX as usize));
         }
@@ -282,6 +430,11 @@ impl Columns {
             Values::Choice { index, choices } => {
                 let index = UInt32Array::new(ScalarBuffer::from(mem::take(index)), nulls);
                 arrow_select::take::take(choices, &index, None)?
+            }
+            Values::OfStream { .. } => return self.finish_column(node),
+            Values::Interned { index, texts } => {
+                let index = UInt32Array::new(ScalarBuffer::from(mem::take(index)), nulls);
+                arrow_select::take::take(&texts.take(), &index, None)?
             }
             Values::List { offsets, element, shape } => {
                 let offsets = mem::replace(offsets, vec![0]);
@@ -310,11 +463,15 @@ impl Columns {
     }
 }
 
+/// Takes the values of a vector, in whose place is room for as many.
+fn renewed<T>(values: &mut Vec<T>) -> Vec<T> {
+    let room = values.len();
+    mem::replace(values, Vec::with_capacity(room))
+}
+
 fn primitive<T: ArrowPrimitiveType>(
     values: &mut Vec<T::Native>,
     nulls: Option<arrow_buffer::NullBuffer>,
 ) -> ArrayRef {
-    let room = values.len();
-    let values = mem::replace(values, Vec::with_capacity(room));
-    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
+    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(renewed(values)), nulls))
 }

@@ -1,6 +1,8 @@
 //! Building of record batches from events.
 
+mod bulk;
 mod column;
+mod interned;
 mod labels;
 mod nested;
 mod plan;
@@ -8,16 +10,17 @@ mod text;
 
 use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchOptions};
-use arrow_schema::{ArrowError, SchemaRef};
-use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Trace, TraceIndex, Value};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
+use ltt_read::schema::{Encoding, EventTypeId};
+use ltt_read::{Event, StrValue, Trace, TraceIndex, Value};
 use lttv_examples::text_dump::json::Fields;
 use lttv_examples::text_dump::text::Text;
 use lttv_examples::trace_names::trace_names;
 use lttv_state::kernel::{Process, TraceState};
 
 use crate::table::{EventTable, StateColumn};
+pub(crate) use bulk::Bulk;
 use column::{Columns, NodeId};
 use nested::{Nested, Scratch};
 use plan::{Choices, Plan, Step};
@@ -90,6 +93,8 @@ struct PlanOf {
     table: u32,
     /// The plan of the same event type for the next table, or [`NONE`].
     next: u32,
+    /// The number of the first tracefile of the trace among those of all traces.
+    first_stream: u32,
     plan: Plan,
 }
 
@@ -114,11 +119,13 @@ pub(crate) struct Running<'s> {
 }
 
 impl Decoder {
-    /// Creates the decoder of some tables, without rows.
+    /// Creates the decoder of some tables, without rows. With `has_keys`, columns of texts that are known in
+    /// advance are dictionaries.
     pub(crate) fn new(
         traces: &[Arc<Trace>],
         selections: &[Selection],
         max_rows: usize,
+        has_keys: bool,
     ) -> Result<Decoder, ArrowError> {
         let mut decoder = Decoder {
             tables: Vec::new(),
@@ -133,12 +140,18 @@ impl Decoder {
         };
         decoder.dispatch =
             traces.iter().map(|trace| vec![NONE; trace.schema().event_types.len()]).collect();
+        let tracefiles = || traces.iter().flat_map(|trace| trace.tracefiles());
+        let trace_of = |(number, trace): (u32, &Arc<Trace>)| {
+            std::iter::repeat_n(number, trace.tracefiles().len())
+        };
         let choices = Choices {
             traces: texts(trace_names(traces.iter().map(|trace| trace.path()))),
-            streams: texts(traces.iter().flat_map(|trace| trace.tracefiles()).map(|of| of.name())),
+            streams: texts(tracefiles().map(|of| of.name())),
             names: texts(
                 traces.iter().flat_map(|trace| &trace.schema().event_types).map(|of| of.name()),
             ),
+            trace_of: (0..).zip(traces).flat_map(trace_of).collect(),
+            cpu_of: tracefiles().map(|of| of.cpu().unwrap_or(0)).collect(),
         };
         let (mut firsts, mut streams, mut types) = (Vec::new(), 0u32, 0u32);
         for trace in traces {
@@ -148,13 +161,16 @@ impl Decoder {
         }
         for (number, selection) in selections.iter().enumerate() {
             let table = &*selection.table;
-            let mut columns = Columns::default();
-            let add = |column: &usize| {
-                plan::add_column(&mut columns, &table.columns[*column].source, &choices)
-            };
+            let mut columns = Columns::new(has_keys);
+            let add =
+                |column: &usize| plan::add_column(&mut columns, &table.columns[*column], &choices);
             let schema = selection.schema()?;
             let nodes: Vec<NodeId> = selection.columns.iter().map(add).collect();
-            let width = schema.fields().iter().map(|field| width(field.data_type())).sum();
+            let width = |field: &FieldRef| match field.data_type() {
+                DataType::Utf8View if has_keys => width(&DataType::UInt32),
+                other => width(other),
+            };
+            let width = schema.fields().iter().map(width).sum();
             if selection.columns.iter().any(|of| table.columns[*of].name == "fields")
                 && table.is_all
             {
@@ -166,11 +182,16 @@ impl Decoder {
                 else {
                     continue;
                 };
-                let places = (stream, first + of.id.0);
-                let plan = Plan::new(trace, table, of, &selection.columns, &nodes, places);
+                let name = first + of.id.0;
+                let plan = Plan::new(trace, table, of, &selection.columns, &nodes, name);
                 let entry = &mut decoder.dispatch[of.trace.0][of.id.index()];
                 let next = std::mem::replace(entry, decoder.plans.len() as u32);
-                decoder.plans.push(PlanOf { table: number as u32, next, plan });
+                decoder.plans.push(PlanOf {
+                    table: number as u32,
+                    next,
+                    first_stream: stream,
+                    plan,
+                });
             }
             decoder.tables.push(TableRows { schema, columns, nodes, rows: 0, width });
         }
@@ -192,6 +213,7 @@ impl Decoder {
             next = of.next;
             let Some(table) = self.tables.get_mut(of.table as usize) else { continue };
             let before = table.columns.bytes;
+            table.columns.stream(of.first_stream + event.tracefile_index().0 as u32, 1);
             let (json, json_text) = (&mut self.json, &mut self.json_text);
             for step in &mut of.plan.steps {
                 append_step(step, &mut table.columns, event, state, json.as_mut(), json_text);
@@ -238,10 +260,14 @@ impl Decoder {
             return Ok(None);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(*rows));
-        let arrays = nodes.iter().map(|node| columns.finish(*node)).collect::<Result<_, _>>()?;
-        let batch = RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?;
+        let arrays = nodes.iter().map(|node| columns.finish_column(*node));
+        let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+        let schema =
+            if columns.has_keys() { with_types(schema, &arrays) } else { Arc::clone(schema) };
+        let batch = RecordBatch::try_new_with_options(schema, arrays, &options)?;
         self.bytes -= self.tables[table].bytes();
         self.tables[table].columns.bytes = 0;
+        self.tables[table].columns.clear_streams();
         self.tables[table].rows = 0;
         Ok(Some(batch))
     }
@@ -269,9 +295,6 @@ fn append_step(
             None => columns.null(*node),
         },
         Step::Constant(node, value) => columns.integer(*node, (*value).into()),
-        Step::Stream(node, base) => {
-            columns.integer(*node, u64::from(*base) + event.tracefile_index().0 as u64);
-        }
         Step::Cpu(node) => match event.tracefile().cpu() {
             Some(cpu) => columns.integer(*node, cpu.into()),
             None => columns.null(*node),
@@ -281,7 +304,7 @@ fn append_step(
             None => columns.null(*node),
         },
         Step::Text(node, field) => match event.text(field) {
-            Some(bytes) => columns.text(*node, &text::utf8_of(bytes)),
+            Some(bytes) => columns.recorded_text(*node, bytes),
             None => columns.null(*node),
         },
         Step::Value(node, field) => append_value(*node, columns, event.get(field)),
@@ -317,6 +340,9 @@ fn append_value(node: NodeId, columns: &mut Columns, value: Option<Value<'_>>) {
         Some(Value::Sint(value)) => columns.integer(node, value as u64),
         Some(Value::Bool(value)) => columns.integer(node, value.into()),
         Some(Value::Float(value)) => columns.float(node, value),
+        Some(Value::Str(StrValue { encoding: Encoding::Utf8, bytes, .. })) => {
+            columns.recorded_text(node, bytes);
+        }
         Some(Value::Str(value)) => columns.text(node, &text::utf8(value)),
         Some(Value::Blob(value)) => columns.blob(node, value),
         _ => columns.null(node),
@@ -339,14 +365,21 @@ fn append_state(node: NodeId, columns: &mut Columns, column: StateColumn, state:
     }
 }
 
+/// Returns a schema with the types of arrays, some of which are dictionaries.
+fn with_types(schema: &SchemaRef, arrays: &[ArrayRef]) -> SchemaRef {
+    let field = |(field, array): (&FieldRef, &ArrayRef)| {
+        field.as_ref().clone().with_data_type(array.data_type().clone())
+    };
+    Arc::new(Schema::new(schema.fields().iter().zip(arrays).map(field).collect::<Vec<_>>()))
+}
+
 /// Returns an array of texts.
 fn texts<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> arrow_array::StringViewArray {
     texts.into_iter().map(|text| Some(text.as_ref().to_owned())).collect()
 }
 
 /// Returns the approximate size of the fixed part of a value, in bytes.
-fn width(of: &arrow_schema::DataType) -> usize {
-    use arrow_schema::DataType;
+fn width(of: &DataType) -> usize {
     match of {
         DataType::Utf8View => 16,
         DataType::Struct(fields) => fields.iter().map(|field| width(field.data_type())).sum(),

@@ -8,7 +8,7 @@ use super::column::{Columns, NodeId};
 use super::labels::Labels;
 use super::nested::Target;
 use crate::shape::{Extra, Shape};
-use crate::table::{EventTable, MemberRef, Source, StateColumn, TypeOfTable};
+use crate::table::{Column, EventTable, MemberRef, Source, StateColumn, TypeOfTable};
 
 /// The steps for the events of one type.
 #[derive(Debug)]
@@ -26,8 +26,6 @@ pub(super) enum Step {
     Time(NodeId),
     /// A value that all events of the type have.
     Constant(NodeId, u32),
-    /// The tracefile: `base` is the number of the first one of the trace.
-    Stream(NodeId, u32),
     Cpu(NodeId),
     Integer(NodeId, Box<Field>),
     /// A UTF-8 text of constant length.
@@ -45,37 +43,52 @@ pub(super) struct Choices {
     pub(super) traces: StringViewArray,
     pub(super) streams: StringViewArray,
     pub(super) names: StringViewArray,
+    /// The trace of each tracefile.
+    pub(super) trace_of: Vec<u32>,
+    /// The CPU of each tracefile; 0 without one.
+    pub(super) cpu_of: Vec<u32>,
 }
 
 /// Adds the node of a column.
-pub(super) fn add_column(columns: &mut Columns, source: &Source, choices: &Choices) -> NodeId {
+pub(super) fn add_column(columns: &mut Columns, column: &Column, choices: &Choices) -> NodeId {
+    let (source, is_nullable) = (&column.source, column.nullable);
     let id = Shape::Integer { bits: 32, signed: true };
     match source {
         Source::Timestamp => columns.add_times(),
         Source::Ts => columns.add(&Shape::Integer { bits: 64, signed: true }),
-        Source::Trace => columns.add_choice(choices.traces.clone()),
-        Source::Stream => columns.add_choice(choices.streams.clone()),
+        Source::Trace => {
+            columns.add_of_stream(choices.trace_of.clone(), Some(choices.traces.clone()))
+        }
+        Source::Stream => {
+            let streams = (0..choices.trace_of.len() as u32).collect();
+            columns.add_of_stream(streams, Some(choices.streams.clone()))
+        }
+        Source::Cpu if !is_nullable => columns.add_of_stream(choices.cpu_of.clone(), None),
         Source::Name => columns.add_choice(choices.names.clone()),
         Source::Cpu => columns.add(&Shape::Integer { bits: 32, signed: false }),
         Source::State(StateColumn::Tid | StateColumn::Pid | StateColumn::Priority) => {
             columns.add(&id)
         }
-        Source::Fields | Source::State(_) => columns.add(&Shape::Text),
+        // The fields of an event hardly ever come twice.
+        Source::Fields => columns.add(&Shape::Text),
+        Source::State(_) | Source::Field(Shape::Text) | Source::Extra(Extra::Labels) => {
+            columns.add_texts()
+        }
         Source::Field(shape) => columns.add(shape),
         Source::Extra(extra) => columns.add(&extra.shape()),
     }
 }
 
 impl Plan {
-    /// Finds the steps for an event type. `nodes` are those of the chosen columns, `first_stream`
-    /// is the number of the first tracefile of the trace, and `name` that of the event type.
+    /// Finds the steps for an event type. `nodes` are those of the chosen columns, and `name` is the number of
+    /// the event type among those of all traces.
     pub(super) fn new(
         trace: &Trace,
         table: &EventTable,
         of: &TypeOfTable,
         projection: &[usize],
         nodes: &[NodeId],
-        (first_stream, name): (u32, u32),
+        name: u32,
     ) -> Plan {
         let mut plan = Plan { steps: Vec::new(), scopes: Vec::new() };
         let schema = trace.schema();
@@ -92,8 +105,8 @@ impl Plan {
                 }
                 (Source::Ts, _) if clock.is_some() => Step::Time(node),
                 (Source::Ts, _) => Step::Null(node),
-                (Source::Trace, _) => Step::Constant(node, of.trace.0 as u32),
-                (Source::Stream, _) => Step::Stream(node, first_stream),
+                (Source::Trace | Source::Stream, _) => continue,
+                (Source::Cpu, _) if !table.columns[column].nullable => continue,
                 (Source::Cpu, _) => Step::Cpu(node),
                 (Source::Name, _) => Step::Constant(node, name),
                 (Source::Fields, _) => Step::Json(node),
@@ -151,7 +164,7 @@ impl Plan {
 }
 
 /// Returns the handle of a member without parts; `None` for other members.
-fn handle(trace: &Trace, of: &TypeOfTable, member: &MemberRef) -> Option<Field> {
+pub(super) fn handle(trace: &Trace, of: &TypeOfTable, member: &MemberRef) -> Option<Field> {
     let is_option = matches!(member.class.kind, FieldKind::Option(_));
     if is_option || !member.is_first || !Shape::of(&member.class).is_scalar() {
         return None;

@@ -11,12 +11,9 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_json::LineDelimitedWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{KeyValue, SortingColumn};
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::ColumnPath;
+
+use super::parquet::ParquetFile;
 
 /// A format of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -48,7 +45,7 @@ pub enum FileError {
 
 /// A file that is being written.
 pub(super) enum TableFile {
-    Parquet(Box<ArrowWriter<File>>),
+    Parquet(Box<ParquetFile>),
     Arrow(Box<FileWriter<BufWriter<File>>>),
     Csv(Box<arrow_csv::Writer<BufWriter<File>>>),
     Json(Box<LineDelimitedWriter<BufWriter<File>>>),
@@ -79,9 +76,8 @@ impl TableFile {
         let file = File::create_new(path)?;
         Ok(match format {
             Format::Parquet => {
-                let properties = properties(schema, metadata, is_sorted);
-                let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties))?;
-                TableFile::Parquet(Box::new(writer))
+                let file = ParquetFile::create(file, schema, metadata, is_sorted)?;
+                TableFile::Parquet(Box::new(file))
             }
             Format::Arrow => {
                 let metadata = metadata.iter().cloned().collect();
@@ -102,10 +98,7 @@ impl TableFile {
     /// Writes rows. In Parquet they become a row group, so that nothing of them stays in memory.
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), FileError> {
         match self {
-            TableFile::Parquet(writer) => {
-                writer.write(batch)?;
-                writer.flush()?;
-            }
+            TableFile::Parquet(file) => file.write(batch)?,
             TableFile::Arrow(writer) => writer.write(batch)?,
             TableFile::Csv(writer) => writer.write(&flat(batch)?)?,
             TableFile::Json(writer) => writer.write(batch)?,
@@ -116,7 +109,7 @@ impl TableFile {
     /// Completes the file.
     pub(super) fn finish(self) -> Result<(), FileError> {
         match self {
-            TableFile::Parquet(writer) => drop(writer.close()?),
+            TableFile::Parquet(file) => file.finish()?,
             TableFile::Arrow(mut writer) => writer.finish()?,
             // The file is complete after each batch; dropping it would ignore a full disk.
             TableFile::Csv(writer) => {
@@ -129,34 +122,6 @@ impl TableFile {
         }
         Ok(())
     }
-}
-
-/// Returns the properties of a Parquet file: compressed, with the differences of times.
-fn properties(
-    schema: &SchemaRef,
-    metadata: &[(String, String)],
-    is_sorted: bool,
-) -> WriterProperties {
-    let level = ZstdLevel::try_new(3).unwrap_or_default();
-    let entries = metadata.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(level))
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_max_row_group_row_count(None)
-        .set_key_value_metadata(Some(entries.collect()));
-    for time in ["timestamp", "ts", "start_ts", "end_ts"] {
-        let column = ColumnPath::from(time);
-        properties = properties
-            .set_column_dictionary_enabled(column.clone(), false)
-            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
-    }
-    let time = ["timestamp", "ts"].iter().find_map(|name| schema.column_with_name(name));
-    if let Some((column, _)) = time.filter(|_| is_sorted) {
-        let column_idx = column as i32;
-        let sorting = SortingColumn { column_idx, descending: false, nulls_first: false };
-        properties = properties.set_sorting_columns(Some(vec![sorting]));
-    }
-    properties.build()
 }
 
 /// Replaces nested columns, which CSV does not have, by texts.

@@ -6,8 +6,10 @@
 //! it is complete, and not before.
 
 mod args;
+mod chunk;
 mod directory;
 mod file;
+mod parquet;
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -75,7 +77,8 @@ pub fn run(args: &ExportArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
         .window(window)
         .filters(filters.as_ref())
         .batch_rows(rows)
-        .memory(MEMORY / threads);
+        .memory(MEMORY / threads)
+        .keys(args.format == Format::Parquet);
     let export = Export {
         directory: &directory,
         cancel: &*cancel::on_interrupt()?,
@@ -139,9 +142,10 @@ fn is_match(pattern: &str, name: &str) -> bool {
     (0..=name.len()).filter(|at| name.is_char_boundary(*at)).any(|at| is_match(rest, &name[at..]))
 }
 
-/// Selects the columns that are exported: not `ts`, if there is a `timestamp`, which says the same.
+/// Selects the columns that are exported: not `ts`, if all events have a `timestamp`, which says the same.
 fn exported(table: EventTable) -> Selection {
-    let ts = table.column("timestamp").and_then(|_| table.column("ts"));
+    let has_date = |column: &usize| !table.schema().field(*column).is_nullable();
+    let ts = table.column("timestamp").filter(has_date).and_then(|_| table.column("ts"));
     let mut selection = Selection::all(table);
     selection.columns.retain(|column| Some(*column) != ts);
     selection
