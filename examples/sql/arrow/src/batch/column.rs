@@ -69,7 +69,7 @@ pub(super) enum Values {
         index: Vec<u32>,
         choices: StringViewArray,
     },
-    /// What is known of each tracefile: the index of a text, or a number if there are no texts.
+    /// A property of each tracefile: the index of a text, or a number if there are no texts.
     OfStream {
         known: Vec<u32>,
         choices: Option<StringViewArray>,

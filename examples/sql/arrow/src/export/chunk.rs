@@ -44,7 +44,7 @@ const MAX_ROWS: usize = 1 << 20;
 pub(super) struct Numbered {
     /// The number of each row that is not null.
     numbers: Vec<u32>,
-    /// How many values there are.
+    /// The number of different values.
     values: usize,
     /// The values in the order of their numbers, as a dictionary stores them.
     plain: Vec<u8>,
