@@ -2,13 +2,17 @@
 
 use std::cell::OnceCell;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::tz::TimeZone;
 use ltt_read::{TimeSpan, Timestamp, Trace, TraceIndex};
-use lttv_context::{Bounds, EndReason, Handle, Subscription, Traceset, TracesetContext};
+use lttv_context::{
+    Bounds, EndReason, Handle, SliceThreads, Subscription, Traceset, TracesetContext,
+};
 use lttv_state::kernel::{KernelState, Transition};
+use lttv_state::stats::{Statistics, read_statistics};
 
 use super::common::{Common, InputArgs};
 use crate::cancel;
@@ -46,6 +50,8 @@ pub struct Analysis {
     warnings: Warnings,
     progress: Progress,
     cancel: Arc<AtomicBool>,
+    /// The context that has read the traces for several threads, in place of `context`.
+    reader: Option<TracesetContext<'static>>,
     losses: OnceCell<Losses>,
     events: u64,
 }
@@ -99,6 +105,7 @@ impl Analysis {
             warnings,
             progress,
             cancel,
+            reader: None,
             losses: OnceCell::new(),
             events: 0,
         };
@@ -189,12 +196,42 @@ impl Analysis {
             Some(begin) => bounds.since(begin),
             None => bounds,
         });
-        if read.is_err() {
-            let last = last_event(self.state());
-            self.window.end = Some(self.window.end.map_or(last, |end| end.min(last)));
-            self.spans = OnceCell::new();
-        }
-        read
+        read.map_err(|_| self.interrupted())
+    }
+
+    /// Reads the whole traces on several threads, and collects their statistics. The state is then that
+    /// at their end. After an interrupt, these are the statistics up to there.
+    pub fn statistics(&mut self, threads: usize) -> (Statistics, Result<(), Interrupted>) {
+        let mut reader = TracesetContext::new(&self.traceset);
+        let kernel = std::mem::take(&mut self.context.extensions_mut()[self.kernel]);
+        let Analysis { progress, warnings, cancel, .. } = self;
+        let passed = |reader: &mut TracesetContext<'static>| {
+            progress.update(reader.progress());
+            for notice in reader.take_notices() {
+                report::line(&warnings.text(&notice));
+            }
+            match cancel.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let threads = SliceThreads::new(threads);
+        let read = read_statistics(&mut reader, kernel, threads, passed);
+        self.reader = Some(reader);
+        // Whole traces are read without a position that could be refused.
+        let Ok(read) = read else { return (Statistics::default(), Ok(())) };
+        self.context.extensions_mut()[self.kernel] = read.kernel;
+        self.events += read.end.events;
+        let is_whole = read.end.reason != EndReason::Stopped;
+        (read.statistics, if is_whole { Ok(()) } else { Err(self.interrupted()) })
+    }
+
+    /// Ends the window with the last event that was read.
+    fn interrupted(&mut self) -> Interrupted {
+        let last = last_event(self.state());
+        self.window.end = Some(self.window.end.map_or(last, |end| end.min(last)));
+        self.spans = OnceCell::new();
+        Interrupted { events: self.events }
     }
 
     fn read_within(&mut self, bounds: Bounds) -> Result<(), Interrupted> {
@@ -257,9 +294,10 @@ impl Analysis {
 
     /// Reports damage and losses.
     pub fn finish(mut self, report: &mut Report) {
-        report.notices_omitted(self.context.notices_omitted());
-        let errors = self.context.take_errors();
-        report.errors(&errors, self.context.errors_omitted());
+        let context = self.reader.as_mut().unwrap_or(&mut self.context);
+        report.notices_omitted(context.notices_omitted());
+        let errors = context.take_errors();
+        report.errors(&errors, context.errors_omitted());
         // The events of filtered reads are not those of the window.
         self.losses().report(report, None);
     }

@@ -90,6 +90,7 @@ impl NameTexts {
         builder: &mut impl Store,
     ) -> Result<Field, HistoryError> {
         match self.texts.get(id.index()) {
+            _ if id == NameId::EMPTY => Ok(Field::Null),
             Some(Field::Null) | None => self.add(id, state, builder),
             Some(text) => Ok(*text),
         }

@@ -211,12 +211,12 @@ impl Machine {
         };
         let pending = Some(known.pending_softirqs()).filter(|pending| *pending != 0);
         let fields = [
-            out.enum_texts.cpu_modes[state.cpu_mode(cpu) as usize],
-            Field::optional(state.running(cpu).and_then(Process::tid)),
+            out.enum_texts.cpu_modes[state.cpu_mode_at(at) as usize],
+            Field::optional(state.running_at(at).and_then(Process::tid)),
             known.frequency().map_or(Field::Null, Field::U64),
             pending.map_or(Field::Null, |pending| Field::I64(pending.into())),
         ];
-        node.set(out.builder, out.t, &CPU, fields)
+        node.set(out.builder, out.t, &CPU, &fields)
     }
 
     /// Clears the attributes of a process that is gone or has another id.
@@ -278,7 +278,7 @@ impl Machine {
                 slot_mut(&mut self.threads, ix.index()).insert(thread)
             }
         };
-        thread.node.set(out.builder, out.t, &THREAD, fields)
+        thread.node.set(out.builder, out.t, &THREAD, &fields)
     }
 
     /// Stores the state of an interrupt, softirq or exception.
@@ -306,7 +306,7 @@ impl Machine {
                 slot_mut(known, number as usize).insert(node)
             }
         };
-        node.set(out.builder, out.t, &SOURCE, fields)
+        node.set(out.builder, out.t, &SOURCE, &fields)
     }
 
     /// Stores the states of all block devices.
@@ -337,7 +337,7 @@ impl Machine {
             self.names.field(device.name(), state, out.builder)?,
             Field::number(device.in_flight()),
         ];
-        self.devices[index].set(out.builder, out.t, &DEVICE, fields)
+        self.devices[index].set(out.builder, out.t, &DEVICE, &fields)
     }
 
     /// Stores the counters of anomalies that changed.

@@ -50,7 +50,7 @@ impl<const N: usize> Node<N> {
         builder: &mut impl Store,
         t: Timestamp,
         names: &[&str; N],
-        fields: [Field; N],
+        fields: &[Field; N],
     ) -> Result<(), HistoryError> {
         for at in 0..N {
             if self.fields[at] == fields[at] {
@@ -82,6 +82,6 @@ impl<const N: usize> Node<N> {
         t: Timestamp,
         names: &[&str; N],
     ) -> Result<(), HistoryError> {
-        self.set(builder, t, names, [Field::Null; N])
+        self.set(builder, t, names, &[Field::Null; N])
     }
 }

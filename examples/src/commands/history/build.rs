@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use lttv_context::Traceset;
+use lttv_context::{SliceThreads, Traceset};
 use lttv_state::history::{History, HistoryError};
-use lttv_state::kernel_history::{self, Recorded, Target, record};
+use lttv_state::kernel_history::{self, Recorded, Target, record_on};
 
 use super::is_history;
 use crate::clocks::Corrections;
@@ -24,7 +24,7 @@ use crate::time::Window;
 /// Opens a history file, or builds a history of a trace in memory.
 pub(super) fn open(
     path: &Path,
-    clocks: &Corrections,
+    (clocks, threads): (&Corrections, SliceThreads),
     report: &mut Report,
 ) -> Result<History, Box<dyn Error>> {
     if is_history(path) {
@@ -32,21 +32,28 @@ pub(super) fn open(
         return Ok(History::open(path)?);
     }
     let traceset = opening::open_corrected(report, [path], clocks)?.traceset;
-    Ok(read(&traceset, Target::Memory, report)?.history)
+    Ok(read(&traceset, Target::Memory, threads, report)?.history)
 }
 
 /// Builds a history of traces, and shows the progress.
 fn read(
     traceset: &Traceset,
     target: Target<'_>,
+    threads: SliceThreads,
     report: &mut Report,
 ) -> Result<Recorded, Box<dyn Error>> {
     kernel_trace::require(traceset, &kernel_trace::HISTORY)?;
     let mut progress = Progress::new(false);
-    let recorded = record(traceset, target, |(done, total)| {
-        progress.update(ltt_read::Progress { done, total });
-        ControlFlow::Continue(())
-    })?;
+    let recorded = record_on(
+        threads,
+        traceset,
+        target,
+        |_| (),
+        |(done, total)| {
+            progress.update(ltt_read::Progress { done, total });
+            ControlFlow::Continue(())
+        },
+    )?;
     drop(progress);
     report.errors(&recorded.errors, recorded.errors_omitted);
     let events = Some(recorded.events).filter(|_| recorded.kept.is_none());
@@ -56,7 +63,7 @@ fn read(
 
 /// Stores a history in a file, and describes it.
 pub(super) fn build(
-    (trace, clocks): (&Path, &Corrections),
+    (trace, (clocks, threads)): (&Path, (&Corrections, SliceThreads)),
     file: &Path,
     force: bool,
     out: &mut Output,
@@ -75,7 +82,7 @@ pub(super) fn build(
     }
     let started = Instant::now();
     let target = if force { Target::Replace(file) } else { Target::File(file) };
-    let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target, report)?;
+    let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target, threads, report)?;
     if let Some(why) = rebuilt {
         report.message(format_args!("{}: {why}; it was built again", file.display()));
     }

@@ -5,10 +5,12 @@ mod intervals;
 mod query;
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
+use lttv_context::SliceThreads;
 use lttv_state::history::History;
 use lttv_state::tree::Quark;
 
@@ -55,6 +57,10 @@ pub struct HistoryArgs {
     /// Take times in UTC instead of the local time zone
     #[arg(long, alias = "clock-gmt", global = true)]
     pub utc: bool,
+
+    /// Read traces with at most this many threads [default: all processors]
+    #[arg(long, value_name = "N", global = true)]
+    pub threads: Option<NonZeroUsize>,
 
     /// The corrections of the clocks of a trace.
     #[command(flatten)]
@@ -144,26 +150,29 @@ pub struct RangeArgs {
 /// fit the history.
 pub fn run(args: &HistoryArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let mut out = open_output(args, report)?;
-    let clocks = &args.clocks;
+    let threads = args
+        .threads
+        .map_or_else(SliceThreads::available, |threads| SliceThreads::new(threads.get()));
+    let reading = (&args.clocks, threads);
     let done = match &args.command {
         Command::Build { trace, file, force } => {
-            build::build((trace, clocks), file, *force, &mut out, report)
+            build::build((trace, reading), file, *force, &mut out, report)
         }
         Command::Info { file } => {
-            build::open(file, clocks, report).and_then(|history| query::info(&history, &mut out))
+            build::open(file, reading, report).and_then(|history| query::info(&history, &mut out))
         }
         Command::At { file, time, pattern } => {
-            build::open(file, clocks, report).and_then(|history| {
+            build::open(file, reading, report).and_then(|history| {
                 let time = resolve(&history, time, &zone(args))?;
                 query::at(&history, time, pattern, args.format, &mut out)
             })
         }
-        Command::Range { file, pattern, range, each } => build::open(file, clocks, report)
+        Command::Range { file, pattern, range, each } => build::open(file, reading, report)
             .and_then(|history| {
                 let range = of_range(&history, range, &zone(args))?;
                 query::range(&history, pattern, range, *each, args.format, &mut out)
             }),
-        Command::Changes { file, path, range, reverse } => build::open(file, clocks, report)
+        Command::Changes { file, path, range, reverse } => build::open(file, reading, report)
             .and_then(|history| {
                 let range = of_range(&history, range, &zone(args))?;
                 query::changes(&history, path, range, *reverse, args.format, &mut out)

@@ -25,12 +25,18 @@ pub(super) struct Collected {
     pub(super) anomalies: Vec<Vec<(String, u64)>>,
 }
 
-/// Reads the window and collects. After an interrupt, these are the statistics up to there.
+/// Reads the window and collects. After an interrupt, these are the statistics up to there. Several
+/// threads read whole traces without filters.
 pub(super) fn collect(
     analysis: &mut Analysis,
+    threads: usize,
     filters: Option<KernelFilters>,
     longest: Option<Call>,
 ) -> (Collected, Result<(), Interrupted>) {
+    if threads > 1 && filters.is_none() && analysis.window.is_everything() {
+        let (taken, read) = analysis.statistics(threads);
+        return (Collected::of(analysis, taken, None, longest), read);
+    }
     let (kernel, window) = (analysis.kernel, analysis.window);
     let context = &mut analysis.context;
     let statistics = Statistics::attach_window(context, kernel, window.range());
@@ -51,28 +57,44 @@ pub(super) fn collect(
         Ok(()) => statistics.take(extensions),
         Err(_) => statistics.take_until(extensions, analysis.last_event()),
     };
-    let filtered = |(at, trace): (usize, &TraceStatistics)| {
-        let mut events: BTreeMap<String, u64> = BTreeMap::new();
-        for ((_, id), count) in extensions[counts].iter().filter(|of| of.0.0 == at) {
-            *events.entry(trace.event_name(*id).to_owned()).or_default() += count;
-        }
-        events
-    };
-    let all = |(_, trace): (usize, &TraceStatistics)| {
-        let events = trace.events().into_iter();
-        events.map(|(name, count)| (name.to_owned(), count)).collect()
-    };
-    let traces = taken.traces().iter().enumerate();
-    let events = match is_filtered {
-        true => traces.map(filtered).collect(),
-        false => traces.map(all).collect(),
-    };
-    let anomalies = analysis.state().traces().map(|state| {
-        let all = state.anomalies().iter().filter(|(_, count)| *count > 0);
-        all.map(|(name, count)| (name.replace('_', " "), count)).collect()
-    });
-    let anomalies = anomalies.collect();
-    let names = analysis.traceset.traces().iter().map(|trace| trace.path().display().to_string());
-    let names = names.collect();
-    (Collected { statistics: taken, longest, events, is_filtered, names, anomalies }, read)
+    let counts = is_filtered.then(|| &extensions[counts]);
+    (Collected::of(analysis, taken, counts, longest), read)
+}
+
+impl Collected {
+    /// Returns statistics with what else is reported. `counts` are the events that pass the filters,
+    /// by trace and type, if there are filters.
+    fn of(
+        analysis: &Analysis,
+        statistics: Statistics,
+        counts: Option<&BTreeMap<(usize, EventTypeId), u64>>,
+        longest: Option<Call>,
+    ) -> Self {
+        let filtered = |(at, trace): (usize, &TraceStatistics)| {
+            let mut events: BTreeMap<String, u64> = BTreeMap::new();
+            for ((_, id), count) in counts.into_iter().flatten().filter(|of| of.0.0 == at) {
+                *events.entry(trace.event_name(*id).to_owned()).or_default() += count;
+            }
+            events
+        };
+        let all = |(_, trace): (usize, &TraceStatistics)| {
+            let events = trace.events().into_iter();
+            events.map(|(name, count)| (name.to_owned(), count)).collect()
+        };
+        let traces = statistics.traces().iter().enumerate();
+        let events = match counts.is_some() {
+            true => traces.map(filtered).collect(),
+            false => traces.map(all).collect(),
+        };
+        let anomalies = analysis.state().traces().map(|state| {
+            let all = state.anomalies().iter().filter(|(_, count)| *count > 0);
+            all.map(|(name, count)| (name.replace('_', " "), count)).collect()
+        });
+        let anomalies = anomalies.collect();
+        let names =
+            analysis.traceset.traces().iter().map(|trace| trace.path().display().to_string());
+        let names = names.collect();
+        let is_filtered = counts.is_some();
+        Collected { statistics, longest, events, is_filtered, names, anomalies }
+    }
 }

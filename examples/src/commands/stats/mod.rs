@@ -63,7 +63,13 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         }
         None => None,
     };
-    let (found, read) = collect::collect(&mut analysis, filters, longest);
+    if input.threads.is_some_and(|threads| threads.get() > 1)
+        && (filters.is_some() || !analysis.window.is_everything())
+    {
+        report.message("one thread reads a time window, and events with filters");
+    }
+    let threads = input.threads_or_all();
+    let (found, read) = collect::collect(&mut analysis, threads, filters, longest);
     write(args, &found, &analysis)?;
     analysis.finish(report);
     Ok(read?)

@@ -166,7 +166,8 @@ impl Store for Draft {
         t: Timestamp,
         value: StateValue<'_>,
     ) -> Result<(), HistoryError> {
-        let raw = self.pool.encode(value).ok_or(HistoryError::TooManyTexts)?;
+        // An error that is created in vain costs a call.
+        let Some(raw) = self.pool.encode(value) else { return Err(HistoryError::TooManyTexts) };
         self.set_raw(quark, t, raw)
     }
 
@@ -179,7 +180,10 @@ impl Store for Draft {
 impl Draft {
     #[inline]
     fn set_raw(&mut self, quark: Quark, t: Timestamp, raw: RawValue) -> Result<(), HistoryError> {
-        *self.values.get_mut(quark.index()).ok_or(HistoryError::UnknownQuark(quark))? = raw;
+        let Some(value) = self.values.get_mut(quark.index()) else {
+            return Err(HistoryError::UnknownQuark(quark));
+        };
+        *value = raw;
         self.now = t;
         let (bits, action) = (raw.bits, Action::Set(raw.kind));
         self.changes.list.push(Change { t: t.as_ns(), bits, quark, action });

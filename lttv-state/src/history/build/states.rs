@@ -130,7 +130,11 @@ impl States {
     /// Encodes a value, and adds it to the pool if it is a text or a blob.
     #[inline]
     pub(super) fn encode(&mut self, value: StateValue<'_>) -> Result<RawValue, HistoryError> {
-        self.pool.encode(value).ok_or(HistoryError::TooManyTexts)
+        // An error that is created in vain costs a call.
+        match self.pool.encode(value) {
+            Some(raw) => Ok(raw),
+            None => Err(HistoryError::TooManyTexts),
+        }
     }
 
     pub(super) fn text(&mut self, text: &str) -> Result<Text, HistoryError> {
@@ -175,7 +179,9 @@ impl States {
     /// Sets the value of an attribute from `t` on, in ns.
     #[inline]
     pub(super) fn set(&mut self, quark: Quark, t: i64, raw: RawValue) -> Result<(), HistoryError> {
-        let ended = self.current.set(quark, t, raw).ok_or(HistoryError::UnknownQuark(quark))?;
+        let Some(ended) = self.current.set(quark, t, raw) else {
+            return Err(HistoryError::UnknownQuark(quark));
+        };
         if let (Some(ended), Some(observer)) = (ended, &mut self.observer) {
             observer(&interval(&self.pool, ended));
         }

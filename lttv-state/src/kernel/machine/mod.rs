@@ -213,7 +213,13 @@ impl TraceState {
 
     /// Returns the mode of a CPU: idle, busy with a process, an interrupt or an exception.
     pub fn cpu_mode(&self, cpu: u32) -> CpuMode {
-        let Some(running) = self.running(cpu) else { return CpuMode::Unknown };
+        self.cpu_index(cpu).map_or(CpuMode::Unknown, |place| self.cpu_mode_at(place))
+    }
+
+    /// Returns the mode of the CPU at an [index](Self::cpu_index).
+    #[inline]
+    pub(crate) fn cpu_mode_at(&self, place: usize) -> CpuMode {
+        let Some(running) = self.running_at(place) else { return CpuMode::Unknown };
         match (running.mode(), running.tid()) {
             (ExecutionMode::Irq, _) => CpuMode::Irq,
             (ExecutionMode::Softirq, _) => CpuMode::Softirq,
