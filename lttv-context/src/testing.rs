@@ -87,7 +87,7 @@ fn read<'h, A: SliceAnalysis>(
 ) -> (A::State, A::Part) {
     let handle = analysis.attach(&mut context);
     let go_on = |_: &mut TracesetContext<'h>| Flow::Continue(());
-    let mut recording = Recording::new(&mut context, handle, &Bounds::all(), 0, go_on);
+    let mut recording = Recording::new(&mut context, (analysis, handle), &Bounds::all(), 0, go_on);
     let joining = analysis.joining();
     let mut parts: Vec<A::Part> =
         joining.iter().flat_map(|of| (0..PARTS).map(|_| (of.empty)())).collect();

@@ -31,6 +31,18 @@ pub(super) struct Delivery<'d, 'h, M> {
     pub(super) mode: PhantomData<M>,
 }
 
+/// A receiver of all events that are delivered, before their hooks.
+pub(crate) trait EventRecorder {
+    /// Receives an event with its time of delivery, in ns.
+    fn record(&mut self, tracefile: TracefileNumber, time: i64, event: &Event<'_>);
+}
+
+/// No receiver.
+impl EventRecorder for () {
+    #[inline(always)]
+    fn record(&mut self, _: TracefileNumber, _: i64, _: &Event<'_>) {}
+}
+
 /// The reason why the delivery paused.
 pub(super) enum Pause {
     /// The current event of the merge must not be delivered.
@@ -92,19 +104,29 @@ impl Mode for PassingOnly {
 impl<M: Mode> Delivery<'_, '_, M> {
     /// Delivers events from the current position of the merge on. Returns `None` at the end of the
     /// traceset.
-    pub(super) fn deliver(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
+    pub(super) fn deliver(
+        &mut self,
+        merge: &mut Merge,
+        looks: &mut Looks,
+        recorder: &mut impl EventRecorder,
+    ) -> Option<Pause> {
         match M::SKIPS || M::CHECKS {
-            true => self.deliver_checked(merge, looks),
-            false => self.deliver_all(merge),
+            true => self.deliver_checked(merge, looks, recorder),
+            false => self.deliver_all(merge, recorder),
         }
     }
 
     /// Delivers all events. Events without hooks are skipped.
     #[inline(always)]
-    fn deliver_all(&mut self, merge: &mut Merge) -> Option<Pause> {
+    fn deliver_all(
+        &mut self,
+        merge: &mut Merge,
+        recorder: &mut impl EventRecorder,
+    ) -> Option<Pause> {
         let most = self.left;
         let time = self.time;
-        let mut hooks = HookSink { delivery: self, time, found: None, is_first: true, pause: None };
+        let (found, pause) = (None, None);
+        let mut hooks = HookSink { delivery: self, recorder, time, found, is_first: true, pause };
         let seen = merge.drive(most, &mut hooks);
         let HookSink { is_first, pause, .. } = hooks;
         if !is_first {
@@ -120,7 +142,12 @@ impl<M: Mode> Delivery<'_, '_, M> {
 
     /// Delivers all events and checks them, or delivers only the events that pass the check.
     #[inline(always)]
-    fn deliver_checked(&mut self, merge: &mut Merge, looks: &mut Looks) -> Option<Pause> {
+    fn deliver_checked(
+        &mut self,
+        merge: &mut Merge,
+        looks: &mut Looks,
+        recorder: &mut impl EventRecorder,
+    ) -> Option<Pause> {
         loop {
             if self.left == 0 || M::CHECKS && self.left_passing == 0 {
                 return Some(Pause::Full);
@@ -166,6 +193,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             self.left -= 1;
             let latest = self.latest.replace(self.time);
             let key = (self.time, tracefile.0 as u32);
+            recorder.record(tracefile, self.time, &event);
             let pause = self.call(merge, &event, found, key, latest, is_skipped);
             if pause.is_some() {
                 return pause;
@@ -224,8 +252,9 @@ impl<M: Mode> Delivery<'_, '_, M> {
 }
 
 /// The sink of a merge that counts the events without hooks as delivered.
-struct HookSink<'d, D> {
+struct HookSink<'d, D, R> {
     delivery: &'d mut D,
+    recorder: &'d mut R,
     /// The time of delivery of the event that `accepts` was called for last, in ns, and its hooks.
     time: i64,
     found: Option<HooksFound>,
@@ -234,13 +263,16 @@ struct HookSink<'d, D> {
     pause: Option<Pause>,
 }
 
-impl<M: Mode> EventSink for HookSink<'_, Delivery<'_, '_, M>> {
+impl<M: Mode, R: EventRecorder> EventSink for HookSink<'_, Delivery<'_, '_, M>, R> {
     #[inline(always)]
     fn accepts(&mut self, tracefile: TracefileNumber, event: &Event<'_>) -> bool {
         let delivery = &mut *self.delivery;
         self.time = delivery.time.max(time_of(event));
         let key = delivery.dispatch.key(tracefile, event.type_id());
         let is_over = self.time >= delivery.limit.time;
+        if !is_over {
+            self.recorder.record(tracefile, self.time, event);
+        }
         if is_over || delivery.dispatch.may_have_hooks(key) {
             let found = delivery.dispatch.find(key);
             self.found = Some(found);
@@ -262,11 +294,12 @@ impl<M: Mode> EventSink for HookSink<'_, Delivery<'_, '_, M>> {
         let delivery = &mut *self.delivery;
         let Some(found) = self.found else { return ControlFlow::Continue(()) };
         let place = (self.time, tracefile.0 as u32);
-        if self.time >= delivery.limit.time
-            && let Some(reason) = delivery.limit.met(place, event)
-        {
-            self.pause = Some(Pause::Before(reason));
-            return ControlFlow::Break(());
+        if self.time >= delivery.limit.time {
+            if let Some(reason) = delivery.limit.met(place, event) {
+                self.pause = Some(Pause::Before(reason));
+                return ControlFlow::Break(());
+            }
+            self.recorder.record(tracefile, self.time, event);
         }
         let latest = if self.is_first { delivery.latest } else { Some(delivery.time) };
         (delivery.time, self.is_first) = (self.time, false);

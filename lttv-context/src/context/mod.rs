@@ -23,6 +23,7 @@ use crate::hooks::{Check, Commands, EventCall, HookSet, Registration, Subscripti
 use crate::state::{Extensions, Handle};
 use crate::traceset::{Contexts, Revision, StalePosition, Traceset, TracesetPosition};
 
+pub(crate) use delivery::EventRecorder;
 use growth::Followers;
 pub use growth::GrowthError;
 use installed::InstalledHooks;

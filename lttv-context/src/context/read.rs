@@ -5,7 +5,9 @@ use std::marker::PhantomData;
 use ltt_read::Timestamp;
 
 use super::TracesetContext;
-use super::delivery::{AllHooks, ByTime, Checked, Delivery, Mode, PassingOnly, Pause, StateHooks};
+use super::delivery::{
+    AllHooks, ByTime, Checked, Delivery, EventRecorder, Mode, PassingOnly, Pause, StateHooks,
+};
 use super::time_filter::{FilterStop, TimeFilter};
 use crate::bounds::{Bounds, EndReason, Limit, ReadEnd};
 use crate::hooks::Looks;
@@ -33,7 +35,16 @@ impl<'h> TracesetContext<'h> {
     /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
     /// then.
     pub fn read(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
-        self.read_for(bounds, Audience::All)
+        self.read_for(bounds, Audience::All, &mut ())
+    }
+
+    /// Reads events like [`read`](Self::read), and passes each of them to a recorder as well.
+    pub(crate) fn read_recording(
+        &mut self,
+        bounds: &Bounds,
+        recorder: &mut impl EventRecorder,
+    ) -> Result<ReadEnd, StalePosition> {
+        self.read_for(bounds, Audience::All, recorder)
     }
 
     /// Reads events from the current position on, but calls only the hooks of extensions: this
@@ -47,10 +58,15 @@ impl<'h> TracesetContext<'h> {
     /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
     /// then.
     pub fn replay_state(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
-        self.read_for(bounds, Audience::State)
+        self.read_for(bounds, Audience::State, &mut ())
     }
 
-    fn read_for(&mut self, bounds: &Bounds, audience: Audience) -> Result<ReadEnd, StalePosition> {
+    fn read_for<R: EventRecorder>(
+        &mut self,
+        bounds: &Bounds,
+        audience: Audience,
+        recorder: &mut R,
+    ) -> Result<ReadEnd, StalePosition> {
         if let Some(position) = bounds.end_position() {
             self.check_position(position)?;
         }
@@ -84,18 +100,17 @@ impl<'h> TracesetContext<'h> {
                 _ => self.reader.unfilter(),
             }
             let chunk = self.state.events_to_checkpoint();
+            let to = (&mut budget, &mut *recorder);
             let (read, reason) = match audience {
                 Audience::All if time_filter.is_some() => {
-                    self.deliver::<ByTime>(&limit_by_time, time_filter.as_mut(), chunk, &mut budget)
+                    self.deliver::<ByTime, R>(&limit_by_time, time_filter.as_mut(), chunk, to)
                 }
                 Audience::All if filtered => {
-                    self.deliver::<PassingOnly>(&limit, None, chunk, &mut budget)
+                    self.deliver::<PassingOnly, R>(&limit, None, chunk, to)
                 }
-                Audience::All if checked => {
-                    self.deliver::<Checked>(&limit, None, chunk, &mut budget)
-                }
-                Audience::All => self.deliver::<AllHooks>(&limit, None, chunk, &mut budget),
-                Audience::State => self.deliver::<StateHooks>(&limit, None, chunk, &mut budget),
+                Audience::All if checked => self.deliver::<Checked, R>(&limit, None, chunk, to),
+                Audience::All => self.deliver::<AllHooks, R>(&limit, None, chunk, to),
+                Audience::State => self.deliver::<StateHooks, R>(&limit, None, chunk, to),
             };
             if filtered {
                 let traceset = self.contexts.traceset();
@@ -142,17 +157,18 @@ impl<'h> TracesetContext<'h> {
 
     /// Delivers events up to a limit, and reads at most `most` of them. Returns the number of
     /// events read and the reason for the end.
-    fn deliver<M: Mode>(
+    fn deliver<M: Mode, R: EventRecorder>(
         &mut self,
         limit: &Limit<'_>,
         mut time_filter: Option<&mut TimeFilter>,
         most: u64,
-        budget: &mut Budget,
+        (budget, recorder): (&mut Budget, &mut R),
     ) -> (u64, EndReason) {
         let mut read = 0;
         loop {
             let time_filter = time_filter.as_deref_mut();
-            let pause = self.deliver_until_change::<M>(limit, time_filter, most, budget, &mut read);
+            let to = (&mut *budget, &mut *recorder);
+            let pause = self.deliver_until_change::<M, R>(limit, time_filter, most, to, &mut read);
             let changed = self.hooks.change(&self.contexts);
             match pause {
                 Some(reason) => return (read, reason),
@@ -163,12 +179,12 @@ impl<'h> TracesetContext<'h> {
 
     /// Delivers events up to a limit, and adds the number of events read to `read`. Returns `None`
     /// if a hook has requested changes of hooks, which have to be made before the next event.
-    fn deliver_until_change<M: Mode>(
+    fn deliver_until_change<M: Mode, R: EventRecorder>(
         &mut self,
         limit: &Limit<'_>,
         time_filter: Option<&mut TimeFilter>,
         most: u64,
-        budget: &mut Budget,
+        (budget, recorder): (&mut Budget, &mut R),
         read: &mut u64,
     ) -> Option<EndReason> {
         let Self { contexts, reader, hooks, state, check, .. } = self;
@@ -193,7 +209,7 @@ impl<'h> TracesetContext<'h> {
                 left_passing: budget.events,
                 mode: PhantomData::<M>,
             };
-            let pause = delivery.deliver(merge, &mut budget.looks);
+            let pause = delivery.deliver(merge, &mut budget.looks, recorder);
             (*now, *latest) = (delivery.time, delivery.latest);
             let left = (delivery.left, delivery.left_passing);
             if let Some(Pause::Before(_)) = pause {

@@ -11,11 +11,12 @@ use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use ltt_read::{Event, Timestamp, TracefileNumber};
 use lttv_hooks::Flow;
 
 use super::analysis::{Joining, SliceAnalysis};
 use crate::bounds::{Bounds, EndReason, ReadEnd};
-use crate::context::TracesetContext;
+use crate::context::{EventRecorder, TracesetContext};
 use crate::state::Handle;
 use crate::traceset::StalePosition;
 
@@ -82,7 +83,7 @@ impl TracesetContext<'_> {
         threads: SliceThreads,
         passed: impl FnMut(&mut Self) -> Flow,
     ) -> Result<ReadEnd, StalePosition> {
-        let mut recording = Recording::new(self, slice, bounds, threads.events, passed);
+        let mut recording = Recording::new(self, (analysis, slice), bounds, threads.events, passed);
         if threads.threads <= 1 {
             let mut slice = A::Slice::default();
             while recording.record(&mut slice) {
@@ -100,9 +101,10 @@ impl TracesetContext<'_> {
 }
 
 /// The first stage: a context that records slice after slice.
-pub(crate) struct Recording<'c, 'h, S, P> {
+pub(crate) struct Recording<'c, 'h, A: SliceAnalysis, P> {
     context: &'c mut TracesetContext<'h>,
-    slice: Handle<S>,
+    analysis: &'c A,
+    slice: Handle<A::Slice>,
     bounds: Bounds,
     events: u64,
     /// The maximum number of events that may still be delivered.
@@ -112,13 +114,13 @@ pub(crate) struct Recording<'c, 'h, S, P> {
     end: Result<ReadEnd, StalePosition>,
 }
 
-impl<'c, 'h, S: 'static, P> Recording<'c, 'h, S, P>
+impl<'c, 'h, A: SliceAnalysis, P> Recording<'c, 'h, A, P>
 where
     P: FnMut(&mut TracesetContext<'h>) -> Flow,
 {
     pub(crate) fn new(
         context: &'c mut TracesetContext<'h>,
-        slice: Handle<S>,
+        (analysis, slice): (&'c A, Handle<A::Slice>),
         bounds: &Bounds,
         events: u64,
         passed: P,
@@ -126,7 +128,7 @@ where
         let reason = EndReason::EndOfTraceset;
         let end = Ok(ReadEnd { events: 0, examined: 0, errors: 0, reason });
         let (left, bounds) = (bounds.max_events(), bounds.clone().unlimited());
-        Recording { context, slice, bounds, events, left, passed, is_over: false, end }
+        Recording { context, analysis, slice, bounds, events, left, passed, is_over: false, end }
     }
 
     /// Sets the number of events of the next slices.
@@ -142,15 +144,21 @@ where
     }
 
     /// Records the next slice in place of an empty one. Returns `false` after the last one.
-    pub(crate) fn record(&mut self, slice: &mut S) -> bool {
+    pub(crate) fn record(&mut self, slice: &mut A::Slice) -> bool {
         if self.is_over {
             return false;
         }
         let bounds = self.bounds.clone().max_examined(self.events);
         let bounds = self.left.map_or(bounds.clone(), |left| bounds.events(left));
-        swap(&mut self.context.extensions_mut()[self.slice], slice);
-        let read = self.context.read(&bounds);
-        swap(&mut self.context.extensions_mut()[self.slice], slice);
+        let read = if A::RECORDS {
+            let mut recorder = SliceRecorder { analysis: self.analysis, slice };
+            self.context.read_recording(&bounds, &mut recorder)
+        } else {
+            swap(&mut self.context.extensions_mut()[self.slice], slice);
+            let read = self.context.read(&bounds);
+            swap(&mut self.context.extensions_mut()[self.slice], slice);
+            read
+        };
         let read = match read {
             Ok(read) => read,
             Err(stale) => {
@@ -169,6 +177,20 @@ where
         }
         self.is_over = !is_full || stops;
         true
+    }
+}
+
+/// A recorder of events in a slice, without hooks.
+struct SliceRecorder<'r, A: SliceAnalysis> {
+    analysis: &'r A,
+    slice: &'r mut A::Slice,
+}
+
+impl<A: SliceAnalysis> EventRecorder for SliceRecorder<'_, A> {
+    #[inline(always)]
+    fn record(&mut self, tracefile: TracefileNumber, time: i64, event: &Event<'_>) {
+        let at = (tracefile, Timestamp::from_ns(time));
+        self.analysis.record(self.slice, at, event);
     }
 }
 

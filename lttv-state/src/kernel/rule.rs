@@ -127,9 +127,9 @@ impl Rule {
         field.info().labels(value.into()).next()
     }
 
-    /// Returns `true` if there is a field in a slot.
-    pub(super) fn has_field(&self, slot: usize) -> bool {
-        self.fields[slot].is_some()
+    /// Returns the field in a slot.
+    pub(super) fn field(&self, slot: usize) -> Option<&Field> {
+        self.fields[slot].as_ref()
     }
 
     /// Returns the name of the system call that starts with events of the type, if it is the same for

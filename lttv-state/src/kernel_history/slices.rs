@@ -2,7 +2,7 @@
 //! its changes.
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Timestamp, TraceIndex};
+use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, Handle, SliceAnalysis, TracesetContext};
 
 use super::machine::Cause;
@@ -63,21 +63,20 @@ impl State {
     }
 }
 
-impl AsMut<RecordedEvents> for Slice {
-    fn as_mut(&mut self) -> &mut RecordedEvents {
-        &mut self.recorded
-    }
-}
-
 impl SliceAnalysis for InSlices {
     type Slice = Slice;
     type State = State;
     type Part = Stored;
 
+    const RECORDS: bool = true;
+
     fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
-        let slice = context.attach_data(Slice::default());
-        self.recorder.attach_changes(context, slice);
-        slice
+        context.attach_data(Slice::default())
+    }
+
+    #[inline]
+    fn record(&self, slice: &mut Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
+        self.recorder.record_change(&mut slice.recorded, at, event);
     }
 
     fn resolve(&self, state: &mut State, slice: &mut Slice) {

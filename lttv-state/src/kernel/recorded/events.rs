@@ -1,7 +1,7 @@
 //! The recorded events of a slice, in a few vectors.
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, TracefileNumber};
+use ltt_read::{Event, Field, TracefileNumber};
 
 use crate::kernel::fields::{EventFields, Fields};
 use crate::kernel::modes::ProcessType;
@@ -79,7 +79,7 @@ impl RecordedEvent {
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     /// The slots with fields, and what they contain.
-    fields: Vec<(u8, SlotKind)>,
+    fields: Vec<(u8, SlotKind, Field)>,
     /// The place of the word of each slot after the head.
     places: [u8; MAX_SLOTS],
 }
@@ -88,12 +88,14 @@ impl Layout {
     /// Returns the layout for a rule.
     pub(super) fn of(rule: &Rule) -> Self {
         let slots = 0..MAX_SLOTS as u8;
-        let is_read = |slot: usize| rule.has_field(slot) && rule.reads(slot);
-        let slots = slots.filter(|slot| is_read(usize::from(*slot)));
-        let fields: Vec<_> =
-            slots.map(|slot| (slot, rule.transition.slot_kind(slot.into()))).collect();
+        let fields: Vec<_> = slots
+            .filter_map(|slot| {
+                let field = rule.field(slot.into()).filter(|_| rule.reads(slot.into()))?;
+                Some((slot, rule.transition.slot_kind(slot.into()), field.clone()))
+            })
+            .collect();
         let mut places = [0; MAX_SLOTS];
-        for ((slot, _), place) in fields.iter().zip(1..) {
+        for ((slot, _, _), place) in fields.iter().zip(1..) {
             places[usize::from(*slot)] = place;
         }
         Layout { fields, places }
@@ -138,10 +140,10 @@ impl RecordedEvents {
         }
         self.words.push(head);
         let fields = EventFields { rule, event };
-        for (slot, kind) in &layout.fields {
+        for (slot, kind, field) in &layout.fields {
             let at = usize::from(*slot);
             let word = match kind {
-                SlotKind::Integer => fields.integer(at),
+                SlotKind::Integer => event.integer(field),
                 SlotKind::Text => fields.text(at).map(|text| self.push_text(text)),
                 SlotKind::RawText => fields.raw_text(at).map(|text| self.push_text(text)),
                 SlotKind::Operation => Some(fields.operation(at) as u64),

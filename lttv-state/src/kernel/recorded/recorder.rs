@@ -1,20 +1,30 @@
-//! The hooks that record events.
+//! The recording of events.
 
 use std::sync::Arc;
 
-use ltt_read::TraceIndex;
 use ltt_read::schema::EventTypeId;
-use lttv_context::{Contexts, Handle, Subscription, TracesetContext};
+use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
+use lttv_context::Contexts;
 
 use super::events::{Layout, RecordedEvents};
 use crate::kernel::KernelState;
-use crate::kernel::rule::{Rule, cpu_field};
+use crate::kernel::rule::{CpuField, Rule, cpu_field};
 
 /// The rules for the event types of a traceset, with which events are recorded and applied.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
-    /// The rules, by trace and event type.
-    rules: Arc<Vec<Vec<Option<Recorded>>>>,
+    /// The event types, by trace.
+    types: Arc<Vec<Vec<RecordedType>>>,
+    /// The index of the trace of each tracefile.
+    traces: Vec<usize>,
+}
+
+/// The way in which events of a type are recorded.
+#[derive(Debug, Clone)]
+enum RecordedType {
+    Change(Box<Recorded>),
+    /// The events change no state. They have their CPU there.
+    Other(CpuField),
 }
 
 /// A rule, and how its fields are recorded.
@@ -27,66 +37,69 @@ pub(super) struct Recorded {
 impl Recorder {
     /// Creates a recorder for the traces of a context, and the state before their first event.
     pub(crate) fn new(contexts: &Contexts, mut kernel: KernelState) -> (Self, KernelState) {
-        let rules = kernel.prepare(contexts).into_iter().map(|rules| {
-            let recorded = |rule: Rule| Recorded { layout: Layout::of(&rule), rule };
-            rules.into_iter().map(|rule| rule.map(recorded)).collect()
-        });
-        (Recorder { rules: Arc::new(rules.collect()) }, kernel)
-    }
-
-    /// Adds hooks that record all events in the slice of a handle.
-    pub(crate) fn attach<S: AsMut<RecordedEvents> + 'static>(
-        &self,
-        context: &mut TracesetContext<'_>,
-        slice: Handle<S>,
-    ) {
-        self.attach_for(context, slice, |_, _| true);
-    }
-
-    /// Adds hooks that record the events that change the state in the slice of a handle.
-    pub(crate) fn attach_changes<S: AsMut<RecordedEvents> + 'static>(
-        &self,
-        context: &mut TracesetContext<'_>,
-        slice: Handle<S>,
-    ) {
-        self.attach_for(context, slice, |_, rule| rule.is_some());
-    }
-
-    fn attach_for<S: AsMut<RecordedEvents> + 'static>(
-        &self,
-        context: &mut TracesetContext<'_>,
-        slice: Handle<S>,
-        is_wanted: impl Fn(EventTypeId, Option<&Recorded>) -> bool,
-    ) {
-        let traces: Vec<_> = context.traceset().traces().to_vec();
-        for (index, trace) in traces.iter().enumerate() {
-            let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
-            let index = TraceIndex(index);
-            for id in types.filter(|id| is_wanted(*id, self.rule(index, *id))) {
-                let events = Subscription::to_type(index, id);
-                if let Some(Recorded { rule, layout }) = self.rule(index, id).cloned() {
-                    context.on_event(events, move |call| {
-                        let at = (call.tracefile.number(), call.time().as_ns());
-                        if let Some(slice) = call.extensions.get_mut(slice) {
-                            slice.as_mut().push_change((&rule, &layout), at, &call.event);
-                        }
-                    });
-                } else {
-                    let cpu = cpu_field(trace, id);
-                    context.on_event(events, move |call| {
-                        let at = (call.tracefile.number(), call.time().as_ns());
-                        if let Some(slice) = call.extensions.get_mut(slice) {
-                            slice.as_mut().push_other(&cpu, at, &call.event);
-                        }
-                    });
+        let rules = kernel.prepare(contexts).into_iter().zip(contexts.traces());
+        let types = rules.map(|(rules, of)| {
+            let ids = (0..).map(EventTypeId);
+            let types = rules.into_iter().zip(ids).map(|(rule, id)| match rule {
+                Some(rule) => {
+                    let layout = Layout::of(&rule);
+                    RecordedType::Change(Box::new(Recorded { rule, layout }))
                 }
+                None => RecordedType::Other(cpu_field(of.trace(), id)),
+            });
+            types.collect()
+        });
+        let types = Arc::new(types.collect());
+        let traces = contexts.tracefiles().iter().map(|of| of.trace_index().0).collect();
+        (Recorder { types, traces }, kernel)
+    }
+
+    /// Records an event.
+    #[inline]
+    pub(crate) fn record(
+        &self,
+        recorded: &mut RecordedEvents,
+        at: (TracefileNumber, Timestamp),
+        event: &Event<'_>,
+    ) {
+        let (tracefile, time) = (at.0, at.1.as_ns());
+        match self.recorded_type(tracefile, event) {
+            Some(RecordedType::Change(of)) => {
+                recorded.push_change((&of.rule, &of.layout), (tracefile, time), event);
             }
+            Some(RecordedType::Other(cpu)) => recorded.push_other(cpu, (tracefile, time), event),
+            None => {}
         }
+    }
+
+    /// Records an event if it changes the state.
+    #[inline]
+    pub(crate) fn record_change(
+        &self,
+        recorded: &mut RecordedEvents,
+        at: (TracefileNumber, Timestamp),
+        event: &Event<'_>,
+    ) {
+        if let Some(RecordedType::Change(of)) = self.recorded_type(at.0, event) {
+            recorded.push_change((&of.rule, &of.layout), (at.0, at.1.as_ns()), event);
+        }
+    }
+
+    #[inline]
+    fn recorded_type(
+        &self,
+        tracefile: TracefileNumber,
+        event: &Event<'_>,
+    ) -> Option<&RecordedType> {
+        self.types.get(*self.traces.get(tracefile.0)?)?.get(event.type_id().index())
     }
 
     /// Returns the rule for an event type; `None` if its events do not change the state.
     #[inline]
     pub(super) fn rule(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Recorded> {
-        self.rules.get(trace.0)?.get(event_type.index())?.as_ref()
+        match self.types.get(trace.0)?.get(event_type.index())? {
+            RecordedType::Change(of) => Some(of),
+            RecordedType::Other(_) => None,
+        }
     }
 }
