@@ -5,11 +5,12 @@ mod support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ltt_read::Timestamp;
+use ltt_read::{Event, Timestamp, TracefileNumber};
 use lttv_context::testing::check_slices;
 use lttv_context::{
-    Bounds, EndReason, Handle, Joining, SliceAnalysis, SliceThreads, TracesetContext,
+    Bounds, Contexts, EndReason, Handle, Joining, SliceAnalysis, SliceThreads, TracesetContext,
 };
+use lttv_filter::{Expression, Filters};
 use lttv_hooks::Flow;
 use proptest::prelude::*;
 use support::config::cases;
@@ -100,10 +101,55 @@ impl SliceAnalysis for Listing {
     }
 }
 
+/// The same, recorded without hooks.
+struct Recorded {
+    listing: Listing,
+    /// The trace and the number in it of each tracefile.
+    tracefiles: Vec<(usize, usize)>,
+}
+
+impl Recorded {
+    fn new(contexts: &Contexts) -> Self {
+        let tracefiles = contexts.tracefiles().iter();
+        let tracefiles = tracefiles.map(|of| (of.trace_index().0, of.index().0)).collect();
+        Recorded { listing: Listing::default(), tracefiles }
+    }
+}
+
+impl SliceAnalysis for Recorded {
+    type Slice = Slice;
+    type State = u64;
+    type Part = Found;
+
+    const RECORDS: bool = true;
+
+    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
+        context.attach_data(Slice::default())
+    }
+
+    fn record(&self, slice: &mut Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
+        let number = event.field("number").and_then(|v| v.as_u64()).expect("a number");
+        let (trace, tracefile) = self.tracefiles[at.0.0];
+        slice.events.push(Known { time: at.1, trace, tracefile, number: number as u32 });
+    }
+
+    fn resolve(&self, sum: &mut u64, slice: &mut Slice) {
+        self.listing.resolve(sum, slice);
+    }
+
+    fn compute(&self, slice: &mut Slice) {
+        self.listing.compute(slice);
+    }
+
+    fn add(&self, found: &mut Found, slice: &mut Slice) {
+        self.listing.add(found, slice);
+    }
+}
+
 /// Reads on several threads. `most` is the number of slices after which `passed` stops the read.
-fn read(
+fn read<A: SliceAnalysis<Slice = Slice, State = u64, Part = Found>>(
     context: &mut TracesetContext<'_>,
-    analysis: &Listing,
+    analysis: &A,
     bounds: &Bounds,
     threads: SliceThreads,
     most: usize,
@@ -172,6 +218,29 @@ proptest! {
             let bounds = Bounds::all().until_start_of(event.time);
             let (found, _, _) = read(&mut context(), &listing, &bounds, with, usize::MAX);
             prop_assert_eq!(&found.list, &listed(&sample.events[..sample.at(event.time)]));
+        }
+
+        // Without hooks: all, a window of time, and what a filter lets pass.
+        let recorded = Recorded::new(context().contexts());
+        let windows = sample.events.get(sample.events.len() / 3).map(|first| {
+            let last = sample.events.last().expect("an event").time;
+            Bounds::all().since(first.time).until(last)
+        });
+        for bounds in std::iter::once(Bounds::all()).chain(windows) {
+            for is_filtered in [false, true] {
+                let context = || {
+                    let mut context = context();
+                    if is_filtered {
+                        let expression = Expression::parse("number > 7").expect("a filter");
+                        let traces = sample.traceset.traces();
+                        context.set_filter(Filters::new(&expression, traces).expect("filters"));
+                    }
+                    context
+                };
+                let hooks = read(&mut context(), &listing, &bounds, with, usize::MAX);
+                let found = read(&mut context(), &recorded, &bounds, with, usize::MAX);
+                prop_assert_eq!(found, hooks, "filtered: {}", is_filtered);
+            }
         }
 
         let start = || (context(), 0, Found::default());

@@ -31,7 +31,7 @@ pub(super) struct Delivery<'d, 'h, M> {
     pub(super) mode: PhantomData<M>,
 }
 
-/// A receiver of all events that are delivered, before their hooks.
+/// A receiver of all events that are delivered to hooks that keep no state.
 pub(crate) trait EventRecorder {
     /// Receives an event with its time of delivery, in ns.
     fn record(&mut self, tracefile: TracefileNumber, time: i64, event: &Event<'_>);
@@ -193,8 +193,11 @@ impl<M: Mode> Delivery<'_, '_, M> {
             self.left -= 1;
             let latest = self.latest.replace(self.time);
             let key = (self.time, tracefile.0 as u32);
-            recorder.record(tracefile, self.time, &event);
+            let left_passing = self.left_passing;
             let pause = self.call(merge, &event, found, key, latest, is_skipped);
+            if !M::CHECKS || self.left_passing < left_passing {
+                recorder.record(tracefile, self.time, &event);
+            }
             if pause.is_some() {
                 return pause;
             }
