@@ -2,11 +2,11 @@
 """Simulates analyses in slices on many threads, with the measured costs of their stages.
 
     benches/simulate_threads.py                    the table of docs/performance.md
-    benches/simulate_threads.py --cores 2,16 --costs 31,20,0,9,0 --one 53
+    benches/simulate_threads.py --cores 2,16 --costs 31,20,0,9,0,2 --one 53
 
 The costs are those of an event in each stage, in any unit: recorded by one thread, resolved in order,
-computed on any thread, added on any thread (to parts), added in order. `--one` is the cost of an event
-without slices. Threads choose their work as `lttv-context/src/parallel/stages.rs` does: one thread
+computed on any thread, added on any thread (to parts), added in order, and spent before and after all
+slices by one thread. `--one` is the cost of an event without slices. Threads choose their work as `lttv-context/src/parallel/stages.rs` does: one thread
 records slices as long as few are under way, and all threads do otherwise what is most urgent.
 """
 
@@ -16,15 +16,15 @@ import heapq
 # Instructions for each event of the recording kbig-ctf1.8, by callgrind: the sums of all functions that
 # the stages call. Elapsed times have the same proportions within a few per cent.
 COSTS = {
-    "statistics": (791, (474, 310, 0, 143, 0)),
-    "history build": (1712, (392, 1010, 0, 0, 420)),
+    "statistics": (791, (345, 356, 0, 158, 0, 20)),
+    "history": (1598, (327, 815, 0, 0, 391, 54)),
 }
 SLICES = 300
 
 
 def simulate(cores, costs, divided_recording=False):
     """Returns the elapsed time of SLICES slices."""
-    record, resolve, compute, add_part, add = (cost * 1.0 for cost in costs)
+    record, resolve, compute, add_part, add, rest = costs
     limit = 2 * cores + 2
     recorded, resolved, computed = [], [], []
     started = taken = added = next_add = 0
@@ -77,13 +77,13 @@ def simulate(cores, costs, divided_recording=False):
         else:
             adding, next_add = False, number + 1
             added += 1
-    return now
+    return now + rest * SLICES
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cores", default="1,2,4,8,32,128")
-    parser.add_argument("--costs", help="five costs of an event, separated by commas")
+    parser.add_argument("--costs", help="six costs of an event, separated by commas")
     parser.add_argument("--one", type=float, help="the cost of an event without slices")
     args = parser.parse_args()
     works = COSTS
@@ -99,7 +99,7 @@ def main():
             in_order = [costs[1], costs[4]] + ([] if divided else [costs[0]])
             label = f"{name}, recorded by all threads" if divided else name
             speeds = " | ".join(f"{one * SLICES / time:.2f}" for time in times)
-            print(f"| {label} | {speeds} | {one / max(in_order):.2f} |")
+            print(f"| {label} | {speeds} | {one / (max(in_order) + costs[5]):.2f} |")
 
 
 if __name__ == "__main__":
