@@ -101,7 +101,7 @@ impl SliceAnalysis for Listing {
     }
 }
 
-/// The same, recorded without hooks.
+/// A listing that is recorded without hooks.
 struct Recorded {
     listing: Listing,
     /// The trace and the number in it of each tracefile.
