@@ -74,10 +74,9 @@ fn add(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u8>) -> 
     let text = random.below(size + 1);
     if letter == "t" || letter == "z" {
         value.iter_mut().for_each(|byte| *byte = b'a' + *byte % 26);
-        value[text.min(size)..].fill(0);
-        if letter == "z" {
-            value[size - 1] = 0;
-        }
+        // A text without a length ends at its only null byte.
+        let end = if letter == "z" { size - 1 } else { text };
+        value[end..].fill(0);
     }
     bytes.extend(&value);
     let (mut low, mut high) = ([0; 8], [0; 8]);
