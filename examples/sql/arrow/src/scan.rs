@@ -4,11 +4,10 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use ltt_read::schema::EventTypeId;
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
-use ltt_read::{Event, Progress, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
+use ltt_read::{Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_context::{EndReason, ParallelReader, Subscription, Traceset, TracesetContext};
 use lttv_examples::kernel_hooks::kernel_state;
 use lttv_examples::time::Window;
@@ -18,6 +17,7 @@ use lttv_state::filter::{KernelFilters, KernelView};
 use crate::batch::{Bulk, Decoder, Running, Selection};
 use crate::damage::Damage;
 use crate::priorities::Priorities;
+use crate::sink::Sink;
 
 /// The number of events between two calls of [`Sink::step`].
 const STEP: u64 = 1 << 15;
@@ -27,26 +27,6 @@ pub const BATCH_ROWS: usize = 8192;
 
 /// The default maximum size of all rows in memory, in bytes.
 const MEMORY: usize = 32 << 20;
-
-/// A receiver of record batches.
-pub trait Sink {
-    /// Receives a batch of the table with this number. Returns [`ControlFlow::Break`] to end the
-    /// read.
-    fn batch(&mut self, table: usize, batch: RecordBatch) -> ControlFlow<()>;
-
-    /// Is called regularly, also while no event is wanted. Returns [`ControlFlow::Break`] to end the
-    /// read.
-    fn step(&mut self, progress: Progress) -> ControlFlow<()> {
-        let _ = progress;
-        ControlFlow::Continue(())
-    }
-}
-
-impl<F: FnMut(usize, RecordBatch) -> ControlFlow<()>> Sink for F {
-    fn batch(&mut self, table: usize, batch: RecordBatch) -> ControlFlow<()> {
-        self(table, batch)
-    }
-}
 
 /// A read of some tables of a traceset.
 ///

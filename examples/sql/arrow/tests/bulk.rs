@@ -36,8 +36,9 @@ fn sorted(rows: &RecordBatch) -> Vec<String> {
     texts
 }
 
-/// Compares both ways of reading.
-fn compare(place: &str, scan: &Scan<'_>, selection: &Selection) {
+/// Compares both ways of reading. Only traces with events of the table are read in bulk, so that what is wrong with
+/// others is not met.
+fn compare(place: &str, scan: &Scan<'_>, selection: &Selection, reads_all: bool) {
     let (expected, damage) = rows(scan, selection);
     let bulk = scan.clone().in_order(true);
     assert!(bulk.is_bulk().expect("columns"), "{place}");
@@ -46,8 +47,10 @@ fn compare(place: &str, scan: &Scan<'_>, selection: &Selection) {
     let (found, of_any) = rows(&bulk.any_order(true), selection);
     assert_eq!(sorted(&found), sorted(&expected), "{place}, in any order");
     for of in [of_bulk, of_any] {
-        assert_eq!(of.errors.len(), damage.errors.len(), "{place}");
-        assert_eq!(of.notices.len(), damage.notices.len(), "{place}");
+        let counts = |of: &Damage| (of.errors.len(), of.notices.len());
+        let ((errors, notices), (all_errors, all_notices)) = (counts(&of), counts(&damage));
+        let is_part = !reads_all && errors <= all_errors && notices <= all_notices;
+        assert!(is_part || counts(&of) == counts(&damage), "{place}: {of:?}, not {damage:?}");
         assert_eq!(of.goes_back, damage.goes_back, "{place}");
     }
 }
@@ -79,17 +82,22 @@ fn rows_of_generated_traces() {
             let scan = Scan::new(&traceset, vec![selection.clone()]).batch_rows(7 + seed as usize);
             let names = selection.schema().expect("columns");
             let place = format!("{shape:?} {seed}, {:?}", names.fields());
-            compare(&place, &scan, &selection);
+            compare(&place, &scan, &selection, true);
             damaged += rows(&scan, &selection).1.errors.len();
             for part in scan.parts(5) {
-                compare(&format!("{place}, a part"), &part, &selection);
+                compare(&format!("{place}, a part"), &part, &selection, true);
             }
             let mut time = || Some(Timestamp::from_ns(1000 + numbers.below(2500) as i64));
             let (a, b) = (time(), time());
             let window = Window { begin: a.min(b), end: a.max(b) };
-            compare(&format!("{place}, {window:?}"), &scan.clone().window(window), &selection);
+            compare(
+                &format!("{place}, {window:?}"),
+                &scan.clone().window(window),
+                &selection,
+                true,
+            );
             let open = Window { begin: None, end: window.end };
-            compare(&format!("{place}, {open:?}"), &scan.window(open), &selection);
+            compare(&format!("{place}, {open:?}"), &scan.window(open), &selection, true);
         }
     }
     assert!(damaged > 20, "{damaged}");
@@ -111,7 +119,8 @@ fn rows_of_all_traces() {
                 continue;
             }
             let scan = Scan::new(&traceset, vec![selection.clone()]);
-            compare(&format!("{}: {}", path.display(), selection.table.name()), &scan, &selection);
+            let place = format!("{}: {}", path.display(), selection.table.name());
+            compare(&place, &scan, &selection, traceset.traces().len() == 1);
             tables_read += 1;
             columns_read += selection.columns.len();
         }

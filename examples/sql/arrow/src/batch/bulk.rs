@@ -20,7 +20,7 @@ use super::column::{Columns, NodeId};
 use super::plan::handle;
 use super::{Decoder, Selection};
 use crate::damage::Damage;
-use crate::scan::Sink;
+use crate::sink::Sink;
 use crate::table::{Source, TypeOfTable};
 
 /// The number of events of all tracefiles that are read at once.

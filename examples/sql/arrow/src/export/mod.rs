@@ -30,7 +30,8 @@ use lttv_state::kernel_history::{self, Target as HistoryTarget};
 use lttv_state::stats::statistics;
 
 use crate::damage::Damage;
-use crate::scan::{Scan, Sink};
+use crate::scan::Scan;
+use crate::sink::Sink;
 use crate::states::{read_states, states_schema};
 use crate::statistics::{statistics_batch, statistics_schema};
 use crate::{EventTable, Selection, Tables};
