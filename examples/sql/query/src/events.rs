@@ -209,6 +209,7 @@ impl EventRows {
             .window(slice.window)
             .only(slice.only)
             .filters(self.filters.as_ref())
+            .in_order(self.is_ordered)
     }
 }
 
@@ -240,6 +241,10 @@ impl Rows for EventRows {
             let text = |time: Option<Timestamp>| time.map_or(String::new(), |t| t.to_string());
             write!(f, ", time={}..{}", text(begin), text(end))?;
         }
+        let scan = self.slices.first().map(|slice| self.scan(*slice));
+        if scan.is_some_and(|scan| scan.is_bulk().unwrap_or(false)) {
+            write!(f, ", in bulk")?;
+        }
         match &self.filters {
             Some(filters) => write!(f, ", filter=[{}]", filters.filters().expression().text()),
             None => Ok(()),
@@ -267,7 +272,11 @@ impl Rows for EventRows {
         };
         let rows = limit.map_or(BATCH_ROWS, |limit| limit.clamp(1, BATCH_ROWS));
         let mut sink = Sending { send, shared: &self.shared, last: None };
-        let damage = self.scan(*slice).batch_rows(rows).read(&mut sink)?;
+        // Without its times, the order of rows matters at most for a limit.
+        let has_time =
+            self.sorted_by().iter().any(|time| self.schema.column_with_name(time).is_some());
+        let scan = self.scan(*slice).any_order(limit.is_none() && !has_time);
+        let damage = scan.batch_rows(rows).read(&mut sink)?;
         let (goes_back, met) = (damage.goes_back, Met::of(&damage));
         self.shared.add_damage(damage);
         if self.shared.is_cancelled() {
