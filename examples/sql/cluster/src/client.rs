@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ballista::prelude::SessionContextExt;
 use ballista_core::execution_plans::DistributedQueryExec;
@@ -10,18 +11,22 @@ use ballista_core::serde::protobuf::operator_metric::Metric;
 use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
 use ballista_core::serde::protobuf::{GetJobMetricsParams, OperatorMetric};
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion_proto::protobuf::LogicalPlanNode;
+use futures::TryStreamExt;
 use lttv_sql::TraceSession;
 use lttv_sql::remote::{SLICES_READ, TRACE_ERRORS, TRACE_NOTICES};
+use tokio::time::sleep;
 
 use crate::codec::{TraceLogicalCodec, TracePhysicalCodec};
 use crate::health::{Health, health};
 use crate::scheduler::MESSAGE;
 use crate::sessions::Sessions;
+use crate::stores;
 
 /// The optimizer rules that only the scheduler applies. They replace parts of a plan by an empty relation,
 /// whose columns are lost in messages, or move limits to where the others of them no longer find a limit
@@ -36,6 +41,15 @@ const RULES_OF_SCHEDULER: [&str; 5] = [
 
 /// The end of the message about a query that the scheduler has ended.
 const CANCELLED: &str = "failed: Cancelled";
+
+/// Parts of the messages about results of an executor that does not answer.
+const UNANSWERED: [&str; 2] = ["Shuffle fetch partition error", "GrpcConnectionError"];
+
+/// The number of times that a query is repeated while executors end.
+const REPEATS: u32 = 3;
+
+/// The time before a query is repeated, in which the scheduler removes the executor.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// An error from a query.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +70,8 @@ pub enum ClientError {
         "the scheduler at {0} ended, and the query with it; it can be repeated once the scheduler runs again"
     )]
     Ended(String),
-    /// An executor ended. The scheduler ends all queries then, whose answers might be wrong.
+    /// Executors ended, also while the query was repeated, or after a part of its rows. The scheduler
+    /// ends all queries when an executor ends, since their answers might be wrong.
     #[error("an executor ended during the query, which can be repeated")]
     Lost,
     /// The text is no query, or names unknown tables or columns.
@@ -122,6 +137,7 @@ impl Client {
         let state = SessionStateBuilder::new_from_existing(state)
             .with_config(config)
             .with_optimizer_rules(rules)
+            .with_runtime_env(stores::environment(None).map_err(ClientError::Failed)?)
             .build();
         let url = format!("df://{scheduler}");
         let context = SessionContext::remote_with_state(&url, state).await;
@@ -144,21 +160,45 @@ impl Client {
     ///
     /// If the text is no query, or if it names unknown tables or columns.
     pub async fn query(&self, sql: &str) -> Result<Query, ClientError> {
-        let frame = self.context.sql(sql).await.map_err(ClientError::Query)?;
-        let schema = Arc::new(frame.schema().as_arrow().clone());
-        let context = Arc::new(frame.task_ctx());
-        let plan = frame.create_physical_plan().await.map_err(ClientError::Query)?;
-        let batches = execute_stream(Arc::clone(&plan), context).map_err(ClientError::Failed)?;
-        Ok(Query { plan, schema, batches, scheduler: self.scheduler.clone() })
+        let (context, scheduler) = (self.context.clone(), self.scheduler.clone());
+        let running = Running::start(&context, sql).await?;
+        let schema = Arc::clone(&running.schema);
+        let running = Some(running);
+        let sql = sql.to_owned();
+        Ok(Query { context, scheduler, sql, schema, running, repeats: 0, has_rows: false })
     }
 }
 
 /// A running query.
 pub struct Query {
+    context: SessionContext,
+    scheduler: String,
+    sql: String,
+    schema: SchemaRef,
+    /// `None` before a repetition.
+    running: Option<Running>,
+    /// The number of repetitions so far.
+    repeats: u32,
+    /// `true` after the first rows, which a repetition would give again.
+    has_rows: bool,
+}
+
+/// One execution of a query.
+struct Running {
     plan: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
     batches: SendableRecordBatchStream,
-    scheduler: String,
+}
+
+impl Running {
+    async fn start(context: &SessionContext, sql: &str) -> Result<Running, ClientError> {
+        let frame = context.sql(sql).await.map_err(ClientError::Query)?;
+        let schema = Arc::new(frame.schema().as_arrow().clone());
+        let task = Arc::new(frame.task_ctx());
+        let plan = frame.create_physical_plan().await.map_err(ClientError::Query)?;
+        let batches = execute_stream(Arc::clone(&plan), task).map_err(ClientError::Failed)?;
+        Ok(Running { plan, schema, batches })
+    }
 }
 
 impl fmt::Debug for Query {
@@ -173,15 +213,50 @@ impl Query {
         &self.schema
     }
 
-    /// Returns the rows of the result.
-    pub fn batches(&mut self) -> &mut SendableRecordBatchStream {
-        &mut self.batches
+    /// Returns the next rows; `None` after the last ones.
+    ///
+    /// A query during which an executor ends is repeated on the other ones, up to three times. Rows come
+    /// after the last task of a query, so that hardly ever a part of them has been returned already; then
+    /// it is not repeated. A call that is dropped before its end loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// If the query fails, or if the scheduler or too many executors end.
+    pub async fn next(&mut self) -> Result<Option<RecordBatch>, ClientError> {
+        loop {
+            let running = match &mut self.running {
+                Some(running) => running,
+                None => {
+                    sleep(PAUSE).await;
+                    self.running.insert(Running::start(&self.context, &self.sql).await?)
+                }
+            };
+            let error = match running.batches.try_next().await {
+                Ok(batch) => {
+                    self.has_rows |= batch.as_ref().is_some_and(|batch| batch.num_rows() > 0);
+                    return Ok(batch);
+                }
+                Err(error) => self.explain(error),
+            };
+            if !matches!(error, ClientError::Lost) || self.has_rows || self.repeats == REPEATS {
+                return Err(error);
+            }
+            self.repeats += 1;
+            self.running = None;
+        }
+    }
+
+    /// Returns how many times the query was repeated, because executors ended.
+    pub fn repeats(&self) -> u32 {
+        self.repeats
     }
 
     /// Explains an error of the rows: the scheduler or an executor may have ended.
-    pub fn explain(&self, error: DataFusionError) -> ClientError {
+    fn explain(&self, error: DataFusionError) -> ClientError {
+        let text = error.strip_backtrace();
+        let is_lost = text.ends_with(CANCELLED) || UNANSWERED.iter().any(|of| text.contains(of));
         match health(&self.scheduler) {
-            Ok(_) if error.strip_backtrace().ends_with(CANCELLED) => ClientError::Lost,
+            Ok(_) if is_lost => ClientError::Lost,
             Ok(_) => ClientError::Failed(error),
             Err(_) => ClientError::Ended(self.scheduler.clone()),
         }
@@ -194,7 +269,7 @@ impl Query {
     /// If the scheduler cannot be reached.
     pub async fn counts(&self) -> Result<Counts, ClientError> {
         let mut counts = Counts::default();
-        let mut plans = vec![&self.plan];
+        let mut plans: Vec<_> = self.running.iter().map(|running| &running.plan).collect();
         while let Some(plan) = plans.pop() {
             plans.extend(plan.children());
             let query = plan.downcast_ref::<DistributedQueryExec<LogicalPlanNode>>();

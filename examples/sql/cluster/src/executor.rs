@@ -3,16 +3,18 @@
 use std::fs;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ballista_core::error::{BallistaError, Result};
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use datafusion::prelude::SessionConfig;
 
 use crate::codec::{TraceLogicalCodec, TracePhysicalCodec};
 use crate::scheduler::MESSAGE;
 use crate::sessions::Sessions;
+use crate::stores;
 use crate::timeouts::Timeouts;
 
 /// The settings of an executor.
@@ -55,6 +57,7 @@ pub async fn run_executor(options: &ExecutorOptions) -> Result<()> {
         None => Some(tempfile::Builder::new().prefix("lttv-cluster-").tempdir()?),
     };
     let work_dir = options.work_dir.as_deref().or(own.as_ref().map(|own| own.path()));
+    let spilled = work_dir.map(Path::to_owned);
     let sessions = Arc::new(Sessions::default());
     let mut functions = BallistaFunctionRegistry::default();
     for function in lttv_sql::functions() {
@@ -75,6 +78,9 @@ pub async fn run_executor(options: &ExecutorOptions) -> Result<()> {
         grpc_max_encoding_message_size: MESSAGE,
         executor_heartbeat_interval_seconds: options.timeouts.heartbeat,
         memory_pool_fraction: options.memory,
+        override_runtime_producer: Some(Arc::new(move |_: &SessionConfig| {
+            stores::environment(spilled.as_deref())
+        })),
         override_function_registry: Some(Arc::new(functions)),
         override_logical_codec: Some(Arc::new(TraceLogicalCodec::new(&sessions))),
         override_physical_codec: Some(Arc::new(TracePhysicalCodec::new(&sessions))),

@@ -9,7 +9,6 @@
 //! ```no_run
 //! use std::num::NonZeroUsize;
 //!
-//! use futures::TryStreamExt;
 //! use lttv_cluster::Client;
 //! use lttv_sql::TraceSession;
 //! use lttv_sql::remote::Dataset;
@@ -22,7 +21,7 @@
 //! let session = TraceSession::new(traceset, dataset.options())?;
 //! let client = Client::connect("scheduler-host:50050", &session).await?;
 //! let mut query = client.query("select cpu, count(*) from sched_switch group by cpu").await?;
-//! while let Some(batch) = query.batches().try_next().await? {
+//! while let Some(batch) = query.next().await? {
 //!     assert_eq!(batch.num_columns(), 2);
 //! }
 //! assert_eq!(query.counts().await?.slices, 64);
@@ -41,6 +40,7 @@ mod guard;
 mod health;
 mod scheduler;
 mod sessions;
+mod stores;
 mod timeouts;
 
 pub use client::{Client, ClientError, Counts, Query};

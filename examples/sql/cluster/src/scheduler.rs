@@ -9,11 +9,12 @@ use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::cluster::memory::InMemoryJobState;
 use ballista_scheduler::config::{SchedulerConfig, TaskDistributionPolicy};
 use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service};
-use datafusion::execution::FunctionRegistry;
+use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
 
 use crate::codec::{TraceLogicalCodec, TracePhysicalCodec};
 use crate::guard::{GuardedState, Server};
 use crate::sessions::Sessions;
+use crate::stores;
 use crate::timeouts::Timeouts;
 
 /// The largest message between processes, in bytes: plans with many slices, and the metrics of their tasks.
@@ -58,7 +59,10 @@ pub async fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
         override_logical_codec: Some(Arc::new(TraceLogicalCodec::new(&sessions))),
         override_physical_codec: Some(Arc::new(TracePhysicalCodec::new(&sessions))),
         override_session_builder: Some(Arc::new(|config| {
-            let mut state = default_session_builder(config)?;
+            let state = default_session_builder(config)?;
+            let mut state = SessionStateBuilder::new_from_existing(state)
+                .with_runtime_env(stores::environment(None)?)
+                .build();
             for function in lttv_sql::functions() {
                 state.register_udf(Arc::new(function))?;
             }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures::StreamExt;
 use lttv_examples::report::{Interrupted, Report, Usage};
 use lttv_examples::{cancel, inputs};
 use lttv_sql::TraceSession;
 use lttv_sql::shell::{Format, Results};
 use tokio::runtime::Runtime;
+use tokio::time::sleep;
 
 use super::processes::host_and_port;
 use super::tables::TablesArgs;
@@ -19,9 +19,6 @@ use crate::client::{Client, ClientError, Counts};
 
 /// The default number of slices of a query.
 const SLICES: NonZeroUsize = NonZeroUsize::new(16).expect("not zero");
-
-/// The number of attempts to get an answer while executors end.
-const ATTEMPTS: usize = 4;
 
 /// The time between two looks at an interrupt by the user.
 const TICK: Duration = Duration::from_millis(100);
@@ -84,7 +81,7 @@ impl OutputArgs {
     }
 }
 
-/// Runs a query and writes its result. A query during which an executor ended is repeated.
+/// Runs a query and writes its result.
 pub(super) async fn ask(
     scheduler: &str,
     session: &TraceSession,
@@ -95,51 +92,38 @@ pub(super) async fn ask(
 ) -> Result<Counts, Box<dyn Error>> {
     let client = Client::connect(scheduler, session).await?;
     tables.add_files(client.context()).await?;
-    for _ in 1..ATTEMPTS {
-        match ask_once(&client, sql, output, cancel).await {
-            // The rows of a query come after its end, so that nothing was written.
-            Err(error) if matches!(error.downcast_ref(), Some(ClientError::Lost)) => {}
-            done => return done,
-        }
-    }
-    ask_once(&client, sql, output, cancel).await
-}
-
-async fn ask_once(
-    client: &Client,
-    sql: &str,
-    output: &OutputArgs,
-    cancel: &AtomicBool,
-) -> Result<Counts, Box<dyn Error>> {
     let mut query = client.query(sql).await.map_err(|error| match error {
         ClientError::Query(error) => Box::from(Usage::new(error.strip_backtrace())),
         other => Box::<dyn Error>::from(other),
     })?;
     let mut results = Results::open(output.format, output.output.as_deref(), query.schema())?;
     let mut rows = 0;
-    let mut tick = tokio::time::interval(TICK);
     loop {
         let batch = tokio::select! {
-            batch = query.batches().next() => batch,
-            _ = tick.tick() => match cancel.load(Ordering::Relaxed) {
-                true => return Err(Interrupted { events: rows }.into()),
-                false => continue,
-            },
+            batch = query.next() => batch,
+            () = interrupt(cancel) => return Err(Interrupted { events: rows }.into()),
         };
         match batch {
-            Some(Ok(batch)) => {
+            Ok(Some(batch)) => {
                 rows += batch.num_rows() as u64;
                 results.write(batch)?;
             }
-            Some(Err(_)) if cancel.load(Ordering::Relaxed) => {
+            Ok(None) => break,
+            Err(_) if cancel.load(Ordering::Relaxed) => {
                 return Err(Interrupted { events: rows }.into());
             }
-            Some(Err(error)) => return Err(query.explain(error).into()),
-            None => break,
+            Err(error) => return Err(error.into()),
         }
     }
     results.finish()?;
     Ok(query.counts().await?)
+}
+
+/// Waits for an interrupt by the user.
+async fn interrupt(cancel: &AtomicBool) {
+    while !cancel.load(Ordering::Relaxed) {
+        sleep(TICK).await;
+    }
 }
 
 /// Reports what the reads of a query met.

@@ -2,12 +2,14 @@
 
 use std::error::Error;
 use std::fs;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
 use datafusion::catalog::MemorySchemaProvider;
 use datafusion::common::TableReference;
+use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::execution::options::ParquetReadOptions;
 use datafusion::prelude::SessionContext;
 use jiff::tz::TimeZone;
@@ -29,7 +31,7 @@ pub(super) struct TablesArgs {
     #[arg(value_name = "TRACE")]
     pub(super) traces: Vec<PathBuf>,
 
-    /// Add the tables of a directory that `export` has written, as files.TYPE
+    /// Add the tables of a directory that `export` has written, as files.TYPE; also s3://BUCKET/PATH
     #[arg(long, value_name = "DIR")]
     parquet: Vec<PathBuf>,
 
@@ -91,10 +93,9 @@ impl TablesArgs {
             catalog.register_schema(FILES, Arc::new(MemorySchemaProvider::new()))?;
         }
         for folder in &self.parquet {
-            for (name, path) in exported(folder)? {
+            for (name, path) in exported(folder, context).await? {
                 let table = TableReference::partial(FILES, name);
                 let options = ParquetReadOptions::default();
-                let path = path.to_string_lossy().into_owned();
                 context.register_parquet(table, &path, options).await?;
             }
         }
@@ -102,28 +103,62 @@ impl TablesArgs {
     }
 }
 
-/// Returns the tables of a directory that `export` has written.
-fn exported(folder: &Path) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
-    let failed = |error| format!("{}: {error}", folder.display());
-    let mut tables = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = absolute(entry.map_err(failed)?.path()).map_err(failed)?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let has_parquet = |path: &Path| {
-            let files = fs::read_dir(path).into_iter().flatten().flatten();
-            files.into_iter().any(|file| file.path().extension().is_some_and(|of| of == "parquet"))
-        };
-        if let Some(name) = name.filter(|_| path.is_dir() && has_parquet(&path)) {
-            let table = name.strip_prefix("name=").unwrap_or(&name).to_owned();
-            tables.push((table, path));
+/// Returns the names and addresses of the tables of a directory that `export` has written.
+async fn exported(
+    folder: &Path,
+    context: &SessionContext,
+) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let address = folder.to_str().filter(|text| text.starts_with("s3://"));
+    let tables = match address {
+        Some(address) => in_store(address, context).await,
+        None => in_directory(folder).map_err(Into::into),
+    };
+    let mut tables = tables.map_err(|error| format!("{}: {error}", folder.display()))?;
+    if tables.is_empty() {
+        let what = "no files of Parquet, as `export` writes them";
+        return Err(format!("{}: {what}", folder.display()).into());
+    }
+    for (name, _) in &mut tables {
+        if let Some(table) = name.strip_prefix("name=") {
+            *name = table.to_owned();
         }
     }
     tables.sort();
-    match tables.is_empty() {
-        true => {
-            Err(format!("{}: no files of Parquet, as `export` writes them", folder.display())
-                .into())
+    Ok(tables)
+}
+
+/// Returns the folders of a directory that contain files of Parquet.
+fn in_directory(folder: &Path) -> io::Result<Vec<(String, String)>> {
+    let mut tables = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = absolute(entry?.path())?;
+        let is_parquet =
+            |file: fs::DirEntry| file.path().extension().is_some_and(|of| of == "parquet");
+        let mut files = fs::read_dir(&path).into_iter().flatten().flatten();
+        if let Some(name) = path.file_name().filter(|_| files.any(is_parquet)) {
+            let name = name.to_string_lossy().into_owned();
+            tables.push((name, path.to_string_lossy().into_owned()));
         }
-        false => Ok(tables),
     }
+    Ok(tables)
+}
+
+/// Returns the folders of a bucket, below a prefix, that contain files of Parquet.
+async fn in_store(
+    address: &str,
+    context: &SessionContext,
+) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let url = ListingTableUrl::parse(format!("{}/", address.trim_end_matches('/')))?;
+    let store = context.runtime_env().object_store(&url)?;
+    let mut tables = Vec::new();
+    for folder in store.list_with_delimiter(Some(url.prefix())).await?.common_prefixes {
+        let files = store.list_with_delimiter(Some(&folder)).await?.objects;
+        let has_parquet = files.iter().any(|file| file.location.extension() == Some("parquet"));
+        if let Some(name) = folder.filename().filter(|_| has_parquet) {
+            let bucket = url.object_store();
+            let address = format!("{}/{folder}/", bucket.as_str().trim_end_matches('/'));
+            tables.push((name.to_owned(), address));
+        }
+    }
+    Ok(tables)
 }

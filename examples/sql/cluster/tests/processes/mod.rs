@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use datafusion::arrow::record_batch::RecordBatch;
-use futures::TryStreamExt;
+use ltt_read::OpenOptions;
 use lttv_cluster::{Client, ClientError, Counts, Health, health};
 use lttv_context::Traceset;
 use lttv_sql::TraceSession;
@@ -28,18 +28,35 @@ pub(crate) struct Cluster {
     port: u16,
     executors: Vec<(Child, [u16; 2])>,
     scheduler: Child,
+    /// The environment variables of all processes.
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Cluster {
     /// Starts a cluster, and waits until it is ready.
     pub(crate) fn start(executors: usize) -> Cluster {
+        Cluster::start_with(executors, &[])
+    }
+
+    /// Starts a cluster of processes with environment variables, and waits until it is ready.
+    pub(crate) fn start_with(executors: usize, variables: &[(&'static str, String)]) -> Cluster {
         let ports = free_ports(1 + 2 * executors);
-        let scheduler = spawn_scheduler(ports[0], executors);
+        let variables = variables.to_vec();
+        let scheduler = spawn_scheduler(ports[0], executors, &variables);
         let executors = ports[1..].chunks_exact(2).map(|of| [of[0], of[1]]);
-        let executors = executors.map(|of| (spawn_executor(ports[0], of), of)).collect();
-        let cluster = Cluster { port: ports[0], executors, scheduler };
+        let executors =
+            executors.map(|of| (spawn_executor(ports[0], of, &variables), of)).collect();
+        let cluster = Cluster { port: ports[0], executors, scheduler, variables };
         cluster.wait();
         cluster
+    }
+
+    /// Returns the command that asks the cluster with the program.
+    pub(crate) fn query(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lttv-cluster"));
+        command.envs(self.variables.iter().cloned());
+        command.args(["query", "--scheduler", &self.scheduler()]).args(args);
+        command
     }
 
     /// Returns the address of the scheduler.
@@ -67,7 +84,7 @@ impl Cluster {
         kill(child);
         // A new address, as that of a new machine: the scheduler still waits for the dead one.
         *ports = free_ports(2).try_into().expect("two ports");
-        *child = spawn_executor(self.port, *ports);
+        *child = spawn_executor(self.port, *ports, &self.variables);
         sleep(Duration::from_secs(DEAD_AFTER + 1));
         self.wait();
     }
@@ -79,7 +96,7 @@ impl Cluster {
 
     /// Starts the scheduler again, and waits until it knows all executors.
     pub(crate) fn restart_scheduler(&mut self) {
-        self.scheduler = spawn_scheduler(self.port, self.executors.len());
+        self.scheduler = spawn_scheduler(self.port, self.executors.len(), &self.variables);
         self.wait();
     }
 }
@@ -97,29 +114,30 @@ fn kill(child: &mut Child) {
     _ = child.wait();
 }
 
-fn command() -> Command {
+fn command(variables: &[(&'static str, String)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lttv-cluster"));
+    command.envs(variables.iter().cloned());
     // The end of the test is the end of the input, and so of the process.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-fn spawn_scheduler(port: u16, executors: usize) -> Child {
-    let mut command = command();
+fn spawn_scheduler(port: u16, executors: usize, variables: &[(&'static str, String)]) -> Child {
+    let mut command = command(variables);
     command.args(["scheduler", "--with-parent", "--listen", &format!("127.0.0.1:{port}")]);
     command.args(["--executors", &executors.to_string()]);
     command.args(["--dead-after", &DEAD_AFTER.to_string()]).spawn().expect("a scheduler")
 }
 
-fn spawn_executor(scheduler: u16, ports: [u16; 2]) -> Child {
-    let mut command = command();
+fn spawn_executor(scheduler: u16, ports: [u16; 2], variables: &[(&'static str, String)]) -> Child {
+    let mut command = command(variables);
     command.args(["executor", "--with-parent", "--threads", "1"]);
     command.args(["--scheduler", &format!("127.0.0.1:{scheduler}"), "--memory", "20"]);
     command.args(["--port", &ports[0].to_string(), "--task-port", &ports[1].to_string()]);
     command.args(["--dead-after", &DEAD_AFTER.to_string()]).spawn().expect("an executor")
 }
 
-fn free_ports(count: usize) -> Vec<u16> {
+pub(crate) fn free_ports(count: usize) -> Vec<u16> {
     let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let listeners: Vec<_> = (0..count).map(bind).collect();
     listeners.iter().map(|of| of.local_addr().expect("an address").port()).collect()
@@ -127,15 +145,25 @@ fn free_ports(count: usize) -> Vec<u16> {
 
 /// Opens the traces at a path for a cluster, divided into slices.
 pub(crate) fn session(path: &Path, slices: usize) -> TraceSession {
+    session_of(&[path.to_owned()], slices)
+}
+
+/// Opens the traces at some paths for a cluster, divided into slices.
+pub(crate) fn session_of(paths: &[PathBuf], slices: usize) -> TraceSession {
     let slices = NonZeroUsize::new(slices).expect("not zero");
-    let traceset = open(path);
-    let dataset = Dataset::new(&traceset, &[PathBuf::from(path)]).expect("a dataset");
+    let traceset = open_all(paths);
+    let dataset = Dataset::new(&traceset, paths).expect("a dataset");
     TraceSession::new(traceset, dataset.divided(slices).options()).expect("a session")
 }
 
 /// Opens the traces at a path.
 pub(crate) fn open(path: &Path) -> Traceset {
-    Traceset::open(path).expect("a trace")
+    open_all(&[path.to_owned()])
+}
+
+/// Opens the traces at some paths.
+pub(crate) fn open_all(paths: &[PathBuf]) -> Traceset {
+    Traceset::from(OpenOptions::new().open_all_of(paths).expect("traces").traces)
 }
 
 /// Asks a cluster.
@@ -143,10 +171,23 @@ pub(crate) async fn ask(
     client: &Client,
     sql: &str,
 ) -> Result<(Vec<RecordBatch>, Counts), ClientError> {
+    let (batches, counts, _) = ask_with_repeats(client, sql).await?;
+    Ok((batches, counts))
+}
+
+/// Asks a cluster, and returns how many times the query was repeated.
+pub(crate) async fn ask_with_repeats(
+    client: &Client,
+    sql: &str,
+) -> Result<(Vec<RecordBatch>, Counts, u32), ClientError> {
     let mut query = client.query(sql).await?;
-    let batches = timeout(PATIENCE, query.batches().try_collect::<Vec<_>>()).await;
-    match batches.unwrap_or_else(|_| panic!("{sql}: no answer in {PATIENCE:?}")) {
-        Ok(batches) => Ok((batches, query.counts().await?)),
-        Err(error) => Err(query.explain(error)),
-    }
+    let mut batches = Vec::new();
+    let rows = async {
+        while let Some(batch) = query.next().await? {
+            batches.push(batch);
+        }
+        Ok::<(), ClientError>(())
+    };
+    timeout(PATIENCE, rows).await.unwrap_or_else(|_| panic!("{sql}: no answer in {PATIENCE:?}"))?;
+    Ok((batches, query.counts().await?, query.repeats()))
 }
