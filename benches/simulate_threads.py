@@ -91,7 +91,7 @@ def main():
         costs = tuple(float(cost) for cost in args.costs.split(","))
         works = {"costs": (args.one or sum(costs), costs)}
     cores = [int(number) for number in args.cores.split(",")]
-    print("| work | " + " | ".join(f"{number} cores" for number in cores) + " | most |")
+    print("| work | " + " | ".join(f"{number} core{'s' * (number > 1)}" for number in cores) + " | most |")
     print("|---|" + "--:|" * (len(cores) + 1))
     for name, (one, costs) in works.items():
         for divided in (False, True):

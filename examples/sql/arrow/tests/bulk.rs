@@ -103,8 +103,10 @@ fn rows_of_generated_traces() {
     assert!(damaged > 20, "{damaged}");
 }
 
+/// The tables of each trace are read three times each, some of every trace unless `LTTV_BULK_ALL` is set.
 #[test]
 fn rows_of_all_traces() {
+    let reads_all = std::env::var_os("LTTV_BULK_ALL").is_some();
     let (mut tables_read, mut columns_read) = (0, 0);
     for path in common::all_traces() {
         let Some(traceset) = common::open(&path) else { continue };
@@ -112,8 +114,10 @@ fn rows_of_all_traces() {
             continue;
         }
         let tables = Tables::new(&traceset);
-        let all = tables.names().iter().map(|name| tables.of(name).expect("a table"));
-        for table in all.chain([tables.all()]) {
+        let names = tables.names();
+        let step = if reads_all { 1 } else { names.len().div_ceil(4).max(1) };
+        let some = names.iter().step_by(step).map(|name| tables.of(name).expect("a table"));
+        for table in some.chain([tables.all()]) {
             let selection = bulk_columns(&traceset, table);
             if selection.columns.is_empty() {
                 continue;
@@ -126,7 +130,7 @@ fn rows_of_all_traces() {
         }
     }
     println!("{columns_read} columns of {tables_read} tables compared");
-    assert!(tables_read > 300 && columns_read > 2000, "{columns_read} of {tables_read}");
+    assert!(tables_read > 10 && columns_read > 50, "{columns_read} of {tables_read}");
 }
 
 /// Selects the columns that can be read in bulk.
