@@ -1,8 +1,9 @@
 //! Settings of the system's memory allocator.
 //!
-//! That of glibc keeps what each thread has freed, in up to eight arenas for a processor, and raises its own
-//! limits when large blocks are freed. Answers are computed by many threads, one after the other, so that
-//! most of the memory of a busy hour would stay. Two arenas and fixed limits take no more time, and give it back.
+//! The allocator of glibc keeps what each thread has freed, in up to eight arenas for a processor, and
+//! raises its own limits when large blocks are freed. Answers are computed by many threads, one after the
+//! other, so that most of the memory of a busy hour would stay. Two arenas and fixed limits take no more
+//! time, and give it back.
 
 use std::env;
 use std::ffi::OsStr;
