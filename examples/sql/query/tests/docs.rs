@@ -1,24 +1,41 @@
-//! The questions of `docs/sql.md`: each output is the one that is printed.
+//! The questions of `docs/sql.md`: each output is the one that is printed, and DuckDB gives the same rows over
+//! exported files.
 //!
 //! With `LTTV_UPDATE_DOCS` set, the outputs in the page are replaced.
+
+#[path = "../../arrow/tests/common/mod.rs"]
+mod common;
+mod duckdb;
+#[allow(dead_code)] // other tests use the rest
+mod queries;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ltt_read::OpenOptions;
+use lttv_context::Traceset;
+use lttv_sql::{SessionOptions, TraceSession};
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// Runs a query on the bundled kernel trace, or on others named in its first line.
-fn answer(query: &str) -> String {
-    let (traces, query) = match query.strip_prefix("-- ").and_then(|rest| rest.split_once('\n')) {
-        Some((traces, query)) => (traces.split_whitespace().collect(), query),
-        None => (vec!["kernel"], query),
-    };
+/// Returns the traces of a question, which are named in its first line if it is not the bundled kernel
+/// trace, and the query.
+fn traces_of(question: &str) -> (Vec<PathBuf>, &str) {
+    let named = question.strip_prefix("-- ").and_then(|rest| rest.split_once('\n'));
+    let (names, query) = named.unwrap_or(("kernel", question));
+    let path = |name| root().join("examples/traces").join(name);
+    (names.split_whitespace().map(path).collect(), query)
+}
+
+/// Runs the query of a question.
+fn answer(question: &str) -> String {
+    let (traces, query) = traces_of(question);
     let output = Command::new(env!("CARGO_BIN_EXE_lttv-sql"))
         .arg(query)
-        .args(traces.iter().map(|name| root().join("examples/traces").join(name)))
+        .args(traces)
         .output()
         .expect("the program runs");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -49,4 +66,41 @@ fn every_question_has_its_answer() {
         fs::write(&path, updated).expect("the page is written");
     }
     assert!(questions >= 20, "{questions} questions");
+}
+
+#[test]
+fn duckdb_gives_the_same_answers() {
+    if !duckdb::is_installed() {
+        return;
+    }
+    let page = fs::read_to_string(root().join("docs/sql.md")).expect("a page");
+    let questions = page.split("```sql\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let questions: Vec<&str> = questions.map(|(question, _)| question.trim_end()).collect();
+    let folder = tempfile::tempdir().expect("a directory");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    for (number, question) in (1..).zip(&questions) {
+        let (traces, query) = traces_of(question);
+        let files = folder.path().join(traces.len().to_string());
+        if !files.exists() {
+            duckdb::exported(&traces, &files, "events,states,statistics");
+        }
+        let found = duckdb::ask(&files, &[query]).remove(0);
+        let opened = OpenOptions::new().open_all_of(&traces).expect("traces");
+        let traceset = Traceset::from(opened.traces);
+        let session = TraceSession::new(traceset, SessionOptions::default()).expect("a session");
+        let batches = runtime.block_on(async { session.sql(query).await?.collect().await });
+        let mut rows = queries::found(&batches.expect("rows"));
+        rows.iter_mut().flatten().for_each(|text| *text = as_in_duckdb(text));
+        assert!(!rows.is_empty());
+        assert_eq!(found, rows, "question {number}: {question}");
+    }
+    assert!(questions.len() >= 20);
+}
+
+/// Replaces the letter between the date and the time of a timestamp.
+fn as_in_duckdb(text: &str) -> String {
+    match text.get(10..11) == Some("T") && text.starts_with("20") {
+        true => text.replace('T', " "),
+        false => text.to_owned(),
+    }
 }

@@ -104,6 +104,24 @@ fn time_order_needs_no_sort() {
     assert!(plan(&unordered, query).contains("SortExec"));
 }
 
+#[test]
+fn simple_tables_are_read_in_bulk() {
+    let session = kernel();
+    for (query, is_bulk) in [
+        ("select name, count(*) from events group by name", true),
+        ("select count(*) from events", true),
+        ("select ts, tid from sched_wakeup order by ts", true),
+        ("select next_comm, count(*) from sched_switch where ts > 5 group by next_comm", true),
+        ("select next_comm from sched_switch where next_tid = 0", false),
+        ("select fields from events", false),
+    ] {
+        let plan = plan(&session, query);
+        assert_eq!(plan.contains("in bulk"), is_bulk, "{query}\n{plan}");
+    }
+    let back = session_of_back(Shape { goes_back: true, is_damaged: false, events: 400 });
+    assert!(!plan(&back, "select name from events").contains("in bulk"));
+}
+
 fn session_of_back(shape: Shape) -> TraceSession {
     session(traceset(1, shape), false)
 }
