@@ -74,6 +74,11 @@ pub enum ClientError {
     /// ends all queries when an executor ends, since their answers might be wrong.
     #[error("an executor ended during the query, which can be repeated")]
     Lost,
+    /// All executors ended during a query, and no new one has registered in time.
+    #[error(
+        "the scheduler at {0} has no executors any more; the query can be repeated once it has"
+    )]
+    NoExecutors(String),
     /// The text is no query, or names unknown tables or columns.
     #[error("{0}")]
     Query(DataFusionError),
@@ -114,7 +119,9 @@ impl Client {
     pub async fn connect(scheduler: &str, session: &TraceSession) -> Result<Client, ClientError> {
         match health(scheduler) {
             Ok(Health::Ready) => {}
-            Ok(Health::Waiting) => return Err(ClientError::NotReady(scheduler.to_owned())),
+            Ok(Health::Waiting | Health::Empty) => {
+                return Err(ClientError::NotReady(scheduler.to_owned()));
+            }
             Err(error) => {
                 let reason = error.to_string();
                 return Err(ClientError::Unreachable { scheduler: scheduler.to_owned(), reason });
@@ -256,6 +263,7 @@ impl Query {
         let text = error.strip_backtrace();
         let is_lost = text.ends_with(CANCELLED) || UNANSWERED.iter().any(|of| text.contains(of));
         match health(&self.scheduler) {
+            Ok(Health::Empty) if is_lost => ClientError::NoExecutors(self.scheduler.clone()),
             Ok(_) if is_lost => ClientError::Lost,
             Ok(_) => ClientError::Failed(error),
             Err(_) => ClientError::Ended(self.scheduler.clone()),

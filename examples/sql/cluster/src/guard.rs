@@ -3,9 +3,13 @@
 //! Ballista runs the tasks again whose results a lost executor had. A result that another task
 //! has already read may then be read a second time, and a sum becomes too large. The guard ends all running
 //! queries before the scheduler learns of the loss, so that clients can ask again.
+//!
+//! Without an executor, Ballista lets queries wait for the next one without a limit. The guard ends them
+//! after the time within which a dead executor is noticed.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ballista_core::JobId;
@@ -18,6 +22,9 @@ use ballista_scheduler::config::TaskDistributionPolicy;
 use ballista_scheduler::scheduler_server::SchedulerServer;
 use ballista_scheduler::state::task_manager::JobInfoCache;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
+use tokio::time::sleep;
+
+use crate::timeouts::Timeouts;
 
 /// The server of a scheduler.
 pub(crate) type Server = SchedulerServer<LogicalPlanNode, PhysicalPlanNode>;
@@ -26,16 +33,38 @@ pub(crate) type Server = SchedulerServer<LogicalPlanNode, PhysicalPlanNode>;
 #[derive(Default)]
 pub(crate) struct GuardedState {
     state: InMemoryClusterState,
-    /// The queries that have tasks.
-    running: Mutex<HashSet<JobId>>,
     server: OnceLock<Server>,
 }
 
 impl GuardedState {
-    /// Sets the server that ends queries.
+    /// Sets the server whose queries are guarded, once, before the first executor registers.
     pub(crate) fn guard(&self, server: &Server) {
-        // It is set once, before the first executor registers.
         _ = self.server.set(server.clone());
+    }
+
+    /// Ends queries that wait while there are no executors, until the process ends.
+    pub(crate) async fn end_waiting_queries(self: Arc<Self>, timeouts: Timeouts) {
+        let patience = Duration::from_secs(timeouts.executor);
+        let mut last_with_executors = Instant::now();
+        loop {
+            sleep(Duration::from_secs(timeouts.check)).await;
+            if !self.state.registered_executor_metadata().await.is_empty() {
+                last_with_executors = Instant::now();
+            } else if last_with_executors.elapsed() >= patience
+                && let Err(error) = self.end_queries().await
+            {
+                log::error!("queries without executors cannot be ended: {error}");
+            }
+        }
+    }
+
+    async fn end_queries(&self) -> Result<()> {
+        if let Some(server) = self.server.get() {
+            for job in server.state.task_manager.get_running_job_cache().keys() {
+                server.cancel_job(job.clone()).await?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -51,8 +80,6 @@ impl ClusterState for GuardedState {
         active_jobs: Arc<HashMap<JobId, JobInfoCache>>,
         executors: Option<HashSet<String>>,
     ) -> Result<Vec<BoundTask>> {
-        let known = active_jobs.keys().cloned().collect();
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = known;
         self.state.bind_schedulable_tasks(distribution, active_jobs, executors).await
     }
 
@@ -85,15 +112,7 @@ impl ClusterState for GuardedState {
     }
 
     async fn remove_executor(&self, executor_id: &str) -> Result<()> {
-        let running = {
-            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *running)
-        };
-        if let Some(server) = self.server.get() {
-            for job in running {
-                server.cancel_job(job).await?;
-            }
-        }
+        self.end_queries().await?;
         self.state.remove_executor(executor_id).await
     }
 

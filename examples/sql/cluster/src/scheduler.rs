@@ -83,6 +83,7 @@ pub async fn run_scheduler(options: &SchedulerOptions) -> Result<()> {
     let cluster = BallistaCluster::new(Arc::clone(&state) as Arc<_>, Arc::new(jobs));
     let server: Server = create_scheduler(cluster, Arc::new(config)).await?;
     state.guard(&server);
+    tokio::spawn(state.end_waiting_queries(timeouts));
     let listening = start_grpc_service(options.address, server).await;
     listening.map_err(|error| BallistaError::General(format!("{}: {error}", options.address)))
 }

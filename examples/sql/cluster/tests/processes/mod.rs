@@ -78,13 +78,15 @@ impl Cluster {
         kill(&mut self.executors[number].0);
     }
 
-    /// Starts an executor in place of a dead one, and waits until the scheduler knows of both.
-    pub(crate) fn restart_executor(&mut self, number: usize) {
-        let (child, ports) = &mut self.executors[number];
-        kill(child);
-        // A new address, as that of a new machine: the scheduler still waits for the dead one.
-        *ports = free_ports(2).try_into().expect("two ports");
-        *child = spawn_executor(self.port, *ports, &self.variables);
+    /// Starts executors in place of dead ones, and waits until the scheduler knows of all.
+    pub(crate) fn restart_executors(&mut self, numbers: &[usize]) {
+        for &number in numbers {
+            let (child, ports) = &mut self.executors[number];
+            kill(child);
+            // A new address, as that of a new machine: the scheduler still waits for the dead one.
+            *ports = free_ports(2).try_into().expect("two ports");
+            *child = spawn_executor(self.port, *ports, &self.variables);
+        }
         sleep(Duration::from_secs(DEAD_AFTER + 1));
         self.wait();
     }
