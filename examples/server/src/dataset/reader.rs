@@ -146,15 +146,58 @@ impl fmt::Debug for EventReader {
 impl EventReader {
     /// Serves requests for a moment. Returns `true` if there is more to do.
     fn serve(&mut self) -> bool {
+        // A request also ends when its client goes away, or before it starts: neither is reported.
+        let is_pending = |id| self.scheduler.pending().any(|pending| pending.request == id);
+        self.served = self.served.filter(|served| is_pending(*served));
         while self.served.is_none()
             && let Some((_, submit)) = self.in_turn.pop_front()
         {
             self.served = submit(self);
         }
         let report = self.scheduler.service_chunk(Budget::time(SLICE));
-        if report.finished.iter().any(|finished| Some(finished.request) == self.served) {
-            self.served = None;
-        }
         report.has_more() || !self.in_turn.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ltt_read::Timestamp;
+    use lttv_requests::EventsRequest;
+
+    use super::*;
+
+    /// A time within which a request for a few events ends.
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn requests_of_clients_that_went_away_keep_no_others_waiting() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
+        let reader = Reader::start(&Traceset::open(path).unwrap());
+        let submit = |owner: &RequestOwner<'_>, request: fn(Owner) -> EventsRequest<'static>| {
+            let (send, ended) = channel();
+            let id = owner.owner();
+            reader.submit_in_turn(owner, move |reader| {
+                let begun = send.clone();
+                let request = request(id)
+                    .before_request(move |_, _| _ = begun.send("begun"))
+                    .after_request(move |_, _, _| _ = send.send("ended"));
+                reader.scheduler.submit(request).ok()
+            });
+            ended
+        };
+        let (gone, never, last) = (reader.owner(), reader.owner(), reader.owner());
+        // Each event of it takes a moment, so that the client goes away before its end.
+        let slow = submit(&gone, |owner| {
+            EventsRequest::new(owner).on_every_event(|_, _| thread::sleep(Duration::from_millis(2)))
+        });
+        assert_eq!(slow.recv_timeout(SOON), Ok("begun"));
+        // A request after the last event may end before it starts.
+        let after = submit(&never, |owner| EventsRequest::new(owner).starting_at(Timestamp::MAX));
+        let found = submit(&last, |owner| EventsRequest::new(owner).max_events(5));
+        drop(gone);
+        assert_eq!(slow.recv_timeout(SOON), Ok("ended"));
+        assert_eq!(found.recv_timeout(SOON), Ok("begun"));
+        assert_eq!(found.recv_timeout(SOON), Ok("ended"));
+        drop(after);
     }
 }
