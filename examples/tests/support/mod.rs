@@ -34,7 +34,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
 /// Returns the path of a program that is a package of its own, such as `lttv`. Builds it if
 /// necessary.
 pub(crate) fn program(name: &str) -> PathBuf {
-    built(name, &["--package", name, "--bin", name]).join(name)
+    built(name, &["--bin", name]).join(name)
 }
 
 /// Returns the path of a program: the package `lttv`, or an example.
@@ -43,6 +43,9 @@ pub(crate) fn named(name: &str) -> PathBuf {
 }
 
 /// Builds a program once. Returns the folder of its profile.
+///
+/// The features are those of a test of the whole workspace, which so compiles the libraries once. An
+/// example is among what is built because the features of its dependencies for tests count as well.
 fn built(name: &str, what: &[&str]) -> PathBuf {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let test = std::env::current_exe().expect("a test knows its own path");
@@ -55,7 +58,8 @@ fn built(name: &str, what: &[&str]) -> PathBuf {
         };
         let mut cargo = Command::new(env!("CARGO"));
         cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-        cargo.args(["build", "--quiet", "--profile", profile]).args(what);
+        cargo.args(["build", "--quiet", "--profile", profile, "--workspace", "--all-features"]);
+        cargo.args(["--example", "text_dump"]).args(what);
         let status = cargo.status().expect("cargo runs this test");
         assert!(status.success(), "cannot build the program {name}");
     }
