@@ -79,6 +79,11 @@ pub enum ClientError {
         "the scheduler at {0} has no executors any more; the query can be repeated once it has"
     )]
     NoExecutors(String),
+    /// The scheduler has the rows of a query, but not what the reads met.
+    #[error(
+        "the scheduler does not tell what the query met in the traces ({0}): the tables errors and notices do"
+    )]
+    Uncounted(String),
     /// The text is no query, or names unknown tables or columns.
     #[error("{0}")]
     Query(DataFusionError),
@@ -274,7 +279,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// If the scheduler cannot be reached.
+    /// If the scheduler cannot be reached, or has lost the numbers.
     pub async fn counts(&self) -> Result<Counts, ClientError> {
         let mut counts = Counts::default();
         let mut plans: Vec<_> = self.running.iter().map(|running| &running.plan).collect();
@@ -297,7 +302,10 @@ impl Query {
             .max_decoding_message_size(MESSAGE as usize);
         let params = GetJobMetricsParams { job_id: job.to_owned() };
         let metrics = scheduler.get_job_metrics(params).await;
-        let metrics = metrics.map_err(|error| unreachable(error.message().to_owned()))?;
+        let metrics = metrics.map_err(|error| match health(&self.scheduler) {
+            Ok(_) => ClientError::Uncounted(error.message().to_owned()),
+            Err(_) => unreachable(error.message().to_owned()),
+        })?;
         let stages = metrics.into_inner().stages;
         for metric in stages.iter().flat_map(|stage| &stage.operators).flat_map(|of| &of.metrics) {
             let OperatorMetric { metric: Some(Metric::Count(count)), .. } = metric else {

@@ -78,7 +78,7 @@ impl EventsProvider {
         let of_query = condition.clone().map(Expression::new).transpose().map_err(wrong)?;
         Ok(EventRows {
             name: Arc::clone(&self.name),
-            schema: selection.schema()?,
+            schema: self.shared.columns_of(&selection.schema()?),
             selection,
             slices,
             of_query: of_query.map(|of| of.text().to_owned()),
@@ -123,7 +123,7 @@ impl EventsProvider {
 #[async_trait]
 impl TableProvider for EventsProvider {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(self.table.schema())
+        self.shared.columns_of(self.table.schema())
     }
 
     fn table_type(&self) -> TableType {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::RecordBatch;
+use arrow_schema::{Field, Fields, Schema, SchemaRef};
 use lttv_arrow::{Damage, Tables, is_in_order};
 use lttv_examples::time::Window;
 use lttv_filter::Environment;
@@ -66,6 +67,19 @@ impl Shared {
     pub(crate) fn message(&self, name: &str) -> Option<TableMessage> {
         let dataset = self.options.dataset.clone()?;
         Some(TableMessage { dataset, name: name.to_owned() })
+    }
+
+    /// Returns the columns of a table as the engine sees them.
+    ///
+    /// Plans for other processes lose that a cast makes a column nullable, and then get operators
+    /// that their sender does not know. Nothing is lost where all columns are nullable.
+    pub(crate) fn columns_of(&self, schema: &SchemaRef) -> SchemaRef {
+        if self.options.dataset.is_none() {
+            return Arc::clone(schema);
+        }
+        let nullable = |field: &Arc<Field>| Field::clone(field).with_nullable(true);
+        let fields: Fields = schema.fields().iter().map(nullable).collect();
+        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
     }
 
     /// Adds what a read met.

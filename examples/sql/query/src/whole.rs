@@ -90,7 +90,7 @@ impl WholeProvider {
         limit: Option<usize>,
         partitions: usize,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let schema = Arc::new(self.whole.schema().project(&columns)?);
+        let schema = Arc::new(self.schema().project(&columns)?);
         let shared = Arc::clone(&self.shared);
         let rows = WholeRows { whole: self.whole, columns, schema, partitions, shared };
         Ok(source::plan(Arc::new(rows), limit))
@@ -100,7 +100,7 @@ impl WholeProvider {
 #[async_trait]
 impl TableProvider for WholeProvider {
     fn schema(&self) -> SchemaRef {
-        self.whole.schema()
+        self.shared.columns_of(&self.whole.schema())
     }
 
     fn table_type(&self) -> TableType {

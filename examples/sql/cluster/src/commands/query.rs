@@ -81,7 +81,7 @@ impl OutputArgs {
     }
 }
 
-/// Runs a query and writes its result.
+/// Runs a query and writes its result. Returns what it met in the traces, if the cluster tells.
 pub(super) async fn ask(
     scheduler: &str,
     session: &TraceSession,
@@ -89,7 +89,7 @@ pub(super) async fn ask(
     tables: &TablesArgs,
     output: &OutputArgs,
     cancel: &AtomicBool,
-) -> Result<Counts, Box<dyn Error>> {
+) -> Result<Option<Counts>, Box<dyn Error>> {
     let client = Client::connect(scheduler, session).await?;
     tables.add_files(client.context()).await?;
     let mut query = client.query(sql).await.map_err(|error| match error {
@@ -116,7 +116,11 @@ pub(super) async fn ask(
         }
     }
     results.finish()?;
-    Ok(query.counts().await?)
+    match query.counts().await {
+        Ok(counts) => Ok(Some(counts)),
+        Err(ClientError::Uncounted(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Waits for an interrupt by the user.
@@ -127,8 +131,13 @@ async fn interrupt(cancel: &AtomicBool) {
 }
 
 /// Reports what the reads of a query met.
-pub(super) fn tell(counts: Counts, output: &OutputArgs, report: &mut Report) {
-    let Counts { slices, errors, notices } = counts;
+pub(super) fn tell(counts: Option<Counts>, output: &OutputArgs, report: &mut Report) {
+    let Some(Counts { slices, errors, notices }) = counts else {
+        report.warning(format_args!(
+            "the cluster does not tell what the query met: see the tables errors and notices"
+        ));
+        return;
+    };
     if output.counts {
         report.message(format_args!("{slices} slices read"));
     }
