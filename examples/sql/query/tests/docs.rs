@@ -76,6 +76,7 @@ fn duckdb_gives_the_same_answers() {
     let page = fs::read_to_string(root().join("docs/sql.md")).expect("a page");
     let questions = page.split("```sql\n").skip(1).filter_map(|rest| rest.split_once("```"));
     let questions: Vec<&str> = questions.map(|(question, _)| question.trim_end()).collect();
+    let mut others = Vec::new();
     let folder = tempfile::tempdir().expect("a directory");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     for (number, question) in (1..).zip(&questions) {
@@ -92,15 +93,22 @@ fn duckdb_gives_the_same_answers() {
         let mut rows = queries::found(&batches.expect("rows"));
         rows.iter_mut().flatten().for_each(|text| *text = as_in_duckdb(text));
         assert!(!rows.is_empty());
-        assert_eq!(found, rows, "question {number}: {question}");
+        if found != rows {
+            println!("question {number}: {question}\nDuckDB: {found:?}\nhere:   {rows:?}");
+            others.push(number);
+        }
     }
-    assert!(questions.len() >= 20);
+    assert!(others.is_empty() && questions.len() >= 20, "other answers: {others:?}");
 }
 
-/// Replaces the letter between the date and the time of a timestamp.
+/// Returns a text as DuckDB writes it: the date and the time of a timestamp are apart, and its zeros at the
+/// end left out.
 fn as_in_duckdb(text: &str) -> String {
-    match text.get(10..11) == Some("T") && text.starts_with("20") {
-        true => text.replace('T', " "),
-        false => text.to_owned(),
+    match text.split_once('T') {
+        Some((date, time)) if date.len() == 10 && date.starts_with("20") => {
+            let time = if time.contains('.') { time.trim_end_matches('0') } else { time };
+            format!("{date} {}", time.trim_end_matches('.'))
+        }
+        _ => text.to_owned(),
     }
 }

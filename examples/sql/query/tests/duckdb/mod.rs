@@ -31,6 +31,7 @@ def syscall_name(name):
         if name.startswith(prefix):
             return name[len(prefix):]
 
+duckdb.sql("set integer_division = true")
 duckdb.create_function("format_duration", format_duration, ["BIGINT"], "VARCHAR")
 duckdb.create_function("syscall_name", syscall_name, ["VARCHAR"], "VARCHAR", null_handling="special")
 duckdb.create_function("bucket", lambda n, width: n // width * width, ["BIGINT", "BIGINT"], "BIGINT")
