@@ -193,13 +193,16 @@ impl FileOpener for Opener {
             (counter(SLICES_READ), counter(TRACE_ERRORS), counter(TRACE_NOTICES));
         let mut stream = RecordBatchReceiverStream::builder(self.rows.schema(), WAITING);
         let (rows, limit, sender) = (Arc::clone(&self.rows), self.limit, stream.tx());
+        let schema = rows.schema();
         stream.spawn_blocking(move || {
             let mut left = limit.unwrap_or(usize::MAX);
             let met = rows.read(number, limit, &mut |batch| {
                 let batch = batch.slice(0, batch.num_rows().min(left));
                 left -= batch.num_rows();
+                // More columns may be nullable to the engine.
+                let batch = batch.with_schema(Arc::clone(&schema)).map_err(Into::into);
                 // The consumer has ended, for example because of a limit.
-                let is_over = sender.blocking_send(Ok(batch)).is_err() || left == 0;
+                let is_over = sender.blocking_send(batch).is_err() || left == 0;
                 if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
             slices.add(1);
