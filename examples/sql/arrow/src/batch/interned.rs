@@ -1,39 +1,32 @@
 //! Texts by number, for columns that become dictionaries: a text that occurs again is not stored again.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
 use arrow_array::StringViewArray;
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::text::utf8_of;
 
-/// A free place in the table.
-const FREE: u32 = u32::MAX;
-
 /// The texts of a column, numbered as they occur.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Interned {
-    /// Numbers of texts at the places of their hashes, or [`FREE`]: at most half of them are used.
-    table: Vec<u32>,
-    texts: Vec<Entry>,
+    /// The numbers of texts, by their hashes.
+    table: HashTable<u32>,
+    texts: Vec<Text>,
     bytes: Vec<u8>,
     /// The number of the text that was looked up last.
     last: u32,
     /// Differs in each run, so that no trace can contain texts that all collide.
-    seed: u64,
+    hasher: DefaultHashBuilder,
 }
 
+/// The place of a text.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct Text {
     hash: u64,
     start: usize,
     len: usize,
-}
-
-impl Default for Interned {
-    fn default() -> Self {
-        let seed = RandomState::new().hash_one(0);
-        Interned { table: vec![FREE; 16], texts: Vec::new(), bytes: Vec::new(), last: 0, seed }
-    }
 }
 
 impl Interned {
@@ -42,64 +35,30 @@ impl Interned {
     pub(super) fn number(&mut self, text: &[u8]) -> u32 {
         // Texts come in runs.
         match self.texts.get(self.last as usize) {
-            Some(last) if is_same(self.bytes_of(last), text) => self.last,
+            Some(last) if is_same(bytes_of(&self.bytes, last), text) => self.last,
             _ => self.look_up(text),
         }
     }
 
     fn look_up(&mut self, text: &[u8]) -> u32 {
-        let hash = self.hash(text);
-        let mask = self.table.len() - 1;
-        let mut at = hash as usize & mask;
-        while self.table[at] != FREE {
-            let number = self.table[at];
-            let entry = &self.texts[number as usize];
-            if entry.hash == hash && is_same(self.bytes_of(entry), text) {
-                self.last = number;
-                return number;
-            }
-            at = (at + 1) & mask;
-        }
-        self.last = self.texts.len() as u32;
-        self.table[at] = self.last;
-        self.texts.push(Entry { hash, start: self.bytes.len(), len: text.len() });
-        self.bytes.extend_from_slice(text);
-        if 2 * self.texts.len() > self.table.len() {
-            self.grow();
-        }
-        self.last
-    }
-
-    fn grow(&mut self) {
-        let mask = 2 * self.table.len() - 1;
-        self.table = vec![FREE; mask + 1];
-        for (number, entry) in (0..).zip(&self.texts) {
-            let mut at = entry.hash as usize & mask;
-            while self.table[at] != FREE {
-                at = (at + 1) & mask;
-            }
-            self.table[at] = number;
-        }
-    }
-
-    fn bytes_of(&self, entry: &Entry) -> &[u8] {
-        &self.bytes[entry.start..entry.start + entry.len]
-    }
-
-    fn hash(&self, text: &[u8]) -> u64 {
-        let mut hash = self.seed ^ text.len() as u64;
-        let mut add = |word: u64| {
-            let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15;
-            hash = (product >> 64) as u64 ^ product as u64;
+        let hash = self.hasher.hash_one(text);
+        let (texts, bytes) = (&self.texts, &self.bytes);
+        let is_text = |number: &u32| {
+            let other = &texts[*number as usize];
+            other.hash == hash && is_same(bytes_of(bytes, other), text)
         };
-        let mut words = text.chunks_exact(8);
-        for word in &mut words {
-            add(word.try_into().map_or(0, u64::from_le_bytes));
-        }
-        let rest = words.remainder();
-        let last = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        add(last);
-        hash
+        let hash_of = |number: &u32| texts[*number as usize].hash;
+        self.last = match self.table.entry(hash, is_text, hash_of) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let number = self.texts.len() as u32;
+                place.insert(number);
+                self.texts.push(Text { hash, start: self.bytes.len(), len: text.len() });
+                self.bytes.extend_from_slice(text);
+                number
+            }
+        };
+        self.last
     }
 
     /// Returns the size of all texts, in bytes.
@@ -109,9 +68,13 @@ impl Interned {
 
     /// Takes the texts, in the order of their numbers.
     pub(super) fn take(&mut self) -> StringViewArray {
-        let texts = std::mem::take(self);
-        texts.texts.iter().map(|entry| Some(utf8_of(texts.bytes_of(entry)).into_owned())).collect()
+        let Interned { texts, bytes, .. } = std::mem::take(self);
+        texts.iter().map(|text| Some(utf8_of(bytes_of(&bytes, text)).into_owned())).collect()
     }
+}
+
+fn bytes_of<'b>(bytes: &'b [u8], text: &Text) -> &'b [u8] {
+    &bytes[text.start..text.start + text.len]
 }
 
 /// Compares short texts, for which a call of a function would take longer.

@@ -16,6 +16,8 @@ use arrow_array::{Array, ArrowNativeTypeOp};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use bytes::Bytes;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use parquet::basic::Encoding;
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
@@ -119,11 +121,8 @@ fn integers<T: ArrowPrimitiveType>(
     let most = (rows / 2).clamp(FEW_INTEGERS, MAX_INTEGERS);
     let mut numbers = Vec::with_capacity(rows);
     let mut used: Vec<T::Native> = Vec::new();
-    let mut table = vec![UNUSED; 64];
+    let mut number_of = HashMap::<u64, u32>::new();
     let mut last = None;
-    let place = |key: u64, table: &[u32]| {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (table.len() - 1)
-    };
     let mut number = |value: T::Native| {
         let key = bits(value);
         if let Some((of_last, number)) = last
@@ -131,29 +130,15 @@ fn integers<T: ArrowPrimitiveType>(
         {
             return Some(number);
         }
-        let mut at = place(key, &table);
-        while table[at] != UNUSED && bits(used[table[at] as usize]) != key {
-            at = (at + 1) & (table.len() - 1);
-        }
-        if table[at] == UNUSED {
-            if used.len() >= most {
-                return None;
+        let number = match number_of.entry(key) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(_) if used.len() >= most => return None,
+            Entry::Vacant(place) => {
+                used.push(value);
+                *place.insert(used.len() as u32 - 1)
             }
-            table[at] = used.len() as u32;
-            used.push(value);
-        }
-        let number = table[at];
+        };
         last = Some((key, number));
-        if 2 * used.len() > table.len() {
-            table = vec![UNUSED; 4 * table.len()];
-            for (number, value) in (0..).zip(&used) {
-                let mut at = place(bits(*value), &table);
-                while table[at] != UNUSED {
-                    at = (at + 1) & (table.len() - 1);
-                }
-                table[at] = number;
-            }
-        }
         Some(number)
     };
     match array.nulls().filter(|nulls| nulls.null_count() > 0) {
