@@ -250,5 +250,5 @@ pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
 pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};
 pub use trace::{
     Index, IndexEntry, PacketTimes, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber,
-    UserProcess,
+    UserProcess, Waypoints,
 };

@@ -11,7 +11,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::{Event, Merge, OpenOptions, Position, TimeSearch, Timestamp, Trace, TracefileIndex};
+use ltt_read::{
+    Event, Merge, OpenOptions, Position, TimeSearch, Timestamp, Trace, TracefileIndex, Waypoints,
+};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use support::config::cases;
@@ -33,8 +35,42 @@ fn all(merge: &mut Merge) -> Vec<Known> {
     std::iter::from_fn(|| merge.next().map(known)).collect()
 }
 
-/// Compares all ways to read the events of windows with the full read.
+/// Compares all ways to read the events of windows with the full read: without waypoints, and then
+/// with those that reads of the trace and of the windows find.
 fn check(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseError> {
+    check_windows(trace, windows)?;
+    let waypoints = waypoints(trace, windows.len() as u64);
+    let read = Waypoints::from_bytes(&waypoints.to_bytes());
+    prop_assert_eq!(read.as_ref(), Some(&waypoints));
+    prop_assert!(trace.use_waypoints(waypoints));
+    check_windows(trace, windows)
+}
+
+/// Returns waypoints of a trace that are at least some bytes apart.
+fn waypoints(trace: &Arc<Trace>, distance: u64) -> Waypoints {
+    let mut waypoints = [Waypoints::with_distance(trace, distance)];
+    let mut merge = Merge::new(std::slice::from_ref(trace));
+    let mut times = Vec::new();
+    while let Some(event) = merge.next() {
+        times.extend(event.timestamp());
+        // Every other place is found after a seek only.
+        if times.len() % 2 == 0 {
+            merge.note_waypoints(&mut waypoints);
+        }
+    }
+    for time in times.into_iter().step_by(3) {
+        merge.seek(time);
+        merge.note_waypoints(&mut waypoints);
+        for _ in 0..2 {
+            merge.next();
+            merge.note_waypoints(&mut waypoints);
+        }
+    }
+    let [waypoints] = waypoints;
+    waypoints
+}
+
+fn check_windows(trace: &Arc<Trace>, windows: &[(Index, Index)]) -> Result<(), TestCaseError> {
     let traces = std::slice::from_ref(trace);
     let full = all(&mut Merge::new(traces));
     let mut times = vec![Timestamp::MIN, Timestamp::from_ns(i64::MIN + 1), Timestamp::MAX];
@@ -254,7 +290,7 @@ proptest! {
     }
 }
 
-/// Windows of all traces that are available.
+/// Windows of all traces that are available, by waypoints.
 #[test]
 fn windows_of_shared_traces() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces/ctf");
@@ -277,6 +313,15 @@ fn windows_of_shared_traces() {
             events
         };
         let full = all(&mut merge);
+        let mut waypoints: Vec<_> =
+            traces.iter().map(|trace| Waypoints::with_distance(trace, 100)).collect();
+        merge.seek(Timestamp::MIN);
+        while merge.next().is_some() {
+            merge.note_waypoints(&mut waypoints);
+        }
+        for (trace, waypoints) in traces.iter().zip(waypoints) {
+            assert!(trace.use_waypoints(waypoints));
+        }
         let mut times: Vec<Timestamp> = full.iter().filter_map(|event| event.0).collect();
         times.sort_unstable();
         let Some(last) = times.len().checked_sub(1) else { continue };

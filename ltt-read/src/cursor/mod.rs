@@ -7,6 +7,7 @@ mod position;
 mod recover;
 mod run;
 mod seek;
+mod waypoint;
 
 use std::sync::Arc;
 
@@ -106,6 +107,9 @@ pub struct Cursor {
     /// The number of notices that were dropped because too many were waiting.
     notices_omitted: u64,
     packets_entered: u64,
+    /// An upper bound of the times of the events of the current packet before `next`, apart from
+    /// `last_timestamp`.
+    latest: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,6 +187,7 @@ impl Cursor {
             notices: Vec::new(),
             notices_omitted: 0,
             packets_entered: 0,
+            latest: Timestamp::MIN,
         }
     }
 
@@ -393,6 +398,7 @@ impl Cursor {
         self.clock = record.clock;
         if let Some(now) = record.timestamp {
             if now < self.last_timestamp {
+                self.latest = self.latest.max(self.last_timestamp);
                 self.note(NoticeKind::ClockBackwards { from: self.last_timestamp, to: now });
             }
             self.last_timestamp = now;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Cursor, State};
+use crate::base::time::Timestamp;
 use crate::format::Packet;
 use crate::layout::tables::StreamTable;
 use crate::report::{DecodeError, Error, Notice, NoticeKind, Place};
@@ -152,6 +153,7 @@ impl Cursor {
         self.source = file.source.clone();
         self.packet_clock = clock;
         self.packets_entered += 1;
+        self.latest = Timestamp::MIN;
         match file.packet(&self.decoder, offset, number, clock, &mut self.scratch) {
             Ok(packet) => {
                 let table = self.decoder.tables.streams[packet.stream_class.index()].clone();

@@ -16,6 +16,7 @@
 //! consist entirely of padding bytes are lost.
 
 use super::{Cursor, State};
+use crate::base::time::Timestamp;
 use crate::format::Packet;
 use crate::report::{DecodeError, Error};
 
@@ -58,6 +59,8 @@ impl Cursor {
     /// Continues with the recovered events of the current packet.
     pub(super) fn read_recovered(&mut self) {
         self.state = State::Packet;
+        // A seek meets the damage, and leaves the packet out.
+        self.latest = Timestamp::MAX;
         self.content_end = self.packet.readable_bits();
     }
 

@@ -79,6 +79,10 @@ impl Cursor {
             }
             self.read_recovered();
         }
+        if position.bit > self.next {
+            // The events before the position are not known.
+            self.latest = Timestamp::MAX;
+        }
         self.next = position.bit.max(self.next).min(self.content_end);
         self.clock = position.clock;
         Ok(())
@@ -95,11 +99,12 @@ impl Cursor {
 
     /// Enters the packet at which a seek of a time continues, or returns to the start of
     /// the tracefile if there is none. `true` beside the packet means that it may contain
-    /// the time; otherwise, it is the last one, and its events are skipped. Returns `true`
+    /// `time`; otherwise, it is the last one, and its events are skipped. Returns `true`
     /// if the seek is complete.
     pub(crate) fn enter_found(
         &mut self,
         found: Option<(TimedPacket, bool)>,
+        time: Timestamp,
     ) -> Result<bool, Error> {
         self.last_timestamp = Timestamp::MIN;
         let Some((packet, is_reached)) = found else {
@@ -111,6 +116,9 @@ impl Cursor {
         if !is_reached {
             // Damage after the last indexed packet must be reported.
             self.next = self.content_end;
+            self.latest = Timestamp::MAX;
+        } else {
+            self.enter_waypoint(time);
         }
         Ok(!is_reached)
     }
@@ -174,6 +182,8 @@ impl Cursor {
             self.next = position.bit;
             self.clock = position.clock;
             self.last_timestamp = Timestamp::MIN;
+            let before = time.as_ns().checked_sub(1).map_or(time, Timestamp::from_ns);
+            self.latest = self.latest.max(before);
         }
         Ok(is_reached)
     }

@@ -34,6 +34,6 @@ impl Cursor {
             Timestamp::MIN => None,
             time => packet_reaching(&self.trace().clone(), self.tracefile_index(), time),
         };
-        self.enter_found(found)
+        self.enter_found(found, time)
     }
 }

@@ -4,7 +4,7 @@ use super::{Damage, Merge, NO_CURSOR, Role, seek_all};
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
 use crate::event::Event;
-use crate::trace::TracefileNumber;
+use crate::trace::{TracefileNumber, Waypoints};
 
 impl Merge {
     /// Un-reads the current event: [`next`](Self::next) returns it again. Does nothing if
@@ -81,6 +81,19 @@ impl Merge {
             cursor.undelivered_position(self.has_read_ahead(number))
         };
         self.cursors.iter().zip(0..).map(position).collect()
+    }
+
+    /// Notes the places at which the tracefiles are as waypoints, where they are far enough from
+    /// others. There is one set for each trace of the merge, in their order. A program that calls
+    /// this after each some thousands of events has the waypoints of what it has read.
+    ///
+    /// [`Waypoints`] has an example.
+    pub fn note_waypoints(&self, waypoints: &mut [Waypoints]) {
+        for cursor in &self.cursors {
+            if let Some(waypoints) = waypoints.get_mut(cursor.trace_number()) {
+                cursor.note_waypoint(waypoints);
+            }
+        }
     }
 
     /// Returns `true` if the next event of a tracefile, if there is one, has been read but is

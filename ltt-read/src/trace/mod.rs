@@ -8,9 +8,10 @@ mod index_types;
 mod packet_index;
 mod packet_times;
 mod tracefile;
+mod waypoints;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::clock_transform::ClockTransform;
 use crate::base::source::Source;
@@ -32,6 +33,8 @@ pub use packet_index::{Index, IndexEntry};
 pub use packet_times::PacketTimes;
 pub(crate) use packet_times::TimedPacket;
 pub use tracefile::{Tracefile, UserProcess};
+pub use waypoints::Waypoints;
+pub(crate) use waypoints::{Waypoint, mark};
 
 /// The default of
 /// [`OpenOptions::verify_times_up_to`](crate::OpenOptions::verify_times_up_to), in bytes.
@@ -71,6 +74,8 @@ pub struct Trace {
     /// The size in bytes up to which all events are read to determine the times of
     /// packets.
     verified: u64,
+    /// The places within packets at which seeks may begin.
+    waypoints: OnceLock<Waypoints>,
 }
 
 impl Trace {
@@ -124,8 +129,17 @@ impl Trace {
         tracefiles: Vec<Tracefile>,
         warnings: Vec<Diagnostic>,
     ) -> Trace {
-        let (decoder, size) = (Arc::new(decoder), size_of(&tracefiles));
-        Trace { paths, decoder, tracefiles, size, warnings, verified: SMALL }
+        Trace::from_parts(paths, Arc::new(decoder), tracefiles, warnings)
+    }
+
+    fn from_parts(
+        paths: Vec<PathBuf>,
+        decoder: Arc<Decoder>,
+        tracefiles: Vec<Tracefile>,
+        warnings: Vec<Diagnostic>,
+    ) -> Trace {
+        let (size, waypoints) = (size_of(&tracefiles), OnceLock::new());
+        Trace { paths, decoder, tracefiles, size, warnings, verified: SMALL, waypoints }
     }
 
     /// Creates the first version of a growing trace, without tracefiles.
@@ -136,8 +150,7 @@ impl Trace {
     /// Creates a version of the trace that has grown.
     pub(crate) fn grown(&self, decoder: Arc<Decoder>, tracefiles: Vec<Tracefile>) -> Trace {
         let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
-        let size = size_of(&tracefiles);
-        Trace { paths, decoder, tracefiles, size, warnings, verified: self.verified }
+        Trace { verified: self.verified, ..Trace::from_parts(paths, decoder, tracefiles, warnings) }
     }
 
     /// Sets the size in bytes up to which all events are read to determine the times of
@@ -183,8 +196,8 @@ impl Trace {
         let decoder = Arc::new(self.decoder.transformed(transforms).map_err(unsupported)?);
         let tracefiles = self.tracefiles.iter().map(Tracefile::with_other_times).collect();
         let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
-        let (size, verified) = (self.size, self.verified);
-        Ok(Arc::new(Trace { paths, decoder, tracefiles, size, warnings, verified }))
+        let trace = Trace::from_parts(paths, decoder, tracefiles, warnings);
+        Ok(Arc::new(trace.verified_up_to(self.verified)))
     }
 
     /// Returns the transforms of the clocks, in the order of
@@ -282,6 +295,18 @@ impl Trace {
         for file in self.tracefiles.iter().flat_map(|tracefile| &tracefile.files) {
             file.source.release_pages();
         }
+    }
+
+    /// Lets seeks begin at waypoints, which another `Trace` of the same files with the same
+    /// [transforms](Self::clock_transforms) has found. Returns `false` if they are those of
+    /// another number of tracefiles, or if the trace has waypoints already.
+    pub fn use_waypoints(&self, waypoints: Waypoints) -> bool {
+        waypoints.tracefiles() == self.tracefiles.len() && self.waypoints.set(waypoints).is_ok()
+    }
+
+    /// Returns the waypoints of the trace, if it uses some.
+    pub fn waypoints(&self) -> Option<&Waypoints> {
+        self.waypoints.get()
     }
 
     /// Returns `true` if the trace is so small that packet times are read from its
