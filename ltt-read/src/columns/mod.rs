@@ -9,11 +9,9 @@ mod kind;
 mod run;
 mod set;
 
-use std::ops::ControlFlow;
-
 use crate::cursor::{Cursor, RunEvents};
 use crate::event::{Event, Field};
-use crate::merge::{EventSink, Merge};
+use crate::merge::EventSink;
 use crate::report::Error;
 use crate::schema::{EventTypeId, Scope};
 use crate::trace::{Trace, TracefileNumber};
@@ -21,7 +19,7 @@ use crate::trace::{Trace, TracefileNumber};
 pub use column::{Column, ColumnValues};
 pub use kind::ColumnError;
 use kind::Kind;
-use run::{Bodies, Gather, RunLayout};
+use run::{Bodies, Gather, Parts, RunLayout};
 pub use set::ColumnSet;
 
 /// The times of events of one type, or of all types, and some of their fields, as columns.
@@ -62,9 +60,10 @@ pub struct Columns {
     chosen: Box<[Chosen]>,
     columns: Box<[Column]>,
     /// `true` if the events of a run need not be read one by one: if all fields are at constant
-    /// distances from the start or the end of the body.
+    /// distances from the start or the end of the body, or of a dynamic part of it.
     reads_runs: bool,
     run: Option<Box<RunEvents>>,
+    parts: Parts,
 }
 
 /// A field, and the ways to read it.
@@ -99,7 +98,7 @@ impl Columns {
         let layout = body.and_then(|body| RunLayout::new(&body.region));
         let choose = |field: Field| {
             let kind = Kind::of(trace, event_type, &field)?;
-            let gather = layout.and_then(|layout| layout.gather(&field));
+            let gather = layout.as_ref().and_then(|layout| layout.gather(&field));
             let in_body = matches!(
                 field.scope(),
                 Scope::CommonContext | Scope::SpecificContext | Scope::Payload
@@ -111,6 +110,7 @@ impl Columns {
         };
         let chosen = fields.into_iter().map(choose).collect::<Result<Box<[_]>, _>>()?;
         let reads_runs = layout.is_some() && chosen.iter().all(|chosen| chosen.gather.is_some());
+        let parts = Parts::new(chosen.iter().filter_map(|chosen| chosen.gather.as_ref()));
         Ok(Columns {
             event_type: Some(event_type),
             times: Vec::new(),
@@ -119,6 +119,7 @@ impl Columns {
             chosen,
             reads_runs,
             run: None,
+            parts,
         })
     }
 
@@ -132,6 +133,7 @@ impl Columns {
             columns: [].into(),
             reads_runs: true,
             run: None,
+            parts: Parts::default(),
         }
     }
 
@@ -211,6 +213,9 @@ impl Columns {
             return;
         };
         self.times.extend_from_slice(times);
+        let skip = run.body.region.byte_aligned_skip.as_ref();
+        self.parts.find(skip, run.window.data, bodies.starts());
+        let bodies = bodies.with_parts(&self.parts);
         for (column, chosen) in self.columns.iter_mut().zip(&self.chosen) {
             if let Some(gather) = chosen.gather {
                 gather.add(column, chosen.field.node, &run, bodies);
@@ -224,7 +229,7 @@ impl Cursor {
     /// number of events read, which is less than `most` only at the end of the tracefile.
     ///
     /// Equivalent to calling [`advance`](Self::advance) and [`Columns::push`] for each event, but
-    /// faster if the events have a fixed size or one dynamic part: the headers of successive events
+    /// faster if the events have a fixed size, or texts and sequences of numbers as their only dynamic parts: the headers of successive events
     /// are decoded in one loop, and each field of all these events in another. The trace of the cursor must be that of
     /// the columns.
     ///
@@ -281,9 +286,5 @@ impl EventSink for Columns {
     fn accepts(&mut self, _: TracefileNumber, event: &Event<'_>) -> bool {
         self.push(event);
         false
-    }
-
-    fn receive(&mut self, _: &Merge, _: TracefileNumber, _: &Event<'_>) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }

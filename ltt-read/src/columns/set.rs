@@ -1,11 +1,9 @@
 //! Columns of several event types, filled together.
 
-use std::ops::ControlFlow;
-
 use super::{Bodies, Columns};
 use crate::cursor::{Cursor, RunEvents};
 use crate::event::Event;
-use crate::merge::{EventSink, Merge};
+use crate::merge::EventSink;
 use crate::report::Error;
 use crate::schema::EventTypeId;
 use crate::trace::TracefileNumber;
@@ -189,9 +187,5 @@ impl EventSink for ColumnSet {
     fn accepts(&mut self, _: TracefileNumber, event: &Event<'_>) -> bool {
         self.push(event);
         false
-    }
-
-    fn receive(&mut self, _: &Merge, _: TracefileNumber, _: &Event<'_>) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }

@@ -26,7 +26,7 @@ use crate::schema::{EventType, EventTypeId, Scope};
 use crate::trace::{Trace, TraceIndex, Tracefile, TracefileIndex};
 
 use value::View;
-use walk::{bytes, first_zero, scalar};
+use walk::{bytes, scalar};
 
 pub use field::Field;
 pub use field_path::FieldStep;
@@ -35,6 +35,7 @@ pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};
 pub use range_test::{RangeTest, RangeTests};
 pub use value::{ArrayView, StructView, Value};
 pub use visit::{StrValue, Visitor};
+pub(crate) use walk::first_zero;
 
 impl Cursor {
     /// Reads the next event and returns it; `None` after the last one.

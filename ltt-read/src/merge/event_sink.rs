@@ -13,11 +13,15 @@ pub trait EventSink {
     fn accepts(&mut self, tracefile: TracefileNumber, event: &Event<'_>) -> bool;
 
     /// Receives a wanted event, which is the current event of `merge`. Returns
-    /// [`ControlFlow::Break`] to make the merge stop after this event.
+    /// [`ControlFlow::Break`] to make the merge stop after this event. A sink that wants no event
+    /// need not implement it.
     fn receive(
         &mut self,
         merge: &Merge,
         tracefile: TracefileNumber,
         event: &Event<'_>,
-    ) -> ControlFlow<()>;
+    ) -> ControlFlow<()> {
+        _ = (merge, tracefile, event);
+        ControlFlow::Continue(())
+    }
 }

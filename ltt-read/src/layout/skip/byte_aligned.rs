@@ -48,16 +48,23 @@ impl ByteAlignedSkip {
         Some((step, self.tail))
     }
 
-    /// Returns the number of bytes after the only dynamic part; `None` if there are several.
-    pub(crate) fn after_only_part(&self) -> Option<u64> {
-        self.single_step().map(|(_, after)| after)
+    /// Returns the number of bytes after the last dynamic part.
+    pub(crate) fn tail(&self) -> u64 {
+        self.tail
     }
 
     /// Computes the end of a region that starts at byte `at`. The caller has to compare
     /// the result with the end of the data. `None` if a string is not wholly within the
     /// data.
     #[inline(always)]
-    pub(crate) fn end(&self, data: &[u8], mut at: u64) -> Option<u64> {
+    pub(crate) fn end(&self, data: &[u8], at: u64) -> Option<u64> {
+        self.ends(data, at, |_| {})
+    }
+
+    /// Computes the end of a region like [`end`](Self::end), and calls a function with the end of each
+    /// dynamic part.
+    #[inline(always)]
+    pub(crate) fn ends(&self, data: &[u8], mut at: u64, mut part: impl FnMut(u64)) -> Option<u64> {
         for step in &self.steps {
             at += match step.is_text {
                 true => {
@@ -69,6 +76,7 @@ impl ByteAlignedSkip {
                     step.before + (length & step.length_mask) * step.element
                 }
             };
+            part(at);
         }
         Some(at + self.tail)
     }

@@ -83,10 +83,9 @@ impl DynamicSkip {
         (fits && save.is_none()).then(|| DynamicSkip { steps: steps.into(), tail: before })
     }
 
-    /// Returns the anchor at the end of the only dynamic part; `None` if there are several.
-    pub(crate) fn anchor_of_only_part(&self) -> Option<Slot> {
-        let [step] = &self.steps[..] else { return None };
-        Some(step.anchor)
+    /// Returns the anchors at the ends of the dynamic parts, in order.
+    pub(crate) fn anchors(&self) -> impl ExactSizeIterator<Item = Slot> {
+        self.steps.iter().map(|step| step.anchor)
     }
 
     /// Computes the end of a region that starts at `pos`, and notes its anchors and
