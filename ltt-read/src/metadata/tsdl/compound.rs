@@ -34,19 +34,44 @@ impl<'a> Parser<'a> {
         {
             return self.find_type(Namespace::Struct, self.slice(name.span), name.span);
         }
+        let mut ty = self.members(keyword)?;
+        let align = self.min_align().within(keyword, "in `struct`")?;
+        if align > 1 {
+            ty.class = Arc::new(FieldClass::new(ty.class.kind.clone(), align));
+        }
+        if let Some(name) = name {
+            self.declare(Namespace::Struct, self.slice(name.span).into(), name.span, &ty)?;
+        }
+        Ok(ty)
+    }
+
+    /// Parses the members of a struct in braces.
+    fn members(&mut self, keyword: Span) -> Result<Type> {
+        // A struct within another one may be too deep there.
+        let text = if self.nesting == 0 { self.block_text() } else { None };
+        let start = self.token.span;
+        if let Some(text) = text
+            && let Some(ty) = self.scopes.find_block(text).cloned()
+        {
+            self.skip_block(start.start as usize + text.len());
+            return Ok(ty);
+        }
+        let warnings = self.warnings.len();
         self.open_structs += 1;
         let body = self.body(keyword, "member").within(keyword, "in `struct`")?;
         self.open_structs -= 1;
-        let align = self.min_align().within(keyword, "in `struct`")?;
         let mut members = Vec::with_capacity(body.entries.len());
         for (name, class) in body.entries {
             let name = if body.keep_underscores { name } else { unescape(name) };
             members.push(Member { name: self.intern(name), class, attributes: None });
         }
-        let class = FieldClass::new(FieldKind::Struct(Struct { members }), align);
+        let class = FieldClass::new(FieldKind::Struct(Struct { members }), 1);
         let ty = Type { nodes: body.nodes, depth: body.depth, ..Type::leaf(class) };
-        if let Some(name) = name {
-            self.declare(Namespace::Struct, self.slice(name.span).into(), name.span, &ty)?;
+        if let Some(text) = text
+            && self.slice(self.since(start)) == text
+            && self.warnings.len() == warnings
+        {
+            self.scopes.keep_block(text, ty.clone());
         }
         Ok(ty)
     }

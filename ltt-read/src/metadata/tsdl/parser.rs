@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use memchr::memmem::Finder;
 
 use super::blocks::Declared;
 use super::error::{Error, Result, found};
@@ -16,6 +17,10 @@ use crate::schema::{ByteOrder, FieldClass};
 
 /// The number of errors after which the parser stops.
 const MAX_ERRORS: usize = 20;
+/// The end of the block of an event's fields in the metadata of LTTng.
+const BLOCK_END: &str = "\n\t}";
+/// The length of a block that is compared with others, in bytes.
+const LONGEST_BLOCK: usize = 1 << 13;
 /// The maximum number of warnings that are kept.
 const MAX_WARNINGS: usize = 500;
 
@@ -48,6 +53,8 @@ pub(super) struct Parser<'a> {
     pub(super) native: ByteOrder,
     pub(super) scopes: Scopes<'a>,
     names: HashMap<&'a str, Arc<str>>,
+    /// Finds [`BLOCK_END`].
+    block_end: Finder<'static>,
     /// The integer types by the text of their block. Large metadata repeats few different
     /// integer types many times.
     pub(super) integers: HashMap<&'a str, Type>,
@@ -75,6 +82,7 @@ impl<'a> Parser<'a> {
             native,
             scopes: Scopes::new(),
             names: HashMap::new(),
+            block_end: Finder::new(BLOCK_END),
             integers: HashMap::new(),
             clock_maps: HashMap::new(),
             plain_string: plain_string(),
@@ -149,6 +157,20 @@ impl<'a> Parser<'a> {
         self.previous_end = token.span.end;
         self.token = self.lexer.next();
         token
+    }
+
+    /// Returns the text from the next token, a `{`, to the next `}` that is on a line of its own
+    /// with the indentation of LTTng, where the block usually ends. `None` if the next token is
+    /// another one.
+    pub(super) fn block_text(&self) -> Option<&'a str> {
+        if self.token.kind != TokenKind::LeftBrace {
+            return None;
+        }
+        let rest = self.text.get(self.token.span.start as usize..)?;
+        // A limit, so that texts without such lines take linear time.
+        let near = rest.as_bytes().get(..LONGEST_BLOCK).unwrap_or(rest.as_bytes());
+        let line = self.block_end.find(near)?;
+        rest.get(..line + BLOCK_END.len())
     }
 
     /// Continues after the `}` that matches the next token, a `{`.

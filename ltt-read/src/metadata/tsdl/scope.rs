@@ -57,38 +57,57 @@ type Scope<'a> = Box<[HashMap<Cow<'a, str>, Type>; 4]>;
 
 /// The scopes around the current position, innermost last. Most of them declare no types.
 #[derive(Debug)]
-pub(super) struct Scopes<'a>(Vec<Option<Scope<'a>>>);
+pub(super) struct Scopes<'a> {
+    open: Vec<Option<Scope<'a>>>,
+    /// The types of blocks by their text, as long as names have the same meaning. Large metadata
+    /// repeats the fields of many events.
+    blocks: HashMap<&'a str, Type>,
+}
 
 impl<'a> Scopes<'a> {
     /// Creates the outermost scope.
     pub(super) fn new() -> Self {
-        Scopes(vec![None])
+        Scopes { open: vec![None], blocks: HashMap::new() }
     }
 
     pub(super) fn enter(&mut self) {
-        self.0.push(None);
+        self.open.push(None);
     }
 
     pub(super) fn leave(&mut self) {
-        self.0.pop();
+        if self.open.pop().is_some_and(|scope| scope.is_some()) {
+            self.blocks.clear();
+        }
     }
 
     /// Leaves all scopes except the outermost one.
     pub(super) fn leave_all(&mut self) {
-        self.0.truncate(1);
+        self.open.truncate(1);
+        self.blocks.clear();
     }
 
     /// Declares a name in the innermost scope. Returns `false` if the name is already
     /// declared there.
     pub(super) fn declare(&mut self, space: Namespace, name: Cow<'a, str>, ty: Type) -> bool {
-        let Some(scope) = self.0.last_mut() else { return false };
+        let Some(scope) = self.open.last_mut() else { return false };
+        self.blocks.clear();
         let scope = scope.get_or_insert_default();
         scope[space as usize].try_insert(name, ty).is_ok()
     }
 
     /// Finds the type of a name in the innermost scope that declares it.
     pub(super) fn find(&self, space: Namespace, name: &str) -> Option<&Type> {
-        self.0.iter().rev().flatten().find_map(|scope| scope[space as usize].get(name))
+        self.open.iter().rev().flatten().find_map(|scope| scope[space as usize].get(name))
+    }
+
+    /// Finds the type of a block with this text, which has the same meaning here.
+    pub(super) fn find_block(&self, text: &str) -> Option<&Type> {
+        self.blocks.get(text)
+    }
+
+    /// Keeps the type of a block, until the next declaration of a name.
+    pub(super) fn keep_block(&mut self, text: &'a str, ty: Type) {
+        self.blocks.insert(text, ty);
     }
 }
 
@@ -152,5 +171,22 @@ mod tests {
         scopes.leave();
         assert_eq!(scopes.find(Namespace::Alias, "a").unwrap().class, ty(8).class);
         assert!(scopes.find(Namespace::Struct, "a").is_none());
+    }
+
+    #[test]
+    fn blocks_are_kept_until_a_name_may_have_another_meaning() {
+        let ty = || Type::leaf(FieldClass::uint(8, crate::schema::ByteOrder::Little));
+        let mut scopes = Scopes::new();
+        scopes.keep_block("{ }", ty());
+        scopes.enter();
+        assert!(scopes.find_block("{ }").is_some() && scopes.find_block("{}").is_none());
+        scopes.leave();
+        assert!(scopes.find_block("{ }").is_some());
+        scopes.enter();
+        scopes.declare(Namespace::Alias, "a".into(), ty());
+        assert!(scopes.find_block("{ }").is_none());
+        scopes.keep_block("{ a b; }", ty());
+        scopes.leave();
+        assert!(scopes.find_block("{ a b; }").is_none());
     }
 }
