@@ -10,14 +10,10 @@ set -euo pipefail
 export LC_ALL=C
 
 runs=5
-while getopts n: option; do
-    case $option in
-        n) runs=$OPTARG ;;
-        *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
-    esac
-done
+source "$(dirname "$0")/common.sh"
+read_options n:runs -- "$@"
 shift $((OPTIND - 1))
-[[ $# == 1 ]] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# == 1 ]] || usage
 trace=$(realpath "$1")
 
 cd "$(dirname "$0")/.."
@@ -36,8 +32,6 @@ cold_ms() {
     elapsed=$({ time "$@" 2>/dev/null; } 2>&1)
     echo $((10#${elapsed/./}))
 }
-
-least() { printf '%s\n' "$@" | sort -n | head -n 1; }
 
 for ((i = 0; i < runs; i++)); do
     ours+=("$(cold_ms count)")

@@ -15,13 +15,9 @@ set -euo pipefail
 export LC_ALL=C TZ=UTC
 
 runs=5 tsv=/dev/null
-while getopts n:t: option; do
-    case $option in
-        n) runs=$OPTARG ;;
-        t) tsv=$(realpath "$OPTARG") ;;
-        *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
-    esac
-done
+source "$(dirname "$0")/common.sh"
+read_options n:runs t:tsv -- "$@"
+tsv=$(realpath "$tsv")
 shift $((OPTIND - 1))
 traces=()
 for trace; do traces+=("$(realpath "$trace")"); done
@@ -36,13 +32,6 @@ if ((${#traces[@]} == 0)); then
 fi
 peer=$(command -v babeltrace2 || true)
 [[ $peer ]] || echo "babeltrace2 is not installed: no ratios" >&2
-
-# CPU time of a command (user and system), in milliseconds.
-cpu_ms() {
-    local TIMEFORMAT='%3U %3S' user system
-    read -r user system < <({ time "$@" >/dev/null 2>&1; } 2>&1)
-    echo $((10#${user/./} + 10#${system/./}))
-}
 
 repeat() {
     local times=$1 i
@@ -77,7 +66,6 @@ memory_kb() {
     echo "$total $anonymous"
 }
 
-least() { printf '%s\n' "$@" | sort -n | head -n 1; }
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 
 # A quotient with one decimal.

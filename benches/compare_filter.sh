@@ -13,12 +13,8 @@ set -euo pipefail
 export LC_ALL=C TZ=UTC
 
 runs=3
-while getopts n: option; do
-    case $option in
-        n) runs=$OPTARG ;;
-        *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
-    esac
-done
+source "$(dirname "$0")/common.sh"
+read_options n:runs -- "$@"
 shift $((OPTIND - 1))
 trace=${1:+$(realpath "$1")}
 

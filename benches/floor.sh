@@ -12,12 +12,8 @@ set -euo pipefail
 export LC_ALL=C
 
 runs=7
-while getopts n: option; do
-    case $option in
-        n) runs=$OPTARG ;;
-        *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
-    esac
-done
+source "$(dirname "$0")/common.sh"
+read_options n:runs -- "$@"
 
 cd "$(dirname "$0")/.."
 source=../shared/tools/floor/floor.c
@@ -33,15 +29,6 @@ floor=$bin/floor
 cc -O3 -march=native "$source" -o "$floor"
 files=("$trace"/channel0_*)
 cat "${files[@]}" >/dev/null
-
-# CPU time of a command (user and system), in milliseconds.
-cpu_ms() {
-    local TIMEFORMAT='%3U %3S' user system
-    read -r user system < <({ time "$@" >/dev/null 2>&1; } 2>&1)
-    echo $((10#${user/./} + 10#${system/./}))
-}
-
-least() { printf '%s\n' "$@" | sort -n | head -n 1; }
 
 # The sum of integers that a command prints, in whatever form.
 integers() { "$@" | sed -E 's/.*(I=|integers: )([0-9]+).*/\2/'; }
