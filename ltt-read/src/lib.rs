@@ -244,7 +244,7 @@ pub use growth::{Follower, GrowingTrace};
 pub use layout::FieldInfo;
 #[doc(hidden)]
 pub use merge::Decision;
-pub use merge::{EventSink, Merge, Progress, TimeSearch};
+pub use merge::{EventSink, Merge, Prefetch, Progress, TimeSearch, Upcoming};
 pub use open::legacy;
 pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
 pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};

@@ -75,6 +75,28 @@ fn alter(path: &Path, from: usize, names: usize, is_forged: bool) {
     touch(path, if is_forged { before } else { before + Duration::from_secs(1) });
 }
 
+/// Samples match only what was not touched.
+#[test]
+fn a_fingerprint_of_samples_is_that_of_the_same_files() {
+    let dir = tempfile::tempdir().expect("a directory");
+    write(dir.path(), EVENTS);
+    let bytes = Fingerprint::of_samples(&open(dir.path())).into_bytes();
+    let matches = || Fingerprint::from_bytes(&bytes).matches(&open(dir.path()));
+    assert!(matches());
+    let whole = fingerprint(&open(dir.path()));
+    assert_ne!(bytes, whole);
+    let time = modified(&stream(dir.path()));
+    touch(&stream(dir.path()), time + Duration::from_secs(1));
+    assert!(!matches());
+    touch(&stream(dir.path()), time);
+    assert!(matches());
+    // A sample is at the start of each file.
+    alter(&stream(dir.path()), 0, 1, true);
+    assert!(!matches());
+    write(dir.path(), EVENTS + 1);
+    assert!(!matches());
+}
+
 #[test]
 fn a_modified_trace_is_detected() {
     for (names, is_forged) in [(1, false), (10_000, false), (10_000, true)] {

@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 /// The way in which the bytes of a file are accessed.
@@ -107,6 +108,20 @@ impl Source {
             Bytes::Mapped(map) => map,
             Bytes::Owned(vec) => vec,
         }
+    }
+
+    /// Asks the operating system to read a range of the bytes from the disk, and does not wait for
+    /// it. The range may exceed the file.
+    pub(crate) fn read_ahead(&self, range: Range<u64>) {
+        #[cfg(unix)]
+        if let Bytes::Mapped(map) = &self.0 {
+            let size = map.len() as u64;
+            let (start, end) = (range.start.min(size) as usize, range.end.min(size) as usize);
+            // Where the hint is refused, pages are read when they are used.
+            _ = map.advise_range(memmap2::Advice::WillNeed, start, end.saturating_sub(start));
+        }
+        #[cfg(not(unix))]
+        let _ = range;
     }
 
     /// Gives the memory of mapped pages back to the operating system, which maps them again when

@@ -473,6 +473,13 @@ impl Cursor {
         self.file as usize
     }
 
+    /// Returns the number of the file that is read next and the offset in it, in bytes; `None` at
+    /// the end.
+    pub(crate) fn next_place(&self) -> Option<(u32, u64)> {
+        let at = self.packet.offset + self.next / 8;
+        (self.state != State::End).then_some((self.file, at))
+    }
+
     /// Returns the number of bytes of the tracefile that have been read.
     pub(crate) fn bytes_done(&self) -> u64 {
         let files = &self.tracefile().files;

@@ -1,6 +1,6 @@
 //! Seeking a time, a position, the start and the end.
 
-use ltt_read::{TimeSearch, Timestamp};
+use ltt_read::{Prefetch, TimeSearch, Timestamp, Upcoming, Waypoints};
 
 use super::TracesetContext;
 use super::read_ahead::ReadAhead;
@@ -112,6 +112,18 @@ impl TracesetContext<'_> {
         let end = TracesetPosition::end(self.traceset());
         self.reader.seek_position(&end);
         self.moved();
+    }
+
+    /// Notes the places at which the tracefiles are as waypoints, at which later seeks may begin:
+    /// see [`Merge::note_waypoints`](ltt_read::Merge::note_waypoints).
+    pub fn note_waypoints(&self, waypoints: &mut [Waypoints]) {
+        self.reader.merge().note_waypoints(waypoints);
+    }
+
+    /// Returns the parts of files that will be read next, so that another thread can ask for them in
+    /// advance: see [`Prefetch`].
+    pub fn upcoming(&self, ahead: &mut Prefetch) -> Vec<Upcoming> {
+        ahead.next(self.reader.merge())
     }
 
     fn moved(&mut self) {

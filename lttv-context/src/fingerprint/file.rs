@@ -8,10 +8,30 @@ use std::time::UNIX_EPOCH;
 use crc32fast::Hasher;
 use ltt_read::{IndexEntry, Trace};
 
-/// The size of a sample of a file in bytes, and the number of samples. Files of up to 256 KiB
-/// are covered completely.
+/// The size of a sample of a file in bytes.
 const SAMPLE: usize = 4096;
-const SAMPLES: usize = 64;
+
+/// How thoroughly files are described and compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// By few samples. A file that was modified is another one.
+    Samples,
+    /// By samples, and by the whole content if the file was modified. Files of up to 256 KiB are
+    /// covered completely.
+    Usual,
+    /// By the whole content.
+    Whole,
+}
+
+impl Depth {
+    /// Returns the number of samples of a file.
+    fn samples(self) -> usize {
+        match self {
+            Depth::Samples => 8,
+            Depth::Usual | Depth::Whole => 64,
+        }
+    }
+}
 
 /// The number of bytes that are read before their memory is given back.
 const STEP: usize = 16 << 20;
@@ -46,21 +66,24 @@ pub(super) struct CurrentFile<'f> {
 }
 
 impl CurrentFile<'_> {
-    pub(super) fn record(&self) -> FileRecord {
+    pub(super) fn record(&self, depth: Depth) -> FileRecord {
         FileRecord {
             name: self.name(),
             size: self.bytes.len() as u64,
             modified: self.modified(),
             packets: self.packets(),
-            samples: samples(self.bytes),
-            content: self.content(self.bytes),
+            samples: samples(self.bytes, depth.samples()),
+            content: match depth {
+                Depth::Samples => 0,
+                Depth::Usual | Depth::Whole => self.content(self.bytes),
+            },
         }
     }
 
-    /// Returns `true` if a file is unchanged or has only been appended to. If `strict`, its whole
-    /// earlier content is compared. Otherwise samples are compared if neither its size nor its time
-    /// of modification has changed.
-    pub(super) fn extends(&self, before: &FileRecord, strict: bool) -> bool {
+    /// Returns `true` if a file is unchanged or has only been appended to. Unless its whole content
+    /// is compared, samples are compared if neither its size nor its time of modification has
+    /// changed.
+    pub(super) fn extends(&self, before: &FileRecord, depth: Depth) -> bool {
         let size = usize::try_from(before.size).ok();
         let Some(bytes) = size.and_then(|size| self.bytes.get(..size)) else { return false };
         if self.name() != before.name {
@@ -69,10 +92,10 @@ impl CurrentFile<'_> {
         let is_untouched = bytes.len() == self.bytes.len()
             && before.modified != UNKNOWN
             && before.modified == self.modified();
-        if !strict && is_untouched && self.packets() == before.packets {
-            return samples(bytes) == before.samples;
+        if depth != Depth::Whole && is_untouched && self.packets() == before.packets {
+            return samples(bytes, depth.samples()) == before.samples;
         }
-        self.content(bytes) == before.content
+        depth != Depth::Samples && self.content(bytes) == before.content
     }
 
     fn name(&self) -> u32 {
@@ -112,14 +135,15 @@ impl CurrentFile<'_> {
     }
 }
 
-fn samples(bytes: &[u8]) -> u32 {
-    if bytes.len() <= SAMPLE * SAMPLES {
+/// Returns the sum of samples of the bytes, which are spread evenly.
+fn samples(bytes: &[u8], count: usize) -> u32 {
+    if bytes.len() <= SAMPLE * count {
         return crc32fast::hash(bytes);
     }
     let mut sum = Hasher::new();
     let last = bytes.len() - SAMPLE;
-    for number in 0..SAMPLES {
-        let at = (last as u128 * number as u128 / (SAMPLES as u128 - 1)) as usize;
+    for number in 0..count {
+        let at = (last as u128 * number as u128 / (count as u128 - 1)) as usize;
         sum.update(bytes.get(at..at + SAMPLE).unwrap_or_default());
     }
     sum.finalize()

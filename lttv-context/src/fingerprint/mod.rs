@@ -9,7 +9,7 @@ use ltt_read::{ClockTransform, Timestamp, Trace, TracefileIndex};
 
 use crate::traceset::Traceset;
 
-use file::{CurrentFile, FileRecord, read_metadata};
+use file::{CurrentFile, Depth, FileRecord, read_metadata};
 
 /// A fingerprint of traces. It is stored with data computed from the traces, and detects later
 /// that the traces have changed.
@@ -52,11 +52,14 @@ use file::{CurrentFile, FileRecord, read_metadata};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint<'b> {
     bytes: Cow<'b, [u8]>,
-    is_strict: bool,
+    depth: Depth,
 }
 
 /// The first bytes of a fingerprint. The last of them is the version of the format.
 const MAGIC: [u8; 4] = *b"LFP\x02";
+
+/// The first bytes of a fingerprint [of samples](Fingerprint::of_samples).
+const MAGIC_OF_SAMPLES: [u8; 4] = *b"LFS\x01";
 
 impl<'b> Fingerprint<'b> {
     /// Creates the fingerprint of traces as they are now. This reads all of them.
@@ -66,7 +69,31 @@ impl<'b> Fingerprint<'b> {
     /// traces. To compare bytes, compare them with
     /// [`into_current_bytes`](Self::into_current_bytes).
     pub fn of(traceset: &Traceset) -> Fingerprint<'static> {
-        let mut bytes = MAGIC.to_vec();
+        Self::with_depth(traceset, Depth::Usual)
+    }
+
+    /// Creates a fingerprint of the traces as they are now from few samples, without reading their
+    /// whole content: for data that is cheap to compute again. Traces that were copied, touched or
+    /// have grown do not match it, and [`strict`](Self::strict) has no effect.
+    ///
+    /// ```
+    /// use lttv_context::{Fingerprint, Traceset};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let traceset = Traceset::open(path)?;
+    /// let bytes = Fingerprint::of_samples(&traceset).into_bytes();
+    /// assert!(Fingerprint::from_bytes(&bytes).matches(&traceset));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn of_samples(traceset: &Traceset) -> Fingerprint<'static> {
+        Self::with_depth(traceset, Depth::Samples)
+    }
+
+    fn with_depth(traceset: &Traceset, depth: Depth) -> Fingerprint<'static> {
+        let mut bytes = match depth {
+            Depth::Samples => MAGIC_OF_SAMPLES.to_vec(),
+            Depth::Usual | Depth::Whole => MAGIC.to_vec(),
+        };
         bytes.extend_from_slice(&(traceset.traces().len() as u32).to_le_bytes());
         for trace in traceset.traces() {
             let count = |count: usize, bytes: &mut Vec<u8>| {
@@ -74,26 +101,33 @@ impl<'b> Fingerprint<'b> {
             };
             bytes.extend_from_slice(&identifier(trace));
             count(trace.paths().len(), &mut bytes);
-            each_metadata(trace, |now| now.record().write(&mut bytes));
+            each_metadata(trace, |now| now.record(depth).write(&mut bytes));
             count(trace.tracefiles().len(), &mut bytes);
             for number in 0..trace.tracefiles().len() {
                 count(trace.tracefiles()[number].files().count(), &mut bytes);
-                each_file(trace, number, |now| now.record().write(&mut bytes));
+                each_file(trace, number, |now| now.record(depth).write(&mut bytes));
             }
         }
-        Fingerprint { bytes: bytes.into(), is_strict: false }
+        Fingerprint { bytes: bytes.into(), depth }
     }
 
     /// Creates a fingerprint from any bytes. If they are not those of a fingerprint, it fits no
     /// traces.
     pub fn from_bytes(bytes: &'b [u8]) -> Self {
-        Fingerprint { bytes: bytes.into(), is_strict: false }
+        let depth = match bytes.starts_with(&MAGIC_OF_SAMPLES) {
+            true => Depth::Samples,
+            false => Depth::Usual,
+        };
+        Fingerprint { bytes: bytes.into(), depth }
     }
 
     /// Sets comparisons to read the whole content of the traces.
     #[must_use]
     pub fn strict(self) -> Self {
-        Fingerprint { is_strict: true, ..self }
+        match self.depth {
+            Depth::Samples => self,
+            Depth::Usual | Depth::Whole => Fingerprint { depth: Depth::Whole, ..self },
+        }
     }
 
     /// Returns the bytes of the fingerprint.
@@ -152,7 +186,11 @@ impl<'b> Fingerprint<'b> {
     /// last file and by further files, and metadata by text at its end and by further directories.
     fn sizes_before(&self, traceset: &Traceset) -> Option<EarlierSizes> {
         let bytes = &mut &*self.bytes;
-        if take::<4>(bytes)? != MAGIC || count(bytes)? != traceset.traces().len() {
+        let magic = match self.depth {
+            Depth::Samples => MAGIC_OF_SAMPLES,
+            Depth::Usual | Depth::Whole => MAGIC,
+        };
+        if take::<4>(bytes)? != magic || count(bytes)? != traceset.traces().len() {
             return None;
         }
         let mut before = EarlierSizes { sizes: Vec::new(), has_more_metadata: false };
@@ -169,7 +207,7 @@ impl<'b> Fingerprint<'b> {
                     let record = take(bytes).as_ref().and_then(FileRecord::read);
                     is_same = record.is_some_and(|record| {
                         before.has_more_metadata |= record.size < now.bytes.len() as u64;
-                        now.extends(&record, self.is_strict)
+                        now.extends(&record, self.depth)
                     });
                 }
             });
@@ -188,7 +226,7 @@ impl<'b> Fingerprint<'b> {
                             // A running tracer appends to the last file.
                             let may_grow = sizes.len() == files;
                             (may_grow || record.size == now.bytes.len() as u64)
-                                && now.extends(&record, self.is_strict)
+                                && now.extends(&record, self.depth)
                         });
                     }
                 });

@@ -1,0 +1,126 @@
+//! What a merge reads next, so that another thread can ask for it in advance.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Merge, is_left_out};
+use crate::base::source::Source;
+use crate::cursor::Cursor;
+
+/// The size in bytes of what is asked for at a time, for all tracefiles together, and the most and
+/// the least of one tracefile.
+const TOGETHER: u64 = 32 << 20;
+const MOST: u64 = 8 << 20;
+const LEAST: u64 = 128 << 10;
+
+/// What has been asked for in advance, for a merge of traces that are not in memory yet.
+///
+/// Mapped files are read when their pages are used, one small piece after the other, while the
+/// reader waits. [`next`](Self::next) returns larger pieces of all tracefiles before they are
+/// needed, which another thread [fetches](Upcoming::fetch). Events are the same with and without.
+///
+/// ```
+/// use ltt_read::{Merge, Prefetch};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traces = ltt_read::open_all(path)?;
+/// let (mut merge, mut ahead) = (Merge::new(&traces), Prefetch::default());
+/// std::thread::scope(|scope| {
+///     let (sender, receiver) = std::sync::mpsc::channel::<Vec<ltt_read::Upcoming>>();
+///     scope.spawn(move || receiver.iter().flatten().for_each(|part| part.fetch()));
+///     let mut events = 0_u64;
+///     while merge.next().is_some() {
+///         if events.is_multiple_of(10_000) {
+///             sender.send(ahead.next(&merge)).expect("the thread waits for more");
+///         }
+///         events += 1;
+///     }
+/// });
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Prefetch {
+    /// The file of each tracefile that is read, and the offset up to which its bytes have been
+    /// asked for.
+    asked: Vec<(u32, u64)>,
+}
+
+/// A part of a file that will be read soon.
+#[derive(Debug, Clone)]
+pub struct Upcoming {
+    source: Arc<Source>,
+    range: Range<u64>,
+}
+
+impl Upcoming {
+    /// Asks the operating system to read the part, and does not wait until it has been read. This
+    /// has an effect on mapped files on Unix only.
+    pub fn fetch(&self) {
+        self.source.read_ahead(self.range.clone());
+    }
+}
+
+impl Prefetch {
+    /// Returns the parts of files that a merge will read next and that have not been returned
+    /// before. To be called after each some thousands of events: most calls return nothing.
+    pub fn next(&mut self, merge: &Merge) -> Vec<Upcoming> {
+        self.asked.resize(merge.cursors.len(), (0, 0));
+        let piece = (TOGETHER / merge.cursors.len().max(1) as u64).clamp(LEAST, MOST);
+        let cursors = merge.cursors.iter().zip(&mut self.asked).enumerate();
+        let merged = cursors.filter(|(number, _)| !is_left_out(&merge.roles, *number));
+        merged.filter_map(|(_, (cursor, asked))| upcoming(cursor, asked, piece)).collect()
+    }
+}
+
+/// Returns what a cursor will read, if less than half a piece of it has been asked for.
+fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), piece: u64) -> Option<Upcoming> {
+    let (file, at) = cursor.next_place()?;
+    let known = if asked.0 == file { asked.1 } else { 0 };
+    let source = &cursor.tracefile().file(file)?.source;
+    let start = known.max(at);
+    if start >= at.saturating_add(piece / 2) || start >= source.bytes().len() as u64 {
+        return None;
+    }
+    let end = at.saturating_add(piece).max(start.saturating_add(piece / 2));
+    *asked = (file, end);
+    Some(Upcoming { source: source.clone(), range: start..end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Trace;
+
+    const METADATA: &[u8] = br#"/* CTF 1.8 */
+        trace { major = 1; minor = 8; byte_order = le; };
+        event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
+
+    /// Every byte is asked for once, in order, and long before it is read.
+    #[test]
+    fn all_bytes_are_asked_for_once_before_they_are_read() {
+        let sizes = [100, 3 * LEAST as usize, 40 * LEAST as usize + 1];
+        let files = sizes.iter().enumerate().map(|(n, size)| (format!("s_{n}"), vec![7; *size]));
+        let traces = [Trace::from_memory(METADATA, files).unwrap()];
+        let (mut merge, mut prefetch) = (Merge::new(&traces), Prefetch::default());
+        let mut asked = vec![0; sizes.len()];
+        loop {
+            for Upcoming { source, range } in prefetch.next(&merge) {
+                let size = source.bytes().len();
+                let number = sizes.iter().position(|other| *other == size).unwrap();
+                assert_eq!(range.start, asked[number]);
+                assert!(range.end - range.start >= LEAST / 2);
+                asked[number] = range.end;
+            }
+            for (cursor, asked) in merge.cursors.iter().zip(&asked) {
+                if let Some((_, at)) = cursor.next_place() {
+                    let size = cursor.tracefile().size();
+                    assert!(*asked >= size.min(at + LEAST / 2), "{asked} at {at} of {size}");
+                }
+            }
+            if (0..10_000).any(|_| merge.next().is_none()) {
+                break;
+            }
+        }
+        assert!(asked.iter().zip(&sizes).all(|(asked, size)| *asked >= *size as u64));
+    }
+}
