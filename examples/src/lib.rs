@@ -4,6 +4,7 @@
 
 pub mod activity;
 pub mod bundled;
+pub mod cache;
 pub mod calls;
 pub mod cancel;
 pub mod clap_options;
@@ -24,6 +25,7 @@ pub mod modules;
 pub mod notes;
 pub mod opening;
 pub mod paint;
+pub mod prefetch;
 pub mod progress;
 pub mod report;
 pub mod request_replay;

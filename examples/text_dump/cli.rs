@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use lttv_examples::cache::CacheArgs;
 use lttv_examples::clocks::Corrections;
 use lttv_examples::commands::common::{InputArgs, OutputArgs};
 use lttv_examples::commands::dump::help;
@@ -77,6 +78,9 @@ pub(crate) struct Cli {
 
     #[command(flatten)]
     follow: FollowArgs,
+
+    #[command(flatten)]
+    cache: CacheArgs,
 }
 
 /// A format of the output.
@@ -129,6 +133,7 @@ impl Cli {
             output: OutputArgs { output: self.output.clone(), color: Some(self.color) },
             clock: self.clock.style().unwrap_or(usual),
             follow: self.follow,
+            cache: self.cache.clone(),
         }
     }
 }

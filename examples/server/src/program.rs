@@ -1,18 +1,18 @@
 //! The command line of the server.
 
 use std::error::Error;
-use std::ffi::OsString;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use lttv_examples::bundled::bundled_trace;
+use lttv_examples::cache::CacheArgs;
 use lttv_examples::clocks::Corrections;
 use lttv_examples::report::{Report, Usage};
 
 use crate::allocator;
-use crate::dataset::{Cache, DatasetOptions};
+use crate::dataset::DatasetOptions;
 use crate::http::guard::Guard;
 use crate::http::{Server, router, serve};
 use crate::workspace::{Roots, Workspace};
@@ -49,18 +49,12 @@ pub struct ServerArgs {
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
 
-    /// Keep what is computed from traces in this directory, for the next start
-    ///
-    /// By default it is lttv in $XDG_CACHE_HOME or ~/.cache. It may be deleted at any time.
-    #[arg(long, value_name = "DIR")]
-    pub cache: Option<PathBuf>,
-
-    /// Keep nothing
-    #[arg(long, conflicts_with = "cache")]
-    pub no_cache: bool,
+    /// What is kept for the next start.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Size of the directory in MiB, beyond which the data of other traces are removed
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    #[arg(long, value_name = "MIB", default_value_t = CacheArgs::LIMIT)]
     pub cache_limit: u64,
 
     /// Look up the names of functions in the binaries that traces name, wherever they are
@@ -93,7 +87,7 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     }
     let roots = Roots::new(traces.iter().chain(&args.root).cloned());
     let roots = roots.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
-    let cache = args.cache(|name| std::env::var_os(name));
+    let cache = args.cache.cache(args.cache_limit);
     let options = DatasetOptions { cache, symbols: args.symbols };
     let workspace = Arc::new(Workspace::new(roots, args.clocks.clone(), options));
     open_all(&workspace, &traces, report)?;
@@ -116,20 +110,6 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     // Answers that are being computed are not waited for.
     runtime.shutdown_background();
     served.map_err(|error| format!("{}: {error}", SocketAddr::new(args.bind, args.port)).into())
-}
-
-impl ServerArgs {
-    /// Returns the directory of computed data; `None` if nothing is kept.
-    fn cache(&self, variable: impl Fn(&str) -> Option<OsString>) -> Option<Cache> {
-        let set = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let user = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-        let directory = match &self.cache {
-            _ if self.no_cache => None,
-            Some(directory) => Some(directory.clone()),
-            None => user().map(|user| user.join("lttv")),
-        };
-        Some(Cache::new(directory?, self.cache_limit.saturating_mul(1 << 20)))
-    }
 }
 
 /// Opens the traces of the command line, and creates an experiment of all of them.

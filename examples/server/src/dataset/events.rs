@@ -6,11 +6,12 @@ use std::thread;
 
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
+use lttv_examples::cache::CacheFolder;
 use lttv_requests::views::EventTimes;
 
 use super::Group;
-use super::cache::CacheFolder;
 use super::reading::release;
+use super::stored_events;
 
 /// The number of events between two snapshots.
 const STEP: u64 = 1 << 18;
@@ -47,7 +48,9 @@ impl Events {
         let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
         let traceset = traceset.clone();
         thread::spawn(move || {
-            if let Some(times) = folder.as_ref().and_then(|of| of.events(&traceset, &sizes)) {
+            if let Some(times) =
+                folder.as_ref().and_then(|of| stored_events::read(of, &traceset, &sizes))
+            {
                 release(&traceset);
                 return shared.set(Counted { times, is_complete: true });
             }
@@ -55,7 +58,7 @@ impl Events {
             let counted = shared.snapshot();
             if let Some(folder) = folder.filter(|_| counted.is_complete) {
                 // A directory that cannot be written makes the next start slower, no more.
-                _ = folder.store_events(&traceset, &sizes, &counted.times);
+                _ = stored_events::store(&folder, &traceset, &sizes, &counted.times);
             }
         });
         events

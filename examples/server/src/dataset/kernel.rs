@@ -7,12 +7,12 @@ use std::thread;
 
 use ltt_read::TraceIndex;
 use lttv_context::Traceset;
+use lttv_examples::cache::CacheFolder;
 use lttv_examples::kernel_trace::{Domain, KernelEvents, Use};
 use lttv_state::history::{History, HistoryError, Live};
 use lttv_state::kernel_history::{self, Target, record_live};
 
 use super::busy_times::BusyTimes;
-use super::cache::CacheFolder;
 use super::job::Job;
 use super::reading::release;
 use super::threads::{ThreadIds, ThreadRows};

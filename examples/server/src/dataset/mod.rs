@@ -14,7 +14,6 @@
 //! release their pages as they go on.
 
 mod busy_times;
-mod cache;
 mod calls;
 mod critical_path;
 mod disks;
@@ -29,6 +28,7 @@ mod reading;
 mod recent;
 mod recording;
 mod statistics;
+mod stored_events;
 mod threads;
 
 use std::ops::Range;
@@ -37,6 +37,7 @@ use std::sync::{Arc, OnceLock};
 
 use ltt_read::{Merge, TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_context::{Traceset, TracesetContext};
+use lttv_examples::cache::Cache;
 use lttv_filter::{FilterError, Vocabulary};
 use lttv_state::filter::KernelFields;
 use lttv_state::history::History;
@@ -47,7 +48,6 @@ use lttv_state::waits::TimelineId;
 use crate::outputs::OutputError;
 
 pub use busy_times::BusyTimes;
-pub use cache::{Cache, CacheFolder};
 pub use calls::{CallThread, Calls};
 pub use critical_path::{PathHistory, PathRow, Waits};
 pub use disks::Disk;

@@ -1,6 +1,7 @@
 //! The command line of `lttv dump`.
 
 use super::{ClockArgs, Form, Job, StyleArgs};
+use crate::cache::CacheArgs;
 use crate::commands::common::{InputArgs, OutputArgs};
 use crate::follow::FollowArgs;
 use crate::report::Usage;
@@ -47,6 +48,10 @@ pub struct DumpArgs {
     /// The options of traces that are being recorded.
     #[command(flatten, next_help_heading = "Recording")]
     pub follow: FollowArgs,
+
+    /// What is kept for the next start.
+    #[command(flatten, next_help_heading = "Selection")]
+    pub cache: CacheArgs,
 
     /// The notation of times.
     #[command(flatten, next_help_heading = "Notation")]
@@ -105,6 +110,7 @@ impl DumpArgs {
             },
             clock: chosen.unwrap_or(usual),
             follow: self.follow,
+            cache: self.cache.clone(),
         })
     }
 

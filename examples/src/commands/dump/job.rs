@@ -1,5 +1,6 @@
 //! The meaning of a command line: the events to print, and their form.
 
+use crate::cache::CacheArgs;
 use crate::commands::common::{InputArgs, OutputArgs};
 use crate::follow::FollowArgs;
 use crate::text_dump::clock_text::{ClockStyle, ClockText};
@@ -20,6 +21,8 @@ pub struct Job {
     pub clock: ClockStyle,
     /// The options of traces that are being recorded.
     pub follow: FollowArgs,
+    /// What is kept for the next start.
+    pub cache: CacheArgs,
 }
 
 /// A form of the events.

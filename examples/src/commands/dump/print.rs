@@ -16,8 +16,10 @@ use lttv_state::kernel::KernelState;
 use super::slices::{self, MakeFormat, Slices};
 use super::tally::Tally;
 use super::{Form, Job, follow};
+use crate::cache::{CacheArgs, KnownWaypoints};
 use crate::losses::Losses;
 use crate::opening::open_corrected;
+use crate::prefetch::Prefetcher;
 use crate::progress::Progress;
 use crate::report::{self, Report, Usage};
 use crate::text_dump::json::Json;
@@ -71,20 +73,25 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let is_terminal = output.is_terminal();
     let printer = format(job, &traces, &names, is_terminal)?;
     printer.iter().flat_map(|it| it.warnings()).for_each(|warning| report.warning(warning));
-    let dump = Dump {
+    let mut dump = Dump {
         warnings: Warnings::new(job.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !job.is_count()),
         window,
         zone: job.input.zone(),
         filters,
         threads: job.input.threads_or_all(),
+        waypoints: KnownWaypoints::new(job.cache.cache(CacheArgs::LIMIT), &traces),
+        prefetcher: Prefetcher::default(),
         report,
     };
+    let traceset = Traceset::from(traces.clone());
+    if window.begin.is_some() {
+        dump.waypoints.use_stored(&traceset);
+    }
     if job.is_count() && dump.filters.is_none() {
-        return Ok(dump.count(&traces, &mut output)?);
+        return Ok(dump.count(&traceset, &mut output)?);
     }
     let make = || format(job, &traces, &names, is_terminal).ok().flatten();
-    let traceset = Traceset::from(traces.clone());
     Ok(dump.read(&traceset, printer, &make, &mut output)?)
 }
 
@@ -137,6 +144,8 @@ struct Dump<'r> {
     filters: Option<KernelFilters>,
     /// The number of threads to read with.
     threads: usize,
+    waypoints: KnownWaypoints,
+    prefetcher: Prefetcher,
 }
 
 impl Dump<'_> {
@@ -179,6 +188,7 @@ impl Dump<'_> {
         if let Some(format) = &mut format {
             format.start(output.buffer());
         }
+        self.prefetcher.step(|ahead| context.upcoming(ahead));
         let (mut read, mut is_followed) = (0, false);
         let has_slices = self.threads > 1
             && kernel.is_none()
@@ -187,7 +197,7 @@ impl Dump<'_> {
             let filters = filters.as_ref().map(KernelFilters::filters);
             let slices = Slices { window, filters, threads: self.threads, make };
             let report = |context: &mut TracesetContext<'_>| {
-                self.report(context.progress(), context.take_notices());
+                self.passed(context);
             };
             let printed = slices.print(&mut context, &mut **format, output, report);
             (read, counted, is_followed) = (printed.read, printed.counted, printed.is_followed);
@@ -220,7 +230,7 @@ impl Dump<'_> {
             // The bounds contain no position that could be refused.
             while let Ok(end) = context.read(&batch) {
                 read += end.events;
-                self.report(context.progress(), context.take_notices());
+                self.passed(&mut context);
                 if end.reason != EndReason::ExaminedCount {
                     is_followed = end.reason != EndReason::EndOfTraceset;
                     break;
@@ -230,6 +240,7 @@ impl Dump<'_> {
         let errors = context.take_errors();
         let omitted = (context.errors_omitted(), context.notices_omitted());
         drop(context);
+        self.waypoints.store(traceset);
         // The number of events that were recorded is unknown if a filter skips some.
         let recorded = match window.is_everything() {
             _ if filters.is_some() => None,
@@ -254,7 +265,8 @@ impl Dump<'_> {
 
     /// Counts the events in the window without decoding them: this takes no more than to
     /// merge them.
-    fn count(mut self, traces: &[Arc<Trace>], output: &mut Output) -> io::Result<()> {
+    fn count(mut self, traceset: &Traceset, output: &mut Output) -> io::Result<()> {
+        let traces = traceset.traces();
         let mut merge = Merge::new(traces);
         let mut tally = Tally::new(self.window);
         let batch = batch_of(traces);
@@ -262,8 +274,10 @@ impl Dump<'_> {
             merge.seek(begin);
         }
         let is_followed = loop {
+            self.prefetcher.step(|ahead| ahead.next(&merge));
             let read = merge.drive(batch, &mut tally);
             let is_past = tally.is_over(&mut merge);
+            merge.note_waypoints(self.waypoints.sets());
             self.report(merge.progress(), merge.take_notices());
             if is_past.unwrap_or(read < batch) {
                 break is_past.is_some();
@@ -272,6 +286,7 @@ impl Dump<'_> {
         number::decimal(output.buffer(), tally.events());
         output.buffer().push(b'\n');
         let omitted = (merge.errors_omitted(), merge.notices_omitted());
+        self.waypoints.store(traceset);
         if tally.events() == 0 {
             self.report_outside(traces, is_followed);
         }
@@ -321,6 +336,13 @@ impl Dump<'_> {
             self.report_losses(traces, recorded);
         }
         Ok(())
+    }
+
+    /// Handles what has been read since the last call.
+    fn passed(&mut self, context: &mut TracesetContext<'_>) {
+        self.prefetcher.step(|ahead| context.upcoming(ahead));
+        context.note_waypoints(self.waypoints.sets());
+        self.report(context.progress(), context.take_notices());
     }
 
     /// Reports progress, and the notices since the last call.

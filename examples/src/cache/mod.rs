@@ -1,4 +1,5 @@
-//! The directory of data that are computed from traces, so that they open at once later.
+//! The directory of data that are computed from traces, so that they open at once later. All
+//! programs share it.
 //!
 //! Each traceset has a folder, which is named after the identities and sizes of its files. Every
 //! file in it contains the fingerprint of the traces, which is compared when it is opened; a file
@@ -12,8 +13,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use lttv_context::{Fingerprint, Traceset};
-use lttv_requests::views::EventTimes;
 use uuid::Uuid;
+
+mod args;
+mod waypoints;
+
+pub use args::CacheArgs;
+pub use waypoints::KnownWaypoints;
 
 /// A directory of computed data.
 #[derive(Debug, Clone)]
@@ -32,10 +38,6 @@ pub struct CacheFolder {
 
 /// The name of the lock file, whose time of modification is the time of the last use.
 const LOCK: &str = "lock";
-/// The name of the file of event times.
-const EVENTS: &str = "events";
-/// The first bytes of a file of event times, with the version of the format.
-const MAGIC: &[u8; 8] = b"LTTVET\x00\x01";
 
 impl Cache {
     /// Creates a cache in a directory, which is created when it is first used.
@@ -56,6 +58,16 @@ impl Cache {
         lock.set_modified(SystemTime::now())?;
         self.prune(&path);
         Ok(CacheFolder { path, _lock: lock })
+    }
+
+    /// Returns the folder of a traceset if there is one.
+    pub fn existing_folder(&self, traceset: &Traceset) -> Option<CacheFolder> {
+        let path = self.directory.join(key(traceset).to_string());
+        let lock = File::open(path.join(LOCK)).ok()?;
+        lock.lock_shared().ok()?;
+        // The folder stays in use; where this is not allowed, it is removed earlier.
+        _ = lock.set_modified(SystemTime::now());
+        Some(CacheFolder { path, _lock: lock })
     }
 
     /// Removes the folders that were not used for the longest time, while there are too many bytes.
@@ -112,64 +124,91 @@ fn key(traceset: &Traceset) -> Uuid {
 
 impl CacheFolder {
     /// Returns the path of a file in the folder.
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// Reads the times of events of groups, if they are those of the traces as they are now.
-    pub(super) fn events(&self, traceset: &Traceset, sizes: &[usize]) -> Option<Vec<EventTimes>> {
-        let bytes = fs::read(self.file(EVENTS)).ok()?;
-        let (bytes, sum) = bytes.split_last_chunk::<4>()?;
-        if crc32fast::hash(bytes) != u32::from_le_bytes(*sum) {
-            return None;
+    /// Reads the data in a file of the folder, if they are those of the traces as they are now.
+    /// `magic` identifies the kind of the data and the version of their format.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reason why they cannot be used; they are computed again then.
+    pub fn read(
+        &self,
+        name: &str,
+        magic: &[u8; 8],
+        traceset: &Traceset,
+    ) -> Result<Vec<u8>, Unusable> {
+        let mut bytes = fs::read(self.file(name)).map_err(Unusable::Missing)?;
+        let (content, sum) = bytes.split_last_chunk::<4>().ok_or(Unusable::Damaged)?;
+        if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
+            return Err(Unusable::Damaged);
         }
-        let mut rest = bytes.strip_prefix(MAGIC)?;
-        let fingerprint = Fingerprint::from_bytes(part(&mut rest)?);
-        if !fingerprint.matches(traceset) || *part(&mut rest)? != group_bytes(sizes)[..] {
-            return None;
+        let mut rest = content.strip_prefix(magic).ok_or(Unusable::OtherFormat)?;
+        let fingerprint = take_part(&mut rest).ok_or(Unusable::Damaged)?;
+        if !Fingerprint::from_bytes(fingerprint).matches(traceset) {
+            return Err(Unusable::OtherTraces);
         }
-        sizes.iter().map(|_| EventTimes::from_bytes(part(&mut rest)?)).collect()
+        let data = content.len() - rest.len()..content.len();
+        bytes.truncate(data.end);
+        bytes.drain(..data.start);
+        Ok(bytes)
     }
 
-    /// Stores the times of events of groups. This reads the traces once more.
+    /// Stores data of traces with a fingerprint in a file of the folder. Other processes see the
+    /// whole file or none.
     ///
     /// # Errors
     ///
     /// If writing fails.
-    pub(super) fn store_events(
+    pub fn store(
         &self,
-        traceset: &Traceset,
-        sizes: &[usize],
-        times: &[EventTimes],
+        name: &str,
+        magic: &[u8; 8],
+        fingerprint: &Fingerprint<'_>,
+        data: &[u8],
     ) -> io::Result<()> {
-        let mut bytes = MAGIC.to_vec();
-        push(&mut bytes, Fingerprint::of(traceset).as_bytes());
-        push(&mut bytes, &group_bytes(sizes));
-        for times in times {
-            let mut of = Vec::new();
-            times.to_bytes(&mut of);
-            push(&mut bytes, &of);
-        }
+        let mut bytes = magic.to_vec();
+        push_part(&mut bytes, fingerprint.as_bytes());
+        bytes.extend_from_slice(data);
         let sum = crc32fast::hash(&bytes);
         bytes.extend_from_slice(&sum.to_le_bytes());
-        // Other servers see the whole file or none.
-        let temporary = self.file(&format!("{EVENTS}.{}", std::process::id()));
-        let mut file = File::create(&temporary)?;
-        file.write_all(&bytes)?;
-        fs::rename(&temporary, self.file(EVENTS))
+        let temporary = self.file(&format!("{name}.{}", std::process::id()));
+        let written = File::create(&temporary).and_then(|mut file| file.write_all(&bytes));
+        let stored = written.and_then(|()| fs::rename(&temporary, self.file(name)));
+        if stored.is_err() {
+            _ = fs::remove_file(&temporary);
+        }
+        stored
     }
 }
 
-fn group_bytes(sizes: &[usize]) -> Vec<u8> {
-    sizes.iter().flat_map(|size| (*size as u64).to_le_bytes()).collect()
+/// The reason why data in the cache cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// There is no such file, or it cannot be read.
+    #[error("no data: {0}")]
+    Missing(io::Error),
+    /// The bytes of the file are not those that were stored.
+    #[error("the file is damaged")]
+    Damaged,
+    /// The file is of another kind or version.
+    #[error("the file has another format")]
+    OtherFormat,
+    /// The traces have changed since, or are others.
+    #[error("the data are those of other traces")]
+    OtherTraces,
 }
 
-fn push(bytes: &mut Vec<u8>, part: &[u8]) {
+/// Appends a part with its length.
+pub fn push_part(bytes: &mut Vec<u8>, part: &[u8]) {
     bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
     bytes.extend_from_slice(part);
 }
 
-fn part<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+/// Removes and returns the first part, which [`push_part`] has appended.
+pub fn take_part<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
     let (part, rest) = rest.split_at_checked(length)?;
@@ -182,29 +221,34 @@ mod tests {
     use super::*;
 
     fn traceset() -> Traceset {
-        Traceset::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/ust")).unwrap()
+        Traceset::open(concat!(env!("CARGO_MANIFEST_DIR"), "/traces/ust")).unwrap()
     }
 
     #[test]
-    fn stored_times_are_those_of_the_same_traces_only() {
+    fn stored_data_are_those_of_the_same_traces_only() {
+        const MAGIC: &[u8; 8] = b"LTTVTEST";
         let directory = tempfile::tempdir().unwrap();
         let cache = Cache::new(directory.path().join("cache"), u64::MAX);
-        let (traceset, mut times) = (traceset(), EventTimes::new());
-        (0..10).for_each(|ns| times.push(ltt_read::Timestamp::from_ns(ns)));
-        times.flush();
+        let traceset = traceset();
+        assert!(cache.existing_folder(&traceset).is_none());
         let folder = cache.folder(&traceset).unwrap();
-        assert!(folder.events(&traceset, &[1]).is_none());
-        folder.store_events(&traceset, &[1], &[times]).unwrap();
-        assert_eq!(folder.events(&traceset, &[1]).unwrap()[0].len(), 10);
-        assert!(folder.events(&traceset, &[2]).is_none());
-        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
-        assert!(folder.events(&Traceset::open(other).unwrap(), &[1]).is_none());
-        let bytes = fs::read(folder.file(EVENTS)).unwrap();
+        let read = |magic| folder.read("data", magic, &traceset);
+        assert!(matches!(read(MAGIC), Err(Unusable::Missing(_))));
+        folder.store("data", MAGIC, &Fingerprint::of(&traceset), b"some data").unwrap();
+        assert_eq!(read(MAGIC).unwrap(), b"some data");
+        assert!(cache.existing_folder(&traceset).is_some());
+        assert!(matches!(read(b"LTTVTES2"), Err(Unusable::OtherFormat)));
+        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");
+        let other = Traceset::open(other).unwrap();
+        assert!(matches!(folder.read("data", MAGIC, &other), Err(Unusable::OtherTraces)));
+        let bytes = fs::read(folder.file("data")).unwrap();
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1;
-            fs::write(folder.file(EVENTS), &damaged[..]).unwrap();
-            assert!(folder.events(&traceset, &[1]).is_none(), "byte {at}");
+            fs::write(folder.file("data"), &damaged[..]).unwrap();
+            assert!(matches!(read(MAGIC), Err(Unusable::Damaged)), "byte {at}");
+            fs::write(folder.file("data"), &bytes[..at]).unwrap();
+            assert!(matches!(read(MAGIC), Err(Unusable::Damaged)), "{at} bytes");
         }
     }
 
