@@ -49,7 +49,7 @@ pub struct ServerArgs {
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
 
-    /// What is kept for the next start.
+    /// The directory of computed data.
     #[command(flatten)]
     pub cache: CacheArgs,
 

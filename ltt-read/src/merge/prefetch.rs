@@ -1,4 +1,4 @@
-//! What a merge reads next, so that another thread can ask for it in advance.
+//! The parts of files that a merge reads next, for another thread to ask for in advance.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ const TOGETHER: u64 = 32 << 20;
 const MOST: u64 = 8 << 20;
 const LEAST: u64 = 128 << 10;
 
-/// What has been asked for in advance, for a merge of traces that are not in memory yet.
+/// The parts of files that have been asked for in advance, for a merge of traces that are not in
+/// memory yet.
 ///
 /// Mapped files are read when their pages are used, one small piece after the other, while the
 /// reader waits. [`next`](Self::next) returns larger pieces of all tracefiles before they are

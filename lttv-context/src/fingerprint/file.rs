@@ -11,7 +11,7 @@ use ltt_read::{IndexEntry, Trace};
 /// The size of a sample of a file in bytes.
 const SAMPLE: usize = 4096;
 
-/// How thoroughly files are described and compared.
+/// The care with which files are described and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     /// By few samples. A file that was modified is another one.

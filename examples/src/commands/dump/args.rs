@@ -49,7 +49,7 @@ pub struct DumpArgs {
     #[command(flatten, next_help_heading = "Recording")]
     pub follow: FollowArgs,
 
-    /// What is kept for the next start.
+    /// The directory of computed data.
     #[command(flatten, next_help_heading = "Selection")]
     pub cache: CacheArgs,
 

@@ -21,7 +21,7 @@ pub struct Job {
     pub clock: ClockStyle,
     /// The options of traces that are being recorded.
     pub follow: FollowArgs,
-    /// What is kept for the next start.
+    /// The directory of computed data.
     pub cache: CacheArgs,
 }
 
