@@ -65,7 +65,9 @@ pub enum Status {
     /// Work remains: call again.
     More,
     /// Requests or computations [wait](crate::EventsRequest::waiting) for events that are still to
-    /// be recorded: call again after [`continue_with`](crate::Scheduler::continue_with).
+    /// be recorded: call again after [`continue_with`](crate::Scheduler::continue_with). Or computations
+    /// run [on threads](crate::Background::register_on_thread): call again when
+    /// [woken](crate::Background::wake).
     Waiting,
     /// The scheduler is paused; work may remain.
     Paused,

@@ -56,6 +56,9 @@ impl<'h> Scheduler<'h> {
         chunk.finished.append(&mut self.unreported.finished);
         if let Some(background) = &self.background {
             chunk.notifications.extend(background.take_news());
+            if let Some(panic) = background.take_panic() {
+                self.queue.note_panic(panic);
+            }
         }
         if self.has_no_requests() {
             self.seek = None;
@@ -64,14 +67,14 @@ impl<'h> Scheduler<'h> {
             }
         }
         chunk.final_until = self.final_until();
-        let is_idle = self.has_no_requests()
-            && self.background.as_ref().is_none_or(|background| background.is_idle());
+        let has_work = !self.has_no_requests()
+            || self.background.as_ref().is_some_and(|background| background.has_work());
         let waits = !self.parked.is_empty()
             || self.background.as_ref().is_some_and(|background| background.waits());
-        chunk.status = match is_idle {
-            true if waits => Status::Waiting,
-            true => Status::Idle,
-            false => Status::More,
+        chunk.status = match has_work {
+            true => Status::More,
+            false if waits => Status::Waiting,
+            false => Status::Idle,
         };
         if self.queue.has_panic() {
             self.unreported = chunk;
@@ -126,7 +129,7 @@ impl<'h> Scheduler<'h> {
     /// Runs background computations with the rest of the budget.
     fn service_background(&mut self, meter: &mut Meter, chunk: &mut ChunkReport) {
         let Some(background) = &self.background else { return };
-        if !meter.is_spent() && !background.is_idle() {
+        if !meter.is_spent() && background.has_work() {
             match catch_unwind(AssertUnwindSafe(|| background.service(meter.remaining()))) {
                 Ok(computed) => chunk.computed += computed,
                 Err(panic) => self.queue.note_panic(panic),

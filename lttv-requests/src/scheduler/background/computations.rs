@@ -1,11 +1,15 @@
 //! The computations of a background, and the notifications about them.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::take;
+use std::sync::Arc;
+use std::task::Waker;
 
 use ltt_read::Timestamp;
 
+use super::threads::{ThreadControl, Wakers, Work};
 use super::{ComputationProgress, Condition};
 use crate::chunk::{FinishReason, Finished, Notification, NotificationOutcome};
 use crate::identity::{ComputationId, Owner, RequestId};
@@ -17,8 +21,13 @@ use crate::scheduler::Scheduler;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UserId(u64);
 
-/// The function that adds the hooks of a computation to a request.
-pub(super) type Install<'h> = dyn FnMut(EventsRequest<'h>) -> EventsRequest<'h> + 'h;
+/// The function with which a computation starts.
+pub(super) enum Install<'h> {
+    /// Adds the hooks to a request.
+    Hooks(Box<dyn FnMut(EventsRequest<'h>) -> EventsRequest<'h> + 'h>),
+    /// Returns the work of a thread.
+    Thread(Box<dyn FnMut() -> Work + 'h>),
+}
 
 /// All computations, pending notifications, and what is to be told to which handle.
 #[derive(Debug, Default)]
@@ -30,13 +39,19 @@ pub(super) struct Computations<'h> {
     pub(super) orders: VecDeque<Order<'h>>,
     pub(super) lends_checkpoints: bool,
     users: u64,
+    /// The wakers of those that wait for computations on threads.
+    wakers: Arc<Wakers>,
+    /// The payloads of panics of computations on threads.
+    panics: Vec<Box<dyn Any + Send>>,
 }
 
 struct Module<'h> {
     name: String,
     /// `None` while it is being called.
-    install: Option<Box<Install<'h>>>,
+    install: Option<Install<'h>>,
     state: ModuleState,
+    /// The link to its thread, while it runs on one.
+    thread: Option<ThreadControl>,
     wanted_by: Vec<(UserId, Owner)>,
 }
 
@@ -47,6 +62,8 @@ enum ModuleState {
     Ordered,
     /// The request is being served. Events before the time have been processed.
     Running(RequestId, Timestamp),
+    /// A thread performs it.
+    OnThread,
     Ready,
 }
 
@@ -91,11 +108,12 @@ impl<'h> Computations<'h> {
         UserId(self.users)
     }
 
-    pub(super) fn register(&mut self, name: &str, install: Box<Install<'h>>) -> ComputationId {
+    pub(super) fn register(&mut self, name: &str, install: Install<'h>) -> ComputationId {
         self.modules.push(Module {
             name: name.to_owned(),
             install: Some(install),
             state: ModuleState::Idle,
+            thread: None,
             wanted_by: Vec::new(),
         });
         ComputationId(self.modules.len() - 1)
@@ -112,7 +130,7 @@ impl<'h> Computations<'h> {
         id: ComputationId,
         user: UserId,
         owner: Owner,
-    ) -> Option<Box<Install<'h>>> {
+    ) -> Option<Install<'h>> {
         let module = self.modules.get_mut(id.0)?;
         if module.state == ModuleState::Ready {
             return None;
@@ -127,7 +145,7 @@ impl<'h> Computations<'h> {
     pub(super) fn start(
         &mut self,
         id: ComputationId,
-        install: Box<Install<'h>>,
+        install: Install<'h>,
         request: EventsRequest<'h>,
     ) {
         let Some(module) = self.modules.get_mut(id.0) else { return };
@@ -137,6 +155,58 @@ impl<'h> Computations<'h> {
             module.state = ModuleState::Ordered;
             self.orders.push_back(Order::Submit(id, Box::new(request)));
         }
+    }
+
+    /// Starts the thread of a computation.
+    pub(super) fn start_thread(&mut self, id: ComputationId, install: Install<'h>, work: Work) {
+        let Some(module) = self.modules.get_mut(id.0) else { return };
+        module.install = Some(install);
+        if module.wanted_by.is_empty() {
+            return;
+        }
+        match ThreadControl::start(&module.name, work, &self.wakers) {
+            Ok(control) => (module.state, module.thread) = (ModuleState::OnThread, Some(control)),
+            // The system has no room for another thread.
+            Err(_) => self.give_up(&[id]),
+        }
+    }
+
+    /// Records the ends of computations on threads.
+    pub(super) fn note_threads(&mut self) {
+        let mut given_up = Vec::new();
+        for (at, module) in self.modules.iter_mut().enumerate() {
+            match module.thread.as_ref().and_then(ThreadControl::take_end) {
+                None => continue,
+                Some(Ok(flow)) if flow.is_continue() => {
+                    (module.state, module.thread) = (ModuleState::Ready, None);
+                    continue;
+                }
+                Some(Ok(_)) => {}
+                Some(Err(panic)) => self.panics.push(panic),
+            }
+            given_up.push(ComputationId(at));
+        }
+        self.give_up(&given_up);
+    }
+
+    /// Returns `true` if a thread performs a computation.
+    pub(super) fn has_threads(&self) -> bool {
+        self.modules.iter().any(|module| module.thread.is_some())
+    }
+
+    /// Returns `true` if a thread has panicked, and no call has continued with its panic.
+    pub(super) fn has_panic(&self) -> bool {
+        !self.panics.is_empty()
+    }
+
+    /// Takes the payload of the panic of a thread.
+    pub(super) fn take_panic(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.panics.pop()
+    }
+
+    /// Wakes a task once when a computation on a thread gets on.
+    pub(super) fn wake(&self, waker: &Waker) {
+        self.wakers.add(waker);
     }
 
     /// Records that the request of a computation was submitted.
@@ -161,11 +231,13 @@ impl<'h> Computations<'h> {
 
     /// Returns the progress as of the last call of [`note_progress`](Self::note_progress).
     pub(super) fn stage(&self, id: ComputationId) -> ComputationProgress {
-        match self.modules.get(id.0).map(|module| module.state) {
-            None | Some(ModuleState::Idle) => ComputationProgress::Idle,
-            Some(ModuleState::Ordered) => ComputationProgress::InProgress { to: Timestamp::MIN },
-            Some(ModuleState::Running(_, to)) => ComputationProgress::InProgress { to },
-            Some(ModuleState::Ready) => ComputationProgress::Ready,
+        let Some(module) = self.modules.get(id.0) else { return ComputationProgress::Idle };
+        match module.state {
+            ModuleState::Idle => ComputationProgress::Idle,
+            ModuleState::Ordered => ComputationProgress::InProgress { to: Timestamp::MIN },
+            ModuleState::Running(_, to) => ComputationProgress::InProgress { to },
+            ModuleState::OnThread => ComputationProgress::InProgress { to: module.time() },
+            ModuleState::Ready => ComputationProgress::Ready,
         }
     }
 
@@ -210,6 +282,9 @@ impl<'h> Computations<'h> {
             if let Some(module) = self.modules.get_mut(id.0) {
                 module.state = ModuleState::Idle;
                 module.wanted_by.clear();
+                if let Some(thread) = module.thread.take() {
+                    thread.give_up();
+                }
             }
         }
         self.cancel(|pending| ids.contains(&pending.module));
@@ -240,7 +315,7 @@ impl<'h> Computations<'h> {
             }
             match module.state {
                 ModuleState::Running(request, _) => self.orders.push_back(Order::Cancel(request)),
-                ModuleState::Ordered => {}
+                ModuleState::Ordered | ModuleState::OnThread => {}
                 ModuleState::Idle | ModuleState::Ready => continue,
             }
             given_up.push(ComputationId(at));
@@ -277,11 +352,22 @@ impl PendingNotification {
         (self.user, Notification { owner: self.owner, computation: self.module, outcome })
     }
 
+    /// Returns whether the condition is met when all events before a time have been processed.
+    fn is_passed(&self, to: Timestamp) -> bool {
+        match &self.when {
+            Condition::Time(time) => *time <= to,
+            // Events of the same time may be on both sides of the position.
+            Condition::Position(goal) => goal.time().is_some_and(|time| time < to),
+            Condition::Done => false,
+        }
+    }
+
     /// Returns whether the condition is met.
     fn is_due(&self, modules: &[Module<'_>], scheduler: &Scheduler<'_>) -> bool {
         let Some(module) = modules.get(self.module.0) else { return false };
         let start = match module.state {
             ModuleState::Ready => return true,
+            ModuleState::OnThread => return self.is_passed(module.time()),
             ModuleState::Running(request, _) => scheduler.find(request).map(|it| &it.start),
             ModuleState::Idle | ModuleState::Ordered => None,
         };
@@ -290,6 +376,22 @@ impl PendingNotification {
             Condition::Time(time) => !RequestStart::Time(*time).is_after(here),
             Condition::Position(goal) => !RequestStart::Position(goal.clone()).is_after(here),
             Condition::Done => false,
+        }
+    }
+}
+
+impl Module<'_> {
+    /// Returns the time before which its thread has processed all events.
+    fn time(&self) -> Timestamp {
+        self.thread.as_ref().map_or(Timestamp::MIN, ThreadControl::time)
+    }
+}
+
+impl Drop for Module<'_> {
+    /// Tells the thread that its result is not needed any more.
+    fn drop(&mut self) {
+        if let Some(thread) = &self.thread {
+            thread.give_up();
         }
     }
 }
