@@ -1,9 +1,10 @@
-//! Traces of many small files, within a small limit on open files. The limit holds for the whole
-//! process, so these tests have one of their own.
+//! Traces of many small files, within limits on open files and on mappings. The limits hold for the
+//! whole process, so these tests have one of their own.
 
+use std::fs;
 use std::path::Path;
 
-use ltt_read::schema::{FieldClass, Format, StreamClassId};
+use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, TracefileIndex};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -61,4 +62,34 @@ fn more_files_than_may_be_open_are_written_and_read() {
     assert_eq!(times.len(), STREAMS * EVENTS);
     let first = times[0].expect("a time");
     assert!(times.iter().zip(first..).all(|(time, expected)| *time == Some(expected)));
+}
+
+/// The number of streams of another trace, above the most files that are mapped.
+const MANY_STREAMS: usize = 33_000;
+
+/// The most mappings of the process: files, and about a thousand others.
+const MAPPINGS: usize = (1 << 15) + 1000;
+
+#[test]
+fn more_files_than_may_be_mapped_are_read() {
+    if !Path::new("/proc/self/maps").exists() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut schema = presets::lttng_kernel(Format::Ctf1);
+    let payload = FieldClass::structure([("n", FieldClass::uint(8, ByteOrder::Little))]);
+    let tick = schema.add_event_type(StreamClassId(0), "tick", payload);
+    let trace = TraceWriter::create(dir.path(), schema).expect("metadata");
+    for number in 0..MANY_STREAMS {
+        let stream = trace.stream(StreamClassId(0), &format!("c_{number}")).expect("a stream");
+        let mut stream = stream.with_stream_id(number as u64);
+        stream.event(tick, 1_000, FieldValue::Auto).expect("an event");
+        stream.finish().expect("the end of a stream");
+    }
+    let traces = ltt_read::open_all(dir.path()).expect("a trace");
+    let mappings = fs::read_to_string("/proc/self/maps").expect("the mappings").lines().count();
+    assert!(mappings < MAPPINGS, "{mappings} mappings");
+    let mut merge = Merge::new(&traces);
+    assert_eq!(std::iter::from_fn(|| merge.next().map(drop)).count(), MANY_STREAMS);
+    merge.finish().expect("no damage");
 }

@@ -7,13 +7,15 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The way in which the bytes of a file are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Access {
     /// Maps the file into memory. Pages are read when they are first used, without
-    /// copying. If the file cannot be mapped, it is read as with [`Read`](Self::Read).
+    /// copying. If the file cannot be mapped, it is read as with [`Read`](Self::Read). So are
+    /// files beyond the first 32,768 of a process, since systems limit the number of mappings.
     ///
     /// Files must not be truncated or overwritten while they are mapped. If another
     /// process *truncates* a file, reading the lost part ends this process with the
@@ -31,9 +33,34 @@ pub enum Access {
     Read,
 }
 
+/// The most files that the process maps at a time. Linux allows 65,530 mappings of any kind, and
+/// without some that are left, memory cannot be allocated.
+const MOST_MAPPINGS: usize = 1 << 15;
+
+/// The number of files that are mapped.
+static MAPPINGS: AtomicUsize = AtomicUsize::new(0);
+
+/// A permission to map a file, one of [`MOST_MAPPINGS`].
+#[derive(Debug)]
+struct Permit;
+
+impl Permit {
+    fn new() -> Option<Permit> {
+        // Made at once, so that a failure returns it.
+        let (permit, before) = (Permit, MAPPINGS.fetch_add(1, Ordering::Relaxed));
+        (before < MOST_MAPPINGS).then_some(permit)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        MAPPINGS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 #[derive(Debug)]
 enum Bytes {
-    Mapped(memmap2::Mmap),
+    Mapped(memmap2::Mmap, Permit),
     Owned(Vec<u8>),
 }
 
@@ -71,7 +98,10 @@ impl Source {
     ///
     /// Returns an error if the file cannot be read.
     pub fn of(mut file: &File, access: Access) -> io::Result<Source> {
-        if access == Access::Map && file.metadata()?.len() > 0 {
+        if access == Access::Map
+            && file.metadata()?.len() > 0
+            && let Some(permit) = Permit::new()
+        {
             // SAFETY: the mapping is private and read-only, and this process does not
             // change the bytes that it reads through it: traces are never written, finished
             // histories are replaced, and a history that is resumed is truncated only after
@@ -87,7 +117,7 @@ impl Source {
             let mapped = unsafe { memmap2::Mmap::map(file) };
             // Some file systems do not support mapping; all support reading.
             if let Ok(map) = mapped {
-                return Ok(Source(Bytes::Mapped(map)));
+                return Ok(Source(Bytes::Mapped(map, permit)));
             }
         }
         let mut bytes = Vec::new();
@@ -105,7 +135,7 @@ impl Source {
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
-            Bytes::Mapped(map) => map,
+            Bytes::Mapped(map, _) => map,
             Bytes::Owned(vec) => vec,
         }
     }
@@ -114,7 +144,7 @@ impl Source {
     /// it. The range may exceed the file.
     pub(crate) fn read_ahead(&self, range: Range<u64>) {
         #[cfg(unix)]
-        if let Bytes::Mapped(map) = &self.0 {
+        if let Bytes::Mapped(map, _) = &self.0 {
             let size = map.len() as u64;
             let (start, end) = (range.start.min(size) as usize, range.end.min(size) as usize);
             // Where the hint is refused, pages are read when they are used.
@@ -128,7 +158,7 @@ impl Source {
     /// they are next read.
     pub fn release_pages(&self) {
         #[cfg(unix)]
-        if let Bytes::Mapped(map) = &self.0 {
+        if let Bytes::Mapped(map, _) = &self.0 {
             // SAFETY: the hint makes the next access read a page from the file again, and loses
             // bytes only where the process has changed them in memory. This mapping is never
             // written, so the contents of the slice are the same before and after, under the
