@@ -23,6 +23,12 @@ impl Visitor for Calls {
         let text = value.to_str_lossy();
         self.0.push(format!("{} {text:?} {}", name(field), value.padding));
     }
+    fn begin_array(&mut self, field: &FieldInfo, len: u64) {
+        self.0.push(format!("{} [{len}", name(field)));
+    }
+    fn end_array(&mut self, field: &FieldInfo) {
+        self.0.push(format!("{} ]", name(field)));
+    }
     fn begin_struct(&mut self, field: &FieldInfo) {
         self.0.push(format!("{} (", name(field)));
     }
@@ -36,7 +42,7 @@ fn name(field: &FieldInfo) -> &str {
 }
 
 /// The kinds of fields, each with its class and its size in bytes.
-const KINDS: [(&str, &str, usize); 11] = [
+const KINDS: [(&str, &str, usize); 12] = [
     ("u", "integer { size = 64; align = 8; } ", 8),
     ("u", "integer { size = 32; align = 8; } ", 4),
     ("u", "integer { size = 16; align = 8; } ", 2),
@@ -48,13 +54,17 @@ const KINDS: [(&str, &str, usize); 11] = [
     ("z", "string ", 0),
     ("b", "integer { size = 32; align = 8; byte_order = be; } ", 4),
     ("f", "floating_point { exp_dig = 11; mant_dig = 53; align = 8; } ", 8),
+    // A sequence, after its length.
+    ("a", "integer { size = 16; align = 8; } ", 0),
 ];
 
 /// The shapes, and sequences that are none.
-const SHAPES: [&str; 34] = [
+const SHAPES: [&str; 56] = [
     "u", "uu", "uuu", "uuuu", "uuuuu", "uuuuuu", "uuuuuuu", "i", "ii", "iii", "iiii", "iiiii",
     "iu", "ui", "uui", "uuuui", "uiuuuu", "s", "su", "suu", "t", "ti", "tii", "tiii", "tiiii",
-    "tiuu", "tuu", "iit", "tiistii", "tiiutii", "tiz", "zu", "bu", "fui",
+    "tiuu", "tuu", "iit", "tiistii", "tiiutii", "tiz", "zu", "bu", "fui", "titi", "z", "uz", "iz",
+    "uiz", "iuz", "uuz", "iiz", "f", "ff", "fu", "ffu", "uf", "zffu", "uuza", "ua", "uiaz", "aa",
+    "zz", "izziu", "zaz", "bzb",
 ];
 
 struct Random(u64);
@@ -66,8 +76,23 @@ impl Random {
     }
 }
 
-/// Adds a field with random bytes, and returns its expected call.
-fn add(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u8>) -> String {
+/// Adds a field with random bytes, and returns its expected calls.
+fn add(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u8>) -> Vec<String> {
+    if KINDS[kind].0 != "a" {
+        return vec![add_scalar(number, kind, random, bytes)];
+    }
+    let elements: Vec<u16> = (0..random.below(4)).map(|_| random.below(1 << 16) as u16).collect();
+    let len = elements.len();
+    bytes.push(len as u8);
+    elements.iter().for_each(|element| bytes.extend(element.to_le_bytes()));
+    let mut calls = vec![format!("n{number} {len}"), format!("f{number} [{len}")];
+    calls.extend(elements.iter().map(|element| format!("root {element}")));
+    calls.push(format!("f{number} ]"));
+    calls
+}
+
+/// Adds a field of another kind than a sequence.
+fn add_scalar(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u8>) -> String {
     let (letter, _, size) = KINDS[kind];
     let size = if letter == "z" { 1 + random.below(5) } else { size };
     let mut value: Vec<u8> = (0..size).map(|_| random.below(256) as u8).collect();
@@ -123,7 +148,14 @@ fn visits_have_the_values_of_the_bytes() {
         let mut fields = String::new();
         for (number, kind) in kinds.iter().enumerate() {
             let (letter, class, _) = KINDS[*kind];
-            let length = if letter == "t" { "[16]" } else { "" };
+            if letter == "a" {
+                write!(fields, "integer {{ size = 8; align = 8; }} n{number}; ").unwrap();
+            }
+            let length = match letter {
+                "t" => "[16]".to_owned(),
+                "a" => format!("[n{number}]"),
+                _ => String::new(),
+            };
             write!(fields, "{class} f{number}{length}; ").unwrap();
         }
         let event = format!("event {{ name = e; id = {id}; fields := struct {{ {fields} }}; }};");
@@ -138,7 +170,7 @@ fn visits_have_the_values_of_the_bytes() {
         bytes.extend(context.map(i32::to_le_bytes).as_flattened());
         let mut calls = vec!["root (".to_owned()];
         for (number, kind) in types[id].iter().enumerate() {
-            calls.push(add(number, *kind, &mut random, &mut bytes));
+            calls.extend(add(number, *kind, &mut random, &mut bytes));
         }
         calls.push("root )".to_owned());
         let [first, second] = context;
