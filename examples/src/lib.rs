@@ -13,6 +13,7 @@ pub mod commands;
 pub mod critical_path;
 mod disk_table;
 pub mod escape;
+pub mod fnv;
 pub mod follow;
 pub mod inputs;
 pub mod interrupts;

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use lttv_context::{Fingerprint, Traceset};
-use uuid::Uuid;
+
+use crate::fnv::Fnv;
 
 mod args;
 mod waypoints;
@@ -51,7 +52,7 @@ impl Cache {
     ///
     /// If the folder cannot be created.
     pub fn folder(&self, traceset: &Traceset) -> io::Result<CacheFolder> {
-        let path = self.directory.join(key(traceset).to_string());
+        let path = self.directory.join(key(traceset));
         fs::create_dir_all(&path)?;
         let lock = File::create(path.join(LOCK))?;
         lock.lock_shared()?;
@@ -62,7 +63,7 @@ impl Cache {
 
     /// Returns the folder of a traceset if there is one.
     pub fn existing_folder(&self, traceset: &Traceset) -> Option<CacheFolder> {
-        let path = self.directory.join(key(traceset).to_string());
+        let path = self.directory.join(key(traceset));
         let lock = File::open(path.join(LOCK)).ok()?;
         lock.lock_shared().ok()?;
         // The folder stays in use; where this is not allowed, it is removed earlier.
@@ -75,9 +76,10 @@ impl Cache {
         let Ok(entries) = fs::read_dir(&self.directory) else { return };
         let folders = entries.filter_map(Result::ok).map(|entry| entry.path());
         // Only folders that a cache has created have names of this form.
+        let is_key = |name: &str| name.len() == 32 && u128::from_str_radix(name, 16).is_ok();
         let is_folder = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str());
-            path.join(LOCK).is_file() && name.is_some_and(|name| Uuid::parse_str(name).is_ok())
+            path.join(LOCK).is_file() && name.is_some_and(is_key)
         };
         let used = |path: &Path| fs::metadata(path.join(LOCK)).and_then(|of| of.modified());
         let mut folders: Vec<_> = folders
@@ -107,19 +109,16 @@ fn size(path: &Path) -> u64 {
 
 /// Returns the name of the folder of a traceset. Other tracesets may have the same one, if their
 /// files have equal names and sizes.
-fn key(traceset: &Traceset) -> Uuid {
-    let mut text = String::new();
+fn key(traceset: &Traceset) -> String {
+    let mut hash = Fnv::default();
     for trace in traceset.traces() {
-        text += &format!("{:?} {:?}\n", trace.uuid(), trace.clock_transforms());
-        for tracefile in trace.tracefiles() {
-            for file in tracefile.files() {
-                let name = file.file_name().unwrap_or_default();
-                let size = fs::metadata(file).map_or(0, |of| of.len());
-                text += &format!("{name:?} {size}\n");
-            }
+        hash.add(format!("{:?} {:?}", trace.uuid(), trace.clock_transforms()).as_bytes());
+        for file in trace.tracefiles().iter().flat_map(|tracefile| tracefile.files()) {
+            hash.add(file.file_name().unwrap_or_default().as_encoded_bytes());
+            hash.add(&fs::metadata(file).map_or(0, |of| of.len()).to_le_bytes());
         }
     }
-    Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes())
+    format!("{:032x}", hash.hash())
 }
 
 impl CacheFolder {
@@ -256,7 +255,7 @@ mod tests {
     fn the_oldest_folders_are_removed_unless_they_are_in_use() {
         let directory = tempfile::tempdir().unwrap();
         let old = |number: u128, seconds: u64| {
-            let path = directory.path().join(Uuid::from_u128(number).to_string());
+            let path = directory.path().join(format!("{number:032x}"));
             fs::create_dir(&path).unwrap();
             fs::write(path.join("data"), [0; 1000]).unwrap();
             let lock = File::create(path.join(LOCK)).unwrap();

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use ltt_read::{Trace, TracefileIndex};
 use lttv_context::Traceset;
 
+use crate::fnv::Fnv;
+
 /// An identifier of a trace, computed from its UUID and its earliest packet.
 ///
 /// A trace that is moved, copied or renamed keeps its identifier, and so does one that grows
@@ -38,7 +40,7 @@ impl TraceId {
             });
             hash.add(sample.unwrap_or_default());
         }
-        TraceId(hash.0)
+        TraceId(hash.hash())
     }
 
     /// Computes an identifier of all traces of a traceset, in any order.
@@ -47,7 +49,7 @@ impl TraceId {
         ids.sort_unstable();
         let mut hash = Fnv::default();
         ids.iter().for_each(|id| hash.add(&id.0.to_le_bytes()));
-        TraceId(hash.0)
+        TraceId(hash.hash())
     }
 }
 
@@ -64,23 +66,5 @@ impl FromStr for TraceId {
     /// Parses hexadecimal digits.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         u128::from_str_radix(text, 16).map(TraceId)
-    }
-}
-
-/// The hash function FNV-1a of 128 bits, whose results never change.
-struct Fnv(u128);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Fnv(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-}
-
-impl Fnv {
-    /// Adds bytes, preceded by their number.
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
-            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul((1 << 88) + 0x13b);
-        }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_arrow::Scan;
 use lttv_context::Traceset;
+use lttv_examples::fnv::Fnv;
 use lttv_examples::time::Window;
 use serde::{Deserialize, Serialize};
 
@@ -98,25 +99,7 @@ pub(crate) fn identity(traces: &[Arc<Trace>]) -> u64 {
             }
         }
     }
-    hash.0
-}
-
-/// The hash function FNV-1a: the same in all builds.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Fnv {
-    fn add(&mut self, bytes: &[u8]) {
-        let len = (bytes.len() as u64).to_le_bytes();
-        for byte in len.iter().chain(bytes) {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
+    hash.hash() as u64
 }
 
 /// A table, as told to another process.
