@@ -118,6 +118,7 @@ pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscripti
 pub use ltt_read::TimeSpan;
 pub use parallel::{
     Joining, MissingState, ParallelReader, ParallelResult, SliceAnalysis, SliceThreads, TimeSlice,
+    UnorderedReader, UnorderedResult,
 };
 pub use state::{
     Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints, ExtensionIdentity, Extensions,

@@ -191,8 +191,10 @@ impl Cursor {
         }
     }
 
-    /// Sets the number of the trace among those that a merge reads.
-    pub(crate) fn with_trace_number(self, number: usize) -> Self {
+    /// Sets the number of the trace among those that are read together.
+    #[doc(hidden)] // for reads of tracesets
+    #[must_use]
+    pub fn with_trace_number(self, number: usize) -> Self {
         Cursor { trace_number: number as u32, ..self }
     }
 

@@ -6,6 +6,7 @@ mod in_order;
 mod slice;
 mod slice_points;
 mod stages;
+mod unordered;
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -25,6 +26,7 @@ use slice_points::slice_points;
 #[cfg(feature = "testing")]
 pub(crate) use stages::Recording;
 pub use stages::SliceThreads;
+pub use unordered::{UnorderedReader, UnorderedResult};
 
 /// A parallel read of a traceset on several threads.
 ///

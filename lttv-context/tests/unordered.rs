@@ -1,0 +1,146 @@
+//! Reads without an order between tracefiles find the same as a merge, whatever the pieces, and whatever
+//! the damage.
+
+#[allow(dead_code, reason = "other tests need all of it")]
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use ltt_read::{Error, Event, Merge, Notice, Position, Timestamp};
+use lttv_context::{Traceset, UnorderedReader};
+use lttv_hooks::Flow;
+use proptest::prelude::*;
+use support::config::cases;
+use support::sample;
+
+/// An event: trace, tracefile, place in it and time.
+type Known = (usize, usize, Position, Option<Timestamp>);
+
+fn known(event: &Event<'_>) -> Known {
+    let place = event.position();
+    (event.trace_index().0, event.tracefile_index().0, place, event.timestamp())
+}
+
+/// The findings of a read, in an order that does not depend on how it was read.
+#[derive(Debug, PartialEq)]
+struct Findings {
+    events: Vec<Known>,
+    errors: Vec<String>,
+    notices: Vec<String>,
+}
+
+impl Findings {
+    fn new(mut events: Vec<Known>, errors: &[Error], notices: &[Notice]) -> Self {
+        events.sort();
+        let [mut errors, mut notices] = [
+            errors.iter().map(Error::to_string).collect::<Vec<_>>(),
+            notices.iter().map(Notice::to_string).collect(),
+        ];
+        errors.sort();
+        notices.sort();
+        Findings { events, errors, notices }
+    }
+
+    /// Reads in order of time.
+    fn of_merge(traceset: &Traceset) -> Self {
+        let mut merge = Merge::new(traceset.traces());
+        let mut events = Vec::new();
+        while let Some(event) = merge.next() {
+            events.push(known(&event));
+        }
+        let notices = merge.take_notices();
+        Self::new(events, merge.errors(), &notices)
+    }
+
+    fn of(reader: &UnorderedReader) -> Self {
+        let each = |events: &mut Vec<Known>, event: &Event<'_>| events.push(known(event));
+        let read = reader.read(each, |_| Flow::Continue(()));
+        let events = read.parts.concat();
+        assert_eq!(read.events, events.len() as u64);
+        assert_eq!((read.errors_omitted, read.notices_omitted), (0, 0));
+        Self::new(events, &read.errors, &read.notices)
+    }
+}
+
+fn traceset(path: &Path) -> Traceset {
+    Traceset::from(ltt_read::open_all(path).expect("a trace"))
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn samples(sample in sample(), threads in 1_usize..5, piece in 1_u64..3000, times: [prop::sample::Index; 2]) {
+        let reader = UnorderedReader::new(&sample.traceset).threads(threads).piece_bytes(piece);
+        let all = Findings::of_merge(&sample.traceset);
+        prop_assert_eq!(&Findings::of(&reader), &all);
+        let of_events: Vec<_> = all.events.iter().filter_map(|event| event.3).collect();
+        if of_events.is_empty() {
+            return Ok(());
+        }
+        // Windows, also where clocks go back.
+        let [a, b] = times.map(|time| *time.get(&of_events));
+        let (begin, end) = (a.min(b), a.max(b));
+        let found = Findings::of(&reader.clone().since(begin).until(end)).events;
+        let within = |time: &Timestamp| begin <= *time && *time < end;
+        let expected = all.events.iter().filter(|event| event.3.as_ref().is_some_and(within));
+        prop_assert_eq!(found, expected.copied().collect::<Vec<_>>());
+        // Tracefiles.
+        let found = Findings::of(&reader.only(|_, tracefile| tracefile.0 % 2 == 1)).events;
+        let expected = all.events.iter().filter(|event| event.1 % 2 == 1);
+        prop_assert_eq!(found, expected.copied().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn damage(
+        bytes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..12),
+        cut in prop::option::of((any::<prop::sample::Index>(), 0_usize..5000)),
+        threads in 1_usize..5,
+        piece in 1_u64..40_000,
+    ) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let from = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"));
+        let mut files = Vec::new();
+        for entry in fs::read_dir(from).expect("a trace") {
+            let path = entry.expect("a file").path();
+            if path.is_file() {
+                let name = path.file_name().expect("a name");
+                let to = folder.path().join(name);
+                let content = fs::read(&path).expect("a file");
+                if name != "metadata" {
+                    files.push((to.clone(), content.clone()));
+                }
+                fs::write(to, content).expect("a copy");
+            }
+        }
+        files.sort();
+        for (file, at, value) in bytes {
+            let number = file.index(files.len());
+            let content = &mut files[number].1;
+            let at = at.index(content.len());
+            content[at] = value;
+        }
+        if let Some((file, bytes)) = cut {
+            let number = file.index(files.len());
+            let content = &mut files[number].1;
+            content.truncate(content.len().saturating_sub(bytes));
+        }
+        for (path, content) in &files {
+            fs::write(path, content).expect("a file");
+        }
+        let traceset = traceset(folder.path());
+        let reader = UnorderedReader::new(&traceset).threads(threads).piece_bytes(piece);
+        prop_assert_eq!(Findings::of(&reader), Findings::of_merge(&traceset));
+    }
+}
+
+#[test]
+fn a_stop_ends_the_read() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let reader = UnorderedReader::new(&traceset(Path::new(path))).threads(1).piece_bytes(1);
+    let all = reader.read(|(): &mut (), _| (), |_| Flow::Continue(()));
+    let some = reader.read(|(): &mut (), _| (), |_| Flow::Break(()));
+    assert_eq!(all.events, 6087);
+    assert!(some.events > 0 && some.events < all.events && some.parts.len() == 1);
+}
