@@ -69,6 +69,35 @@ fn all_formats_are_the_same() {
 }
 
 #[test]
+fn counts_are_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = kernel(folder.path());
+    for (args, events) in [
+        (&[][..], Some(60_000)),
+        (&["--timerange=+3ms..+9ms"], None),
+        (&["--begin=+10ms"], None),
+        (&["--end=+11ms"], None),
+        (&["-e", r#"event.name == "sched_switch""#], None),
+        (&["-e", "tracefile.cpu == 1"], None),
+        (&["-e", "tracefile.cpu == 1 && next_tid > 1", "--begin=+2ms"], None),
+        (&["-e", r#"event.name == "no such event""#], Some(0)),
+        // One thread reads these: times are skipped in the order of all tracefiles, and the state too
+        // needs an order.
+        (&["-e", "event.time < 0"], Some(0)),
+        (&["-e", "state.cpu == 1"], None),
+        // Outside of the trace.
+        (&["--begin=+100h"], Some(0)),
+    ] {
+        let run = compare("text_dump", &[args, &["--count"]].concat(), &kernel, 0);
+        let counted: u64 = String::from_utf8_lossy(&run.stdout).trim().parse().expect("a number");
+        match events {
+            Some(events) => assert_eq!(counted, events, "{args:?}"),
+            None => assert!((1..60_000).contains(&counted), "{args:?}: {counted}"),
+        }
+    }
+}
+
+#[test]
 fn windows_and_filters_are_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let kernel = kernel(folder.path());
@@ -114,6 +143,10 @@ fn damage_is_reported_once_and_in_order() {
         let run = compare("text_dump", args, &ust, 1);
         assert!(run.stderr.lines().count() > 20, "{}", run.stderr);
         assert!(run.stdout.len() > 1 << 20);
+    }
+    for args in [&[][..], &["--begin=+5ms"], &["-e", "tracefile.cpu != 1"]] {
+        let run = compare("text_dump", &[args, &["--count"]].concat(), &ust, 1);
+        assert!(run.stderr.lines().count() > 5, "{}", run.stderr);
     }
 }
 

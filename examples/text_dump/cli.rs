@@ -69,7 +69,7 @@ pub(crate) struct Cli {
     #[arg(short, short_alias = 'w', long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Read and order all events, but print only their number
+    /// Read all events, but print only their number; with --threads 1, order them as well
     #[arg(long)]
     count: bool,
 

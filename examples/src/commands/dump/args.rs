@@ -37,7 +37,7 @@ pub struct DumpArgs {
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub top: Option<usize>,
 
-    /// Read and order all events, but print only their number
+    /// Read all events, but print only their number; with --threads 1, order them as well
     #[arg(long, help_heading = "Output")]
     pub count: bool,
 

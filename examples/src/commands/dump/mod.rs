@@ -2,12 +2,14 @@
 
 mod args;
 mod follow;
+mod found;
 pub mod help;
 mod job;
 mod options;
 mod print;
 mod slices;
 mod tally;
+mod unordered;
 
 use std::error::Error;
 

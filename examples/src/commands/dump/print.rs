@@ -13,8 +13,10 @@ use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
+use super::found::Found;
 use super::slices::{self, MakeFormat, Slices};
 use super::tally::Tally;
+use super::unordered::count_unordered;
 use super::{Form, Job, follow};
 use crate::cache::{CacheArgs, KnownWaypoints};
 use crate::losses::Losses;
@@ -79,6 +81,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
         window,
         zone: job.input.zone(),
         filters,
+        found: job.is_count().then(|| Found::new(&traces)),
         threads: job.input.threads_or_all(),
         waypoints: KnownWaypoints::new(job.cache.cache(CacheArgs::LIMIT), &traces),
         prefetcher: Prefetcher::default(),
@@ -87,6 +90,13 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let traceset = Traceset::from(traces.clone());
     if window.begin.is_some() {
         dump.waypoints.use_stored(&traceset);
+    }
+    if job.is_count() && dump.threads > 1 {
+        let (window, filters) = (dump.window, dump.filters.as_ref());
+        let passed = |now| dump.progress.update(now);
+        if let Some(counted) = count_unordered(&traceset, window, filters, dump.threads, passed) {
+            return Ok(dump.print_count(&traces, counted, &mut output)?);
+        }
     }
     if job.is_count() && dump.filters.is_none() {
         return Ok(dump.count(&traceset, &mut output)?);
@@ -142,6 +152,9 @@ struct Dump<'r> {
     window: Window,
     zone: TimeZone,
     filters: Option<KernelFilters>,
+    /// The findings of a count, in an order that does not depend on threads; `None` if they are
+    /// reported at once.
+    found: Option<Found>,
     /// The number of threads to read with.
     threads: usize,
     waypoints: KnownWaypoints,
@@ -241,6 +254,7 @@ impl Dump<'_> {
         let omitted = (context.errors_omitted(), context.notices_omitted());
         drop(context);
         self.waypoints.store(traceset);
+        self.report_found();
         // The number of events that were recorded is unknown if a filter skips some.
         let recorded = match window.is_everything() {
             _ if filters.is_some() => None,
@@ -260,7 +274,7 @@ impl Dump<'_> {
             number::decimal(output.buffer(), if counts_all { read } else { counted });
             output.buffer().push(b'\n');
         }
-        self.finish(output, &errors, omitted, (traceset.traces(), recorded))
+        self.finish(output, errors, omitted, (traceset.traces(), recorded))
     }
 
     /// Counts the events in the window without decoding them: this takes no more than to
@@ -283,14 +297,37 @@ impl Dump<'_> {
                 break is_past.is_some();
             }
         };
-        number::decimal(output.buffer(), tally.events());
-        output.buffer().push(b'\n');
-        let omitted = (merge.errors_omitted(), merge.notices_omitted());
+        let counted = Counted {
+            events: tally.events(),
+            is_followed,
+            notices: Vec::new(),
+            notices_omitted: merge.notices_omitted(),
+            errors_omitted: merge.errors_omitted(),
+            errors: merge.take_errors(),
+        };
         self.waypoints.store(traceset);
-        if tally.events() == 0 {
+        self.print_count(traces, counted, output)
+    }
+
+    /// Prints a number of events, and reports what was met while counting.
+    fn print_count(
+        mut self,
+        traces: &[Arc<Trace>],
+        counted: Counted,
+        output: &mut Output,
+    ) -> io::Result<()> {
+        let Counted { events, is_followed, notices, errors, .. } = counted;
+        self.report_notices(notices);
+        self.report_found();
+        number::decimal(output.buffer(), events);
+        output.buffer().push(b'\n');
+        if events == 0 {
             self.report_outside(traces, is_followed);
         }
-        self.finish(output, merge.errors(), omitted, (traces, Some(tally.events())))
+        let omitted = (counted.errors_omitted, counted.notices_omitted);
+        // The number of events that were recorded is unknown if a filter skips some.
+        let recorded = self.filters.is_none().then_some(events);
+        self.finish(output, errors, omitted, (traces, recorded))
     }
 
     /// Reports the losses in the window, also if it contains no events, and their sum. Those of
@@ -326,13 +363,17 @@ impl Dump<'_> {
     fn finish(
         &mut self,
         output: &mut Output,
-        errors: &[ltt_read::Error],
+        errors: Vec<ltt_read::Error>,
         (errors_omitted, notices_omitted): (u64, u64),
         (traces, recorded): (&[Arc<Trace>], Option<u64>),
     ) -> io::Result<()> {
         if output.flush()? == Reader::There {
             self.report.notices_omitted(notices_omitted);
-            self.report.errors(errors, errors_omitted);
+            let errors = match &self.found {
+                Some(found) => found.in_order(errors),
+                None => errors,
+            };
+            self.report.errors(&errors, errors_omitted);
             self.report_losses(traces, recorded);
         }
         Ok(())
@@ -348,10 +389,39 @@ impl Dump<'_> {
     /// Reports progress, and the notices since the last call.
     fn report(&mut self, progress: ltt_read::Progress, notices: Vec<Notice>) {
         self.progress.update(progress);
+        self.report_notices(notices);
+    }
+
+    fn report_notices(&mut self, mut notices: Vec<Notice>) {
         // Losses in a window are reported at the end, as far as they overlap it.
-        let is_late = |notice: &Notice| notice.kind.is_loss() && !self.window.is_everything();
-        for notice in notices.iter().filter(|notice| !is_late(notice)) {
-            report::line(&self.warnings.text(notice));
+        if !self.window.is_everything() {
+            notices.retain(|notice| !notice.kind.is_loss());
+        }
+        match &mut self.found {
+            Some(found) => {
+                if found.add(notices) {
+                    self.report_found();
+                }
+            }
+            None => notices.iter().for_each(|notice| report::line(&self.warnings.text(notice))),
         }
     }
+
+    /// Reports the notices of a count so far.
+    fn report_found(&mut self) {
+        for notice in self.found.iter_mut().flat_map(Found::take_notices) {
+            report::line(&self.warnings.text(&notice));
+        }
+    }
+}
+
+/// A number of events, and what was met while they were counted.
+pub(super) struct Counted {
+    pub(super) events: u64,
+    /// `true` if events follow the window.
+    pub(super) is_followed: bool,
+    pub(super) notices: Vec<Notice>,
+    pub(super) notices_omitted: u64,
+    pub(super) errors: Vec<ltt_read::Error>,
+    pub(super) errors_omitted: u64,
 }
