@@ -77,8 +77,6 @@ pub mod filter;
 #[cfg(feature = "call-stacks")]
 pub mod heap;
 pub mod history;
-#[cfg(any(feature = "latency", feature = "usage"))]
-mod in_slices;
 #[cfg(feature = "kernel")]
 pub mod kernel;
 #[cfg(feature = "kernel")]

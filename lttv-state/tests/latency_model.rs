@@ -1,11 +1,14 @@
 //! Latencies of random traces, compared with a model that searches the list of events for the begin
 //! of each duration; parts that are joined; and traces without sense.
 
+#[path = "support/latency_text.rs"]
+mod latency_text;
 mod support;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use latency_text::everything;
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
@@ -350,21 +353,6 @@ fn samples(of: &TraceLatency) -> Vec<Sample> {
     let mut samples: Vec<Sample> = samples.collect();
     samples.sort_unstable();
     samples
-}
-
-/// Returns everything that a result contains, as text.
-fn everything(of: &TraceLatency) -> String {
-    let mut text = format!("{:?} {:?}\n", of.span(), of.began_before());
-    for family in Family::ALL {
-        for row in of.rows(family, By::ThreadAndSubject) {
-            let subject = of.subject(row.subject.expect("by subject"));
-            text += &format!("{family} {subject} {row:?}\n");
-        }
-        text += &format!("{:?}\n{:?}\n", of.top(family), of.wakes(family));
-    }
-    text += &format!("{:?}\n{:?}\n{:?}\n", of.open(), of.unmatched(), of.threads());
-    let (disks, futexes): (Vec<_>, Vec<_>) = (of.disks().collect(), of.futexes().collect());
-    text + &format!("{disks:?}\n{futexes:?}\n")
 }
 
 /// Reads a traceset in parts, each in a context of its own, and joins them.

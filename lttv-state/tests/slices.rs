@@ -1,16 +1,23 @@
-//! Statistics and histories in slices, on several threads, are those of one thread, bit for bit.
+//! Statistics, usage, latencies and histories in slices, on several threads, are those of one thread,
+//! bit for bit.
 
+#[path = "support/latency_text.rs"]
+mod latency_text;
 mod support;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
+use latency_text::everything;
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, SliceThreads, Traceset, TracesetContext};
 use lttv_hooks::Flow;
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{Target, record_on};
+use lttv_state::latency::{Latency, Settings, read_latencies};
 use lttv_state::stats::{Counts, LeafKey, Statistics, read_statistics};
+use lttv_state::usage::{Usage, UsageOptions, read_usage};
 use proptest::prelude::*;
 use support::scheduling::{Content, KernelEvent, Machine, trace};
 
@@ -62,7 +69,52 @@ fn history(traceset: &Traceset, threads: usize, events: u64) -> Vec<u8> {
     std::fs::read(&file).expect("a file")
 }
 
+/// Computes the usage by hooks after each event, and in slices.
+fn usages(traceset: &Traceset, threads: usize, events: u64) -> [Usage; 2] {
+    let mut context = TracesetContext::new(traceset);
+    let span = context.contexts().time_span().map_or(0, |span| span.end.since(span.start));
+    let options = UsageOptions::new().every(Duration::from_nanos(span / 40));
+    let kernel = context.attach(KernelState::new());
+    let usage = Usage::attach(&mut context, kernel, options);
+    _ = context.read(&Bounds::all()).expect("bounds without a position");
+    let alone = usage.take(context.extensions());
+    let mut context = TracesetContext::new(traceset);
+    let threads = SliceThreads::new(threads).slice_events(events);
+    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
+    let read = read_usage(&mut context, KernelState::new(), options, threads, go_on);
+    [alone, read.expect("bounds without a position").usage]
+}
+
+fn usage_of_traces(usage: &Usage) -> Vec<String> {
+    let traces = usage.traces().iter().map(|of| {
+        let all = (of.cpus(), of.threads(), of.processes(), of.intervals(), of.interfaces());
+        format!("{all:?} {:?} {:?} {}", of.total(), (of.start(), of.end()), of.omitted_time())
+    });
+    traces.collect()
+}
+
+/// Computes the latencies by hooks after each event, and in slices.
+fn latencies(traceset: &Traceset, threads: usize, events: u64) -> [Latency; 2] {
+    let settings = Settings::new().top(20);
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    let latency = Latency::attach(&mut context, kernel, settings.clone());
+    _ = context.read(&Bounds::all()).expect("bounds without a position");
+    let alone = latency.take(context.extensions());
+    let mut context = TracesetContext::new(traceset);
+    let threads = SliceThreads::new(threads).slice_events(events);
+    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
+    let read = read_latencies(&mut context, KernelState::new(), &settings, threads, go_on);
+    [alone, read.expect("bounds without a position").latency]
+}
+
 fn check(name: &str, traceset: &Traceset, threads: usize, events: u64) {
+    let [expected, several] =
+        usages(traceset, threads, events).map(|usage| usage_of_traces(&usage));
+    assert_eq!(several, expected, "{name}: usage");
+    let [expected, several] = latencies(traceset, threads, events)
+        .map(|of| of.traces().iter().map(everything).collect::<Vec<_>>());
+    assert_eq!(several, expected, "{name}: latencies");
     let (expected, expected_anomalies) = alone(traceset);
     let (found, found_anomalies) = in_slices(traceset, threads, events);
     assert_eq!(found_anomalies, expected_anomalies, "{name}");
@@ -103,7 +155,7 @@ fn event() -> impl Strategy<Value = (i64, u32, usize, [i64; 3])> {
     (prop_oneof![Just(0_i64), 1..50_i64], 0..3_u32, 0..KINDS.len(), numbers)
 }
 
-const KINDS: [&str; 18] = [
+const KINDS: [&str; 25] = [
     "sched_switch",
     "sched_waking",
     "syscall_entry_openat",
@@ -122,6 +174,13 @@ const KINDS: [&str; 18] = [
     "block_rq_complete",
     "lttng_statedump_end",
     "net_dev_queue",
+    "net_dev_xmit",
+    "net_if_receive_skb",
+    "kmem_mm_page_alloc",
+    "power_cpu_frequency",
+    "irq_softirq_raise",
+    "syscall_entry_futex",
+    "syscall_exit_futex",
 ];
 
 fn kernel_event(time: i64, cpu: u32, kind: usize, [a, b, c]: [i64; 3]) -> KernelEvent {
@@ -139,8 +198,24 @@ fn kernel_event(time: i64, cpu: u32, kind: usize, [a, b, c]: [i64; 3]) -> Kernel
             KernelEvent::new(time, cpu, name, &[("fd", a), ("ret", c)])
         }
         "irq_handler_entry" => KernelEvent::new(time, cpu, name, &[("irq", a)]),
-        "irq_softirq_entry" => KernelEvent::new(time, cpu, name, &[("vec", a)]),
-        _ => KernelEvent::new(time, cpu, name, &[("tid", a), ("dev", b), ("nr_sector", c)]),
+        "irq_softirq_entry" | "irq_softirq_raise" => {
+            KernelEvent::new(time, cpu, name, &[("vec", a)])
+        }
+        "net_dev_xmit" | "net_if_receive_skb" => {
+            KernelEvent::new(time, cpu, name, &[("len", a), ("rc", 0)])
+        }
+        "kmem_mm_page_alloc" => KernelEvent::new(time, cpu, name, &[("pfn", a), ("order", b)]),
+        "power_cpu_frequency" => {
+            KernelEvent::new(time, cpu, name, &[("state", 1000 * a), ("cpu_id", b)])
+        }
+        "syscall_entry_futex" => KernelEvent::new(time, cpu, name, &[("uaddr", a), ("op", b % 2)]),
+        "syscall_exit_futex" => KernelEvent::new(time, cpu, name, &[("ret", c)]),
+        _ => KernelEvent::new(
+            time,
+            cpu,
+            name,
+            &[("tid", a), ("dev", b), ("sector", a), ("nr_sector", c)],
+        ),
     };
     match name {
         "sched_switch" => {
@@ -149,7 +224,9 @@ fn kernel_event(time: i64, cpu: u32, kind: usize, [a, b, c]: [i64; 3]) -> Kernel
                 .extend([text("prev_comm", a), text("next_comm", if c > 6 { c } else { b })]);
         }
         "sched_process_fork" => event.fields.push(text("child_comm", a)),
-        "irq_handler_entry" => event.fields.push(text("name", a)),
+        "irq_handler_entry" | "net_dev_xmit" | "net_if_receive_skb" => {
+            event.fields.push(text("name", a));
+        }
         "syscall_entry_openat" => event.fields.push(text("filename", c)),
         "block_rq_issue" | "block_rq_complete" => {
             let letters = if b > 2 { "W" } else { "R" };

@@ -1,10 +1,11 @@
 //! The meaning of the events of each type for latencies, with the fields that it is read from.
 
 use ltt_read::schema::{EventTypeId, Scope};
-use ltt_read::{Event, Field, Trace, TraceIndex};
+use ltt_read::{Trace, TraceIndex};
 
 use super::family::Family;
 use super::file_calls::{FutexUse, file_family};
+use super::inputs::{Input, Inputs};
 use crate::kernel::{KernelState, NameId, Transition};
 
 /// The meaning of the events of a type, resolved once for each type.
@@ -12,7 +13,7 @@ use crate::kernel::{KernelState, NameId, Transition};
 #[expect(clippy::large_enum_variant, reason = "there is one for each event type, in a box")]
 pub(super) enum Action {
     Switch {
-        priority: Option<Field>,
+        priority: Option<Input>,
     },
     Wake,
     Fork,
@@ -20,21 +21,21 @@ pub(super) enum Action {
     Exit {
         /// The name of the system call; [`NameId::EMPTY`] if the event does not name it.
         name: NameId,
-        result: Option<Field>,
-        thread: Option<Field>,
+        result: Option<Input>,
+        thread: Option<Input>,
     },
     HandlerEntry {
         kind: Handler,
-        number: Field,
-        name: Option<Field>,
+        number: Input,
+        name: Option<Input>,
     },
     HandlerExit {
         kind: Handler,
         /// The number; without it the innermost handler of the kind ends.
-        number: Option<Field>,
+        number: Option<Input>,
     },
     Raise {
-        number: Field,
+        number: Input,
     },
     Request {
         step: Step,
@@ -49,8 +50,8 @@ pub(super) enum Action {
 pub(super) struct Entry {
     /// The name; [`NameId::EMPTY`] if the event has a number, from which the kernel state knows it.
     pub(super) name: NameId,
-    pub(super) thread: Option<Field>,
-    pub(super) descriptor: Option<Field>,
+    pub(super) thread: Option<Input>,
+    pub(super) descriptor: Option<Input>,
     pub(super) futex: Option<Futex>,
 }
 
@@ -59,9 +60,9 @@ pub(super) struct Entry {
 pub(super) struct Futex {
     /// The address; `None` of a call that waits for one of several futexes, whose array is not
     /// recorded.
-    pub(super) address: Option<Field>,
+    pub(super) address: Option<Input>,
     /// The operation, or the flags of a system call of one operation.
-    pub(super) operation: Option<Field>,
+    pub(super) operation: Option<Input>,
     /// The use of the futex, if the system call has only one operation.
     pub(super) only: Option<FutexUse>,
 }
@@ -95,10 +96,10 @@ pub(super) enum Step {
 /// The fields of a disk request.
 #[derive(Debug, Clone)]
 pub(super) struct RequestFields {
-    pub(super) device: Field,
-    pub(super) sector: Field,
-    pub(super) sectors: Option<Field>,
-    pub(super) kind: Option<Field>,
+    pub(super) device: Input,
+    pub(super) sector: Input,
+    pub(super) sectors: Option<Input>,
+    pub(super) kind: Option<Input>,
 }
 
 impl Action {
@@ -110,16 +111,16 @@ impl Action {
         id: EventTypeId,
     ) -> Option<Action> {
         let transition = kernel.transition(index, id)?;
-        let field = |name: &str| trace.field(id, Scope::Payload, name);
+        let field = |name: &str| trace.field(id, Scope::Payload, name).map(Input::new);
         let first = |names: &[&str]| names.iter().find_map(|name| field(name));
         let thread = || {
             let scopes = [Scope::SpecificContext, Scope::CommonContext];
             let names = ["tid", "perf_tid"];
             let all = scopes.iter().flat_map(|scope| names.map(|name| (*scope, name)));
-            all.into_iter().find_map(|(scope, name)| trace.field(id, scope, name))
+            all.into_iter().find_map(|(scope, name)| trace.field(id, scope, name)).map(Input::new)
         };
         let name = kernel.name_of_type(index, id);
-        let action = match transition {
+        let mut action = match transition {
             Transition::Switch => Action::Switch { priority: field("next_prio") },
             Transition::Wakeup => Action::Wake,
             Transition::Fork => Action::Fork,
@@ -141,7 +142,7 @@ impl Action {
             Transition::IrqEntry => Action::HandlerEntry {
                 kind: Handler::Irq,
                 number: first(&["irq", "irq_id"])?,
-                name: field("name"),
+                name: field("name").map(Input::text),
             },
             Transition::IrqExit => {
                 Action::HandlerExit { kind: Handler::Irq, number: first(&["irq", "irq_id"]) }
@@ -167,21 +168,54 @@ impl Action {
             Transition::BlockComplete => Self::request(Step::Complete, field),
             _ => Action::Other,
         };
+        for (place, input) in (0..).zip(action.inputs_mut()) {
+            input.place = place;
+        }
         Some(action)
     }
 
-    fn request(step: Step, field: impl Fn(&str) -> Option<Field>) -> Action {
+    /// Returns the fields that the action reads, in the order of their places.
+    fn inputs_mut(&mut self) -> Vec<&mut Input> {
+        let inputs: Vec<Option<&mut Input>> = match self {
+            Action::Switch { priority } => vec![priority.as_mut()],
+            Action::Entry(entry) => {
+                let Entry { thread, descriptor, futex, .. } = &mut **entry;
+                let mut inputs = vec![thread.as_mut(), descriptor.as_mut()];
+                if let Some(Futex { address, operation, .. }) = futex {
+                    inputs.extend([address.as_mut(), operation.as_mut()]);
+                }
+                inputs
+            }
+            Action::Exit { result, thread, .. } => vec![result.as_mut(), thread.as_mut()],
+            Action::HandlerEntry { number, name, .. } => vec![Some(number), name.as_mut()],
+            Action::HandlerExit { number, .. } => vec![number.as_mut()],
+            Action::Raise { number } => vec![Some(number)],
+            Action::Request { fields, .. } => {
+                let RequestFields { device, sector, sectors, kind } = fields;
+                vec![Some(device), Some(sector), sectors.as_mut(), kind.as_mut()]
+            }
+            Action::Wake | Action::Fork | Action::Other => Vec::new(),
+        };
+        inputs.into_iter().flatten().collect()
+    }
+
+    /// Returns copies of the fields that the action reads, in the order of their places.
+    pub(super) fn inputs(&self) -> Vec<Input> {
+        self.clone().inputs_mut().into_iter().map(|input| input.clone()).collect()
+    }
+
+    fn request(step: Step, field: impl Fn(&str) -> Option<Input>) -> Action {
         let (Some(device), Some(sector)) = (field("dev"), field("sector")) else {
             return Action::Other;
         };
-        let (sectors, kind) = (field("nr_sector"), field("rwbs"));
+        let (sectors, kind) = (field("nr_sector"), field("rwbs").map(Input::operation));
         Action::Request { step, fields: RequestFields { device, sector, sectors, kind } }
     }
 }
 
 impl Futex {
     /// Returns the fields of a system call, if it waits for futexes or wakes their waiters.
-    fn of(name: &str, field: impl Fn(&str) -> Option<Field>) -> Option<Futex> {
+    fn of(name: &str, field: impl Fn(&str) -> Option<Input>) -> Option<Futex> {
         let (only, operation) = match name {
             "futex" | "futex_time64" => (None, Some(field("op")?)),
             "futex_wait" => (Some(FutexUse::Wait), field("flags")),
@@ -197,6 +231,6 @@ impl Futex {
 
 /// Reads an integer of 32 bits; `u32::MAX` if it is larger.
 #[inline]
-pub(super) fn number(event: &Event<'_>, field: &Field) -> Option<u32> {
-    Some(u32::try_from(event.integer(field)?).unwrap_or(u32::MAX))
+pub(super) fn number(event: &impl Inputs, input: &Input) -> Option<u32> {
+    Some(u32::try_from(event.integer(input)?).unwrap_or(u32::MAX))
 }

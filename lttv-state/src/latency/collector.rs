@@ -1,44 +1,19 @@
 //! The figures that are being collected for a trace.
 
 use hashbrown::HashMap;
-use ltt_read::{Event, TracefileIndex};
+use ltt_read::TracefileIndex;
 
 use super::counts::Unmatched;
 use super::family::Family;
-use super::ledger::{Figures, Key, Ledger};
+use super::ledger::{Key, Ledger};
+use super::outcome::{Addition, Ended, Outcome, Outcomes, WakerKey};
 use super::sample::{Sample, TopList};
 use super::spread::Spread;
-use super::threads::{NEVER, ThreadId, at_ns};
+use super::threads::{NEVER, at_ns};
 use crate::fast_hash::FastHash;
 
 /// The maximum number of pairs of threads, of which one wakes the other, for all families.
 const MAX_WAKERS: usize = 1 << 17;
-
-/// The CPU and the time of an event, and its place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct At {
-    pub(super) cpu: u32,
-    /// The place of the CPU in the kernel state.
-    pub(super) place: usize,
-    /// The time of delivery, in ns.
-    pub(super) time: i64,
-    pub(super) tracefile: TracefileIndex,
-}
-
-impl At {
-    pub(super) fn new(cpu: u32, place: usize, time: i64, event: &Event<'_>) -> Self {
-        At { cpu, place, time, tracefile: event.tracefile_index() }
-    }
-}
-
-/// The key of wake-ups: a family, the thread that woke another one, that one, and the subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct WakerKey {
-    pub(super) family: Family,
-    pub(super) subject: u32,
-    pub(super) waker: ThreadId,
-    pub(super) thread: ThreadId,
-}
 
 /// The time for which a number of things was in use, and the largest number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,108 +89,83 @@ impl Collector {
         }
     }
 
-    /// Adds a duration from `begin`, in ns, to an event. Returns the figures that it belongs to,
-    /// unless the event does not count.
+    /// Adds a duration to its figures.
     #[inline]
-    pub(super) fn sample(
-        &mut self,
-        family: Family,
-        thread: ThreadId,
-        subject: u32,
-        begin: i64,
-        at: &At,
-    ) -> Option<&mut Figures> {
-        self.sample_by(family, thread, subject, begin, at, ThreadId::NONE)
-    }
-
-    /// Adds a duration like [`sample`](Self::sample), which the thread `by` ended.
-    #[inline]
-    pub(super) fn sample_by(
-        &mut self,
-        family: Family,
-        thread: ThreadId,
-        subject: u32,
-        begin: i64,
-        at: &At,
-        by: ThreadId,
-    ) -> Option<&mut Figures> {
-        if !self.is_on {
-            return None;
-        }
-        let duration = if at.time > begin { at.time.wrapping_sub(begin) as u64 } else { 0 };
+    fn ended(&mut self, ended: &Ended) {
+        let Ended { family, thread, subject, begin, time, cpu, tracefile, by, more } = *ended;
+        let duration = duration(begin, time);
         if begin < self.begin {
             self.before.push(begin);
         }
         let top = &mut self.top[family as usize];
         if top.wants(duration) {
-            let (cpu, tracefile) = (at.cpu, at.tracefile);
-            let (begin, end) = (at_ns(begin), at_ns(at.time));
+            let (begin, end) = (at_ns(begin), at_ns(time));
+            let tracefile = TracefileIndex(tracefile as usize);
             top.add(Sample { family, thread, by, subject, begin, end, cpu, tracefile });
         }
         let (figures, is_own) = self.ledger.at(Key { family, subject, thread });
         if !is_own {
             self.unmatched.dropped += 1;
         }
-        figures.durations.add(duration, at.time);
-        Some(figures)
-    }
-
-    /// Returns the figures of a thread and subject, unless the event does not count.
-    pub(super) fn figures(
-        &mut self,
-        family: Family,
-        thread: ThreadId,
-        subject: u32,
-    ) -> Option<&mut Figures> {
-        self.is_on.then(|| self.ledger.at(Key { family, subject, thread }).0)
+        figures.durations.add(duration, time);
+        match more {
+            Addition::Nothing | Addition::Call { error: None, bytes: 0 } => {}
+            Addition::Call { error, bytes } => {
+                let extra = figures.extra();
+                extra.bytes = extra.bytes.saturating_add(bytes);
+                error.iter().for_each(|error| extra.count_error(*error, 1));
+            }
+            Addition::Handler { net, was_interrupted } => {
+                let extra = figures.extra();
+                extra.net.add(net, time);
+                extra.nested += u64::from(was_interrupted);
+            }
+        }
     }
 
     /// Adds a duration to those that one thread ended for another.
     #[inline]
-    pub(super) fn woken(&mut self, key: WakerKey, begin: i64, at: &At) {
-        if !self.is_on || (self.wakers.len() >= MAX_WAKERS && !self.wakers.contains_key(&key)) {
-            return;
-        }
-        let duration = if at.time > begin { at.time.wrapping_sub(begin) as u64 } else { 0 };
-        self.wakers.entry(key).or_default().add(duration, at.time);
-    }
-
-    /// Counts what led to no duration.
-    #[inline]
-    pub(super) fn count(&mut self, counter: impl FnOnce(&mut Unmatched) -> &mut u64) {
-        if self.is_on {
-            *counter(&mut self.unmatched) += 1;
+    fn woken_by(&mut self, key: WakerKey, begin: i64, time: i64) {
+        if self.wakers.len() < MAX_WAKERS || self.wakers.contains_key(&key) {
+            self.wakers.entry(key).or_default().add(duration(begin, time), time);
         }
     }
 
-    /// Adds the time since the last change of the number of requests in a disk.
-    pub(super) fn disk_passed(&mut self, disk: usize, number: u32, since: i64, time: i64) {
-        if self.is_on && since != NEVER {
-            let begin = self.begin;
-            entry(&mut self.disks, disk).pass(number, since.max(begin), time);
-        }
-    }
-
-    /// Notes the number of requests in a disk.
-    pub(super) fn disk_has(&mut self, disk: usize, number: u32) {
-        if self.is_on {
-            let usage = entry(&mut self.disks, disk);
-            usage.most = usage.most.max(number);
-        }
-    }
-
-    /// Returns the counters of a futex, unless the event does not count.
-    pub(super) fn futex(&mut self, number: u32) -> Option<&mut FutexCounts> {
-        self.is_on.then(|| entry(&mut self.futexes, number as usize))
-    }
-
-    /// Adds the time since the last change of the number of waiters of a futex.
-    pub(super) fn waiters_passed(&mut self, futex: u32, number: u32, since: i64, time: i64) {
-        let begin = self.begin;
-        if since != NEVER
-            && let Some(counts) = self.futex(futex)
-        {
-            counts.waiters.pass(number, since.max(begin), time);
+    /// Adds an outcome that few events have.
+    fn rare(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Ended(ended) => self.ended(&ended),
+            Outcome::Woken { key, begin, time } => self.woken_by(key, begin, time),
+            Outcome::Count(counter) => *counter(&mut self.unmatched) += 1,
+            Outcome::Completed { subject, thread, sectors } => {
+                let key = Key { family: Family::DiskDevice, subject, thread };
+                let extra = self.ledger.at(key).0.extra();
+                extra.sectors = extra.sectors.saturating_add(sectors);
+            }
+            Outcome::DiskPassed { since: NEVER, .. }
+            | Outcome::WaitersPassed { since: NEVER, .. } => {}
+            Outcome::DiskPassed { disk, number, since, time } => {
+                let begin = self.begin;
+                entry(&mut self.disks, disk as usize).pass(number, since.max(begin), time);
+            }
+            Outcome::DiskHas { disk, number } => {
+                let usage = entry(&mut self.disks, disk as usize);
+                usage.most = usage.most.max(number);
+            }
+            Outcome::WaitersPassed { futex, number, since, time } => {
+                let begin = self.begin;
+                let counts = entry(&mut self.futexes, futex as usize);
+                counts.waiters.pass(number, since.max(begin), time);
+            }
+            Outcome::HasWaiters { futex, number } => {
+                let counts = entry(&mut self.futexes, futex as usize);
+                counts.waiters.most = counts.waiters.most.max(number);
+            }
+            Outcome::Wakes { futex, woken } => {
+                let counts = entry(&mut self.futexes, futex as usize);
+                counts.wakes += 1;
+                counts.woken = counts.woken.saturating_add(woken);
+            }
         }
     }
 
@@ -244,6 +194,35 @@ impl Collector {
             mine.woken = mine.woken.saturating_add(counts.woken);
         }
     }
+}
+
+impl Outcomes for Collector {
+    #[inline]
+    fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    #[inline]
+    fn passed(&mut self, time: i64) {
+        self.last = time;
+    }
+
+    #[inline(always)] // the kind of an outcome is known where it is made
+    fn put(&mut self, outcome: Outcome) {
+        if !self.is_on {
+            return;
+        }
+        match outcome {
+            Outcome::Ended(ended) => self.ended(&ended),
+            Outcome::Woken { key, begin, time } => self.woken_by(key, begin, time),
+            outcome => self.rare(outcome),
+        }
+    }
+}
+
+/// Returns the length of a duration, which is 0 if a clock went back.
+fn duration(begin: i64, end: i64) -> u64 {
+    if end > begin { end.wrapping_sub(begin) as u64 } else { 0 }
 }
 
 /// Returns the element at an index, which is added if it is new.

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use crc32fast::Hasher as Crc32;
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Trace, TraceIndex};
-use lttv_context::{Extension, ExtensionIdentity, Extensions, Handle, Setup, Subscription};
+use lttv_context::{
+    Extension, ExtensionIdentity, Extensions, Handle, Setup, Subscription, TraceContext,
+};
 use lttv_hooks::Priority;
 
 use super::action::Action;
-use super::collector::{At, Collector};
+use super::collector::Collector;
 use super::family::Family;
 use super::machine::Machine;
+use super::outcome::At;
 use super::period;
 use super::settings::Settings;
 use crate::kernel::KernelState;
@@ -60,6 +63,28 @@ impl Latencies {
     }
 }
 
+impl TraceLatencies {
+    /// Creates the latencies of a trace before its first event, with the actions of its event types.
+    pub(super) fn new(
+        kernel: &KernelState,
+        trace: &TraceContext,
+        top: usize,
+    ) -> (Self, Vec<(EventTypeId, Action)>) {
+        let (index, trace) = (trace.index(), trace.trace());
+        let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
+        let actions = types.filter_map(|id| Some((id, Action::of(kernel, trace, index, id)?)));
+        let actions: Vec<_> = actions.collect();
+        let begin = kernel.trace(index).map_or(0, |state| state.start_time().as_ns());
+        let latencies = TraceLatencies {
+            trace: trace.clone(),
+            machine: Machine::default(),
+            collector: Collector::new(top, begin),
+            missing: missing(kernel, index, &actions),
+        };
+        (latencies, actions)
+    }
+}
+
 /// Returns the families for which a trace lacks events, each with the events.
 fn missing(
     kernel: &KernelState,
@@ -96,20 +121,9 @@ impl Extension for Latencies {
         let contexts = setup.contexts;
         for trace in contexts.traces() {
             let index = trace.index();
-            let types =
-                (0..trace.trace().schema().event_types.len()).map(|at| EventTypeId(at as u32));
             let Some(state) = setup.extensions.get(kernel) else { return };
-            let actions: Vec<_> = types
-                .filter_map(|id| Some((id, Action::of(state, trace.trace(), index, id)?)))
-                .collect();
-            let begin = state.trace(index).map_or(0, |state| state.start_time().as_ns());
-            let missing = missing(state, index, &actions);
-            setup.extensions[handle].traces.push(TraceLatencies {
-                trace: trace.trace().clone(),
-                machine: Machine::default(),
-                collector: Collector::new(top, begin),
-                missing,
-            });
+            let (of_trace, actions) = TraceLatencies::new(state, trace, top);
+            setup.extensions[handle].traces.push(of_trace);
             // Before the hooks of periods, which follow in the order of registration.
             for (id, action) in actions {
                 let events = Subscription::to_type(index, id).priority(AFTER_STATE);

@@ -1,9 +1,13 @@
-//! Latencies of a whole traceset, collected on several threads.
+//! Latencies of whole traces, collected on several threads.
 
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::{
+    Bounds, EndReason, ReadEnd, SliceAnalysis, SliceThreads, StalePosition, Traceset,
+    TracesetContext,
+};
+use lttv_hooks::Flow;
 
+use super::slices::{InSlices, finished};
 use super::{Latency, Settings};
-use crate::in_slices::{InSlices, in_slices};
 use crate::kernel::KernelState;
 
 /// The result of [`latencies`].
@@ -19,12 +23,20 @@ pub struct Computed {
     pub errors_omitted: u64,
 }
 
+/// The result of [`read_latencies`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LatencyRead {
+    /// The latencies: the final ones, unless the read was stopped.
+    pub latency: Latency,
+    /// The kernel state after the last event.
+    pub kernel: KernelState,
+    /// The end of the read.
+    pub end: ReadEnd,
+}
+
 /// Computes the latencies of a traceset on a number of threads. The result does not depend on that
-/// number.
-///
-/// One thread reads the events once. With several threads, a first pass follows what is open and
-/// saves checkpoints, from which the threads then collect one slice of time each. This pays if
-/// something costs much for each event, such as the expressions of many periods.
+/// number. Those with [periods](Settings::periods) are computed by one thread.
 ///
 /// ```
 /// use lttv_context::Traceset;
@@ -37,30 +49,43 @@ pub struct Computed {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn latencies(traceset: &Traceset, settings: &Settings, threads: usize) -> Computed {
-    let attach = |context: &mut TracesetContext<'_>| {
+    let mut context = TracesetContext::new(traceset);
+    let latency = if threads <= 1 || !settings.are_in_slices() {
         let kernel = context.attach(KernelState::new());
-        Latency::attach(context, kernel, settings.clone())
-    };
-    if threads <= 1 {
-        let mut context = TracesetContext::new(traceset);
-        let handle = attach(&mut context);
+        let handle = Latency::attach(&mut context, kernel, settings.clone());
         // The bounds contain no position that could be stale.
         let _ = context.read(&Bounds::all());
-        return Computed {
-            latency: handle.take(context.extensions()),
-            errors: context.take_errors(),
-            errors_omitted: context.errors_omitted(),
-        };
-    }
-    let computed = in_slices(traceset, threads, attach, |context, handle, times, slice| {
-        handle.restart_each(context.extensions_mut(), |trace| times.start(trace).as_ns());
-        slice.run(context);
-        let end = |trace: usize, _: &_| times.end_or_last(trace).as_ns();
-        handle.take_each(context.extensions(), end)
-    });
-    let InSlices { parts, errors, errors_omitted, .. } = computed;
-    let mut parts = parts.into_iter();
-    let mut latency = parts.next().unwrap_or_default();
-    parts.for_each(|part| latency.add(&part));
+        handle.take(context.extensions())
+    } else {
+        let threads = SliceThreads::new(threads);
+        let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
+        let read = read_latencies(&mut context, KernelState::new(), settings, threads, go_on);
+        read.map(|read| read.latency).unwrap_or_default()
+    };
+    let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
     Computed { latency, errors, errors_omitted }
+}
+
+/// Computes the latencies of the traces of a context, which is at their start, on several threads: see
+/// [`read_statistics`](crate::stats::read_statistics), which works in the same way. Periods
+/// are [left out](Settings::are_in_slices).
+///
+/// # Errors
+///
+/// Returns [`StalePosition`] in the cases of [`TracesetContext::read_analysis`], none of which occurs
+/// here.
+pub fn read_latencies<'h>(
+    context: &mut TracesetContext<'h>,
+    kernel: KernelState,
+    settings: &Settings,
+    threads: SliceThreads,
+    passed: impl FnMut(&mut TracesetContext<'h>) -> Flow,
+) -> Result<LatencyRead, StalePosition> {
+    context.refuse_growth::<Latency>();
+    let (analysis, mut state, mut part) = InSlices::new(context.contexts(), kernel, settings);
+    let (slice, result) = (analysis.attach(context), (&mut state, &mut part));
+    let end = context.read_analysis(&analysis, slice, result, &Bounds::all(), threads, passed)?;
+    let is_stopped = end.reason == EndReason::Stopped;
+    let (latency, kernel) = finished((state, part), settings, is_stopped);
+    Ok(LatencyRead { latency, kernel, end })
 }

@@ -10,6 +10,7 @@ use super::extension::TraceLatencies;
 use super::family::Family;
 use super::ledger::Figures;
 use super::machine::kind_of_subject;
+use super::outcome::{Outcome, Outcomes};
 use super::period::Periods;
 use super::sample::Sample;
 use super::spread::Spread;
@@ -150,8 +151,9 @@ impl TraceLatency {
         let end = end.max(collector.begin);
         // What is in use counts up to the end.
         collector.is_on = true;
-        for (at, disk) in machine.disks.states.iter().enumerate() {
-            collector.disk_passed(at, disk.depth, disk.changed, end);
+        for (disk, of) in (0..).zip(&machine.disks.states) {
+            let (number, since) = (of.depth, of.changed);
+            collector.put(Outcome::DiskPassed { disk, number, since, time: end });
         }
         for (at, futex) in (0..).zip(&machine.futexes.facts) {
             collector.waiters_passed(at, futex.waiters, futex.changed, end);

@@ -10,10 +10,7 @@ use crate::kernel::{Ended, Request, Transfer};
 
 /// The times and events of the leaves that CPUs are on. CPUs are counted as in the state.
 pub(super) trait Books {
-    /// Returns the number of CPUs.
-    fn cpus(&self) -> usize;
-
-    /// Returns the key of the leaf that a CPU is on.
+    /// Returns the key of the leaf that a CPU is on; `None` if the CPU is not in the books.
     fn key(&self, place: usize) -> Option<&LeafKey>;
 
     /// Adds a CPU, whose time counts from a time on.
@@ -138,11 +135,6 @@ impl Accounts {
 }
 
 impl Books for Accounts {
-    #[inline]
-    fn cpus(&self) -> usize {
-        self.cpus.len()
-    }
-
     #[inline]
     fn key(&self, place: usize) -> Option<&LeafKey> {
         Some(&self.cpus.get(place)?.key)

@@ -27,10 +27,6 @@ pub(super) struct Collector<B = Accounts> {
     pub(super) processes: Vec<ProcessFacts>,
     pub(super) devices: Vec<DeviceFacts>,
     begin: i64,
-    /// The time in ns from which the time of CPUs that appear later is counted. It is the
-    /// start of the trace if these statistics are a part of all: no earlier part contains
-    /// such CPUs.
-    known_since: i64,
     /// `true` if the start is that of the trace.
     starts_with_trace: bool,
     /// The earliest time that is charged, in ns: the start of a window.
@@ -74,21 +70,20 @@ impl Observer for Collector {
 
 impl Collector {
     /// Creates a collector that starts at a time in a state, for a number of event types.
-    /// The time of CPUs that appear later is counted from `known_since` on.
-    pub(super) fn new(state: &TraceState, time: i64, known_since: i64, types: usize) -> Self {
+    pub(super) fn new(state: &TraceState, time: i64, types: usize) -> Self {
         let books = Accounts::new(Ledger::new(types, state.cpus().count()));
-        Collector::with_books(books, state, time, known_since)
+        Collector::with_books(books, state, time)
     }
 
     /// Creates a collector that starts with a trace, whose first event is at a time.
     pub(super) fn of_trace(state: &TraceState, types: usize) -> Self {
         let begin = state.start_time().as_ns();
-        Collector { starts_with_trace: true, ..Collector::new(state, begin, begin, types) }
+        Collector { starts_with_trace: true, ..Collector::new(state, begin, types) }
     }
 
     /// Creates a collector that starts at a time in a state and charges no time before it.
     pub(super) fn of_window(state: &TraceState, time: i64, types: usize) -> Self {
-        Collector { earliest: time, ..Collector::new(state, time, time, types) }
+        Collector { earliest: time, ..Collector::new(state, time, types) }
     }
 
     /// Adds an amount to a counter of the leaf that a CPU is on. `place` is the CPU's index in
@@ -150,7 +145,7 @@ impl Collector<Log> {
     pub(super) fn with_accounts(self, mut accounts: Accounts) -> Collector {
         accounts.set_cpus(&self.books.cpus);
         let Collector { unknown_cpus, waits, processes, devices, begin, .. } = self;
-        let Collector { known_since, starts_with_trace, earliest, last, .. } = self;
+        let Collector { starts_with_trace, earliest, last, .. } = self;
         Collector {
             books: accounts,
             unknown_cpus,
@@ -158,7 +153,6 @@ impl Collector<Log> {
             processes,
             devices,
             begin,
-            known_since,
             starts_with_trace,
             earliest,
             last,
@@ -168,7 +162,7 @@ impl Collector<Log> {
 
 impl<B: Books> Collector<B> {
     /// Creates a collector with books that starts at a time in a state.
-    pub(super) fn with_books(books: B, state: &TraceState, time: i64, known_since: i64) -> Self {
+    pub(super) fn with_books(books: B, state: &TraceState, time: i64) -> Self {
         let devices = state.devices().iter();
         let devices = devices.map(|of| DeviceFacts::new(of.number(), time, of.in_flight()));
         let mut collector = Collector {
@@ -178,13 +172,11 @@ impl<B: Books> Collector<B> {
             processes: Vec::new(),
             devices: devices.collect(),
             begin: time,
-            known_since: time,
             starts_with_trace: false,
             earliest: i64::MIN,
             last: time,
         };
         collector.update_all_cpus(state);
-        collector.known_since = known_since;
         collector
     }
 
@@ -212,7 +204,7 @@ impl<B: Books> Collector<B> {
         event_type: EventTypeId,
         time: i64,
     ) {
-        match place.filter(|place| *place < self.books.cpus()) {
+        match place.filter(|place| self.books.key(*place).is_some()) {
             Some(place) => {
                 self.last = time;
                 self.books.count_other(place, event_type);
@@ -245,7 +237,7 @@ impl<B: Books> Collector<B> {
     fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
         let effect = state.effect();
         let (time, place) = (effect.time().as_ns(), effect.place());
-        if self.books.cpus() <= place {
+        if self.books.key(place).is_none() {
             self.last = time;
             self.update_all_cpus(state);
         }
@@ -384,7 +376,7 @@ impl<B: Books> Collector<B> {
             match self.books.key(place) {
                 Some(of) if *of == key => {}
                 Some(_) => self.books.move_to(place, &key, time),
-                None => self.books.open(key, self.known_since),
+                None => self.books.open(key, self.begin),
             }
         }
     }

@@ -38,9 +38,6 @@ pub(crate) enum Start {
     Trace,
     /// A time.
     At(Timestamp),
-    /// A time, for statistics that are to be added to those of the preceding part.
-    #[cfg_attr(not(feature = "usage"), allow(dead_code, reason = "only usage is in parts"))]
-    Part(Timestamp),
     /// The start of a window.
     Window(Window),
 }
@@ -223,11 +220,10 @@ impl StatisticsHandle {
         let (first, types) = (state.start_time(), trace.schema().event_types.len());
         let begin = match start {
             Start::Trace => first,
-            Start::At(time) | Start::Part(time) => time.max(first),
+            Start::At(time) => time.max(first),
             Start::Window(window) => Timestamp::from_ns(window.start).max(first),
         };
         let begin_ns = begin.as_ns();
-        let known_since = if matches!(start, Start::Part(_)) { first.as_ns() } else { begin_ns };
         let observer = match start {
             Start::Window(window) => {
                 let last = window.end.map(|_| last_event(trace).as_ns());
@@ -238,8 +234,8 @@ impl StatisticsHandle {
                 let collector = Collector::of_trace(state, types);
                 extensions[kernel].add_observer(index, collector)
             }
-            Start::At(_) | Start::Part(_) => {
-                let collector = Collector::new(state, begin_ns, known_since, types);
+            Start::At(_) => {
+                let collector = Collector::new(state, begin_ns, types);
                 extensions[kernel].add_observer(index, collector)
             }
         };

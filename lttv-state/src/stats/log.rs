@@ -97,11 +97,6 @@ impl Log {
 
 impl Books for Log {
     #[inline]
-    fn cpus(&self) -> usize {
-        self.cpus.len()
-    }
-
-    #[inline]
     fn key(&self, place: usize) -> Option<&LeafKey> {
         Some(&self.cpus.get(place)?.0)
     }

@@ -7,7 +7,7 @@ use lttv_context::{
 };
 use lttv_hooks::Flow;
 
-use super::slices::{InSlices, Part};
+use super::slices::{InSlices, Part, State};
 use super::{Statistics, TraceStatistics};
 use crate::kernel::KernelState;
 
@@ -95,8 +95,20 @@ pub fn read_statistics<'h>(
     let mut part = Part::default();
     let (slice, result) = (analysis.attach(context), (&mut state, &mut part));
     let end = context.read_analysis(&analysis, slice, result, &Bounds::all(), threads, passed)?;
-    let until = (end.reason == EndReason::Stopped).then_some(Timestamp::MIN);
-    let (collected, kernel) = state.collected(&analysis, part, until);
+    let is_stopped = end.reason == EndReason::Stopped;
+    let (statistics, kernel) = finished(context, &analysis, (state, part), is_stopped);
+    Ok(StatisticsRead { statistics, kernel, end })
+}
+
+/// Returns the statistics of the slices that a context has read, and the state after them.
+pub(crate) fn finished(
+    context: &TracesetContext<'_>,
+    analysis: &InSlices,
+    (state, part): (State, Part),
+    is_stopped: bool,
+) -> (Statistics, KernelState) {
+    let until = is_stopped.then_some(Timestamp::MIN);
+    let (collected, kernel) = state.collected(analysis, part, until);
     let traces = context.traceset().traces().iter().zip(collected).zip(kernel.traces());
     let traces = traces.map(|((trace, collected), state)| TraceStatistics {
         trace: Some(trace.clone()),
@@ -104,5 +116,5 @@ pub fn read_statistics<'h>(
         names: state.shared_names(),
         counters: Default::default(),
     });
-    Ok(StatisticsRead { statistics: Statistics { traces: traces.collect() }, kernel, end })
+    (Statistics { traces: traces.collect() }, kernel)
 }

@@ -19,7 +19,7 @@ use crate::kernel::{
 
 /// The statistics of whole traces as an analysis in slices.
 #[derive(Debug)]
-pub(super) struct InSlices {
+pub(crate) struct InSlices {
     recorder: Recorder,
     /// The number of event types and of CPUs at the start, by trace.
     sizes: Vec<(usize, usize)>,
@@ -29,7 +29,7 @@ pub(super) struct InSlices {
 
 /// A slice: its events, and what they add to leaves.
 #[derive(Debug, Default)]
-pub(super) struct Slice {
+pub(crate) struct Slice {
     recorded: RecordedEvents,
     /// The number of events before the slice.
     begin: u64,
@@ -41,7 +41,7 @@ pub(super) struct Slice {
 
 /// The state between two slices.
 #[derive(Debug)]
-pub(super) struct State {
+pub(crate) struct State {
     follower: Follower,
     collectors: Vec<Collector<Log>>,
     /// The CPU of each tracefile, as its index in the state.
@@ -52,21 +52,21 @@ pub(super) struct State {
 
 /// Accounts by trace, of the slices of each thread.
 #[derive(Debug, Default)]
-pub(super) struct Part(Vec<Vec<Accounts>>);
+pub(crate) struct Part(Vec<Vec<Accounts>>);
 
 /// A CPU that is not known.
 const NO_PLACE: u16 = u16::MAX;
 
 impl InSlices {
     /// Creates the analysis for the traces of a context, which is at their start, and the state there.
-    pub(super) fn new(contexts: &Contexts, kernel: KernelState) -> (Self, State) {
+    pub(crate) fn new(contexts: &Contexts, kernel: KernelState) -> (Self, State) {
         let (recorder, kernel) = Recorder::new(contexts, kernel);
         let types = contexts.traces().iter().map(|of| of.trace().schema().event_types.len());
         let sizes = types.zip(kernel.traces()).map(|(types, of)| (types, of.cpus().count()));
         let sizes = sizes.collect();
         let collector = |state: &TraceState| {
             let begin = state.start_time().as_ns();
-            Collector::with_books(Log::default(), state, begin, begin)
+            Collector::with_books(Log::default(), state, begin)
         };
         let collectors = kernel.traces().map(collector).collect();
         let files = contexts.tracefiles();
@@ -74,6 +74,41 @@ impl InSlices {
         let places = vec![NO_PLACE; files.len()];
         let follower = Follower::new(contexts, recorder.clone(), kernel);
         (InSlices { recorder, sizes, traces }, State { follower, collectors, places, events: 0 })
+    }
+
+    /// Resolves a slice like [`resolve`](SliceAnalysis::resolve), and calls another observer of the
+    /// state for each event.
+    pub(crate) fn resolve_with(
+        &self,
+        state: &mut State,
+        slice: &mut Slice,
+        also: &mut impl FollowerObserver,
+    ) {
+        let State { follower, collectors, places, events } = state;
+        slice.begin = *events;
+        *events += slice.recorded.events().len() as u64;
+        slice.bookings.resize_with(collectors.len(), Bookings::default);
+        slice.places.clone_from(places);
+        for (collector, bookings) in collectors.iter_mut().zip(&mut slice.bookings) {
+            collector.books.begin(bookings);
+        }
+        follower.follow(&slice.recorded, &mut Observer { collectors, places, also });
+        for (collector, bookings) in collectors.iter_mut().zip(&mut slice.bookings) {
+            collector.books.end(bookings);
+        }
+        // The last events may be ones that change no state.
+        let mut left = collectors.len();
+        let mut is_left = vec![true; left];
+        for event in slice.recorded.events().iter().rev() {
+            let trace = self.traces[event.tracefile().0];
+            if std::mem::replace(&mut is_left[trace], false) {
+                collectors[trace].last = event.time;
+                left -= 1;
+                if left == 0 {
+                    break;
+                }
+            }
+        }
     }
 
     /// Creates the accounts of all traces.
@@ -100,31 +135,7 @@ impl SliceAnalysis for InSlices {
     }
 
     fn resolve(&self, state: &mut State, slice: &mut Slice) {
-        let State { follower, collectors, places, events } = state;
-        slice.begin = *events;
-        *events += slice.recorded.events().len() as u64;
-        slice.bookings.resize_with(collectors.len(), Bookings::default);
-        slice.places.clone_from(places);
-        for (collector, bookings) in collectors.iter_mut().zip(&mut slice.bookings) {
-            collector.books.begin(bookings);
-        }
-        follower.follow(&slice.recorded, &mut Observer { collectors, places });
-        for (collector, bookings) in collectors.iter_mut().zip(&mut slice.bookings) {
-            collector.books.end(bookings);
-        }
-        // The last events may be ones that change no state.
-        let mut left = collectors.len();
-        let mut is_left = vec![true; left];
-        for event in slice.recorded.events().iter().rev() {
-            let trace = self.traces[event.tracefile().0];
-            if std::mem::replace(&mut is_left[trace], false) {
-                collectors[trace].last = event.time;
-                left -= 1;
-                if left == 0 {
-                    break;
-                }
-            }
-        }
+        self.resolve_with(state, slice, &mut ());
     }
 
     fn add(&self, part: &mut Part, slice: &mut Slice) {
@@ -154,12 +165,14 @@ impl SliceAnalysis for InSlices {
 }
 
 /// The collection after each event of a slice.
-struct Observer<'s> {
+struct Observer<'s, O> {
     collectors: &'s mut [Collector<Log>],
     places: &'s mut [u16],
+    /// Another observer, which is called after the collection.
+    also: &'s mut O,
 }
 
-impl FollowerObserver for Observer<'_> {
+impl<O: FollowerObserver> FollowerObserver for Observer<'_, O> {
     #[inline]
     fn changed(&mut self, kernel: &mut KernelState, followed: Followed) {
         let Followed { number, trace, tracefile, transition, event_type, .. } = followed;
@@ -172,6 +185,7 @@ impl FollowerObserver for Observer<'_> {
             collector.books.set_place(place);
         }
         collector.applied(state, transition, event_type);
+        self.also.changed(kernel, followed);
     }
 
     fn elsewhere(
@@ -184,9 +198,34 @@ impl FollowerObserver for Observer<'_> {
         collector.books.event = number as u32;
         collector.ignored(cpu, place, event_type, time);
     }
+
+    #[inline]
+    fn unchanged(
+        &mut self,
+        kernel: &KernelState,
+        event: (usize, i64),
+        trace: TraceIndex,
+        place: Option<usize>,
+    ) {
+        self.also.unchanged(kernel, event, trace, place);
+    }
+}
+
+#[cfg(feature = "usage")]
+impl Slice {
+    /// Returns the number of events that have been recorded.
+    pub(crate) fn events(&self) -> usize {
+        self.recorded.events().len()
+    }
 }
 
 impl State {
+    /// Returns the kernel state after the last event.
+    #[cfg(feature = "usage")]
+    pub(crate) fn kernel(&self) -> &KernelState {
+        self.follower.kernel()
+    }
+
     /// Returns the statistics of each trace, from the accounts of all slices: the final ones, or those
     /// up to a time.
     pub(super) fn collected(

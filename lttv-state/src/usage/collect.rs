@@ -1,21 +1,52 @@
 //! Collection of usage while events are read.
 
+use std::fmt::Debug;
+
 use ltt_read::schema::EventTypeId;
 
 use super::collected::Collected;
-use super::counts::{Activity, Pages, Traffic};
 use super::events::Measure;
-use super::intervals::Intervals;
 use crate::kernel::{Observer, Serial, TraceState, Transition};
+
+/// The sums that a collector adds to. Times are in ns.
+pub(super) trait Sums: Debug + Send + 'static {
+    /// Adds the CPU time of a process: see [`Collected::charge`].
+    fn charge(&mut self, cpu: u32, process: Serial, from: i64, to: i64);
+
+    /// Adds the time of a CPU at a frequency.
+    fn charge_frequency(&mut self, cpu: u32, hz: u64, from: i64, to: i64);
+
+    /// Counts a context switch of a CPU.
+    fn switched(&mut self, cpu: u32, time: i64);
+
+    /// Counts the migration of a thread.
+    fn migrated(&mut self, time: i64);
+}
+
+impl Sums for Collected {
+    fn charge(&mut self, cpu: u32, process: Serial, from: i64, to: i64) {
+        self.charge(cpu, process, from, to);
+    }
+
+    fn charge_frequency(&mut self, cpu: u32, hz: u64, from: i64, to: i64) {
+        self.charge_frequency(cpu, hz, from, to);
+    }
+
+    fn switched(&mut self, cpu: u32, time: i64) {
+        self.switched(cpu, time);
+    }
+
+    fn migrated(&mut self, time: i64) {
+        self.migrated(time);
+    }
+}
 
 /// The collector of a trace. Times are in ns.
 #[derive(Debug)]
-pub(super) struct Collector {
-    collected: Collected,
+pub(super) struct Collector<S> {
+    pub(super) sums: S,
     /// The CPUs, by index in the state.
     cpus: Vec<OnCpu>,
-    /// The time from which on CPUs count that appear later.
-    known_since: i64,
     /// The start of the window.
     begin: i64,
     /// The earliest time that is charged: the start of a window.
@@ -38,31 +69,14 @@ struct OnCpu {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub(super) begin: i64,
-    pub(super) known_since: i64,
     pub(super) earliest: i64,
     pub(super) until: Option<i64>,
 }
 
-impl Collector {
-    /// Creates a collector that starts in a state.
-    pub(super) fn new(state: &TraceState, span: Span, intervals: Option<Intervals>) -> Self {
-        let Span { begin, known_since, earliest, until } = span;
-        let mut collector = Collector {
-            collected: Collected::new(intervals),
-            cpus: Vec::new(),
-            known_since: begin,
-            begin,
-            earliest,
-            until,
-        };
-        collector.update_cpus(state, begin);
-        collector.known_since = known_since;
-        collector
-    }
-
+impl Collector<Collected> {
     /// Returns what was collected up to a time, which is not before the last event.
     pub(super) fn collected(&self, last: i64) -> Collected {
-        let mut collected = self.collected.clone();
+        let mut collected = self.sums.clone();
         for cpu in &self.cpus {
             collected.charge(cpu.number, cpu.process, cpu.since, last);
             if let Some(hz) = cpu.hz {
@@ -75,38 +89,36 @@ impl Collector {
     /// Adds what an event measures, of a process, in an interrupt or not.
     pub(super) fn measure(
         &mut self,
-        measure: Measure<'_>,
-        process: Option<Serial>,
-        in_interrupt: bool,
+        measure: Measure<&str>,
+        running: Option<(Serial, bool)>,
         time: i64,
     ) {
-        if self.is_outside(time) {
-            return;
+        if let Some(owner) = self.owner(running, time) {
+            self.sums.measured(time, owner, measure);
         }
-        let owner = process.filter(|_| !in_interrupt).unwrap_or(Serial::NONE);
-        let mut activity = Activity::default();
-        match measure {
-            Measure::Pages(pages) => {
-                activity.pages = pages;
-                self.add_pages(owner, pages);
-            }
-            Measure::Sent { interface, bytes } => {
-                let packet = Traffic::packet(bytes);
-                activity.sent = packet;
-                *self.collected.sent.entry(owner).or_default() += packet;
-                self.collected.interface(interface).sent += packet;
-            }
-            Measure::Received { interface, bytes } => {
-                activity.received = Traffic::packet(bytes);
-                self.collected.interface(interface).received += activity.received;
-            }
-            Measure::Retransmission => activity.retransmissions = 1,
-        }
-        self.collected.add_activity(time, activity);
+    }
+}
+
+impl<S: Sums> Collector<S> {
+    /// Creates a collector that starts in a state.
+    pub(super) fn new(state: &TraceState, span: Span, sums: S) -> Self {
+        let Span { begin, earliest, until } = span;
+        let mut collector = Collector { sums, cpus: Vec::new(), begin, earliest, until };
+        collector.update_cpus(state, begin);
+        collector
     }
 
-    fn add_pages(&mut self, owner: Serial, pages: Pages) {
-        *self.collected.pages.entry(owner).or_default() += pages;
+    /// Returns the same collector with other sums.
+    pub(super) fn with_sums<T>(self, sums: T) -> Collector<T> {
+        let Collector { cpus, begin, earliest, until, .. } = self;
+        Collector { sums, cpus, begin, earliest, until }
+    }
+
+    /// Returns the process that an event at a time counts for: that on its CPU, which is or is not in
+    /// an interrupt. Returns `None` if the event is outside of the window.
+    pub(super) fn owner(&self, running: Option<(Serial, bool)>, time: i64) -> Option<Serial> {
+        let process = running.filter(|(_, in_interrupt)| !in_interrupt).map(|(process, _)| process);
+        (!self.is_outside(time)).then(|| process.unwrap_or(Serial::NONE))
     }
 
     /// Returns `true` if an event at a time is outside of the window.
@@ -122,11 +134,11 @@ impl Collector {
                 continue;
             };
             match self.cpus.get_mut(place) {
-                Some(of) => of.run(&mut self.collected, running.serial(), time),
+                Some(of) => of.run(&mut self.sums, running.serial(), time),
                 None => self.cpus.push(OnCpu {
                     number: cpu.number(),
                     process: running.serial(),
-                    since: self.known_since,
+                    since: self.begin,
                     hz: None,
                     hz_since: time,
                 }),
@@ -143,7 +155,7 @@ impl Collector {
                 continue;
             };
             if let Some(hz) = of.hz {
-                self.collected.charge_frequency(of.number, hz, of.hz_since, time);
+                self.sums.charge_frequency(of.number, hz, of.hz_since, time);
             }
             (of.hz, of.hz_since) = (cpu.frequency(), time);
         }
@@ -154,8 +166,8 @@ impl Collector {
     fn charge_unknown(&mut self, state: &TraceState, place: usize, lost: i64, time: i64) {
         let (Some(of), Some(cpu)) = (self.cpus.get_mut(place), state.cpu_at(place)) else { return };
         let Some(unknown) = state.process(cpu.unknown_process()) else { return };
-        self.collected.charge(of.number, of.process, of.since, lost);
-        self.collected.charge(of.number, unknown.serial(), lost, time);
+        self.sums.charge(of.number, of.process, of.since, lost);
+        self.sums.charge(of.number, unknown.serial(), lost, time);
         of.since = time;
     }
 }
@@ -163,15 +175,15 @@ impl Collector {
 impl OnCpu {
     /// Charges the time until now if another process runs.
     #[inline]
-    fn run(&mut self, collected: &mut Collected, process: Serial, time: i64) {
+    fn run(&mut self, sums: &mut impl Sums, process: Serial, time: i64) {
         if self.process != process {
-            collected.charge(self.number, self.process, self.since, time);
+            sums.charge(self.number, self.process, self.since, time);
             (self.process, self.since) = (process, time);
         }
     }
 }
 
-impl Observer for Collector {
+impl<S: Sums> Observer for Collector<S> {
     fn event_applied(&mut self, state: &TraceState, transition: Transition, _: EventTypeId) {
         let effect = state.effect();
         let (time, place) = (effect.time().as_ns(), effect.place());
@@ -188,16 +200,10 @@ impl Observer for Collector {
         let (Some(of), Some(running)) = (self.cpus.get_mut(place), state.running_at(place)) else {
             return;
         };
-        of.run(&mut self.collected, running.serial(), time);
+        of.run(&mut self.sums, running.serial(), time);
         match transition {
-            Transition::Switch => {
-                *self.collected.switches.entry(of.number).or_default() += 1;
-                self.collected.add_activity(time, Activity { switches: 1, ..Activity::default() });
-            }
-            Transition::Migrate => {
-                let migration = Activity { migrations: 1, ..Activity::default() };
-                self.collected.add_activity(time, migration);
-            }
+            Transition::Switch => self.sums.switched(of.number, time),
+            Transition::Migrate => self.sums.migrated(time),
             Transition::Frequency => self.update_frequencies(state, time),
             Transition::ProcessState | Transition::DumpEnd | Transition::KernelThread => {
                 self.update_cpus(state, time);

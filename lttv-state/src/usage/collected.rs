@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use super::counts::{Activity, FrequencyTime, Pages, Traffic};
+use super::events::Measure;
 use super::intervals::Intervals;
 use crate::fast_hash::FastHash;
 use crate::kernel::Serial;
@@ -113,6 +114,39 @@ impl Collected {
             }
             self.frequencies.entry((interval, cpu)).or_default().add(hz, time);
         }
+    }
+
+    /// Counts a context switch of a CPU at a time, in ns.
+    pub(super) fn switched(&mut self, cpu: u32, time: i64) {
+        *self.switches.entry(cpu).or_default() += 1;
+        self.add_activity(time, Activity { switches: 1, ..Activity::default() });
+    }
+
+    /// Counts the migration of a thread at a time, in ns.
+    pub(super) fn migrated(&mut self, time: i64) {
+        self.add_activity(time, Activity { migrations: 1, ..Activity::default() });
+    }
+
+    /// Adds what an event at a time, in ns, measures of its owner.
+    pub(super) fn measured(&mut self, time: i64, owner: Serial, measure: Measure<&str>) {
+        let mut activity = Activity::default();
+        match measure {
+            Measure::Pages(pages) => {
+                activity.pages = pages;
+                *self.pages.entry(owner).or_default() += pages;
+            }
+            Measure::Sent { interface, bytes } => {
+                activity.sent = Traffic::packet(bytes);
+                *self.sent.entry(owner).or_default() += activity.sent;
+                self.interface(interface).sent += activity.sent;
+            }
+            Measure::Received { interface, bytes } => {
+                activity.received = Traffic::packet(bytes);
+                self.interface(interface).received += activity.received;
+            }
+            Measure::Retransmission => activity.retransmissions = 1,
+        }
+        self.add_activity(time, activity);
     }
 
     /// Adds an activity at a time, in ns.

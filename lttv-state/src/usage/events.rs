@@ -5,13 +5,27 @@ use ltt_read::{Event, Field, Trace, Value};
 
 use super::counts::Pages;
 
-/// A measurement by an event.
+/// A measurement by an event, with the name of an interface or what stands for it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Measure<'n> {
+pub(super) enum Measure<N> {
     Pages(Pages),
-    Sent { interface: &'n str, bytes: u64 },
-    Received { interface: &'n str, bytes: u64 },
+    Sent { interface: N, bytes: u64 },
+    Received { interface: N, bytes: u64 },
     Retransmission,
+}
+
+impl<N> Measure<N> {
+    /// Replaces the name.
+    pub(super) fn map<M>(self, of: impl FnOnce(N) -> M) -> Measure<M> {
+        match self {
+            Measure::Pages(pages) => Measure::Pages(pages),
+            Measure::Sent { interface, bytes } => Measure::Sent { interface: of(interface), bytes },
+            Measure::Received { interface, bytes } => {
+                Measure::Received { interface: of(interface), bytes }
+            }
+            Measure::Retransmission => Measure::Retransmission,
+        }
+    }
 }
 
 /// The kinds of figures that need events of their own.
@@ -137,7 +151,7 @@ impl Source {
     }
 
     /// Calls a function with what an event measures, if it measures something.
-    pub(super) fn read(&self, event: &Event<'_>, found: impl FnOnce(Measure<'_>)) {
+    pub(super) fn read(&self, event: &Event<'_>, found: impl FnOnce(Measure<&str>)) {
         let integer = |field: &Option<Field>| field.as_ref().and_then(|field| event.integer(field));
         let pages = |order: &Option<Field>| {
             // More than the memory of any machine is no order.

@@ -25,7 +25,7 @@ use crate::stats::{AFTER_STATE, Start, Statistics, StatisticsHandle, Window};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UsageOptions {
     every: Option<u64>,
-    pub(super) origin: Option<i64>,
+    origin: Option<i64>,
 }
 
 impl UsageOptions {
@@ -50,7 +50,7 @@ impl UsageOptions {
     }
 
     /// Returns the intervals, of which the first one starts at `start` unless it was set.
-    fn intervals(self, start: i64) -> Option<Intervals> {
+    pub(super) fn intervals(self, start: i64) -> Option<Intervals> {
         let origin = self.origin.unwrap_or(start);
         self.every.map(|length| Intervals { origin, length })
     }
@@ -143,7 +143,7 @@ impl Usage {
         for (index, span) in spans.iter().enumerate() {
             let (trace, Some(span)) = (TraceIndex(index), span) else { continue };
             let Some(state) = context.extensions()[kernel].trace(trace) else { continue };
-            let collector = Collector::new(state, *span, intervals);
+            let collector = Collector::new(state, *span, Collected::new(intervals));
             observer = context.extensions_mut()[kernel].add_observer(trace, collector);
         }
         let collection = Collection { kernel, statistics, observer, intervals };
@@ -160,12 +160,9 @@ impl Usage {
                     let place = place.and_then(|(_, place)| place);
                     let running = kernel.trace(index).zip(place);
                     let running = running.and_then(|(state, place)| state.running_at(place));
-                    let process = running.map(|process| process.serial());
-                    let in_interrupt = running.is_some_and(|process| process.mode().is_interrupt());
-                    if let Some(of) = kernel.observer_mut::<Collector>(index, observer) {
-                        source.read(&call.event, |measure| {
-                            of.measure(measure, process, in_interrupt, time);
-                        });
+                    let running = running.map(|of| (of.serial(), of.mode().is_interrupt()));
+                    if let Some(of) = kernel.observer_mut::<Collector<Collected>>(index, observer) {
+                        source.read(&call.event, |measure| of.measure(measure, running, time));
                     }
                 });
             }
@@ -176,20 +173,16 @@ impl Usage {
 
 impl Span {
     /// Returns the part of a trace with a start; `first` is the time of its first event.
-    fn of(start: Start, first: i64) -> Self {
-        let (begin, known_since, earliest, until) = match start {
-            Start::Trace => (first, first, i64::MIN, None),
-            Start::At(time) => {
-                let begin = time.as_ns().max(first);
-                (begin, begin, i64::MIN, None)
-            }
-            Start::Part(time) => (time.as_ns().max(first), first, i64::MIN, None),
+    pub(super) fn of(start: Start, first: i64) -> Self {
+        let (begin, earliest, until) = match start {
+            Start::Trace => (first, i64::MIN, None),
+            Start::At(time) => (time.as_ns().max(first), i64::MIN, None),
             Start::Window(window) => {
                 let begin = window.start.max(first);
-                (begin, begin, begin, window.until)
+                (begin, begin, window.until)
             }
         };
-        Span { begin, known_since, earliest, until }
+        Span { begin, earliest, until }
     }
 }
 
@@ -218,8 +211,8 @@ impl UsageHandle {
         let traces = traces.into_iter().enumerate().map(|(index, statistics)| {
             let (trace, end) = (TraceIndex(index), statistics.end().as_ns());
             let observer = kernel.zip(of.observer);
-            let collector =
-                observer.and_then(|(of, number)| of.observer::<Collector>(trace, number));
+            let collector = observer
+                .and_then(|(of, number)| of.observer::<Collector<Collected>>(trace, number));
             let collected = collector.map(|collector| collector.collected(end));
             let collected = collected.unwrap_or_else(|| Collected::new(of.intervals));
             TraceUsage { statistics, collected }

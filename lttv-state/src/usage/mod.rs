@@ -44,6 +44,7 @@ mod events;
 mod handle;
 mod intervals;
 mod parallel;
+mod slices;
 mod sums;
 
 use ltt_read::Timestamp;
@@ -54,7 +55,7 @@ use crate::stats::{ProcessFacts, TraceStatistics};
 pub use counts::{Activity, Pages, Traffic};
 pub use events::Figure;
 pub use handle::{UsageHandle, UsageOptions};
-pub use parallel::{ComputedUsage, usage};
+pub use parallel::{ComputedUsage, UsageRead, read_usage, usage};
 pub use sums::{CpuFrequency, CpuUsage, InterfaceUsage, IntervalUsage, ProcessUsage, ThreadUsage};
 
 /// The usage of a traceset.

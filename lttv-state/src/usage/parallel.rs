@@ -1,11 +1,14 @@
-//! Usage of a whole traceset, collected on several threads.
+//! Usage of whole traces, collected on several threads.
 
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::{
+    Bounds, EndReason, ReadEnd, SliceAnalysis, SliceThreads, StalePosition, Traceset,
+    TracesetContext,
+};
+use lttv_hooks::Flow;
 
+use super::slices::{InSlices, finished};
 use super::{Usage, UsageOptions};
-use crate::in_slices::{InSlices, in_slices};
 use crate::kernel::KernelState;
-use crate::stats::{Start, Statistics};
 
 /// The result of [`usage`].
 #[derive(Debug)]
@@ -17,6 +20,18 @@ pub struct ComputedUsage {
     pub errors: Vec<ltt_read::Error>,
     /// The number of further errors.
     pub errors_omitted: u64,
+}
+
+/// The result of [`read_usage`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct UsageRead {
+    /// The usage: the final one, unless the read was stopped.
+    pub usage: Usage,
+    /// The kernel state after the last event.
+    pub kernel: KernelState,
+    /// The end of the read.
+    pub end: ReadEnd,
 }
 
 /// Computes the usage of a traceset on a number of threads. The result does not depend on that
@@ -33,41 +48,45 @@ pub struct ComputedUsage {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn usage(traceset: &Traceset, options: UsageOptions, threads: usize) -> ComputedUsage {
-    if threads <= 1 {
-        let mut context = TracesetContext::new(traceset);
-        let kernel = context.attach(KernelState::new());
-        let usage = Usage::attach(&mut context, kernel, options);
-        // The bounds contain no position that could be stale.
-        let _ = context.read(&Bounds::all());
-        return ComputedUsage {
-            usage: usage.take(context.extensions()),
-            errors: context.take_errors(),
-            errors_omitted: context.errors_omitted(),
-        };
-    }
-    let attach = |context: &mut TracesetContext<'_>| context.attach(KernelState::new());
-    // All slices have the intervals of the whole.
     let mut context = TracesetContext::new(traceset);
-    let kernel = attach(&mut context);
-    let start = context.extensions()[kernel].traces().map(|state| state.start_time()).min();
-    drop(context);
-    let options = match (options.origin, start) {
-        (None, Some(start)) => options.origin(start),
-        _ => options,
+    let usage = match threads {
+        0 | 1 => {
+            let kernel = context.attach(KernelState::new());
+            let usage = Usage::attach(&mut context, kernel, options);
+            // The bounds contain no position that could be stale.
+            let _ = context.read(&Bounds::all());
+            usage.take(context.extensions())
+        }
+        _ => {
+            let threads = SliceThreads::new(threads);
+            let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
+            let read = read_usage(&mut context, KernelState::new(), options, threads, go_on);
+            read.map(|read| read.usage).unwrap_or_default()
+        }
     };
-    let computed = in_slices(traceset, threads, attach, |context, kernel, times, slice| {
-        let start = |trace: usize| Start::Part(times.start(trace));
-        let statistics = Statistics::attach_each(context, kernel, start);
-        let usage = Usage::attach_each(context, kernel, options, statistics, start);
-        slice.run(context);
-        let extensions = context.extensions();
-        usage.take_each(extensions, |statistics| {
-            statistics.take_each(extensions, |trace| times.end(trace))
-        })
-    });
-    let InSlices { parts, errors, errors_omitted, .. } = computed;
-    let mut parts = parts.into_iter();
-    let mut usage = parts.next().unwrap_or_default();
-    parts.for_each(|part| usage.add(&part));
+    let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
     ComputedUsage { usage, errors, errors_omitted }
+}
+
+/// Computes the usage of the traces of a context, which is at their start, on several threads: see
+/// [`read_statistics`](crate::stats::read_statistics), which works in the same way.
+///
+/// # Errors
+///
+/// Returns [`StalePosition`] in the cases of [`TracesetContext::read_analysis`], none of which occurs
+/// here.
+pub fn read_usage<'h>(
+    context: &mut TracesetContext<'h>,
+    kernel: KernelState,
+    options: UsageOptions,
+    threads: SliceThreads,
+    passed: impl FnMut(&mut TracesetContext<'h>) -> Flow,
+) -> Result<UsageRead, StalePosition> {
+    context.refuse_growth::<Usage>();
+    let (analysis, mut state, mut part) = InSlices::new(context.contexts(), kernel, options);
+    let (slice, result) = (analysis.attach(context), (&mut state, &mut part));
+    let end = context.read_analysis(&analysis, slice, result, &Bounds::all(), threads, passed)?;
+    let is_stopped = end.reason == EndReason::Stopped;
+    let (usage, kernel) = finished(context, &analysis, (state, part), is_stopped);
+    Ok(UsageRead { usage, kernel, end })
 }

@@ -26,16 +26,34 @@ pub(crate) trait Store {
     /// Adds a text, unless it exists: see [`Builder::text`].
     fn text(&mut self, text: &str) -> Result<Text, HistoryError>;
 
+    /// Returns the encoding of a number, or of null.
+    fn encode(&mut self, value: StateValue<'_>) -> Result<RawValue, HistoryError>;
+
+    /// Sets an attribute to an encoded value from a time on.
+    fn set_encoded(
+        &mut self,
+        quark: Quark,
+        t: Timestamp,
+        raw: RawValue,
+    ) -> Result<(), HistoryError>;
+
     /// Sets an attribute from a time on: to a number, or to null.
+    #[inline]
     fn set(
         &mut self,
         quark: Quark,
         t: Timestamp,
         value: StateValue<'_>,
-    ) -> Result<(), HistoryError>;
+    ) -> Result<(), HistoryError> {
+        let raw = self.encode(value)?;
+        self.set_encoded(quark, t, raw)
+    }
 
     /// Sets an attribute to a text from a time on.
-    fn set_text(&mut self, quark: Quark, t: Timestamp, text: Text) -> Result<(), HistoryError>;
+    #[inline]
+    fn set_text(&mut self, quark: Quark, t: Timestamp, text: Text) -> Result<(), HistoryError> {
+        self.set_encoded(quark, t, RawValue { kind: Kind::Str, bits: text.0 })
+    }
 }
 
 impl Store for Builder {
@@ -60,18 +78,18 @@ impl Store for Builder {
     }
 
     #[inline]
-    fn set(
-        &mut self,
-        quark: Quark,
-        t: Timestamp,
-        value: StateValue<'_>,
-    ) -> Result<(), HistoryError> {
-        self.set(quark, t, value)
+    fn encode(&mut self, value: StateValue<'_>) -> Result<RawValue, HistoryError> {
+        self.states.encode(value)
     }
 
     #[inline]
-    fn set_text(&mut self, quark: Quark, t: Timestamp, text: Text) -> Result<(), HistoryError> {
-        self.set_text(quark, t, text)
+    fn set_encoded(
+        &mut self,
+        quark: Quark,
+        t: Timestamp,
+        raw: RawValue,
+    ) -> Result<(), HistoryError> {
+        self.set_raw(quark, t.as_ns(), raw)
     }
 }
 
@@ -160,26 +178,19 @@ impl Store for Draft {
     }
 
     #[inline]
-    fn set(
+    fn encode(&mut self, value: StateValue<'_>) -> Result<RawValue, HistoryError> {
+        // An error that is created in vain costs a call.
+        let Some(raw) = self.pool.encode(value) else { return Err(HistoryError::TooManyTexts) };
+        Ok(raw)
+    }
+
+    #[inline]
+    fn set_encoded(
         &mut self,
         quark: Quark,
         t: Timestamp,
-        value: StateValue<'_>,
+        raw: RawValue,
     ) -> Result<(), HistoryError> {
-        // An error that is created in vain costs a call.
-        let Some(raw) = self.pool.encode(value) else { return Err(HistoryError::TooManyTexts) };
-        self.set_raw(quark, t, raw)
-    }
-
-    #[inline]
-    fn set_text(&mut self, quark: Quark, t: Timestamp, text: Text) -> Result<(), HistoryError> {
-        self.set_raw(quark, t, RawValue { kind: Kind::Str, bits: text.0 })
-    }
-}
-
-impl Draft {
-    #[inline]
-    fn set_raw(&mut self, quark: Quark, t: Timestamp, raw: RawValue) -> Result<(), HistoryError> {
         let Some(value) = self.values.get_mut(quark.index()) else {
             return Err(HistoryError::UnknownQuark(quark));
         };

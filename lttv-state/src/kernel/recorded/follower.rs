@@ -46,6 +46,31 @@ pub(crate) trait FollowerObserver {
         of: (TraceIndex, EventTypeId),
         cpu: (u32, Option<usize>),
     );
+
+    /// Called for each event that changes no state: with its number in its slice and its time of
+    /// delivery in ns, its trace, and the index of its CPU in the state.
+    fn unchanged(
+        &mut self,
+        kernel: &KernelState,
+        event: (usize, i64),
+        trace: TraceIndex,
+        place: Option<usize>,
+    ) {
+        let (_, _, _, _) = (kernel, event, trace, place);
+    }
+}
+
+/// No further observer.
+impl FollowerObserver for () {
+    fn changed(&mut self, _: &mut KernelState, _: Followed) {}
+
+    fn elsewhere(
+        &mut self,
+        _: (usize, i64),
+        _: (TraceIndex, EventTypeId),
+        _: (u32, Option<usize>),
+    ) {
+    }
 }
 
 impl Follower {
@@ -79,13 +104,15 @@ impl Follower {
             let (trace, index, of) = &tracefiles[tracefile.0];
             let event_type = event.event_type();
             if !event.changes_state() {
-                if event.may_be_elsewhere() || kernel.place_of(tracefile).is_none() {
+                let (at, mut place) = ((number, event.time), kernel.place_of(tracefile));
+                if event.may_be_elsewhere() || place.is_none() {
                     let (packet, cpu) = (details.packet(event), details.cpu(event));
                     if let Some(cpu) = kernel.elsewhere(*index, tracefile, packet, cpu) {
-                        let at = (number, event.time);
                         observer.elsewhere(at, (*index, event_type), cpu);
+                        place = cpu.1;
                     }
                 }
+                observer.unchanged(kernel, at, *index, place);
                 continue;
             }
             let Some(Recorded { rule, layout }) = recorder.rule(*index, event_type) else {

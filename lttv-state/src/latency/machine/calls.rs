@@ -1,14 +1,14 @@
 //! System calls, and the files and futexes that they use.
 
 use hashbrown::HashMap;
-use ltt_read::{Event, Field};
 
 use super::Machine;
 use crate::kernel::{NameId, Tid, TraceState};
 use crate::latency::action::{Entry, Futex};
-use crate::latency::collector::{At, Collector, WakerKey};
 use crate::latency::family::Family;
 use crate::latency::file_calls::{FutexUse, PRIVATE, file_family, futex_use};
+use crate::latency::inputs::{Input, Inputs};
+use crate::latency::outcome::{Addition, At, Outcome, Outcomes, WakerKey};
 use crate::latency::threads::{Detail, NEVER, OpenCall, ThreadId};
 
 /// The maximum number of futexes that are told apart.
@@ -55,14 +55,12 @@ impl Futexes {
     }
 
     /// Changes the number of waiters of a futex by one.
-    fn change(&mut self, futex: u32, by: i32, time: i64, out: &mut Collector) {
+    fn change(&mut self, futex: u32, by: i32, time: i64, out: &mut impl Outcomes) {
         let facts = &mut self.facts[futex as usize];
         out.waiters_passed(futex, facts.waiters, facts.changed, time);
         facts.waiters = facts.waiters.saturating_add_signed(by);
         facts.changed = time;
-        if let Some(counts) = out.futex(futex) {
-            counts.waiters.most = counts.waiters.most.max(facts.waiters);
-        }
+        out.put(Outcome::HasWaiters { futex, number: facts.waiters });
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -77,8 +75,8 @@ impl Machine {
     fn caller(
         &mut self,
         state: &TraceState,
-        field: Option<&Field>,
-        event: &Event<'_>,
+        field: Option<&Input>,
+        event: &impl Inputs,
         at: &At,
     ) -> Option<ThreadId> {
         let current = self.cpus[at.place].current;
@@ -97,9 +95,9 @@ impl Machine {
         &mut self,
         state: &TraceState,
         entry: &Entry,
-        event: &Event<'_>,
+        event: &impl Inputs,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         let Some(id) = self.caller(state, entry.thread.as_ref(), event, at) else {
             out.count(|of| &mut of.entries_without_thread);
@@ -129,9 +127,9 @@ impl Machine {
         state: &TraceState,
         id: ThreadId,
         futex: &Futex,
-        event: &Event<'_>,
+        event: &impl Inputs,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) -> Detail {
         let operation = futex.operation.as_ref().and_then(|field| event.integer(field));
         let operation = operation.unwrap_or(0);
@@ -162,7 +160,7 @@ impl Machine {
     }
 
     /// Drops the open system call of a thread, whose exit was lost.
-    fn drop_call(&mut self, id: ThreadId, at: &At, out: &mut Collector) -> OpenCall {
+    fn drop_call(&mut self, id: ThreadId, at: &At, out: &mut impl Outcomes) -> OpenCall {
         let call = std::mem::replace(&mut self.threads.at(id).call, OpenCall::NONE);
         if let Detail::Wait(futex) = call.detail {
             self.futexes.change(futex, -1, at.time, out);
@@ -176,11 +174,11 @@ impl Machine {
         &mut self,
         state: &TraceState,
         name: NameId,
-        result: Option<&Field>,
-        thread: Option<&Field>,
-        event: &Event<'_>,
+        result: Option<&Input>,
+        thread: Option<&Input>,
+        event: &impl Inputs,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         let id = self.caller(state, thread, event, at);
         let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
@@ -196,40 +194,31 @@ impl Machine {
             out.count(|of| &mut of.lost);
             return;
         }
-        if !out.is_on {
+        if !out.is_on() {
             return;
         }
         let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
         let error = result.filter(|result| (-MAX_ERROR..0).contains(result));
         let error = error.map(|result| result.unsigned_abs() as u16);
-        let add = |out: &mut Collector, family, subject, by, bytes| {
-            let figures = out.sample_by(family, id, subject, call.begin, at, by);
-            if let Some(figures) = figures
-                && (error.is_some() || bytes > 0)
-            {
-                let extra = figures.extra();
-                extra.bytes = extra.bytes.saturating_add(bytes);
-                error.iter().for_each(|error| extra.count_error(*error, 1));
-            }
+        let sample = |family, subject, by, bytes| {
+            let more = Addition::Call { error, bytes };
+            Outcome::sample((family, id, subject), call.begin, at, by, more)
         };
-        add(out, Family::Syscall, call.name.index() as u32, ThreadId::NONE, 0);
+        out.put(sample(Family::Syscall, call.name.index() as u32, ThreadId::NONE, 0));
         match call.detail {
             Detail::Wait(futex) => {
                 let thread = self.threads.at(id);
                 let was_woken = thread.last_woken > call.begin;
                 let waker = if was_woken { thread.waker } else { ThreadId::NONE };
-                add(out, Family::Futex, futex, waker, 0);
+                out.put(sample(Family::Futex, futex, waker, 0));
                 if was_woken {
                     let (family, subject) = (Family::Futex, futex);
                     out.woken(WakerKey { family, subject, waker, thread: id }, call.begin, at);
                 }
             }
             Detail::Wake(futex) => {
-                if let Some(counts) = out.futex(futex) {
-                    counts.wakes += 1;
-                    let woken = result.unwrap_or(0).max(0) as u64;
-                    counts.woken = counts.woken.saturating_add(woken);
-                }
+                let woken = result.unwrap_or(0).max(0) as u64;
+                out.put(Outcome::Wakes { futex, woken });
             }
             Detail::File(_) | Detail::Nothing => {
                 let Some(family) = self.families.of(state, call.name) else { return };
@@ -242,7 +231,7 @@ impl Machine {
                     }
                     _ => NameId::EMPTY,
                 };
-                add(out, family, file.index() as u32, ThreadId::NONE, bytes);
+                out.put(sample(family, file.index() as u32, ThreadId::NONE, bytes));
             }
         }
     }

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use hashbrown::HashMap;
-use ltt_read::Event;
 
 use super::Machine;
 use crate::kernel::{DeviceNumber, RequestOperation};
 use crate::latency::action::{RequestFields, Step, number};
-use crate::latency::collector::{At, Collector};
 use crate::latency::family::Family;
+use crate::latency::inputs::Inputs;
+use crate::latency::outcome::{At, Outcome, Outcomes};
 use crate::latency::threads::{NEVER, ThreadId};
 
 /// The maximum number of disks that are told apart.
@@ -94,9 +94,9 @@ impl Machine {
         &mut self,
         step: Step,
         fields: &RequestFields,
-        event: &Event<'_>,
+        event: &impl Inputs,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         let (Some(device), Some(sector)) =
             (number(event, &fields.device), event.integer(&fields.sector))
@@ -109,10 +109,7 @@ impl Machine {
         };
         let recorded = fields.sectors.as_ref().and_then(|field| event.integer(field));
         let sectors = recorded.unwrap_or(0);
-        let operation = |fields: &RequestFields| {
-            let kind = fields.kind.as_ref().and_then(|field| event.get(field));
-            RequestOperation::of(kind.as_ref())
-        };
+        let operation = |fields: &RequestFields| event.operation(fields.kind.as_ref());
         let key = (disk, sector);
         match step {
             Step::Insert => {
@@ -147,7 +144,7 @@ impl Machine {
         }
     }
 
-    fn issue_flush(&mut self, disk: u32, flush: Issued, at: &At, out: &mut Collector) {
+    fn issue_flush(&mut self, disk: u32, flush: Issued, at: &At, out: &mut impl Outcomes) {
         if self.disks.flushing >= MAX_REQUESTS {
             out.count(|of| &mut of.dropped);
             return;
@@ -157,7 +154,7 @@ impl Machine {
         self.change_depth(disk, 1, at.time, out);
     }
 
-    fn complete_flush(&mut self, disk: u32, at: &At, out: &mut Collector) {
+    fn complete_flush(&mut self, disk: u32, at: &At, out: &mut impl Outcomes) {
         let flushes = self.disks.flushes.get_mut(&disk);
         let Some(flush) = flushes.and_then(VecDeque::pop_front) else {
             out.count(|of| &mut of.completions_without_issue);
@@ -167,7 +164,7 @@ impl Machine {
         self.finish(disk, &flush, 0, at, out);
     }
 
-    fn issue(&mut self, key: (u32, u64), request: Issued, at: &At, out: &mut Collector) {
+    fn issue(&mut self, key: (u32, u64), request: Issued, at: &At, out: &mut impl Outcomes) {
         if self.disks.issued.len() >= MAX_REQUESTS {
             out.count(|of| &mut of.dropped);
             return;
@@ -179,7 +176,7 @@ impl Machine {
         }
     }
 
-    fn complete(&mut self, key: (u32, u64), sectors: u64, at: &At, out: &mut Collector) {
+    fn complete(&mut self, key: (u32, u64), sectors: u64, at: &At, out: &mut impl Outcomes) {
         let Some(request) = self.disks.issued.remove(&key) else {
             out.count(|of| &mut of.completions_without_issue);
             return;
@@ -187,7 +184,8 @@ impl Machine {
         let (disk, sector) = key;
         let rest = request.sectors.saturating_sub(sectors);
         if sectors > 0 && rest > 0 {
-            out.completed(subject(disk, request.operation), request.thread, sectors);
+            let subject = subject(disk, request.operation);
+            out.put(Outcome::Completed { subject, thread: request.thread, sectors });
             // The rest is completed later.
             let rest = Issued { sectors: rest, ..request };
             let next = (disk, sector.wrapping_add(sectors));
@@ -201,29 +199,26 @@ impl Machine {
     }
 
     /// Ends a request with the completion of its last sectors.
-    fn finish(&mut self, disk: u32, request: &Issued, sectors: u64, at: &At, out: &mut Collector) {
+    fn finish(
+        &mut self,
+        disk: u32,
+        request: &Issued,
+        sectors: u64,
+        at: &At,
+        out: &mut impl Outcomes,
+    ) {
         let subject = subject(disk, request.operation);
         self.change_depth(disk, -1, at.time, out);
         out.sample(Family::DiskDevice, request.thread, subject, request.time, at);
-        out.completed(subject, request.thread, sectors);
+        out.put(Outcome::Completed { subject, thread: request.thread, sectors });
     }
 
     /// Changes the number of requests in a disk by one.
-    fn change_depth(&mut self, disk: u32, by: i32, time: i64, out: &mut Collector) {
+    fn change_depth(&mut self, disk: u32, by: i32, time: i64, out: &mut impl Outcomes) {
         let state = &mut self.disks.states[disk as usize];
-        out.disk_passed(disk as usize, state.depth, state.changed, time);
+        out.put(Outcome::DiskPassed { disk, number: state.depth, since: state.changed, time });
         state.depth = state.depth.saturating_add_signed(by);
         state.changed = time;
-        out.disk_has(disk as usize, state.depth);
-    }
-}
-
-impl Collector {
-    /// Adds sectors that a disk completed.
-    fn completed(&mut self, subject: u32, thread: ThreadId, sectors: u64) {
-        if let Some(figures) = self.figures(Family::DiskDevice, thread, subject) {
-            let extra = figures.extra();
-            extra.sectors = extra.sectors.saturating_add(sectors);
-        }
+        out.put(Outcome::DiskHas { disk, number: state.depth });
     }
 }

@@ -1,12 +1,12 @@
 //! Interrupt handlers and softirqs.
 
 use hashbrown::HashMap;
-use ltt_read::{Event, Field, Value};
 
 use super::Machine;
 use crate::latency::action::{Handler, number};
-use crate::latency::collector::{At, Collector};
 use crate::latency::family::Family;
+use crate::latency::inputs::{Input, Inputs};
+use crate::latency::outcome::{Addition, At, Outcome, Outcomes};
 use crate::latency::threads::{NEVER, ThreadId};
 
 /// The maximum depth of handlers on a CPU. Without exits they would add up.
@@ -76,18 +76,14 @@ impl Machine {
     pub(super) fn handler_entry(
         &mut self,
         kind: Handler,
-        field: &Field,
-        name: Option<&Field>,
-        event: &Event<'_>,
+        field: &Input,
+        name: Option<&Input>,
+        event: &impl Inputs,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         let Some(number) = number(event, field) else { return };
-        let name = name.and_then(|field| event.get(field));
-        let name = match &name {
-            Some(Value::Str(text)) => text.bytes,
-            _ => &[],
-        };
+        let name = name.map_or(&[][..], |input| event.text(input));
         let subject = self.handlers.subject(kind, number, name);
         if kind == Handler::Softirq {
             self.served(number, subject, at, out);
@@ -108,10 +104,10 @@ impl Machine {
     pub(super) fn handler_exit(
         &mut self,
         kind: Handler,
-        field: Option<&Field>,
-        event: &Event<'_>,
+        field: Option<&Input>,
+        event: &impl Inputs,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         let number = field.and_then(|field| number(event, field));
         let stack = &mut self.cpus[at.place].stack;
@@ -133,16 +129,14 @@ impl Machine {
         if let Some(outer) = stack.last_mut() {
             outer.nested = outer.nested.saturating_add(gross);
         }
-        let (family, time) = (kind.family(), at.time);
-        if let Some(of) = out.sample(family, ThreadId::NONE, ended.subject, ended.begin, at) {
-            let extra = of.extra();
-            extra.net.add(gross.saturating_sub(ended.nested), time);
-            extra.nested += u64::from(ended.was_interrupted);
-        }
+        let net = gross.saturating_sub(ended.nested);
+        let more = Addition::Handler { net, was_interrupted: ended.was_interrupted };
+        let key = (kind.family(), ThreadId::NONE, ended.subject);
+        out.put(Outcome::sample(key, ended.begin, at, ThreadId::NONE, more));
     }
 
     /// Applies the raise of a softirq.
-    pub(super) fn raise(&mut self, field: &Field, event: &Event<'_>, at: &At) {
+    pub(super) fn raise(&mut self, field: &Input, event: &impl Inputs, at: &At) {
         let Some(number) = number(event, field).filter(|number| *number < SOFTIRQS) else { return };
         let raised = &mut self.cpus[at.place].raised;
         if raised.len() <= number as usize {
@@ -155,7 +149,7 @@ impl Machine {
     }
 
     /// Ends the wait of a softirq for its handler.
-    fn served(&mut self, number: u32, subject: u32, at: &At, out: &mut Collector) {
+    fn served(&mut self, number: u32, subject: u32, at: &At, out: &mut impl Outcomes) {
         let raised = self.cpus[at.place].raised.get_mut(number as usize);
         let first = raised.map_or(NEVER, |first| std::mem::replace(first, NEVER));
         if first != NEVER {

@@ -5,10 +5,9 @@ mod disks;
 mod interrupts;
 mod scheduling;
 
-use ltt_read::Event;
-
 use super::action::Action;
-use super::collector::{At, Collector};
+use super::inputs::Inputs;
+use super::outcome::{At, Outcomes};
 use super::period::OpenPeriods;
 use super::threads::{NEVER, ThreadId, Threads};
 use crate::kernel::{Process, TraceState};
@@ -68,11 +67,11 @@ impl Machine {
         &mut self,
         state: &TraceState,
         action: &Action,
-        event: &Event<'_>,
+        event: &impl Inputs,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
-        out.last = at.time;
+        out.passed(at.time);
         if self.cpus.len() <= at.place {
             self.cpus.resize_with(at.place + 1, CpuState::default);
         }
@@ -81,7 +80,7 @@ impl Machine {
         }
         match action {
             Action::Switch { priority } => {
-                let priority = priority.as_ref().and_then(|field| event.integer(field));
+                let priority = priority.as_ref().and_then(|input| event.integer(input));
                 self.switch(state, priority, at, out);
             }
             Action::Wake => self.wake(state, at),
@@ -107,7 +106,7 @@ impl Machine {
 
     /// Applies what few events do: they follow lost ones, or remove threads.
     #[cold]
-    fn rare(&mut self, state: &TraceState, at: &At, out: &mut Collector) {
+    fn rare(&mut self, state: &TraceState, at: &At, out: &mut impl Outcomes) {
         for process in state.effect().removed() {
             if let Some(id) = self.threads.find(process.serial()) {
                 self.describe(id, process);
@@ -119,7 +118,7 @@ impl Machine {
     }
 
     /// Drops what was open on a CPU whose events were lost.
-    fn lost(&mut self, at: &At, out: &mut Collector) {
+    fn lost(&mut self, at: &At, out: &mut impl Outcomes) {
         let cpu = &mut self.cpus[at.place];
         cpu.lost = at.time;
         cpu.raised.clear();

@@ -2,8 +2,8 @@
 
 use super::Machine;
 use crate::kernel::{ProcessStatus, TraceState};
-use crate::latency::collector::{At, Collector, WakerKey};
 use crate::latency::family::Family;
+use crate::latency::outcome::{At, Outcomes, WakerKey};
 use crate::latency::threads::{NEVER, ThreadId};
 
 /// The number that subjects of priorities are above, so that negative ones have a number.
@@ -31,7 +31,7 @@ impl Machine {
         state: &TraceState,
         priority: Option<u64>,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         let Some(switch) = state.effect().waited() else {
             self.cpus[at.place].current = ThreadId::NONE;
@@ -58,7 +58,7 @@ impl Machine {
     }
 
     #[inline]
-    fn switch_in(&mut self, id: ThreadId, priority: Option<u64>, at: &At, out: &mut Collector) {
+    fn switch_in(&mut self, id: ThreadId, priority: Option<u64>, at: &At, out: &mut impl Outcomes) {
         let thread = self.threads.at(id);
         let woken = std::mem::replace(&mut thread.woken, NEVER);
         let preempted = std::mem::replace(&mut thread.preempted, NEVER);

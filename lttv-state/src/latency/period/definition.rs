@@ -176,6 +176,11 @@ impl Periods {
         Ok(Periods { all: all.into(), parents: parents.into(), environment: environment.clone() })
     }
 
+    /// Returns `true` if there are none.
+    pub(in crate::latency) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Returns the name of a period.
     pub(in crate::latency) fn name(&self, period: u32) -> &str {
         self.all.get(period as usize).map_or("", |period| &period.name)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::definition::Periods;
-use crate::latency::collector::{At, Collector};
 use crate::latency::family::Family;
+use crate::latency::outcome::{At, Outcomes};
 use crate::latency::threads::ThreadId;
 
 /// The maximum number of open periods.
@@ -82,7 +82,7 @@ impl OpenPeriods {
         periods: &Periods,
         Begun { period, key, values, thread }: Begun,
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         let parent = match periods.parents[period as usize] {
             None => None,
@@ -127,7 +127,7 @@ impl OpenPeriods {
         key: Box<[Value]>,
         values: &[Value],
         at: &At,
-        out: &mut Collector,
+        out: &mut impl Outcomes,
     ) {
         for id in self.by_key.remove(&(period, key)).unwrap_or_default() {
             let Some(ended) = self.open.remove(&id) else { continue };
@@ -141,7 +141,7 @@ impl OpenPeriods {
     }
 
     /// Drops a period whose parent has ended, with its children.
-    fn drop_incomplete(&mut self, id: u64, out: &mut Collector) {
+    fn drop_incomplete(&mut self, id: u64, out: &mut impl Outcomes) {
         let mut ids = vec![id];
         while let Some(id) = ids.pop() {
             let Some(open) = self.open.remove(&id) else { continue };

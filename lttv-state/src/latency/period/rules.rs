@@ -11,8 +11,8 @@ use super::definition::Periods;
 use super::open::{Begun, OpenPeriods, Value};
 use crate::filter::{KernelFilters, KernelView};
 use crate::kernel::KernelState;
-use crate::latency::collector::At;
 use crate::latency::extension::{AFTER_STATE, Latencies};
+use crate::latency::outcome::At;
 use crate::latency::threads::ThreadId;
 
 /// The source of a value.

@@ -1,0 +1,169 @@
+//! The fields of events that actions read: in the events themselves, or as recorded.
+
+use ltt_read::{Event, Field, Value};
+
+use crate::kernel::RequestOperation;
+
+/// A field that an action reads.
+#[derive(Debug, Clone)]
+pub(super) struct Input {
+    field: Field,
+    kind: Kind,
+    /// Its place among the fields of its action.
+    pub(super) place: u8,
+}
+
+/// The way in which a field is read.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Integer,
+    Text,
+    Operation,
+}
+
+impl Input {
+    /// Creates the input of an integer.
+    pub(super) fn new(field: Field) -> Self {
+        Input { field, kind: Kind::Integer, place: 0 }
+    }
+
+    /// Returns the input of a text.
+    pub(super) fn text(self) -> Self {
+        Input { kind: Kind::Text, ..self }
+    }
+
+    /// Returns the input of an operation of a disk.
+    pub(super) fn operation(self) -> Self {
+        Input { kind: Kind::Operation, ..self }
+    }
+}
+
+/// The values of the fields of an event.
+pub(super) trait Inputs {
+    /// Returns an integer; `None` if the event does not have it.
+    fn integer(&self, input: &Input) -> Option<u64>;
+
+    /// Returns a text; empty if the event does not have it.
+    fn text(&self, input: &Input) -> &[u8];
+
+    /// Returns the operation of a request, of an event that may have a field for it.
+    fn operation(&self, input: Option<&Input>) -> RequestOperation;
+}
+
+impl Inputs for Event<'_> {
+    #[inline]
+    fn integer(&self, input: &Input) -> Option<u64> {
+        Event::integer(self, &input.field)
+    }
+
+    fn text(&self, input: &Input) -> &[u8] {
+        match self.get(&input.field) {
+            Some(Value::Str(text)) => text.bytes,
+            _ => &[],
+        }
+    }
+
+    fn operation(&self, input: Option<&Input>) -> RequestOperation {
+        let kind = input.and_then(|input| self.get(&input.field));
+        RequestOperation::of(kind.as_ref())
+    }
+}
+
+/// The values of the fields of many events.
+#[derive(Debug, Default)]
+pub(super) struct RecordedInputs {
+    /// For each event, the places with values as bits, and a word for each field.
+    words: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl RecordedInputs {
+    /// Adds the values of an event, given the fields of its action.
+    #[inline]
+    pub(super) fn push(&mut self, inputs: &[Input], event: &Event<'_>) {
+        let at = self.words.len();
+        self.words.push(0);
+        let mut known = 0;
+        for (place, input) in inputs.iter().enumerate() {
+            let word = match input.kind {
+                Kind::Integer => Inputs::integer(event, input),
+                Kind::Text => Some(self.push_text(Inputs::text(event, input))),
+                Kind::Operation => Some(event.operation(Some(input)) as u64),
+            };
+            known |= u64::from(word.is_some()) << place;
+            self.words.push(word.unwrap_or(0));
+        }
+        self.words[at] = known;
+    }
+
+    fn push_text(&mut self, text: &[u8]) -> u64 {
+        let (at, len) = (self.bytes.len() as u64, text.len() as u64);
+        self.bytes.extend_from_slice(text);
+        at << 32 | len
+    }
+
+    /// Returns a reader of the values, event by event.
+    pub(super) fn reader(&self) -> InputReader<'_> {
+        InputReader { words: &self.words, bytes: &self.bytes }
+    }
+
+    /// Removes all values and keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.words.clear();
+        self.bytes.clear();
+    }
+}
+
+/// A reader of recorded values.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InputReader<'r> {
+    words: &'r [u64],
+    bytes: &'r [u8],
+}
+
+impl<'r> InputReader<'r> {
+    /// Returns the values of the next event, whose action has a number of fields.
+    #[inline]
+    pub(super) fn next(&mut self, fields: usize) -> OneEvent<'r> {
+        let (words, rest) = self.words.split_at_checked(fields + 1).unwrap_or_default();
+        self.words = rest;
+        let (known, words) =
+            words.split_first().map_or((0, words), |(known, words)| (*known, words));
+        OneEvent { known, words, bytes: self.bytes }
+    }
+}
+
+/// The recorded values of an event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OneEvent<'r> {
+    known: u64,
+    words: &'r [u64],
+    bytes: &'r [u8],
+}
+
+impl OneEvent<'_> {
+    /// The values of an event whose action reads none.
+    pub(super) const NONE: OneEvent<'static> = OneEvent { known: 0, words: &[], bytes: &[] };
+}
+
+impl Inputs for OneEvent<'_> {
+    #[inline]
+    fn integer(&self, input: &Input) -> Option<u64> {
+        if self.known >> input.place & 1 == 0 {
+            return None;
+        }
+        self.words.get(usize::from(input.place)).copied()
+    }
+
+    fn text(&self, input: &Input) -> &[u8] {
+        let word = self.integer(input).unwrap_or(0);
+        let (at, len) = ((word >> 32) as usize, word as u32 as usize);
+        self.bytes.get(at..at + len).unwrap_or(&[])
+    }
+
+    fn operation(&self, input: Option<&Input>) -> RequestOperation {
+        let code = input.and_then(|input| self.integer(input)).map(|code| code as usize);
+        let operation = code.and_then(|code| RequestOperation::ALL.get(code).copied());
+        operation.unwrap_or_else(|| RequestOperation::of(None))
+    }
+}
