@@ -1,5 +1,5 @@
-//! `lttv stats` and `lttv history build` write the same bytes with any number of threads, also for
-//! damaged traces.
+//! `lttv stats`, `lttv usage`, `lttv latency` and `lttv history build` write the same bytes with any
+//! number of threads, also for damaged traces.
 
 mod support;
 
@@ -33,24 +33,32 @@ fn traces(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn statistics_are_the_same_in_all_formats() {
+fn results_are_the_same_in_all_formats() {
     let folder = tempfile::tempdir().expect("a folder");
-    let forms: [&[&str]; 5] = [
-        &[],
-        &["--format=json"],
-        &["--format=csv", "--table=processes"],
-        &["--tree"],
+    let forms: [&[&str]; 12] = [
+        &["stats"],
+        &["stats", "--format=json"],
+        &["stats", "--format=csv", "--table=processes"],
+        &["stats", "--tree"],
+        &["usage"],
+        &["usage", "--format=json", "--every=1ms"],
+        &["latency"],
+        &["latency", "--format=json"],
         // These are read by one thread.
-        &["--begin=+1ms", "--end=+2ms"],
+        &["stats", "--begin=+1ms", "--end=+2ms"],
+        &["usage", "--begin=+1ms"],
+        &["latency", "--begin=+1ms", "--end=+2ms"],
+        &["latency", "--every=1ms"],
     ];
     for trace in traces(folder.path()) {
         let trace = trace.to_str().expect("UTF-8");
         for form in forms {
-            let run = |threads| lttv(&[&["stats", trace, "--threads", threads], form].concat());
+            let run = |threads| lttv(&[form, &[trace, "--threads", threads][..]].concat());
             let one = run("1");
-            let is_window = form.iter().any(|arg| arg.starts_with("--begin"));
-            // A window may be outside of a trace.
-            assert!(is_window || !one.stdout.is_empty(), "{trace} {form:?}: {}", one.stderr);
+            let is_alone = form[1..].iter().any(|arg| arg.starts_with("--begin"))
+                || form == ["latency", "--every=1ms"];
+            // A window may be outside of a trace, and not all have the events that are needed.
+            assert!(one.status != Some(0) || !one.stdout.is_empty(), "{trace} {form:?}");
             for threads in ["2", "5"] {
                 let several = run(threads);
                 assert_eq!(several.status, one.status, "{trace} {form:?}: {}", several.stderr);
@@ -58,10 +66,23 @@ fn statistics_are_the_same_in_all_formats() {
                 let own = several.stderr.lines().filter(|line| !line.contains("one thread reads"));
                 assert_eq!(own.collect::<Vec<_>>(), one.stderr.lines().collect::<Vec<_>>());
                 if one.status == Some(0) {
-                    assert_eq!(several.stderr.contains("one thread reads"), is_window, "{form:?}");
+                    assert_eq!(several.stderr.contains("one thread reads"), is_alone, "{form:?}");
                 }
             }
         }
+    }
+}
+
+#[test]
+fn other_analyses_say_that_one_thread_reads() {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
+    let trace = trace.to_str().expect("UTF-8");
+    let commands: [&[&str]; 5] =
+        [&["disk"], &["irq"], &["wait", "--tid=1"], &["critical-path", "--tid=1"], &["calls"]];
+    for command in commands {
+        let said = |threads| lttv(&[command, &[trace, "--threads", threads][..]].concat()).stderr;
+        assert!(said("2").contains("one thread reads"), "{command:?}: {}", said("2"));
+        assert!(!said("1").contains("one thread reads"), "{command:?}");
     }
 }
 

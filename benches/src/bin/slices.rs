@@ -12,9 +12,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
-use lttv_context::{SliceThreads, Traceset};
+use lttv_context::{Bounds, SliceThreads, Traceset, TracesetContext, UnorderedReader};
 use lttv_state::kernel_history::{Target, record_on};
+use lttv_state::latency::{Settings, latencies};
 use lttv_state::stats::statistics;
+use lttv_state::usage::{UsageOptions, usage};
 use rustix::time::{ClockId, clock_gettime};
 
 #[derive(Parser)]
@@ -35,7 +37,11 @@ struct Cli {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Work {
+    /// The number of events, without an order; with one thread, in order.
+    Count,
     Statistics,
+    Usage,
+    Latency,
     History,
 }
 
@@ -67,6 +73,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn work(cli: &Cli, traceset: &Traceset, threads: usize) -> Result<Box<dyn Any>, Box<dyn Error>> {
     Ok(match cli.work {
+        Work::Count if threads == 1 => {
+            let mut context = TracesetContext::new(traceset);
+            Box::new(context.read(&Bounds::all())?.events)
+        }
+        Work::Count => {
+            let reader = UnorderedReader::new(traceset).threads(threads);
+            Box::new(reader.read(|(): &mut (), _| (), |_| ControlFlow::Continue(())).events)
+        }
+        Work::Usage => Box::new(usage(traceset, UsageOptions::new(), threads)),
+        Work::Latency => Box::new(latencies(traceset, &Settings::new(), threads)),
         Work::Statistics => Box::new(statistics(traceset, threads)),
         Work::History => {
             let target = cli.output.as_deref().map_or(Target::Memory, Target::Replace);

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use jiff::tz::TimeZone;
 use ltt_read::{TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_context::{
-    Bounds, EndReason, Handle, SliceThreads, Subscription, Traceset, TracesetContext,
+    Bounds, EndReason, Handle, ReadEnd, SliceThreads, StalePosition, Subscription, Traceset,
+    TracesetContext,
 };
+use lttv_hooks::Flow;
 use lttv_state::kernel::{KernelState, Transition};
-use lttv_state::stats::{Statistics, read_statistics};
 
 use super::common::{Common, InputArgs};
 use crate::cancel;
@@ -199,13 +200,23 @@ impl Analysis {
         read.map_err(|_| self.interrupted())
     }
 
-    /// Reads the whole traces on several threads, and collects their statistics. The state is then that
-    /// at their end. After an interrupt, these are the statistics up to there.
-    pub fn statistics(&mut self, threads: usize) -> (Statistics, Result<(), Interrupted>) {
+    /// Reads the whole traces on several threads, by a function that is called with a context at their
+    /// start, the state there, and a function to be called after each slice. The state is then that
+    /// at their end. After an interrupt, the result is that up to there.
+    pub fn read_in_slices<T: Default>(
+        &mut self,
+        threads: usize,
+        read: impl FnOnce(
+            &mut TracesetContext<'static>,
+            KernelState,
+            SliceThreads,
+            &mut dyn FnMut(&mut TracesetContext<'static>) -> Flow,
+        ) -> Result<(T, KernelState, ReadEnd), StalePosition>,
+    ) -> (T, Result<(), Interrupted>) {
         let mut reader = TracesetContext::new(&self.traceset);
         let kernel = std::mem::take(&mut self.context.extensions_mut()[self.kernel]);
         let Analysis { progress, warnings, cancel, .. } = self;
-        let passed = |reader: &mut TracesetContext<'static>| {
+        let mut passed = |reader: &mut TracesetContext<'static>| {
             progress.update(reader.progress());
             for notice in reader.take_notices() {
                 report::line(&warnings.text(&notice));
@@ -215,15 +226,14 @@ impl Analysis {
                 false => ControlFlow::Continue(()),
             }
         };
-        let threads = SliceThreads::new(threads);
-        let read = read_statistics(&mut reader, kernel, threads, passed);
+        let read = read(&mut reader, kernel, SliceThreads::new(threads), &mut passed);
         self.reader = Some(reader);
         // Whole traces are read without a position that could be refused.
-        let Ok(read) = read else { return (Statistics::default(), Ok(())) };
-        self.context.extensions_mut()[self.kernel] = read.kernel;
-        self.events += read.end.events;
-        let is_whole = read.end.reason != EndReason::Stopped;
-        (read.statistics, if is_whole { Ok(()) } else { Err(self.interrupted()) })
+        let Ok((result, kernel, end)) = read else { return (T::default(), Ok(())) };
+        self.context.extensions_mut()[self.kernel] = kernel;
+        self.events += end.events;
+        let is_whole = end.reason != EndReason::Stopped;
+        (result, if is_whole { Ok(()) } else { Err(self.interrupted()) })
     }
 
     /// Ends the window with the last event that was read.

@@ -120,6 +120,14 @@ impl InputArgs {
         self.threads.map_or_else(all, NonZeroUsize::get)
     }
 
+    /// Returns 1, the number of threads that read `what`. Says so if more were asked for.
+    pub fn one_thread(&self, report: &Report, what: &str) -> usize {
+        if self.threads.is_some_and(|threads| threads.get() > 1) {
+            report.message(format_args!("one thread reads {what}"));
+        }
+        1
+    }
+
     /// Returns the time zone of times that are parsed and printed.
     pub fn zone(&self) -> TimeZone {
         if self.utc { TimeZone::UTC } else { settings::current().zone() }

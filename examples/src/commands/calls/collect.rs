@@ -37,6 +37,7 @@ pub fn collect(
     report: &mut Report,
 ) -> Result<Collected, Box<dyn Error>> {
     let mut analysis = Analysis::open(input, report, None)?;
+    input.one_thread(report, "the events of calls");
     let rules = pairs.rules(analysis.traceset.traces())?;
     let stacks = analysis.context.attach(CallStackState::new(rules));
     let state = analysis.context.attach(HeapState::new(stacks));

@@ -81,6 +81,7 @@ pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn E
     let needs = Some(&kernel_trace::CRITICAL_PATH);
     let (mut analysis, waits) =
         Analysis::open_with(&common.input, report, needs, WaitGraph::attach)?;
+    common.input.one_thread(report, "the events of a wait graph");
     let mut read = analysis.read();
     let Some(window) = window(&analysis) else {
         return Err("no event is in the window".into());

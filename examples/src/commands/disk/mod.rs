@@ -52,6 +52,7 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         "the times that disks are busy follow from all requests; choose disks with --disk",
     )?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::DISK))?;
+    args.common.input.one_thread(report, "the requests to disks");
     let statistics = match analysis.window.begin {
         Some(begin) => Statistics::attach_at(&mut analysis.context, analysis.kernel, begin),
         None => Statistics::attach(&mut analysis.context, analysis.kernel),

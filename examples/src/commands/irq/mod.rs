@@ -57,6 +57,7 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     // A wrong expression is reported before anything is read.
     args.common.input.expression()?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
+    args.common.input.one_thread(report, "the events of interrupts");
     let filters = args.common.input.filters(report, analysis.traceset.traces())?;
     let follow = Follow::attach(&mut analysis, filters)?;
     let read = analysis.read();

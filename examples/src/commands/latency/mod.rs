@@ -8,7 +8,9 @@ use std::error::Error;
 use clap::ValueEnum;
 use ltt_read::{TimeSpan, Timestamp, TraceIndex};
 use lttv_filter::Environment;
-use lttv_state::latency::{By, Family, Latency, LatencyHandle, Settings, TraceLatency};
+use lttv_state::latency::{
+    By, Family, Latency, LatencyHandle, Settings, TraceLatency, read_latencies,
+};
 
 use self::periods::PeriodArgs;
 use super::analysis::Analysis;
@@ -126,26 +128,41 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         .top(args.top.unwrap_or(usual_top))
         .periods(periods, analysis.traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
-    let handle = Latency::attach(&mut analysis.context, analysis.kernel, settings);
-    if let Some(begin) = analysis.window.begin {
-        // What is open there is known only from the events before it.
-        analysis.replay(begin)?;
-        handle.restart(analysis.context.extensions_mut(), begin);
-    }
+    let is_whole = analysis.window.is_everything() && args.every.is_none();
+    let threads = match is_whole && settings.are_in_slices() {
+        true => input.threads_or_all(),
+        false => input.one_thread(report, "a time window, intervals and periods"),
+    };
     let mut choice = args.choice();
     choice.has_traces = analysis.spans().count() > 1;
-    let (mut over_time, mut read) = (None, Ok(()));
-    if let Some(length) = args.every {
-        let (table, of_intervals) = intervals(&mut analysis, handle, &choice, length)?;
-        (over_time, read) = (Some(table), of_intervals);
+    let (tables, read) = if threads > 1 {
+        let (latency, read) =
+            analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+                let read = read_latencies(context, kernel, &settings, threads, passed)?;
+                Ok((read.latency, read.kernel, read.end))
+            });
+        let of = |(index, _): (TraceIndex, TimeSpan)| Some((index, latency.trace(index)?.clone()));
+        let taken: Vec<_> = analysis.spans().filter_map(of).collect();
+        (args.tables(&taken, &choice), read)
     } else {
-        read = read.and_then(|()| analysis.read());
-    }
-    let written = match over_time {
-        Some(table) => vec![table],
-        None => args.tables(&analysis, handle, &choice),
+        let handle = Latency::attach(&mut analysis.context, analysis.kernel, settings);
+        if let Some(begin) = analysis.window.begin {
+            // What is open there is known only from the events before it.
+            analysis.replay(begin)?;
+            handle.restart(analysis.context.extensions_mut(), begin);
+        }
+        match args.every {
+            Some(length) => {
+                let (table, read) = intervals(&mut analysis, handle, &choice, length)?;
+                (vec![table], read)
+            }
+            None => {
+                let read = analysis.read();
+                (args.tables(&latencies(&analysis, handle), &choice), read)
+            }
+        }
     };
-    analysis.write(&args.common, written)?;
+    analysis.write(&args.common, tables)?;
     analysis.finish(report);
     Ok(read?)
 }
@@ -174,8 +191,7 @@ impl LatencyArgs {
     }
 
     /// Returns the tables: in text without a choice of families or tables, only the overview.
-    fn tables(&self, analysis: &Analysis, handle: LatencyHandle, choice: &Choice) -> Vec<Table> {
-        let taken = latencies(analysis, handle);
+    fn tables(&self, taken: &[(TraceIndex, TraceLatency)], choice: &Choice) -> Vec<Table> {
         let taken: Vec<_> = taken.iter().map(|(index, of)| (*index, of)).collect();
         let format = &self.common.format;
         let is_short = format.format == Format::Text

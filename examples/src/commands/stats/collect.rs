@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ltt_read::schema::EventTypeId;
 use lttv_state::filter::KernelFilters;
-use lttv_state::stats::{Statistics, TraceStatistics};
+use lttv_state::stats::{Statistics, TraceStatistics, read_statistics};
 
 use super::longest::Call;
 use crate::commands::analysis::Analysis;
@@ -25,16 +25,19 @@ pub(super) struct Collected {
     pub(super) anomalies: Vec<Vec<(String, u64)>>,
 }
 
-/// Reads the window and collects. After an interrupt, these are the statistics up to there. Several
-/// threads read whole traces without filters.
+/// Reads the window and collects. After an interrupt, these are the statistics up to there. More than
+/// one thread must be for whole traces without filters only.
 pub(super) fn collect(
     analysis: &mut Analysis,
     threads: usize,
     filters: Option<KernelFilters>,
     longest: Option<Call>,
 ) -> (Collected, Result<(), Interrupted>) {
-    if threads > 1 && filters.is_none() && analysis.window.is_everything() {
-        let (taken, read) = analysis.statistics(threads);
+    if threads > 1 {
+        let (taken, read) = analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+            let read = read_statistics(context, kernel, threads, passed)?;
+            Ok((read.statistics, read.kernel, read.end))
+        });
         return (Collected::of(analysis, taken, None, longest), read);
     }
     let (kernel, window) = (analysis.kernel, analysis.window);

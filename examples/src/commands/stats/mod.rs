@@ -63,12 +63,10 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         }
         None => None,
     };
-    if input.threads.is_some_and(|threads| threads.get() > 1)
-        && (filters.is_some() || !analysis.window.is_everything())
-    {
-        report.message("one thread reads a time window, and events with filters");
-    }
-    let threads = input.threads_or_all();
+    let threads = match filters.is_none() && analysis.window.is_everything() {
+        true => input.threads_or_all(),
+        false => input.one_thread(report, "a time window, and events with filters"),
+    };
     let (found, read) = collect::collect(&mut analysis, threads, filters, longest);
     write(args, &found, &analysis)?;
     analysis.finish(report);

@@ -5,7 +5,7 @@ mod every;
 use std::error::Error;
 
 use ltt_read::TraceIndex;
-use lttv_state::usage::{Usage as Found, UsageOptions};
+use lttv_state::usage::{Usage as Found, UsageOptions, read_usage};
 
 pub use every::Every;
 
@@ -56,15 +56,22 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let mut analysis = Analysis::open(input, report, Some(&kernel_trace::USAGE))?;
     let options = UsageOptions::new();
     let options = args.every.map_or(options, |every| options.every(every.length()));
-    let usage = {
-        let window = (analysis.window.begin, analysis.window.end);
-        let (context, kernel) = (&mut analysis.context, analysis.kernel);
-        use std::ops::Bound::{Included, Unbounded};
-        let bound = |time: Option<_>| time.map_or(Unbounded, Included);
-        Found::attach_window(context, kernel, (bound(window.0), bound(window.1)), options)
+    let threads = match analysis.window.is_everything() {
+        true => input.threads_or_all(),
+        false => input.one_thread(report, "a time window"),
     };
-    let read = analysis.read();
-    let usage = usage.take(analysis.context.extensions());
+    let (usage, read) = if threads > 1 {
+        analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+            let read = read_usage(context, kernel, options, threads, passed)?;
+            Ok((read.usage, read.kernel, read.end))
+        })
+    } else {
+        let window = analysis.window.range();
+        let (context, kernel) = (&mut analysis.context, analysis.kernel);
+        let usage = Found::attach_window(context, kernel, window, options);
+        let read = analysis.read();
+        (usage.take(analysis.context.extensions()), read)
+    };
     let mut tables = Tables::new(analysis.spans().count() > 1, args.every.is_some());
     let served: Vec<TraceIndex> = analysis.spans().map(|(trace, _)| trace).collect();
     for index in served {

@@ -75,6 +75,7 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         "waits follow from all events; choose threads with --tid, --pid and --comm",
     )?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::WAIT))?;
+    args.common.input.one_thread(report, "the events of waits");
     if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
         report
             .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
