@@ -138,7 +138,7 @@ proptest! {
 #[test]
 fn a_stop_ends_the_read() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-    let reader = UnorderedReader::new(&traceset(Path::new(path))).threads(1).piece_bytes(1);
+    let reader = UnorderedReader::new(traceset(Path::new(path))).threads(1).piece_bytes(1);
     let all = reader.read(|(): &mut (), _| (), |_| Flow::Continue(()));
     let some = reader.read(|(): &mut (), _| (), |_| Flow::Break(()));
     assert_eq!(all.events, 6087);
