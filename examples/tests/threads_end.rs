@@ -29,10 +29,10 @@ const COMMANDS: [(&str, &[&str]); 6] = [
     ("lttv", &["history", "build"]),
 ];
 
-/// Writes a trace that takes some tenths of a second to read.
+/// Writes a trace that takes some hundredths of a second to count, and longer to analyse.
 fn trace(folder: &Path) -> PathBuf {
     let path = folder.join("trace");
-    kernel_like(&path, 4, 600_000, &Options::default()).expect("a trace");
+    kernel_like(&path, 4, 1_500_000, &Options::default()).expect("a trace");
     path
 }
 
@@ -76,7 +76,7 @@ fn an_interrupt_ends_all_threads() {
     fs::create_dir(&results).expect("a folder");
     for command in COMMANDS {
         let mut interrupted = 0;
-        for pause in [5, 20, 60, 120, 240] {
+        for pause in [1, 5, 20, 60, 120, 240] {
             let file = results.join("history");
             let mut child = started(command, &trace, &file, Stdio::null());
             std::thread::sleep(Duration::from_millis(pause));

@@ -25,9 +25,10 @@ pub use set::ColumnSet;
 /// The times of events of one type, or of all types, and some of their fields, as columns.
 ///
 /// Fill them with the events of a tracefile by [`Cursor::read_columns`](crate::Cursor::read_columns),
-/// which is fastest, with those of several traces in time order by [`Merge::drive`], which takes them
-/// as a sink, or event by event with [`push`](Self::push). Rows are added to those that are there;
-/// [`clear`](Self::clear) removes them, and keeps the memory for the next batch.
+/// which is fastest, with those of several traces in time order by
+/// [`Merge::drive`](crate::Merge::drive), which takes them as a sink, or event by event with
+/// [`push`](Self::push). Rows are added to those that are there; [`clear`](Self::clear) removes them,
+/// and keeps the memory for the next batch.
 ///
 /// ```
 /// use ltt_read::schema::Scope;
