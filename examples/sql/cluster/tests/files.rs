@@ -3,6 +3,7 @@
 #[path = "../../arrow/tests/common/mod.rs"]
 mod common;
 mod processes;
+#[allow(dead_code)] // other tests use the rest
 #[path = "../../query/tests/queries/mod.rs"]
 mod queries;
 
