@@ -7,10 +7,13 @@ use super::{Merge, is_left_out};
 use crate::base::source::Source;
 use crate::cursor::Cursor;
 
-/// The size in bytes of what is asked for at a time, for all tracefiles together, and the most and
-/// the least of one tracefile.
+/// The number of bytes that are asked for in advance, of all tracefiles together.
 const TOGETHER: u64 = 32 << 20;
+
+/// The largest number of bytes of one tracefile among them.
 const MOST: u64 = 8 << 20;
+
+/// The smallest number of bytes of one tracefile among them.
 const LEAST: u64 = 128 << 10;
 
 /// The parts of files that have been asked for in advance, for a merge of traces that are not in

@@ -40,10 +40,10 @@ use queue::Queue;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 ///
-/// Where a piece begins is a guess: that the packets before it are sound and lead there. The thread that
-/// reads the piece before checks it, since it reads on to the first event of the next piece. If it
-/// comes there in another way, or not at all, it reads the rest of the tracefile alone, and what the
-/// other threads found there is dropped. Events, errors and notices are therefore those of one thread,
+/// The begin of a piece is a guess, which is right if the packets before it are sound and lead there. The
+/// thread that reads the piece before checks it, since it reads on to the first event of the next
+/// piece. If it comes there in another way, or not at all, it reads the rest of the tracefile alone,
+/// and the results of other threads there are dropped. Events, errors and notices are therefore those of one thread,
 /// whatever the damage.
 #[derive(Debug, Clone)]
 pub struct UnorderedReader {
@@ -143,7 +143,7 @@ impl UnorderedReader {
     /// as the default. `passed` is called on the calling thread after pieces, and ends the read by
     /// `Break`.
     ///
-    /// What a growing traceset has so far counts as complete.
+    /// A growing traceset is read as if it were complete with what it has so far.
     ///
     /// # Panics
     ///
