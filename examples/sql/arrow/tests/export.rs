@@ -7,22 +7,32 @@ use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_select::concat::concat_batches;
-use lttv_arrow::{Scan, Selection, Tables};
+use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId};
+use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
+use lttv_arrow::{Scan, Selection, Tables, is_in_order};
 use lttv_context::Traceset;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 fn export(args: &[&str], output: &Path) -> Output {
+    export_of(&common::bundled("kernel"), args, output)
+}
+
+fn export_of(trace: &Path, args: &[&str], output: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_export"));
-    command.arg(common::bundled("kernel")).args(args).arg("-o").arg(output);
-    command.output().expect("the program runs")
+    command.arg(trace).args(args).arg("-o").arg(output).output().expect("the program runs")
 }
 
 fn exported(args: &[&str], output: &Path) {
-    let done = export(args, output);
+    exported_of(&common::bundled("kernel"), args, output);
+}
+
+fn exported_of(trace: &Path, args: &[&str], output: &Path) {
+    let done = export_of(trace, args, output);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
@@ -96,6 +106,63 @@ fn parquet_files_contain_all_values() {
             assert_eq!(found.columns(), expected.columns(), "{name} with {threads} threads");
         }
     }
+}
+
+/// The times of the packets of large traces are trusted, here wrongly.
+#[test]
+fn rows_are_those_of_the_trace_if_a_clock_goes_back_within_packets() {
+    let temporary = tempfile::tempdir().expect("a directory");
+    let trace = temporary.path().join("trace");
+    fs::create_dir(&trace).expect("a directory");
+    let mut schema = presets::lttng_kernel(Format::Ctf2);
+    for name in ["even", "odd"] {
+        let number = FieldClass::uint(64, ByteOrder::Little);
+        schema.add_event_type(StreamClassId(0), name, FieldClass::structure([("n", number)]));
+    }
+    let schema = Arc::new(schema);
+    fs::write(trace.join("metadata"), metadata_text(&schema).expect("metadata")).expect("a file");
+    for file in 0..2 {
+        let name = format!("chan_{file}");
+        let writer = StreamWriter::new(Arc::clone(&schema), StreamClassId(0), &name, Vec::new());
+        let mut writer = writer.expect("a stream").with_stream_id(file);
+        for packet in 0..8 {
+            let begin = packet * 1_000_000;
+            writer.begin_packet(begin).expect("a packet");
+            for number in 0..100_000 {
+                // Every hundredth event is before the last one.
+                let time = begin + 9 * number - if number % 100 == 50 { 15 } else { 0 };
+                let fields = FieldValue::structure([number.into()]);
+                writer.event(EventTypeId((number % 2) as u32), time, fields).expect("an event");
+            }
+            writer.end_packet(begin + 999_999).expect("a packet");
+        }
+        fs::write(trace.join(name), writer.finish().expect("a file")).expect("a file");
+    }
+    let traceset = Traceset::open(&trace).expect("a trace");
+    assert!(is_in_order(traceset.traces()), "the packets hide it");
+    let expected = direct(&traceset);
+    assert_eq!(expected["name=odd"].num_rows(), 800_000);
+    for threads in ["1", "2"] {
+        let output = temporary.path().join(threads);
+        exported_of(&trace, &["--threads", threads], &output);
+        let files = files(&output);
+        for (name, expected) in &expected {
+            let found = parquet(&files[name]).expect("rows");
+            assert!(found.columns() == expected.columns(), "{name} with {threads} threads");
+            assert!(!files[name].iter().any(|path| is_said_to_be_sorted(path)), "{name}");
+        }
+    }
+    let sorted = temporary.path().join("sorted");
+    exported(&["--events", "sched_switch"], &sorted);
+    assert!(files(&sorted)["name=sched_switch"].iter().all(|path| is_said_to_be_sorted(path)));
+}
+
+/// Returns `true` if a Parquet file states that its rows are in the order of a column.
+fn is_said_to_be_sorted(path: &Path) -> bool {
+    let file = File::open(path).expect("a file");
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet");
+    let groups = reader.metadata().row_groups();
+    groups.iter().any(|group| group.sorting_columns().is_some_and(|columns| !columns.is_empty()))
 }
 
 #[test]

@@ -119,12 +119,19 @@ pub(crate) fn whole(shared: &Arc<Shared>, name: &str) -> Option<WholeProvider> {
 
 /// Returns the table of events of a name; `None` if there is none.
 pub(crate) fn events(shared: &Arc<Shared>, name: &str) -> Option<EventsProvider> {
-    let table = match find(&shared.tables, name)? {
+    let known = find(&shared.tables, name)?;
+    let kept = || shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(table) = kept().tables.get(name) {
+        return Some(EventsProvider::new(name, Arc::clone(table), shared));
+    }
+    let table = match known {
         Known::All => shared.tables.all(),
         Known::Type(of) => shared.tables.of(&of)?,
         Known::Whole => return None,
     };
     let table = if shared.options.kernel_state { table.with_kernel_state() } else { table };
+    let table = Arc::new(table);
+    kept().tables.insert(name.to_owned(), Arc::clone(&table));
     Some(EventsProvider::new(name, table, shared))
 }
 

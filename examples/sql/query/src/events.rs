@@ -37,9 +37,8 @@ pub(crate) struct EventsProvider {
 }
 
 impl EventsProvider {
-    pub(crate) fn new(name: &str, table: EventTable, shared: &Arc<Shared>) -> Self {
-        let (table, shared) = (Arc::new(table), Arc::clone(shared));
-        EventsProvider { name: name.into(), table, shared }
+    pub(crate) fn new(name: &str, table: Arc<EventTable>, shared: &Arc<Shared>) -> Self {
+        EventsProvider { name: name.into(), table, shared: Arc::clone(shared) }
     }
 
     /// Returns the name of the table in queries.
@@ -168,6 +167,7 @@ impl TableProvider for EventsProvider {
         };
         let count = match limit {
             Some(limit) if limit <= FEW_ROWS => 1,
+            _ if self.shared.is_short(window) => 1,
             _ => self.shared.slices,
         };
         let parts = rows.scan(Slice { window, only: None }).parts(count);

@@ -21,6 +21,9 @@ use crate::shared::{SessionOptions, Shared};
 /// The name of the catalogue and schema of the tables.
 const SCHEMA: &str = "trace";
 
+/// The size up to which the rows of a thread are sorted at once, in bytes.
+const SORTED_AT_ONCE: usize = 64 << 20;
+
 /// The tables of a traceset, for queries.
 pub struct TraceSession {
     context: SessionContext,
@@ -61,6 +64,8 @@ impl TraceSession {
             .with_information_schema(true);
         // Names are those of the trace, in which case matters.
         config.options_mut().sql_parser.enable_ident_normalization = false;
+        // Sorting all rows at once is faster than merging sorted batches.
+        config.options_mut().execution.sort_in_place_threshold_bytes = SORTED_AT_ONCE;
         let context = SessionContext::new_with_config(config);
         context.register_catalog(SCHEMA, Arc::new(TraceCatalog::new(SCHEMA, &shared)));
         for function in functions::all() {

@@ -1,12 +1,14 @@
 //! The parts of a session that its tables share.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Fields, Schema, SchemaRef};
-use lttv_arrow::{Damage, Tables, is_in_order};
+use ltt_read::{Timestamp, Trace};
+use lttv_arrow::{Damage, EventTable, Tables, is_in_order};
 use lttv_examples::time::Window;
 use lttv_filter::Environment;
 use lttv_state::filter::KernelFilters;
@@ -14,6 +16,9 @@ use lttv_state::history::History;
 use tempfile::NamedTempFile;
 
 use crate::messages::{Dataset, TableMessage};
+
+/// The size of a window that is read by one thread, in bytes.
+const SHORT: f64 = (1 << 20) as f64;
 
 /// The settings of a session.
 #[derive(Debug, Default)]
@@ -56,6 +61,8 @@ pub(crate) struct Shared {
 /// The results that later queries of a session use again.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
+    /// The tables of events that were named, by their names in queries.
+    pub(crate) tables: HashMap<String, Arc<EventTable>>,
     pub(crate) damage: Option<(RecordBatch, RecordBatch)>,
     pub(crate) statistics: Option<RecordBatch>,
     /// The history of states, in a file that is removed with the session.
@@ -95,6 +102,21 @@ impl Shared {
     pub(crate) fn is_in_order(&self) -> bool {
         !self.options.unordered
             && *self.order.get_or_init(|| is_in_order(self.tables.traceset().traces()))
+    }
+
+    /// Returns `true` for a window that is read by one thread in less time than several need to find their parts of
+    /// it. The events are assumed to be evenly distributed.
+    pub(crate) fn is_short(&self, window: Window) -> bool {
+        let (Some(begin), Some(end)) = (window.begin, window.end) else { return false };
+        let bytes = |trace: &Arc<Trace>| {
+            let Some(span) = trace.time_span() else { return 0.0 };
+            let (begin, end) = (begin.max(span.start), end.min(span.end));
+            let part =
+                |from: Timestamp, to: Timestamp| to.as_ns().saturating_sub(from.as_ns()) as f64;
+            let size: u64 = trace.tracefiles().iter().map(|of| of.size()).sum();
+            size as f64 * part(begin, end).max(0.0) / part(span.start, span.end).max(1.0)
+        };
+        self.tables.traceset().traces().iter().map(bytes).sum::<f64>() < SHORT
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

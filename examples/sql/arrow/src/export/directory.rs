@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
@@ -29,6 +30,13 @@ pub(super) struct Directory {
     pub(super) format: Format,
     /// Keys and values that are stored in each file, beside its rows.
     pub(super) metadata: Vec<(String, String)>,
+}
+
+impl Directory {
+    /// Removes all that was written.
+    pub(super) fn clear(&self) -> io::Result<()> {
+        fs::read_dir(&self.path)?.try_for_each(|folder| fs::remove_dir_all(folder?.path()))
+    }
 }
 
 /// The files of one slice of time.

@@ -193,7 +193,7 @@ struct Export<'e> {
 }
 
 impl Export<'_> {
-    /// Exports the tables of events, each slice of time on a thread of its own.
+    /// Exports the tables of events.
     fn events(
         &self,
         scan: &Scan<'_>,
@@ -202,6 +202,26 @@ impl Export<'_> {
         traceset: &Traceset,
     ) -> Result<Damage, Box<dyn Error>> {
         let is_sorted = crate::order::is_in_order(traceset.traces());
+        let damage = self.events_in_slices(scan, selections, threads, is_sorted)?;
+        if !is_sorted || !damage.goes_back {
+            return Ok(damage);
+        }
+        // The times of the packets were wrong about the order of the events, and the files say that they are sorted.
+        self.directory.clear()?;
+        self.done.store(0, Ordering::Relaxed);
+        self.rows.store(0, Ordering::Relaxed);
+        self.events_in_slices(scan, selections, threads, false)
+    }
+
+    /// Exports the tables of events, each slice of time on a thread of its own. The files state that their rows are
+    /// in the order of their times if `is_sorted`.
+    fn events_in_slices(
+        &self,
+        scan: &Scan<'_>,
+        selections: &[Selection],
+        threads: usize,
+        is_sorted: bool,
+    ) -> Result<Damage, Box<dyn Error>> {
         let targets = selections.iter().map(|of| {
             let is_all = of.table.name() == crate::EVENTS && of.table.column("fields").is_some();
             let folder = if is_all { "events".to_owned() } else { folder_of(of.table.name()) };
