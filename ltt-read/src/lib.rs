@@ -236,7 +236,7 @@ pub use base::uuid;
 pub use columns::{Column, ColumnError, ColumnSet, ColumnValues, Columns};
 pub use cursor::{Cursor, Position};
 pub use event::{
-    ArrayView, Event, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct, OwnedValue, RangeTest,
+    ArrayView, Event, EventSequence, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct, OwnedValue, RangeTest,
     RangeTests, StrValue, StructView, Value, Visitor,
 };
 pub use format::Packet;

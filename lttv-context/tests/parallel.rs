@@ -3,15 +3,12 @@
 #[allow(dead_code, reason = "other tests need all of it")]
 mod support;
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use ltt_read::{Notice, NoticeKind, Timestamp};
-use lttv_context::{
-    Bounds, EventCall, ParallelReader, ReadEnd, TimeSlice, Traceset, TracesetContext,
-};
+use lttv_context::{Bounds, EventCall, ParallelReader, Traceset, TracesetContext};
 use proptest::prelude::*;
 use support::config::cases;
 use support::{Known, Sample, sample};
@@ -95,101 +92,6 @@ proptest! {
     ) {
         check(&sample, threads, slices)?;
     }
-}
-
-/// Reads events in slices along with a context. Returns them with the result of the context.
-fn along(
-    context: &mut TracesetContext<'_>,
-    bounds: &Bounds,
-    threads: usize,
-    size: u64,
-) -> (Vec<Known>, ReadEnd) {
-    let work = |slice: &mut TimeSlice<'_>| {
-        let mut seen = Vec::new();
-        let mut context = slice.context();
-        context.on_event("*", |call| seen.push(known(call)));
-        slice.read(&mut context).expect("no extension");
-        drop(context);
-        (slice.number(), seen)
-    };
-    let mut all: Vec<Vec<Known>> = Vec::new();
-    let take = |(number, seen)| {
-        assert_eq!(number, all.len());
-        all.push(seen);
-        true
-    };
-    let end = context.read_slices(bounds, threads, size, |_| (), work, take).expect("no position");
-    (all.concat(), end)
-}
-
-proptest! {
-    #![proptest_config(cases(128))]
-
-    /// Clocks go back, streams have no clock, and the window ends anywhere.
-    #[test]
-    fn slices_along_a_context_are_what_it_reads(
-        sample in sample(),
-        threads in 1..4usize,
-        size in 1..40u64,
-        (from, to, first) in any::<(prop::sample::Index, prop::sample::Index, u8)>(),
-        has_window in any::<[bool; 2]>(),
-    ) {
-        let times = sample.times();
-        prop_assume!(!times.is_empty());
-        let (from, to) = (times[from.index(times.len())], times[to.index(times.len())]);
-        let mut bounds = Bounds::all();
-        if has_window[0] {
-            bounds = bounds.since(from);
-        }
-        if has_window[1] {
-            bounds = bounds.until(to);
-        }
-        let expected = RefCell::new(Vec::new());
-        let contexts = || {
-            let mut context = TracesetContext::new(&sample.traceset);
-            if has_window[0] {
-                context.seek_time(from);
-            }
-            // Slices begin where the context is. Events that an end time has brought forward would be
-            // delivered again.
-            if !has_window[1] {
-                _ = context.read(&bounds.clone().events(u64::from(first % 8)));
-            }
-            context
-        };
-        let (mut alone, mut ahead) = (contexts(), contexts());
-        let hook = alone.on_event("*", |call| expected.borrow_mut().push(known(call)));
-        let read = alone.read(&bounds).expect("no position");
-        alone.remove(hook);
-        let (seen, end) = along(&mut ahead, &bounds, threads, size);
-        prop_assert_eq!((end.events, end.reason), (read.events, read.reason));
-        prop_assert_eq!(ahead.position(), alone.position());
-        let texts = |notices: Vec<Notice>| -> Vec<_> {
-            notices.iter().map(Notice::to_string).collect()
-        };
-        prop_assert_eq!(texts(ahead.take_notices()), texts(alone.take_notices()));
-        prop_assert_eq!(&seen, &*expected.borrow());
-    }
-}
-
-#[test]
-fn slices_along_a_context_end_early() {
-    let mut context = TracesetContext::new(bundled());
-    let mut taken = 0;
-    let work = |slice: &mut TimeSlice<'_>| slice.read(&mut slice.context()).expect("no extension");
-    let passed = |ahead: &mut TracesetContext<'_>| assert!(ahead.progress().done > 0);
-    let read = context.read_slices(&Bounds::all(), 2, 100, passed, work, |events| {
-        taken += events;
-        taken < 1000
-    });
-    let read = read.expect("no position");
-    assert_eq!(taken, 1000);
-    // Only a few slices are found before they are needed.
-    assert!((1000..2000).contains(&read.events), "{}", read.events);
-    let foreign = TracesetContext::new(Traceset::default()).position();
-    let bounds = Bounds::all().until_position(&foreign);
-    let refused = context.read_slices(&bounds, 2, 100, passed, work, |_| panic!("nothing is read"));
-    assert!(refused.is_err());
 }
 
 fn bundled() -> Traceset {

@@ -1,6 +1,5 @@
 //! Reading a traceset on several threads, slice by slice.
 
-mod along;
 mod analysis;
 mod in_order;
 mod slice;
@@ -21,7 +20,7 @@ use crate::traceset::Traceset;
 pub use analysis::{Joining, SliceAnalysis};
 use in_order::{Ends, in_order};
 pub use slice::{MissingState, TimeSlice};
-use slice::{Place, Report};
+use slice::Report;
 use slice_points::slice_points;
 #[cfg(feature = "testing")]
 pub(crate) use stages::Recording;
@@ -182,7 +181,7 @@ impl ParallelReader {
                 (None, Some(end)) => bounds.until(end),
                 (None, None) => bounds,
             };
-            let mut slice = TimeSlice::new(&self.traceset, number, Place::Time(begin), end, bounds);
+            let mut slice = TimeSlice::new(&self.traceset, number, begin, end, bounds);
             let result = work(&mut slice);
             (result, slice.report)
         };

@@ -4,7 +4,7 @@ use ltt_read::{Error, Notice, Timestamp};
 
 use crate::bounds::{Bounds, EndReason};
 use crate::context::TracesetContext;
-use crate::traceset::{Traceset, TracesetPosition};
+use crate::traceset::Traceset;
 
 /// A slice of time of a traceset, which one thread reads at a time. See
 /// [`ParallelReader`](crate::ParallelReader).
@@ -12,19 +12,12 @@ use crate::traceset::{Traceset, TracesetPosition};
 pub struct TimeSlice<'t> {
     traceset: &'t Traceset,
     number: usize,
-    begin: Place,
+    /// The time that is sought.
+    begin: Timestamp,
     end: Option<Timestamp>,
     /// The bounds of the read of this slice.
     bounds: Bounds,
     pub(crate) report: Report,
-}
-
-/// The place at which a slice begins.
-#[derive(Debug)]
-pub(crate) enum Place {
-    /// The place to which seeking a time leads.
-    Time(Timestamp),
-    Position(TracesetPosition),
 }
 
 /// The result of reading a slice, apart from that of its hooks.
@@ -42,7 +35,7 @@ impl<'t> TimeSlice<'t> {
     pub(crate) fn new(
         traceset: &'t Traceset,
         number: usize,
-        begin: Place,
+        begin: Timestamp,
         end: Option<Timestamp>,
         bounds: Bounds,
     ) -> Self {
@@ -61,10 +54,7 @@ impl<'t> TimeSlice<'t> {
 
     /// Returns the time at which the slice starts.
     pub fn start(&self) -> Timestamp {
-        match &self.begin {
-            Place::Time(time) => *time,
-            Place::Position(position) => position.time().unwrap_or(Timestamp::MAX),
-        }
+        self.begin
     }
 
     /// Returns the time before which the slice ends, or `None` if it extends to the end of the
@@ -81,14 +71,8 @@ impl<'t> TimeSlice<'t> {
     /// [checkpoint](TracesetContext::set_checkpoints) or from the events before the slice.
     pub fn context<'h>(&self) -> TracesetContext<'h> {
         let mut context = TracesetContext::new(self.traceset);
-        match &self.begin {
-            Place::Time(time) if *time > Timestamp::MIN => context.seek_time(*time),
-            Place::Time(_) => {}
-            Place::Position(position) => {
-                // The position is one of the same traceset.
-                let found = context.seek_position(position);
-                debug_assert!(found.is_ok(), "{found:?}");
-            }
+        if self.begin > Timestamp::MIN {
+            context.seek_time(self.begin);
         }
         context
     }

@@ -35,13 +35,12 @@ use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::{EventText, StateAt};
 use crate::time::{Times, Window, WindowError};
 
-/// The least number of events between two updates of progress and notices, and in a slice: few enough
-/// that the text of a slice stays near the processor, many compared with the work to begin one.
+/// The least number of events between two updates of progress and notices.
 const BATCH: u64 = 1 << 14;
 
-/// Returns the number of events between two updates of progress and notices, and in a slice. Both ask
-/// all tracefiles, so each of these has several events meanwhile.
-pub(super) fn batch_of(traces: &[Arc<Trace>]) -> u64 {
+/// Returns the number of events between two updates of progress and notices. Both ask all tracefiles, so
+/// each of these has several events meanwhile.
+fn batch_of(traces: &[Arc<Trace>]) -> u64 {
     let tracefiles = traces.iter().map(|trace| trace.tracefiles().len() as u64);
     BATCH.max(tracefiles.sum::<u64>().saturating_mul(16))
 }
@@ -207,8 +206,7 @@ impl Dump<'_> {
             && kernel.is_none()
             && context.progress().total >= slices::WORTH_THREADS;
         if let Some(format) = format.as_mut().filter(|it| has_slices && it.has_parts()) {
-            let filters = filters.as_ref().map(KernelFilters::filters);
-            let slices = Slices { window, filters, threads: self.threads, make };
+            let slices = Slices { window, threads: self.threads, make };
             let report = |context: &mut TracesetContext<'_>| {
                 self.passed(context);
             };

@@ -1,14 +1,13 @@
-//! Printing of events on several threads: slices of time are printed to memory, and written in
-//! their order.
+//! Printing of events on several threads: slices are printed to memory, and written in their order.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use lttv_context::{EndReason, Subscription, TimeSlice, TracesetContext};
-use lttv_filter::Filters;
+use ltt_read::{Event, EventSequence, Timestamp, TracefileNumber};
+use lttv_context::{EndReason, Handle, SliceAnalysis, SliceThreads, TracesetContext};
+use lttv_hooks::Flow;
 
-use super::print::batch_of;
 use crate::text_dump::output::{Output, Reader};
 use crate::text_dump::text::Text;
 use crate::text_dump::{EventText, PartEnds};
@@ -20,10 +19,13 @@ pub(super) const WORTH_THREADS: u64 = 1 << 20;
 /// A constructor of printers, one for each thread.
 pub(super) type MakeFormat<'m> = &'m (dyn Fn() -> Option<Box<dyn EventText>> + Sync);
 
+/// The number of events in a slice: few enough that its text stays in the cache of a processor, and that
+/// all threads end together.
+const SLICE: u64 = 1 << 12;
+
 /// The events to print, and the way to do it.
 pub(super) struct Slices<'d> {
     pub(super) window: Window,
-    pub(super) filters: Option<&'d Filters>,
     pub(super) threads: usize,
     /// Creates further printers of the format.
     pub(super) make: MakeFormat<'d>,
@@ -40,79 +42,139 @@ pub(super) struct Printed {
     pub(super) is_followed: bool,
 }
 
-/// The text of a slice.
-struct Part {
-    text: Text,
-    ends: PartEnds,
-    counted: u64,
-}
-
 impl Slices<'_> {
     /// Prints the events after those that `format` has printed, which are the next ones of a context
-    /// without hooks. Calls `report` with the context after each slice.
+    /// without hooks, apart from those that its filter leaves out. Calls `report` with the context after
+    /// each slice.
     pub(super) fn print<'h>(
         &self,
         context: &mut TracesetContext<'h>,
         format: &mut dyn EventText,
         output: &mut Output,
-        report: impl FnMut(&mut TracesetContext<'h>),
+        mut report: impl FnMut(&mut TracesetContext<'h>),
     ) -> Printed {
-        let is_over = AtomicBool::new(false);
-        let (formats, texts) = (Pool::default(), Pool::default());
-        let work = |slice: &mut TimeSlice<'_>| {
-            let mut format = formats.take().or_else(self.make);
-            let text = texts.take().unwrap_or_default();
-            let part = self.part(slice, format.as_mut(), text, &is_over);
-            format.into_iter().for_each(|format| formats.put(format));
-            part
+        let printing = Printing {
+            window: self.window,
+            make: self.make,
+            printers: Pool::default(),
+            is_over: AtomicBool::new(false),
         };
-        let (mut counted, mut outcome) = (0, Ok(Reader::There));
-        let take = |part: Part| {
-            counted += part.counted;
-            outcome = write(format, &part, output);
-            texts.put(part.text);
-            let goes_on = matches!(outcome, Ok(Reader::There));
-            is_over.store(!goes_on, Ordering::Relaxed);
-            goes_on
-        };
+        let mut lines = Lines { format, output, counted: 0, outcome: Ok(Reader::There) };
+        let slice = printing.attach(context);
         let bounds = self.window.bounds();
-        let size = batch_of(context.traceset().traces());
-        let read = context.read_slices(&bounds, self.threads, size, report, work, take);
+        let tracefiles = context.contexts().tracefiles().len() as u64;
+        let size = SLICE.max(tracefiles.saturating_mul(16));
+        let threads = SliceThreads::new(self.threads).slice_events(size);
+        let passed = |context: &mut TracesetContext<'h>| {
+            report(context);
+            match printing.is_over.load(Ordering::Relaxed) {
+                true => Flow::Break(()),
+                false => Flow::Continue(()),
+            }
+        };
+        let parts = (&mut (), &mut lines);
+        let read = context.read_analysis(&printing, slice, parts, &bounds, threads, passed);
         // The bounds contain no position that could be refused.
         let (read, reason) = read.map_or((0, EndReason::Stopped), |end| (end.events, end.reason));
+        let Lines { counted, outcome, .. } = lines;
         Printed { read, counted, outcome, is_followed: reason != EndReason::EndOfTraceset }
     }
+}
 
-    /// Prints a slice to memory.
-    fn part(
+/// The printing of slices: the reading thread notes the order of events, all threads print them, and
+/// their text is written in order.
+struct Printing<'d> {
+    window: Window,
+    make: MakeFormat<'d>,
+    printers: Pool<Box<dyn EventText>>,
+    /// `true` if nothing else is written.
+    is_over: AtomicBool,
+}
+
+/// A slice: its events, and then their text.
+#[derive(Default)]
+struct Slice {
+    events: EventSequence,
+    text: Text,
+    ends: PartEnds,
+    counted: u64,
+}
+
+/// What all slices are written to.
+struct Lines<'o> {
+    /// The printer of what parts lack of those before them.
+    format: &'o mut dyn EventText,
+    output: &'o mut Output,
+    counted: u64,
+    outcome: io::Result<Reader>,
+}
+
+impl<'d> SliceAnalysis for Printing<'d> {
+    type Slice = Slice;
+    type State = ();
+    type Part = Lines<'d>;
+
+    const RECORDS: bool = true;
+
+    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
+        context.attach_data(Slice::default())
+    }
+
+    #[inline(always)]
+    fn record(
         &self,
-        slice: &mut TimeSlice<'_>,
-        format: Option<&mut Box<dyn EventText>>,
-        mut text: Text,
-        is_over: &AtomicBool,
-    ) -> Part {
-        text.clear();
-        let mut counted = 0;
-        let Some(format) = format.filter(|_| !is_over.load(Ordering::Relaxed)) else {
-            return Part { text, ends: PartEnds::default(), counted };
-        };
-        format.start_part();
-        let window = self.window;
-        let (count, out, printer) = (&mut counted, &mut text, &mut *format);
-        let mut context = slice.context();
-        if let Some(filters) = self.filters {
-            context.set_filter(filters);
+        slice: &mut Slice,
+        (tracefile, _): (TracefileNumber, Timestamp),
+        event: &Event<'_>,
+    ) {
+        slice.events.push(tracefile, event);
+    }
+
+    fn resolve(&self, (): &mut (), _: &mut Slice) {}
+
+    fn compute(&self, slice: &mut Slice) {
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
         }
-        context.on_event(Subscription::to_every_event(), move |call| {
-            if window.contains(call.event.timestamp()) {
-                *count += 1;
-                printer.event(&call.event, None, out);
+        let Some(mut printer) = self.printers.take().or_else(self.make) else { return };
+        let Slice { events, text, counted, .. } = slice;
+        printer.start_part();
+        events.replay(|_, event| {
+            if self.window.contains(event.timestamp()) {
+                *counted += 1;
+                printer.event(event, None, text);
             }
         });
-        let read = slice.read(&mut context);
-        debug_assert!(read.is_ok(), "no extension needs a state");
-        drop(context);
-        Part { text, ends: format.end_part(), counted }
+        slice.ends = printer.end_part();
+        self.printers.put(printer);
+    }
+
+    fn add(&self, lines: &mut Lines<'d>, slice: &mut Slice) {
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        lines.counted += slice.counted;
+        lines.outcome = lines.write(slice);
+        self.is_over.store(!matches!(lines.outcome, Ok(Reader::There)), Ordering::Relaxed);
+    }
+
+    fn clear(&self, slice: &mut Slice) {
+        slice.events.clear();
+        slice.text.clear();
+        (slice.ends, slice.counted) = (PartEnds::default(), 0);
+    }
+}
+
+impl Lines<'_> {
+    /// Writes a slice, with what it lacks of the slices before it.
+    fn write(&mut self, slice: &Slice) -> io::Result<Reader> {
+        let text = slice.text.as_bytes();
+        let Some((place, replacement)) = self.format.continue_after(&slice.ends) else {
+            return self.output.put(text);
+        };
+        self.output.buffer().append(text.get(..place.start).unwrap_or_default());
+        self.output.buffer().append(replacement.as_bytes());
+        self.output.put(text.get(place.end..).unwrap_or_default())
     }
 }
 
@@ -133,15 +195,4 @@ impl<T> Pool<T> {
     fn put(&self, thing: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(thing);
     }
-}
-
-/// Writes a part, with what it lacks of the parts before it.
-fn write(format: &mut dyn EventText, part: &Part, output: &mut Output) -> io::Result<Reader> {
-    let text = part.text.as_bytes();
-    let Some((place, replacement)) = format.continue_after(&part.ends) else {
-        return output.put(text);
-    };
-    output.buffer().append(text.get(..place.start).unwrap_or_default());
-    output.buffer().append(replacement.as_bytes());
-    output.put(text.get(place.end..).unwrap_or_default())
 }
