@@ -236,8 +236,8 @@ pub use base::uuid;
 pub use columns::{Column, ColumnError, ColumnSet, ColumnValues, Columns};
 pub use cursor::{Cursor, Position};
 pub use event::{
-    ArrayView, Event, EventSequence, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct, OwnedValue, RangeTest,
-    RangeTests, StrValue, StructView, Value, Visitor,
+    ArrayView, Event, EventSequence, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct,
+    OwnedValue, RangeTest, RangeTests, StrValue, StructView, Value, Visitor,
 };
 pub use format::Packet;
 pub use growth::{Follower, GrowingTrace};

@@ -19,8 +19,8 @@ use crate::traceset::Traceset;
 
 pub use analysis::{Joining, SliceAnalysis};
 use in_order::{Ends, in_order};
-pub use slice::{MissingState, TimeSlice};
 use slice::Report;
+pub use slice::{MissingState, TimeSlice};
 use slice_points::slice_points;
 #[cfg(feature = "testing")]
 pub(crate) use stages::Recording;

@@ -100,7 +100,7 @@ struct Slice {
     counted: u64,
 }
 
-/// What all slices are written to.
+/// The output of all slices.
 struct Lines<'o> {
     /// The printer of what parts lack of those before them.
     format: &'o mut dyn EventText,
