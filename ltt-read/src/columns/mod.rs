@@ -271,7 +271,7 @@ impl Cursor {
                 }
                 Some(wanted) => {
                     let count = run.keep_only(wanted, count);
-                    let bodies = Bodies::new(&run.bodies[..count], &run.ends[..count]);
+                    let bodies = Bodies::of_run(&run, count);
                     columns.add_rows(&self.event(), &run.times[..count], bodies);
                 }
             }

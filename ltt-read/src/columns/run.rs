@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::column::{Column, ColumnValues};
 use crate::base::bits;
 use crate::base::zeros::zero_in_half;
-use crate::cursor::Run;
+use crate::cursor::{Run, RunEvents};
 use crate::event::{Field, first_zero, scalar_at};
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::Slot;
@@ -265,6 +265,17 @@ pub(super) struct Bodies<'b> {
 }
 
 impl<'b> Bodies<'b> {
+    /// Returns the bodies of the first events of a run, which are of one type.
+    pub(super) fn of_run(run: &'b RunEvents, count: usize) -> Self {
+        let (starts, ends) = (&run.bodies[..count], &run.ends[..count]);
+        match starts {
+            [first, second, ..] if run.are_alike(count) => {
+                Bodies { starts, ends, parts: &[], stride: second.saturating_sub(*first) }
+            }
+            _ => Bodies::new(starts, ends),
+        }
+    }
+
     pub(super) fn new(starts: &'b [usize], ends: &'b [usize]) -> Self {
         let stride = match starts {
             [first, second, ..] => second.saturating_sub(*first),

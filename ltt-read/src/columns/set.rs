@@ -81,7 +81,7 @@ impl ColumnSet {
 
     /// Removes all rows of all columns.
     pub fn clear(&mut self) {
-        self.columns.iter_mut().for_each(Columns::clear);
+        self.columns.iter_mut().filter(|columns| !columns.is_empty()).for_each(Columns::clear);
     }
 
     /// Adds a row with an event to the columns of its type. Returns `false`, and adds nothing, if
@@ -103,6 +103,13 @@ impl ColumnSet {
     fn add_run(&mut self, last: &Event<'_>, runs: &mut Runs, count: usize) {
         let Runs { run, sorted } = runs;
         let count = count.min(run.types.len());
+        let Some(first) = run.types[..count].first().copied() else { return };
+        let is_first = |event_type: &EventTypeId| *event_type == first;
+        if run.are_alike(count) || run.types[..count].iter().all(is_first) {
+            let number = self.number_of(first);
+            let Some(columns) = self.columns.get_mut(number as usize) else { return };
+            return columns.add_rows(last, &run.times[..count], Bodies::of_run(run, count));
+        }
         self.places.fill(0);
         for event_type in &run.types[..count] {
             let number = self.number_of(*event_type);

@@ -22,6 +22,9 @@ pub(crate) struct RunEvents {
     pub(crate) bodies: [usize; RUN],
     /// The ends of the bodies, in bytes rounded down.
     pub(crate) ends: [usize; RUN],
+    /// The number of events from the start on that are known to be of one type, with bodies at equal
+    /// distances. There may be more of them.
+    alike: usize,
 }
 
 impl Default for RunEvents {
@@ -31,6 +34,7 @@ impl Default for RunEvents {
             times: [0; RUN],
             bodies: [0; RUN],
             ends: [0; RUN],
+            alike: 0,
         }
     }
 }
@@ -63,23 +67,40 @@ impl RunEvents {
         body: (u64, u64),
         step: u64,
     ) {
-        let (start, end, step) = (body.0 / 8, body.1 / 8, step / 8);
+        let step = (step / 8) as usize;
+        let fill = |places: &mut [usize], from: u64| {
+            let mut next = (from / 8) as usize;
+            for place in places {
+                *place = next;
+                next = next.wrapping_add(step);
+            }
+        };
         self.types[first..][..count].fill(event_type);
-        for (at, place) in (0..).zip(&mut self.bodies[first..][..count]) {
-            *place = (start + at * step) as usize;
+        fill(&mut self.bodies[first..][..count], body.0);
+        fill(&mut self.ends[first..][..count], body.1);
+        let is_alike = |pair: &[usize]| pair[1].wrapping_sub(pair[0]) == step;
+        if first == SAME && self.bodies[..=first].windows(2).all(is_alike) {
+            self.alike = first + count;
         }
-        for (at, place) in (0..).zip(&mut self.ends[first..][..count]) {
-            *place = (end + at * step) as usize;
-        }
+    }
+
+    /// Returns `true` if the first `count` events are known to be of one type, with bodies at equal
+    /// distances. `false` says nothing about them.
+    pub(crate) fn are_alike(&self, count: usize) -> bool {
+        count > 0 && count <= self.alike
     }
 
     /// Removes the events of other types from the first `count` ones. Returns the number of those
     /// that remain.
     pub(crate) fn keep_only(&mut self, wanted: EventTypeId, count: usize) -> usize {
         let count = count.min(RUN);
+        if self.are_alike(count) {
+            return if self.types[0] == wanted { count } else { 0 };
+        }
         if self.types[..count].iter().all(|event_type| *event_type == wanted) {
             return count;
         }
+        self.alike = 0;
         let mut kept = 0;
         for at in 0..count {
             self.times[kept] = self.times[at];
@@ -192,6 +213,7 @@ impl RunReader<'_> {
         // With copies of its own, the loop need not load them again after each store.
         let (quick, ids) = (*quick, table.event_ids.dense());
         let mut last = Last { begin: 0, body: 0, clock_before: 0 };
+        events.alike = 0;
         let mut read = 0;
         while read < most {
             let begin = quick.begin(at.next);
