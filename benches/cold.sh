@@ -22,7 +22,7 @@ dump=${CARGO_TARGET_DIR:-target}/release/examples/text_dump
 
 drop() { find -L "$trace" -type f -exec dd if={} iflag=nocache count=0 status=none \; ; }
 read_all() { find -L "$trace" -type f -exec cat {} + >/dev/null; }
-count() { "$dump" --count --threads 1 "$trace" >/dev/null; }
+count() { "$dump" --no-cache --count --threads 1 "$trace" >/dev/null; }
 
 # Elapsed time of a command after the pages were dropped, in milliseconds.
 cold_ms() {

@@ -46,7 +46,7 @@ declare -A times
 measure() { times[$1]+=" $(cpu_ms "${@:2}")"; }
 for ((i = 0; i < runs; i++)); do
     measure m "$floor" m "${files[@]}"
-    measure count "$bin/examples/text_dump" --count --threads 1 "$trace"
+    measure count "$bin/examples/text_dump" --no-cache --count --threads 1 "$trace"
     measure x "$floor" x "${files[@]}"
     measure visit "$bin/visit_fields" "$trace"
     measure s "$floor" s "${files[@]}"
