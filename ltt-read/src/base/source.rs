@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The way in which the bytes of a file are accessed.
@@ -36,6 +38,18 @@ pub enum Access {
 /// The most files that the process maps at a time. Linux allows 65,530 mappings of any kind, and
 /// without some that are left, memory cannot be allocated.
 const MOST_MAPPINGS: usize = 1 << 15;
+
+/// The size in bytes above which the start of a file is asked for when it is mapped. At the first use of
+/// a page that is not in memory, systems read what is around it, which may be some MB; the files of a
+/// trace would be opened one after the other at the speed of the disk.
+const LARGE: usize = 256 << 10;
+
+/// The size of that start in bytes.
+const START: u64 = 128 << 10;
+
+/// The most bytes that systems read ahead at one request. They ignore the rest of larger requests.
+#[cfg(unix)]
+const REQUEST: usize = 512 << 10;
 
 /// The number of files that are mapped.
 static MAPPINGS: AtomicUsize = AtomicUsize::new(0);
@@ -117,7 +131,11 @@ impl Source {
             let mapped = unsafe { memmap2::Mmap::map(file) };
             // Some file systems do not support mapping; all support reading.
             if let Ok(map) = mapped {
-                return Ok(Source(Bytes::Mapped(map, permit)));
+                let source = Source(Bytes::Mapped(map, permit));
+                if source.bytes().len() > LARGE {
+                    source.read_ahead(0..START);
+                }
+                return Ok(source);
             }
         }
         let mut bytes = Vec::new();
@@ -147,8 +165,10 @@ impl Source {
         if let Bytes::Mapped(map, _) = &self.0 {
             let size = map.len() as u64;
             let (start, end) = (range.start.min(size) as usize, range.end.min(size) as usize);
-            // Where the hint is refused, pages are read when they are used.
-            _ = map.advise_range(memmap2::Advice::WillNeed, start, end.saturating_sub(start));
+            for at in (start..end).step_by(REQUEST) {
+                // Where the hint is refused, pages are read when they are used.
+                _ = map.advise_range(memmap2::Advice::WillNeed, at, REQUEST.min(end - at));
+            }
         }
         #[cfg(not(unix))]
         let _ = range;
@@ -167,6 +187,41 @@ impl Source {
             let released = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
             // Where the hint is refused, the pages stay until the system needs their memory.
             _ = released;
+        }
+    }
+}
+
+/// The bytes of a source, which is shared. Their place is kept beside the handle: a merge of thousands
+/// of tracefiles need not fetch every source from memory for it.
+#[derive(Debug, Clone)]
+#[repr(C)]
+pub(crate) struct SharedBytes {
+    bytes: NonNull<[u8]>,
+    /// Keeps the bytes.
+    _source: Arc<Source>,
+}
+
+// SAFETY: `bytes` are those of a source, which other threads may read, too.
+#[allow(unsafe_code, reason = "a pointer is not sent by itself")]
+unsafe impl Send for SharedBytes {}
+// SAFETY: as above. The bytes are never written.
+#[allow(unsafe_code, reason = "a pointer is not shared by itself")]
+unsafe impl Sync for SharedBytes {}
+
+impl SharedBytes {
+    pub(crate) fn new(source: Arc<Source>) -> Self {
+        SharedBytes { bytes: NonNull::from(source.bytes()), _source: source }
+    }
+
+    /// Returns all bytes.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> &[u8] {
+        // SAFETY: these are all bytes of `_source`, which lives as long as the slice that is
+        // returned. They do not move and never change, since a source is a mapping or a vector
+        // that nothing modifies: it has no method that does.
+        #[allow(unsafe_code, reason = "the way through the source takes a third of a visit")]
+        unsafe {
+            self.bytes.as_ref()
         }
     }
 }

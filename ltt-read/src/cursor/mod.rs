@@ -12,7 +12,7 @@ mod waypoint;
 use std::sync::Arc;
 
 use crate::base::bits;
-use crate::base::source::{Source, prefetch, prefetch_value};
+use crate::base::source::{SharedBytes, prefetch, prefetch_value};
 use crate::base::time::Timestamp;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
 use crate::format::{Decoder, Packet};
@@ -31,6 +31,9 @@ pub(crate) use run::{Run, RunEvents};
 /// ahead. Hardware prefetchers follow sequential reads, but not across a page boundary,
 /// and a merge alternates between streams. Half and twice this distance perform as well.
 const PREFETCH_DISTANCE: usize = 192;
+
+/// The number of lines of the cache of which data is prefetched where some events will be read.
+const NEXT_LINES: usize = 4;
 
 /// A reader of one tracefile. Its current place is an event, the start of the tracefile
 /// or the end of it.
@@ -77,10 +80,8 @@ pub struct Cursor {
     /// The bytes of the current file, and the layouts of the packet's stream. Copies of the
     /// handles are kept here so that the decoding loop need not reach them through the
     /// trace.
-    source: Arc<Source>,
+    bytes: SharedBytes,
     table: Option<Arc<StreamTable>>,
-    /// The decoder of the trace, without a way through it.
-    decoder: Arc<Decoder>,
     /// The end of the packet's readable content, in bits; 0 unless `state` is `Packet`.
     content_end: u64,
     /// The start of the next event record or of the padding before it, in bits from the
@@ -89,13 +90,15 @@ pub struct Cursor {
     /// The value of the default clock before that record, in cycles.
     clock: u64,
     last_timestamp: Timestamp,
-    /// The number of the trace among those that a merge reads.
-    trace_number: u32,
-    tracefile: u32,
     current: Current,
     /// The current packet. It is a placeholder in the state `Start`, and after a packet
     /// whose header could not be read.
     packet: Packet,
+    /// The number of the trace among those that a merge reads.
+    trace_number: u32,
+    tracefile: u32,
+    /// The decoder of the trace, without a way through it.
+    decoder: Arc<Decoder>,
     scratch: Scratch,
     trace: Arc<Trace>,
     state: State,
@@ -160,11 +163,11 @@ impl Cursor {
     pub(crate) fn new(trace: Arc<Trace>, TracefileIndex(tracefile): TracefileIndex) -> Self {
         let len = trace.tracefiles().len();
         assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
-        let source = trace.tracefiles()[tracefile].first_source();
+        let bytes = SharedBytes::new(trace.tracefiles()[tracefile].first_source());
         Cursor {
             decoder: trace.decoder().clone(),
             trace,
-            source,
+            bytes,
             table: None,
             trace_number: 0,
             tracefile: tracefile as u32,
@@ -275,23 +278,18 @@ impl Cursor {
     /// Prefetches those parts of the cursor itself that reading an event needs.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        prefetch_value(&self.source);
+        prefetch_value(&self.bytes);
         prefetch_value(&self.current.begin);
-        prefetch_value(&self.packet.offset);
         prefetch_value(&self.scratch.slots);
     }
 
-    /// Prefetches what [`prefetch_next`](Self::prefetch_next) needs beside the cursor.
-    #[inline]
-    pub(crate) fn prefetch_source(&self) {
-        prefetch_value(&*self.source);
-    }
-
-    /// Prefetches what reading the next event needs beside the cursor.
+    /// Prefetches what reading the next events needs beside the cursor.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
         let at = self.packet.offset.wrapping_add(self.next / 8);
-        prefetch(self.source.bytes(), at as usize);
+        for line in 0..NEXT_LINES {
+            prefetch(self.bytes.get(), at as usize + line * 64);
+        }
         if let Some(slot) = self.scratch.slots.first() {
             prefetch_value(slot);
         }
@@ -352,7 +350,7 @@ impl Cursor {
     #[inline(always)]
     fn advance_by<F: HeaderForm>(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
-        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let data = self.bytes.get().get(self.packet.offset as usize..)?;
         let header = F::header(table, &self.packet, data, self.next, self.clock)?;
         let entry = header.entry;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
@@ -385,7 +383,7 @@ impl Cursor {
     /// Decodes the record at `next`: its header, its type and the end of its body.
     fn read_event(&mut self) -> Result<(), DecodeError> {
         let decoder = &self.decoder;
-        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        let data = self.bytes.get().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
         let (packet, scratch) = (&self.packet, &mut self.scratch);
         let record = decoder.record(packet, window, self.next, self.clock, scratch)?;
@@ -453,21 +451,21 @@ impl Cursor {
     }
 
     pub(crate) fn window(&self) -> Window<'_> {
-        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        let data = self.bytes.get().get(self.packet.offset as usize..).unwrap_or(&[]);
         Window { data, end: self.content_end }
     }
 
     /// Returns the bytes of the file, and the offset of the packet in them.
     #[inline(always)]
     pub(crate) fn data_and_begin(&self) -> (&[u8], usize) {
-        (self.source.bytes(), self.packet.offset as usize)
+        (self.bytes.get(), self.packet.offset as usize)
     }
 
     /// Reads the packet's little-endian bits from `pos` on, at least 57 of them.
     #[inline(always)]
     pub(crate) fn word_le(&self, pos: u64) -> u64 {
         let byte = (self.packet.offset as usize).wrapping_add((pos >> 3) as usize);
-        bits::word(self.source.bytes(), byte) >> (pos & 7)
+        bits::word(self.bytes.get(), byte) >> (pos & 7)
     }
 
     /// Returns the index of the current file among those of the tracefile.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Cursor, State};
+use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
 use crate::format::Packet;
 use crate::layout::tables::StreamTable;
@@ -92,7 +93,7 @@ impl Cursor {
         let packet = self.packet()?;
         let begin = packet.offset as usize;
         let end = begin.saturating_add((packet.size - packet.missing) as usize);
-        self.source.bytes().get(begin..end)
+        self.bytes.get().get(begin..end)
     }
 
     /// Returns the size of the current file in bytes; 0 if there is none yet.
@@ -150,7 +151,7 @@ impl Cursor {
         let trace = self.trace.clone();
         let tracefile = &trace.tracefiles()[self.tracefile as usize];
         let Some(file) = tracefile.file(self.file) else { return Ok(()) };
-        self.source = file.source.clone();
+        self.bytes = SharedBytes::new(file.source.clone());
         self.packet_clock = clock;
         self.packets_entered += 1;
         self.latest = Timestamp::MIN;

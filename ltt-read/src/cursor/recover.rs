@@ -87,7 +87,7 @@ impl Cursor {
     /// Returns the last place in the current packet at which an event may start, in bits:
     /// the last byte before its padding.
     fn last_start(&self) -> Option<u64> {
-        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let data = self.bytes.get().get(self.packet.offset as usize..)?;
         let data = data.get(..self.packet.size as usize)?;
         let filling = data.last()?;
         Some(8 * data.iter().rposition(|byte| byte != filling)? as u64)

@@ -134,7 +134,7 @@ impl Cursor {
         let Some(quick) = table.quick.as_ref().filter(|quick| quick.keeps_bytes()) else {
             return 0;
         };
-        let data = self.source.bytes().get(self.packet.offset as usize..).unwrap_or(&[]);
+        let data = self.bytes.get().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
         let reader = RunReader { table, quick, tables: &self.decoder.tables, window };
         let at = Place { next: self.next, clock: self.clock, time: self.last_timestamp };

@@ -193,7 +193,7 @@ impl Cursor {
     pub(crate) fn skipper(&mut self, time: Timestamp) -> Option<RecordSkipper<'_>> {
         let table = self.table.as_deref()?;
         let quick = table.quick.as_ref()?;
-        let data = self.source.bytes().get(self.packet.offset as usize..)?;
+        let data = self.bytes.get().get(self.packet.offset as usize..)?;
         Some(RecordSkipper {
             quick,
             table,
@@ -211,7 +211,7 @@ impl Cursor {
     /// on the packet, and their times have to be computed one by one.
     fn skip_by_time(&mut self, time: Timestamp, left: &mut u64) {
         let Some(table) = self.table.as_deref() else { return };
-        let Some(data) = self.source.bytes().get(self.packet.offset as usize..) else { return };
+        let Some(data) = self.bytes.get().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
         let (mut next, mut clock) = (self.next, self.clock);
         while *left > 0

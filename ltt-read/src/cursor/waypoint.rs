@@ -41,7 +41,7 @@ impl Cursor {
 
     /// Returns the mark of a place in the current packet.
     fn mark(&self, bit: u64) -> u64 {
-        let packet = self.source.bytes().get(self.packet.offset as usize..);
+        let packet = self.bytes.get().get(self.packet.offset as usize..);
         mark(packet.unwrap_or_default(), bit)
     }
 }

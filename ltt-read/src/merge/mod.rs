@@ -1,5 +1,6 @@
 //! The merge of all tracefiles of several traces in time order.
 
+mod coming;
 mod damage;
 mod event_sink;
 mod growth;
@@ -20,6 +21,7 @@ use crate::report::Error;
 use crate::report::Notice;
 use crate::trace::{Trace, TraceIndex, TracefileIndex, TracefileNumber};
 
+use coming::Coming;
 use damage::Damage;
 pub use event_sink::EventSink;
 use key::{END, UNTESTED, key, key_at, number_of, time_of};
@@ -32,14 +34,10 @@ use tournament::Tournament;
 const NEAR: usize = 256;
 
 /// The number of events, as a power of two, before which the cursors of coming events are prefetched.
-const FAR: u32 = 5;
-
-/// The number of events, as a power of two, before which the way to the data of coming events is
-/// prefetched.
-const NEXT: u32 = 4;
+const FAR: u32 = 8;
 
 /// The number of events, as a power of two, before which the data of coming events is prefetched.
-const SOON: u32 = 3;
+const SOON: u32 = 7;
 
 /// The value of the field `Merge::current` if there is no current event.
 pub(crate) const NO_CURSOR: u32 = u32::MAX;
@@ -70,6 +68,7 @@ pub(crate) const NO_CURSOR: u32 = u32::MAX;
 pub struct Merge {
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) tree: Tournament,
+    coming: Coming,
     /// The cursor of the current event, which has to be advanced first.
     pub(crate) current: u32,
     /// `true` if each cursor has read its next event or is at its end.
@@ -131,6 +130,7 @@ impl Merge {
         let cursors: Vec<Cursor> = cursors_of(traces, tracefiles).collect();
         let mut merge = Merge {
             tree: Tournament::new(cursors.len()),
+            coming: Coming::default(),
             cursors,
             current: NO_CURSOR,
             loaded: false,
@@ -410,18 +410,10 @@ impl Merge {
 
     /// Prefetches what the coming events need, of the streams that a replay has brought forward.
     #[inline]
-    fn prefetch_coming(&self, leaf: usize) {
-        let cursor =
-            |within| self.cursors.get(number_of(self.tree.least_around(leaf, within)) as usize);
-        if let Some(cursor) = cursor(FAR) {
-            cursor.prefetch();
-        }
-        if let Some(cursor) = cursor(NEXT) {
-            cursor.prefetch_source();
-        }
-        if let Some(cursor) = cursor(SOON) {
-            cursor.prefetch_next();
-        }
+    fn prefetch_coming(&mut self, leaf: usize) {
+        let number = |within| number_of(self.tree.least_around(leaf, within));
+        let steps = [number(FAR), number(SOON)];
+        self.coming.push(steps, &self.cursors);
     }
 
     /// Selects the first event in order, if there is no current event.

@@ -8,13 +8,20 @@ use crate::base::source::Source;
 use crate::cursor::Cursor;
 
 /// The number of bytes that are asked for in advance, of all tracefiles together.
-const TOGETHER: u64 = 32 << 20;
+const TOGETHER: u64 = 64 << 20;
 
 /// The largest number of bytes of one tracefile among them.
-const MOST: u64 = 8 << 20;
+const MOST: u64 = 16 << 20;
 
 /// The smallest number of bytes of one tracefile among them.
-const LEAST: u64 = 128 << 10;
+const LEAST: u64 = 256 << 10;
+
+/// The number of parts in which the bytes of one tracefile are asked for. The disk then always has
+/// something to do, and no tracefile has to wait for large parts of the others.
+const PARTS: u64 = 8;
+
+/// The size of the first part of a file, of which the first event is needed at once.
+const FIRST: u64 = 128 << 10;
 
 /// The parts of files that have been asked for in advance, for a merge of traces that are not in
 /// memory yet.
@@ -66,26 +73,29 @@ impl Upcoming {
 
 impl Prefetch {
     /// Returns the parts of files that a merge will read next and that have not been returned
-    /// before. To be called after each some thousands of events: most calls return nothing.
+    /// before. To be called after each some thousands of events: most calls return few parts or
+    /// nothing.
     pub fn next(&mut self, merge: &Merge) -> Vec<Upcoming> {
         self.asked.resize(merge.cursors.len(), (0, 0));
-        let piece = (TOGETHER / merge.cursors.len().max(1) as u64).clamp(LEAST, MOST);
+        let window = (TOGETHER / merge.cursors.len().max(1) as u64).clamp(LEAST, MOST);
         let cursors = merge.cursors.iter().zip(&mut self.asked).enumerate();
         let merged = cursors.filter(|(number, _)| !is_left_out(&merge.roles, *number));
-        merged.filter_map(|(_, (cursor, asked))| upcoming(cursor, asked, piece)).collect()
+        merged.filter_map(|(_, (cursor, asked))| upcoming(cursor, asked, window)).collect()
     }
 }
 
-/// Returns what a cursor will read, if less than half a piece of it has been asked for.
-fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), piece: u64) -> Option<Upcoming> {
+/// Returns what a cursor will read, if a part of the window before it has not been asked for. Parts
+/// are as large as what has been asked for, up to a limit, so that the first ones come soon.
+fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), window: u64) -> Option<Upcoming> {
     let (file, at) = cursor.next_place()?;
     let known = if asked.0 == file { asked.1 } else { 0 };
     let source = &cursor.tracefile().file(file)?.source;
     let start = known.max(at);
-    if start >= at.saturating_add(piece / 2) || start >= source.bytes().len() as u64 {
+    let (ahead, largest) = (start - at, (window / PARTS).max(FIRST));
+    if ahead > window - largest || start >= source.bytes().len() as u64 {
         return None;
     }
-    let end = at.saturating_add(piece).max(start.saturating_add(piece / 2));
+    let end = start.saturating_add(ahead.clamp(FIRST, largest));
     *asked = (file, end);
     Some(Upcoming { source: source.clone(), range: start..end })
 }
@@ -112,13 +122,13 @@ mod tests {
                 let size = source.bytes().len();
                 let number = sizes.iter().position(|other| *other == size).unwrap();
                 assert_eq!(range.start, asked[number]);
-                assert!(range.end - range.start >= LEAST / 2);
+                assert!(range.end - range.start >= FIRST);
                 asked[number] = range.end;
             }
             for (cursor, asked) in merge.cursors.iter().zip(&asked) {
                 if let Some((_, at)) = cursor.next_place() {
                     let size = cursor.tracefile().size();
-                    assert!(*asked >= size.min(at + LEAST / 2), "{asked} at {at} of {size}");
+                    assert!(*asked >= size.min(at + FIRST), "{asked} at {at} of {size}");
                 }
             }
             if (0..10_000).any(|_| merge.next().is_none()) {
