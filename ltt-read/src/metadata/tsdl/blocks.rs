@@ -99,9 +99,17 @@ impl<'a> Parser<'a> {
     /// attribute name to parse the rest.
     fn statements(
         &mut self,
+        attribute: impl FnMut(&mut Self, &Name<'a>) -> Result<()>,
+    ) -> Result<()> {
+        self.statements_after(Names::default(), attribute)
+    }
+
+    /// Parses the statements of a block after some attributes whose names are `seen`.
+    fn statements_after(
+        &mut self,
+        mut seen: Names<'a>,
         mut attribute: impl FnMut(&mut Self, &Name<'a>) -> Result<()>,
     ) -> Result<()> {
-        let mut seen = Names::default();
         loop {
             match self.token.kind {
                 TokenKind::RightBrace => break,
@@ -331,7 +339,17 @@ impl<'a> Parser<'a> {
 
     fn event(&mut self, keyword: Span) -> Result<()> {
         let mut event = EventBlock { span: keyword, ..EventBlock::default() };
-        self.statements(|parser, name| {
+        let mut seen = Names::default();
+        if let Some(head) = self.usual_head() {
+            event.identity.name = Some(head.name.into());
+            event.id = Some(head.id);
+            event.stream = Some((head.stream, head.stream_span));
+            for name in ["name", "id", "stream_id"] {
+                seen.insert(name);
+            }
+            self.continue_at(head.end);
+        }
+        self.statements_after(seen, |parser, name| {
             match name.path.as_slice() {
                 ["fields"] => event.fields = parser.root(name, "in `fields`")?.map(|root| root.0),
                 ["context"] => {

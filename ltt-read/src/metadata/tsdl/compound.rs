@@ -53,7 +53,7 @@ impl<'a> Parser<'a> {
         if let Some(text) = text
             && let Some(ty) = self.scopes.find_block(text).cloned()
         {
-            self.skip_block(start.start as usize + text.len());
+            self.continue_at(start.start as usize + text.len());
             return Ok(ty);
         }
         let warnings = self.warnings.len();

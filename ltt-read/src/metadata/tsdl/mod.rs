@@ -2,7 +2,8 @@
 //!
 //! The [`lexer`] produces tokens. The [`parser`] works on them in one pass with one token
 //! of look-ahead and builds field classes immediately: [`blocks`] calls [`declarations`],
-//! which calls [`compound`], [`enumeration`] and [`scalars`]. [`assemble`] builds the
+//! which calls [`compound`], [`enumeration`] and [`scalars`]. Most starts of event blocks are
+//! read by [`usual_head`], without tokens. [`assemble`] builds the
 //! schema from the declarations of the blocks, with the [`roles`] that follow from names
 //! and clock mappings. Locations of lengths and tags stay paths; they are resolved
 //! together with those of CTF 2.
@@ -23,6 +24,7 @@ mod scope;
 #[cfg(test)]
 mod tests;
 mod token;
+mod usual_head;
 
 use super::{Diagnostic, Span};
 use crate::schema::{ByteOrder, Schema};

@@ -173,8 +173,9 @@ impl<'a> Parser<'a> {
         rest.get(..line + BLOCK_END.len())
     }
 
-    /// Continues after the `}` that matches the next token, a `{`.
-    pub(super) fn skip_block(&mut self, end: usize) {
+    /// Continues at an offset that is the end of a token. As many braces have been opened as closed up
+    /// to there.
+    pub(super) fn continue_at(&mut self, end: usize) {
         self.lexer.seek(end);
         self.previous_end = Span::new(end, end).end;
         self.token = self.lexer.next();

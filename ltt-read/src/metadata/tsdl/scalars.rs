@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
         if let Some(key) = key
             && let Some(ty) = self.integers.get(key).cloned()
         {
-            self.skip_block(open + key.len() + 1);
+            self.continue_at(open + key.len() + 1);
             return Ok(ty);
         }
         let ty = self.integer_block(keyword).within(keyword, "in `integer` block")?;
