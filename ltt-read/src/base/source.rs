@@ -3,7 +3,7 @@
 //!
 //! This module and `zeros` have the only `unsafe` code of the crate.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
@@ -94,14 +94,19 @@ impl Source {
 
     /// Opens a regular file of at most `max` bytes.
     pub(crate) fn open_up_to(path: &Path, access: Access, max: u64) -> io::Result<Source> {
-        // Opening a pipe would wait for a writer, and a device may have no end.
         let found = fs::metadata(path)?;
-        if !found.is_file() {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
-        }
         if found.len() > max {
             let text = format!("file has {} bytes, the limit is {max}", found.len());
             return Err(io::Error::new(ErrorKind::FileTooLarge, text));
+        }
+        Source::open_found(path, &found, access)
+    }
+
+    /// Opens the regular file whose metadata has been found at a path, with links followed.
+    pub(crate) fn open_found(path: &Path, found: &Metadata, access: Access) -> io::Result<Source> {
+        // Opening a pipe would wait for a writer, and a device may have no end.
+        if !found.is_file() {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
         }
         Source::of(&File::open(path)?, access)
     }
@@ -113,7 +118,8 @@ impl Source {
     /// Returns an error if the file cannot be read.
     pub fn of(mut file: &File, access: Access) -> io::Result<Source> {
         if access == Access::Map
-            && file.metadata()?.len() > 0
+            && let size = file.metadata()?.len()
+            && let Ok(len @ 1..) = usize::try_from(size)
             && let Some(permit) = Permit::new()
         {
             // SAFETY: the mapping is private and read-only, and this process does not
@@ -128,7 +134,7 @@ impl Source {
             // compares its index with the slice's length, which never changes. Truncation
             // raises SIGBUS.
             #[allow(unsafe_code, reason = "the only way to map a file")]
-            let mapped = unsafe { memmap2::Mmap::map(file) };
+            let mapped = unsafe { memmap2::MmapOptions::new().len(len).map(file) };
             // Some file systems do not support mapping; all support reading.
             if let Ok(map) = mapped {
                 let source = Source(Bytes::Mapped(map, permit));

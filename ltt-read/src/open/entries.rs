@@ -43,6 +43,8 @@ pub(crate) fn entries(dir: &Path) -> Result<Vec<Entry>, Error> {
         let kind = if is_link { path.metadata().map(|it| it.file_type()) } else { kind };
         entries.push(Entry { path, is_link, kind });
     }
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    // They differ in their last component only, so their text has the order of paths, which take ten
+    // times as long to compare.
+    entries.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     Ok(entries)
 }

@@ -29,11 +29,11 @@ impl FilesOnce {
     ) -> Result<Option<Source>, Error> {
         let io = |error| Error::Io { path: path.to_owned(), error };
         let identify = || {
-            let metadata = path.metadata()?;
-            Ok((metadata.len(), FileId::new(path, &metadata)?))
+            let found = path.metadata()?;
+            FileId::new(path, &found).map(|id| (found, id))
         };
-        let Some((len, id)) = findings.keep(identify().map_err(io))? else { return Ok(None) };
-        if len == 0 {
+        let Some((found, id)) = findings.keep(identify().map_err(io))? else { return Ok(None) };
+        if found.len() == 0 {
             return Ok(None);
         }
         if let Some(first) = self.opened.get(&id) {
@@ -41,7 +41,8 @@ impl FilesOnce {
             findings.note(path, NoticeKind::Duplicate { first: first.as_path().into() });
             return Ok(None);
         }
-        let Some(source) = findings.keep(Source::open(path, access).map_err(io))? else {
+        let Some(source) = findings.keep(Source::open_found(path, &found, access).map_err(io))?
+        else {
             return Ok(None);
         };
         self.opened.insert(id, path.to_owned());
