@@ -42,3 +42,100 @@ impl Coming {
         of(far).into_iter().flatten().for_each(Cursor::prefetch);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{EventSink, Merge, NEAR};
+    use crate::event::Event;
+    use crate::trace::{Trace, TracefileIndex, TracefileNumber};
+
+    const METADATA: &[u8] = br#"/* CTF 1.8 */
+        trace { major = 1; minor = 8; byte_order = le; };
+        clock { name = c; freq = 1000000000; };
+        stream {
+            event.header := struct {
+                integer { size = 64; align = 8; map = clock.c.value; } t;
+            };
+        };
+        event { name = "tick"; fields := struct { integer { size = 32; align = 8; } n; }; };"#;
+
+    /// The times and places of events, in the order in which they are delivered.
+    #[derive(Default)]
+    struct Order(Vec<(i64, usize, u64)>);
+
+    impl Order {
+        fn add(&mut self, tracefile: usize, event: &Event<'_>) {
+            let time = event.timestamp().map_or(i64::MIN, |time| time.as_ns());
+            self.0.push((time, tracefile, event.offset()));
+        }
+    }
+
+    impl EventSink for Order {
+        fn accepts(&mut self, tracefile: TracefileNumber, event: &Event<'_>) -> bool {
+            self.add(tracefile.0, event);
+            false
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        /// Streams have bursts, equal times, and different lengths. They are read in chunks, and event
+        /// by event with steps back.
+        #[test]
+        fn many_streams_are_merged_in_order(
+            streams in prop::collection::vec(
+                prop::collection::vec((0..3_u64, prop_oneof![3 => Just(0_u64), 1 => 1..400_u64]), 0..30),
+                NEAR + 1..NEAR * 3,
+            ),
+            chunks in prop::collection::vec(1..3_000_u64, 1..20),
+        ) {
+            let files = streams.iter().enumerate().map(|(number, steps)| {
+                let (mut bytes, mut time) = (Vec::new(), 0);
+                for (n, (step, gap)) in (0_u32..).zip(steps) {
+                    time += step + gap;
+                    bytes.extend_from_slice(&time.to_le_bytes());
+                    bytes.extend_from_slice(&n.to_le_bytes());
+                }
+                (format!("s_{number}"), bytes)
+            });
+            let traces = [Trace::from_memory(METADATA, files).expect("a trace")];
+            let mut expected = Order::default();
+            for number in 0..traces[0].tracefiles().len() {
+                let mut cursor = traces[0].cursor(TracefileIndex(number));
+                while let Some(event) = cursor.next().expect("sound events") {
+                    expected.add(number, &event);
+                }
+            }
+            expected.0.sort_unstable();
+
+            let (mut merge, mut found) = (Merge::new(&traces), Order::default());
+            for most in chunks.iter().cycle() {
+                if merge.drive(*most, &mut found) < *most {
+                    break;
+                }
+                // What was un-read is read again.
+                let positions = merge.positions();
+                found.0.pop();
+                match most % 3 {
+                    0 => merge.unread(),
+                    1 => merge.seek_positions(&positions),
+                    _ => {
+                        let number = merge.current_tracefile().map_or(0, |number| number.0);
+                        let event = merge.current().expect("the event of the last chunk");
+                        found.add(number, &event);
+                        if let Some(event) = merge.next() {
+                            let (time, offset) = (event.timestamp(), event.offset());
+                            let number = merge.current_tracefile().expect("an event").0;
+                            found.0.push((time.map_or(0, |time| time.as_ns()), number, offset));
+                        }
+                    }
+                }
+            }
+            prop_assert_eq!(found.0.len(), expected.0.len());
+            prop_assert!(found.0 == expected.0);
+        }
+    }
+}
