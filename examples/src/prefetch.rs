@@ -7,7 +7,7 @@ use ltt_read::{Prefetch, Upcoming};
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// A reader that is ahead of a merge, in a thread of its own. The thread begins when this process
-/// has had to wait for a page of a file, and ends with this.
+/// has had a page of a file read from the disk, and ends with this.
 #[derive(Debug, Default)]
 pub struct Prefetcher {
     asked: Prefetch,
@@ -40,7 +40,10 @@ fn start() -> Sender<Vec<Upcoming>> {
     sender
 }
 
-/// Returns `true` if this process has had to wait for the disk to read a page.
+/// Returns `true` if this process has had to wait for the disk to read a page, or has asked it for one:
+/// opening asks for the start of large files, and the pages are then on their way when they are
+/// first used.
 fn has_waited() -> bool {
-    getrusage(UsageWho::RUSAGE_SELF).is_ok_and(|usage| usage.major_page_faults() > 0)
+    let usage = getrusage(UsageWho::RUSAGE_SELF);
+    usage.is_ok_and(|usage| usage.major_page_faults() > 0 || usage.block_reads() > 0)
 }
