@@ -96,7 +96,8 @@ mod tests {
 
     fn at_head(text: &str) -> Option<(String, u64)> {
         let mut parser = Parser::new(text, ByteOrder::Little);
-        (parser.advance(), parser.advance());
+        parser.advance();
+        parser.advance();
         parser.usual_head().map(|head| (head.name.to_owned(), head.stream))
     }
 }
