@@ -1,19 +1,21 @@
-//! Statistics, usage, latencies and histories in slices, on several threads, are those of one thread,
-//! bit for bit.
+//! Statistics, usage, latencies, histories and changes of the state in slices, on several threads, are
+//! those of one thread, bit for bit.
 
 #[path = "support/latency_text.rs"]
 mod latency_text;
 mod support;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use latency_text::everything;
+use ltt_read::{Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, SliceThreads, Traceset, TracesetContext};
 use lttv_hooks::Flow;
-use lttv_state::kernel::KernelState;
+use lttv_state::kernel::{KernelState, StateChange, StateObserver, Transition, follow_state};
 use lttv_state::kernel_history::{Target, record_on};
 use lttv_state::latency::{Latency, Settings, read_latencies};
 use lttv_state::stats::{Counts, LeafKey, Statistics, read_statistics};
@@ -108,7 +110,61 @@ fn latencies(traceset: &Traceset, threads: usize, events: u64) -> [Latency; 2] {
     [alone, read.expect("bounds without a position").latency]
 }
 
+/// The changes that an observer of the kernel state sees: each with a digest of its effect and of the
+/// processes that it changed.
+#[derive(Default)]
+struct Changes(Vec<(TraceIndex, TracefileNumber, Transition, Timestamp, u64)>);
+
+impl Changes {
+    fn add(
+        &mut self,
+        kernel: &KernelState,
+        (trace, tracefile): (TraceIndex, TracefileNumber),
+        (transition, time): (Transition, Timestamp),
+    ) {
+        let state = kernel.trace(trace).expect("the state of each trace");
+        let changed = state.changed_processes().iter().map(|index| state.process(*index));
+        let text = format!("{:?} {:?}", state.effect(), changed.collect::<Vec<_>>());
+        let mut hasher = DefaultHasher::new();
+        (text, kernel.cpu_of_tracefile(tracefile)).hash(&mut hasher);
+        self.0.push((trace, tracefile, transition, time, hasher.finish()));
+    }
+}
+
+impl StateObserver for Changes {
+    fn changed(&mut self, kernel: &KernelState, change: StateChange) {
+        let StateChange { trace, tracefile, transition, time, .. } = change;
+        self.add(kernel, (trace, tracefile), (transition, time));
+    }
+}
+
+/// Follows the state by hooks after each event, and in slices.
+fn changes(traceset: &Traceset, threads: usize, events: u64) -> [Changes; 2] {
+    let mut context = TracesetContext::new(traceset);
+    let kernel = context.attach(KernelState::new());
+    let alone = context.attach_data(Changes::default());
+    context.on_event("*", move |call| {
+        let (trace, event_type) = (call.trace.index(), call.event.type_id());
+        let (tracefile, time) = (call.tracefile.number(), call.time());
+        let (alone, kernel) = call.extensions.get_pair_mut(alone, kernel).expect("both");
+        if let Some(transition) = kernel.transition(trace, event_type) {
+            alone.add(kernel, (trace, tracefile), (transition, time));
+        }
+    });
+    _ = context.read(&Bounds::all()).expect("bounds without a position");
+    let alone = std::mem::take(&mut context.extensions_mut()[alone]);
+    let (mut context, mut several) = (TracesetContext::new(traceset), Changes::default());
+    let threads = SliceThreads::new(threads).slice_events(events);
+    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
+    let read = follow_state(&mut context, KernelState::new(), &mut several, threads, go_on);
+    assert!(read.is_ok());
+    [alone, several]
+}
+
 fn check(name: &str, traceset: &Traceset, threads: usize, events: u64) {
+    let [expected, several] = changes(traceset, threads, events);
+    let differs = expected.0.iter().zip(&several.0).position(|(one, several)| one != several);
+    assert_eq!((several.0.len(), differs), (expected.0.len(), None), "{name}: changes");
     let [expected, several] =
         usages(traceset, threads, events).map(|usage| usage_of_traces(&usage));
     assert_eq!(several, expected, "{name}: usage");

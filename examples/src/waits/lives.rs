@@ -1,9 +1,9 @@
 //! The episodes of all threads of a trace, collected while its events are read.
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{EventCall, Handle};
 use lttv_state::kernel::{
-    KernelState, ProcessIndex, RequestStep, Serial, Tid, TraceState, Transition,
+    KernelState, ProcessIndex, RequestStep, Serial, StateChange, Tid, TraceState, Transition,
 };
 
 use super::cause::Waker;
@@ -50,15 +50,31 @@ impl Lives {
         lives: Handle<Vec<Lives>>,
         kernel: Handle<KernelState>,
     ) {
-        let (trace, time) = (call.trace.index(), call.time().as_ns());
-        let (event_type, tracefile) = (call.event.type_id(), call.tracefile.number());
+        let (trace, event_type) = (call.trace.index(), call.event.type_id());
+        let (tracefile, time) = (call.tracefile.number(), call.time());
         let Some((lives, kernel)) = call.extensions.get_pair_mut(lives, kernel) else { return };
-        let Some(transition) = kernel.transition(trace, event_type) else { return };
+        if let Some(transition) = kernel.transition(trace, event_type) {
+            Self::followed(lives, kernel, (trace, tracefile), (transition, time));
+        }
+    }
+
+    /// Records an event that a state has followed, in the episodes of each trace.
+    pub fn changed(lives: &mut [Lives], kernel: &KernelState, change: StateChange) {
+        let StateChange { trace, tracefile, transition, time, .. } = change;
+        Self::followed(lives, kernel, (trace, tracefile), (transition, time));
+    }
+
+    fn followed(
+        lives: &mut [Lives],
+        kernel: &KernelState,
+        (trace, tracefile): (TraceIndex, TracefileNumber),
+        (transition, time): (Transition, Timestamp),
+    ) {
         let cpu = kernel.cpu_of_tracefile(tracefile);
         if let (Some(of), Some(state), Some(cpu)) =
             (lives.get_mut(trace.0), kernel.trace(trace), cpu)
         {
-            of.event(state, transition, cpu, time);
+            of.event(state, transition, cpu, time.as_ns());
         }
     }
 

@@ -1,14 +1,16 @@
 //! `lttv disk`: requests to disks, and their speed.
 
+use std::borrow::Cow;
 use std::error::Error;
 
-use lttv_state::stats::{DeviceFacts, Statistics};
+use ltt_read::Timestamp;
+use lttv_state::stats::{DeviceFacts, Statistics, StatisticsHandle, read_statistics};
 
 use super::analysis::Analysis;
 use super::common::Common;
 use crate::disk_table;
 use crate::kernel_trace;
-use crate::report::{Report, Usage};
+use crate::report::{Interrupted, Report, Usage};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,12 +54,11 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         "the times that disks are busy follow from all requests; choose disks with --disk",
     )?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::DISK))?;
-    args.common.input.one_thread(report, "the requests to disks");
-    let statistics = match analysis.window.begin {
-        Some(begin) => Statistics::attach_at(&mut analysis.context, analysis.kernel, begin),
-        None => Statistics::attach(&mut analysis.context, analysis.kernel),
+    let threads = match analysis.window.is_everything() {
+        true => args.common.input.threads_or_all(),
+        false => args.common.input.one_thread(report, "a time window"),
     };
-    let read = analysis.read();
+    let (collected, read) = collect(&mut analysis, threads);
 
     let is_wanted = |disk: &DeviceFacts| {
         let number = disk.number.to_string();
@@ -65,7 +66,7 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     };
     let mut table = disk_table::empty("Disks", analysis.spans().count() > 1);
     for (index, span) in analysis.spans() {
-        let statistics = statistics.take_until(analysis.context.extensions(), span.end);
+        let statistics = collected.until(&analysis, span.end);
         let Some(trace) = statistics.traces().get(index.0) else { continue };
         for disk in trace.devices().iter().filter(|disk| is_wanted(disk)) {
             disk_table::add(&mut table, index, disk, trace.time());
@@ -80,4 +81,41 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     analysis.write(&args.common, vec![table])?;
     analysis.finish(report);
     Ok(read?)
+}
+
+/// The statistics that contain the disks.
+enum Collected {
+    /// Statistics of whole traces.
+    Whole(Statistics),
+    /// Statistics of a window, which the context collects.
+    Window(StatisticsHandle),
+}
+
+/// Reads the window and collects, on several threads only whole traces.
+fn collect(analysis: &mut Analysis, threads: usize) -> (Collected, Result<(), Interrupted>) {
+    if threads > 1 {
+        let (whole, read) = analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+            let read = read_statistics(context, kernel, threads, passed)?;
+            Ok((read.statistics, read.kernel, read.end))
+        });
+        return (Collected::Whole(whole), read);
+    }
+    let context = &mut analysis.context;
+    let window = match analysis.window.begin {
+        Some(begin) => Statistics::attach_at(context, analysis.kernel, begin),
+        None => Statistics::attach(context, analysis.kernel),
+    };
+    (Collected::Window(window), analysis.read())
+}
+
+impl Collected {
+    /// Returns the statistics up to the end of the window in a trace.
+    fn until(&self, analysis: &Analysis, end: Timestamp) -> Cow<'_, Statistics> {
+        match self {
+            Collected::Whole(whole) => Cow::Borrowed(whole),
+            Collected::Window(window) => {
+                Cow::Owned(window.take_until(analysis.context.extensions(), end))
+            }
+        }
+    }
 }

@@ -6,16 +6,60 @@ use ltt_read::Timestamp;
 use lttv_context::{EventCall, Handle, TracesetContext};
 use lttv_hooks::Flow;
 use lttv_state::filter::KernelFilters;
-use lttv_state::kernel::KernelState;
+use lttv_state::kernel::{KernelState, StateChange, StateObserver, follow_state};
 
 use super::entries::Entries;
 use crate::commands::analysis::Analysis;
 use crate::interrupts::Interrupts;
 use crate::report::Interrupted;
 
+/// Reads the window and collects its interrupts. More than one thread must be for whole traces without
+/// filters only. After an interrupt by the user, these are the interrupts up to there.
+///
+/// # Errors
+///
+/// After an interrupt by the user before the window.
+pub(super) fn collect(
+    analysis: &mut Analysis,
+    threads: usize,
+    filters: Option<KernelFilters>,
+) -> Result<(Interrupts, Result<(), Interrupted>), Interrupted> {
+    if threads <= 1 {
+        let follow = Follow::attach(analysis, filters)?;
+        let read = analysis.read();
+        return Ok((follow.finish(analysis), read));
+    }
+    let (mut interrupts, read) =
+        analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+            let mut interrupts = Interrupts::default();
+            let read = follow_state(context, kernel, &mut interrupts, threads, passed)?;
+            Ok((interrupts, read.kernel, read.end))
+        });
+    for (trace, span) in analysis.spans() {
+        if let Some(state) = analysis.state().trace(trace) {
+            interrupts.still_open(trace, state, span.end, |_, _, _| true);
+        }
+    }
+    Ok((interrupts, read))
+}
+
+impl StateObserver for Interrupts {
+    #[inline]
+    fn changed(&mut self, kernel: &KernelState, change: StateChange) {
+        let StateChange { trace, transition, time, .. } = change;
+        if Interrupts::ended_by(transition).is_none() {
+            return;
+        }
+        let cpu = kernel.cpu_of_tracefile(change.tracefile);
+        if let (Some(state), Some(cpu)) = (kernel.trace(trace), cpu) {
+            self.ended(trace, state, transition, cpu, time.as_ns());
+        }
+    }
+}
+
 /// The collection of interrupts in a context.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Follow(Handle<Found>);
+struct Follow(Handle<Found>);
 
 /// The interrupts so far.
 #[derive(Debug)]
@@ -30,7 +74,7 @@ struct Found {
 impl Follow {
     /// Adds the hooks that collect interrupts. The context is at the start of the window, also
     /// afterwards.
-    pub(super) fn attach(
+    fn attach(
         analysis: &mut Analysis,
         filters: Option<KernelFilters>,
     ) -> Result<Self, Interrupted> {
@@ -77,7 +121,7 @@ impl Follow {
     }
 
     /// Adds the handlers that are open at the end of the window, and returns all interrupts.
-    pub(super) fn finish(self, analysis: &mut Analysis) -> Interrupts {
+    fn finish(self, analysis: &mut Analysis) -> Interrupts {
         let spans: Vec<_> = analysis.spans().collect();
         let kernel = analysis.kernel;
         let pair = analysis.context.extensions_mut().get_pair_mut(self.0, kernel);

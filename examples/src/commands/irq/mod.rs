@@ -5,7 +5,6 @@ mod follow;
 
 use std::error::Error;
 
-use self::follow::Follow;
 use super::analysis::Analysis;
 use super::common::Common;
 use crate::interrupts::{InterruptKey, tables};
@@ -57,11 +56,12 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     // A wrong expression is reported before anything is read.
     args.common.input.expression()?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
-    args.common.input.one_thread(report, "the events of interrupts");
     let filters = args.common.input.filters(report, analysis.traceset.traces())?;
-    let follow = Follow::attach(&mut analysis, filters)?;
-    let read = analysis.read();
-    let found = follow.finish(&mut analysis);
+    let threads = match filters.is_none() && analysis.window.is_everything() {
+        true => args.common.input.threads_or_all(),
+        false => args.common.input.one_thread(report, "a time window, and events with filters"),
+    };
+    let (found, read) = follow::collect(&mut analysis, threads, filters)?;
 
     let has_traces = analysis.spans().count() > 1;
     let is_wanted = |key: &InterruptKey| args.cpu.is_empty() || args.cpu.contains(&key.cpu);

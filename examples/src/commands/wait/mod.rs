@@ -5,14 +5,14 @@ mod tables;
 use std::error::Error;
 
 use ltt_read::Timestamp;
-use lttv_state::kernel::{Tid, Transition};
+use lttv_state::kernel::{KernelState, StateChange, StateObserver, Tid, Transition, follow_state};
 
 use self::tables::Tables;
 use super::analysis::Analysis;
 use super::common::Common;
 use super::select::Select;
 use crate::kernel_trace;
-use crate::report::{Report, Usage};
+use crate::report::{Interrupted, Report, Usage};
 use crate::waits::Lives;
 
 const EXAMPLES: &str = "\
@@ -75,20 +75,15 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         "waits follow from all events; choose threads with --tid, --pid and --comm",
     )?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::WAIT))?;
-    args.common.input.one_thread(report, "the events of waits");
+    let threads = match analysis.window.is_everything() {
+        true => args.common.input.threads_or_all(),
+        false => args.common.input.one_thread(report, "a time window"),
+    };
     if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
         report
             .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
     }
-    let lives = Lives::of_all(analysis.state(), analysis.window.begin);
-    let lives = analysis.context.attach_data(lives);
-    let kernel = analysis.kernel;
-    for events in analysis.events_of(|_| true) {
-        analysis.context.on_event(events, move |call| Lives::record(call, lives, kernel));
-    }
-    let read = analysis.read();
-
-    let mut lives = std::mem::take(&mut analysis.context.extensions_mut()[lives]);
+    let (mut lives, read) = collect(&mut analysis, threads);
     for (of, trace) in lives.iter_mut().zip((0..).map(ltt_read::TraceIndex)) {
         // A trace without events in the window has no threads.
         of.finish(analysis.span(trace).map_or(Timestamp::MIN, |span| span.end));
@@ -107,4 +102,34 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     analysis.write(&args.common, tables)?;
     analysis.finish(report);
     Ok(read?)
+}
+
+/// Reads the window and collects the episodes of threads, by trace. More than one thread must be for
+/// whole traces only. After an interrupt, these are the episodes up to there.
+fn collect(analysis: &mut Analysis, threads: usize) -> (Vec<Lives>, Result<(), Interrupted>) {
+    if threads > 1 {
+        return analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+            let mut lives = EachTrace(Lives::of_all(&kernel, None));
+            let read = follow_state(context, kernel, &mut lives, threads, passed)?;
+            Ok((lives.0, read.kernel, read.end))
+        });
+    }
+    let lives = Lives::of_all(analysis.state(), analysis.window.begin);
+    let lives = analysis.context.attach_data(lives);
+    let kernel = analysis.kernel;
+    for events in analysis.events_of(|_| true) {
+        analysis.context.on_event(events, move |call| Lives::record(call, lives, kernel));
+    }
+    let read = analysis.read();
+    (std::mem::take(&mut analysis.context.extensions_mut()[lives]), read)
+}
+
+/// The episodes of each trace.
+struct EachTrace(Vec<Lives>);
+
+impl StateObserver for EachTrace {
+    #[inline]
+    fn changed(&mut self, kernel: &KernelState, change: StateChange) {
+        Lives::changed(&mut self.0, kernel, change);
+    }
 }
