@@ -85,7 +85,7 @@ fn other_analyses_say_that_one_thread_reads() {
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/kernel");
     let trace = trace.to_str().expect("UTF-8");
     let commands: [&[&str]; 4] = [
-        &["irq", "-e", "irq_handler_entry.irq > 0"],
+        &["irq", "-e", "irq > 0"],
         &["disk", "--begin=+0s"],
         &["critical-path", "--tid=1"],
         &["calls"],

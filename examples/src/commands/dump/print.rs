@@ -35,12 +35,14 @@ use crate::text_dump::trace_name::{given_for, trace_name};
 use crate::text_dump::{EventText, StateAt};
 use crate::time::{Times, Window, WindowError};
 
-/// The least number of events between two updates of progress and notices.
-const BATCH: u64 = 1 << 14;
+/// The least number of events between two updates of progress and notices, and in a slice: few enough that
+/// the text of a slice stays in the cache of a processor, and that all threads end together.
+const BATCH: u64 = 1 << 12;
 
-/// Returns the number of events between two updates of progress and notices. Both ask all tracefiles, so
-/// each of these has several events meanwhile.
-fn batch_of(traces: &[Arc<Trace>]) -> u64 {
+/// Returns the number of events between two updates of progress and notices, and in a slice, so that
+/// notices have one order with any number of threads. Updates ask all tracefiles, so each of these has
+/// several events meanwhile.
+pub(super) fn batch_of(traces: &[Arc<Trace>]) -> u64 {
     let tracefiles = traces.iter().map(|trace| trace.tracefiles().len() as u64);
     BATCH.max(tracefiles.sum::<u64>().saturating_mul(16))
 }

@@ -8,6 +8,7 @@ use ltt_read::{Event, EventSequence, Timestamp, TracefileNumber};
 use lttv_context::{EndReason, Handle, SliceAnalysis, SliceThreads, TracesetContext};
 use lttv_hooks::Flow;
 
+use super::print::batch_of;
 use crate::text_dump::output::{Output, Reader};
 use crate::text_dump::text::Text;
 use crate::text_dump::{EventText, PartEnds};
@@ -18,10 +19,6 @@ pub(super) const WORTH_THREADS: u64 = 1 << 20;
 
 /// A constructor of printers, one for each thread.
 pub(super) type MakeFormat<'m> = &'m (dyn Fn() -> Option<Box<dyn EventText>> + Sync);
-
-/// The number of events in a slice: few enough that its text stays in the cache of a processor, and that
-/// all threads end together.
-const SLICE: u64 = 1 << 12;
 
 /// The events to print, and the way to do it.
 pub(super) struct Slices<'d> {
@@ -62,8 +59,7 @@ impl Slices<'_> {
         let mut lines = Lines { format, output, counted: 0, outcome: Ok(Reader::There) };
         let slice = printing.attach(context);
         let bounds = self.window.bounds();
-        let tracefiles = context.contexts().tracefiles().len() as u64;
-        let size = SLICE.max(tracefiles.saturating_mul(16));
+        let size = batch_of(context.traceset().traces());
         let threads = SliceThreads::new(self.threads).slice_events(size);
         let passed = |context: &mut TracesetContext<'h>| {
             report(context);
