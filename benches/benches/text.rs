@@ -23,7 +23,7 @@ fn numbers(bits: u32) -> Vec<u64> {
     let mut state = 1u64;
     let mut next = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        state >> 32 | state << 32
+        state.rotate_right(32)
     };
     (0..NUMBERS).map(|at| next() >> (64 - 1 - at as u32 % bits)).collect()
 }
