@@ -11,17 +11,17 @@ use crate::{Options, calls_like, kernel_like, legacy_like, plain, routine, ust_l
 /// The kind of trace to generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// The trace of [`kernel_like`].
+    /// A kernel, with about 40 bytes per event.
     Kernel,
-    /// The trace of [`routine`].
+    /// A kernel with typical sequences of events.
     Routine,
-    /// The trace of [`ust_like`].
+    /// A program in user space.
     Ust,
-    /// The trace of [`calls_like`].
+    /// A program whose calls of functions are recorded.
     Calls,
-    /// The trace of [`plain`].
+    /// A program with events of one type and 40 bytes.
     Plain,
-    /// The trace of [`legacy_like`].
+    /// A kernel, in the format of LTTng 0.x.
     Legacy,
 }
 
