@@ -10,9 +10,8 @@ pub(super) const STEPS: usize = 2;
 
 /// Tracefiles that wait until the group of their step is full.
 ///
-/// What a tracefile needs is in pages of its own, and a processor does not go on after a prefetch
-/// before it has found the page. It looks for several pages at a time if prefetches follow each
-/// other.
+/// The memory of each tracefile is in pages of its own. After a prefetch, a processor waits until it
+/// has found the page; if prefetches follow each other, it looks for several pages at a time.
 #[derive(Debug, Default)]
 pub(super) struct Coming {
     groups: [[u32; GROUP]; STEPS],

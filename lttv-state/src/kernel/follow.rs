@@ -12,7 +12,7 @@ use super::{KernelState, Transition};
 
 /// An analysis of the changes of kernel states, for [`follow_state`].
 pub trait StateObserver: Send {
-    /// Called after each event that can change the state, in order. The state of its trace is that
+    /// Is called after each event that can change the state, in order. The state of its trace is that
     /// after the event, with its [effect](super::TraceState::effect).
     fn changed(&mut self, kernel: &KernelState, change: StateChange);
 }

@@ -40,7 +40,7 @@ use queue::Queue;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 ///
-/// The begin of a piece is a guess, which is right if the packets before it are sound and lead there. The
+/// The start of a piece is a guess, which is right if the packets before it are sound and lead there. The
 /// thread that reads the piece before checks it, since it reads on to the first event of the next
 /// piece. If it comes there in another way, or not at all, it reads the rest of the tracefile alone,
 /// and the results of other threads there are dropped. Events, errors and notices are therefore those of one thread,
