@@ -358,9 +358,17 @@ impl Cursor {
             Some(bits) => header.end + bits,
             None if F::FIXED => return None,
             None => {
-                let window = Window { data, end: self.content_end };
-                let body = self.decoder.tables.ready_body(entry)?;
-                body.region.end(window, header.end, &mut self.scratch)?
+                let start = data.get((header.end / 8) as usize..)?;
+                let slots = &mut self.scratch.slots;
+                let skip = table.event_ids.skip(header.id).zip(start.first_chunk());
+                match skip.and_then(|(skip, body)| skip.end(body, header.end, slots)) {
+                    Some(end) => end,
+                    None => {
+                        let window = Window { data, end: self.content_end };
+                        let body = self.decoder.tables.ready_body(entry)?;
+                        body.region.end(window, header.end, &mut self.scratch)?
+                    }
+                }
             }
         };
         if end > self.content_end || header.time < self.last_timestamp {

@@ -184,7 +184,7 @@ impl<'a> Event<'a> {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
         let Some(root) = region.visit_of(root) else { return };
-        walk::visit(region, &[root], view.window, &view.slots, visitor);
+        walk::visit(region, std::slice::from_ref(root), view.window, &view.slots, visitor);
     }
 
     /// Visits its common context, its specific context and its payload, if it has them:

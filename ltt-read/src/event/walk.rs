@@ -19,27 +19,23 @@ pub(crate) fn visit<V: Visitor>(
     slots: &[u64],
     v: &mut V,
 ) {
-    let (nodes, cues) = (&*region.nodes, &*region.cues);
     if region.moves_anchors {
         return visit_moving(region, roots, window, slots, v);
     }
-    for RootVisit { node, shape, cues: (first, end) } in roots {
+    let nodes = &*region.nodes;
+    let calls = Cues { nodes, window, slots };
+    for RootVisit { info, shape, base, cues } in roots {
         // The calls for the root are no branches of the loop over cues. (A function for this loop and
         // that of `visit_moving` takes eight instructions more for each event.)
-        let (Some(root), Some(members)) =
-            (nodes.get(*node as usize), cues.get(*first as usize..*end as usize))
-        else {
-            continue;
-        };
-        v.begin_struct(&root.info);
-        let calls = Cues { nodes, window, slots };
-        let is_called = *shape != Shape::Other && calls.call_shape(*shape, members, v).is_some();
-        if !is_called && let Some(pause) = calls.call::<_, true>(members, v) {
+        v.begin_struct(info);
+        let is_called =
+            *shape != Shape::Other && calls.call_shape(*shape, *base, cues, v).is_some();
+        if !is_called && let Some(pause) = calls.call::<_, true>(cues, v) {
             // In a function of its own, because most regions have no dynamic fields and
             // then need no registers for it.
-            Walk { nodes, cues, window, slots }.resume(pause, *end as usize, v);
+            Walk { nodes, cues, window, slots }.resume(pause, cues.len(), v);
         }
-        v.end_struct(&root.info);
+        v.end_struct(info);
     }
 }
 
@@ -52,15 +48,16 @@ fn visit_moving<V: Visitor>(
     slots: &[u64],
     v: &mut V,
 ) {
-    let (nodes, cues) = (&*region.nodes, &*region.cues);
+    let nodes = &*region.nodes;
     let mut slots = slots.to_vec();
     slots.resize(slots.len().max(region.slots as usize), 0);
-    let slots = Scratch { slots, ..Scratch::default() };
-    let mut walk = Walk { nodes, cues, window, slots };
-    for root in roots.iter().filter_map(|root| nodes.get(root.node as usize)) {
-        v.begin_struct(&root.info);
-        walk.nested(root.cues, v);
-        v.end_struct(&root.info);
+    let mut slots = Scratch { slots, ..Scratch::default() };
+    for RootVisit { info, cues, .. } in roots {
+        v.begin_struct(info);
+        let mut walk = Walk { nodes, cues, window, slots };
+        walk.nested((0, cues.len() as u32), v);
+        slots = walk.slots;
+        v.end_struct(info);
     }
 }
 
@@ -82,9 +79,14 @@ impl Cues<'_> {
     /// Makes the visitor calls for the members of a structure of a known shape. Returns `None`, and
     /// makes no call, close to the end of the data.
     #[inline(always)]
-    fn call_shape<V: Visitor>(self, shape: Shape, members: &[Cue], v: &mut V) -> Option<()> {
-        let first = members.first()?;
-        let begin = self.slots.get(first.anchor as usize)?.wrapping_add(first.base);
+    fn call_shape<V: Visitor>(
+        self,
+        shape: Shape,
+        base: Base,
+        members: &[Cue],
+        v: &mut V,
+    ) -> Option<()> {
+        let begin = self.slots.get(base.anchor as usize)?.wrapping_add(base.offset);
         let bytes: &BaseBytes = self.window.data.get((begin / 8) as usize..)?.first_chunk()?;
         macro_rules! field {
             (u $cue:ident) => {

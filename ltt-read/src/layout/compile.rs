@@ -9,7 +9,6 @@ use super::node::{Elements, Node, NodeKind};
 use super::phase::Phase;
 use super::program::{Element, Len, MAX_EMPTY_FIELDS, Op, Present, Slot, VariantOption};
 use super::region::{Region, RootVisit, Start};
-use super::shape::Shape;
 use super::skip::{ByteAlignedSkip, DynamicSkip};
 use super::{FieldInfo, FixedRead};
 use crate::metadata::limits;
@@ -65,22 +64,19 @@ pub(crate) fn compile(
     let fixed = (c.ops.is_empty() && c.at.anchor == start.anchor).then_some(c.at.offset);
     c.flush();
     let skip = if roles { None } else { DynamicSkip::new(&c.ops) };
-    let mut cues: Box<[Cue]> = c.cues.into_iter().flatten().collect();
+    let mut cues: Vec<Cue> = c.cues.into_iter().flatten().collect();
     join(&c.nodes, &mut cues);
-    let visit = |node: &u32| {
-        let members = c.nodes[*node as usize].cues;
-        let cues_of = cues.get(members.0 as usize..members.1 as usize);
-        let shape = cues_of.map_or(Shape::Other, Shape::of);
-        RootVisit { node: *node, shape, cues: members }
-    };
-    let visits = first_nodes.iter().flatten().map(visit).collect();
+    let mut visits = Vec::new();
+    for node in first_nodes.iter().flatten().rev() {
+        visits.push(RootVisit::new(*node as usize, &mut c.nodes, &mut cues));
+    }
+    visits.reverse();
     Ok(Region {
         byte_aligned_skip: skip.as_ref().and_then(|skip| ByteAlignedSkip::new(skip, start.phase)),
         dynamic_skip: skip,
         ops: c.ops.into(),
         nodes: c.nodes.into(),
-        cues,
-        visits,
+        visits: visits.into(),
         roots: first_nodes,
         fixed,
         slots: c.free_slot,

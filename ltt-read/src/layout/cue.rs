@@ -157,6 +157,11 @@ impl Cue {
         !matches!(self.kind, BeginStruct | EndStruct | Base | Dynamic { .. })
     }
 
+    /// Returns the base of the cue.
+    pub(crate) fn base_of(&self) -> Base {
+        Base { anchor: self.anchor, offset: self.base }
+    }
+
     /// Creates the cue for the end of a structure, after cues with the base `base`.
     pub(crate) fn end(node: &Node, base: Base) -> Self {
         Cue::without_field(CueKind::EndStruct, node, base)

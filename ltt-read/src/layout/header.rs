@@ -94,6 +94,7 @@ pub(crate) struct QuickValues {
     pub(crate) begin: u64,
     /// The end of the header, which is the start of the body, in bits.
     pub(crate) end: u64,
+    pub(crate) id: u64,
     pub(crate) entry: IdEntry,
     pub(crate) cycles: u64,
     pub(crate) time: Timestamp,
@@ -141,7 +142,7 @@ impl Quick {
             true => self.time::<true>(cycles)?,
             false => self.time::<false>(cycles)?,
         };
-        Some(QuickValues { begin, end: begin + self.bits, entry, cycles, time })
+        Some(QuickValues { begin, end: begin + self.bits, id, entry, cycles, time })
     }
 
     /// Returns the start of the header that follows a record ending at `pos`.

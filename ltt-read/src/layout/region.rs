@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::cue::Cue;
+use super::FieldInfo;
+use super::cue::{Base, Cue, CueKind};
 use super::node::Node;
 use super::phase::Phase;
 use super::program::{Cost, Op, Scratch, Slot, Window, run};
@@ -32,11 +33,10 @@ pub(crate) struct Region {
     /// The equivalent of `dynamic_skip` without anchors and slots, if its form allows it.
     pub(crate) byte_aligned_skip: Option<ByteAlignedSkip>,
     pub(crate) nodes: Box<[Node]>,
-    pub(crate) cues: Box<[Cue]>,
     /// The first node of each scope's root structure; `None` for a scope without fields.
     pub(crate) roots: SmallVec<[Option<u32>; 3]>,
-    /// These roots without gaps.
-    pub(crate) visits: SmallVec<[RootVisit; 2]>,
+    /// The visits of these roots, without gaps.
+    pub(crate) visits: Box<[RootVisit]>,
     /// The size in bits, if it is constant.
     pub(crate) fixed: Option<u64>,
     /// The number of slots that the program requires.
@@ -49,23 +49,49 @@ pub(crate) struct Region {
 }
 
 /// The way to visit a root structure.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct RootVisit {
-    pub(crate) node: u32,
+    pub(crate) info: FieldInfo,
     pub(crate) shape: Shape,
-    /// The cues of its members: from `cues.0` to before `cues.1`.
-    pub(crate) cues: (u32, u32),
+    /// The base of the first member; only of use with a shape.
+    pub(crate) base: Base,
+    /// The cues of its members. Nodes and cues number them from here on.
+    pub(crate) cues: Box<[Cue]>,
+}
+
+impl RootVisit {
+    /// Creates the visit of a root structure, and takes its cues, the last ones of `cues`.
+    pub(crate) fn new(root: usize, nodes: &mut [Node], cues: &mut Vec<Cue>) -> Self {
+        let first = nodes[root].cues.0;
+        let mut cues = cues.split_off(first as usize).into_boxed_slice();
+        for cue in &mut cues {
+            if let CueKind::Dynamic { next, .. } = &mut cue.kind {
+                *next -= first;
+            }
+        }
+        let next = nodes[root].next as usize;
+        for node in &mut nodes[root..next] {
+            node.cues = (node.cues.0 - first, node.cues.1 - first);
+        }
+        RootVisit {
+            info: nodes[root].info.clone(),
+            shape: Shape::of(&cues),
+            base: cues.first().map_or(Base::of(&nodes[root]), Cue::base_of),
+            cues,
+        }
+    }
 }
 
 impl Region {
     /// Returns the way to visit the root structure at a node; `None` if it is none.
-    pub(crate) fn visit_of(&self, node: usize) -> Option<RootVisit> {
-        self.visits.iter().find(|visit| visit.node as usize == node).copied()
+    pub(crate) fn visit_of(&self, node: usize) -> Option<&RootVisit> {
+        self.visits.iter().find(|visit| visit.info.index() == node)
     }
 
     /// Returns the branchless skip of the region, if its form allows it.
     pub(crate) fn branchless_skip(&self) -> Option<BranchlessSkip> {
-        BranchlessSkip::new(self.start.phase, self.fixed, self.byte_aligned_skip.as_ref())
+        let byte_aligned = self.byte_aligned_skip.as_ref();
+        BranchlessSkip::new(self.start.phase, self.fixed, byte_aligned, self.slots)
     }
 
     /// Computes the end of the region that starts at `pos`, and notes anchors and slots.

@@ -39,7 +39,7 @@ impl Quick {
             true => self.clock.fast_timestamp(cycles)?,
             false => self.clock.timestamp(cycles)?,
         };
-        Some(QuickValues { begin, end: payload, entry, cycles, time })
+        Some(QuickValues { begin, end: payload, id, entry, cycles, time })
     }
 }
 

@@ -6,6 +6,7 @@
 use super::dynamic::{DynamicPart, DynamicSkip, Step};
 use crate::base::bits;
 use crate::layout::phase::Phase;
+use crate::layout::program::Slot;
 use crate::layout::{FixedRead, WordRead};
 
 /// A sequence of steps, and the number of bytes after the last one.
@@ -28,6 +29,10 @@ pub(super) struct ByteStep {
     pub(super) length_mask: u64,
     /// The size of an element.
     pub(super) element: u64,
+    /// The slot for the end of the dynamic part.
+    pub(super) anchor: Slot,
+    /// The slot for the number of elements.
+    pub(super) length_slot: Option<Slot>,
 }
 
 impl ByteAlignedSkip {
@@ -91,10 +96,10 @@ impl ByteStep {
     }
 
     fn new(step: &Step) -> Option<Self> {
-        let before = bytes(step.before)?;
+        let (before, anchor) = (bytes(step.before)?, step.anchor);
         match (&step.part, step.save) {
             (DynamicPart::Text, None) => {
-                Some(ByteStep { before, is_text: true, ..ByteStep::default() })
+                Some(ByteStep { before, is_text: true, anchor, ..ByteStep::default() })
             }
             // The length must have been saved by this step, not by a previous one.
             (DynamicPart::Elements { len, bits }, Some((at, read, slot))) if *len == slot => {
@@ -104,6 +109,8 @@ impl ByteStep {
                     length_at: bytes(at)?,
                     length_mask: length_mask(read)?,
                     element: bytes(*bits)?,
+                    anchor,
+                    length_slot: Some(slot),
                 })
             }
             _ => None,

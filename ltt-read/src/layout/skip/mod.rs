@@ -7,10 +7,10 @@
 //! * [`DynamicSkip`] notes all anchors and slots, as the program does;
 //! * [`ByteAlignedSkip`] notes nothing, and requires that all fields start at byte
 //!   boundaries;
-//! * [`BranchlessSkip`] is a [`ByteAlignedSkip`] with at most one dynamic part, evaluated
-//!   without a branch.
+//! * [`BranchlessSkip`] is for bodies with at most one dynamic part, and is evaluated
+//!   without a branch. It notes the anchor and the slot of this part on demand.
 //!
-//! The last two are for seeking, which reads no fields.
+//! [`ByteAlignedSkip`] is for seeking and columns, which read no fields event by event.
 
 mod branchless;
 mod byte_aligned;
