@@ -63,6 +63,8 @@ pub struct Columns {
     /// `true` if the events of a run need not be read one by one: if all fields are at constant
     /// distances from the start or the end of the body, or of a dynamic part of it.
     reads_runs: bool,
+    /// `true` if the place of each body in a run is needed although all have the same distance.
+    needs_places: bool,
     run: Option<Box<RunEvents>>,
     parts: Parts,
 }
@@ -111,7 +113,9 @@ impl Columns {
         };
         let chosen = fields.into_iter().map(choose).collect::<Result<Box<[_]>, _>>()?;
         let reads_runs = layout.is_some() && chosen.iter().all(|chosen| chosen.gather.is_some());
-        let parts = Parts::new(chosen.iter().filter_map(|chosen| chosen.gather.as_ref()));
+        let gathers = chosen.iter().filter_map(|chosen| chosen.gather.as_ref());
+        let needs_places = !gathers.clone().all(Gather::needs_no_places);
+        let parts = Parts::new(gathers);
         Ok(Columns {
             event_type: Some(event_type),
             times: Vec::new(),
@@ -119,6 +123,7 @@ impl Columns {
             columns: chosen.iter().map(|chosen| Column::new(&chosen.kind)).collect(),
             chosen,
             reads_runs,
+            needs_places,
             run: None,
             parts,
         })
@@ -133,6 +138,7 @@ impl Columns {
             chosen: [].into(),
             columns: [].into(),
             reads_runs: true,
+            needs_places: false,
             run: None,
             parts: Parts::default(),
         }
@@ -207,6 +213,15 @@ impl Columns {
 }
 
 impl Columns {
+    /// Adds the first `count` events of a run, which are of the type of the columns. `last` is the last
+    /// event.
+    fn add_run(&mut self, last: &Event<'_>, run: &mut RunEvents, count: usize) {
+        if self.needs_places {
+            run.set_all_places();
+        }
+        self.add_rows(last, &run.times[..count], Bodies::of_run(run, count));
+    }
+
     /// Adds the rows of events of a run, of which `last` is the last one. All are of the type of
     /// the columns.
     fn add_rows(&mut self, last: &Event<'_>, times: &[i64], bodies: Bodies<'_>) {
@@ -271,8 +286,7 @@ impl Cursor {
                 }
                 Some(wanted) => {
                     let count = run.keep_only(wanted, count);
-                    let bodies = Bodies::of_run(&run, count);
-                    columns.add_rows(&self.event(), &run.times[..count], bodies);
+                    columns.add_run(&self.event(), &mut run, count);
                 }
             }
         }

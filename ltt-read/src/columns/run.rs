@@ -27,6 +27,13 @@ pub(super) struct Gather {
     form: Form,
 }
 
+impl Gather {
+    /// Returns `true` if the field is read from bodies at equal distances without the place of each.
+    pub(super) fn needs_no_places(&self) -> bool {
+        self.start.base == Base::Start && matches!(self.form, Form::Number(_))
+    }
+}
+
 /// A place in each body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
@@ -268,11 +275,9 @@ impl<'b> Bodies<'b> {
     /// Returns the bodies of the first events of a run, which are of one type.
     pub(super) fn of_run(run: &'b RunEvents, count: usize) -> Self {
         let (starts, ends) = (&run.bodies[..count], &run.ends[..count]);
-        match starts {
-            [first, second, ..] if run.are_alike(count) => {
-                Bodies { starts, ends, parts: &[], stride: second.saturating_sub(*first) }
-            }
-            _ => Bodies::new(starts, ends),
+        match run.distance(count) {
+            Some(stride) => Bodies { starts, ends, parts: &[], stride },
+            None => Bodies::new(starts, ends),
         }
     }
 
@@ -390,7 +395,7 @@ struct Places<'b> {
     data: &'b [u8],
     bases: &'b [usize],
     at: usize,
-    /// The distance between the bases; 0 if it varies.
+    /// The distance between the bases; 0 if it varies. If not, numbers are read by the first base.
     stride: usize,
 }
 
@@ -425,29 +430,28 @@ impl<'b> Places<'b> {
 
     /// Adds numbers of `N` bytes.
     #[inline(always)]
-    fn add<const N: usize, T: Copy + Default>(
-        self,
-        to: &mut Vec<T>,
-        number: impl Fn([u8; N]) -> T,
-    ) {
+    fn add<const N: usize, T>(self, to: &mut Vec<T>, number: impl Fn([u8; N]) -> T) {
         let Places { data, bases, at, stride } = self;
         // All bytes of the events of a run are within its packet.
         let Some(last) = data.len().checked_sub(N) else { return };
         let Some((first, rest)) = bases.split_first() else { return };
-        // Events that follow each other directly need no places, except for the last one, after which
-        // there may be no whole event.
+        let read = |base: usize| {
+            // A bound of the place costs less than a test.
+            let start = base.wrapping_add(at).min(last);
+            number(data[start..][..N].first_chunk().copied().unwrap_or([0; N]))
+        };
+        if stride == 0 {
+            return to.extend(bases.iter().map(|base| read(*base)));
+        }
+        // Events that follow each other directly need no places. After the last one there may be no
+        // whole event.
         let rows = data.get(first.wrapping_add(at)..).filter(|_| stride >= N).unwrap_or(&[]);
-        let rows = rows.chunks_exact(stride.max(1)).take(rest.len());
+        let rows = rows.chunks_exact(stride).take(rest.len());
         let before = to.len();
         to.extend(rows.map(|row| number(row.first_chunk().copied().unwrap_or([0; N]))));
-        let others = &bases[to.len() - before..];
-        // A bound of the places costs less than a test of each.
-        let before = to.len();
-        to.resize(before + others.len(), T::default());
-        for (value, base) in to[before..].iter_mut().zip(others) {
-            let start = base.wrapping_add(at).min(last);
-            *value = number(data[start..][..N].first_chunk().copied().unwrap_or([0; N]));
-        }
+        let done = to.len() - before;
+        let base = |row: usize| first.wrapping_add(row.wrapping_mul(stride));
+        to.extend((done..bases.len()).map(|row| read(base(row))));
     }
 
     /// Adds texts of [`TEXT`] bytes.

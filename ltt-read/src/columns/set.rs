@@ -108,7 +108,7 @@ impl ColumnSet {
         if run.are_alike(count) || run.types[..count].iter().all(is_first) {
             let number = self.number_of(first);
             let Some(columns) = self.columns.get_mut(number as usize) else { return };
-            return columns.add_rows(last, &run.times[..count], Bodies::of_run(run, count));
+            return columns.add_run(last, run, count);
         }
         self.places.fill(0);
         for event_type in &run.types[..count] {

@@ -23,7 +23,7 @@ pub(crate) struct RunEvents {
     /// The ends of the bodies, in bytes rounded down.
     pub(crate) ends: [usize; RUN],
     /// The number of events from the start on that are known to be of one type, with bodies at equal
-    /// distances. There may be more of them.
+    /// distances. There may be more of them. Of their places, only the first [`SAME`] are set.
     alike: usize,
 }
 
@@ -67,21 +67,30 @@ impl RunEvents {
         body: (u64, u64),
         step: u64,
     ) {
-        let step = (step / 8) as usize;
-        let fill = |places: &mut [usize], from: u64| {
-            let mut next = (from / 8) as usize;
-            for place in places {
-                *place = next;
-                next = next.wrapping_add(step);
-            }
-        };
         self.types[first..][..count].fill(event_type);
-        fill(&mut self.bodies[first..][..count], body.0);
-        fill(&mut self.ends[first..][..count], body.1);
+        let step = (step / 8) as usize;
         let is_alike = |pair: &[usize]| pair[1].wrapping_sub(pair[0]) == step;
-        if first == SAME && self.bodies[..=first].windows(2).all(is_alike) {
+        if first == SAME && self.bodies[..SAME].windows(2).all(is_alike) {
             self.alike = first + count;
+            return;
         }
+        fill(&mut self.bodies[first..][..count], (body.0 / 8) as usize, step);
+        fill(&mut self.ends[first..][..count], (body.1 / 8) as usize, step);
+    }
+
+    /// Sets the places of all events that are known to be alike.
+    pub(crate) fn set_all_places(&mut self) {
+        if let Some(step) = self.distance(self.alike) {
+            let (body, end) = (self.bodies[0], self.ends[0]);
+            fill(&mut self.bodies[..self.alike], body, step);
+            fill(&mut self.ends[..self.alike], end, step);
+        }
+    }
+
+    /// Returns the distance of the first `count` bodies if these are known to be alike; `None` says
+    /// nothing about them.
+    pub(crate) fn distance(&self, count: usize) -> Option<usize> {
+        self.are_alike(count).then(|| self.bodies[1].saturating_sub(self.bodies[0]))
     }
 
     /// Returns `true` if the first `count` events are known to be of one type, with bodies at equal
@@ -109,6 +118,15 @@ impl RunEvents {
         }
         self.types[..kept].fill(wanted);
         kept
+    }
+}
+
+/// Sets places at equal distances.
+fn fill(places: &mut [usize], first: usize, step: usize) {
+    let mut next = first;
+    for place in places {
+        *place = next;
+        next = next.wrapping_add(step);
     }
 }
 
@@ -198,6 +216,9 @@ struct RunReader<'p> {
 /// The number of events after which a run is tested for events of one type.
 const SAME: usize = 8;
 
+/// The size of the word with id and clock.
+const WORD: usize = size_of::<u64>();
+
 impl RunReader<'_> {
     /// Reads a run. Returns the number of events, the last one, and the place after it; `None` if
     /// there are no events.
@@ -263,6 +284,10 @@ impl RunReader<'_> {
                 }
             }
         }
+        if read > events.alike {
+            events.set_all_places();
+            events.alike = 0;
+        }
         (read > 0).then_some((read, last, at))
     }
 
@@ -282,28 +307,45 @@ impl RunReader<'_> {
         let (begin, step) = (quick.begin(at.next), quick.begin(size));
         let room = window.end.checked_sub(begin)?.checked_sub(size)? / step.max(8) + 1;
         let most = times.len().min(usize::try_from(room).unwrap_or(usize::MAX));
-        let data = window.data.get((begin / 8) as usize..)?;
+        let mut rows = window.data.get((begin / 8) as usize..)?;
         let ((shift, mask), (id_mask, id)) = (quick.clock_bits(), quick.id_bits(id));
         let longest = mask.checked_mul(most as u64)?.checked_add(at.clock)?;
-        if longest > quick.converter.max_cycles() {
+        let row = (step / 8) as usize;
+        if longest > quick.converter.max_cycles() || row < WORD {
             return None;
         }
-        let mut count = 0;
-        for (time, record) in times[..most].iter_mut().zip(data.chunks((step / 8) as usize)) {
-            let Some(word) = record.first_chunk() else { break };
+        let (mut clock, mut recorded, mut passed, mut count) = (at.clock, at.clock, 0, 0);
+        let mut next = |word: u64| {
+            // The difference of two recorded values takes part in the chain of additions only as a whole.
+            let now = word >> shift;
+            passed = now.wrapping_sub(recorded) & mask;
+            (recorded, clock) = (now, clock + passed);
+            quick.converter.linear_ns(clock)
+        };
+        // The ids of several events are compared at once.
+        for times in times[..most].as_chunks_mut::<SAME>().0 {
+            let Some((group, rest)) = rows.split_at_checked(SAME * row) else { break };
+            let mut words = [0; SAME];
+            for (word, row) in words.iter_mut().zip(group.chunks_exact(row)) {
+                *word = row.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            }
+            if words.iter().fold(0, |bits, word| bits | (word ^ id)) & id_mask != 0 {
+                break;
+            }
+            *times = words.map(&mut next);
+            count += SAME;
+            rows = rest;
+        }
+        for (time, row) in times[count..most].iter_mut().zip(rows.chunks(row)) {
+            let Some(word) = row.first_chunk() else { break };
             let word = u64::from_le_bytes(*word);
             if word & id_mask != id {
                 break;
             }
-            *time = (word >> shift) as i64;
+            *time = next(word);
             count += 1;
         }
-        let (mut clock, mut before) = (at.clock, at.clock);
-        for time in &mut times[..count] {
-            before = clock;
-            clock += (*time as u64).wrapping_sub(clock) & mask;
-            *time = quick.converter.linear_ns(clock);
-        }
+        let before = clock - passed;
         let time = Timestamp::from_ns(*times[..count].last()?);
         let next = begin + (count as u64 - 1) * step + size;
         Some((count, Place { next, clock, time }, before))
