@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use ltt_read::schema::{EventTypeId, Format};
-use ltt_read::{Trace, TraceIndex};
-use lttv_context::{Traceset, TracesetContext};
+use ltt_read::Trace;
+use ltt_read::schema::Format;
+use lttv_context::Traceset;
 use lttv_state::kernel::{KernelState, Transition};
 
 use crate::report::Report;
@@ -177,14 +177,12 @@ pub struct KernelEvents(BTreeSet<Transition>);
 impl KernelEvents {
     /// Returns the kinds of kernel events of each trace. Reads no events.
     pub fn of(traceset: &Traceset) -> Vec<KernelEvents> {
-        let mut context = TracesetContext::new(traceset);
-        let kernel = context.attach(KernelState::new().without_looking_ahead());
-        let kernel = &context.extensions()[kernel];
-        let of_trace = |(index, trace): (TraceIndex, &Arc<Trace>)| {
-            let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
-            KernelEvents(types.filter_map(|id| kernel.transition(index, id)).collect())
+        let of_trace = |trace: &Arc<Trace>| {
+            KernelEvents(
+                KernelState::transitions(trace).map(|(_, transition)| transition).collect(),
+            )
         };
-        (0..).map(TraceIndex).zip(traceset.traces()).map(of_trace).collect()
+        traceset.traces().iter().map(of_trace).collect()
     }
 
     /// Returns `true` if no event of the trace changes the state of the kernel.

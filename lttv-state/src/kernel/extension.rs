@@ -89,8 +89,24 @@ impl KernelState {
     /// Returns `true` if a trace has events that change the state of a machine, as kernel
     /// traces have.
     pub fn follows(trace: &Trace) -> bool {
-        let types = 0..trace.schema().event_types.len() as u32;
-        types.map(EventTypeId).any(|id| Rule::of(trace, id).is_some())
+        Self::transitions(trace).next().is_some()
+    }
+
+    /// Returns the event types of a trace that change the state of a machine, with their transitions,
+    /// ordered by type. Reads no events.
+    ///
+    /// ```
+    /// use lttv_state::kernel::{KernelState, Transition};
+    ///
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+    /// let trace = ltt_read::Trace::open(path)?;
+    /// let mut kinds = KernelState::transitions(&trace).map(|(_, transition)| transition);
+    /// assert!(kinds.any(|kind| kind == Transition::Switch));
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn transitions(trace: &Trace) -> impl Iterator<Item = (EventTypeId, Transition)> {
+        let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
+        types.filter_map(|id| Some((id, Rule::of(trace, id)?.transition)))
     }
 
     /// Returns the machine of the trace with an index; `None` if there is no such trace. A

@@ -10,7 +10,7 @@ use super::names::NameId;
 use super::resources::DeviceNumber;
 use super::switched_out::StateEncoding;
 use super::syscalls::{FileAction, file_action};
-use super::transition::{MAX_SLOTS, ROWS, Row, Tracer, Transition};
+use super::transition::{MAX_SLOTS, ROWS, Row, Tracer, Transition, row_named};
 
 /// The rule for an event type of a trace: its transition and the handles of the fields that
 /// the transition needs.
@@ -162,18 +162,16 @@ fn row_of<'t>(trace: &'t Trace, event_type: &'t EventType) -> Option<(&'static R
     let is_legacy = is_legacy(trace);
     // A trace that was converted to CTF can have the names of today.
     let has_names_of_today = !is_legacy || trace.schema().format != Format::Legacy;
-    let legacy = ROWS.iter().filter(|row| is_legacy && row.tracer == Tracer::Legacy);
-    let others = ROWS.iter().filter(|row| has_names_of_today && row.tracer != Tracer::Legacy);
-    legacy.chain(others).find_map(|row| Some((row, captured(trace, event_type, row)?)))
+    let mut legacy = ROWS.iter().filter(|row| is_legacy && row.tracer == Tracer::Legacy);
+    if let Some(row) = legacy.find(|row| applies_to_legacy(row, trace, event_type)) {
+        return Some((row, ""));
+    }
+    if has_names_of_today { row_named(event_type.name()) } else { None }
 }
 
-/// Returns the part of an event type's name that a row captures; `None` if the row does not
-/// apply to the event type.
-fn captured<'t>(trace: &'t Trace, event_type: &'t EventType, row: &Row) -> Option<&'t str> {
-    if row.tracer != Tracer::Legacy {
-        return row.captures(event_type.name());
-    }
-    let (channel, name) = row.name.split_once('.')?;
+/// Returns `true` if a row of LTTng 0.x applies to an event type.
+fn applies_to_legacy(row: &Row, trace: &Trace, event_type: &EventType) -> bool {
+    let Some((channel, name)) = row.name.split_once('.') else { return false };
     let stream = trace.schema().stream_classes.get(event_type.stream.index());
     let named = [stream.map(|stream| &stream.identity.name), Some(&event_type.identity.namespace)];
     let is_in = |of: Option<&Option<_>>| {
@@ -183,8 +181,7 @@ fn captured<'t>(trace: &'t Trace, event_type: &'t EventType, row: &Row) -> Optio
     let own =
         event_type.name().strip_prefix(channel).and_then(|rest| rest.strip_prefix(['_', '.']));
     let is_named = || named.into_iter().any(is_in) || is_in_files_of(trace, event_type, channel);
-    let fits = event_type.name() == name && is_named() || own == Some(name);
-    fits.then_some("")
+    event_type.name() == name && is_named() || own == Some(name)
 }
 
 /// Returns `true` if the events of a type are in the files of a channel: in CTF 1.8, where a

@@ -4,6 +4,9 @@
 //! a [`Transition`], and the event's fields to the slots of that transition. The table is
 //! searched once for each event type of a trace.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// The change that an event makes to a machine's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -444,6 +447,35 @@ pub(super) static ROWS: &[Row] = &[
     legacy("statedump.statedump_end", DumpEnd, &[]),
 ];
 
+/// The rows of LTTng 2.x and perf by name. A trace can have thousands of event types.
+struct RowIndex {
+    /// The rows whose name contains no `*`.
+    by_name: HashMap<&'static str, usize>,
+    patterns: Vec<usize>,
+}
+
+static INDEX: LazyLock<RowIndex> = LazyLock::new(|| {
+    let mut index = RowIndex { by_name: HashMap::new(), patterns: Vec::new() };
+    for (at, row) in ROWS.iter().enumerate().filter(|(_, row)| row.tracer != Tracer::Legacy) {
+        if row.name.contains('*') {
+            index.patterns.push(at);
+        } else {
+            index.by_name.entry(row.name).or_insert(at);
+        }
+    }
+    index
+});
+
+/// Returns the row of LTTng 2.x or perf that applies to events of a name, and the part of the name that
+/// it captures.
+pub(super) fn row_named(name: &str) -> Option<(&'static Row, &str)> {
+    let by_name = INDEX.by_name.get(name).copied();
+    let before = |at: &usize| by_name.is_none_or(|named| *at < named);
+    let patterns = INDEX.patterns.iter().copied().take_while(before);
+    let captured = |at: usize| Some((&ROWS[at], ROWS[at].captures(name)?));
+    patterns.chain(by_name).find_map(captured)
+}
+
 impl Row {
     /// Returns the part of an event's name that `*` matches, or an empty string if the row
     /// has no `*`; `None` if the row does not match the name.
@@ -471,6 +503,20 @@ mod tests {
             }
             let needed = slots.iter().filter(|slot| slot.1).count();
             assert!(row.fields.len() >= needed, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_row_that_applies_is_found() {
+        let of_today = || ROWS.iter().filter(|row| row.tracer != Tracer::Legacy);
+        let names = of_today().flat_map(|row| {
+            ["", "x", "unknown", "*"].map(|captured| row.name.replace('*', captured))
+        });
+        let others = ["", "*", "x", "sys_enter_", "syscall_entry_", "irq_vectors:_entry"];
+        for name in names.chain(others.map(str::to_owned)) {
+            let expected = of_today().find_map(|row| Some((row.name, row.captures(&name)?)));
+            let found = row_named(&name).map(|(row, captured)| (row.name, captured));
+            assert_eq!(found, expected, "{name}");
         }
     }
 

@@ -50,7 +50,9 @@ pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> V
             }));
         }
         let (calls, requests_of) = (syscalls_of(trace), by_process(trace));
-        processes.extend(busiest(trace, trace.processes(), top).iter().filter_map(|sum| {
+        let threads = busiest(trace, trace.processes(), None);
+        let shown = threads.iter().take(top.unwrap_or(usize::MAX));
+        processes.extend(shown.filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
             process["devices"] = requests_of
                 .get(&sum.process)
@@ -59,9 +61,9 @@ pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> V
                 calls.get(&sum.process).map(syscalls).unwrap_or_else(|| json!({}));
             Some(process)
         }));
-        let all = groups(trace, top, |facts| facts.pid.or(facts.tid));
+        let all = groups(trace, &threads, top, |facts| facts.pid.or(facts.tid));
         by_pid.extend(all.iter().map(|of| group(index, of, true)));
-        let all = groups(trace, top, |facts| Some(facts.name.clone()));
+        let all = groups(trace, &threads, top, |facts| Some(facts.name.clone()));
         commands.extend(all.iter().map(|of| group(index, of, false)));
         for device in trace.devices() {
             devices.push(json!({

@@ -38,14 +38,16 @@ pub(super) struct Group {
 }
 
 /// Returns the sums of threads with one key, by decreasing CPU time. Idle threads are left out.
+/// `threads` contains the sums of all, the [busiest] one first.
 pub(super) fn groups<K: Ord>(
     trace: &TraceStatistics,
+    threads: &[ProcessSum],
     top: Option<usize>,
     key: impl Fn(&ProcessFacts) -> Option<K>,
 ) -> Vec<Group> {
     let mut groups: BTreeMap<K, Group> = BTreeMap::new();
     // The first one is the busiest: its command names the group.
-    for sum in busiest(trace, trace.processes(), None) {
+    for sum in threads {
         let facts = &trace.process_facts()[sum.process.index()];
         let Some(key) = key(facts).filter(|_| facts.tid != Some(0)) else { continue };
         let group = groups.entry(key).or_insert_with(|| Group {

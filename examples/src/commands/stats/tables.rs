@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use lttv_state::stats::TraceStatistics;
+use lttv_state::stats::{ProcessSum, TraceStatistics};
 
 use super::collect::Collected;
 use super::longest::Call;
@@ -92,15 +92,17 @@ pub(super) fn tables(
         let (start, end, time) = (trace.start(), trace.end(), Cell::Duration(trace.time()));
         traces.row(index, vec![name.into(), start.into(), end.into(), time]);
         cpu_rows(&mut cpus, index, trace);
-        process_rows(&mut processes, index, trace, top);
+        let threads = busiest(trace, trace.processes(), None);
+        let shown = &threads[..threads.len().min(top.unwrap_or(usize::MAX))];
+        process_rows(&mut processes, index, trace, shown);
         if by_cpu {
             by_cpu_rows(&mut cpu_processes, index, trace, top, found.longest.as_ref());
         }
-        for group in groups(trace, top, |facts| facts.pid.or(facts.tid)) {
+        for group in groups(trace, &threads, top, |facts| facts.pid.or(facts.tid)) {
             let keys = vec![group.pid.into(), group.command.as_str().into()];
             by_pid.row(index, group_row(keys, trace, &group));
         }
-        for group in groups(trace, top, |facts| Some(facts.name.clone())) {
+        for group in groups(trace, &threads, top, |facts| Some(facts.name.clone())) {
             commands.row(index, group_row(vec![group.command.as_str().into()], trace, &group));
         }
         device_rows(&mut devices, index, trace);
@@ -192,8 +194,8 @@ fn cpu_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics) {
     }
 }
 
-fn process_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics, top: Option<usize>) {
-    for sum in busiest(trace, trace.processes(), top) {
+fn process_rows(rows: &mut Rows, index: usize, trace: &TraceStatistics, threads: &[ProcessSum]) {
+    for sum in threads {
         let facts = &trace.process_facts()[sum.process.index()];
         rows.row(
             index,
