@@ -164,6 +164,14 @@ impl Source {
         }
     }
 
+    /// Returns all bytes, copied if they are mapped.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        match self.0 {
+            Bytes::Mapped(map, _) => map.to_vec(),
+            Bytes::Owned(vec) => vec,
+        }
+    }
+
     /// Asks the operating system to read a range of the bytes from the disk, and does not wait for
     /// it. The range may exceed the file.
     pub(crate) fn read_ahead(&self, range: Range<u64>) {

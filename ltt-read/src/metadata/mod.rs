@@ -20,6 +20,8 @@ pub use crate::schema::span::Span;
 
 pub(crate) use resolve::resolve;
 
+use std::borrow::Cow;
+
 use crate::schema::Schema;
 
 /// Limits that keep hostile metadata from exhausting memory or stack.
@@ -66,6 +68,11 @@ pub struct Parsed {
 /// Returns a [`MetadataError`] with one or more diagnostics, each with line, column and
 /// the expected input.
 pub fn parse(bytes: &[u8]) -> Result<Parsed, MetadataError> {
+    parse_bytes(Cow::Borrowed(bytes))
+}
+
+/// Parses the contents of a metadata file, without copying them if they are plain text.
+pub(crate) fn parse_bytes(bytes: Cow<'_, [u8]>) -> Result<Parsed, MetadataError> {
     let text = packetized::unpack(bytes)?;
     let mut warnings = Vec::new();
     let parsed = if ctf2::is_ctf2(&text) {

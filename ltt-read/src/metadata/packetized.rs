@@ -7,6 +7,8 @@
 //! version 2.0, as LTTng writes them, and the header of CTF2-PMETA-1.0, with three more
 //! reserved bytes and the size of the header in bits: at least 44 bytes.
 
+use std::borrow::Cow;
+
 use super::{Diagnostic, MetadataError, Span};
 use crate::base::uuid::Uuid;
 use crate::schema::ByteOrder;
@@ -32,17 +34,21 @@ struct Header {
 }
 
 /// Returns the text of a metadata file, unpacked if it is packetized.
-pub(super) fn unpack(bytes: &[u8]) -> Result<String, MetadataError> {
+pub(super) fn unpack<'b>(bytes: impl Into<Cow<'b, [u8]>>) -> Result<String, MetadataError> {
+    let bytes = bytes.into();
     if bytes.is_empty() {
         return Err(error("the metadata is empty".into()));
     }
-    let bytes = match byte_order(bytes) {
+    let bytes = match byte_order(&bytes) {
         Some(byte_order) => {
-            unpack_packets(bytes, byte_order).map_err(|(packet, offset, message)| {
+            unpack_packets(&bytes, byte_order).map_err(|(packet, offset, message)| {
                 error(format!("metadata packet {packet} at byte {offset}: {message}"))
             })?
         }
-        None => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).to_vec(),
+        None => match bytes.strip_prefix(b"\xef\xbb\xbf") {
+            Some(text) => text.to_vec(),
+            None => bytes.into_owned(),
+        },
     };
     // Comments and strings may contain invalid UTF-8; the parsers reject replacement
     // characters elsewhere.

@@ -134,7 +134,7 @@ impl OpenOptions {
             let trace = legacy::open(path, self.access, &mut once, &mut opening.findings);
             return trace.map(|trace| self.apply(trace));
         }
-        let parsed = parse_metadata(path, self.access)?;
+        let parsed = parse_metadata(path)?;
         let dirs = vec![path.to_owned()];
         let files = opening.files(&dirs)?;
         Ok(self.apply(Trace::new(dirs, parsed, files)?))
@@ -260,7 +260,7 @@ impl Opening {
             groups.push(Group { given, dirs: vec![dir], parsed: None });
             return Ok(());
         }
-        let parsed = parse_metadata(&dir, self.access);
+        let parsed = parse_metadata(&dir);
         let Some(parsed) = self.findings.keep(parsed)? else { return Ok(()) };
         let uuid = parsed.schema.uuid;
         let same = groups.iter_mut().find_map(|group| {
@@ -311,9 +311,12 @@ impl Opening {
 /// megabytes.
 pub(crate) const MAX_METADATA: u64 = 1 << 28;
 
-fn parse_metadata(dir: &Path, access: Access) -> Result<metadata::Parsed, Error> {
+fn parse_metadata(dir: &Path) -> Result<metadata::Parsed, Error> {
     let path = dir.join("metadata");
-    let source = Source::open_up_to(&path, access, MAX_METADATA);
-    let source = source.map_err(|error| Error::Io { path: path.clone(), error })?;
-    metadata::parse(source.bytes()).map_err(|e| Error::Metadata { path, error: Box::new(e) })
+    // The text is kept, so that mapping the file would only add a copy.
+    let source = Source::open_up_to(&path, Access::Read, MAX_METADATA);
+    let bytes = source.map(Source::into_bytes);
+    let bytes = bytes.map_err(|error| Error::Io { path: path.clone(), error })?;
+    let parsed = metadata::parse_bytes(bytes.into());
+    parsed.map_err(|e| Error::Metadata { path, error: Box::new(e) })
 }

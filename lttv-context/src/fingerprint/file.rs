@@ -152,10 +152,14 @@ fn samples(bytes: &[u8], count: usize) -> u32 {
 /// Reads the metadata in a directory of a trace. Returns `None` if there is no such file.
 pub(super) fn read_metadata(path: &Path) -> Option<Vec<u8>> {
     let file = File::open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
+    let found = file.metadata().ok()?;
+    if !found.is_file() {
         return None;
     }
+    let size = usize::try_from(found.len().min(MAX_METADATA)).unwrap_or_default();
+    // One byte more, so that the end of the file is found without growing.
     let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size + 1).ok()?;
     file.take(MAX_METADATA).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }

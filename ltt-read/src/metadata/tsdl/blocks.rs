@@ -59,6 +59,9 @@ pub(super) struct EventBlock {
     pub(super) fields: Option<Arc<FieldClass>>,
 }
 
+/// The place of an error in the fields of an event.
+const IN_FIELDS: &str = "in `fields`";
+
 /// The root structure of a scope, with the position of its type.
 pub(super) type Root = Option<(Arc<FieldClass>, Span)>;
 
@@ -101,13 +104,13 @@ impl<'a> Parser<'a> {
         &mut self,
         attribute: impl FnMut(&mut Self, &Name<'a>) -> Result<()>,
     ) -> Result<()> {
-        self.statements_after(Names::default(), attribute)
+        self.statements_after(&mut Names::default(), attribute)
     }
 
     /// Parses the statements of a block after some attributes whose names are `seen`.
     fn statements_after(
         &mut self,
-        mut seen: Names<'a>,
+        seen: &mut Names<'a>,
         mut attribute: impl FnMut(&mut Self, &Name<'a>) -> Result<()>,
     ) -> Result<()> {
         loop {
@@ -122,7 +125,7 @@ impl<'a> Parser<'a> {
                     | Keyword::Enum,
                 ) => self.type_declaration()?,
                 _ => {
-                    let name = self.attribute_name(&mut seen)?;
+                    let name = self.attribute_name(seen)?;
                     attribute(self, &name)?;
                 }
             }
@@ -344,14 +347,17 @@ impl<'a> Parser<'a> {
             event.identity.name = Some(head.name.into());
             event.id = Some(head.id);
             event.stream = Some((head.stream, head.stream_span));
-            for name in ["name", "id", "stream_id"] {
-                seen.insert(name);
-            }
+            seen = Names::of(["name", "id", "stream_id"]);
             self.continue_at(head.end);
+            if let Some(span) = head.fields {
+                seen.insert("fields");
+                let name = Name { path: ["fields"].into_iter().collect(), span };
+                event.fields = self.root(&name, IN_FIELDS)?.map(|root| root.0);
+            }
         }
-        self.statements_after(seen, |parser, name| {
+        self.statements_after(&mut seen, |parser, name| {
             match name.path.as_slice() {
-                ["fields"] => event.fields = parser.root(name, "in `fields`")?.map(|root| root.0),
+                ["fields"] => event.fields = parser.root(name, IN_FIELDS)?.map(|root| root.0),
                 ["context"] => {
                     event.context = parser.root(name, "in `context`")?.map(|root| root.0)
                 }

@@ -9,6 +9,7 @@ use super::error::{Error, Result, Within};
 use super::parser::{Parser, unescape};
 use super::scope::{Names, Namespace, Type};
 use super::token::{Keyword, Token, TokenKind};
+use super::usual_member::UsualMember;
 use crate::metadata::{Span, limits};
 use crate::schema::{FieldClass, FieldKind, Member, Struct, Variant, VariantOption};
 
@@ -163,6 +164,12 @@ impl<'a> Parser<'a> {
                 TokenKind::Semicolon => self.semicolon()?,
                 TokenKind::Keyword(Keyword::Typealias | Keyword::Typedef) => self.type_alias()?,
                 _ => {
+                    if let Some(UsualMember { ty, name, end }) = self.usual_member() {
+                        self.check_name(name, what, &mut names)?;
+                        self.entry(ty, name, &mut body)?;
+                        self.continue_at(end);
+                        continue;
+                    }
                     let (ty, name) = self.declaration(what)?;
                     match name {
                         Some(name) => self.entries(ty, name, what, &mut names, &mut body)?,
@@ -199,24 +206,35 @@ impl<'a> Parser<'a> {
     ) -> Result<()> {
         let mut name = first;
         loop {
-            let text = self.slice(name.span);
-            if !names.insert(text) {
-                let message = format!("duplicate {what} `{text}`");
-                return Err(Error::new(name.span, message));
-            }
+            self.check_name(name.span, what, names)?;
             let field = self.array_suffix(ty.clone(), name.span)?;
-            body.nodes = body.nodes.saturating_add(field.nodes);
-            body.depth = body.depth.max(field.depth.saturating_add(1));
-            self.check_depth(body.depth as usize, name.span)?;
-            if body.nodes as usize > limits::NODES {
-                return Err(Error::new(name.span, "this type is too large"));
-            }
-            body.entries.push((text, field.class));
+            self.entry(field, name.span, body)?;
             if !self.accept(TokenKind::Comma) {
                 return self.semicolon();
             }
             name = self.identifier("a name")?;
         }
+    }
+
+    /// Adds the name of a member or option to those of its type.
+    fn check_name(&self, name: Span, what: &str, names: &mut Names<'a>) -> Result<()> {
+        let text = self.slice(name);
+        match names.insert(text) {
+            true => Ok(()),
+            false => Err(Error::new(name, format!("duplicate {what} `{text}`"))),
+        }
+    }
+
+    /// Adds a member or option.
+    fn entry(&self, field: Type, name: Span, body: &mut Body<'a>) -> Result<()> {
+        body.nodes = body.nodes.saturating_add(field.nodes);
+        body.depth = body.depth.max(field.depth.saturating_add(1));
+        self.check_depth(body.depth as usize, name)?;
+        if body.nodes as usize > limits::NODES {
+            return Err(Error::new(name, "this type is too large"));
+        }
+        body.entries.push((self.slice(name), field.class));
+        Ok(())
     }
 }
 

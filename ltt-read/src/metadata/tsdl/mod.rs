@@ -3,7 +3,7 @@
 //! The [`lexer`] produces tokens. The [`parser`] works on them in one pass with one token
 //! of look-ahead and builds field classes immediately: [`blocks`] calls [`declarations`],
 //! which calls [`compound`], [`enumeration`] and [`scalars`]. Most starts of event blocks are
-//! read by [`usual_head`], without tokens. [`assemble`] builds the
+//! read by [`usual_head`], and most members by [`usual_member`], without tokens. [`assemble`] builds the
 //! schema from the declarations of the blocks, with the [`roles`] that follow from names
 //! and clock mappings. Locations of lengths and tags stay paths; they are resolved
 //! together with those of CTF 2.
@@ -25,6 +25,7 @@ mod scope;
 mod tests;
 mod token;
 mod usual_head;
+mod usual_member;
 
 use super::{Diagnostic, Span};
 use crate::schema::{ByteOrder, Schema};

@@ -11,7 +11,9 @@ pub(super) struct UsualHead<'a> {
     pub(super) id: u64,
     pub(super) stream: u64,
     pub(super) stream_span: Span,
-    /// The offset after the last `;`.
+    /// The word `fields`, if it is next.
+    pub(super) fields: Option<Span>,
+    /// The offset after the last `;` or that word.
     pub(super) end: usize,
 }
 
@@ -27,22 +29,33 @@ impl<'a> Parser<'a> {
         let (id, rest) = decimal(rest)?;
         let rest = rest.strip_prefix(";\n\tstream_id = ")?;
         let (stream, after) = decimal(rest)?;
-        let rest_after = after.strip_prefix(';')?;
+        let mut rest_after = after.strip_prefix(';')?;
         let offset = |rest: &str| self.text.len() - rest.len();
         let stream_span = Span::new(offset(rest), offset(after));
-        Some(UsualHead { name, id, stream, stream_span, end: offset(rest_after) })
+        let mut fields = None;
+        if let Some(start) = rest_after.strip_prefix("\n\t")
+            && let Some(after) = start.strip_prefix("fields")
+            && after.starts_with(" := ")
+        {
+            (fields, rest_after) = (Some(Span::new(offset(start), offset(after))), after);
+        }
+        Some(UsualHead { name, id, stream, stream_span, fields, end: offset(rest_after) })
     }
 }
 
 /// Splits a number without a suffix from a text. A number that starts with 0 is octal or
 /// hexadecimal, except for 0 itself.
 fn decimal(text: &str) -> Option<(u64, &str)> {
-    let end = text.bytes().position(|c| !c.is_ascii_digit())?;
-    let (number, rest) = text.split_at_checked(end)?;
-    let is_usual = number == "0" || !number.starts_with('0');
+    let (mut number, mut end) = (0_u64, 0);
+    for digit in text.bytes().map(|c| c.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+        end += 1;
+    }
+    let (digits, rest) = text.split_at_checked(end)?;
+    let is_usual = digits == "0" || !digits.starts_with('0');
     // The rest of a longer word would be a part of the number.
-    let ends = rest.starts_with(';');
-    Some((number.parse().ok().filter(|_| is_usual && ends)?, rest))
+    let is_usual = is_usual && end > 0 && rest.starts_with(';');
+    is_usual.then_some((number, rest))
 }
 
 #[cfg(test)]
@@ -77,7 +90,16 @@ mod tests {
                 "",
                 "-1",
             ] {
-                for end in ["", "id = 4;", ";;loglevel = 3;", "stream_id = 0;"] {
+                for end in [
+                    "",
+                    "id = 4;",
+                    ";;loglevel = 3;",
+                    "stream_id = 0;",
+                    "fields := struct { string b; };",
+                    "fields := b;",
+                    "fields.a := struct { };",
+                    "fields = 3;",
+                ] {
                     let head = |blank| {
                         format!(
                             "event {{\n\tname{blank}= \"{name}\";\n\tid = {number};\n\tstream_id = {number};\n\t{end}{rest}\n}};\n"
@@ -90,8 +112,8 @@ mod tests {
                 }
             }
         }
-        // Four names without a backslash, three numbers, four ends.
-        assert_eq!(usual, 4 * 3 * 4);
+        // Four names without a backslash, three numbers, eight ends.
+        assert_eq!(usual, 4 * 3 * 8);
     }
 
     fn at_head(text: &str) -> Option<(String, u64)> {
