@@ -1,5 +1,6 @@
 //! The tracefiles whose events come soon, whose memory is prefetched in groups.
 
+use super::tournament::Tournament;
 use crate::cursor::Cursor;
 
 /// The number of tracefiles that are prefetched at once.
@@ -22,23 +23,25 @@ impl Coming {
     /// Adds a tracefile to the group of each step: of those whose cursors are prefetched, then of
     /// those whose data are.
     #[inline(always)]
-    pub(super) fn push(&mut self, steps: [u32; STEPS], cursors: &[Cursor]) {
+    pub(super) fn push(&mut self, steps: [u32; STEPS], cursors: &[Cursor], tree: &Tournament) {
         let at = self.waiting % GROUP;
         for (group, number) in self.groups.iter_mut().zip(steps) {
             group[at] = number;
         }
         self.waiting = at + 1;
         if self.waiting == GROUP {
-            self.prefetch(cursors);
+            self.prefetch(cursors, tree);
         }
     }
 
     #[inline(never)]
-    fn prefetch(&self, cursors: &[Cursor]) {
+    fn prefetch(&self, cursors: &[Cursor], tree: &Tournament) {
         let [far, soon] = &self.groups;
         let of = |group: &[u32; GROUP]| group.map(|number| cursors.get(number as usize));
         of(soon).into_iter().flatten().for_each(Cursor::prefetch_next);
         of(far).into_iter().flatten().for_each(Cursor::prefetch);
+        let is_there = |number: &&u32| (**number as usize) < cursors.len();
+        soon.iter().filter(is_there).for_each(|number| tree.prefetch_matches(*number as usize));
     }
 }
 

@@ -413,7 +413,7 @@ impl Merge {
     fn prefetch_coming(&mut self, leaf: usize) {
         let number = |within| number_of(self.tree.least_around(leaf, within));
         let steps = [number(FAR), number(SOON)];
-        self.coming.push(steps, &self.cursors);
+        self.coming.push(steps, &self.cursors, &self.tree);
     }
 
     /// Selects the first event in order, if there is no current event.

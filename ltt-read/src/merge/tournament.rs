@@ -3,6 +3,16 @@
 use std::hint::select_unpredictable;
 
 use super::key::{END, UNTESTED, number_of};
+use crate::base::source::prefetch_value;
+
+/// The size of a line of the cache in bytes.
+const LINE: usize = 64;
+
+/// The number of keys in a line.
+const KEYS_IN_LINE: usize = LINE / size_of::<u128>();
+
+/// The number of matches on the way from a leaf that are not near the processor in a tree of thousands of leaves.
+const FAR_MATCHES: usize = 6;
 
 /// A tournament tree (winner tree) that finds the least of k keys and replaces it in log₂
 /// k steps. See Knuth, The Art of Computer Programming, vol. 3, section 5.4.1.
@@ -12,39 +22,57 @@ use super::key::{END, UNTESTED, number_of};
 #[derive(Debug)]
 pub(crate) struct Tournament {
     /// The keys of the nodes: nodes `2 m` and `2 m + 1` play each other, and the lesser
-    /// key is that of node `m`. The second half are the leaves. Node 0 is unused.
+    /// key is that of node `m`. The second half are the leaves. Node 0 is unused. The two nodes of a match are in
+    /// one line of the cache: there may be unused keys before and after the nodes.
     keys: Box<[u128]>,
+    /// The number of keys before the nodes.
+    before: usize,
+    /// The number of nodes.
+    len: usize,
     winner: u128,
     pub(super) runner_up: u128,
 }
 
 impl Tournament {
     pub(super) fn new(k: usize) -> Self {
-        let leaves = k.next_power_of_two().max(2);
-        Tournament { keys: vec![END; 2 * leaves].into(), winner: END, runner_up: END }
+        let len = 2 * k.next_power_of_two().max(2);
+        let keys: Box<[u128]> = vec![END; len + KEYS_IN_LINE].into();
+        let before = keys.as_ptr().align_offset(LINE).min(KEYS_IN_LINE);
+        Tournament { keys, before, len, winner: END, runner_up: END }
+    }
+
+    #[inline(always)]
+    fn nodes(&self) -> &[u128] {
+        &self.keys[self.before..][..self.len]
+    }
+
+    #[inline(always)]
+    fn nodes_mut(&mut self) -> &mut [u128] {
+        &mut self.keys[self.before..][..self.len]
     }
 
     /// Returns the node of a leaf.
     #[inline(always)]
     fn place(&self, leaf: usize) -> usize {
-        self.keys.len() / 2 + leaf
+        self.len / 2 + leaf
     }
 
     pub(super) fn set(&mut self, leaf: usize, key: u128) {
         let place = self.place(leaf);
-        self.keys[place] = key;
+        self.nodes_mut()[place] = key;
     }
 
     pub(super) fn play_all(&mut self) {
-        for m in (1..self.keys.len() / 2).rev() {
-            self.keys[m] = self.keys[2 * m].min(self.keys[2 * m + 1]);
+        let keys = self.nodes_mut();
+        for m in (1..keys.len() / 2).rev() {
+            keys[m] = keys[2 * m].min(keys[2 * m + 1]);
         }
-        self.winner = self.keys[1];
+        self.winner = keys[1];
         self.runner_up = END;
         if self.winner != END {
             let mut at = self.place(number_of(self.winner) as usize);
             while at > 1 {
-                self.runner_up = self.runner_up.min(self.keys[at ^ 1]);
+                self.runner_up = self.runner_up.min(self.nodes()[at ^ 1]);
                 at /= 2;
             }
         }
@@ -66,8 +94,20 @@ impl Tournament {
     /// wins the tournament about `2^parts` matches after it came to be the least.
     #[inline(always)]
     pub(super) fn least_around(&self, leaf: usize, parts: u32) -> u128 {
-        let levels = self.keys.len().ilog2() - 1;
-        self.keys[self.place(leaf) >> (levels.saturating_sub(parts))]
+        let levels = self.len.ilog2() - 1;
+        self.nodes()[self.place(leaf) >> (levels.saturating_sub(parts))]
+    }
+
+    /// Prefetches the matches of a leaf that is coming to win, apart from those near the root.
+    #[inline]
+    pub(super) fn prefetch_matches(&self, leaf: usize) {
+        let (keys, mut node) = (self.nodes(), self.place(leaf));
+        for _ in 0..FAR_MATCHES {
+            if let Some(key) = keys.get(node) {
+                prefetch_value(key);
+            }
+            node /= 2;
+        }
     }
 
     /// Replaces the key of a leaf, the last winner's, by one that is not below the
@@ -84,7 +124,7 @@ impl Tournament {
         };
         // With a constant size, the compiler unrolls the loops and removes the bounds
         // checks.
-        let keys = &mut *self.keys;
+        let keys = self.nodes_mut();
         self.runner_up = match keys.len() {
             4 => climb(sized::<4>(keys), loser, winner, key),
             8 => climb(sized::<8>(keys), loser, winner, key),
