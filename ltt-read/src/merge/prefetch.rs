@@ -20,6 +20,10 @@ const LEAST: u64 = 256 << 10;
 /// something to do, and no tracefile has to wait for large parts of the others.
 const PARTS: u64 = 8;
 
+/// The size of parts from which on they are read at once. With more tracefiles, of smaller parts, what is read
+/// after each part would take too much memory, and the others would wait for it.
+const AT_ONCE: u64 = 512 << 10;
+
 /// The size of the first part of a file, of which the first event is needed at once.
 const FIRST: u64 = 128 << 10;
 
@@ -61,13 +65,19 @@ pub struct Prefetch {
 pub struct Upcoming {
     source: Arc<Source>,
     range: Range<u64>,
+    /// `true` if the part and some MB after it are read at once.
+    at_once: bool,
 }
 
 impl Upcoming {
-    /// Asks the operating system to read the part, and does not wait until it has been read. This
-    /// has an effect on mapped files on Unix only.
+    /// Reads the part from the disk, if there are few tracefiles, on Linux from 5.14 on; returns when it is in
+    /// memory. Otherwise asks the operating system to read it, and does not wait. This has an effect on mapped
+    /// files on Unix only.
     pub fn fetch(&self) {
-        self.source.read_ahead(self.range.clone());
+        match self.at_once {
+            true => self.source.populate(self.range.clone()),
+            false => self.source.read_ahead(self.range.clone()),
+        }
     }
 }
 
@@ -97,7 +107,8 @@ fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), window: u64) -> Option<Upco
     }
     let end = start.saturating_add(ahead.clamp(FIRST, largest));
     *asked = (file, end);
-    Some(Upcoming { source: source.clone(), range: start..end })
+    let at_once = largest >= AT_ONCE;
+    Some(Upcoming { source: source.clone(), range: start..end, at_once })
 }
 
 #[cfg(test)]
@@ -118,7 +129,7 @@ mod tests {
         let (mut merge, mut prefetch) = (Merge::new(&traces), Prefetch::default());
         let mut asked = vec![0; sizes.len()];
         loop {
-            for Upcoming { source, range } in prefetch.next(&merge) {
+            for Upcoming { source, range, .. } in prefetch.next(&merge) {
                 let size = source.bytes().len();
                 let number = sizes.iter().position(|other| *other == size).unwrap();
                 assert_eq!(range.start, asked[number]);
