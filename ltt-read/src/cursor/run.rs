@@ -1,6 +1,7 @@
 //! Runs: successive events without anomalies, whose headers and sizes are found in one loop.
 
 use super::{Current, Cursor};
+use crate::base::source::prefetch;
 use crate::base::time::Timestamp;
 use crate::layout::header::Quick;
 use crate::layout::ids::IdEntry;
@@ -216,6 +217,10 @@ struct RunReader<'p> {
 /// The number of events after which a run is tested for events of one type.
 const SAME: usize = 8;
 
+/// The distance in bytes at which data is prefetched. Hardware prefetchers do not cross the boundary of a
+/// page.
+const PREFETCH_DISTANCE: usize = 1024;
+
 /// The size of the word with id and clock.
 const WORD: usize = size_of::<u64>();
 
@@ -238,7 +243,8 @@ impl RunReader<'_> {
         let mut read = 0;
         while read < most {
             let begin = quick.begin(at.next);
-            let Some((id, now)) = quick.words::<SIMPLE>(window.data, (begin / 8) as usize) else {
+            let Some((mut id, now)) = quick.words::<SIMPLE>(window.data, (begin / 8) as usize)
+            else {
                 break;
             };
             let (mut body, mut cycles) = (begin + quick.bits, quick.cycles(now, at.clock));
@@ -248,17 +254,26 @@ impl RunReader<'_> {
                 let Some(header) = header.filter(|header| header.end.is_multiple_of(8)) else {
                     break;
                 };
-                (body, cycles) = (header.end, header.clock);
-                entry = header.id.and_then(|id| ids.entry(id));
+                let Some(header_id) = header.id else { break };
+                (id, body, cycles) = (header_id, header.end, header.clock);
+                entry = ids.entry(id);
             }
             let Some(entry) = entry else { break };
             let end = match entry.fixed() {
                 Some(bits) => body + bits,
-                None => match dynamic_end(tables, entry, window, body) {
-                    Some(end) => end,
-                    None => break,
-                },
+                None => {
+                    let start = window.data.get((body / 8) as usize..).unwrap_or(&[]);
+                    let skip = table.event_ids.skip(id).zip(start.first_chunk());
+                    match skip.and_then(|(skip, start)| skip.size_of_body(start)) {
+                        Some(size) => body + 8 * size,
+                        None => match dynamic_end(tables, entry, window, body) {
+                            Some(end) => end,
+                            None => break,
+                        },
+                    }
+                }
             };
+            prefetch(window.data, (end / 8) as usize + PREFETCH_DISTANCE);
             let Some(time) = quick.time::<SIMPLE>(cycles) else { break };
             let event_type = entry.event();
             if end > window.end || time < at.time || !accepts(event_type) {
@@ -333,6 +348,7 @@ impl RunReader<'_> {
                 break;
             }
             *times = words.map(&mut next);
+            prefetch(rest, PREFETCH_DISTANCE);
             count += SAME;
             rows = rest;
         }

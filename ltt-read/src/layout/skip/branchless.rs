@@ -87,7 +87,13 @@ impl BranchlessSkip {
     /// too long for this.
     #[inline(always)]
     pub(crate) fn size(&self, record: &[u8; LOOKAHEAD], body: u8) -> Option<u64> {
-        let (part, _) = self.part(record[usize::from(body)..].first_chunk()?)?;
+        self.size_of_body(record[usize::from(body)..].first_chunk()?)
+    }
+
+    /// Computes the size in bytes of the body that starts with these bytes, as [`size`](Self::size) does.
+    #[inline(always)]
+    pub(crate) fn size_of_body(&self, body: &[u8; REACH]) -> Option<u64> {
+        let (part, _) = self.part(body)?;
         Some(u64::from(self.fixed) + part)
     }
 
