@@ -430,28 +430,33 @@ impl<'b> Places<'b> {
 
     /// Adds numbers of `N` bytes.
     #[inline(always)]
-    fn add<const N: usize, T>(self, to: &mut Vec<T>, number: impl Fn([u8; N]) -> T) {
+    fn add<const N: usize, T: Copy + Default>(
+        self,
+        to: &mut Vec<T>,
+        number: impl Fn([u8; N]) -> T,
+    ) {
         let Places { data, bases, at, stride } = self;
         // All bytes of the events of a run are within its packet.
         let Some(last) = data.len().checked_sub(N) else { return };
         let Some((first, rest)) = bases.split_first() else { return };
-        let read = |base: usize| {
-            // A bound of the place costs less than a test.
-            let start = base.wrapping_add(at).min(last);
-            number(data[start..][..N].first_chunk().copied().unwrap_or([0; N]))
-        };
-        if stride == 0 {
-            return to.extend(bases.iter().map(|base| read(*base)));
-        }
         // Events that follow each other directly need no places. After the last one there may be no
         // whole event.
-        let rows = data.get(first.wrapping_add(at)..).filter(|_| stride >= N).unwrap_or(&[]);
-        let rows = rows.chunks_exact(stride).take(rest.len());
         let before = to.len();
+        let rows = data.get(first.wrapping_add(at)..).filter(|_| stride >= N).unwrap_or(&[]);
+        let rows = rows.chunks_exact(stride.max(1)).take(rest.len());
         to.extend(rows.map(|row| number(row.first_chunk().copied().unwrap_or([0; N]))));
         let done = to.len() - before;
-        let base = |row: usize| first.wrapping_add(row.wrapping_mul(stride));
-        to.extend((done..bases.len()).map(|row| read(base(row))));
+        to.resize(before + bases.len(), T::default());
+        let others = to[before + done..].iter_mut().zip(&bases[done..]).enumerate();
+        for (row, (value, base)) in others {
+            let base = match stride {
+                0 => *base,
+                _ => first.wrapping_add((done + row).wrapping_mul(stride)),
+            };
+            // A bound of the places costs less than a test of each.
+            let start = base.wrapping_add(at).min(last);
+            *value = number(data[start..][..N].first_chunk().copied().unwrap_or([0; N]));
+        }
     }
 
     /// Adds texts of [`TEXT`] bytes.
