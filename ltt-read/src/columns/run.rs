@@ -439,23 +439,24 @@ impl<'b> Places<'b> {
         // All bytes of the events of a run are within its packet.
         let Some(last) = data.len().checked_sub(N) else { return };
         let Some((first, rest)) = bases.split_first() else { return };
+        let before = to.len();
+        if stride == 0 {
+            // A bound of the places costs less than a test of each.
+            to.resize(before + bases.len(), T::default());
+            for (value, base) in to[before..].iter_mut().zip(bases) {
+                let start = base.wrapping_add(at).min(last);
+                *value = number(data[start..][..N].first_chunk().copied().unwrap_or([0; N]));
+            }
+            return;
+        }
         // Events that follow each other directly need no places. After the last one there may be no
         // whole event.
-        let before = to.len();
         let rows = data.get(first.wrapping_add(at)..).filter(|_| stride >= N).unwrap_or(&[]);
-        let rows = rows.chunks_exact(stride.max(1)).take(rest.len());
+        let rows = rows.chunks_exact(stride).take(rest.len());
         to.extend(rows.map(|row| number(row.first_chunk().copied().unwrap_or([0; N]))));
-        let done = to.len() - before;
-        to.resize(before + bases.len(), T::default());
-        let others = to[before + done..].iter_mut().zip(&bases[done..]).enumerate();
-        for (row, (value, base)) in others {
-            let base = match stride {
-                0 => *base,
-                _ => first.wrapping_add((done + row).wrapping_mul(stride)),
-            };
-            // A bound of the places costs less than a test of each.
-            let start = base.wrapping_add(at).min(last);
-            *value = number(data[start..][..N].first_chunk().copied().unwrap_or([0; N]));
+        for row in to.len() - before..bases.len() {
+            let base = first.wrapping_add(row.wrapping_mul(stride));
+            to.push(number(load(data, base.wrapping_add(at))));
         }
     }
 
