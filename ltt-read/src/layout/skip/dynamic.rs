@@ -160,7 +160,7 @@ mod tests {
         ) {
             let ops = parts.concat();
             let window = Window { data: &data, end: content.min(8 * data.len() as u64) };
-            let pos = (8 * pos).min(window.end);
+            let pos = 8 * pos.min(window.end / 8);
             let mut scratch = Scratch { slots: vec![0; 6], ..Scratch::default() };
             let program = run(&ops, window, pos, &mut scratch);
             if let Some(skip) = DynamicSkip::new(&ops) {
