@@ -64,15 +64,14 @@ fn a_killed_conversion_leaves_no_trace() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_conversion_leaves_nothing() {
-    let interrupt = |child: &mut Child| {
-        // The signal of Ctrl-C.
-        let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        assert!(status.is_ok());
-    };
-    let whole = ended(50, interrupt, |folder, _| {
-        let left: Vec<_> = entries(folder);
-        assert_eq!(left, [""; 0], "something is left");
-    });
+    let whole = ended(
+        50,
+        |child| support::interrupt(child),
+        |folder, _| {
+            let left: Vec<_> = entries(folder);
+            assert_eq!(left, [""; 0], "something is left");
+        },
+    );
     assert!(whole < 50);
 }
 

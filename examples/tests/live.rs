@@ -15,7 +15,7 @@ mod scripted;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -108,12 +108,6 @@ fn options_without_an_effect_are_refused() {
     }
 }
 
-/// Sends the signal of Ctrl-C.
-fn interrupt(child: &Child) {
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(status.expect("the program `kill`").success());
-}
-
 /// Follows a directory until a message appears or a second is over, as a user who may not read
 /// everything, and ends with Ctrl-C. Returns the output, the messages and the exit status.
 fn follow(dir: &Path) -> (String, String, Option<i32>) {
@@ -127,7 +121,7 @@ fn follow(dir: &Path) -> (String, String, Option<i32>) {
     }
     let child = command.spawn().expect("the program");
     thread::sleep(Duration::from_millis(1500));
-    interrupt(&child);
+    support::interrupt(&child);
     let output = child.wait_with_output().expect("an end");
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (text(output.stdout), text(output.stderr), output.status.code())
@@ -194,7 +188,7 @@ fn a_session_without_valid_metadata_is_an_error() {
             .expect("the program");
         if is_interrupted {
             thread::sleep(Duration::from_millis(500));
-            interrupt(&child);
+            support::interrupt(&child);
         }
         let output = child.wait_with_output().expect("an end");
         let stderr = String::from_utf8(output.stderr).expect("text");
@@ -222,7 +216,7 @@ fn directories_are_followed_until_ctrl_c() {
         thread::sleep(Duration::from_millis(400));
     }
     thread::sleep(Duration::from_millis(1500));
-    interrupt(&child);
+    support::interrupt(&child);
     let seen = reader.join().expect("lines");
     let output = child.wait_with_output().expect("an end");
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

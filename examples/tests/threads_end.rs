@@ -87,8 +87,7 @@ fn an_interrupt_ends_all_threads() {
             let file = results.join("history");
             let mut child = started(command, &trace, &file, Stdio::null());
             std::thread::sleep(Duration::from_millis(pause));
-            let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-            assert!(signal.is_ok());
+            support::interrupt(&child);
             let status = soon_ended(&mut child, command.1);
             // Text is ended by the signal; others write what they have.
             let is_interrupted = status.code() == Some(130) || status.signal() == Some(SIGINT);

@@ -9,7 +9,7 @@ pub(crate) mod recorders;
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,14 @@ pub(crate) fn shared() -> Option<PathBuf> {
 /// tests.
 pub(crate) fn print_note(line: &str) {
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Sends the signal of Ctrl-C to a program that has not been waited for. It may have ended. (The program
+/// `kill` would need longer to start than some programs to end.)
+#[cfg(unix)]
+pub(crate) fn interrupt(child: &Child) {
+    let id = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("own child");
 }
 
 /// Returns the path of an example program. Builds it if necessary, since
