@@ -178,9 +178,8 @@ impl KernelEvents {
     /// Returns the kinds of kernel events of each trace. Reads no events.
     pub fn of(traceset: &Traceset) -> Vec<KernelEvents> {
         let of_trace = |trace: &Arc<Trace>| {
-            KernelEvents(
-                KernelState::transitions(trace).map(|(_, transition)| transition).collect(),
-            )
+            let kinds = KernelState::transitions(trace).map(|(_, transition)| transition);
+            KernelEvents(kinds.collect())
         };
         traceset.traces().iter().map(of_trace).collect()
     }

@@ -7,7 +7,7 @@ use lttv_state::stats::{Counts, Durations, ProcessSum, TraceStatistics};
 use serde_json::{Value, json};
 
 use super::collect::Collected;
-use super::rows::{Group, busiest, groups};
+use super::rows::{Group, busiest, first_of, groups};
 use crate::table::Table;
 
 /// Returns one object with the CPUs, processes and devices of all traces in common lists,
@@ -50,9 +50,8 @@ pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> V
             }));
         }
         let (calls, requests_of) = (syscalls_of(trace), by_process(trace));
-        let threads = busiest(trace, trace.processes(), None);
-        let shown = threads.iter().take(top.unwrap_or(usize::MAX));
-        processes.extend(shown.filter_map(|sum| {
+        let threads = busiest(trace, trace.processes());
+        processes.extend(first_of(&threads, top).iter().filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
             process["devices"] = requests_of
                 .get(&sum.process)

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use lttv_state::stats::{ProcessFacts, ProcessSum, TraceStatistics};
 
 /// Returns the sums of threads with an id, by decreasing CPU time. Idle threads come last.
-pub(super) fn busiest(
-    trace: &TraceStatistics,
-    mut sums: Vec<ProcessSum>,
-    top: Option<usize>,
-) -> Vec<ProcessSum> {
+pub(super) fn busiest(trace: &TraceStatistics, mut sums: Vec<ProcessSum>) -> Vec<ProcessSum> {
     let facts = trace.process_facts();
     let tid = |sum: &ProcessSum| facts.get(sum.process.index()).and_then(|of| of.tid);
     sums.retain(|sum| tid(sum).is_some());
     sums.sort_by_key(|sum| (tid(sum) == Some(0), Reverse(sum.cpu_time), sum.process));
-    sums.truncate(top.unwrap_or(usize::MAX));
     sums
+}
+
+/// Returns the first rows, as many as are wanted: all by default.
+pub(super) fn first_of<T>(rows: &[T], top: Option<usize>) -> &[T] {
+    &rows[..rows.len().min(top.unwrap_or(usize::MAX))]
 }
 
 /// The sums of several threads. Times are in ns.

@@ -6,7 +6,7 @@ use lttv_state::stats::{ProcessSum, TraceStatistics};
 
 use super::collect::Collected;
 use super::longest::Call;
-use super::rows::{Group, busiest, groups};
+use super::rows::{Group, busiest, first_of, groups};
 use super::{BY_CPU, CALL};
 use crate::table::{Cell, Format, Kind, Table};
 
@@ -92,9 +92,8 @@ pub(super) fn tables(
         let (start, end, time) = (trace.start(), trace.end(), Cell::Duration(trace.time()));
         traces.row(index, vec![name.into(), start.into(), end.into(), time]);
         cpu_rows(&mut cpus, index, trace);
-        let threads = busiest(trace, trace.processes(), None);
-        let shown = &threads[..threads.len().min(top.unwrap_or(usize::MAX))];
-        process_rows(&mut processes, index, trace, shown);
+        let threads = busiest(trace, trace.processes());
+        process_rows(&mut processes, index, trace, first_of(&threads, top));
         if by_cpu {
             by_cpu_rows(&mut cpu_processes, index, trace, top, found.longest.as_ref());
         }
@@ -237,7 +236,7 @@ fn by_cpu_rows(
     for cpu in cpus {
         let mut sums = trace.processes_on(cpu);
         sums.retain(|sum| sum.cpu_time > 0 || sum.events > 0);
-        for sum in busiest(trace, sums, top) {
+        for sum in first_of(&busiest(trace, sums), top) {
             let facts = &trace.process_facts()[sum.process.index()];
             rows.row(
                 index,
