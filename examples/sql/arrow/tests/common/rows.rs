@@ -161,7 +161,7 @@ fn same(
             let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
             let Some(extra) = extra else { return wrong() };
             let extras = match extra.data_type() {
-                DataType::List(_) => {
+                DataType::List(item) if item.data_type() == &DataType::Utf8View => {
                     let list = extra.as_list::<i32>().value(row);
                     list.as_string_view().iter().flatten().map(str::to_owned).collect()
                 }
@@ -237,7 +237,9 @@ fn same(
             list.len() == want.len() && want.iter().enumerate().all(same)
         }
         (Value::Object(of), DataType::Struct(fields))
-            if fields[0].name() == "tag" && of.contains_key("option") =>
+            if fields[0].name() == "tag"
+                && fields[0].data_type() == &DataType::Utf8View
+                && of.contains_key("option") =>
         {
             let parts = array.as_struct();
             let tag = parts.column(0).as_string_view().value(row);
