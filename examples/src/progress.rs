@@ -27,9 +27,19 @@ impl Progress {
     }
 
     /// Updates the bar with the bytes done and in total. Must be called regularly.
-    pub fn update(&mut self, ltt_read::Progress { done, total }: ltt_read::Progress) {
+    pub fn update(&mut self, now: ltt_read::Progress) {
+        self.update_with(|| now);
+    }
+
+    /// Updates the bar like [`update`](Self::update), and computes what was done only if a bar is shown: this asks
+    /// all tracefiles.
+    pub fn update_with(&mut self, now: impl FnOnce() -> ltt_read::Progress) {
         let Some(started) = self.started else { return };
-        if self.bar.is_none() && started.elapsed() > PATIENCE {
+        if self.bar.is_none() && started.elapsed() <= PATIENCE {
+            return;
+        }
+        let ltt_read::Progress { done, total } = now();
+        if self.bar.is_none() {
             let template = "{wide_bar} {percent:>3} % of {total_bytes}, {msg} left";
             let style = ProgressStyle::with_template(template);
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());

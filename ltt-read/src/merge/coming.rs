@@ -1,47 +1,59 @@
-//! The tracefiles whose events come soon, whose memory is prefetched in groups.
+//! The tracefiles whose events come soon, whose memory is prefetched.
 
-use super::tournament::Tournament;
+use super::key::number_of;
 use crate::cursor::Cursor;
 
 /// The number of tracefiles that are prefetched at once.
 const GROUP: usize = 8;
 
-/// The number of steps of prefetching: each finds where the next one looks.
-pub(super) const STEPS: usize = 2;
+/// The number of visits before which the cursor of a tracefile is prefetched.
+const FAR: usize = 128;
 
-/// Tracefiles that wait until the group of their step is full.
+/// The number of visits before which the data of a tracefile is prefetched.
+const SOON: usize = 16;
+
+/// The prefetching of tracefiles whose events come soon.
 ///
 /// The memory of each tracefile is in pages of its own. After a prefetch, a processor waits until it
 /// has found the page; if prefetches follow each other, it looks for several pages at a time.
 #[derive(Debug, Default)]
 pub(super) struct Coming {
-    groups: [[u32; GROUP]; STEPS],
-    waiting: usize,
+    /// The index from which on the cursors of the keys have been prefetched.
+    far: usize,
+    /// The index from which on the data of the keys has been prefetched.
+    soon: usize,
+    /// The number of keys at the last call.
+    left: usize,
 }
 
 impl Coming {
-    /// Adds a tracefile to the group of each step: of those whose cursors are prefetched, then of
-    /// those whose data are.
+    /// Prefetches what the next events need, given their keys in descending order. To be called after each
+    /// event that changes them. There are more keys than before only where all of them are new.
     #[inline(always)]
-    pub(super) fn push(&mut self, steps: [u32; STEPS], cursors: &[Cursor], tree: &Tournament) {
-        let at = self.waiting % GROUP;
-        for (group, number) in self.groups.iter_mut().zip(steps) {
-            group[at] = number;
+    pub(super) fn prefetch(&mut self, keys: &[u128], cursors: &[Cursor]) {
+        if keys.len() > self.left {
+            (self.far, self.soon) = (keys.len(), keys.len());
         }
-        self.waiting = at + 1;
-        if self.waiting == GROUP {
-            self.prefetch(cursors, tree);
+        self.left = keys.len();
+        if self.soon > 0 && self.soon + SOON >= keys.len() + GROUP {
+            self.prefetch_group(keys, cursors);
         }
     }
 
-    #[inline(never)]
-    fn prefetch(&self, cursors: &[Cursor], tree: &Tournament) {
-        let [far, soon] = &self.groups;
-        let of = |group: &[u32; GROUP]| group.map(|number| cursors.get(number as usize));
-        of(soon).into_iter().flatten().for_each(Cursor::prefetch_next);
-        of(far).into_iter().flatten().for_each(Cursor::prefetch);
-        let is_there = |number: &&u32| (**number as usize) < cursors.len();
-        soon.iter().filter(is_there).for_each(|number| tree.prefetch_matches(*number as usize));
+    #[inline(never)] // keeps the way without a prefetch short
+    fn prefetch_group(&mut self, keys: &[u128], cursors: &[Cursor]) {
+        let of = |keys: Option<&[u128]>, prefetch: fn(&Cursor)| {
+            for key in keys.unwrap_or_default().iter().rev() {
+                if let Some(cursor) = cursors.get(number_of(*key) as usize) {
+                    prefetch(cursor);
+                }
+            }
+        };
+        let far = keys.len().saturating_sub(FAR);
+        of(keys.get(far..self.far), Cursor::prefetch);
+        let soon = keys.len().saturating_sub(SOON);
+        of(keys.get(soon..self.soon), Cursor::prefetch_next);
+        (self.far, self.soon) = (far.min(self.far), soon.min(self.soon));
     }
 }
 
@@ -49,7 +61,8 @@ impl Coming {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{EventSink, Merge, NEAR};
+    use super::super::order::FEW;
+    use super::super::{EventSink, Merge};
     use crate::event::Event;
     use crate::trace::{Trace, TracefileIndex, TracefileNumber};
 
@@ -90,7 +103,7 @@ mod tests {
         fn many_streams_are_merged_in_order(
             streams in prop::collection::vec(
                 prop::collection::vec((0..3_u64, prop_oneof![3 => Just(0_u64), 1 => 1..400_u64]), 0..30),
-                NEAR + 1..NEAR * 3,
+                FEW + 1..FEW * 3,
             ),
             chunks in prop::collection::vec(1..3_000_u64, 1..20),
         ) {

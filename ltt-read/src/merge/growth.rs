@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::key::{END, key, key_at, number_of, time_of};
-use super::tournament::Tournament;
+use super::order::Order;
 use super::{Merge, NO_CURSOR, cursors_of, delivery_key, is_left_out};
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
@@ -18,7 +18,7 @@ impl Merge {
     pub fn is_pending(&self) -> bool {
         self.current == NO_CURSOR
             && self.loaded
-            && self.tree.winner() >= self.limit
+            && self.order.winner() >= self.limit
             && self.limit != END
     }
 
@@ -103,7 +103,7 @@ impl Merge {
         }
         let known = self.cursors.len();
         self.add_tracefiles(traces, new);
-        self.tree = Tournament::new(self.cursors.len());
+        self.order = Order::new(self.cursors.len());
         self.count_bytes();
         if !self.loaded {
             return;
@@ -132,10 +132,10 @@ impl Merge {
             } else {
                 END
             };
-            self.tree.set(at, key);
+            self.order.add(number, key);
         }
         self.limit_again();
-        self.tree.play_all();
+        self.order.start();
     }
 
     /// Raises the time before which no event follows to what was known before: a packet with
@@ -156,7 +156,7 @@ impl Merge {
         if let Some(current) = self.current() {
             return current.timestamp().unwrap_or(Timestamp::MIN);
         }
-        match self.tree.winner() {
+        match self.order.winner() {
             _ if !self.loaded => Timestamp::MIN,
             END => self.latest(),
             winner => time_of(winner),
@@ -211,7 +211,7 @@ impl Merge {
         self.pending.push((number, floor));
         self.limit = self.limit.min(key);
         // The tracefile loses the tournament even if its key is the least one.
-        self.tree.runner_up = self.tree.runner_up.min(key);
+        self.order.runner_up = self.order.runner_up.min(key);
         key
     }
 

@@ -5,7 +5,9 @@ mod damage;
 mod event_sink;
 mod growth;
 mod key;
+mod order;
 mod prefetch;
+mod radix_queue;
 mod rewind;
 mod search;
 mod seek;
@@ -25,19 +27,10 @@ use coming::Coming;
 use damage::Damage;
 pub use event_sink::EventSink;
 use key::{END, UNTESTED, key, key_at, number_of, time_of};
+use order::Order;
 pub use prefetch::{Prefetch, Upcoming};
 pub use search::TimeSearch;
 use seek::seek_all;
-use tournament::Tournament;
-
-/// The number of tracefiles whose cursors stay near the processor.
-const NEAR: usize = 256;
-
-/// The number of events, as a power of two, before which the cursors of coming events are prefetched.
-const FAR: u32 = 8;
-
-/// The number of events, as a power of two, before which the data of coming events is prefetched.
-const SOON: u32 = 7;
 
 /// The value of the field `Merge::current` if there is no current event.
 pub(crate) const NO_CURSOR: u32 = u32::MAX;
@@ -67,7 +60,7 @@ pub(crate) const NO_CURSOR: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Merge {
     pub(crate) cursors: Vec<Cursor>,
-    pub(crate) tree: Tournament,
+    pub(crate) order: Order,
     coming: Coming,
     /// The cursor of the current event, which has to be advanced first.
     pub(crate) current: u32,
@@ -85,7 +78,7 @@ pub struct Merge {
     /// the key of an earlier event that was skipped, if the clock went back after it.
     /// Empty if no clock did.
     delivery_floor: Vec<u128>,
-    /// The least key in `tree` that stands for events to come; [`END`] if there is none.
+    /// The least key in `order` that stands for events to come; [`END`] if there is none.
     /// The order is known up to this key and no further.
     limit: u128,
     /// The tracefiles that have run out of events but may get more, each with the time before
@@ -129,7 +122,7 @@ impl Merge {
     ) -> Self {
         let cursors: Vec<Cursor> = cursors_of(traces, tracefiles).collect();
         let mut merge = Merge {
-            tree: Tournament::new(cursors.len()),
+            order: Order::new(cursors.len()),
             coming: Coming::default(),
             cursors,
             current: NO_CURSOR,
@@ -216,7 +209,7 @@ impl Merge {
                                 break self.advance_slowly(number);
                             }
                             let key = key(cursor, number);
-                            if key >= self.tree.runner_up {
+                            if key >= self.order.runner_up {
                                 break key;
                             }
                             if sink.accepts(TracefileNumber(number as usize), &cursor.event()) {
@@ -313,7 +306,7 @@ impl Merge {
                     }
                 }
             };
-            if key < self.tree.runner_up {
+            if key < self.order.runner_up {
                 return true;
             }
             match self.replay_where(number, key) {
@@ -335,14 +328,14 @@ impl Merge {
     /// Selects the next event in order, after the current cursor lost the tournament.
     #[inline(never)] // for the same reason as `replay`
     fn replay_where(&mut self, number: u32, key: u128) -> Winner {
-        self.tree.replay(number as usize, key);
+        self.order.replay(number, key);
         self.select_winner_where()
     }
 
     #[inline(always)]
     fn select_winner_where(&mut self) -> Winner {
         // Events that were loaded in another way have not been tested.
-        let is_untested = self.tree.winner() & UNTESTED != 0;
+        let is_untested = self.order.winner() & UNTESTED != 0;
         match self.select_winner() {
             None => Winner::None,
             Some(_) if is_untested => Winner::Untested,
@@ -392,7 +385,7 @@ impl Merge {
     #[inline(always)]
     fn select_after(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
         // Streams come in bursts: most events have the same stream as the previous one.
-        if key < self.tree.runner_up {
+        if key < self.order.runner_up {
             return Some(self.cursors[number as usize].event());
         }
         self.replay(number, key)
@@ -401,19 +394,11 @@ impl Merge {
     /// Selects the next event in order, after the current cursor lost the tournament.
     #[inline(never)] // so that no registers are saved for it during bursts
     fn replay(&mut self, number: u32, key: u128) -> Option<Event<'_>> {
-        self.tree.replay(number as usize, key);
-        if self.cursors.len() > NEAR {
-            self.prefetch_coming(number as usize);
+        self.order.replay(number, key);
+        if let Some(keys) = self.order.coming() {
+            self.coming.prefetch(keys, &self.cursors);
         }
         self.select_winner()
-    }
-
-    /// Prefetches what the coming events need, of the streams that a replay has brought forward.
-    #[inline]
-    fn prefetch_coming(&mut self, leaf: usize) {
-        let number = |within| number_of(self.tree.least_around(leaf, within));
-        let steps = [number(FAR), number(SOON)];
-        self.coming.push(steps, &self.cursors, &self.tree);
     }
 
     /// Selects the first event in order, if there is no current event.
@@ -427,7 +412,7 @@ impl Merge {
 
     /// Makes the winner of the tournament the current event.
     fn select_winner(&mut self) -> Option<Event<'_>> {
-        let winner = self.tree.winner();
+        let winner = self.order.winner();
         if winner >= self.limit {
             self.current = NO_CURSOR;
             return None;
@@ -572,12 +557,9 @@ impl Merge {
 
     /// Removes the keys of tracefiles that are left out from the tournament.
     pub(crate) fn remove_left_out(&mut self) {
-        for (number, _) in self.roles.iter().enumerate().filter(|(_, role)| role.is_left_out()) {
-            self.tree.set(number, END);
-        }
         self.limit_again();
-        self.tree.play_all();
-        self.tree.mark_winner_untested();
+        self.order.remove(|number| is_left_out(&self.roles, number as usize));
+        self.order.mark_winner_untested();
     }
 
     /// Sums the sizes of the tracefiles.
@@ -602,6 +584,7 @@ impl Merge {
         self.loaded = true;
         self.limit = END;
         self.pending.clear();
+        self.order.clear();
         for number in 0..self.cursors.len() as u32 {
             let key = match is_left_out(&self.roles, number as usize) {
                 true => END,
@@ -610,9 +593,9 @@ impl Merge {
                     self.key_after_step(number, step)
                 }
             };
-            self.tree.set(number as usize, key);
+            self.order.add(number, key);
         }
-        self.tree.play_all();
+        self.order.start();
     }
 
     /// Returns the key of a cursor after a step, skipping packets after errors.

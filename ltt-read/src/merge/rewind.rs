@@ -22,7 +22,7 @@ impl Merge {
     #[inline]
     pub fn unread(&mut self) {
         self.current = NO_CURSOR;
-        self.tree.mark_winner_untested();
+        self.order.mark_winner_untested();
     }
 
     /// Returns the current event, which is the last one returned; `None` before the first
@@ -89,6 +89,9 @@ impl Merge {
     ///
     /// [`Waypoints`] has an example.
     pub fn note_waypoints(&self, waypoints: &mut [Waypoints]) {
+        if waypoints.is_empty() {
+            return;
+        }
         for cursor in &self.cursors {
             if let Some(waypoints) = waypoints.get_mut(cursor.trace_number()) {
                 cursor.note_waypoint(waypoints);

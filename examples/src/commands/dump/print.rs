@@ -292,7 +292,8 @@ impl Dump<'_> {
             let read = merge.drive(batch, &mut tally);
             let is_past = tally.is_over(&mut merge);
             merge.note_waypoints(self.waypoints.sets());
-            self.report(merge.progress(), merge.take_notices());
+            self.progress.update_with(|| merge.progress());
+            self.report_notices(merge.take_notices());
             if is_past.unwrap_or(read < batch) {
                 break is_past.is_some();
             }
@@ -383,15 +384,11 @@ impl Dump<'_> {
     fn passed(&mut self, context: &mut TracesetContext<'_>) {
         self.prefetcher.step(|ahead| context.upcoming(ahead));
         context.note_waypoints(self.waypoints.sets());
-        self.report(context.progress(), context.take_notices());
+        self.progress.update_with(|| context.progress());
+        self.report_notices(context.take_notices());
     }
 
-    /// Reports progress, and the notices since the last call.
-    fn report(&mut self, progress: ltt_read::Progress, notices: Vec<Notice>) {
-        self.progress.update(progress);
-        self.report_notices(notices);
-    }
-
+    /// Reports notices since the last call.
     fn report_notices(&mut self, mut notices: Vec<Notice>) {
         // Losses in a window are reported at the end, as far as they overlap it.
         if !self.window.is_everything() {
