@@ -16,6 +16,7 @@ use crate::base::source::{SharedBytes, prefetch, prefetch_value};
 use crate::base::time::Timestamp;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
 use crate::format::{Decoder, Packet};
+use crate::layout::header::Ahead;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
 use crate::report::{DecodeError, Error};
@@ -90,6 +91,8 @@ pub struct Cursor {
     /// The value of the default clock before that record, in cycles.
     clock: u64,
     last_timestamp: Timestamp,
+    /// The entry of the next event's id, if it has been looked up.
+    ahead: Ahead,
     current: Current,
     /// The current packet. It is a placeholder in the state `Start`, and after a packet
     /// whose header could not be read.
@@ -178,6 +181,7 @@ impl Cursor {
             content_end: 0,
             next: 0,
             clock: 0,
+            ahead: Ahead::NONE,
             scratch: Scratch::default(),
             current: Current {
                 begin: 0,
@@ -351,7 +355,7 @@ impl Cursor {
     fn advance_by<F: HeaderForm>(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
         let data = self.bytes.get().get(self.packet.offset as usize..)?;
-        let header = F::header(table, &self.packet, data, self.next, self.clock)?;
+        let header = F::header(table, &self.packet, data, self.next, self.clock, self.ahead)?;
         let entry = header.entry;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {
@@ -382,6 +386,7 @@ impl Cursor {
             clock_before: self.clock,
         };
         prefetch(data, (end / 8) as usize + PREFETCH_DISTANCE);
+        self.ahead = F::look_ahead(table, data, end);
         self.next = end;
         self.clock = header.cycles;
         self.last_timestamp = header.time;
@@ -394,6 +399,7 @@ impl Cursor {
         let data = self.bytes.get().get(self.packet.offset as usize..).unwrap_or(&[]);
         let window = Window { data, end: self.content_end };
         let (packet, scratch) = (&self.packet, &mut self.scratch);
+        self.ahead = Ahead::NONE;
         let record = decoder.record(packet, window, self.next, self.clock, scratch)?;
         self.current = Current {
             begin: record.begin,

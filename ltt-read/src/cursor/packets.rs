@@ -6,6 +6,7 @@ use super::{Cursor, State};
 use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
 use crate::format::Packet;
+use crate::layout::header::Ahead;
 use crate::layout::tables::StreamTable;
 use crate::report::{DecodeError, Error, Notice, NoticeKind, Place};
 use crate::trace::{DuplicateRun, FilePart, files_overlap};
@@ -160,6 +161,7 @@ impl Cursor {
                 let table = self.decoder.tables.streams[packet.stream_class.index()].clone();
                 self.make_slots(&table);
                 self.table = Some(table);
+                self.ahead = Ahead::NONE;
                 self.content_end = packet.readable_bits();
                 self.next = packet.events_start;
                 self.clock = packet.clock;

@@ -4,6 +4,7 @@ use super::{Cursor, Position, State};
 use crate::base::time::Timestamp;
 use crate::format::Packet;
 use crate::format::header_form::{HeaderForm, OfPacket};
+use crate::layout::header::Ahead;
 use crate::layout::program::Window;
 use crate::layout::record_skipper::{Boundary, RecordSkipper};
 use crate::report::Error;
@@ -215,7 +216,8 @@ impl Cursor {
         let window = Window { data, end: self.content_end };
         let (mut next, mut clock) = (self.next, self.clock);
         while *left > 0
-            && let Some(header) = OfPacket::<false>::header(table, &self.packet, data, next, clock)
+            && let Some(header) =
+                OfPacket::<false>::header(table, &self.packet, data, next, clock, Ahead::NONE)
             && header.time < time
         {
             let end = match header.entry.fixed() {

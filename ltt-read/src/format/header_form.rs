@@ -4,7 +4,7 @@
 //! first. Each form reads whatever the [`Decoder`](super::Decoder) reads, or nothing.
 
 use super::packet::Packet;
-use crate::layout::header::QuickValues;
+use crate::layout::header::{Ahead, QuickValues};
 use crate::layout::tables::StreamTable;
 
 /// A form of event headers. This is a trait rather than a closure because closures are
@@ -14,14 +14,20 @@ pub(crate) trait HeaderForm {
     const FIXED: bool;
 
     /// Decodes the header after the record that ends at bit `next`, if it has the form.
-    /// `clock` is the value of the default clock before it.
+    /// `clock` is the value of the default clock before it, and `ahead` what the record before it has
+    /// looked up.
     fn header(
         table: &StreamTable,
         packet: &Packet,
         data: &[u8],
         next: u64,
         clock: u64,
+        ahead: Ahead,
     ) -> Option<QuickValues>;
+
+    /// Looks up the id of the header after the record that ends at bit `next`, where the form has a use
+    /// for it.
+    fn look_ahead(table: &StreamTable, data: &[u8], next: u64) -> Ahead;
 }
 
 /// The form whose parameters depend on the stream alone: the quick form of CTF's headers.
@@ -37,8 +43,15 @@ impl HeaderForm for OfStream {
         data: &[u8],
         next: u64,
         clock: u64,
+        ahead: Ahead,
     ) -> Option<QuickValues> {
-        table.quick.as_ref()?.read(&table.event_ids, data, next, clock)
+        table.quick.as_ref()?.read(&table.event_ids, data, next, clock, ahead)
+    }
+
+    #[inline(always)]
+    fn look_ahead(table: &StreamTable, data: &[u8], next: u64) -> Ahead {
+        let quick = table.quick.as_ref();
+        quick.and_then(|q| q.look_ahead(&table.event_ids, data, next)).unwrap_or(Ahead::NONE)
     }
 }
 
@@ -57,7 +70,13 @@ impl<const PLAIN: bool> HeaderForm for OfPacket<PLAIN> {
         data: &[u8],
         next: u64,
         clock: u64,
+        _: Ahead,
     ) -> Option<QuickValues> {
         packet.packing.as_ref()?.quick.as_ref()?.read::<PLAIN>(&table.event_ids, data, next, clock)
+    }
+
+    #[inline(always)]
+    fn look_ahead(_: &StreamTable, _: &[u8], _: u64) -> Ahead {
+        Ahead::NONE
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct IdTable {
 pub(crate) struct IdEntry(u64);
 
 impl IdEntry {
-    const NONE: IdEntry = IdEntry(u32::MAX as u64);
+    pub(crate) const NONE: IdEntry = IdEntry(u32::MAX as u64);
     // Size codes: 0 = not known yet, 1 = dynamic, others = size in bits + 2.
     const DYNAMIC: u64 = 1;
     const ALIGN: u32 = 32;
