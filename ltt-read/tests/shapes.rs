@@ -42,7 +42,7 @@ fn name(field: &FieldInfo) -> &str {
 }
 
 /// The kinds of fields, each with its class and its size in bytes.
-const KINDS: [(&str, &str, usize); 12] = [
+const KINDS: [(&str, &str, usize); 21] = [
     ("u", "integer { size = 64; align = 8; } ", 8),
     ("u", "integer { size = 32; align = 8; } ", 4),
     ("u", "integer { size = 16; align = 8; } ", 2),
@@ -54,17 +54,28 @@ const KINDS: [(&str, &str, usize); 12] = [
     ("z", "string ", 0),
     ("b", "integer { size = 32; align = 8; byte_order = be; } ", 4),
     ("f", "floating_point { exp_dig = 11; mant_dig = 53; align = 8; } ", 8),
-    // A sequence, after its length.
-    ("a", "integer { size = 16; align = 8; } ", 0),
+    ("h", "integer { size = 8; align = 8; signed = true; } ", 1),
+    // A sequence after its length, with the number of its elements' kind instead of a size.
+    ("a", "integer { size = 64; align = 8; } ", 0),
+    ("a", "integer { size = 32; align = 8; } ", 1),
+    ("a", "integer { size = 16; align = 8; } ", 2),
+    ("a", "integer { size = 8; align = 8; } ", 3),
+    ("a", "integer { size = 32; align = 8; signed = true; } ", 4),
+    ("a", "integer { size = 64; align = 8; signed = true; } ", 5),
+    ("a", "integer { size = 32; align = 8; byte_order = be; } ", 9),
+    ("a", "floating_point { exp_dig = 11; mant_dig = 53; align = 8; } ", 10),
+    // A text after its length.
+    ("x", "integer { size = 8; align = 8; encoding = UTF8; } ", 0),
 ];
 
 /// The shapes, and sequences that are none.
-const SHAPES: [&str; 56] = [
+const SHAPES: [&str; 75] = [
     "u", "uu", "uuu", "uuuu", "uuuuu", "uuuuuu", "uuuuuuu", "i", "ii", "iii", "iiii", "iiiii",
     "iu", "ui", "uui", "uuuui", "uiuuuu", "s", "su", "suu", "t", "ti", "tii", "tiii", "tiiii",
     "tiuu", "tuu", "iit", "tiistii", "tiiutii", "tiz", "zu", "bu", "fui", "titi", "z", "uz", "iz",
     "uiz", "iuz", "uuz", "iiz", "f", "ff", "fu", "ffu", "uf", "zffu", "uuza", "ua", "uiaz", "aa",
-    "zz", "izziu", "zaz", "bzb",
+    "zz", "izziu", "zaz", "bzb", "iuuu", "iuuuui", "uuuiu", "suuu", "uus", "usu", "uussuu",
+    "uuuuiut", "zi", "izi", "iziu", "uiuz", "x", "xu", "ax", "axa", "uax", "ha", "zx",
 ];
 
 struct Random(u64);
@@ -78,20 +89,32 @@ impl Random {
 
 /// Adds a field with random bytes, and returns its expected calls.
 fn add(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u8>) -> Vec<String> {
-    if KINDS[kind].0 != "a" {
-        return vec![add_scalar(number, kind, random, bytes)];
+    let (letter, _, element) = KINDS[kind];
+    let len = random.below(if letter == "a" { 4 } else { 40 });
+    let length = format!("n{number} {len}");
+    match letter {
+        "a" => {
+            bytes.push(len as u8);
+            let mut calls = vec![length, format!("f{number} [{len}")];
+            for _ in 0..len {
+                let call = add_scalar(number, element, random, bytes);
+                calls.push(call.replace(&format!("f{number} "), "root "));
+            }
+            calls.push(format!("f{number} ]"));
+            calls
+        }
+        "x" => {
+            let end = random.below(len + 1);
+            bytes.push(len as u8);
+            bytes.extend((0..len).map(|i| if i < end { b'a' + i as u8 % 26 } else { 0 }));
+            let text = String::from_utf8_lossy(&bytes[bytes.len() - len..][..end]);
+            vec![length, format!("f{number} {text:?} {}", len - end)]
+        }
+        _ => vec![add_scalar(number, kind, random, bytes)],
     }
-    let elements: Vec<u16> = (0..random.below(4)).map(|_| random.below(1 << 16) as u16).collect();
-    let len = elements.len();
-    bytes.push(len as u8);
-    elements.iter().for_each(|element| bytes.extend(element.to_le_bytes()));
-    let mut calls = vec![format!("n{number} {len}"), format!("f{number} [{len}")];
-    calls.extend(elements.iter().map(|element| format!("root {element}")));
-    calls.push(format!("f{number} ]"));
-    calls
 }
 
-/// Adds a field of another kind than a sequence.
+/// Adds a field without a length.
 fn add_scalar(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u8>) -> String {
     let (letter, _, size) = KINDS[kind];
     let size = if letter == "z" { 1 + random.below(5) } else { size };
@@ -110,7 +133,9 @@ fn add_scalar(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u
     let shift = 64 - 8 * size.min(8) as u32;
     match letter {
         "u" => format!("f{number} {}", u64::from_le_bytes(low)),
-        "i" | "s" => format!("f{number} {}", (u64::from_le_bytes(low) << shift) as i64 >> shift),
+        "i" | "s" | "h" => {
+            format!("f{number} {}", (u64::from_le_bytes(low) << shift) as i64 >> shift)
+        }
         "b" => format!("f{number} {}", u64::from_be_bytes(high)),
         "f" => format!("f{number} {:?}", f64::from_le_bytes(low)),
         _ => {
@@ -124,12 +149,23 @@ fn add_scalar(number: usize, kind: usize, random: &mut Random, bytes: &mut Vec<u
 
 #[test]
 fn visits_have_the_values_of_the_bytes() {
+    check_visits(false);
+}
+
+/// The place of the payload then depends on the data.
+#[test]
+fn visits_after_a_text_in_the_context_have_the_values_of_the_bytes() {
+    check_visits(true);
+}
+
+fn check_visits(has_text: bool) {
     let mut random = Random(1);
-    let mut metadata = String::from(
-        "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };
-         stream { event.header := struct { integer { size = 16; align = 8; } id; };
-             event.context := struct { integer { size = 32; align = 8; signed = true; } c0;
-                 integer { size = 32; align = 8; signed = true; } c1; }; };",
+    let text = if has_text { "string c2; " } else { "" };
+    let mut metadata = format!(
+        "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
+         stream {{ event.header := struct {{ integer {{ size = 16; align = 8; }} id; }};
+             event.context := struct {{ integer {{ size = 32; align = 8; signed = true; }} c0;
+                 integer {{ size = 32; align = 8; signed = true; }} c1; {text}}}; }};",
     );
     let mut types = Vec::new();
     for id in 0..600 {
@@ -148,12 +184,13 @@ fn visits_have_the_values_of_the_bytes() {
         let mut fields = String::new();
         for (number, kind) in kinds.iter().enumerate() {
             let (letter, class, _) = KINDS[*kind];
-            if letter == "a" {
+            let has_length = matches!(letter, "a" | "x");
+            if has_length {
                 write!(fields, "integer {{ size = 8; align = 8; }} n{number}; ").unwrap();
             }
             let length = match letter {
                 "t" => "[16]".to_owned(),
-                "a" => format!("[n{number}]"),
+                _ if has_length => format!("[n{number}]"),
                 _ => String::new(),
             };
             write!(fields, "{class} f{number}{length}; ").unwrap();
@@ -168,14 +205,22 @@ fn visits_have_the_values_of_the_bytes() {
         bytes.extend((id as u16).to_le_bytes());
         let context = [random.below(1 << 20) as i32 - 5000, at as i32];
         bytes.extend(context.map(i32::to_le_bytes).as_flattened());
+        let text_of_context = has_text.then(|| {
+            let text = "name of a thread"[..random.below(16)].to_owned();
+            bytes.extend(text.bytes());
+            bytes.push(0);
+            format!("c2 {text:?} 0")
+        });
         let mut calls = vec!["root (".to_owned()];
         for (number, kind) in types[id].iter().enumerate() {
             calls.extend(add(number, *kind, &mut random, &mut bytes));
         }
         calls.push("root )".to_owned());
         let [first, second] = context;
-        let context = ["root (".to_owned(), format!("c0 {first}"), format!("c1 {second}")];
-        expected.push(([&context[..], &["root )".to_owned()]].concat(), calls));
+        let mut context = vec!["root (".to_owned(), format!("c0 {first}"), format!("c1 {second}")];
+        context.extend(text_of_context);
+        context.push("root )".to_owned());
+        expected.push((context, calls));
     }
     let trace = Trace::from_memory(metadata.as_bytes(), [("stream".to_owned(), bytes)]);
     let mut cursor = trace.expect("a trace").cursor(TracefileIndex(0));

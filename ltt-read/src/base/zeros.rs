@@ -26,7 +26,7 @@ pub(crate) fn zero_in_half(bytes: &[u8; 16]) -> u32 {
 fn zeros(bytes: &[u8; 16]) -> u64 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set_epi64x, _mm_setzero_si128};
     let (words, _) = bytes.as_chunks();
-    let [low, high] = [0, 1].map(|i| i64::from_le_bytes(words[i]));
+    let (low, high) = (i64::from_le_bytes(words[0]), i64::from_le_bytes(words[1]));
     // SAFETY: these intrinsics require only SSE2, which every x86-64 processor has. They
     // do not access memory.
     #[allow(unsafe_code, reason = "skipping strings takes a quarter less time")]

@@ -184,7 +184,8 @@ impl<'a> Event<'a> {
         let Some((region, root)) = self.root(scope) else { return };
         let Some(view) = self.view(scope, region) else { return };
         let Some(root) = region.visit_of(root) else { return };
-        walk::visit(region, std::slice::from_ref(root), view.window, &view.slots, visitor);
+        let (roots, shapes) = (std::slice::from_ref(root), &[root.shape]);
+        walk::visit(region, roots, shapes, view.window, &view.slots, visitor);
     }
 
     /// Visits its common context, its specific context and its payload, if it has them:
@@ -192,9 +193,10 @@ impl<'a> Event<'a> {
     /// for each.
     #[inline]
     pub fn visit_body<V: Visitor>(&self, visitor: &mut V) {
-        let Some(body) = self.cursor.decoder().tables.compiled_body(self.type_id()) else { return };
-        let (region, slots) = (&body.region, &*self.cursor.scratch().slots);
-        walk::visit(region, &region.visits, self.cursor.window(), slots, visitor);
+        let visits = self.cursor.decoder().tables.visits(self.type_id());
+        let Some((region, shapes)) = visits else { return };
+        let slots = &*self.cursor.scratch().slots;
+        walk::visit(region, &region.visits, shapes, self.cursor.window(), slots, visitor);
     }
 
     /// Returns the root structure of a scope; `None` if the event has no such scope.

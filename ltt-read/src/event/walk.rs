@@ -3,6 +3,7 @@
 use super::visit::{StrValue, Visitor};
 use crate::base::bits;
 use crate::base::zeros::zero_in_half;
+use crate::layout::FieldInfo;
 use crate::layout::cue::{Base, Cue, CueKind};
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Scratch, Slot, Window, run_element, var_int};
@@ -10,11 +11,12 @@ use crate::layout::region::{Region, RootVisit};
 use crate::layout::shape::{Shape, for_each_shape};
 use crate::schema::Encoding;
 
-/// Visits root structures of a region, given their nodes, and all fields in them.
+/// Visits root structures of a region, given their shapes, and all fields in them.
 #[inline(always)]
 pub(crate) fn visit<V: Visitor>(
     region: &Region,
     roots: &[RootVisit],
+    shapes: &[Shape],
     window: Window<'_>,
     slots: &[u64],
     v: &mut V,
@@ -24,18 +26,33 @@ pub(crate) fn visit<V: Visitor>(
     }
     let nodes = &*region.nodes;
     let calls = Cues { nodes, window, slots };
-    for RootVisit { info, shape, base, cues } in roots {
+    for (root, shape) in roots.iter().zip(shapes) {
+        let RootVisit { info, base, cues, .. } = root;
         // The calls for the root are no branches of the loop over cues. (A function for this loop and
         // that of `visit_moving` takes eight instructions more for each event.)
         v.begin_struct(info);
-        let is_called =
-            *shape != Shape::Other && calls.call_shape(*shape, *base, cues, v).is_some();
-        if !is_called && let Some(pause) = calls.call::<_, true>(cues, v) {
-            // In a function of its own, because most regions have no dynamic fields and
-            // then need no registers for it.
-            Walk { nodes, cues, window, slots }.resume(pause, cues.len(), v);
+        if let Err(rest) = calls.call_shape(*shape, *base, cues, v) {
+            visit_rest(rest, cues, nodes, window.data, window.end, slots, v);
         }
         v.end_struct(info);
+    }
+}
+
+/// Visits the last members of a root structure, given their cues and those of all members. Most
+/// parameters are those of [`Cues`], so that these need not be in memory for this call.
+#[inline(never)] // it needs more registers than the straight-line code of shapes
+fn visit_rest<V: Visitor>(
+    rest: &[Cue],
+    cues: &[Cue],
+    nodes: &[Node],
+    data: &[u8],
+    end: u64,
+    slots: &[u64],
+    v: &mut V,
+) {
+    let window = Window { data, end };
+    if let Some(pause) = (Cues { nodes, window, slots }).call::<_, true>(rest, v) {
+        Walk { nodes, cues, window, slots }.resume(pause, cues.len(), v);
     }
 }
 
@@ -75,49 +92,89 @@ struct Cues<'a> {
     slots: &'a [u64],
 }
 
-impl Cues<'_> {
-    /// Makes the visitor calls for the members of a structure of a known shape. Returns `None`, and
-    /// makes no call, close to the end of the data.
+impl<'d> Cues<'d> {
+    /// Makes the visitor calls for the members of a structure of a known shape. Returns the cues of the
+    /// remaining members if there is no shape, or close to the end of the data.
     #[inline(always)]
-    fn call_shape<V: Visitor>(
+    fn call_shape<'c, V: Visitor>(
         self,
         shape: Shape,
         base: Base,
-        members: &[Cue],
+        members: &'c [Cue],
         v: &mut V,
-    ) -> Option<()> {
-        let begin = self.slots.get(base.anchor as usize)?.wrapping_add(base.offset);
-        let bytes: &BaseBytes = self.window.data.get((begin / 8) as usize..)?.first_chunk()?;
+    ) -> Result<(), &'c [Cue]> {
+        let (data, slots) = (self.window.data, self.slots);
+        let mut rest = members;
+        let Some((mut begin, mut near)) = self.base(base) else { return Err(rest) };
+        macro_rules! word {
+            ($cue:ident) => {
+                u64::from_le_bytes(*array_at(near, $cue.at))
+            };
+        }
         macro_rules! field {
             (u $cue:ident) => {
-                v.uint(
-                    &$cue.info,
-                    $cue.word.unsigned(u64::from_le_bytes(*array_at(bytes, $cue.at))),
-                )
+                v.uint(&$cue.info, $cue.word.unsigned(word!($cue)))
             };
             (i $cue:ident) => {
-                v.sint(&$cue.info, i32::from_le_bytes(*array_at(bytes, $cue.at)).into())
+                v.sint(&$cue.info, word!($cue) as i32 as i64)
             };
             (s $cue:ident) => {
-                v.sint(
-                    &$cue.info,
-                    $cue.word.value(u64::from_le_bytes(*array_at(bytes, $cue.at))) as i64,
-                )
+                v.sint(&$cue.info, $cue.word.value(word!($cue)) as i64)
+            };
+            (f $cue:ident) => {
+                v.float(&$cue.info, f64::from_bits(word!($cue)))
             };
             (t $cue:ident) => {
-                v.string(&$cue.info, text16(array_at(bytes, $cue.at)))
+                v.string(&$cue.info, text16(array_at(near, $cue.at)))
+            };
+            (z $cue:ident) => {
+                if let CueKind::Utf8 { end } = $cue.kind {
+                    v.string(
+                        &$cue.info,
+                        terminated(data, begin.wrapping_add($cue.offset), slots[end as usize]),
+                    );
+                }
+            };
+            (x $cue:ident) => {
+                if let CueKind::TextOf { len } = $cue.kind {
+                    let bytes = bytes(data, begin.wrapping_add($cue.offset), slots[len as usize]);
+                    v.string(&$cue.info, text(bytes, Encoding::Utf8));
+                }
+            };
+            (n $cue:ident) => {
+                if let CueKind::Numbers { len, size } = $cue.kind
+                    && let Some((element, after)) = rest.split_first()
+                {
+                    let (pos, len) = (begin.wrapping_add($cue.offset), slots[len as usize]);
+                    numbers(
+                        element,
+                        &$cue.info,
+                        bytes(data, pos, len.saturating_mul(size.into())),
+                        len,
+                        v,
+                    );
+                    rest = after;
+                }
+            };
+            (b $cue:ident) => {
+                match self.base($cue.base_of()) {
+                    Some(base) => (begin, near) = base,
+                    None => return Err(rest),
+                }
             };
         }
         macro_rules! call {
             ($($name:ident [$($kind:ident)*],)*) => {
                 match shape {
-                    Shape::Other => return None,
+                    Shape::Other => return Err(rest),
                     $(Shape::$name => {
                         const LEN: usize = [$(stringify!($kind)),*].len();
-                        let members: &[Cue; LEN] = members.first_chunk()?;
-                        let mut members = members.iter();
+                        if rest.len() < LEN {
+                            return Err(rest);
+                        }
                         $(
-                            let cue = members.next()?;
+                            let Some((cue, after)) = rest.split_first() else { return Err(rest) };
+                            rest = after;
                             field!($kind cue);
                         )*
                     })*
@@ -125,7 +182,15 @@ impl Cues<'_> {
             };
         }
         for_each_shape!(call);
-        Some(())
+        _ = (begin, near, rest); // not used after the last field
+        Ok(())
+    }
+
+    /// Returns the position of a base and the bytes after it; `None` close to the end of the data.
+    #[inline(always)]
+    fn base(self, base: Base) -> Option<(u64, &'d BaseBytes)> {
+        let begin = self.slots[base.anchor as usize].wrapping_add(base.offset);
+        Some((begin, self.window.data.get((begin / 8) as usize..)?.first_chunk()?))
     }
 
     /// Makes the visitor calls of cues up to the first that depends on data, which is
@@ -196,9 +261,24 @@ impl Cues<'_> {
                     }
                     CueKind::Utf8 { end } => {
                         let pos = begin.wrapping_add(*offset);
-                        let len = (slots[end as usize].wrapping_sub(pos) / 8).wrapping_sub(1);
-                        let bytes = bytes(data, pos, len);
-                        v.string(info, StrValue { bytes, encoding: Encoding::Utf8, padding: 0 });
+                        v.string(info, terminated(data, pos, slots[end as usize]));
+                    }
+                    CueKind::TextOf { len } => {
+                        let bytes = bytes(data, begin.wrapping_add(*offset), slots[len as usize]);
+                        v.string(info, text(bytes, Encoding::Utf8));
+                    }
+                    CueKind::Numbers { len, size } => {
+                        let (element, after) = after.split_first()?;
+                        let (pos, len) = (begin.wrapping_add(*offset), slots[len as usize]);
+                        numbers(
+                            element,
+                            info,
+                            bytes(data, pos, len.saturating_mul(size.into())),
+                            len,
+                            v,
+                        );
+                        rest = after;
+                        continue;
                     }
                     CueKind::Text { len } => {
                         let bytes = bytes(data, begin.wrapping_add(*offset), len.into());
@@ -364,8 +444,14 @@ impl<'a, S: Slots> Walk<'a, S> {
         v: &mut V,
     ) {
         match layout {
+            Elements::Fixed { stride, .. } if cue.is_number_of(*stride) => {
+                let bytes = bytes(self.window.data, begin, len.saturating_mul(stride / 8));
+                each_number(cue, bytes, v);
+            }
             Elements::Fixed { stride, .. } if cue.is_scalar() => {
-                self.scalars(cue, begin, len, *stride, v);
+                let (window, slots) = (self.window, self.slots.all());
+                let node = &self.nodes[cue.info.index()];
+                (0..len).for_each(|i| visit_scalar(node, begin + i * stride, window, slots, v));
             }
             Elements::Fixed { stride, anchor } => {
                 for i in 0..len {
@@ -387,37 +473,6 @@ impl<'a, S: Slots> Walk<'a, S> {
             }
         }
     }
-
-    /// Visits the elements of an array of scalars.
-    fn scalars<V: Visitor>(&self, cue: &Cue, begin: u64, len: u64, stride: u64, v: &mut V) {
-        let (data, info) = (self.window.data, &cue.info);
-        let is_dense = u64::from(cue.word.bits()) == stride;
-        match (cue.kind, stride) {
-            (CueKind::Uint, 8) if is_dense => {
-                load_each(data, begin, len, |b| v.uint(info, u8::from_le_bytes(b).into()));
-            }
-            (CueKind::Uint, 16) if is_dense => {
-                load_each(data, begin, len, |b| v.uint(info, u16::from_le_bytes(b).into()));
-            }
-            (CueKind::Uint, 32) if is_dense => {
-                load_each(data, begin, len, |b| v.uint(info, u32::from_le_bytes(b).into()));
-            }
-            (CueKind::Uint, 64) if is_dense => {
-                load_each(data, begin, len, |b| v.uint(info, u64::from_le_bytes(b)));
-            }
-            (CueKind::Int, 32) if is_dense => {
-                load_each(data, begin, len, |b| v.sint(info, i32::from_le_bytes(b).into()));
-            }
-            (CueKind::Sint, 64) if is_dense => {
-                load_each(data, begin, len, |b| v.sint(info, i64::from_le_bytes(b)));
-            }
-            _ => {
-                let (window, slots) = (self.window, self.slots.all());
-                let node = &self.nodes[info.index()];
-                (0..len).for_each(|i| visit_scalar(node, begin + i * stride, window, slots, v));
-            }
-        }
-    }
 }
 
 /// Visits a scalar field.
@@ -435,11 +490,36 @@ fn visit_scalar<V: Visitor>(node: &Node, pos: u64, window: Window<'_>, slots: &[
     }
 }
 
-/// Calls `each` with `len` successive fields of `N` bytes.
+/// Visits an array of numbers, given its bytes and the cue of its elements.
+#[inline(never)] // keeps the code of fields other than arrays small
+fn numbers<V: Visitor>(cue: &Cue, array: &FieldInfo, bytes: &[u8], len: u64, v: &mut V) {
+    v.begin_array(array, len);
+    each_number(cue, bytes, v);
+    v.end_array(array);
+}
+
+/// Visits the elements of an array of numbers, given their bytes and their cue.
 #[inline(always)]
-fn load_each<const N: usize>(data: &[u8], pos: u64, len: u64, mut each: impl FnMut([u8; N])) {
-    let fields = bytes(data, pos, len.saturating_mul(N as u64)).as_chunks().0;
-    fields.iter().for_each(|field| each(*field));
+fn each_number<V: Visitor>(cue: &Cue, bytes: &[u8], v: &mut V) {
+    let info = &cue.info;
+    match (cue.kind, cue.word.bits()) {
+        (CueKind::Uint, 8) => bytes.iter().for_each(|b| v.uint(info, (*b).into())),
+        (CueKind::Uint, 16) => each(bytes, |b| v.uint(info, u16::from_le_bytes(b).into())),
+        (CueKind::Uint, 32) => each(bytes, |b| v.uint(info, u32::from_le_bytes(b).into())),
+        (CueKind::Uint, 64) => each(bytes, |b| v.uint(info, u64::from_le_bytes(b))),
+        (CueKind::Int, _) => each(bytes, |b| v.sint(info, i32::from_le_bytes(b).into())),
+        (CueKind::Sint, 8) => bytes.iter().for_each(|b| v.sint(info, (*b as i8).into())),
+        (CueKind::Sint, 16) => each(bytes, |b| v.sint(info, i16::from_le_bytes(b).into())),
+        (CueKind::Sint, 64) => each(bytes, |b| v.sint(info, i64::from_le_bytes(b))),
+        (CueKind::F64, _) => each(bytes, |b| v.float(info, f64::from_le_bytes(b))),
+        _ => {} // no other kind passes `Cue::is_number_of`
+    }
+}
+
+/// Calls a function with each field of `N` bytes.
+#[inline(always)]
+fn each<const N: usize>(bytes: &[u8], mut call: impl FnMut([u8; N])) {
+    bytes.as_chunks().0.iter().for_each(|field| call(*field));
 }
 
 /// Returns the node of the `n`th of the siblings `first..end`.
@@ -525,6 +605,13 @@ fn set(scratch: &mut Scratch, slot: Slot, value: u64) {
 fn text16(field: &[u8; 16]) -> StrValue<'_> {
     let (bytes, rest) = field.split_at(zero_in_half(field).min(16) as usize);
     StrValue { bytes, encoding: Encoding::Utf8, padding: rest.len() as u64 }
+}
+
+/// Returns the text from a position up to the terminator before another one.
+#[inline(always)]
+fn terminated(data: &[u8], pos: u64, end: u64) -> StrValue<'_> {
+    let len = (end.wrapping_sub(pos) / 8).wrapping_sub(1);
+    StrValue { bytes: bytes(data, pos, len), encoding: Encoding::Utf8, padding: 0 }
 }
 
 /// Returns the text of a field of given length, up to the first null code unit.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::cue::{Base, Cue, join};
+use super::cue::{Base, Cue, CueKind, join};
 use super::node::{Elements, Node, NodeKind};
 use super::phase::Phase;
 use super::program::{Element, Len, MAX_EMPTY_FIELDS, Op, Present, Slot, VariantOption};
@@ -176,11 +176,21 @@ impl Compiler {
         if let NodeKind::Struct = node.kind {
             let base = *self.cue_base.get_or_insert(base);
             self.cues.push(Some(Cue::end(node, base)));
-        } else if node.is_compound() {
-            self.cue_base = None;
         }
         node.cues = (cue as u32, self.cues.len() as u32);
-        self.cues[cue] = Some(Cue::new(index as u32, node, base, at_byte));
+        let mut own = Cue::new(index as u32, node, base, at_byte);
+        // The cue of an element that contains no fields is the only one after that of the array.
+        if let NodeKind::Array { len: Len::Slot(len), elements: Elements::Fixed { stride, .. } } =
+            node.kind
+            && let [Some(element)] = &self.cues[cue + 1..]
+            && element.is_number_of(stride)
+        {
+            own.kind = CueKind::Numbers { len, size: (stride / 8) as u8 };
+            self.cue_base = Some(base); // the elements have another one
+        } else if own.is_dynamic() {
+            self.cue_base = None;
+        }
+        self.cues[cue] = Some(own);
     }
 
     /// Compiles the kind of a field and the fields in it. Returns the number of visitor

@@ -4,7 +4,7 @@
 //! goes through the cues instead, which need no further analysis.
 
 use super::node::{Node, NodeKind};
-use super::program::Slot;
+use super::program::{Len, Slot};
 use super::{FieldInfo, WordRead};
 use crate::schema::Encoding;
 
@@ -83,6 +83,15 @@ pub(crate) enum CueKind {
     Text {
         len: u32,
     },
+    /// Such a string whose length is in a slot.
+    TextOf {
+        len: Slot,
+    },
+    /// A sequence of little-endian numbers of `size` bytes. The cue of its elements follows.
+    Numbers {
+        len: Slot,
+        size: u8,
+    },
     /// Any other field that contains no fields.
     Scalar {
         node: u32,
@@ -141,6 +150,9 @@ impl Cue {
             NodeKind::Terminated { encoding: Encoding::Utf8, end } => {
                 Some(CueKind::Utf8 { end: *end })
             }
+            NodeKind::Text { encoding: Encoding::Utf8, len: Len::Slot(len) } => {
+                Some(CueKind::TextOf { len: *len })
+            }
             NodeKind::Text { encoding: Encoding::Utf8, len } => len.constant().and_then(|len| {
                 let len = u32::try_from(len).ok()?;
                 Some(CueKind::Text { len })
@@ -153,8 +165,25 @@ impl Cue {
 
     /// Returns `true` if the field contains no other fields.
     pub(crate) fn is_scalar(&self) -> bool {
-        use CueKind::{Base, BeginStruct, Dynamic, EndStruct};
-        !matches!(self.kind, BeginStruct | EndStruct | Base | Dynamic { .. })
+        use CueKind::{Base, BeginStruct, Dynamic, EndStruct, Numbers};
+        !matches!(self.kind, BeginStruct | EndStruct | Base | Numbers { .. } | Dynamic { .. })
+    }
+
+    /// Returns `true` if elements with this cue at a distance of `stride` bits are numbers of whole bytes
+    /// without gaps.
+    pub(crate) fn is_number_of(&self, stride: u64) -> bool {
+        use CueKind::{F64, Int, Sint, Uint};
+        let bits = self.word.bits();
+        stride == bits.into()
+            && matches!(
+                (self.kind, bits),
+                (Uint, 8 | 16 | 32 | 64) | (Sint, 8 | 16 | 64) | (Int | F64, _)
+            )
+    }
+
+    /// Returns `true` if the data determines which of the following calls are made.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        matches!(self.kind, CueKind::Dynamic { .. })
     }
 
     /// Returns the base of the cue.

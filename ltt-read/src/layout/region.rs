@@ -62,8 +62,14 @@ pub(crate) struct RootVisit {
 impl RootVisit {
     /// Creates the visit of a root structure, and takes its cues, the last ones of `cues`.
     pub(crate) fn new(root: usize, nodes: &mut [Node], cues: &mut Vec<Cue>) -> Self {
-        let first = nodes[root].cues.0;
-        let mut cues = cues.split_off(first as usize).into_boxed_slice();
+        // The base of a walk is computed at its first cue in any case.
+        let begin = nodes[root].cues.0;
+        let changes_base = cues.get(begin as usize).is_some_and(|cue| cue.kind == CueKind::Base);
+        let first = begin + u32::from(changes_base);
+        nodes[root].cues.0 = first;
+        let own = cues.split_off(first as usize);
+        cues.truncate(begin as usize);
+        let mut cues = own.into_boxed_slice();
         for cue in &mut cues {
             if let CueKind::Dynamic { next, .. } = &mut cue.kind {
                 *next -= first;
