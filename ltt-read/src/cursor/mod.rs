@@ -294,8 +294,8 @@ impl Cursor {
         for line in 0..NEXT_LINES {
             prefetch(self.bytes.get(), at as usize + line * 64);
         }
-        if let Some(slot) = self.scratch.slots.first() {
-            prefetch_value(slot);
+        if self.scratch.slots.spilled() {
+            prefetch_value(&self.scratch.slots[0]);
         }
     }
 

@@ -362,7 +362,7 @@ impl<'a> Event<'a> {
             // Reading in order decodes only the id and the clock of a header.
             let mut scratch = scratch.clone();
             region.run(window, self.cursor.current().begin, &mut scratch).ok()?;
-            Cow::Owned(scratch.slots)
+            Cow::Owned(scratch.slots.into_vec())
         } else {
             Cow::Borrowed(scratch.slots.as_slice())
         };

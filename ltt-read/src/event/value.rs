@@ -291,7 +291,7 @@ impl<'a> ArrayView<'a> {
             let Elements::Dynamic(element) = self.elements() else { return self.get(index) };
             let scratch = scratch.get_or_insert_with(|| self.scratch());
             pos = run_element(element, self.view.window, pos, scratch).ok()?;
-            self.with_slots(scratch.slots.clone()).value(self.index + 1)
+            self.with_slots(scratch.slots.to_vec()).value(self.index + 1)
         })
     }
 
@@ -325,7 +325,7 @@ impl<'a> ArrayView<'a> {
                 }
             }
         }
-        Some(self.with_slots(scratch.slots))
+        Some(self.with_slots(scratch.slots.into_vec()))
     }
 
     /// Returns the layout of the elements.
@@ -340,7 +340,7 @@ impl<'a> ArrayView<'a> {
     fn scratch(&self) -> Scratch {
         let mut slots = self.view.slots.to_vec();
         slots.resize(slots.len().max(self.view.region.slots as usize), 0);
-        Scratch { slots, ..Scratch::default() }
+        Scratch { slots: slots.into(), ..Scratch::default() }
     }
 
     fn with_slots(&self, slots: Vec<u64>) -> View<'a> {

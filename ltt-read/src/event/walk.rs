@@ -68,7 +68,7 @@ fn visit_moving<V: Visitor>(
     let nodes = &*region.nodes;
     let mut slots = slots.to_vec();
     slots.resize(slots.len().max(region.slots as usize), 0);
-    let mut slots = Scratch { slots, ..Scratch::default() };
+    let mut slots = Scratch { slots: slots.into(), ..Scratch::default() };
     for RootVisit { info, cues, .. } in roots {
         v.begin_struct(info);
         let mut walk = Walk { nodes, cues, window, slots };

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::FixedRead;
 use crate::layout::clock::update_clock;
 use crate::report::DecodeError;
@@ -143,11 +145,15 @@ pub(crate) enum Present {
     Ranges(Arc<[(i128, i128)]>),
 }
 
+/// Slots, without memory of their own if they are few.
+pub(crate) type SlotVec = SmallVec<[u64; 15]>;
+
 /// The working memory of programs.
 #[derive(Debug, Clone, Default)]
+#[repr(C, align(64))] // each event needs a slot: they are in two lines of the cache
 pub(crate) struct Scratch {
     /// Value slots, followed by anchors, which are bit positions in the packet.
-    pub(crate) slots: Vec<u64>,
+    pub(crate) slots: SlotVec,
     /// The values of the fields with roles, from the last packet header and context or
     /// from the last event header.
     pub(crate) roles: RoleValues,

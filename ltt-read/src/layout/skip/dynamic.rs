@@ -161,14 +161,14 @@ mod tests {
             let ops = parts.concat();
             let window = Window { data: &data, end: content.min(8 * data.len() as u64) };
             let pos = 8 * pos.min(window.end / 8);
-            let mut scratch = Scratch { slots: vec![0; 6], ..Scratch::default() };
+            let mut scratch = Scratch { slots: vec![0; 6].into(), ..Scratch::default() };
             let program = run(&ops, window, pos, &mut scratch);
             if let Some(skip) = DynamicSkip::new(&ops) {
                 let mut slots = vec![0; 6];
                 let end = skip.end(window, pos, &mut slots);
                 prop_assert_eq!(end, program.ok());
                 if end.is_some() {
-                    prop_assert_eq!(&slots, &scratch.slots);
+                    prop_assert_eq!(&slots[..], &scratch.slots[..]);
                 }
                 // The other tables find the same end, or one beyond the window.
                 let bytes = ByteAlignedSkip::new(&skip, Phase::aligned(8));
@@ -191,7 +191,7 @@ mod tests {
                 let by_end = branchless.and_then(|skip| skip.end(&body, pos, &mut slots));
                 prop_assert_eq!(by_end, by_size.map(|at| 8 * at));
                 if end.is_some() && by_end.is_some() {
-                    prop_assert_eq!(slots, scratch.slots);
+                    prop_assert_eq!(&slots[..], &scratch.slots[..]);
                 }
                 // Branchless skipping fails only for long strings.
                 let is_short = end.is_some_and(|end| end <= pos + 8 * 32);
