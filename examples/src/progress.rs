@@ -31,8 +31,8 @@ impl Progress {
         self.update_with(|| now);
     }
 
-    /// Updates the bar like [`update`](Self::update), and computes what was done only if a bar is shown: this asks
-    /// all tracefiles.
+    /// Updates the bar like [`update`](Self::update), and computes what was done only if a bar is
+    /// shown: this asks all tracefiles.
     pub fn update_with(&mut self, now: impl FnOnce() -> ltt_read::Progress) {
         let Some(started) = self.started else { return };
         if self.bar.is_none() && started.elapsed() <= PATIENCE {

@@ -14,8 +14,8 @@ const SOON: usize = 16;
 
 /// The prefetching of tracefiles whose events come soon.
 ///
-/// The memory of each tracefile is in pages of its own. After a prefetch, a processor waits until it
-/// has found the page; if prefetches follow each other, it looks for several pages at a time.
+/// The memory of each tracefile is in pages of its own. After a prefetch, a processor waits until
+/// it has found the page; if prefetches follow each other, it looks for several pages at a time.
 #[derive(Debug, Default)]
 pub(super) struct Coming {
     /// The index from which on the cursors of the keys have been prefetched.
@@ -27,8 +27,9 @@ pub(super) struct Coming {
 }
 
 impl Coming {
-    /// Prefetches what the next events need, given their keys in descending order. To be called after each
-    /// event that changes them. There are more keys than before only where all of them are new.
+    /// Prefetches what the next events need, given their keys in descending order. To be called
+    /// after each event that changes them. There are more keys than before only where all of them
+    /// are new.
     #[inline(always)]
     pub(super) fn prefetch(&mut self, keys: &[u128], cursors: &[Cursor]) {
         if keys.len() > self.left {
@@ -97,8 +98,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
-        /// Streams have bursts, equal times, and different lengths. They are read in chunks, and event
-        /// by event with steps back.
+        /// Streams have bursts, equal times, and different lengths. They are read in chunks, and
+        /// event by event with steps back.
         #[test]
         fn many_streams_are_merged_in_order(
             streams in prop::collection::vec(

@@ -9,8 +9,8 @@ pub(super) const FEW: usize = 256;
 
 /// The least of the keys of all tracefiles, and a queue of the others.
 ///
-/// Streams come in bursts, so the least of the other keys is kept, too: nothing changes as long as the winner's
-/// next key is below it.
+/// Streams come in bursts, so the least of the other keys is kept, too: nothing changes as long as
+/// the winner's next key is below it.
 #[derive(Debug)]
 pub(crate) struct Order {
     winner: u128,
@@ -34,8 +34,8 @@ impl Order {
         Order { winner: END, runner_up: END, others }
     }
 
-    /// Removes all keys. Those of all tracefiles have to be [added](Self::add) again before the order
-    /// [starts](Self::start).
+    /// Removes all keys. Those of all tracefiles have to be [added](Self::add) again before the
+    /// order [starts](Self::start).
     pub(super) fn clear(&mut self) {
         if let Others::Many(queue) = &mut self.others {
             *queue = RadixQueue::new();
@@ -109,7 +109,8 @@ impl Order {
         }
     }
 
-    /// Returns the keys of the events that come next, in descending order, if there are many tracefiles.
+    /// Returns the keys of the events that come next, in descending order, if there are many
+    /// tracefiles.
     #[inline(always)]
     pub(super) fn coming(&self) -> Option<&[u128]> {
         match &self.others {

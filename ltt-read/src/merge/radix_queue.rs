@@ -19,12 +19,13 @@ const FRONT: usize = 256;
 /// The largest number of keys of a bucket that are added to the front at once.
 const ADDED: usize = 128;
 
-/// A priority queue of keys that hardly ever go back: a radix heap. See Ahuja, Mehlhorn, Orlin and Tarjan,
-/// Faster algorithms for the shortest path problem, 1990.
+/// A priority queue of keys that hardly ever go back: a radix heap. See Ahuja, Mehlhorn, Orlin and
+/// Tarjan, Faster algorithms for the shortest path problem, 1990.
 ///
-/// A key is moved from one bucket to a finer one a few times, whatever the number of keys, and always with those
-/// beside it in memory. A heap or a tournament tree of as many keys needs a way through memory that is different for
-/// each of them. The least keys are sorted, so that what comes next is known in advance.
+/// A key is moved from one bucket to a finer one a few times, whatever the number of keys, and
+/// always with those beside it in memory. A heap or a tournament tree of as many keys needs a way
+/// through memory that is different for each of them. The least keys are sorted, so that what comes
+/// next is known in advance.
 #[derive(Debug)]
 pub(super) struct RadixQueue {
     /// All keys below `limit`, in descending order. Empty only if there are no keys.
@@ -32,7 +33,8 @@ pub(super) struct RadixQueue {
     limit: u128,
     /// A number that is not above any key in the buckets.
     base: u128,
-    /// The other keys, by the highest digit in which they differ from `base` (the level), and by this digit.
+    /// The other keys, by the highest digit in which they differ from `base` (the level), and by
+    /// this digit.
     buckets: Box<[Vec<u128>]>,
     /// For each level, a bit for each of its buckets that is not empty.
     filled: [u16; LEVELS],
@@ -93,8 +95,8 @@ impl RadixQueue {
         key
     }
 
-    /// Puts a key that is not below `base` nor [`END`] into its bucket: that of any event before the queue
-    /// [starts](Self::start).
+    /// Puts a key that is not below `base` nor [`END`] into its bucket: that of any event before
+    /// the queue [starts](Self::start).
     #[inline(always)]
     pub(super) fn put(&mut self, key: u128) {
         let level = (key ^ self.base).checked_ilog2().unwrap_or(0) / DIGIT;

@@ -53,8 +53,8 @@ impl Tournament {
         (winner, runner_up)
     }
 
-    /// Replaces the key of a leaf, the last winner's, where `winner` is the least key afterwards. Returns the least
-    /// of the others.
+    /// Replaces the key of a leaf, the last winner's, where `winner` is the least key afterwards.
+    /// Returns the least of the others.
     #[inline(always)]
     pub(super) fn replay(&mut self, leaf: usize, key: u128, winner: u128) -> u128 {
         let loser = self.place(leaf);
