@@ -11,7 +11,7 @@ impl Random {
     }
 
     /// Returns 64 random bits.
-    #[allow(clippy::should_implement_trait)] // An iterator would not end.
+    #[allow(clippy::should_implement_trait, reason = "an iterator would not end")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -102,9 +102,9 @@ pub(crate) struct QuickValues {
 
 /// The entry of an id that is looked up while the record before is decoded.
 ///
-/// What depends on the type of an event, such as a branch, is then known before the processor gets
-/// there, and its misprediction costs less. It holds for a stream class, and until something is noted about
-/// the id.
+/// The processor then knows in time what depends on the type of an event, such as a branch, and its
+/// misprediction costs less. The entry is valid for one stream class, and until something is noted
+/// about the id.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ahead {
     id: u64,

@@ -555,7 +555,7 @@ impl Merge {
         Progress { done, total: self.bytes_total }
     }
 
-    /// Removes the keys of tracefiles that are left out from the tournament.
+    /// Removes the keys of tracefiles that are left out from the order.
     pub(crate) fn remove_left_out(&mut self) {
         self.limit_again();
         self.order.remove(|number| is_left_out(&self.roles, number as usize));
