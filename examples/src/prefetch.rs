@@ -1,42 +1,54 @@
 //! Reading ahead of traces that are not in the page cache.
 
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use ltt_read::{Prefetch, Upcoming};
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// A reader that is ahead of a merge, in a thread of its own. The thread begins when this process
-/// has had a page of a file read from the disk, and ends with this.
+/// The number of threads: as many parts are on their way from the disk at a time, in the order in which they
+/// are needed.
+const THREADS: usize = 8;
+
+/// A reader that is ahead of a merge, in threads of its own. They begin when this process has had a page
+/// of a file read from the disk, and end with this.
 #[derive(Debug, Default)]
 pub struct Prefetcher {
     asked: Prefetch,
-    thread: Option<Sender<Vec<Upcoming>>>,
+    threads: Option<Sender<Upcoming>>,
 }
 
 impl Prefetcher {
     /// Reads ahead of what is read next, if the traces are on the disk. To be called before the
     /// first event, and after each some thousands of events.
     pub fn step(&mut self, upcoming: impl FnOnce(&mut Prefetch) -> Vec<Upcoming>) {
-        if self.thread.is_none() && !has_waited() {
+        if self.threads.is_none() && !has_waited() {
             return;
         }
         let parts = upcoming(&mut self.asked);
         if !parts.is_empty() {
-            let thread = self.thread.get_or_insert_with(start);
-            // Without the thread, pages are read when they are used.
-            _ = thread.send(parts);
+            let threads = self.threads.get_or_insert_with(start);
+            // Without a thread, pages are read when they are used.
+            parts.into_iter().for_each(|part| _ = threads.send(part));
         }
     }
 }
 
-/// Starts a thread that fetches what it receives.
-fn start() -> Sender<Vec<Upcoming>> {
-    let (sender, receiver) = channel::<Vec<Upcoming>>();
-    // Without a thread, the receiver is gone, and sending has no effect.
-    _ = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || {
-        receiver.iter().flatten().for_each(|part| part.fetch());
-    });
+/// Starts threads that fetch what they receive.
+fn start() -> Sender<Upcoming> {
+    let (sender, receiver) = channel::<Upcoming>();
+    let receiver = Arc::new(Mutex::new(receiver));
+    for _ in 0..THREADS {
+        let receiver = receiver.clone();
+        let next = move || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+        // Without any thread, the receiver is gone, and sending has no effect.
+        _ = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || {
+            while let Some(part) = next() {
+                part.fetch();
+            }
+        });
+    }
     sender
 }
 

@@ -47,6 +47,10 @@ const LARGE: usize = 256 << 10;
 /// The size of that start in bytes.
 const START: u64 = 128 << 10;
 
+/// The size of large pages of memory, which are as large or smaller on most processors.
+#[cfg(target_os = "linux")]
+const LARGE_PAGE: usize = 2 << 20;
+
 /// The most bytes that systems read ahead at one request. They ignore the rest of larger requests.
 #[cfg(unix)]
 const REQUEST: usize = 512 << 10;
@@ -139,6 +143,7 @@ impl Source {
             if let Ok(map) = mapped {
                 let source = Source(Bytes::Mapped(map, permit));
                 if source.bytes().len() > LARGE {
+                    source.use_large_pages();
                     source.read_ahead(0..START);
                 }
                 return Ok(source);
@@ -172,6 +177,30 @@ impl Source {
         }
     }
 
+    /// Makes the system read large pages from the disk, which takes less time. It then reads 4 MiB when a page is
+    /// used that is not there, in place of what it reads around small pages, which may be more.
+    fn use_large_pages(&self) {
+        #[cfg(target_os = "linux")]
+        if let Bytes::Mapped(map, _) = &self.0
+            && map.len() >= LARGE_PAGE
+        {
+            // Where the hint is refused, pages are small.
+            _ = map.advise(memmap2::Advice::HugePage);
+        }
+    }
+
+    /// Announces that [`populate`](Self::populate) will read all pages before they are used, so that the
+    /// system reads nothing more than each large page when it is used or populated.
+    pub(crate) fn will_be_populated(&self) {
+        #[cfg(target_os = "linux")]
+        if let Bytes::Mapped(map, _) = &self.0
+            && map.len() >= LARGE_PAGE
+        {
+            // Where the hint is refused, more is read ahead, in an order of the system.
+            _ = map.advise(memmap2::Advice::Random);
+        }
+    }
+
     /// Asks the operating system to read a range of the bytes from the disk, and does not wait for
     /// it. The range may exceed the file.
     pub(crate) fn read_ahead(&self, range: Range<u64>) {
@@ -188,22 +217,28 @@ impl Source {
         let _ = range;
     }
 
-    /// Reads a range of the bytes from the disk, and some MB after it, in large pages, which takes less
-    /// time. The pages are mapped. Where this is not supported, asks for the range as
+    /// Reads a range of the bytes from the disk, in whole large pages if the file has some, and returns when
+    /// they are mapped. Where this is not supported, asks for the range as
     /// [`read_ahead`](Self::read_ahead) does. The range may exceed the file.
     pub(crate) fn populate(&self, range: Range<u64>) {
         #[cfg(target_os = "linux")]
         if let Bytes::Mapped(map, _) = &self.0 {
             let size = map.len() as u64;
             let (start, end) = (range.start.min(size) as usize, range.end.min(size) as usize);
-            // Where the first hint is refused, pages are small. A page that is not there any more is an error of
-            // the second one, not a signal.
-            _ = map.advise(memmap2::Advice::HugePage);
+            // A page that is not there any more is an error, not a signal.
             if map.advise_range(memmap2::Advice::PopulateRead, start, end - start).is_ok() {
                 return;
             }
         }
         self.read_ahead(range);
+    }
+
+    /// Reads a range of the bytes from the disk, and nothing around it, and returns when it is mapped, if
+    /// this is supported. The range may exceed the file.
+    pub(crate) fn populate_only(&self, range: Range<u64>) {
+        // These pages are on their way when they are mapped, so that the system looks for no others.
+        self.read_ahead(range.clone());
+        self.populate(range);
     }
 
     /// Gives the memory of mapped pages back to the operating system, which maps them again when
@@ -310,12 +345,15 @@ mod tests {
         let source = Source::open(file.path(), Access::Map).unwrap();
         let size = content.len() as u64;
         for range in [0..0, 0..1, 5000..size, size - 1..size + 1, size..u64::MAX, 0..u64::MAX] {
-            source.populate(range);
+            source.populate(range.clone());
+            source.populate_only(range);
+            source.will_be_populated();
             assert!(source.bytes() == content);
         }
         file.as_file().set_len(4096).unwrap();
         source.populate(0..size);
         source.populate(8192..size);
+        source.populate_only(8192..size);
         assert_eq!(source.bytes()[..4096], content[..4096]);
     }
 }

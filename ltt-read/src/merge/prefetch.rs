@@ -20,9 +20,9 @@ const LEAST: u64 = 256 << 10;
 /// something to do, and no tracefile has to wait for large parts of the others.
 const PARTS: u64 = 8;
 
-/// The size of parts from which on they are read at once. With more tracefiles, of smaller parts, what is read
-/// after each part would take too much memory, and the others would wait for it.
-const AT_ONCE: u64 = 512 << 10;
+/// The size of parts from which on they are read in large pages. With more tracefiles, of smaller parts, the rest
+/// of these pages would take too much memory, and the others would wait for it.
+const LARGE: u64 = 512 << 10;
 
 /// The size of the first part of a file, of which the first event is needed at once.
 const FIRST: u64 = 128 << 10;
@@ -32,7 +32,7 @@ const FIRST: u64 = 128 << 10;
 ///
 /// Mapped files are read when their pages are used, one small piece after the other, while the
 /// reader waits. [`next`](Self::next) returns larger pieces of all tracefiles before they are
-/// needed, which another thread [fetches](Upcoming::fetch). Events are the same with and without.
+/// needed, which other threads [fetch](Upcoming::fetch), all of them. Events are the same with and without.
 ///
 /// ```
 /// use ltt_read::{Merge, Prefetch};
@@ -65,18 +65,20 @@ pub struct Prefetch {
 pub struct Upcoming {
     source: Arc<Source>,
     range: Range<u64>,
-    /// `true` if the part and some MB after it are read at once.
-    at_once: bool,
+    /// `true` if all large pages are read that contain a byte of the part.
+    large: bool,
 }
 
 impl Upcoming {
-    /// Reads the part from the disk, if there are few tracefiles, on Linux from 5.14 on; returns when it is in
-    /// memory. Otherwise asks the operating system to read it, and does not wait. This has an effect on mapped
-    /// files on Unix only.
+    /// Reads the part from the disk, on Linux from 5.14 on, and returns when it is in memory. On other systems,
+    /// asks for it and does not wait. This has an effect on mapped files on Unix only.
+    ///
+    /// To be called by some threads for successive parts: a disk delivers several of them in less time than one
+    /// after the other.
     pub fn fetch(&self) {
-        match self.at_once {
+        match self.large {
             true => self.source.populate(self.range.clone()),
-            false => self.source.read_ahead(self.range.clone()),
+            false => self.source.populate_only(self.range.clone()),
         }
     }
 }
@@ -107,8 +109,11 @@ fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), window: u64) -> Option<Upco
     }
     let end = start.saturating_add(ahead.clamp(FIRST, largest));
     *asked = (file, end);
-    let at_once = largest >= AT_ONCE;
-    Some(Upcoming { source: source.clone(), range: start..end, at_once })
+    let large = largest >= LARGE;
+    if large && known == 0 {
+        source.will_be_populated();
+    }
+    Some(Upcoming { source: source.clone(), range: start..end, large })
 }
 
 #[cfg(test)]
