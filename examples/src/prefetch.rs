@@ -11,7 +11,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 /// are needed.
 const THREADS: usize = 8;
 
-/// A reader that is ahead of a merge, in threads of its own. They begin when this process has had a page
+/// A reader that is ahead of another one, in threads of its own. They begin when this process has had a page
 /// of a file read from the disk, and end with this.
 #[derive(Debug, Default)]
 pub struct Prefetcher {
@@ -20,18 +20,28 @@ pub struct Prefetcher {
 }
 
 impl Prefetcher {
-    /// Reads ahead of what is read next, if the traces are on the disk. To be called before the
+    /// Reads ahead of what a merge reads next, if the traces are on the disk. To be called before the
     /// first event, and after each some thousands of events.
     pub fn step(&mut self, upcoming: impl FnOnce(&mut Prefetch) -> Vec<Upcoming>) {
-        if self.threads.is_none() && !has_waited() {
+        if self.is_needed() {
+            let parts = upcoming(&mut self.asked);
+            self.fetch(parts);
+        }
+    }
+
+    /// Reads parts of files that are read next, if the traces are on the disk.
+    pub fn fetch(&mut self, parts: impl IntoIterator<Item = Upcoming>) {
+        if !self.is_needed() {
             return;
         }
-        let parts = upcoming(&mut self.asked);
-        if !parts.is_empty() {
-            let threads = self.threads.get_or_insert_with(start);
+        for part in parts {
             // Without a thread, pages are read when they are used.
-            parts.into_iter().for_each(|part| _ = threads.send(part));
+            _ = self.threads.get_or_insert_with(start).send(part);
         }
+    }
+
+    fn is_needed(&self) -> bool {
+        self.threads.is_some() || has_waited()
     }
 }
 

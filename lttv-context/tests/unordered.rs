@@ -6,8 +6,9 @@ mod support;
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use ltt_read::{Error, Event, Merge, Notice, Position, Timestamp};
+use ltt_read::{Error, Event, Merge, Notice, Position, Timestamp, Upcoming};
 use lttv_context::{Traceset, UnorderedReader};
 use lttv_hooks::Flow;
 use proptest::prelude::*;
@@ -55,7 +56,11 @@ impl Findings {
 
     fn of(reader: &UnorderedReader) -> Self {
         let each = |events: &mut Vec<Known>, event: &Event<'_>| events.push(known(event));
-        let read = reader.read(each, |_| Flow::Continue(()));
+        // Some of what comes next is fetched.
+        let ahead = |parts: &mut dyn Iterator<Item = Upcoming>| {
+            parts.step_by(2).take(5).for_each(|part| part.fetch());
+        };
+        let read = reader.read_with_ahead(each, |_| Flow::Continue(()), ahead);
         let events = read.parts.concat();
         assert_eq!(read.events, events.len() as u64);
         assert_eq!((read.errors_omitted, read.notices_omitted), (0, 0));
@@ -143,4 +148,28 @@ fn a_stop_ends_the_read() {
     let some = reader.read(|(): &mut (), _| (), |_| Flow::Break(()));
     assert_eq!(all.events, 6087);
     assert!(some.events > 0 && some.events < all.events && some.parts.len() == 1);
+}
+
+/// Parts are passed before the first event, up to the last one, and none of a range of times.
+#[test]
+fn what_comes_next_is_passed() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let traceset = traceset(Path::new(path));
+    let sizes = traceset.traces()[0].tracefiles().iter().map(|tracefile| tracefile.size());
+    let files = sizes.filter(|size| *size > 0).count();
+    let parts_of = |reader: UnorderedReader, each_time: usize| {
+        let (parts, began) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let read = reader.read_with_ahead(
+            |_: &mut (), _| _ = began.compare_exchange(0, 1 + parts.load(SeqCst), SeqCst, SeqCst),
+            |_| Flow::Continue(()),
+            |ahead| _ = parts.fetch_add(ahead.take(each_time).count(), SeqCst),
+        );
+        assert!(read.errors.is_empty());
+        (began.into_inner().saturating_sub(1), parts.into_inner())
+    };
+    let reader = || UnorderedReader::new(&traceset).threads(2);
+    assert_eq!(parts_of(reader(), usize::MAX), (files, files));
+    let (before, all) = parts_of(reader().threads(1), 1);
+    assert_eq!((before, all), (2, files), "one before the first piece, and one when it is taken");
+    assert_eq!(parts_of(reader().since(Timestamp::from_ns(0)), usize::MAX).1, 0);
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Merge, is_left_out};
 use crate::base::source::Source;
 use crate::cursor::Cursor;
+use crate::trace::{Trace, TracefileIndex};
 
 /// The number of bytes that are asked for in advance, of all tracefiles together.
 const TOGETHER: u64 = 64 << 20;
@@ -70,6 +71,31 @@ pub struct Upcoming {
 }
 
 impl Upcoming {
+    /// Returns the parts of the files of a tracefile that contain a range of its bytes, counted over all its
+    /// files. The range may exceed the tracefile.
+    ///
+    /// They are read in large pages, which suits tracefiles that are read one after the other.
+    pub fn of(trace: &Trace, tracefile: TracefileIndex, bytes: Range<u64>) -> Vec<Upcoming> {
+        let mut begin = 0_u64;
+        let files = trace.tracefile(tracefile).files.iter().filter_map(|file| {
+            let size = file.source.bytes().len() as u64;
+            let range =
+                bytes.start.saturating_sub(begin)..bytes.end.saturating_sub(begin).min(size);
+            begin += size;
+            (range.start < range.end)
+                .then(|| Upcoming::large(&file.source, range.clone(), range.start == 0))
+        });
+        files.collect()
+    }
+
+    /// Creates a part that is read in large pages, and may be the first one of its file.
+    fn large(source: &Arc<Source>, range: Range<u64>, is_first: bool) -> Self {
+        if is_first {
+            source.will_be_populated();
+        }
+        Upcoming { source: source.clone(), range, large: true }
+    }
+
     /// Reads the part from the disk, on Linux from 5.14 on, and returns when it is in memory. On other systems,
     /// asks for it and does not wait. This has an effect on mapped files on Unix only.
     ///
@@ -109,17 +135,15 @@ fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), window: u64) -> Option<Upco
     }
     let end = start.saturating_add(ahead.clamp(FIRST, largest));
     *asked = (file, end);
-    let large = largest >= LARGE;
-    if large && known == 0 {
-        source.will_be_populated();
-    }
-    Some(Upcoming { source: source.clone(), range: start..end, large })
+    Some(match largest >= LARGE {
+        true => Upcoming::large(source, start..end, known == 0),
+        false => Upcoming { source: source.clone(), range: start..end, large: false },
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Trace;
 
     const METADATA: &[u8] = br#"/* CTF 1.8 */
         trace { major = 1; minor = 8; byte_order = le; };
@@ -152,5 +176,24 @@ mod tests {
             }
         }
         assert!(asked.iter().zip(&sizes).all(|(asked, size)| *asked >= *size as u64));
+    }
+
+    /// The bytes of a tracefile are counted over its files.
+    #[test]
+    fn parts_of_a_range_are_those_of_its_files() {
+        let files = ["s_0_0", "s_0_1", "s_0_2"].into_iter().zip([100, 50, 70]);
+        let files = files.map(|(name, size)| (name.to_owned(), vec![7; size]));
+        let trace = Trace::from_memory(METADATA, files.collect::<Vec<_>>()).unwrap();
+        let of = |bytes| {
+            let parts = Upcoming::of(&trace, TracefileIndex(0), bytes);
+            let place = |part: Upcoming| (part.source.bytes().len(), part.range);
+            parts.into_iter().map(place).collect::<Vec<_>>()
+        };
+        assert_eq!(trace.tracefiles().len(), 1);
+        assert_eq!(of(0..100), [(100, 0..100)]);
+        assert_eq!(of(90..160), [(100, 90..100), (50, 0..50), (70, 0..10)]);
+        assert_eq!(of(149..u64::MAX), [(50, 49..50), (70, 0..70)]);
+        assert_eq!(of(220..300), []);
+        assert_eq!(of(100..100), []);
     }
 }

@@ -1,7 +1,9 @@
 //! Counting on several threads, which needs no order of the events of different tracefiles.
 
+use std::sync::{Mutex, PoisonError};
+
 use ltt_read::selection::EventSelection;
-use ltt_read::{Event, Merge, Progress, TimeSpan, Timestamp};
+use ltt_read::{Event, Merge, Progress, TimeSpan, Timestamp, Upcoming};
 use lttv_context::{Traceset, UnorderedReader, UnorderedResult};
 use lttv_filter::Filters;
 use lttv_hooks::Flow;
@@ -9,6 +11,7 @@ use lttv_state::filter::KernelFilters;
 
 use super::found::Found;
 use super::print::Counted;
+use crate::prefetch::Prefetcher;
 use crate::time::Window;
 
 /// Counts the events in a window that pass the filters. Returns `None` if only reading in order finds
@@ -41,9 +44,13 @@ pub(super) fn count_unordered(
         passed(progress);
         Flow::Continue(())
     };
+    let prefetcher = Mutex::new(Prefetcher::default());
+    let ahead = |parts: &mut dyn Iterator<Item = Upcoming>| {
+        prefetcher.lock().unwrap_or_else(PoisonError::into_inner).fetch(parts);
+    };
     match filters {
         None => {
-            let read = reader.read(|(): &mut (), _| (), go_on);
+            let read = reader.read_with_ahead(|(): &mut (), _| (), go_on, ahead);
             counted(read.events, read)
         }
         Some(filters) => {
@@ -51,7 +58,7 @@ pub(super) fn count_unordered(
             let each = |count: &mut u64, event: &Event<'_>| {
                 *count += u64::from(Filters::matches(filters, event));
             };
-            let read = reader.read(each, go_on);
+            let read = reader.read_with_ahead(each, go_on, ahead);
             counted(read.parts.iter().sum(), read)
         }
     }

@@ -1,5 +1,6 @@
 //! Reading all tracefiles on several threads, without an order between them.
 
+mod ahead;
 mod piece;
 mod queue;
 
@@ -9,10 +10,12 @@ use std::thread;
 
 use ltt_read::{
     Error, Event, Merge, Notice, Position, Progress, Timestamp, TraceIndex, TracefileIndex,
+    Upcoming,
 };
 use lttv_hooks::Flow;
 
 use crate::traceset::Traceset;
+use ahead::Ahead;
 use piece::{Outcome, Piece, PieceReader, Span};
 use queue::Queue;
 
@@ -151,13 +154,31 @@ impl UnorderedReader {
     pub fn read<T: Default + Send>(
         &self,
         each: impl Fn(&mut T, &Event<'_>) + Sync,
+        passed: impl FnMut(Progress) -> Flow,
+    ) -> UnorderedResult<T> {
+        self.read_with_ahead(each, passed, |_| ())
+    }
+
+    /// Reads all events as [`read`](Self::read) does, and calls `ahead` before each piece with the parts of files
+    /// that come next, in their order, for other threads to [fetch](Upcoming::fetch). A function that wants
+    /// none leaves them. All those that are taken should be fetched.
+    ///
+    /// Reads of a range of times pass none.
+    ///
+    /// # Panics
+    ///
+    /// Panics if one of the functions does.
+    pub fn read_with_ahead<T: Default + Send>(
+        &self,
+        each: impl Fn(&mut T, &Event<'_>) + Sync,
         mut passed: impl FnMut(Progress) -> Flow,
+        ahead: impl Fn(&mut dyn Iterator<Item = Upcoming>) + Sync,
     ) -> UnorderedResult<T> {
         let mut start = Start::new(self);
         let mut read = |limit: Option<Timestamp>, positions: &[Position]| {
             let has_range = self.begin.is_some() || self.end.is_some();
             let span = has_range.then_some(Span { begin: self.begin, end: self.end, limit });
-            self.read_up_to(span, positions, &each, &mut passed)
+            self.read_up_to(span, positions, &each, &mut passed, &ahead)
         };
         let mut pieces = read(self.end, &start.positions);
         if let Some(end) = self.end
@@ -181,6 +202,7 @@ impl UnorderedReader {
         positions: &[Position],
         each: &(impl Fn(&mut T, &Event<'_>) + Sync),
         passed: &mut impl FnMut(Progress) -> Flow,
+        ahead: &(impl Fn(&mut dyn Iterator<Item = Upcoming>) + Sync),
     ) -> Vec<Piece<T>> {
         let traces = self.traceset.traces();
         let sizes = self.tracefiles.iter().map(|(trace, index, is_wanted)| {
@@ -194,12 +216,17 @@ impl UnorderedReader {
         });
         let pieces = sizes.iter().flatten().map(|size| size / piece + 1).sum::<u64>();
         let queue = Queue::new(&self.traceset, &self.tracefiles, positions, &sizes, piece, span);
+        let plan = || Ahead::new(&self.traceset, &self.tracefiles, &sizes, piece);
+        let plan = span.is_none().then(plan);
+        let taken = |bytes| plan.iter().for_each(|plan| plan.take(bytes, ahead));
+        taken(0);
         let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
         let read_next = |results: &mut Vec<Numbered<T>>| {
             if stop.load(Ordering::Relaxed) {
                 return false;
             }
             let Some(piece) = queue.next() else { return false };
+            taken(piece.bytes);
             let reader = PieceReader::new(span, each, &stop);
             let (place, bytes) = ((piece.tracefile, piece.number), piece.bytes);
             results.push((place, reader.read(piece)));
