@@ -1,4 +1,4 @@
-//! What threads will read next, for other ones to fetch from the disk in advance.
+//! The parts of files that threads read next, for other ones to fetch from the disk in advance.
 
 use std::collections::BinaryHeap;
 use std::sync::{Mutex, PoisonError};
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(asked, sizes);
     }
 
-    /// What was taken before the first part was asked for is not asked for any more.
+    /// Pieces that were taken before the first part was asked for are not asked for any more.
     #[test]
     fn what_threads_read_already_is_passed_over() {
         let mut plan = plan(&[100 << 20, 40 << 20]);
