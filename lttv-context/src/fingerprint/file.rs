@@ -1,7 +1,7 @@
 //! The part of a fingerprint that describes one file.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -59,24 +59,43 @@ const UNKNOWN: i64 = i64::MIN;
 
 /// A file as it is now.
 pub(super) struct CurrentFile<'f> {
-    pub(super) trace: &'f Trace,
     pub(super) path: &'f Path,
-    pub(super) bytes: &'f [u8],
+    pub(super) content: Content<'f>,
     pub(super) packets: &'f [IndexEntry],
+}
+
+/// The content of a file.
+pub(super) enum Content<'f> {
+    /// The bytes of a file of the trace.
+    Memory(&'f Trace, &'f [u8]),
+    /// An open file, of which no more is read than is compared.
+    Open(File, u64),
+    /// No file.
+    Missing,
 }
 
 impl CurrentFile<'_> {
     pub(super) fn record(&self, depth: Depth) -> FileRecord {
         FileRecord {
             name: self.name(),
-            size: self.bytes.len() as u64,
+            size: self.size(),
             modified: self.modified(),
             packets: self.packets(),
-            samples: samples(self.bytes, depth.samples()),
+            // A file that cannot be read fits no record.
+            samples: self.content.samples(self.size(), depth.samples()).unwrap_or_default(),
             content: match depth {
                 Depth::Samples => 0,
-                Depth::Usual | Depth::Whole => self.content(self.bytes),
+                Depth::Usual | Depth::Whole => self.content.whole(self.size()).unwrap_or_default(),
             },
+        }
+    }
+
+    /// Returns the size in bytes.
+    pub(super) fn size(&self) -> u64 {
+        match &self.content {
+            Content::Memory(_, bytes) => bytes.len() as u64,
+            Content::Open(_, size) => *size,
+            Content::Missing => 0,
         }
     }
 
@@ -84,18 +103,16 @@ impl CurrentFile<'_> {
     /// is compared, samples are compared if neither its size nor its time of modification has
     /// changed.
     pub(super) fn extends(&self, before: &FileRecord, depth: Depth) -> bool {
-        let size = usize::try_from(before.size).ok();
-        let Some(bytes) = size.and_then(|size| self.bytes.get(..size)) else { return false };
-        if self.name() != before.name {
+        if before.size > self.size() || self.name() != before.name {
             return false;
         }
-        let is_untouched = bytes.len() == self.bytes.len()
+        let is_untouched = before.size == self.size()
             && before.modified != UNKNOWN
             && before.modified == self.modified();
         if depth != Depth::Whole && is_untouched && self.packets() == before.packets {
-            return samples(bytes, depth.samples()) == before.samples;
+            return self.content.samples(before.size, depth.samples()) == Some(before.samples);
         }
-        depth != Depth::Samples && self.content(bytes) == before.content
+        depth != Depth::Samples && self.content.whole(before.size) == Some(before.content)
     }
 
     fn name(&self) -> u32 {
@@ -111,19 +128,6 @@ impl CurrentFile<'_> {
         since.and_then(Result::ok).unwrap_or(UNKNOWN)
     }
 
-    /// Returns the sum of the first bytes of the file. The memory of files that are mapped does not
-    /// fill up meanwhile.
-    fn content(&self, bytes: &[u8]) -> u32 {
-        let mut sum = Hasher::new();
-        for part in bytes.chunks(STEP) {
-            sum.update(part);
-            if bytes.len() > STEP {
-                self.trace.release_pages();
-            }
-        }
-        sum.finalize()
-    }
-
     fn packets(&self) -> u32 {
         let mut sum = Hasher::new();
         for packet in self.packets {
@@ -135,33 +139,70 @@ impl CurrentFile<'_> {
     }
 }
 
-/// Returns the sum of samples of the bytes, which are spread evenly.
-fn samples(bytes: &[u8], count: usize) -> u32 {
-    if bytes.len() <= SAMPLE * count {
-        return crc32fast::hash(bytes);
+impl Content<'_> {
+    /// Opens the metadata in a directory of a trace.
+    pub(super) fn of_metadata(path: &Path) -> Self {
+        // Opening a pipe would wait for a writer.
+        let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+        let file = is_file.then(|| File::open(path).ok()).flatten();
+        match file.map(|file| (file.metadata(), file)) {
+            Some((Ok(found), file)) => Content::Open(file, found.len().min(MAX_METADATA)),
+            Some((Err(_), _)) | None => Content::Missing,
+        }
     }
-    let mut sum = Hasher::new();
-    let last = bytes.len() - SAMPLE;
-    for number in 0..count {
-        let at = (last as u128 * number as u128 / (count as u128 - 1)) as usize;
-        sum.update(bytes.get(at..at + SAMPLE).unwrap_or_default());
-    }
-    sum.finalize()
-}
 
-/// Reads the metadata in a directory of a trace. Returns `None` if there is no such file.
-pub(super) fn read_metadata(path: &Path) -> Option<Vec<u8>> {
-    let file = File::open(path).ok()?;
-    let found = file.metadata().ok()?;
-    if !found.is_file() {
-        return None;
+    /// Returns the sum of samples of the first bytes, which are spread evenly. Returns `None` if they
+    /// cannot be read.
+    fn samples(&self, size: u64, count: usize) -> Option<u32> {
+        if size <= (SAMPLE * count) as u64 {
+            return self.whole(size);
+        }
+        let mut sum = Hasher::new();
+        let last = size - SAMPLE as u64;
+        for number in 0..count {
+            let at = (u128::from(last) * number as u128 / (count as u128 - 1)) as u64;
+            self.add(at, SAMPLE, &mut sum)?;
+        }
+        Some(sum.finalize())
     }
-    let size = usize::try_from(found.len().min(MAX_METADATA)).unwrap_or_default();
-    // One byte more, so that the end of the file is found without growing.
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size + 1).ok()?;
-    file.take(MAX_METADATA).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+
+    /// Returns the sum of the first bytes. Returns `None` if they cannot be read. The memory of files
+    /// that are mapped does not fill up meanwhile.
+    fn whole(&self, size: u64) -> Option<u32> {
+        let mut sum = Hasher::new();
+        let step = match self {
+            Content::Memory(..) => STEP,
+            Content::Open(..) | Content::Missing => 16 * SAMPLE,
+        };
+        for at in (0..size).step_by(step) {
+            self.add(at, (size - at).min(step as u64) as usize, &mut sum)?;
+            if let Content::Memory(trace, _) = self
+                && size > STEP as u64
+            {
+                trace.release_pages();
+            }
+        }
+        Some(sum.finalize())
+    }
+
+    /// Adds bytes at an offset to a sum.
+    fn add(&self, at: u64, length: usize, sum: &mut Hasher) -> Option<()> {
+        match self {
+            Content::Memory(_, bytes) => {
+                let start = usize::try_from(at).ok()?;
+                sum.update(bytes.get(start..)?.get(..length)?);
+            }
+            Content::Open(file, _) => {
+                let mut bytes = vec![0; length];
+                let mut file = file;
+                file.seek(SeekFrom::Start(at)).ok()?;
+                file.read_exact(&mut bytes).ok()?;
+                sum.update(&bytes);
+            }
+            Content::Missing => return (length == 0).then_some(()),
+        }
+        Some(())
+    }
 }
 
 impl FileRecord {
@@ -191,5 +232,41 @@ impl FileRecord {
             samples: u32::from_le_bytes(*samples),
             content: u32::from_le_bytes(*rest.first_chunk()?),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// The sums of an open file are those of the same bytes in memory, and none of bytes that are
+    /// missing.
+    #[test]
+    fn open_files_have_the_sums_of_their_bytes() {
+        let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+        let trace = Trace::open(trace).unwrap();
+        let few = Depth::Samples.samples();
+        for size in [0, 1, SAMPLE * few - 1, SAMPLE * few, SAMPLE * few + 1, 300_000] {
+            let bytes: Vec<u8> = (0..size).map(|at| (at * at / 7) as u8).collect();
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&bytes).unwrap();
+            let (open, memory) =
+                (Content::of_metadata(file.path()), Content::Memory(&trace, &bytes));
+            let size = size as u64;
+            for first in [size, size / 2, 0] {
+                assert_eq!(open.whole(first), Some(crc32fast::hash(&bytes[..first as usize])));
+                assert_eq!(open.whole(first), memory.whole(first));
+                for count in [few, Depth::Usual.samples()] {
+                    let sum = memory.samples(first, count);
+                    assert!(sum.is_some() && open.samples(first, count) == sum, "{first} bytes");
+                }
+            }
+            assert_eq!((open.whole(size + 1), memory.whole(size + 1)), (None, None));
+        }
+        let missing = Content::of_metadata(Path::new("there is no such file"));
+        assert_eq!(missing.whole(0), Some(0));
+        assert_eq!((missing.whole(1), missing.samples(1, few)), (None, None));
     }
 }

@@ -9,7 +9,7 @@ use ltt_read::{ClockTransform, Timestamp, Trace, TracefileIndex};
 
 use crate::traceset::Traceset;
 
-use file::{CurrentFile, Depth, FileRecord, read_metadata};
+use file::{Content, CurrentFile, Depth, FileRecord};
 
 /// A fingerprint of traces. It is stored with data computed from the traces, and detects later
 /// that the traces have changed.
@@ -206,7 +206,7 @@ impl<'b> Fingerprint<'b> {
                     left -= 1;
                     let record = take(bytes).as_ref().and_then(FileRecord::read);
                     is_same = record.is_some_and(|record| {
-                        before.has_more_metadata |= record.size < now.bytes.len() as u64;
+                        before.has_more_metadata |= record.size < now.size();
                         now.extends(&record, self.depth)
                     });
                 }
@@ -225,7 +225,7 @@ impl<'b> Fingerprint<'b> {
                             sizes.push(record.size);
                             // A running tracer appends to the last file.
                             let may_grow = sizes.len() == files;
-                            (may_grow || record.size == now.bytes.len() as u64)
+                            (may_grow || record.size == now.size())
                                 && now.extends(&record, self.depth)
                         });
                     }
@@ -273,9 +273,11 @@ fn each_metadata(trace: &Trace, mut visit: impl FnMut(CurrentFile<'_>)) {
     for directory in trace.paths() {
         let path = directory.join("metadata");
         // Traces in memory are in no directory.
-        let is_file = !directory.as_os_str().is_empty();
-        let bytes = is_file.then(|| read_metadata(&path)).flatten().unwrap_or_default();
-        visit(CurrentFile { trace, path: &path, bytes: &bytes, packets: &[] });
+        let content = match directory.as_os_str().is_empty() {
+            true => Content::Missing,
+            false => Content::of_metadata(&path),
+        };
+        visit(CurrentFile { path: &path, content, packets: &[] });
     }
 }
 
@@ -286,7 +288,7 @@ fn each_file(trace: &Trace, number: usize, mut visit: impl FnMut(CurrentFile<'_>
     for (file, (path, bytes)) in (0..).zip(tracefile.files().zip(tracefile.file_bytes())) {
         let (of_file, rest) = packets.split_at(packets.partition_point(|p| p.file <= file));
         packets = rest;
-        visit(CurrentFile { trace, path, bytes, packets: of_file });
+        visit(CurrentFile { path, content: Content::Memory(trace, bytes), packets: of_file });
     }
 }
 
