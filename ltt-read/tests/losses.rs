@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use ltt_read::{Notice, NoticeKind, Timestamp, Trace, TracefileIndex};
+use ltt_read::{Notice, NoticeKind, OpenOptions, Timestamp, Trace, TracefileIndex};
 use proptest::prelude::*;
 
 /// A packet: the events lost in it, the packets missing before it, and its events.
@@ -106,7 +106,8 @@ proptest! {
         let losses = trace.losses(TracefileIndex(0));
         let kinds: Vec<_> = losses.iter().map(|notice| notice.kind.clone()).collect();
         prop_assert_eq!(kinds, expected(&packets));
-        prop_assert_eq!(losses, read(&trace));
+        prop_assert_eq!(&losses, &read(&trace));
+        check_from(dir.path(), &losses, packets.len())?;
         // Of a damaged file, both know the same.
         let Some((place, byte)) = damage else { return Ok(()) };
         let file = dir.path().join("channel_0");
@@ -116,9 +117,40 @@ proptest! {
         fs::write(&file, &bytes[..bytes.len() - usize::from(byte) % 64]).unwrap();
         let Ok(trace) = Trace::open(dir.path()) else { return Ok(()) };
         if !trace.tracefiles().is_empty() {
-            prop_assert_eq!(trace.losses(TracefileIndex(0)), read(&trace));
+            let losses = trace.losses(TracefileIndex(0));
+            prop_assert_eq!(&losses, &read(&trace));
         }
     }
+}
+
+/// Returns the end of a loss.
+fn end(notice: &Notice) -> Option<Timestamp> {
+    match notice.kind {
+        NoticeKind::LostPackets { end, .. } | NoticeKind::DiscardedEvents { end, .. } => end,
+        _ => unreachable!("a loss"),
+    }
+}
+
+/// The losses from any time on are the last ones of all, and those before them ended earlier; whether
+/// the times of packets are verified or not.
+fn check_from(path: &Path, losses: &[Notice], packets: usize) -> Result<(), TestCaseError> {
+    for verified in [u64::MAX, 0] {
+        let trace = OpenOptions::new().verify_times_up_to(verified).open(path).unwrap();
+        let times = (0..packets as i64).flat_map(|number| {
+            [0, 1, LENGTH as i64, LENGTH as i64 + 1].map(|ns| number * DISTANCE as i64 + ns)
+        });
+        let times = times.map(|ns| Timestamp::from_ns(ORIGIN + ns));
+        for time in times.chain([Timestamp::MIN, Timestamp::MAX]) {
+            let found = trace.losses_from(TracefileIndex(0), time);
+            prop_assert!(losses.ends_with(&found));
+            let (before, _) = losses.split_at(losses.len() - found.len());
+            prop_assert!(before.iter().all(|notice| end(notice).is_some_and(|end| end < time)));
+            // No more than the losses of the first packet that ends then are earlier.
+            let earlier = found.iter().filter(|it| end(it).is_some_and(|end| end < time));
+            prop_assert!(earlier.count() <= 1);
+        }
+    }
+    Ok(())
 }
 
 #[test]

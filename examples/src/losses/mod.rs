@@ -39,12 +39,15 @@ pub struct Losses {
 
 impl Losses {
     /// Finds the losses in a window, which may be without events. This reads the header of each
-    /// packet, but no events.
+    /// packet from the start of the window on, but no events.
     pub fn of(traces: &[Arc<Trace>], window: Window) -> Self {
         let mut ranges = Vec::new();
         for (trace, of) in (0..).map(TraceIndex).zip(traces) {
             for tracefile in (0..of.tracefiles().len()).map(TracefileIndex) {
-                let losses = of.losses(tracefile);
+                let losses = match window.begin {
+                    Some(begin) => of.losses_from(tracefile, begin),
+                    None => of.losses(tracefile),
+                };
                 let of_notice = |notice| LossRange::new(notice, trace, tracefile, window);
                 ranges.extend(losses.iter().filter_map(of_notice));
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Cursor;
 use crate::report::Notice;
 use crate::trace::{Trace, TracefileIndex};
 
@@ -12,7 +13,7 @@ impl Trace {
     /// These are the notices of these two kinds that reading the whole tracefile reports. No
     /// events are read: the header and context of each packet have the counters. A reader of a
     /// time window needs this, since it does not see the packets of which no event is in the
-    /// window.
+    /// window; [`losses_from`](Self::losses_from) reads less for it.
     ///
     /// ```
     /// use ltt_read::{NoticeKind, TracefileIndex};
@@ -32,16 +33,22 @@ impl Trace {
     ///
     /// If `tracefile` is out of range.
     pub fn losses(self: &Arc<Self>, tracefile: TracefileIndex) -> Vec<Notice> {
-        let mut cursor = self.cursor(tracefile);
+        self.cursor(tracefile).losses_ahead()
+    }
+}
+
+impl Cursor {
+    /// Returns the losses from the next packet on.
+    pub(crate) fn losses_ahead(&mut self) -> Vec<Notice> {
         let mut losses = Vec::new();
         loop {
-            let step = cursor.next_packet();
-            let notices = cursor.take_notices();
+            let step = self.next_packet();
+            let notices = self.take_notices();
             losses.extend(notices.into_iter().filter(|notice| notice.kind.is_loss()));
             match step {
                 Ok(true) => {}
                 // The reader of the events will report the error.
-                Err(_) if cursor.skip_packet() => {}
+                Err(_) if self.skip_packet() => {}
                 Ok(false) | Err(_) => return losses,
             }
         }

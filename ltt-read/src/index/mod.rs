@@ -6,6 +6,7 @@
 //!
 //! The times that packets declare may be wrong: see [`PacketTimes`].
 
+mod losses;
 mod lttng;
 mod scan;
 mod seek;
