@@ -44,6 +44,9 @@ const MOST_MAPPINGS: usize = 1 << 15;
 /// trace would be opened one after the other at the speed of the disk.
 const LARGE: usize = 256 << 10;
 
+/// The size in bytes of a file from which on it is read into memory of its own.
+const MANY_PAGES: usize = 128 << 10;
+
 /// The size of that start in bytes.
 const START: u64 = 128 << 10;
 
@@ -80,6 +83,28 @@ impl Drop for Permit {
 enum Bytes {
     Mapped(memmap2::Mmap, Permit),
     Owned(Vec<u8>),
+    /// Memory with the first bytes of a file, which is as long.
+    Filled(memmap2::MmapMut, usize),
+}
+
+impl Bytes {
+    /// Reads a file into memory whose pages the system provides at once: one after the other, at their
+    /// first use, takes twice the time to read them. Returns `None` if there is no such memory.
+    fn fill(mut file: &File, size: u64) -> io::Result<Option<Bytes>> {
+        let size = usize::try_from(size).ok().filter(|size| *size >= MANY_PAGES);
+        let memory = size.map(|size| memmap2::MmapOptions::new().len(size).populate().map_anon());
+        let Some(Ok(mut memory)) = memory else { return Ok(None) };
+        let mut filled = 0;
+        while let Some(rest) = memory.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match file.read(rest) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(Bytes::Filled(memory, filled)))
+    }
 }
 
 /// The bytes of one file.
@@ -149,8 +174,11 @@ impl Source {
                 return Ok(source);
             }
         }
-        let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(0))?;
+        if let Some(bytes) = Bytes::fill(file, file.metadata()?.len())? {
+            return Ok(Source(bytes));
+        }
+        let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(Source(Bytes::Owned(bytes)))
     }
@@ -166,14 +194,7 @@ impl Source {
         match &self.0 {
             Bytes::Mapped(map, _) => map,
             Bytes::Owned(vec) => vec,
-        }
-    }
-
-    /// Returns all bytes, copied if they are mapped.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        match self.0 {
-            Bytes::Mapped(map, _) => map.to_vec(),
-            Bytes::Owned(vec) => vec,
+            Bytes::Filled(memory, filled) => memory.get(..*filled).unwrap_or_default(),
         }
     }
 
@@ -284,7 +305,7 @@ impl SharedBytes {
     #[inline(always)]
     pub(crate) fn get(&self) -> &[u8] {
         // SAFETY: these are all bytes of `_source`, which lives as long as the slice that is
-        // returned. They do not move and never change, since a source is a mapping or a vector
+        // returned. They do not move and never change, since a source is memory or a vector
         // that nothing modifies: it has no method that does.
         #[allow(unsafe_code, reason = "the way through the source takes a third of a visit")]
         unsafe {
@@ -335,6 +356,27 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    /// The bytes that are read are those of the file, whatever its size.
+    #[test]
+    fn files_of_any_size_are_read() {
+        for size in [0, 1, MANY_PAGES - 1, MANY_PAGES, MANY_PAGES + 1, 3 << 20] {
+            let content: Vec<u8> = (0..size).map(|at| (at ^ at >> 9) as u8).collect();
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&content).unwrap();
+            let source = Source::open(file.path(), Access::Read).unwrap();
+            assert!(source.bytes() == content, "{size}");
+            assert_eq!(matches!(source.0, Bytes::Filled(..)), size >= MANY_PAGES);
+            // A file that has become shorter meanwhile ends earlier.
+            if size > 1 << 20 {
+                let mut reader = file.as_file();
+                reader.seek(SeekFrom::Start(0)).unwrap();
+                file.as_file().set_len(1 << 20).unwrap();
+                let bytes = Bytes::fill(reader, size as u64).unwrap().unwrap();
+                assert!(*Source(bytes).bytes() == content[..1 << 20]);
+            }
+        }
+    }
 
     /// Ranges may be empty, exceed the file, or have lost their pages since the file was mapped.
     #[test]

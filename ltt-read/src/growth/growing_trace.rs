@@ -8,7 +8,7 @@ use super::stream::{Packets, Stream};
 use crate::base::time::Timestamp;
 use crate::format::Decoder;
 use crate::merge::Merge;
-use crate::metadata;
+use crate::metadata::{self, Declarations};
 use crate::report::Error;
 use crate::schema::StreamClassId;
 use crate::trace::{Trace, Tracefile, TracefileIndex};
@@ -70,7 +70,7 @@ impl GrowingTrace {
     /// [`Error::Unsupported`] if no decoder can be compiled from it.
     pub fn new(path: impl Into<PathBuf>, metadata: &[u8]) -> Result<GrowingTrace, Error> {
         let path = path.into();
-        let metadata::Parsed { schema, warnings, .. } = parse(&path, metadata)?;
+        let Declarations { schema, warnings } = parse(&path, metadata)?;
         let unsupported = |kind| Error::Unsupported { path: path.clone(), kind };
         let decoder = growing_schema::decoder(schema).map_err(unsupported)?;
         let version = Trace::growing(path.clone(), decoder, warnings);
@@ -216,7 +216,7 @@ impl GrowingTrace {
     }
 }
 
-fn parse(path: &Path, metadata: &[u8]) -> Result<metadata::Parsed, Error> {
-    metadata::parse(metadata::whole_packets(metadata))
+fn parse(path: &Path, metadata: &[u8]) -> Result<Declarations, Error> {
+    Declarations::of(metadata::whole_packets(metadata))
         .map_err(|error| Error::Metadata { path: path.join("metadata"), error: Box::new(error) })
 }

@@ -20,8 +20,6 @@ pub use crate::schema::span::Span;
 
 pub(crate) use resolve::resolve;
 
-use std::borrow::Cow;
-
 use crate::schema::Schema;
 
 /// Limits that keep hostile metadata from exhausting memory or stack.
@@ -68,20 +66,35 @@ pub struct Parsed {
 /// Returns a [`MetadataError`] with one or more diagnostics, each with line, column and
 /// the expected input.
 pub fn parse(bytes: &[u8]) -> Result<Parsed, MetadataError> {
-    parse_bytes(Cow::Borrowed(bytes))
+    let text = packetized::unpack(bytes)?;
+    let Declarations { schema, warnings } = declarations(&text)?;
+    Ok(Parsed { schema, warnings, text: text.into_owned() })
 }
 
-/// Parses the contents of a metadata file, without copying them if they are plain text.
-pub(crate) fn parse_bytes(bytes: Cow<'_, [u8]>) -> Result<Parsed, MetadataError> {
-    let text = packetized::unpack(bytes)?;
+/// The declarations of metadata, without its text.
+#[derive(Debug)]
+pub(crate) struct Declarations {
+    pub(crate) schema: Schema,
+    /// The warnings, in text order.
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+impl Declarations {
+    /// Parses the contents of a metadata file, without copying them if they are plain text.
+    pub(crate) fn of(bytes: &[u8]) -> Result<Declarations, MetadataError> {
+        declarations(&packetized::unpack(bytes)?)
+    }
+}
+
+fn declarations(text: &str) -> Result<Declarations, MetadataError> {
     let mut warnings = Vec::new();
-    let parsed = if ctf2::is_ctf2(&text) {
-        ctf2::parse(&text, &mut warnings)
+    let parsed = if ctf2::is_ctf2(text) {
+        ctf2::parse(text, &mut warnings)
     } else {
-        tsdl::parse(&text, &mut warnings)
+        tsdl::parse(text, &mut warnings)
     };
     match parsed.and_then(|mut schema| resolve(&mut schema).map(|()| schema)) {
-        Ok(schema) => Ok(Parsed { schema, warnings, text }),
-        Err(diagnostics) => Err(MetadataError::new(&text, diagnostics)),
+        Ok(schema) => Ok(Declarations { schema, warnings }),
+        Err(diagnostics) => Err(MetadataError::new(text, diagnostics)),
     }
 }

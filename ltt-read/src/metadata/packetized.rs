@@ -34,26 +34,28 @@ struct Header {
 }
 
 /// Returns the text of a metadata file, unpacked if it is packetized.
-pub(super) fn unpack<'b>(bytes: impl Into<Cow<'b, [u8]>>) -> Result<String, MetadataError> {
-    let bytes = bytes.into();
+pub(super) fn unpack(bytes: &[u8]) -> Result<Cow<'_, str>, MetadataError> {
     if bytes.is_empty() {
         return Err(error("the metadata is empty".into()));
     }
-    let bytes = match byte_order(&bytes) {
-        Some(byte_order) => {
-            unpack_packets(&bytes, byte_order).map_err(|(packet, offset, message)| {
-                error(format!("metadata packet {packet} at byte {offset}: {message}"))
-            })?
-        }
-        None => match bytes.strip_prefix(b"\xef\xbb\xbf") {
-            Some(text) => text.to_vec(),
-            None => bytes.into_owned(),
-        },
-    };
     // Comments and strings may contain invalid UTF-8; the parsers reject replacement
     // characters elsewhere.
-    let text = String::from_utf8(bytes)
-        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+    let text = match byte_order(bytes) {
+        Some(byte_order) => {
+            let text = unpack_packets(bytes, byte_order).map_err(|(packet, offset, message)| {
+                error(format!("metadata packet {packet} at byte {offset}: {message}"))
+            })?;
+            let text = String::from_utf8(text)
+                .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+            Cow::Owned(text)
+        }
+        None => {
+            let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+            // Sound text takes much less time than to look for what is not.
+            std::str::from_utf8(bytes)
+                .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+        }
+    };
     if let Some(at) = memchr::memchr(0, text.as_bytes()) {
         let message = "null character in metadata text";
         return Err(MetadataError::new(

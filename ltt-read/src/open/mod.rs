@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::source::{Access, Source};
-use crate::metadata;
+use crate::metadata::Declarations;
 use crate::report::{Error, Notice};
 use crate::trace::{SMALL, Trace};
 
@@ -233,7 +233,7 @@ struct Group {
     given: usize,
     dirs: Vec<PathBuf>,
     /// The parsed metadata; `None` in the formats before CTF.
-    parsed: Option<metadata::Parsed>,
+    parsed: Option<Declarations>,
 }
 
 /// The state while traces are opened.
@@ -311,12 +311,12 @@ impl Opening {
 /// megabytes.
 pub(crate) const MAX_METADATA: u64 = 1 << 28;
 
-fn parse_metadata(dir: &Path) -> Result<metadata::Parsed, Error> {
+fn parse_metadata(dir: &Path) -> Result<Declarations, Error> {
     let path = dir.join("metadata");
-    // The text is kept, so that mapping the file would only add a copy.
-    let source = Source::open_up_to(&path, Access::Read, MAX_METADATA);
-    let bytes = source.map(Source::into_bytes);
-    let bytes = bytes.map_err(|error| Error::Io { path: path.clone(), error })?;
-    let parsed = metadata::parse_bytes(bytes.into());
-    parsed.map_err(|e| Error::Metadata { path, error: Box::new(e) })
+    // Not mapped, since a tracer that regenerates metadata truncates it.
+    match Source::open_up_to(&path, Access::Read, MAX_METADATA) {
+        Ok(source) => Declarations::of(source.bytes())
+            .map_err(|e| Error::Metadata { path, error: Box::new(e) }),
+        Err(error) => Err(Error::Io { path, error }),
+    }
 }

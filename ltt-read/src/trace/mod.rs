@@ -17,7 +17,7 @@ use crate::base::clock_transform::ClockTransform;
 use crate::base::source::Source;
 use crate::base::uuid::Uuid;
 use crate::format::Decoder;
-use crate::metadata::{self, Diagnostic};
+use crate::metadata::{Declarations, Diagnostic};
 use crate::report::Error;
 use crate::schema::{ClockClass, EventType, EventTypeId, Schema};
 
@@ -103,19 +103,19 @@ impl Trace {
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
     ) -> Result<Arc<Trace>, Error> {
         let wrong = |e| Error::Metadata { path: "metadata".into(), error: Box::new(e) };
-        let parsed = metadata::parse(metadata).map_err(wrong)?;
+        let declared = Declarations::of(metadata).map_err(wrong)?;
         let files = files.into_iter().filter(|(_, bytes)| !bytes.is_empty());
         let files = files.map(|(name, bytes)| (name.into(), Source::in_memory(bytes)));
-        Trace::new(vec![PathBuf::new()], parsed, files).map(Arc::new)
+        Trace::new(vec![PathBuf::new()], declared, files).map(Arc::new)
     }
 
     /// Creates a trace from its parsed metadata and its files.
     pub(crate) fn new(
         paths: Vec<PathBuf>,
-        parsed: metadata::Parsed,
+        declared: Declarations,
         files: impl IntoIterator<Item = (PathBuf, Source)>,
     ) -> Result<Trace, Error> {
-        let metadata::Parsed { schema, warnings, .. } = parsed;
+        let Declarations { schema, warnings } = declared;
         let decoder = Decoder::of_ctf(schema)
             .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
         let tracefiles = tracefiles(&decoder, files);

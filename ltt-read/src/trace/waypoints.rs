@@ -1,5 +1,7 @@
 //! Waypoints: places within packets at which reading can begin.
 
+use std::sync::Arc;
+
 use crate::base::time::Timestamp;
 
 /// The usual least distance of two waypoints, in bytes: what is between them is read in some
@@ -46,8 +48,9 @@ const MARKED: usize = 16;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waypoints {
-    /// The waypoints of each tracefile, in the order of their places.
-    tracefiles: Vec<Vec<Waypoint>>,
+    /// The waypoints of each tracefile, in the order of their places. Copies share them until they
+    /// differ.
+    tracefiles: Vec<Arc<Vec<Waypoint>>>,
     /// The least distance of two waypoints of a packet, in bytes.
     distance: u64,
 }
@@ -105,13 +108,13 @@ impl Waypoints {
 
     /// Creates an empty set for a trace, with at least `distance` bytes between two waypoints.
     pub fn with_distance(trace: &crate::Trace, distance: u64) -> Waypoints {
-        let tracefiles = vec![Vec::new(); trace.tracefiles().len()];
+        let tracefiles = vec![Arc::default(); trace.tracefiles().len()];
         Waypoints { tracefiles, distance: distance.max(1) }
     }
 
     /// Returns the number of waypoints.
     pub fn len(&self) -> usize {
-        self.tracefiles.iter().map(Vec::len).sum()
+        self.tracefiles.iter().map(|waypoints| waypoints.len()).sum()
     }
 
     /// Returns `true` if there are no waypoints.
@@ -150,12 +153,14 @@ impl Waypoints {
             if count > bytes.len() / Waypoint::BYTES {
                 return None;
             }
-            let waypoints =
-                (0..count).map(|_| Waypoint::read(bytes)).collect::<Option<Vec<_>>>()?;
+            let mut waypoints = Vec::with_capacity(count);
+            for _ in 0..count {
+                waypoints.push(Waypoint::read(bytes)?);
+            }
             if !waypoints.is_sorted_by(|a, b| a.place() < b.place()) {
                 return None;
             }
-            tracefiles.push(waypoints);
+            tracefiles.push(Arc::new(waypoints));
         }
         bytes.is_empty().then_some(Waypoints { tracefiles, distance })
     }
@@ -194,7 +199,7 @@ impl Waypoints {
     pub(crate) fn add(&mut self, tracefile: usize, waypoint: Waypoint) {
         if let Some(waypoints) = self.tracefiles.get_mut(tracefile) {
             let at = waypoints.partition_point(|it| it.place() < waypoint.place());
-            waypoints.insert(at, waypoint);
+            Arc::make_mut(waypoints).insert(at, waypoint);
         }
     }
 }

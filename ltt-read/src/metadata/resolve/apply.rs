@@ -33,8 +33,13 @@ pub(super) fn apply(plan: &Plan, schema: &mut Schema) -> Result<(), Diagnostic> 
     }
 
     let no_stream = (Vec::new(), schema.trace_slots);
-    for (event, level) in schema.event_types.iter_mut().zip(&plan.events) {
+    let mut levels = plan.events.iter().peekable();
+    for (index, event) in schema.event_types.iter_mut().enumerate() {
         let (stream, first) = streams.get(event.stream.index()).unwrap_or(&no_stream);
+        let Some((_, level)) = levels.next_if(|(of, _)| *of == index) else {
+            event.event_slots = *first;
+            continue;
+        };
         let (slots, next) = number(level, *first)?;
         event.event_slots = next;
         let context = event.specific_context.as_mut();

@@ -123,7 +123,8 @@ struct Level {
 struct Plan {
     trace: Level,
     streams: Vec<Level>,
-    events: Vec<Level>,
+    /// The levels of the event types that have links, with their indices.
+    events: Vec<(usize, Level)>,
 }
 
 /// The owner of a root, for messages.
@@ -167,7 +168,7 @@ impl<'s> Planner<'s> {
         let schema = self.schema;
         let mut trace = Level::default();
         let mut streams: Vec<Level> = Vec::with_capacity(schema.stream_classes.len());
-        let mut events: Vec<Level> = Vec::with_capacity(schema.event_types.len());
+        let mut events = Vec::new();
 
         self.site.roots = [schema.packet_header.as_deref(), None, None, None, None, None];
         for link in self.root(Scope::PacketHeader, Owner::Trace) {
@@ -183,7 +184,7 @@ impl<'s> Planner<'s> {
             }
             streams.push(level);
         }
-        for event in &schema.event_types {
+        for (index, event) in schema.event_types.iter().enumerate() {
             let class = schema.stream_classes.get(event.stream.index());
             self.site.roots = roots(schema, class, Some(event));
             let mut level = Level::default();
@@ -193,7 +194,9 @@ impl<'s> Planner<'s> {
                     link.register(&mut trace, stream, Some(&mut level));
                 }
             }
-            events.push(level);
+            if !level.links.is_empty() {
+                events.push((index, level));
+            }
             if self.exhausted {
                 break;
             }

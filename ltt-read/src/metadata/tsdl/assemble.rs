@@ -139,19 +139,18 @@ impl Parser<'_> {
             _ => 0,
         };
         let mut ids = HashSet::with_capacity(events.len());
-        schema.event_types.reserve_exact(events.len());
-        for event in events {
+        let event_type = |event: EventBlock| {
             let (stream_id, span) = event.stream.unwrap_or((only, event.span));
             let Some(&index) = by_id.get(&stream_id) else {
                 self.record(*Error::new(span, format!("unknown stream with id {stream_id}")));
-                continue;
+                return None;
             };
             let id = event.id.unwrap_or(0);
             if !ids.insert((index, id)) {
                 let message = format!("duplicate event id {id} in stream {stream_id}");
                 self.record(*Error::new(event.span, message));
             }
-            schema.event_types.push(EventType {
+            Some(EventType {
                 id,
                 stream: StreamClassId(index as u32),
                 identity: event.identity,
@@ -162,7 +161,10 @@ impl Parser<'_> {
                 attributes: None,
                 format: None,
                 event_slots: 0,
-            });
-        }
+            })
+        };
+        // The memory of the blocks becomes that of the event types, which are not larger.
+        schema.event_types = events.into_iter().filter_map(event_type).collect();
+        schema.event_types.shrink_to_fit();
     }
 }

@@ -26,7 +26,17 @@ pub(super) struct Declared {
     pub(super) streams: Vec<StreamBlock>,
     pub(super) events: Vec<EventBlock>,
     /// The number of classes reachable from all roots so far.
-    nodes: usize,
+    pub(super) nodes: usize,
+}
+
+/// The number of bytes of large metadata in which there is about one event, or less.
+const PER_EVENT: usize = 256;
+
+impl Declared {
+    /// Creates empty declarations, with memory for the events of a text: growing would copy them.
+    pub(super) fn of_text(text: &str) -> Self {
+        Declared { events: Vec::with_capacity(text.len() / PER_EVENT), ..Declared::default() }
+    }
 }
 
 /// A `trace` block.
@@ -80,6 +90,7 @@ impl<'a> Parser<'a> {
             Keyword::Env => self.block(Self::env).within(span, "in `env` block"),
             Keyword::Clock => self.block(Self::clock).within(span, "in `clock` block"),
             Keyword::Stream => self.block(Self::stream).within(span, "in `stream` block"),
+            Keyword::Event if self.repeated_event() => Ok(()),
             Keyword::Event => self.block(Self::event).within(span, "in `event` block"),
             Keyword::Callsite => self.block(Self::callsite).within(span, "in `callsite` block"),
             Keyword::Align | Keyword::Const => {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use memchr::memmem::Finder;
 
 use super::blocks::Declared;
@@ -21,6 +21,8 @@ const MAX_ERRORS: usize = 20;
 const BLOCK_END: &str = "\n\t}";
 /// The length of a block that is compared with others, in bytes.
 const LONGEST_BLOCK: usize = 1 << 13;
+/// The number of bytes of large metadata in which there is about one more name of a field.
+const PER_NAME: usize = 256;
 /// The maximum number of warnings that are kept.
 const MAX_WARNINGS: usize = 500;
 
@@ -52,7 +54,7 @@ pub(super) struct Parser<'a> {
     pub(super) open_structs: usize,
     pub(super) native: ByteOrder,
     pub(super) scopes: Scopes<'a>,
-    names: HashMap<&'a str, Arc<str>>,
+    names: HashSet<Arc<str>>,
     /// Finds [`BLOCK_END`].
     block_end: Finder<'static>,
     /// The integer types by the text of their block. Large metadata repeats few different
@@ -80,13 +82,13 @@ impl<'a> Parser<'a> {
             nesting: 0,
             open_structs: 0,
             native,
-            scopes: Scopes::new(),
-            names: HashMap::new(),
+            scopes: Scopes::new(text),
+            names: HashSet::with_capacity(text.len() / PER_NAME),
             block_end: Finder::new(BLOCK_END),
             integers: HashMap::new(),
             clock_maps: HashMap::new(),
             plain_string: plain_string(),
-            declared: Declared::default(),
+            declared: Declared::of_text(text),
             errors: Vec::new(),
             warnings: Vec::new(),
             declaration_lost: false,
@@ -163,10 +165,15 @@ impl<'a> Parser<'a> {
     /// with the indentation of LTTng, where the block usually ends. `None` if the next token is
     /// another one.
     pub(super) fn block_text(&self) -> Option<&'a str> {
-        if self.token.kind != TokenKind::LeftBrace {
-            return None;
+        match self.token.kind {
+            TokenKind::LeftBrace => self.block_text_at(self.token.span.start as usize),
+            _ => None,
         }
-        let rest = self.text.get(self.token.span.start as usize..)?;
+    }
+
+    /// Returns the text from an offset to the end of a block, as [`block_text`](Self::block_text) does.
+    pub(super) fn block_text_at(&self, start: usize) -> Option<&'a str> {
+        let rest = self.text.get(start..)?;
         // A limit, so that texts without such lines take linear time.
         let near = rest.as_bytes().get(..LONGEST_BLOCK).unwrap_or(rest.as_bytes());
         let line = self.block_end.find(near)?;
@@ -264,7 +271,7 @@ impl<'a> Parser<'a> {
 
     /// Returns the shared copy of a name.
     pub(super) fn intern(&mut self, name: &'a str) -> Arc<str> {
-        self.names.entry(name).or_insert_with(|| name.into()).clone()
+        self.names.get_or_insert_with(name, |name| name.into()).clone()
     }
 
     /// Takes all words of a type name (`unsigned long`, `void *`).

@@ -55,6 +55,9 @@ impl Namespace {
 /// The types that a scope declares, by namespace.
 type Scope<'a> = Box<[HashMap<Cow<'a, str>, Type>; 4]>;
 
+/// The number of bytes of metadata in which there is one block that is kept, or more.
+const PER_BLOCK: usize = 768;
+
 /// The scopes around the current position, innermost last. Most of them declare no types.
 #[derive(Debug)]
 pub(super) struct Scopes<'a> {
@@ -65,9 +68,10 @@ pub(super) struct Scopes<'a> {
 }
 
 impl<'a> Scopes<'a> {
-    /// Creates the outermost scope.
-    pub(super) fn new() -> Self {
-        Scopes { open: vec![None], blocks: HashMap::new() }
+    /// Creates the outermost scope of a text.
+    pub(super) fn new(text: &str) -> Self {
+        let blocks = HashMap::with_capacity(text.len() / PER_BLOCK);
+        Scopes { open: vec![None], blocks }
     }
 
     pub(super) fn enter(&mut self) {
@@ -166,7 +170,7 @@ mod tests {
 
     #[test]
     fn inner_names_hide_outer_ones() {
-        let mut scopes = Scopes::new();
+        let mut scopes = Scopes::new("");
         let ty = |bits| Type::leaf(FieldClass::uint(bits, crate::schema::ByteOrder::Little));
         assert!(scopes.declare(Namespace::Alias, "a".into(), ty(8)));
         scopes.enter();
@@ -182,7 +186,7 @@ mod tests {
     #[test]
     fn blocks_are_kept_until_a_name_may_have_another_meaning() {
         let ty = || Type::leaf(FieldClass::uint(8, crate::schema::ByteOrder::Little));
-        let mut scopes = Scopes::new();
+        let mut scopes = Scopes::new("");
         scopes.keep_block("{ }", ty());
         scopes.enter();
         assert!(scopes.find_block("{ }").is_some() && scopes.find_block("{}").is_none());

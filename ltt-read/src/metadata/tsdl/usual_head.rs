@@ -21,7 +21,11 @@ impl<'a> Parser<'a> {
     /// Returns the attributes that begin at the next token, if they have exactly the form of LTTng.
     /// Every other form is left to the parser, which finds the same in this one.
     pub(super) fn usual_head(&self) -> Option<UsualHead<'a>> {
-        let start = self.token.span.start as usize;
+        self.usual_head_at(self.token.span.start as usize)
+    }
+
+    /// Returns the attributes that begin at an offset, as [`usual_head`](Self::usual_head) does.
+    pub(super) fn usual_head_at(&self, start: usize) -> Option<UsualHead<'a>> {
         let rest = self.text.get(start..)?.strip_prefix("name = \"")?;
         let quote = memchr::memchr2(b'"', b'\\', rest.as_bytes())?;
         let (name, rest) = (rest.get(..quote)?, rest.get(quote..)?);
