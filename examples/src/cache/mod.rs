@@ -9,9 +9,12 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use ltt_read::Access;
+use ltt_read::source::Source;
 use lttv_context::{Fingerprint, Traceset};
 
 use crate::fnv::Fnv;
@@ -138,9 +141,10 @@ impl CacheFolder {
         name: &str,
         magic: &[u8; 8],
         traceset: &Traceset,
-    ) -> Result<Vec<u8>, Unusable> {
-        let mut bytes = fs::read(self.file(name)).map_err(Unusable::Missing)?;
-        let (content, sum) = bytes.split_last_chunk::<4>().ok_or(Unusable::Damaged)?;
+    ) -> Result<Stored, Unusable> {
+        // Files of the cache are replaced as a whole.
+        let source = Source::open(&self.file(name), Access::Map).map_err(Unusable::Missing)?;
+        let (content, sum) = source.bytes().split_last_chunk::<4>().ok_or(Unusable::Damaged)?;
         if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
             return Err(Unusable::Damaged);
         }
@@ -150,9 +154,7 @@ impl CacheFolder {
             return Err(Unusable::OtherTraces);
         }
         let data = content.len() - rest.len()..content.len();
-        bytes.truncate(data.end);
-        bytes.drain(..data.start);
-        Ok(bytes)
+        Ok(Stored { source, data })
     }
 
     /// Stores data of traces with a fingerprint in a file of the folder. Other processes see the
@@ -180,6 +182,22 @@ impl CacheFolder {
             _ = fs::remove_file(&temporary);
         }
         stored
+    }
+}
+
+/// Data in a file of the cache.
+#[derive(Debug)]
+pub struct Stored {
+    source: Source,
+    /// The place in the file.
+    data: Range<usize>,
+}
+
+impl Deref for Stored {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.source.bytes().get(self.data.clone()).unwrap_or_default()
     }
 }
 
@@ -234,7 +252,7 @@ mod tests {
         let read = |magic| folder.read("data", magic, &traceset);
         assert!(matches!(read(MAGIC), Err(Unusable::Missing(_))));
         folder.store("data", MAGIC, &Fingerprint::of(&traceset), b"some data").unwrap();
-        assert_eq!(read(MAGIC).unwrap(), b"some data");
+        assert_eq!(*read(MAGIC).unwrap(), *b"some data");
         assert!(cache.existing_folder(&traceset).is_some());
         assert!(matches!(read(b"LTTVTES2"), Err(Unusable::OtherFormat)));
         let other = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/kernel");

@@ -12,6 +12,12 @@ use super::output::Sink;
 /// event's line: large enough for few system calls, small enough for the cache.
 pub(super) const PIECE: usize = 128 << 10;
 
+/// The room in bytes for a text with a sink: a long line may follow the text that is not written yet.
+const ROOM: usize = PIECE + PIECE / 4;
+
+/// The room in bytes at first. Many outputs are short, and more memory takes time.
+const LITTLE: usize = 2 << 10;
+
 /// A growing text, like a `Vec<u8>` with initialised space after its end.
 #[derive(Debug, Default)]
 pub struct Text {
@@ -39,7 +45,7 @@ impl Text {
 
     /// Creates an empty text that is written to a sink in pieces.
     pub(super) fn to_sink(sink: Sink) -> Self {
-        Text { sink: Some(Box::new(sink)), ..Self::with_room(PIECE + PIECE / 4) }
+        Text { sink: Some(Box::new(sink)), ..Self::with_room(LITTLE) }
     }
 
     /// Writes the text to its sink if it has one and is long enough. Formats must call this
@@ -158,7 +164,8 @@ impl Text {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, room: usize) {
-        let wanted = self.length.saturating_add(room).max(64);
+        let least = if self.sink.is_some() { ROOM } else { 64 };
+        let wanted = self.length.saturating_add(room).max(least);
         self.bytes.resize(wanted.max(2 * self.bytes.len()), 0);
     }
 }
