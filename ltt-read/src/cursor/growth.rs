@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Cursor, State};
 use crate::base::time::Timestamp;
 use crate::format::{Decoder, PacketBounds, packet_bounds};
+use crate::layout::header::Ahead;
 use crate::report::NoticeKind;
 use crate::trace::Trace;
 
@@ -53,6 +54,7 @@ impl Cursor {
             return;
         }
         self.decoder = version.decoder().clone();
+        self.ahead = Ahead::NONE;
         if self.state == State::Packet {
             let table = self.decoder.tables.streams.get(self.packet.stream_class.index());
             self.table = table.cloned();

@@ -16,7 +16,7 @@ use crate::base::source::{SharedBytes, prefetch, prefetch_value};
 use crate::base::time::Timestamp;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
 use crate::format::{Decoder, Packet};
-use crate::layout::header::Ahead;
+use crate::layout::header::{Ahead, Quick};
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
 use crate::report::{DecodeError, Error};
@@ -91,7 +91,7 @@ pub struct Cursor {
     /// The value of the default clock before that record, in cycles.
     clock: u64,
     last_timestamp: Timestamp,
-    /// The entry of the next event's id, if it has been looked up.
+    /// The header of the next event, if it has been looked up.
     ahead: Ahead,
     current: Current,
     /// The current packet. It is a placeholder in the state `Start`, and after a packet
@@ -328,15 +328,18 @@ impl Cursor {
     /// no anomaly. Otherwise returns `None` and changes nothing.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
-        if self.table.as_deref()?.quick.is_none() {
-            return self.advance_by_packet_form();
+        match self.table.as_deref()?.quick.as_ref().is_some_and(Quick::is_simple) {
+            true => self.advance_by::<OfStream<true>>(),
+            false => self.advance_by_other_form(),
         }
-        self.advance_by::<OfStream>()
     }
 
-    /// [`advance_quickly`](Self::advance_quickly) for the form that depends on the packet.
-    #[inline(never)] // keeps the code path of the other form short
-    fn advance_by_packet_form(&mut self) -> Option<()> {
+    /// [`advance_quickly`](Self::advance_quickly) for less frequent forms.
+    #[inline(never)] // keeps the code path of the frequent form short
+    fn advance_by_other_form(&mut self) -> Option<()> {
+        if self.table.as_deref()?.quick.is_some() {
+            return self.advance_by::<OfStream<false>>();
+        }
         match self.advance_by::<OfPacket<true>>() {
             Some(()) => Some(()),
             None => self.advance_by_any_packet_form(),
@@ -355,17 +358,20 @@ impl Cursor {
     fn advance_by<F: HeaderForm>(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
         let data = self.bytes.get().get(self.packet.offset as usize..)?;
-        let header = F::header(table, &self.packet, data, self.next, self.clock, self.ahead)?;
+        let (plan, ids) = (F::plan(table, &self.packet)?, &table.event_ids);
+        let header = F::header(plan, ids, data, self.next, self.clock, &self.ahead)?;
         let entry = header.entry;
         *self.scratch.slots.get_mut(table.body_anchor as usize)? = header.end;
         let end = match entry.fixed() {
             Some(bits) => header.end + bits,
-            None if F::FIXED => return None,
+            None if F::FIXED || !entry.is_dynamic() => return None,
             None => {
                 let start = data.get((header.end / 8) as usize..)?;
-                let slots = &mut self.scratch.slots;
-                let skip = table.event_ids.skip(header.id).zip(start.first_chunk());
-                match skip.and_then(|(skip, body)| skip.end(body, header.end, slots)) {
+                let quick_end = match (ids.skip(header.id), start.first_chunk()) {
+                    (Some(skip), Some(body)) => skip.end(body, header.end, &mut self.scratch.slots),
+                    _ => None,
+                };
+                match quick_end {
                     Some(end) => end,
                     None => {
                         let window = Window { data, end: self.content_end };
@@ -386,7 +392,7 @@ impl Cursor {
             clock_before: self.clock,
         };
         prefetch(data, (end / 8) as usize + PREFETCH_DISTANCE);
-        self.ahead = F::look_ahead(table, data, end);
+        self.ahead = F::look_ahead(plan, ids, data, end);
         self.next = end;
         self.clock = header.cycles;
         self.last_timestamp = header.time;
@@ -464,9 +470,16 @@ impl Cursor {
         &self.packet
     }
 
+    /// Returns the current packet's bytes and those after it; none if there is no packet.
     pub(crate) fn window(&self) -> Window<'_> {
-        let data = self.bytes.get().get(self.packet.offset as usize..).unwrap_or(&[]);
-        Window { data, end: self.content_end }
+        self.window_of_packet().unwrap_or(Window { data: &[], end: self.content_end })
+    }
+
+    /// Returns the current packet's bytes and those after it; `None` if there is no packet.
+    #[inline(always)]
+    pub(crate) fn window_of_packet(&self) -> Option<Window<'_>> {
+        let data = self.bytes.get().get(self.packet.offset as usize..)?;
+        Some(Window { data, end: self.content_end })
     }
 
     /// Returns the bytes of the file, and the offset of the packet in them.

@@ -215,9 +215,11 @@ impl Cursor {
         let Some(data) = self.bytes.get().get(self.packet.offset as usize..) else { return };
         let window = Window { data, end: self.content_end };
         let (mut next, mut clock) = (self.next, self.clock);
+        let Some(plan) = OfPacket::<false>::plan(table, &self.packet) else { return };
+        let ids = &table.event_ids;
         while *left > 0
             && let Some(header) =
-                OfPacket::<false>::header(table, &self.packet, data, next, clock, Ahead::NONE)
+                OfPacket::<false>::header(plan, ids, data, next, clock, &Ahead::NONE)
             && header.time < time
         {
             let end = match header.entry.fixed() {

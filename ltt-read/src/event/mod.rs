@@ -196,7 +196,8 @@ impl<'a> Event<'a> {
         let visits = self.cursor.decoder().tables.visits(self.type_id());
         let Some((region, shapes)) = visits else { return };
         let slots = &*self.cursor.scratch().slots;
-        walk::visit(region, &region.visits, shapes, self.cursor.window(), slots, visitor);
+        let Some(window) = self.cursor.window_of_packet() else { return };
+        walk::visit(region, &region.visits, shapes, window, slots, visitor);
     }
 
     /// Returns the root structure of a scope; `None` if the event has no such scope.

@@ -26,12 +26,16 @@ pub(crate) fn visit<V: Visitor>(
     }
     let nodes = &*region.nodes;
     let calls = Cues { nodes, window, slots };
+    let mut place = None;
     for (root, shape) in roots.iter().zip(shapes) {
         let RootVisit { info, base, cues, .. } = root;
+        if place.is_none() || !root.keeps_base {
+            place = calls.base(*base);
+        }
         // The calls for the root are no branches of the loop over cues. (A function for this loop and
         // that of `visit_moving` takes eight instructions more for each event.)
         v.begin_struct(info);
-        if let Err(rest) = calls.call_shape(*shape, *base, cues, v) {
+        if let Err(rest) = calls.call_shape(*shape, place, cues, v) {
             visit_rest(rest, cues, nodes, window.data, window.end, slots, v);
         }
         v.end_struct(info);
@@ -93,19 +97,20 @@ struct Cues<'a> {
 }
 
 impl<'d> Cues<'d> {
-    /// Makes the visitor calls for the members of a structure of a known shape. Returns the cues of the
-    /// remaining members if there is no shape, or close to the end of the data.
+    /// Makes the visitor calls for the members of a structure of a known shape, given the position of
+    /// their base and the bytes after it. Returns the cues of the remaining members if there is no
+    /// shape, or close to the end of the data.
     #[inline(always)]
     fn call_shape<'c, V: Visitor>(
         self,
         shape: Shape,
-        base: Base,
+        place: Option<(u64, &'d BaseBytes)>,
         members: &'c [Cue],
         v: &mut V,
     ) -> Result<(), &'c [Cue]> {
         let (data, slots) = (self.window.data, self.slots);
         let mut rest = members;
-        let Some((mut begin, mut near)) = self.base(base) else { return Err(rest) };
+        let Some((mut begin, mut near)) = place else { return Err(rest) };
         macro_rules! word {
             ($cue:ident) => {
                 u64::from_le_bytes(*array_at(near, $cue.at))

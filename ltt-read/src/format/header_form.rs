@@ -3,8 +3,10 @@
 //! Nearly all events of nearly all traces have one of these forms, and a cursor tries them
 //! first. Each form reads whatever the [`Decoder`](super::Decoder) reads, or nothing.
 
+use super::legacy;
 use super::packet::Packet;
-use crate::layout::header::{Ahead, QuickValues};
+use crate::layout::header::{Ahead, Quick, QuickValues};
+use crate::layout::ids::IdTable;
 use crate::layout::tables::StreamTable;
 
 /// A form of event headers. This is a trait rather than a closure because closures are
@@ -13,45 +15,57 @@ pub(crate) trait HeaderForm {
     /// Restricts the form to events with bodies of fixed size.
     const FIXED: bool;
 
+    /// What decoding a header of the form requires.
+    type Plan<'t>: Copy;
+
+    /// Returns what decoding the headers of a packet requires; `None` if they do not have the form.
+    fn plan<'t>(table: &'t StreamTable, packet: &'t Packet) -> Option<Self::Plan<'t>>;
+
     /// Decodes the header after the record that ends at bit `next`, if it has the form.
     /// `clock` is the value of the default clock before it, and `ahead` what the record before it has
     /// looked up.
     fn header(
-        table: &StreamTable,
-        packet: &Packet,
+        plan: Self::Plan<'_>,
+        ids: &IdTable,
         data: &[u8],
         next: u64,
         clock: u64,
-        ahead: Ahead,
+        ahead: &Ahead,
     ) -> Option<QuickValues>;
 
-    /// Looks up the id of the header after the record that ends at bit `next`, where the form has a use
-    /// for it.
-    fn look_ahead(table: &StreamTable, data: &[u8], next: u64) -> Ahead;
+    /// Looks up the header after the record that ends at bit `next`, where the form has a use for it.
+    fn look_ahead(plan: Self::Plan<'_>, ids: &IdTable, data: &[u8], next: u64) -> Ahead;
 }
 
-/// The form whose parameters depend on the stream alone: the quick form of CTF's headers.
-pub(crate) struct OfStream;
+/// The form whose parameters depend on the stream alone: the quick form of CTF's headers. `SIMPLE` is
+/// what [`Quick::is_simple`] returns.
+pub(crate) struct OfStream<const SIMPLE: bool>;
 
-impl HeaderForm for OfStream {
+impl<const SIMPLE: bool> HeaderForm for OfStream<SIMPLE> {
     const FIXED: bool = false;
 
+    type Plan<'t> = &'t Quick;
+
     #[inline(always)]
-    fn header(
-        table: &StreamTable,
-        _: &Packet,
-        data: &[u8],
-        next: u64,
-        clock: u64,
-        ahead: Ahead,
-    ) -> Option<QuickValues> {
-        table.quick.as_ref()?.read(&table.event_ids, data, next, clock, ahead)
+    fn plan<'t>(table: &'t StreamTable, _: &'t Packet) -> Option<&'t Quick> {
+        table.quick.as_ref().filter(|quick| quick.is_simple() == SIMPLE)
     }
 
     #[inline(always)]
-    fn look_ahead(table: &StreamTable, data: &[u8], next: u64) -> Ahead {
-        let quick = table.quick.as_ref();
-        quick.and_then(|q| q.look_ahead(&table.event_ids, data, next)).unwrap_or(Ahead::NONE)
+    fn header(
+        quick: &Quick,
+        ids: &IdTable,
+        data: &[u8],
+        next: u64,
+        clock: u64,
+        ahead: &Ahead,
+    ) -> Option<QuickValues> {
+        quick.read::<SIMPLE>(ids, data, next, clock, ahead)
+    }
+
+    #[inline(always)]
+    fn look_ahead(quick: &Quick, ids: &IdTable, data: &[u8], next: u64) -> Ahead {
+        quick.look_ahead::<SIMPLE>(ids, data, next)
     }
 }
 
@@ -63,20 +77,27 @@ pub(crate) struct OfPacket<const PLAIN: bool>;
 impl<const PLAIN: bool> HeaderForm for OfPacket<PLAIN> {
     const FIXED: bool = PLAIN;
 
+    type Plan<'t> = &'t legacy::Quick;
+
     #[inline(always)]
-    fn header(
-        table: &StreamTable,
-        packet: &Packet,
-        data: &[u8],
-        next: u64,
-        clock: u64,
-        _: Ahead,
-    ) -> Option<QuickValues> {
-        packet.packing.as_ref()?.quick.as_ref()?.read::<PLAIN>(&table.event_ids, data, next, clock)
+    fn plan<'t>(_: &'t StreamTable, packet: &'t Packet) -> Option<&'t legacy::Quick> {
+        packet.packing.as_ref()?.quick.as_ref()
     }
 
     #[inline(always)]
-    fn look_ahead(_: &StreamTable, _: &[u8], _: u64) -> Ahead {
+    fn header(
+        quick: &legacy::Quick,
+        ids: &IdTable,
+        data: &[u8],
+        next: u64,
+        clock: u64,
+        _: &Ahead,
+    ) -> Option<QuickValues> {
+        quick.read::<PLAIN>(ids, data, next, clock)
+    }
+
+    #[inline(always)]
+    fn look_ahead(_: &legacy::Quick, _: &IdTable, _: &[u8], _: u64) -> Ahead {
         Ahead::NONE
     }
 }

@@ -71,6 +71,9 @@ pub(crate) fn compile(
         visits.push(RootVisit::new(*node as usize, &mut c.nodes, &mut cues));
     }
     visits.reverse();
+    for at in 1..visits.len() {
+        visits[at].keeps_base = visits[at].base == visits[at - 1].base;
+    }
     Ok(Region {
         byte_aligned_skip: skip.as_ref().and_then(|skip| ByteAlignedSkip::new(skip, start.phase)),
         dynamic_skip: skip,

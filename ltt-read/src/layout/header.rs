@@ -100,20 +100,24 @@ pub(crate) struct QuickValues {
     pub(crate) time: Timestamp,
 }
 
-/// The entry of an id that is looked up while the record before is decoded.
+/// The header of the next record, which is looked up while the record before it is decoded.
 ///
 /// The processor then knows in time what depends on the type of an event, such as a branch, and its
-/// misprediction costs less. The entry is valid for one stream class, and until something is noted
-/// about the id.
+/// misprediction costs less. It is valid for one packet, and until something is noted about the id.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ahead {
-    id: u64,
+    /// The end of the record before, in bits.
+    of: u64,
+    /// The start of the header, in bits.
+    begin: u64,
+    /// The first 64 bits of the header, little-endian.
+    word: u64,
     entry: IdEntry,
 }
 
 impl Ahead {
-    /// The entry of no event type, for which an event is not decoded quickly.
-    pub(crate) const NONE: Ahead = Ahead { id: u64::MAX, entry: IdEntry::NONE };
+    /// The header of no record.
+    pub(crate) const NONE: Ahead = Ahead { of: u64::MAX, begin: 0, word: 0, entry: IdEntry::NONE };
 }
 
 impl QuickField {
@@ -135,39 +139,71 @@ impl QuickField {
 }
 
 impl Quick {
-    /// Decodes the header after a record that ended at `pos`, if it has the quick form
-    /// and its id is in the dense part of the table. The caller has to compare its end
-    /// with the packet's.
+    /// Decodes the header after a record that ended at `pos`. If it does not have the quick form, or its
+    /// id is not in the dense part of the table, there may be no entry. The caller has to compare its
+    /// end with the packet's. `SIMPLE` is what [`is_simple`](Self::is_simple) returns.
     #[inline(always)]
-    pub(crate) fn read(
+    pub(crate) fn read<const SIMPLE: bool>(
         &self,
         ids: &IdTable,
         data: &[u8],
         pos: u64,
         clock: u64,
-        ahead: Ahead,
+        ahead: &Ahead,
     ) -> Option<QuickValues> {
-        let begin = self.begin(pos);
-        let (id, now) = match self.simple {
-            true => self.words::<true>(data, (begin / 8) as usize)?,
-            false if self.one_load => self.words::<true>(data, (begin / 8) as usize)?,
-            false => self.words::<false>(data, (begin / 8) as usize)?,
+        let found;
+        let Ahead { begin, word, entry, .. } = match ahead.of == pos {
+            true => ahead,
+            false => {
+                found = self.look_ahead::<SIMPLE>(ids, data, pos);
+                &found
+            }
         };
-        let entry = if id == ahead.id { ahead.entry } else { self.entry(ids, id)? };
+        if cfg!(debug_assertions) {
+            let again = self.look_ahead::<SIMPLE>(ids, data, pos);
+            debug_assert_eq!((*begin, *word), (again.begin, again.word));
+        }
+        let now = match SIMPLE || self.one_load {
+            true => *word,
+            false => self.clock_word(data, (*begin / 8) as usize)?,
+        };
         let cycles = self.cycles(now, clock);
-        let time = match self.simple {
-            true => self.time::<true>(cycles)?,
-            false => self.time::<false>(cycles)?,
-        };
-        Some(QuickValues { begin, end: begin + self.bits, id, entry, cycles, time })
+        Some(QuickValues {
+            begin: *begin,
+            end: *begin + self.bits,
+            id: self.id_in::<SIMPLE>(*word),
+            entry: *entry,
+            cycles,
+            time: self.time::<SIMPLE>(cycles)?,
+        })
     }
 
-    /// Looks up the id of the header after a record that ended at `pos`, for [`read`](Self::read).
+    /// Looks up the header after a record that ended at `pos`, for [`read`](Self::read).
     #[inline(always)]
-    pub(crate) fn look_ahead(&self, ids: &IdTable, data: &[u8], pos: u64) -> Option<Ahead> {
-        let word = u64::from_le_bytes(load(data, (self.begin(pos) / 8) as usize)?);
-        let id = self.id.of(if self.big { word.swap_bytes() } else { word });
-        Some(Ahead { id, entry: self.entry(ids, id)? })
+    pub(crate) fn look_ahead<const SIMPLE: bool>(
+        &self,
+        ids: &IdTable,
+        data: &[u8],
+        pos: u64,
+    ) -> Ahead {
+        let begin = self.begin(pos);
+        let Some(word) = load(data, (begin / 8) as usize) else { return Ahead::NONE };
+        let word = u64::from_le_bytes(word);
+        let entry = self.entry(ids, self.id_in::<SIMPLE>(word)).unwrap_or(IdEntry::NONE);
+        Ahead { of: pos, begin, word, entry }
+    }
+
+    /// Returns the id in the first 64 bits of a header, which were read as little-endian.
+    #[inline(always)]
+    fn id_in<const SIMPLE: bool>(&self, word: u64) -> u64 {
+        self.id.of(if !SIMPLE && self.big { word.swap_bytes() } else { word })
+    }
+
+    /// Reads the word of a header that contains its clock value.
+    #[inline(always)]
+    fn clock_word(&self, data: &[u8], byte: usize) -> Option<u64> {
+        let now = u64::from_le_bytes(load(data, byte + self.clock.byte)?);
+        Some(if self.big { now.swap_bytes() } else { now })
     }
 
     /// Returns the start of the header that follows a record ending at `pos`.
@@ -199,6 +235,7 @@ impl Quick {
     }
 
     /// Returns `true` if the functions with a parameter `SIMPLE` may be called with `true`.
+    #[inline(always)]
     pub(crate) fn is_simple(&self) -> bool {
         self.simple
     }
@@ -213,14 +250,8 @@ impl Quick {
     #[inline(always)]
     pub(crate) fn words<const SIMPLE: bool>(&self, data: &[u8], byte: usize) -> Option<(u64, u64)> {
         let word = u64::from_le_bytes(load(data, byte)?);
-        if SIMPLE {
-            return Some((self.id.of(word), word));
-        }
-        let now = u64::from_le_bytes(load(data, byte + self.clock.byte)?);
-        Some(match self.big {
-            true => (self.id.of(word.swap_bytes()), now.swap_bytes()),
-            false => (self.id.of(word), now),
-        })
+        let now = if SIMPLE { word } else { self.clock_word(data, byte)? };
+        Some((self.id_in::<SIMPLE>(word), now))
     }
 
     /// Computes the new value of the clock, as

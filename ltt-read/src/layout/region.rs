@@ -55,6 +55,8 @@ pub(crate) struct RootVisit {
     pub(crate) shape: Shape,
     /// The base of the first member; only of use with a shape.
     pub(crate) base: Base,
+    /// `true` if that is the base of the root structure before it, too.
+    pub(crate) keeps_base: bool,
     /// The cues of its members. Nodes and cues number them from here on.
     pub(crate) cues: Box<[Cue]>,
 }
@@ -83,6 +85,7 @@ impl RootVisit {
             info: nodes[root].info.clone(),
             shape: Shape::of(&cues),
             base: cues.first().map_or(Base::of(&nodes[root]), Cue::base_of),
+            keeps_base: false,
             cues,
         }
     }

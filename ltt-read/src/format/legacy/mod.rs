@@ -15,3 +15,4 @@ pub(crate) mod version;
 
 pub(crate) use decoder::{Decoder, FileKind};
 pub(crate) use packing::Packing;
+pub(crate) use quick::Quick;
