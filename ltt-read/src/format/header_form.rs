@@ -15,10 +15,10 @@ pub(crate) trait HeaderForm {
     /// Restricts the form to events with bodies of fixed size.
     const FIXED: bool;
 
-    /// What decoding a header of the form requires.
+    /// The data that decoding a header of the form requires.
     type Plan<'t>: Copy;
 
-    /// Returns what decoding the headers of a packet requires; `None` if they do not have the form.
+    /// Returns the data for the headers of a packet; `None` if they do not have the form.
     fn plan<'t>(table: &'t StreamTable, packet: &'t Packet) -> Option<Self::Plan<'t>>;
 
     /// Decodes the header after the record that ends at bit `next`, if it has the form.
