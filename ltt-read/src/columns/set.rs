@@ -100,6 +100,7 @@ impl ColumnSet {
     }
 
     /// Adds the first `count` events of a run, of which `last` is the last one.
+    #[inline(never)] // leaves the registers to the loop that finds events
     fn add_run(&mut self, last: &Event<'_>, runs: &mut Runs, count: usize) {
         let Runs { run, sorted } = runs;
         let count = count.min(run.types.len());
