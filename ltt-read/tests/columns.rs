@@ -283,6 +283,48 @@ fn rows_before_damage_are_kept() {
     assert_eq!(compare(&trace), 6);
 }
 
+/// Events of several types are sorted in groups, which a run may fill. In between are rows of one type, and
+/// types of which there are no columns.
+#[test]
+fn groups_of_types_may_be_full() {
+    let metadata = r#"/* CTF 1.8 */
+        trace { major = 1; minor = 8; byte_order = le;
+            packet.header := struct { integer { size = 32; align = 8; } magic; }; };
+        clock { name = c; freq = 1000000000; };
+        stream {
+            event.header := struct {
+                integer { size = 8; align = 8; } id;
+                integer { size = 56; align = 8; map = clock.c.value; } timestamp; }; };
+        event { name = "number"; id = 0; fields := struct { integer { size = 32; align = 8; } n; }; };
+        event { name = "text"; id = 1; fields := struct { string s; }; };
+        event { name = "two"; id = 2; fields := struct {
+            integer { size = 8; align = 8; signed = true; } a; integer { size = 64; align = 8; } b; }; };
+        event { name = "none"; id = 3; };"#;
+    let mut bytes = 0xc1fc_1fc1_u32.to_le_bytes().to_vec();
+    let mut random = 1_u64;
+    for time in 1..=9000_u64 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let id = match (time / 1000, random >> 61) {
+            (2 | 6, _) => 0,
+            (3, _) => 3,
+            // Three quarters are of one type, so that its group is full long before a run ends.
+            (_, 0) => 1,
+            (_, 1) => 3,
+            (7, _) => time % 2,
+            _ => 2,
+        };
+        bytes.extend((time << 8 | id).to_le_bytes());
+        match id {
+            0 => bytes.extend((random as u32).to_le_bytes()),
+            1 => bytes.extend(&b"text\0"[random as usize >> 40 & 3..]),
+            2 => bytes.extend(&[random.to_le_bytes(), time.to_le_bytes()].concat()[..9]),
+            _ => {}
+        }
+    }
+    let trace = Trace::from_memory(metadata.as_bytes(), [("stream".to_owned(), bytes)]);
+    assert_eq!(compare(&trace.expect("a trace")), 9000);
+}
+
 /// Events in a row are read faster if they are of one type. The clock goes back among some of them,
 /// an id is changed, and a body is cut.
 #[test]

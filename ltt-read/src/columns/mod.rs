@@ -8,6 +8,7 @@ mod column;
 mod kind;
 mod run;
 mod set;
+mod sorted;
 
 use crate::cursor::{Cursor, RunEvents};
 use crate::event::{Event, Field};
@@ -274,7 +275,7 @@ impl Cursor {
         let mut read = 0;
         loop {
             let accepts = |event_type| reads_runs || Some(event_type) != wanted;
-            let count = self.read_run(most - read, &mut run, accepts);
+            let count = self.read_run(most - read, &mut *run, accepts);
             if count == 0 {
                 break;
             }

@@ -1,6 +1,7 @@
 //! Columns of several event types, filled together.
 
-use super::{Bodies, Columns};
+use super::Columns;
+use super::sorted::{Group, NEW, OTHERS, Sorted};
 use crate::cursor::{Cursor, RunEvents};
 use crate::event::Event;
 use crate::merge::EventSink;
@@ -38,17 +39,16 @@ pub struct ColumnSet {
     columns: Vec<Columns>,
     /// For each event type, the number of its columns, or the number of columns if it has none.
     of_type: Vec<u32>,
-    /// For each of the columns, the place of its first event in `sorted`, and then that of its next
-    /// one. The last entry is that of all other events.
-    places: Vec<u32>,
     runs: Option<Box<Runs>>,
 }
 
-/// A run, and the same events sorted by their columns.
-#[derive(Debug, Clone, Default)]
+/// The memory for events of a run.
+#[derive(Debug, Clone)]
 struct Runs {
     run: RunEvents,
-    sorted: RunEvents,
+    sorted: Sorted,
+    /// `true` if the last run had events of one type, which are found faster by `run`.
+    is_alike: bool,
 }
 
 impl ColumnSet {
@@ -65,8 +65,7 @@ impl ColumnSet {
             }
             of_type[event_type.index()] = number;
         }
-        let places = vec![0; columns.len() + 1];
-        ColumnSet { columns, of_type, places, runs: None }
+        ColumnSet { columns, of_type, runs: None }
     }
 
     /// Returns the columns, in the order in which they were given.
@@ -99,44 +98,29 @@ impl ColumnSet {
         number.unwrap_or(self.columns.len() as u32)
     }
 
-    /// Adds the first `count` events of a run, of which `last` is the last one.
+    /// Adds the first `count` events of a run, of which `last` is the last one. Returns `true` if all are
+    /// of one type.
     #[inline(never)] // leaves the registers to the loop that finds events
-    fn add_run(&mut self, last: &Event<'_>, runs: &mut Runs, count: usize) {
-        let Runs { run, sorted } = runs;
+    fn add_run(&mut self, last: &Event<'_>, runs: &mut Runs, count: usize) -> bool {
+        let Runs { run, sorted, .. } = runs;
         let count = count.min(run.types.len());
-        let Some(first) = run.types[..count].first().copied() else { return };
+        let Some(first) = run.types[..count].first().copied() else { return true };
         let is_first = |event_type: &EventTypeId| *event_type == first;
         if run.are_alike(count) || run.types[..count].iter().all(is_first) {
             let number = self.number_of(first);
-            let Some(columns) = self.columns.get_mut(number as usize) else { return };
-            return columns.add_run(last, run, count);
-        }
-        self.places.fill(0);
-        for event_type in &run.types[..count] {
-            let number = self.number_of(*event_type);
-            self.places[number as usize] += 1;
-        }
-        let mut first = 0;
-        for place in &mut self.places {
-            first += std::mem::replace(place, first);
+            if let Some(columns) = self.columns.get_mut(number as usize) {
+                columns.add_run(last, run, count);
+            }
+            return true;
         }
         let places = run.bodies[..count].iter().zip(&run.ends[..count]);
         for ((event_type, time), (start, end)) in run.types.iter().zip(&run.times).zip(places) {
-            let number = self.number_of(*event_type);
-            let place = &mut self.places[number as usize];
-            let at = *place as usize % sorted.times.len();
-            *place += 1;
-            (sorted.times[at], sorted.bodies[at], sorted.ends[at]) = (*time, *start, *end);
-        }
-        let mut first = 0;
-        for (columns, end) in self.columns.iter_mut().zip(&self.places) {
-            let end = *end as usize;
-            if first < end {
-                let bodies = Bodies::new(&sorted.bodies[first..end], &sorted.ends[first..end]);
-                columns.add_rows(last, &sorted.times[first..end], bodies);
+            if !sorted.add(*event_type, *time, *start, *end) {
+                sorted.move_to(&mut self.columns, last);
             }
-            first = end;
         }
+        sorted.move_to(&mut self.columns, last);
+        false
     }
 }
 
@@ -152,7 +136,7 @@ impl Cursor {
     ///
     /// [`Error::Decode`] as for [`read_columns`](Self::read_columns).
     pub fn read_column_set(&mut self, set: &mut ColumnSet, most: u64) -> Result<u64, Error> {
-        let mut runs = set.runs.take().unwrap_or_default();
+        let mut runs = set.runs.take().unwrap_or_else(|| Box::new(Runs::new(set)));
         let read = self.read_set_with(set, &mut runs, most);
         set.runs = Some(runs);
         read
@@ -167,15 +151,19 @@ impl Cursor {
         let mut read = 0;
         let read_all = set.columns.iter().all(|columns| columns.reads_runs);
         while read < most {
-            let count = self.read_run(most - read, &mut runs.run, |event_type| {
-                if read_all {
-                    return true;
-                }
+            let accepts = |event_type| {
                 let columns = set.columns.get(set.number_of(event_type) as usize);
-                columns.is_none_or(|columns| columns.reads_runs)
-            });
+                read_all || columns.is_none_or(|columns| columns.reads_runs)
+            };
+            let count = match runs.is_alike {
+                true => self.read_run(most - read, &mut runs.run, accepts),
+                false => self.read_run(most - read, &mut runs.sorted, accepts),
+            };
             if count > 0 {
-                set.add_run(&self.event(), runs, count);
+                runs.is_alike = match runs.is_alike {
+                    true => set.add_run(&self.event(), runs, count),
+                    false => runs.sorted.move_to(&mut set.columns, &self.event()) <= 1,
+                };
                 read += count as u64;
                 continue;
             }
@@ -186,6 +174,22 @@ impl Cursor {
             read += 1;
         }
         Ok(read)
+    }
+}
+
+impl Runs {
+    fn new(set: &ColumnSet) -> Self {
+        let none = set.columns.len() as u32;
+        let group = |number: &u32| if *number == none { OTHERS } else { NEW };
+        Runs {
+            run: RunEvents::default(),
+            sorted: Sorted {
+                of_type: set.of_type.iter().map(group).collect(),
+                numbers: set.of_type.clone(),
+                groups: vec![Group::new(none)],
+            },
+            is_alike: true,
+        }
     }
 }
 

@@ -28,6 +28,26 @@ pub(crate) struct RunEvents {
     alike: usize,
 }
 
+/// A receiver of the events of a run.
+pub(crate) trait RunSink {
+    /// The most events that it takes at a time.
+    const MOST: usize;
+
+    /// Takes the event number `at` of a run, whose body is given in bits. Returns `false` if it takes no
+    /// further ones of this run.
+    fn put(
+        &mut self,
+        at: usize,
+        event_type: EventTypeId,
+        time: Timestamp,
+        body: u64,
+        end: u64,
+    ) -> bool;
+
+    /// Returns the events, if those of one type in a row can be added to them at once.
+    fn events(&mut self) -> Option<&mut RunEvents>;
+}
+
 impl Default for RunEvents {
     fn default() -> Self {
         RunEvents {
@@ -40,18 +60,34 @@ impl Default for RunEvents {
     }
 }
 
-impl RunEvents {
-    /// Sets an event, whose body is given in bits.
+impl RunSink for RunEvents {
+    const MOST: usize = RUN;
+
     #[inline(always)]
-    fn put(&mut self, at: usize, event_type: EventTypeId, time: Timestamp, body: u64, end: u64) {
+    fn put(
+        &mut self,
+        at: usize,
+        event_type: EventTypeId,
+        time: Timestamp,
+        body: u64,
+        end: u64,
+    ) -> bool {
         if at < RUN {
             self.types[at] = event_type;
             self.times[at] = time.as_ns();
             self.bodies[at] = (body / 8) as usize;
             self.ends[at] = (end / 8) as usize;
         }
+        true
     }
 
+    #[inline(always)]
+    fn events(&mut self) -> Option<&mut RunEvents> {
+        Some(self)
+    }
+}
+
+impl RunEvents {
     /// Returns `true` if the last events of the first `count` are of one type.
     fn ends_with_one_type(&self, count: usize) -> bool {
         let last = self.types.get(count.wrapping_sub(SAME)..count).unwrap_or(&[]);
@@ -139,14 +175,14 @@ pub(crate) struct Run<'a> {
 }
 
 impl Cursor {
-    /// Reads at most `most` events of the current packet into `events`, as long as they have headers
-    /// of a known form, bodies that can be skipped and no anomaly, and `accepts` returns `true` for
-    /// their type. Returns the number of events read.
+    /// Reads at most `most` events of the current packet, and passes them to `sink` until it takes no
+    /// more, as long as they have headers of a known form, bodies that can be skipped and no anomaly,
+    /// and `accepts` returns `true` for their type. Returns the number of events read.
     #[inline(always)]
-    pub(crate) fn read_run(
+    pub(crate) fn read_run<S: RunSink>(
         &mut self,
         most: u64,
-        events: &mut RunEvents,
+        sink: &mut S,
         accepts: impl Fn(EventTypeId) -> bool,
     ) -> usize {
         let Some(table) = self.table.as_deref() else { return 0 };
@@ -157,13 +193,13 @@ impl Cursor {
         let window = Window { data, end: self.content_end };
         let reader = RunReader { table, quick, tables: &self.decoder.tables, window };
         let at = Place { next: self.next, clock: self.clock, time: self.last_timestamp };
-        let most = most.min(RUN as u64) as usize;
+        let most = most.min(S::MOST as u64) as usize;
         let read = match quick.is_simple() {
-            true => reader.read::<true>(at, most, events, accepts),
-            false => reader.read::<false>(at, most, events, accepts),
+            true => reader.read::<true, S>(at, most, sink, accepts),
+            false => reader.read::<false, S>(at, most, sink, accepts),
         };
         let Some((read, last, next)) = read else { return 0 };
-        let event_type = events.types[read - 1];
+        let event_type = last.event_type;
         self.current = Current {
             begin: last.begin,
             event_type,
@@ -199,6 +235,7 @@ struct Place {
 /// The last event of a run.
 #[derive(Clone, Copy)]
 struct Last {
+    event_type: EventTypeId,
     /// The starts of its header and of its body, in bits.
     begin: u64,
     body: u64,
@@ -228,18 +265,20 @@ impl RunReader<'_> {
     /// Reads a run. Returns the number of events, the last one, and the place after it; `None` if
     /// there are no events.
     #[inline(always)]
-    fn read<const SIMPLE: bool>(
+    fn read<const SIMPLE: bool, S: RunSink>(
         &self,
         mut at: Place,
         most: usize,
-        events: &mut RunEvents,
+        sink: &mut S,
         accepts: impl Fn(EventTypeId) -> bool,
     ) -> Option<(usize, Last, Place)> {
         let RunReader { table, quick, tables, window } = *self;
         // With copies of its own, the loop need not load them again after each store.
         let (quick, ids) = (*quick, table.event_ids.dense());
-        let mut last = Last { begin: 0, body: 0, clock_before: 0 };
-        events.alike = 0;
+        let mut last = Last { event_type: EventTypeId(0), begin: 0, body: 0, clock_before: 0 };
+        if let Some(events) = sink.events() {
+            events.alike = 0;
+        }
         let mut read = 0;
         while read < most {
             let begin = quick.begin(at.next);
@@ -279,11 +318,18 @@ impl RunReader<'_> {
             if end > window.end || time < at.time || !accepts(event_type) {
                 break;
             }
-            events.put(read, event_type, time, body, end);
-            last = Last { begin, body, clock_before: at.clock };
+            let takes_more = sink.put(read, event_type, time, body, end);
+            last = Last { event_type, begin, body, clock_before: at.clock };
             at = Place { next: end, clock: cycles, time };
             read += 1;
-            if SIMPLE && read % SAME == 0 && events.ends_with_one_type(read) {
+            if !takes_more {
+                break;
+            }
+            if SIMPLE
+                && read % SAME == 0
+                && let Some(events) = sink.events()
+                && events.ends_with_one_type(read)
+            {
                 let size = end - begin;
                 if entry.fixed() != Some(size - quick.bits) || body != begin + quick.bits {
                     continue;
@@ -293,13 +339,15 @@ impl RunReader<'_> {
                     let step = quick.begin(size);
                     events.repeat(read, count, event_type, (body + step, end + step), step);
                     let begin = begin + count as u64 * step;
-                    last = Last { begin, body: begin + quick.bits, clock_before };
+                    last = Last { event_type, begin, body: begin + quick.bits, clock_before };
                     at = next;
                     read += count;
                 }
             }
         }
-        if read > events.alike {
+        if let Some(events) = sink.events()
+            && read > events.alike
+        {
             events.set_all_places();
             events.alike = 0;
         }
