@@ -35,7 +35,8 @@ pub fn open<P: AsRef<Path>>(
     }
 }
 
-/// Opens all traces at or below the paths, like [`open`], and corrects their clocks.
+/// Opens all traces at or below the paths, like [`open`], and corrects their clocks. Their files stay open
+/// until the process ends.
 ///
 /// # Errors
 ///
@@ -46,5 +47,7 @@ pub fn open_corrected<P: AsRef<Path>>(
     corrections: &Corrections,
 ) -> Result<Corrected, CorrectionError> {
     let traceset = open(report, paths)?;
+    // The system unmaps thousands of files in less time when the process ends than one by one.
+    std::mem::forget(traceset.clone());
     corrections.corrected(traceset, report)
 }

@@ -132,11 +132,9 @@ impl Source {
     }
 
     /// Opens the regular file whose metadata has been found at a path, with links followed.
-    pub(crate) fn open_found(path: &Path, found: &Metadata, access: Access) -> io::Result<Source> {
-        // Opening a pipe would wait for a writer, and a device may have no end.
-        if !found.is_file() {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
-        }
+    fn open_found(path: &Path, found: &Metadata, access: Access) -> io::Result<Source> {
+        // Opening a pipe would wait for a writer.
+        check_is_file(found)?;
         Source::of(&File::open(path)?, access)
     }
 
@@ -145,10 +143,18 @@ impl Source {
     /// # Errors
     ///
     /// Returns an error if the file cannot be read.
-    pub fn of(mut file: &File, access: Access) -> io::Result<Source> {
+    pub fn of(file: &File, access: Access) -> io::Result<Source> {
+        Source::of_found(file, &file.metadata()?, access)
+    }
+
+    /// Creates a source of all bytes that an open file had when its metadata was found.
+    pub(crate) fn of_found(
+        mut file: &File,
+        found: &Metadata,
+        access: Access,
+    ) -> io::Result<Source> {
         if access == Access::Map
-            && let size = file.metadata()?.len()
-            && let Ok(len @ 1..) = usize::try_from(size)
+            && let Ok(len @ 1..) = usize::try_from(found.len())
             && let Some(permit) = Permit::new()
         {
             // SAFETY: the mapping is private and read-only, and this process does not
@@ -276,6 +282,14 @@ impl Source {
             // Where the hint is refused, the pages stay until the system needs their memory.
             _ = released;
         }
+    }
+}
+
+/// Returns an error if metadata is not that of a regular file. A device may have no end.
+pub(crate) fn check_is_file(found: &Metadata) -> io::Result<()> {
+    match found.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file")),
     }
 }
 

@@ -62,7 +62,7 @@ impl Stream {
         self.waiting.push(DataFile {
             path: file,
             source: Arc::new(Source::in_memory(bytes)),
-            index_path: Default::default(),
+            may_have_index: false,
             first_begin: None,
             kind: FileKind::Ctf,
             begin,

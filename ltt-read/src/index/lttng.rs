@@ -38,14 +38,15 @@ pub(super) fn read(
     number: u32,
     check_all: bool,
 ) -> Result<Option<Vec<IndexEntry>>, Notice> {
+    let Some(path) = file.index_path() else { return Ok(None) };
     let ignored = |reason| Notice {
         kind: NoticeKind::IndexIgnored { reason },
-        file: file.index_path.as_path().into(),
+        file: path.as_path().into(),
         packet: 0,
         offset: 0,
     };
     // Opening a pipe would wait for a writer, and a device may have no end.
-    let Ok(found) = fs::metadata(&file.index_path) else { return Ok(None) };
+    let Ok(found) = fs::metadata(&path) else { return Ok(None) };
     if !found.is_file() {
         return Err(ignored("not a regular file"));
     }
@@ -53,7 +54,7 @@ pub(super) fn read(
     if found.len() > HEADER as u64 + max_packets * MAX_ENTRY as u64 {
         return Err(ignored("too large for its data file"));
     }
-    let Ok(opened) = File::open(&file.index_path) else { return Ok(None) };
+    let Ok(opened) = File::open(&path) else { return Ok(None) };
     let entries = entries(&decoder.tables, file, number, found.len(), opened).map_err(ignored)?;
     // The entries fit the file's size. Next, they are compared with the packets.
     let checked = if check_all { entries.len() } else { 1 };

@@ -140,7 +140,7 @@ impl Index {
         })?;
         Some(Notice {
             kind: NoticeKind::IndexIgnored { reason: lttng::DISAGREES },
-            file: tracefile.file(wrong.file)?.index_path.as_path().into(),
+            file: tracefile.file(wrong.file)?.index_path()?.into(),
             packet: wrong.number,
             offset: wrong.offset,
         })

@@ -181,9 +181,15 @@ mod tests {
     /// The bytes of a tracefile are counted over its files.
     #[test]
     fn parts_of_a_range_are_those_of_its_files() {
-        let files = ["s_0_0", "s_0_1", "s_0_2"].into_iter().zip([100, 50, 70]);
+        let metadata = br#"/* CTF 1.8 */
+            trace {
+                major = 1; minor = 8; byte_order = le;
+                packet.header := struct { integer { size = 8; } stream_instance_id; };
+            };
+            event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
+        let files = ["s_0", "s_1", "s_2"].into_iter().zip([100, 50, 70]);
         let files = files.map(|(name, size)| (name.to_owned(), vec![7; size]));
-        let trace = Trace::from_memory(METADATA, files.collect::<Vec<_>>()).unwrap();
+        let trace = Trace::from_memory(metadata, files.collect::<Vec<_>>()).unwrap();
         let of = |bytes| {
             let parts = Upcoming::of(&trace, TracefileIndex(0), bytes);
             let place = |part: Upcoming| (part.source.bytes().len(), part.range);

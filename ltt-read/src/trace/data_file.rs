@@ -13,8 +13,8 @@ use crate::layout::program::Scratch;
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
     pub(crate) source: Arc<Source>,
-    /// The path at which LTTng would store its index.
-    pub(crate) index_path: PathBuf,
+    /// `true` if LTTng may have stored an index of the file.
+    pub(crate) may_have_index: bool,
     /// The start of the first packet, by which the files of a tracefile are ordered when it is
     /// opened.
     pub(crate) first_begin: Option<Timestamp>,
@@ -33,6 +33,15 @@ pub(crate) struct FilePart {
 }
 
 impl DataFile {
+    /// Returns the path at which LTTng stores the index of the file; `None` if it stores none.
+    pub(crate) fn index_path(&self) -> Option<PathBuf> {
+        self.may_have_index.then(|| {
+            let mut name = self.path.file_name().unwrap_or_default().to_owned();
+            name.push(".idx");
+            self.path.with_file_name("index").join(name)
+        })
+    }
+
     /// Reads the header and context of the packet at a byte offset. `clock` is the value
     /// of the default clock before it.
     pub(crate) fn packet(

@@ -36,13 +36,19 @@ pub(crate) fn tracefiles(
         t.files.sort_by(|a, b| a.key().cmp(&b.key()));
     }
     name_tracefiles(&mut tracefiles);
-    tracefiles.sort_by(|a, b| {
-        fn key(t: &Tracefile) -> (&str, Option<u32>, &Path) {
-            (&t.channel, t.cpu, &t.files[0].path)
-        }
-        key(a).cmp(&key(b))
-    });
-    tracefiles
+    in_order(tracefiles)
+}
+
+/// Sorts tracefiles by channel and CPU. Each is moved once: they are large, and may be thousands.
+fn in_order(tracefiles: Vec<Tracefile>) -> Vec<Tracefile> {
+    let key = |at: &usize| -> (&str, Option<u32>, &Path) {
+        let t = &tracefiles[*at];
+        (&t.channel, t.cpu, &t.files[0].path)
+    };
+    let mut order: Vec<usize> = (0..tracefiles.len()).collect();
+    order.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut places: Vec<Option<Tracefile>> = tracefiles.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| places[at].take()).collect()
 }
 
 /// The properties of a stream, from the first readable packet of a file.
@@ -101,11 +107,9 @@ fn add_file(
     source: Source,
 ) {
     let first = FirstPacket::read(decoder, source.bytes());
-    let mut index_name = path.file_name().unwrap_or_default().to_owned();
-    index_name.push(".idx");
     let file = DataFile {
         path: path.into(),
-        index_path: path.with_file_name("index").join(index_name),
+        may_have_index: true,
         first_begin: first.as_ref().map(|first| first.begin),
         source: Arc::new(source),
         kind: FileKind::Ctf,

@@ -1,6 +1,6 @@
 //! Opening of a legacy trace: from files to a schema and tracefiles.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::facilities::{self, Descriptions, LoadedFacility};
@@ -367,7 +367,7 @@ pub(super) fn build(
         files: vec![DataFile {
             path: root.join(&file.path).into(),
             source: file.source,
-            index_path: PathBuf::new(),
+            may_have_index: false,
             first_begin: None,
             kind: format::FileKind::Legacy(kind),
             begin: FilePart::default(),

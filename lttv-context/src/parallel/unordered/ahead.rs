@@ -13,6 +13,9 @@ const WINDOW: u64 = 64 << 20;
 /// The size of the parts in which they are asked for, and the divisor of their offsets: that of large pages.
 const PART: u64 = 2 << 20;
 
+/// The number of bytes that threads take between two times that parts are passed: small pieces are thousands.
+const STEP: u64 = 4 << 20;
+
 /// The parts of files in the order in which threads take pieces of them, some MB before they do. Pieces
 /// end at packets, which are not known in advance, so that the places are those of the pieces up to
 /// some packets.
@@ -33,6 +36,8 @@ struct Plan {
     /// The number of bytes that have been asked for, and of those in pieces that threads have taken.
     asked: u64,
     taken: u64,
+    /// The number of bytes that threads have to take before parts are passed again.
+    passed_again: u64,
 }
 
 impl<'a> Ahead<'a> {
@@ -45,7 +50,7 @@ impl<'a> Ahead<'a> {
     ) -> Self {
         let rests = sizes.iter().enumerate();
         let rests = rests.filter_map(|(number, size)| size.map(|size| (size, number, 0))).collect();
-        let plan = Plan { rests, piece: (0, 0, 0), asked: 0, taken: 0 };
+        let plan = Plan { rests, piece: (0, 0, 0), asked: 0, taken: 0, passed_again: 0 };
         Ahead { traceset, tracefiles, piece, plan: Mutex::new(plan) }
     }
 
@@ -53,6 +58,10 @@ impl<'a> Ahead<'a> {
     pub(super) fn take(&self, bytes: u64, ahead: impl FnOnce(&mut dyn Iterator<Item = Upcoming>)) {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         plan.taken += bytes;
+        if plan.taken < plan.passed_again {
+            return;
+        }
+        plan.passed_again = plan.taken + STEP;
         let parts = std::iter::from_fn(|| plan.next(self.piece));
         ahead(&mut parts.flat_map(|(tracefile, bytes)| {
             let (trace, index, _) = self.tracefiles[tracefile];
@@ -93,7 +102,7 @@ mod tests {
 
     fn plan(sizes: &[u64]) -> Plan {
         let rests = sizes.iter().enumerate().map(|(number, size)| (*size, number, 0)).collect();
-        Plan { rests, piece: (0, 0, 0), asked: 0, taken: 0 }
+        Plan { rests, piece: (0, 0, 0), asked: 0, taken: 0, passed_again: 0 }
     }
 
     /// Every byte is asked for once, in order in each tracefile, and no more than the window in advance.
