@@ -14,7 +14,8 @@ use lttv_examples::report::{Report, Usage};
 use crate::allocator;
 use crate::dataset::DatasetOptions;
 use crate::http::guard::Guard;
-use crate::http::{Server, router, serve};
+use crate::http::serve::{self, Patience};
+use crate::http::{Server, router};
 use crate::workspace::{Roots, Workspace};
 
 /// The arguments of the server.
@@ -104,7 +105,8 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
         let listener = tokio::net::TcpListener::bind((args.bind, args.port)).await?;
         print_address(listener.local_addr()?)?;
         let end = async { _ = tokio::signal::ctrl_c().await };
-        serve::serve(listener, router(Server::new(workspace), guard), end).await;
+        let router = router(Server::new(workspace), guard);
+        serve::serve(listener, router, Patience::default(), end).await;
         Ok(())
     });
     // Answers that are being computed are not waited for.

@@ -7,7 +7,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use lttv_examples::clocks::Corrections;
+use lttv_server::dataset::DatasetOptions;
 use lttv_server::http::guard::Guard;
+use lttv_server::http::serve::Patience;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use support::{Running, traces};
@@ -88,7 +91,10 @@ fn the_page_has_a_strict_policy() {
 
 #[test]
 fn too_large_bodies_and_slow_clients_are_refused() {
-    let server = Running::start(&traces(), Guard::default());
+    let patience = Patience { head: Duration::from_secs(4), ..Patience::default() };
+    let (corrections, options) = (Corrections::default(), DatasetOptions::default());
+    let server =
+        Running::with_patience(&traces(), Guard::default(), corrections, options, patience);
     let reply = server.post("/traces", json!({ "uri": "x".repeat(5 << 20) }));
     assert_eq!(reply.status, 413);
     let deep = format!("{{\"parameters\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
@@ -99,7 +105,7 @@ fn too_large_bodies_and_slow_clients_are_refused() {
     slow.write_all(b"GET /tsp/api/health HT").unwrap();
     assert_eq!(server.get("/health").status, 200);
     drop(idle);
-    slow.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
+    slow.set_read_timeout(Some(Duration::from_secs(50))).unwrap();
     // It is closed after some seconds.
     assert!(slow.read(&mut [0; 1024]).is_ok());
 }

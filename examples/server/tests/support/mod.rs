@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use lttv_examples::clocks::Corrections;
 use lttv_server::dataset::DatasetOptions;
 use lttv_server::http::guard::Guard;
-use lttv_server::http::{Server, router, serve};
+use lttv_server::http::serve::{self, Patience};
+use lttv_server::http::{Server, router};
 use lttv_server::workspace::{Roots, Workspace};
 use serde_json::{Value, json};
 
@@ -69,13 +70,24 @@ impl Running {
         corrections: Corrections,
         options: DatasetOptions,
     ) -> Running {
+        Running::with_patience(root, guard, corrections, options, Patience::default())
+    }
+
+    /// Starts a server like [`with`](Self::with), with the times after which it closes connections.
+    pub(crate) fn with_patience(
+        root: &Path,
+        guard: Guard,
+        corrections: Corrections,
+        options: DatasetOptions,
+        patience: Patience,
+    ) -> Running {
         let roots = Roots::new([root.to_owned()]).unwrap();
         let workspace = Workspace::new(roots, corrections, options);
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let router = router(Server::new(Arc::new(workspace)), guard);
-        runtime.spawn(serve::serve(listener, router, std::future::pending()));
+        runtime.spawn(serve::serve(listener, router, patience, std::future::pending()));
         Running { address, _runtime: runtime }
     }
 
