@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::Arc;
 
 use ltt_read::Trace;
 use ltt_read::schema::Format;
@@ -177,11 +176,7 @@ pub struct KernelEvents(BTreeSet<Transition>);
 impl KernelEvents {
     /// Returns the kinds of kernel events of each trace. Reads no events.
     pub fn of(traceset: &Traceset) -> Vec<KernelEvents> {
-        let of_trace = |trace: &Arc<Trace>| {
-            let kinds = KernelState::transitions(trace).map(|(_, transition)| transition);
-            KernelEvents(kinds.collect())
-        };
-        traceset.traces().iter().map(of_trace).collect()
+        traceset.traces().iter().map(|trace| KernelEvents(KernelState::kinds(trace))).collect()
     }
 
     /// Returns `true` if no event of the trace changes the state of the kernel.

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::error::Error;
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -310,6 +311,9 @@ impl Analysis {
         report.errors(&errors, context.errors_omitted());
         // The events of filtered reads are not those of the window.
         self.losses().report(report, None);
+        let Analysis { traceset, context, reader, .. } = self;
+        // Leaked, since the process ends with them: dropping all that was found takes time.
+        mem::forget((traceset, context, reader));
     }
 }
 

@@ -28,9 +28,9 @@ pub struct SliceThreads {
 }
 
 impl SliceThreads {
-    /// The number of events of a slice that fits in the caches of a processor, for analyses that
-    /// record most events.
-    const EVENTS: u64 = 1 << 14;
+    /// The number of events of a slice: few enough that the slices under way fit in the cache of a
+    /// processor, for analyses that record most events.
+    const EVENTS: u64 = 1 << 13;
 
     /// Uses a number of threads, with the calling thread. 0 counts as 1.
     pub fn new(threads: usize) -> Self {
@@ -42,7 +42,7 @@ impl SliceThreads {
         Self::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))
     }
 
-    /// Sets the number of events of each slice, 16 384 by default. 0 counts as 1.
+    /// Sets the number of events of each slice, 8192 by default. 0 counts as 1.
     #[must_use]
     pub fn slice_events(self, events: u64) -> Self {
         SliceThreads { events: events.max(1), ..self }

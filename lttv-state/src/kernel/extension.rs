@@ -1,6 +1,7 @@
 //! Kernel state as an extension of a context.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
@@ -18,7 +19,7 @@ use super::machine::{At, SavedState, TraceState};
 use super::names::NameId;
 use super::observer::Observer;
 use super::packets::{PacketFacts, PacketTracker};
-use super::rule::{CpuField, Rule, cpu_field};
+use super::rule::{CpuField, Rule, cpu_field, transition_of};
 use super::transition::Transition;
 
 /// The kernel states of a traceset's traces. As an extension of a context, it follows the
@@ -55,8 +56,9 @@ pub struct KernelState {
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) state: TraceState,
-    /// The transition of each event type.
+    /// The transition of each event type, and the rule for it.
     transitions: Vec<Option<Transition>>,
+    rules: Vec<Option<Arc<Rule>>>,
     /// The name of the system call or vector that the name of each event type contains.
     #[cfg(feature = "latency")]
     type_names: Vec<NameId>,
@@ -107,6 +109,18 @@ impl KernelState {
     pub fn transitions(trace: &Trace) -> impl Iterator<Item = (EventTypeId, Transition)> {
         let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
         types.filter_map(|id| Some((id, Rule::of(trace, id)?.transition)))
+    }
+
+    /// Returns the transitions of the event types of a trace, each one once: faster than
+    /// [`transitions`](Self::transitions), since one event type of each is enough.
+    pub fn kinds(trace: &Trace) -> BTreeSet<Transition> {
+        let mut kinds = BTreeSet::new();
+        for id in (0..trace.schema().event_types.len() as u32).map(EventTypeId) {
+            if transition_of(trace, id).is_some_and(|kind| !kinds.contains(&kind)) {
+                kinds.extend(Rule::of(trace, id).map(|rule| rule.transition));
+            }
+        }
+        kinds
     }
 
     /// Returns the machine of the trace with an index; `None` if there is no such trace. A
@@ -328,27 +342,25 @@ impl KernelState {
 
     /// Returns the rules for the traces of a context, by trace and event type. A state that is no
     /// extension gets the machines and trackers for these traces.
-    pub(super) fn prepare(&mut self, contexts: &Contexts) -> Vec<Vec<Option<Rule>>> {
+    pub(super) fn prepare(&mut self, contexts: &Contexts) -> Vec<Vec<Option<Arc<Rule>>>> {
         growth::add_trackers(self, contexts);
         let mut all = Vec::new();
         for of in contexts.traces() {
-            let mut rules = growth::rules_of(of.trace());
-            match self.traces.get(of.index().0) {
-                Some(machine) => machine.name_rules(&mut rules),
-                None => {
-                    let machine = self.machine(of.trace(), &mut rules);
-                    self.traces.push(machine);
-                }
+            if self.traces.len() == of.index().0 {
+                let mut rules = growth::rules_of(of.trace());
+                let machine = self.machine(of.trace(), &mut rules);
+                self.traces.push(machine);
             }
-            all.push(rules);
+            all.extend(self.traces.get(of.index().0).map(Machine::named_rules));
         }
         all
     }
 
     /// Creates the machine of a trace.
-    pub(super) fn machine(&self, trace: &Arc<Trace>, rules: &mut [Option<Rule>]) -> Machine {
+    pub(super) fn machine(&self, trace: &Arc<Trace>, rules: &mut [Option<Arc<Rule>>]) -> Machine {
         let mut names = super::Names::default();
         for rule in rules.iter_mut().flatten() {
+            let rule = Arc::make_mut(rule);
             if let Some(name) = &rule.captured {
                 rule.name = names.id(name);
             }
@@ -358,6 +370,7 @@ impl KernelState {
         let mut machine = Machine {
             state: initial.state(),
             transitions: Vec::new(),
+            rules: Vec::new(),
             #[cfg(feature = "latency")]
             type_names: Vec::new(),
             cpu_fields: Vec::new(),
@@ -374,7 +387,7 @@ impl KernelState {
         &mut self,
         trace: &Arc<Trace>,
         index: TraceIndex,
-        rules: &[Option<Rule>],
+        rules: &[Option<Arc<Rule>>],
     ) {
         let looks_ahead = !self.ignores_initial_processes;
         let Some(machine) = self.traces.get_mut(index.0) else { return };
@@ -436,12 +449,17 @@ impl Machine {
         (known.map_or(cpu, |known| known.number()), place)
     }
 
-    /// Sets the ids of the names in rules.
-    fn name_rules(&self, rules: &mut [Option<Rule>]) {
+    /// Returns the rules for all event types, with the ids of the names in them.
+    fn named_rules(&self) -> Vec<Option<Arc<Rule>>> {
+        let mut rules = self.rules.clone();
         for rule in rules.iter_mut().flatten() {
+            // Event types that were declared later have names without ids.
             let known = rule.captured.as_ref().and_then(|name| self.initial.names.find(name));
-            rule.name = known.unwrap_or(rule.name);
+            if let Some(name) = known.filter(|name| *name != rule.name) {
+                Arc::make_mut(rule).name = name;
+            }
         }
+        rules
     }
 
     /// Returns the number of event types that are known.
@@ -450,9 +468,10 @@ impl Machine {
     }
 
     /// Adds the event types after those that are known, with their rules.
-    pub(super) fn add_types(&mut self, trace: &Trace, rules: &[Option<Rule>]) {
+    pub(super) fn add_types(&mut self, trace: &Trace, rules: &[Option<Arc<Rule>>]) {
         let known = self.types();
         let new = rules.get(known..).unwrap_or_default();
+        self.rules.extend_from_slice(new);
         self.transitions.extend(new.iter().map(|rule| Some(rule.as_ref()?.transition)));
         #[cfg(feature = "latency")]
         self.type_names

@@ -1,5 +1,7 @@
 //! Preparing a kernel state for traces, and for what they get while they are recorded.
 
+use std::sync::Arc;
+
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Trace, TraceIndex};
 use lttv_context::{Contexts, Handle, Setup, Subscription};
@@ -39,21 +41,20 @@ pub(super) fn grow(handle: Handle<KernelState>, setup: &mut Setup<'_, '_>) {
         }
         for rule in rules.into_iter().skip(known.unwrap_or(0)).flatten() {
             let events = Subscription::to_type(index, rule.event_type).priority(Priority::STATE);
-            let rule = Box::new(rule);
             match known {
                 None => setup.hooks.on_event(events, move |call| {
                     KernelState::follow(handle, call, index, &rule);
                 }),
-                Some(_) => add_late(handle, setup, events, index, rule),
+                Some(_) => add_late(handle, setup, events, index, Arc::unwrap_or_clone(rule)),
             };
         }
     }
 }
 
 /// Returns the rules for the event types of a trace.
-pub(super) fn rules_of(trace: &Trace) -> Vec<Option<Rule>> {
+pub(super) fn rules_of(trace: &Trace) -> Vec<Option<Arc<Rule>>> {
     let types = trace.schema().event_types.len();
-    (0..types).map(|at| Rule::of(trace, EventTypeId(at as u32))).collect()
+    (0..types).map(|at| Rule::of(trace, EventTypeId(at as u32)).map(Arc::new)).collect()
 }
 
 /// Adds the hook for an event type that was declared later. Checkpoints may be older than its
@@ -63,7 +64,7 @@ fn add_late(
     setup: &mut Setup<'_, '_>,
     events: Subscription,
     index: TraceIndex,
-    mut rule: Box<Rule>,
+    mut rule: Rule,
 ) -> lttv_hooks::HookId {
     let captured = rule.captured.clone();
     setup.hooks.on_event(events, move |call| {

@@ -70,7 +70,7 @@ impl Initial {
     /// runs on each CPU is that of its first switch.
     pub(super) fn of(
         trace: &Arc<Trace>,
-        rules: &[Option<Rule>],
+        rules: &[Option<Arc<Rule>>],
         names: Arc<super::Names>,
         looks_ahead: bool,
     ) -> Initial {

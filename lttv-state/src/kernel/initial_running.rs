@@ -26,7 +26,7 @@ pub(super) struct InitialProcess {
 /// tracefiles.
 pub(super) fn initial_running(
     trace: &Arc<Trace>,
-    rules: &[Option<Rule>],
+    rules: &[Option<Arc<Rule>>],
     cpus: &[Option<u32>],
 ) -> Vec<InitialProcess> {
     let mut first: Vec<InitialProcess> = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn initial_running(
 fn may_contain(
     trace: &Trace,
     number: usize,
-    rules: &[Option<Rule>],
+    rules: &[Option<Arc<Rule>>],
     transition: Transition,
 ) -> bool {
     let class = trace.tracefiles()[number].stream_class();
@@ -72,7 +72,7 @@ fn may_contain(
 fn for_each_fork(
     trace: &Arc<Trace>,
     number: usize,
-    rules: &[Option<Rule>],
+    rules: &[Option<Arc<Rule>>],
     last: i64,
     mut call: impl FnMut(i32, i64),
 ) {
@@ -83,7 +83,7 @@ fn for_each_fork(
         if time > last {
             return;
         }
-        let rule = rules.get(event.type_id().index()).and_then(Option::as_ref);
+        let rule = rules.get(event.type_id().index()).and_then(Option::as_deref);
         if let Some(rule) = rule.filter(|rule| rule.transition == Transition::Fork)
             && let Some(tid) = rule.tid(&event, 0)
         {
@@ -96,7 +96,7 @@ fn for_each_fork(
 fn initial_running_of_tracefile(
     trace: &Arc<Trace>,
     number: usize,
-    rules: &[Option<Rule>],
+    rules: &[Option<Arc<Rule>>],
     cpu: u32,
 ) -> Vec<InitialProcess> {
     let mut cursor = trace.cursor(TracefileIndex(number));
@@ -105,7 +105,7 @@ fn initial_running_of_tracefile(
     let mut cpus = HashSet::new();
     for _ in 0..MAX_EVENTS {
         let Ok(Some(event)) = cursor.next() else { break };
-        let Some(rule) = rules.get(event.type_id().index()).and_then(Option::as_ref) else {
+        let Some(rule) = rules.get(event.type_id().index()).and_then(Option::as_deref) else {
             continue;
         };
         let gap = packet.advance(rule, &event);

@@ -157,6 +157,11 @@ impl Rule {
     }
 }
 
+/// Returns the transition of the events of a type, if they have the fields that it needs.
+pub(super) fn transition_of(trace: &Trace, id: EventTypeId) -> Option<Transition> {
+    row_of(trace, trace.event_type(id)).map(|(row, _)| row.transition)
+}
+
 /// Returns the row that applies to an event type, and the part of the name that it captures.
 fn row_of<'t>(trace: &'t Trace, event_type: &'t EventType) -> Option<(&'static Row, &'t str)> {
     let is_legacy = is_legacy(trace);

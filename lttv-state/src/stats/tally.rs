@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
 
+/// Counts are looked up in a tally of this many times their number, and merged with others.
+const FEW: usize = 8;
+
 /// The number of events of each type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -64,7 +67,24 @@ impl Tally {
 
     /// Adds the counts of another tally.
     pub(super) fn add(&mut self, other: &Tally) {
-        other.iter().for_each(|(event_type, events)| self.add_to(event_type, events));
+        let (own, others) = (self.events.len(), other.events.len());
+        if own == 0 {
+            self.events = other.events.clone();
+        } else if others.saturating_mul(FEW) < own {
+            other.iter().for_each(|(event_type, events)| self.add_to(event_type, events));
+        } else if others > 0 {
+            let mut merged = Vec::with_capacity(own + others);
+            let mut rest = other.events.iter().peekable();
+            for (of, events) in self.events.iter() {
+                while let Some(next) = rest.next_if(|next| next.0 < of) {
+                    merged.push(next);
+                }
+                let more = rest.next_if(|next| next.0 == of).map_or(0, |next| next.1);
+                merged.push((of, events + more));
+            }
+            merged.extend(rest);
+            self.events = Events::Own(merged);
+        }
     }
 
     /// Iterates over the types with events, in ascending order, with their counts.
@@ -79,6 +99,13 @@ impl Tally {
 }
 
 impl Events {
+    fn len(&self) -> usize {
+        match self {
+            Events::Own(own) => own.len(),
+            Events::Part { len, .. } => *len as usize,
+        }
+    }
+
     /// Iterates over the numbers of the types with events, in ascending order, with counts.
     fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
         let (own, part): (&[_], &[_]) = match self {
@@ -149,5 +176,50 @@ impl Tallies {
             begin = end;
             Tally { events }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Sums of tallies of any sizes, own ones and parts, are those of maps.
+    #[test]
+    fn tallies_add_up() {
+        let sets: [&[u32]; 6] = [&[], &[4], &[0, 9], &[1, 2, 3, 4, 5], &[0, 8, 30], &[3; 1]];
+        let many: Vec<u32> = (0..40).map(|of| of * 2).collect();
+        let sets: Vec<&[u32]> = sets.into_iter().chain([&*many]).collect();
+        let of = |types: &[u32]| {
+            let mut tally = Tally::default();
+            types.iter().for_each(|of| tally.add_to(EventTypeId(*of), u64::from(*of) + 1));
+            tally
+        };
+        let part = |types: &[u32]| {
+            let mut all = Tallies::of(1);
+            all.add([7, 90].into_iter().map(|of| (EventTypeId(of), 2)));
+            all.add(types.to_vec().into_iter().map(|of| (EventTypeId(of), of + 1)));
+            all.into_all().nth(1).expect("the second one")
+        };
+        for first in &sets {
+            for second in &sets {
+                let mut expected = BTreeMap::new();
+                for of in first.iter().chain(*second) {
+                    *expected.entry(EventTypeId(*of)).or_insert(0) += u64::from(*of) + 1;
+                }
+                for other in [of(second), part(second)] {
+                    for mut sum in [of(first), part(first)] {
+                        sum.add(&other);
+                        assert!(sum.iter().eq(expected.clone()), "{first:?} {second:?}");
+                        // What follows is as if it had been counted.
+                        sum.count(EventTypeId(5));
+                        let five = expected.get(&EventTypeId(5)).map_or(1, |of| of + 1);
+                        assert!(sum.iter().any(|found| found == (EventTypeId(5), five)));
+                        assert_eq!(other, part(second));
+                    }
+                }
+            }
+        }
     }
 }

@@ -9,6 +9,7 @@ mod tables;
 
 use std::error::Error;
 use std::io::Write;
+use std::mem;
 
 use lttv_context::attributes::{AttributeId, Attributes, Indented};
 
@@ -69,6 +70,7 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     };
     let (found, read) = collect::collect(&mut analysis, threads, filters, longest);
     write(args, &found, &analysis)?;
+    mem::forget(found);
     analysis.finish(report);
     Ok(read?)
 }

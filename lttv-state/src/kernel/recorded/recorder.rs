@@ -30,7 +30,7 @@ enum RecordedType {
 /// A rule, and how its fields are recorded.
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
-    pub(super) rule: Rule,
+    pub(super) rule: Arc<Rule>,
     pub(super) layout: Layout,
 }
 
