@@ -93,3 +93,17 @@ fn traces_of_older_kernels() {
         }
     }
 }
+
+/// The kinds of transitions are those of the event types, each one once.
+#[test]
+fn kinds_are_those_of_the_event_types() {
+    for (name, is_kernel) in [("kernel/kernel", true), ("ust", false)] {
+        let path = format!("{}/../examples/traces/{name}", env!("CARGO_MANIFEST_DIR"));
+        for trace in ltt_read::open_all(path).expect("a bundled trace") {
+            let all = KernelState::transitions(&trace).map(|(_, transition)| transition);
+            let kinds = KernelState::kinds(&trace);
+            assert_eq!(kinds, all.collect());
+            assert_eq!(!kinds.is_empty(), is_kernel);
+        }
+    }
+}
