@@ -35,9 +35,7 @@ pub fn open<P: AsRef<Path>>(
     }
 }
 
-/// Opens all traces at or below the paths, like [`open`], and corrects their clocks. Their files stay open
-/// until the process ends.
-///
+/// Opens all traces at or below the paths, like [`open`], and corrects their clocks.
 /// # Errors
 ///
 /// Returns the errors of [`open`] and of [`Corrections::corrected`].
@@ -47,7 +45,5 @@ pub fn open_corrected<P: AsRef<Path>>(
     corrections: &Corrections,
 ) -> Result<Corrected, CorrectionError> {
     let traceset = open(report, paths)?;
-    // The system unmaps thousands of files in less time when the process ends than one by one.
-    std::mem::forget(traceset.clone());
     corrections.corrected(traceset, report)
 }
