@@ -36,6 +36,7 @@ pub fn open<P: AsRef<Path>>(
 }
 
 /// Opens all traces at or below the paths, like [`open`], and corrects their clocks.
+///
 /// # Errors
 ///
 /// Returns the errors of [`open`] and of [`Corrections::corrected`].
