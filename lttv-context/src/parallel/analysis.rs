@@ -126,6 +126,12 @@ pub trait SliceAnalysis: Sync {
     /// been [cleared](Self::clear).
     fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Self::Slice>;
 
+    /// The number of events of a slice, unless the caller [sets](crate::SliceThreads::slice_events) another
+    /// one. By default there are so few that the slices under way fit in the cache of a processor, for
+    /// analyses that record most events. More are better if much is done in order, since fewer threads
+    /// wait for each other.
+    const SLICE_EVENTS: u64 = 1 << 13;
+
     /// `true` if [`record`](Self::record) fills slices, and not hooks.
     const RECORDS: bool = false;
 

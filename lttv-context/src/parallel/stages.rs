@@ -24,17 +24,13 @@ use crate::traceset::StalePosition;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SliceThreads {
     threads: usize,
-    events: u64,
+    events: Option<u64>,
 }
 
 impl SliceThreads {
-    /// The number of events of a slice: few enough that the slices under way fit in the cache of a
-    /// processor, for analyses that record most events.
-    const EVENTS: u64 = 1 << 13;
-
     /// Uses a number of threads, with the calling thread. 0 counts as 1.
     pub fn new(threads: usize) -> Self {
-        SliceThreads { threads: threads.max(1), events: Self::EVENTS }
+        SliceThreads { threads: threads.max(1), events: None }
     }
 
     /// Uses as many threads as there are processors.
@@ -42,10 +38,11 @@ impl SliceThreads {
         Self::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))
     }
 
-    /// Sets the number of events of each slice, 8192 by default. 0 counts as 1.
+    /// Sets the number of events of each slice, which is otherwise that of the
+    /// [analysis](SliceAnalysis::SLICE_EVENTS). 0 counts as 1.
     #[must_use]
     pub fn slice_events(self, events: u64) -> Self {
-        SliceThreads { events: events.max(1), ..self }
+        SliceThreads { events: Some(events.max(1)), ..self }
     }
 
     /// Returns the number of threads.
@@ -83,7 +80,8 @@ impl TracesetContext<'_> {
         threads: SliceThreads,
         passed: impl FnMut(&mut Self) -> Flow,
     ) -> Result<ReadEnd, StalePosition> {
-        let mut recording = Recording::new(self, (analysis, slice), bounds, threads.events, passed);
+        let events = threads.events.unwrap_or(A::SLICE_EVENTS.max(1));
+        let mut recording = Recording::new(self, (analysis, slice), bounds, events, passed);
         if threads.threads <= 1 {
             let mut slice = A::Slice::default();
             while recording.record(&mut slice) {

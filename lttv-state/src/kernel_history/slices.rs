@@ -70,6 +70,9 @@ impl SliceAnalysis for InSlices {
 
     const RECORDS: bool = true;
 
+    /// Half of the time is for what is done in order.
+    const SLICE_EVENTS: u64 = 1 << 14;
+
     fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
         context.attach_data(Slice::default())
     }
