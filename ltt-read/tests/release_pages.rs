@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use ltt_read::{Access, Merge, OpenOptions, Trace};
+use ltt_read::{Access, Merge, OpenOptions, Trace, TracefileIndex};
 
 /// Opens a bundled trace. Each test has one of its own, since they run in the same process.
 fn open(name: &str, access: Access) -> Arc<Trace> {
@@ -40,6 +40,19 @@ fn events_are_the_same_whenever_pages_are_released() {
     }
 }
 
+#[test]
+fn events_are_the_same_whenever_bytes_are_released() {
+    let trace = open("legacy", Access::Map);
+    let expected = times(&trace, |_| ());
+    assert!(expected.len() > 100, "{}", expected.len());
+    let release = |number: usize| {
+        let (tracefile, start) = (number % trace.tracefiles().len(), 1000 * (number as u64 % 9));
+        trace.release_bytes(TracefileIndex(tracefile), start..start + 10_000);
+        trace.release_bytes(TracefileIndex(tracefile), u64::MAX - 1..u64::MAX);
+    };
+    assert_eq!(times(&trace, release), expected);
+}
+
 #[cfg(target_os = "linux")]
 /// Returns the resident memory of the mapped files of a trace, in KiB.
 fn resident(trace: &Trace) -> u64 {
@@ -66,4 +79,21 @@ fn released_pages_are_not_resident() {
     assert_eq!(resident(&trace), 0);
     times(&trace, |_| ());
     assert!(resident(&trace) > 100, "{} KiB", resident(&trace));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn released_bytes_are_not_resident() {
+    let trace = open("ust-threads", Access::Map);
+    times(&trace, |_| ());
+    let before = resident(&trace);
+    assert!(before >= 8, "{before} KiB");
+    for tracefile in (0..trace.tracefiles().len()).map(TracefileIndex) {
+        trace.release_bytes(tracefile, 0..0);
+    }
+    assert_eq!(resident(&trace), before);
+    for tracefile in (0..trace.tracefiles().len()).map(TracefileIndex) {
+        trace.release_bytes(tracefile, 0..u64::MAX);
+    }
+    assert_eq!(resident(&trace), 0);
 }

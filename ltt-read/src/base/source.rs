@@ -271,17 +271,32 @@ impl Source {
     /// Gives the memory of mapped pages back to the operating system, which maps them again when
     /// they are next read.
     pub fn release_pages(&self) {
+        self.release(0..u64::MAX);
+    }
+
+    /// Gives the memory of the mapped pages of a range of the bytes back to the operating system. The range
+    /// may exceed the file.
+    pub(crate) fn release(&self, range: Range<u64>) {
         #[cfg(unix)]
         if let Bytes::Mapped(map, _) = &self.0 {
+            let size = map.len() as u64;
+            let (start, end) = (range.start.min(size) as usize, range.end.min(size) as usize);
+            if start >= end {
+                return;
+            }
             // SAFETY: the hint makes the next access read a page from the file again, and loses
             // bytes only where the process has changed them in memory. This mapping is never
             // written, so the contents of the slice are the same before and after, under the
             // condition that `Access::Map` has in any case: the file does not change.
             #[allow(unsafe_code, reason = "the only way to unmap pages")]
-            let released = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            let released = unsafe {
+                map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, start, end - start)
+            };
             // Where the hint is refused, the pages stay until the system needs their memory.
             _ = released;
         }
+        #[cfg(not(unix))]
+        let _ = range;
     }
 }
 

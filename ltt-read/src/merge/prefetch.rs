@@ -25,6 +25,9 @@ const PARTS: u64 = 8;
 /// of these pages would take too much memory, and the others would wait for it.
 const LARGE: u64 = 512 << 10;
 
+/// The number of bytes before the place of a cursor that are not given back: other threads may read events again.
+const BEHIND: u64 = 4 << 20;
+
 /// The size of the first part of a file, of which the first event is needed at once.
 const FIRST: u64 = 128 << 10;
 
@@ -34,6 +37,10 @@ const FIRST: u64 = 128 << 10;
 /// Mapped files are read when their pages are used, one small piece after the other, while the
 /// reader waits. [`next`](Self::next) returns larger pieces of all tracefiles before they are
 /// needed, which other threads [fetch](Upcoming::fetch), all of them. Events are the same with and without.
+///
+/// It also gives back the memory of what the merge has read some MB ago, as
+/// [`Trace::release_bytes`](crate::Trace::release_bytes) does: a trace may be larger than memory, and the
+/// system takes pages that are not mapped away in less time.
 ///
 /// ```
 /// use ltt_read::{Merge, Prefetch};
@@ -76,16 +83,10 @@ impl Upcoming {
     ///
     /// They are read in large pages, which suits tracefiles that are read one after the other.
     pub fn of(trace: &Trace, tracefile: TracefileIndex, bytes: Range<u64>) -> Vec<Upcoming> {
-        let mut begin = 0_u64;
-        let files = trace.tracefile(tracefile).files.iter().filter_map(|file| {
-            let size = file.source.bytes().len() as u64;
-            let range =
-                bytes.start.saturating_sub(begin)..bytes.end.saturating_sub(begin).min(size);
-            begin += size;
-            (range.start < range.end)
-                .then(|| Upcoming::large(&file.source, range.clone(), range.start == 0))
-        });
-        files.collect()
+        let parts = trace.tracefile(tracefile).parts_of(bytes);
+        parts
+            .map(|(source, range)| Upcoming::large(source, range.clone(), range.start == 0))
+            .collect()
     }
 
     /// Creates a part that is read in large pages, and may be the first one of its file.
@@ -134,6 +135,8 @@ fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), window: u64) -> Option<Upco
         return None;
     }
     let end = start.saturating_add(ahead.clamp(FIRST, largest));
+    // As much as was read since the last time, and more, in case that this came late.
+    source.release(at.saturating_sub(BEHIND + 4 * largest)..at.saturating_sub(BEHIND));
     *asked = (file, end);
     Some(match largest >= LARGE {
         true => Upcoming::large(source, start..end, known == 0),

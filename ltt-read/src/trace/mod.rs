@@ -10,6 +10,7 @@ mod packet_times;
 mod tracefile;
 mod waypoints;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -294,6 +295,18 @@ impl Trace {
     pub fn release_pages(&self) {
         for file in self.tracefiles.iter().flat_map(|tracefile| &tracefile.files) {
             file.source.release_pages();
+        }
+    }
+
+    /// Gives the memory of a range of the bytes of a tracefile back, as [`release_pages`](Self::release_pages)
+    /// does for all. The bytes are counted over all files of the tracefile. The range may exceed it.
+    ///
+    /// # Panics
+    ///
+    /// If `tracefile` is out of range.
+    pub fn release_bytes(&self, tracefile: TracefileIndex, bytes: Range<u64>) {
+        for (source, range) in self.tracefile(tracefile).parts_of(bytes) {
+            source.release(range);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tracefiles: one data stream each, in one or more files.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -126,6 +127,22 @@ impl Tracefile {
     /// opened.
     pub fn file_bytes(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().map(|f| f.source.bytes())
+    }
+
+    /// Iterates over the parts of its files that contain a range of its bytes, counted over all of them.
+    /// The range may exceed the tracefile.
+    pub(crate) fn parts_of(
+        &self,
+        bytes: Range<u64>,
+    ) -> impl Iterator<Item = (&Arc<Source>, Range<u64>)> {
+        let mut begin = 0_u64;
+        self.files.iter().filter_map(move |file| {
+            let size = file.source.bytes().len() as u64;
+            let range =
+                bytes.start.saturating_sub(begin)..bytes.end.saturating_sub(begin).min(size);
+            begin += size;
+            (range.start < range.end).then_some((&file.source, range))
+        })
     }
 
     /// Returns the packets of its files that are left out because other files contain

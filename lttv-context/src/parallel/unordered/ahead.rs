@@ -54,6 +54,11 @@ impl<'a> Ahead<'a> {
         Ahead { traceset, tracefiles, piece, plan: Mutex::new(plan) }
     }
 
+    /// Returns `true` if something was asked for.
+    pub(super) fn is_used(&self) -> bool {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner).asked > 0
+    }
+
     /// Notes that a thread has taken a piece, and calls `ahead` with what can be asked for now.
     pub(super) fn take(&self, bytes: u64, ahead: impl FnOnce(&mut dyn Iterator<Item = Upcoming>)) {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);

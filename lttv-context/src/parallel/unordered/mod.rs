@@ -161,7 +161,8 @@ impl UnorderedReader {
 
     /// Reads all events as [`read`](Self::read) does, and calls `ahead` before each piece with the parts of files
     /// that come next, in their order, for other threads to [fetch](Upcoming::fetch). A function that wants
-    /// none leaves them. All those that are taken should be fetched.
+    /// none leaves them. All those that are taken should be fetched. From then on, the memory of each piece
+    /// that was read is [given back](ltt_read::Trace::release_bytes).
     ///
     /// Reads of a range of times pass none.
     ///
@@ -228,8 +229,15 @@ impl UnorderedReader {
             let Some(piece) = queue.next() else { return false };
             taken(piece.bytes);
             let reader = PieceReader::new(span, each, &stop);
-            let (place, bytes) = ((piece.tracefile, piece.number), piece.bytes);
+            let (place, before, bytes) =
+                ((piece.tracefile, piece.number), piece.before, piece.bytes);
             results.push((place, reader.read(piece)));
+            // The system takes pages that are not mapped away in less time.
+            if plan.as_ref().is_some_and(Ahead::is_used) {
+                let (trace, index, _) = self.tracefiles[place.0];
+                let trace = &self.traceset.traces()[trace.0];
+                trace.release_bytes(index, before..before.saturating_add(bytes));
+            }
             done.fetch_add(bytes, Ordering::Relaxed);
             true
         };

@@ -16,7 +16,8 @@ pub(super) struct Job {
     /// The number of its tracefile, and its own one there.
     pub(super) tracefile: usize,
     pub(super) number: usize,
-    /// The approximate size.
+    /// The approximate number of bytes of the tracefile before it, and its approximate size.
+    pub(super) before: u64,
     pub(super) bytes: u64,
     /// A cursor of the tracefile, at any place.
     pub(super) cursor: Cursor,

@@ -33,7 +33,8 @@ struct Rest {
     tracefile: usize,
     /// The number of the next piece.
     number: usize,
-    /// The approximate size.
+    /// The approximate number of bytes before it, and its approximate size.
+    before: u64,
     bytes: u64,
     begin: Begin,
     /// The cursor that finds the next pieces; `None` before the first one.
@@ -53,7 +54,14 @@ impl<'q> Queue<'q> {
         let rests =
             sizes.iter().zip(positions).enumerate().filter_map(|(tracefile, (size, at))| {
                 let begin = Begin::Position(*at);
-                size.map(|bytes| Rest { tracefile, number: 0, bytes, begin, scout: None })
+                size.map(|bytes| Rest {
+                    tracefile,
+                    number: 0,
+                    before: 0,
+                    bytes,
+                    begin,
+                    scout: None,
+                })
             });
         let waiting = Mutex::new(Waiting { rests: rests.collect(), dividing: 0 });
         Queue { traceset, tracefiles, piece, span, waiting, changed: Condvar::new() }
@@ -100,6 +108,7 @@ impl<'q> Queue<'q> {
         let after = Rest {
             tracefile: rest.tracefile,
             number: rest.number + 1,
+            before: rest.before.saturating_add(passed),
             bytes: rest.bytes.saturating_sub(passed),
             begin: Begin::Boundary(boundary.clone()),
             scout: Some(scout),
@@ -109,8 +118,8 @@ impl<'q> Queue<'q> {
     }
 
     fn job(&self, rest: Rest, next: Option<Arc<Boundary>>) -> Job {
-        let Rest { tracefile, number, bytes, begin, .. } = rest;
-        Job { tracefile, number, bytes, cursor: self.cursor(tracefile), begin, next }
+        let Rest { tracefile, number, before, bytes, begin, .. } = rest;
+        Job { tracefile, number, before, bytes, cursor: self.cursor(tracefile), begin, next }
     }
 
     fn cursor(&self, tracefile: usize) -> Cursor {
