@@ -76,6 +76,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let is_terminal = output.is_terminal();
     let printer = format(job, &traces, &names, is_terminal)?;
     printer.iter().flat_map(|it| it.warnings()).for_each(|warning| report.warning(warning));
+    let reads_all = window.is_everything() && filters.is_none();
     let mut dump = Dump {
         warnings: Warnings::new(job.clock(), &traces, &names),
         progress: Progress::new(output.is_terminal() && !job.is_count()),
@@ -86,6 +87,8 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
         threads: job.input.threads_or_all(),
         waypoints: KnownWaypoints::new(job.cache.cache(CacheArgs::LIMIT), &traces),
         prefetcher: Prefetcher::default(),
+        lost: Vec::new(),
+        reads_all,
         report,
     };
     let traceset = Traceset::from(traces.clone());
@@ -160,6 +163,10 @@ struct Dump<'r> {
     threads: usize,
     waypoints: KnownWaypoints,
     prefetcher: Prefetcher,
+    /// `true` if all packets of all tracefiles are read.
+    reads_all: bool,
+    /// The losses so far, if they are.
+    lost: Vec<Notice>,
 }
 
 impl Dump<'_> {
@@ -333,8 +340,17 @@ impl Dump<'_> {
 
     /// Reports the losses in the window, also if it contains no events, and their sum. Those of
     /// whole traces have been reported while reading.
-    fn report_losses(&mut self, traces: &[Arc<Trace>], recorded: Option<u64>) {
-        let losses = Losses::of(traces, self.window);
+    fn report_losses(
+        &mut self,
+        traces: &[Arc<Trace>],
+        recorded: Option<u64>,
+        notices_omitted: u64,
+    ) {
+        // Of a trace that is larger than memory, the packets' headers would be read from the disk again.
+        let losses = match self.reads_all && notices_omitted == 0 {
+            true => Losses::from_notices(traces, &self.lost),
+            false => Losses::of(traces, self.window),
+        };
         if !self.window.is_everything() {
             for loss in losses.ranges() {
                 report::line(&self.warnings.loss(loss));
@@ -375,7 +391,7 @@ impl Dump<'_> {
                 None => errors,
             };
             self.report.errors(&errors, errors_omitted);
-            self.report_losses(traces, recorded);
+            self.report_losses(traces, recorded, notices_omitted);
         }
         Ok(())
     }
@@ -393,6 +409,9 @@ impl Dump<'_> {
         // Losses in a window are reported at the end, as far as they overlap it.
         if !self.window.is_everything() {
             notices.retain(|notice| !notice.kind.is_loss());
+        }
+        if self.reads_all {
+            self.lost.extend(notices.iter().filter(|notice| notice.kind.is_loss()).cloned());
         }
         match &mut self.found {
             Some(found) => {
