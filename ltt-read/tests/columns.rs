@@ -252,18 +252,20 @@ fn columns_of_shared_traces() {
     assert!(traces > 100 && rows > 100_000, "{traces} {rows}");
 }
 
+/// Metadata of two event types, whose headers are a word of 64 bits.
+const NUMBERS_AND_TEXTS: &str = r#"/* CTF 1.8 */
+    trace { major = 1; minor = 8; byte_order = le;
+        packet.header := struct { integer { size = 32; align = 8; } magic; }; };
+    clock { name = c; freq = 1000000000; };
+    stream {
+        event.header := struct {
+            integer { size = 8; align = 8; } id;
+            integer { size = 56; align = 8; map = clock.c.value; } timestamp; }; };
+    event { name = "number"; id = 0; fields := struct { integer { size = 32; align = 8; } n; }; };
+    event { name = "text"; id = 1; fields := struct { string s; }; };"#;
+
 #[test]
 fn rows_before_damage_are_kept() {
-    let metadata = br#"/* CTF 1.8 */
-        trace { major = 1; minor = 8; byte_order = le;
-            packet.header := struct { integer { size = 32; align = 8; } magic; }; };
-        clock { name = c; freq = 1000000000; };
-        stream {
-            event.header := struct {
-                integer { size = 8; align = 8; } id;
-                integer { size = 56; align = 8; map = clock.c.value; } timestamp; }; };
-        event { name = "number"; id = 0; fields := struct { integer { size = 32; align = 8; } n; }; };
-        event { name = "text"; id = 1; fields := struct { string s; }; };"#;
     let event = |id: u8, time: u64, payload: &[u8]| {
         [&(time << 8 | u64::from(id)).to_le_bytes(), payload].concat()
     };
@@ -275,11 +277,12 @@ fn rows_before_damage_are_kept() {
     let whole = bytes.len();
     for end in [whole, whole - 1, whole - 5, whole - 13, whole - 200, 11, 5] {
         let file = ("stream".to_owned(), bytes[..end].to_vec());
-        let trace = Trace::from_memory(metadata, [file]).expect("a trace");
+        let trace = Trace::from_memory(NUMBERS_AND_TEXTS.as_bytes(), [file]).expect("a trace");
         assert!(compare(&trace) <= 40);
     }
     bytes[4 + 24 * 3] = 9;
-    let trace = Trace::from_memory(metadata, [("stream".to_owned(), bytes)]).expect("a trace");
+    let file = ("stream".to_owned(), bytes);
+    let trace = Trace::from_memory(NUMBERS_AND_TEXTS.as_bytes(), [file]).expect("a trace");
     assert_eq!(compare(&trace), 6);
 }
 
@@ -287,16 +290,8 @@ fn rows_before_damage_are_kept() {
 /// types of which there are no columns.
 #[test]
 fn groups_of_types_may_be_full() {
-    let metadata = r#"/* CTF 1.8 */
-        trace { major = 1; minor = 8; byte_order = le;
-            packet.header := struct { integer { size = 32; align = 8; } magic; }; };
-        clock { name = c; freq = 1000000000; };
-        stream {
-            event.header := struct {
-                integer { size = 8; align = 8; } id;
-                integer { size = 56; align = 8; map = clock.c.value; } timestamp; }; };
-        event { name = "number"; id = 0; fields := struct { integer { size = 32; align = 8; } n; }; };
-        event { name = "text"; id = 1; fields := struct { string s; }; };
+    let metadata = NUMBERS_AND_TEXTS.to_owned()
+        + r#"
         event { name = "two"; id = 2; fields := struct {
             integer { size = 8; align = 8; signed = true; } a; integer { size = 64; align = 8; } b; }; };
         event { name = "none"; id = 3; };"#;
