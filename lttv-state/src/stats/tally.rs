@@ -199,7 +199,7 @@ mod tests {
         let part = |types: &[u32]| {
             let mut all = Tallies::of(1);
             all.add([7, 90].into_iter().map(|of| (EventTypeId(of), 2)));
-            all.add(types.to_vec().into_iter().map(|of| (EventTypeId(of), of + 1)));
+            all.add(types.iter().map(|of| (EventTypeId(*of), *of + 1)));
             all.into_all().nth(1).expect("the second one")
         };
         for first in &sets {
