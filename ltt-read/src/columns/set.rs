@@ -1,7 +1,7 @@
 //! Columns of several event types, filled together.
 
 use super::Columns;
-use super::sorted::{Group, NEW, OTHERS, Sorted};
+use super::sorted::Sorted;
 use crate::cursor::{Cursor, RunEvents};
 use crate::event::Event;
 use crate::merge::EventSink;
@@ -136,7 +136,10 @@ impl Cursor {
     ///
     /// [`Error::Decode`] as for [`read_columns`](Self::read_columns).
     pub fn read_column_set(&mut self, set: &mut ColumnSet, most: u64) -> Result<u64, Error> {
-        let mut runs = set.runs.take().unwrap_or_else(|| Box::new(Runs::new(set)));
+        let mut runs = set.runs.take().unwrap_or_else(|| {
+            let sorted = Sorted::new(&set.of_type, set.columns.len() as u32);
+            Box::new(Runs { run: RunEvents::default(), sorted, is_alike: true })
+        });
         let read = self.read_set_with(set, &mut runs, most);
         set.runs = Some(runs);
         read
@@ -174,22 +177,6 @@ impl Cursor {
             read += 1;
         }
         Ok(read)
-    }
-}
-
-impl Runs {
-    fn new(set: &ColumnSet) -> Self {
-        let none = set.columns.len() as u32;
-        let group = |number: &u32| if *number == none { OTHERS } else { NEW };
-        Runs {
-            run: RunEvents::default(),
-            sorted: Sorted {
-                of_type: set.of_type.iter().map(group).collect(),
-                numbers: set.of_type.clone(),
-                groups: vec![Group::new(none)],
-            },
-            is_alike: true,
-        }
     }
 }
 

@@ -6,30 +6,29 @@ use crate::cursor::{RunEvents, RunSink};
 use crate::event::Event;
 use crate::schema::EventTypeId;
 
-/// The number of events of one group. The most that a run may have is this times the number of groups,
-/// and it ends when a group is full.
+/// The most events of one group. A run ends when the group of an event type with columns is full.
 const ROWS: usize = 256;
 
 /// The group of events without columns.
-pub(super) const OTHERS: u32 = 0;
+const OTHERS: u32 = 0;
 
 /// The number of the group of an event type that has columns but has not occurred.
-pub(super) const NEW: u32 = u32::MAX;
+const NEW: u32 = u32::MAX;
 
 /// Events that are sorted by the columns of their type.
 #[derive(Debug, Clone)]
 pub(super) struct Sorted {
     /// For each event type, the number of its group, [`OTHERS`] or [`NEW`].
-    pub(super) of_type: Vec<u32>,
+    of_type: Vec<u32>,
     /// For each event type, the number of its columns.
-    pub(super) numbers: Vec<u32>,
+    numbers: Vec<u32>,
     /// The groups of the types that have occurred, after that of all types without columns.
-    pub(super) groups: Vec<Group>,
+    groups: Vec<Group>,
 }
 
 /// The events of one type, in their order. The entries from `len` on have no meaning.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
+struct Group {
     len: usize,
     /// The number of the columns of the type.
     columns: u32,
@@ -43,12 +42,23 @@ pub(super) struct Group {
 
 impl Group {
     /// Creates the group of the events that some columns receive.
-    pub(super) fn new(columns: u32) -> Self {
+    fn new(columns: u32) -> Self {
         Group { len: 0, columns, times: [0; ROWS], bodies: [0; ROWS], ends: [0; ROWS] }
     }
 }
 
 impl Sorted {
+    /// Creates the groups for columns, given their number for each event type, which is `none` for types
+    /// without columns.
+    pub(super) fn new(numbers: &[u32], none: u32) -> Self {
+        let group = |number: &u32| if *number == none { OTHERS } else { NEW };
+        Sorted {
+            of_type: numbers.iter().map(group).collect(),
+            numbers: numbers.to_vec(),
+            groups: vec![Group::new(none)],
+        }
+    }
+
     /// Adds an event with a time in ns and the place of its body in bytes. Returns `false` if its group
     /// is full: [`move_to`](Self::move_to) has to be called before the next event.
     #[inline(always)]
