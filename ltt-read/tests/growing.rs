@@ -14,9 +14,9 @@ use ltt_read::schema::{ByteOrder, FieldClass, Format, Schema, Scope, StreamClass
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
 use ltt_read::{ClockTransform, Error, GrowingTrace, Merge, NoticeKind, Timestamp, TracefileIndex};
 use proptest::prelude::*;
-use support::arriving::{metadata, packets};
+use support::arriving::{Arriving, metadata, packets};
 use support::config::cases;
-use support::timeline::{Timeline, timeline};
+use support::timeline::{Timeline, timeline, timeline_of};
 
 /// The number of an event, its time in ns, and the number of its tracefile.
 type Seen = (u64, i64, usize);
@@ -320,6 +320,36 @@ fn released_data_is_not_needed_and_positions_in_it_lead_to_what_is_kept() {
     merge.continue_with(&[trace.version().clone()]);
     merge.seek_positions(&first);
     assert_eq!(cycles(&mut merge), [490, 491]);
+}
+
+#[test]
+fn times_do_not_depend_on_the_clock_of_packets_that_were_released() {
+    const T: u64 = 1 << 30;
+    let empty: (u64, u64, &[u64]) = (T, T, &[]);
+    // The second packet declares no begin: the high bits of its times are those of the first.
+    let whole = timeline_of(&[&[empty, (T, T + 5, &[T + 3, T + 4])]], true);
+    let mut arriving = Arriving::new(&whole.in_memory(whole.data()), usize::MAX);
+    arriving.add_tracefiles();
+    let versions = |arriving: &mut Arriving| vec![arriving.growing.version().clone()];
+    let mut behind = Merge::new(&versions(&mut arriving));
+    let mut ahead = Merge::new(&versions(&mut arriving));
+    arriving.append(0, 1);
+    arriving.append(0, 1);
+    ahead.continue_with(&versions(&mut arriving));
+    assert!(ahead.next().is_some());
+    arriving.growing.release(&ahead, 0);
+    arriving.complete();
+    let times = |merge: &mut Merge| {
+        let mut seen = Vec::new();
+        read(merge, &mut seen);
+        seen.into_iter().map(|(_, time, _)| time).collect::<Vec<_>>()
+    };
+    let expected: Vec<_> = whole.events(0).iter().map(|event| whole.time(event).as_ns()).collect();
+    behind.continue_with(&versions(&mut arriving));
+    assert_eq!(times(&mut behind), expected);
+    behind.seek(Timestamp::MIN);
+    assert_eq!(times(&mut behind), expected);
+    assert_eq!(times(&mut Merge::new(&versions(&mut arriving))), expected);
 }
 
 #[test]

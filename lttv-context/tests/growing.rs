@@ -215,8 +215,7 @@ fn deliver(
                 let here = all.position();
                 let (state, before) = (all.extensions()[count].clone(), seen.borrow().all.len());
                 let to = &positions[step % positions.len()];
-                // What is known of packets with events of unknown types is forgotten.
-                if at_once && types == 4 && *to <= here {
+                if at_once && *to <= here {
                     all.seek_position(to).expect("a position of this traceset");
                     let again = all.read(&Bounds::all().until_position(&here)).expect("its own");
                     assert_eq!(again.reason, EndReason::EndPosition);

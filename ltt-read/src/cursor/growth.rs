@@ -28,7 +28,8 @@ impl Cursor {
             true => {
                 let is_trusted = packet_bounds(&self.decoder.schema) != PacketBounds::Unknown;
                 let start = self.packet.start.filter(|_| is_trusted);
-                start.unwrap_or(Timestamp::MIN).max(self.last_timestamp)
+                let before = self.tracefile().file(self.file).map(|file| file.before.floor);
+                start.max(before).unwrap_or(Timestamp::MIN).max(self.last_timestamp)
             }
             false => self.known_floor().max(self.last_timestamp),
         }

@@ -51,12 +51,12 @@ impl Cursor {
             }
             State::Failed | State::Recovered { .. } | State::End => return Ok(false),
         };
-        let clock = before.as_ref().and_then(|p| p.end_cycles).unwrap_or(self.clock);
+        let mut clock = before.as_ref().and_then(|p| p.end_cycles).unwrap_or(self.clock);
         let file_before = self.file;
         let first_file = self.tracefile().first_file();
         if self.file < first_file {
             self.file = first_file;
-            (offset, number) = (0, 0);
+            (offset, number, clock) = (0, 0, self.clock_before_file());
         }
         let entered = loop {
             let known = self.tracefile().duplicates.get();
@@ -95,6 +95,12 @@ impl Cursor {
         let begin = packet.offset as usize;
         let end = begin.saturating_add((packet.size - packet.missing) as usize);
         self.bytes.get().get(begin..end)
+    }
+
+    /// Returns the value of the default clock before the current file, which is the first one that
+    /// is kept, in cycles.
+    pub(super) fn clock_before_file(&self) -> u64 {
+        self.tracefile().file(self.file).map_or(0, |file| file.before.clock)
     }
 
     /// Returns the size of the current file in bytes; 0 if there is none yet.

@@ -95,7 +95,8 @@ impl Cursor {
         self.packet = Packet::none();
         (self.next, self.content_end) = (0, 0);
         self.file = self.tracefile().first_file();
-        (self.packet_clock, self.clock) = (0, 0);
+        self.clock = self.clock_before_file();
+        self.packet_clock = self.clock;
     }
 
     /// Enters the packet at which a seek of a time continues, or returns to the start of

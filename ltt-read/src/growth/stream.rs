@@ -8,7 +8,7 @@ use crate::base::time::Timestamp;
 use crate::format::{Decoder, FileKind, PacketBounds, packet_bounds};
 use crate::layout::program::Scratch;
 use crate::report::DecodeError;
-use crate::trace::{DataFile, FilePart, FirstPacket, Growth, Tracefile};
+use crate::trace::{Before, DataFile, FilePart, FirstPacket, Growth, Tracefile};
 
 /// A tracefile that grows, as the next version of its trace will have it.
 #[derive(Debug)]
@@ -66,6 +66,7 @@ impl Stream {
             first_begin: None,
             kind: FileKind::Ctf,
             begin,
+            before: Before::NOTHING,
         });
         self.admit(decoder, false);
     }
@@ -82,7 +83,8 @@ impl Stream {
             false => self.waiting.iter().take_while(|file| declared(file)).count(),
         };
         let admitted: Vec<_> = self.waiting.drain(..count).collect();
-        for file in admitted {
+        for mut file in admitted {
+            file.before = Before { floor: self.growth.floor, clock: self.clock };
             self.note_packets(decoder, &file);
             self.tracefile.files.push(file);
         }

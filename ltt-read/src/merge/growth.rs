@@ -115,16 +115,13 @@ impl Merge {
                 END
             } else if floor.is_some() || number == current || at >= known {
                 let step = self.cursors[at].advance();
-                let mut key = self.key_after_step(number, step);
+                let key = self.key_after_step(number, step);
                 let expected = floor.or((at >= known).then_some(Timestamp::MIN));
                 let expected = expected.map(|floor| floor.max(self.delivered));
                 let waits = self.pending.last().is_some_and(|(waits, _)| *waits == number);
                 match expected {
                     Some(expected) if key != END && !waits => self.cursors[at].note_late(expected),
                     _ => {}
-                }
-                if let (Some(floor), true) = (floor, waits) {
-                    key = self.keep_waiting_from(floor, key);
                 }
                 delivery_key(&self.delivery_floor, key)
             } else if self.cursors[at].has_event() {
@@ -136,19 +133,6 @@ impl Merge {
         }
         self.limit_again();
         self.order.start();
-    }
-
-    /// Raises the time before which no event follows to what was known before: a packet with
-    /// events of unknown types may tell less. Returns the key of the tracefile that was added last
-    /// to those that are pending, which was `key`.
-    fn keep_waiting_from(&mut self, floor: Timestamp, key: u128) -> u128 {
-        match self.pending.last_mut() {
-            Some((number, own)) if *own < floor => {
-                *own = floor;
-                delivery_key(&self.delivery_floor, key_at(floor, *number))
-            }
-            _ => key,
-        }
     }
 
     /// Returns the time up to which events were delivered, as far as the current order tells.

@@ -21,6 +21,8 @@ pub(crate) struct DataFile {
     pub(crate) kind: FileKind,
     /// The place of the bytes in the file, if they are a part of a growing one.
     pub(crate) begin: FilePart,
+    /// The facts about the data before it, if it is a part of a tracefile that grows.
+    pub(crate) before: Before,
 }
 
 /// The start of a part of a file, which is the whole file unless that grows.
@@ -30,6 +32,20 @@ pub(crate) struct FilePart {
     pub(crate) offset: u64,
     /// The number of its first packet.
     pub(crate) packet: u64,
+}
+
+/// The facts about the data before a part of a tracefile, which may no longer be kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Before {
+    /// A time before which no event follows.
+    pub(crate) floor: Timestamp,
+    /// The value of the default clock, in cycles.
+    pub(crate) clock: u64,
+}
+
+impl Before {
+    /// The start of a tracefile.
+    pub(crate) const NOTHING: Before = Before { floor: Timestamp::MIN, clock: 0 };
 }
 
 impl DataFile {

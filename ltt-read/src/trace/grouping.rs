@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use hashbrown::{HashMap, HashSet};
 
-use super::data_file::{DataFile, FilePart, split_name};
+use super::data_file::{Before, DataFile, FilePart, split_name};
 use super::duplicates::follows;
 use super::packet_index::Indexes;
 use super::tracefile::Tracefile;
@@ -114,6 +114,7 @@ fn add_file(
         source: Arc::new(source),
         kind: FileKind::Ctf,
         begin: FilePart::default(),
+        before: Before::NOTHING,
     };
     let class = first.as_ref().map(|first| first.class);
     let id = first.as_ref().and_then(|first| first.id);

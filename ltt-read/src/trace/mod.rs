@@ -25,7 +25,7 @@ use crate::schema::{ClockClass, EventType, EventTypeId, Schema};
 pub(crate) use grouping::FirstPacket;
 use grouping::tracefiles;
 
-pub(crate) use data_file::{DataFile, FilePart};
+pub(crate) use data_file::{Before, DataFile, FilePart};
 pub(crate) use duplicates::{DuplicateRun, files_overlap, times_overlap};
 pub(crate) use growth::Growth;
 pub use index_types::{TraceIndex, TracefileIndex, TracefileNumber};

@@ -185,6 +185,31 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
     })
 }
 
+/// Creates a CTF 1.8 trace with one file per stream, from the packets of each stream: their begin
+/// and end, and the times of their events.
+pub(crate) fn timeline_of(streams: &[&[(u64, u64, &[u64])]], no_begin: bool) -> Timeline {
+    let variation = Variation {
+        no_begin,
+        no_end: false,
+        narrow: false,
+        late: false,
+        padded: false,
+        frequency: 1_000_000_000,
+    };
+    let mut numbers = 1..;
+    let mut event =
+        |cycles: &u64| Event { cycles: *cycles, number: numbers.next().expect("a number") };
+    let mut packet = |(sequence, (begin, end, times)): (u64, &(u64, u64, &[u64]))| {
+        let events = times.iter().map(&mut event).collect();
+        Packet { begin: *begin, end: *end, sequence, discarded: 0, events }
+    };
+    let streams =
+        streams.iter().map(|packets| vec![(0..).zip(*packets).map(&mut packet).collect()]);
+    let streams = streams.collect();
+    let schema = Arc::new(schema(Format::Ctf1, variation));
+    Timeline { variation, schema, transform: ClockTransform::IDENTITY, streams }
+}
+
 /// A fault in the times that a packet declares.
 #[derive(Debug, Clone, Copy)]
 enum Lie {

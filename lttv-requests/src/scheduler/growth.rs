@@ -62,7 +62,7 @@ impl<'h> Scheduler<'h> {
         }
         let here = self.context.position();
         self.context.continue_with(traceset)?;
-        self.move_parked(&here);
+        self.move_to_next(&here);
         self.queue.set_traceset(traceset.revision(), traceset.traces().len());
         self.seek = None;
         self.unpark();
@@ -84,11 +84,12 @@ impl<'h> Scheduler<'h> {
         self.context.traceset().is_growing().then(|| self.context.watermark())
     }
 
-    /// Notes that the requests that wait where the context stands, at a position before the traceset
-    /// has grown, are before the next event now.
-    fn move_parked(&mut self, before: &TracesetPosition) {
-        let here = self.context.position();
-        self.parked.set_position(&RequestStart::Position(before.clone()), &here);
+    /// Notes that the requests where the context stands, at a position before the traceset has
+    /// grown, are before the next event now.
+    fn move_to_next(&mut self, before: &TracesetPosition) {
+        let (before, here) = (RequestStart::Position(before.clone()), self.context.position());
+        self.parked.set_position(&before, &here);
+        self.waiting.set_position(&before, &here);
     }
 
     /// Lets the requests go on that wait for events to be recorded.

@@ -192,7 +192,7 @@ impl<'h> Scheduler<'h> {
             debug_assert!(sought.is_ok(), "positions were checked on submission");
             chunk.seeks += 1;
             meter.count_seek();
-            self.mark_reached(goal);
+            self.mark_reached_or_park(goal, chunk);
             return;
         }
         if self.restore_before(goal) {
@@ -217,10 +217,18 @@ impl<'h> Scheduler<'h> {
                 };
                 chunk.replay = at.filter(|_| !self.is_at(goal)).map(|at| Replay { at, to });
             }
-            EndReason::Pending
-            | EndReason::EndOfTraceset
-            | EndReason::EndPosition
-            | EndReason::EndTime => self.mark_reached(goal),
+            EndReason::Pending => self.mark_reached_or_park(goal, chunk),
+            EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
+                self.mark_reached(goal);
+            }
+        }
+    }
+
+    /// Records that the context has arrived where requests wait, unless they wait at a time that
+    /// has turned out not to be final: only reading finds events whose type is not declared yet.
+    fn mark_reached_or_park(&mut self, goal: &RequestStart, chunk: &mut ChunkReport) {
+        if !self.context.is_pending() || !self.park_beyond(goal, chunk) {
+            self.mark_reached(goal);
         }
     }
 

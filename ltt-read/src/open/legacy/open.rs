@@ -22,7 +22,7 @@ use crate::report::Error;
 use crate::schema::{
     ClockClass, ClockOrigin, EnvValue, Format, Identity, Schema, StreamClass, StreamClassId,
 };
-use crate::trace::{DataFile, FilePart, Indexes, Trace, Tracefile};
+use crate::trace::{Before, DataFile, FilePart, Indexes, Trace, Tracefile};
 
 /// Opens the trace in a directory.
 pub(crate) fn open(
@@ -371,6 +371,7 @@ pub(super) fn build(
             first_begin: None,
             kind: format::FileKind::Legacy(kind),
             begin: FilePart::default(),
+            before: Before::NOTHING,
         }],
         growth: None,
         duplicates: OnceLock::new(),

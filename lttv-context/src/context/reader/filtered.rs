@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ltt_read::{Merge, Position, Timestamp, TracefileNumber};
 
-use super::{Reader, next_key};
+use super::{Reader, is_late, next_key};
 use crate::bounds::{Bounds, EndReason};
 use crate::hooks::Check;
 use crate::traceset::{Latest, Traceset, TracesetPosition, seek_positions};
@@ -58,7 +58,7 @@ impl Reader {
         events: u64,
         reason: EndReason,
     ) {
-        if reason != EndReason::ExaminedCount && events > 0 && self.is_late() {
+        if reason != EndReason::ExaminedCount && events > 0 && is_late(&self.merge, self.now) {
             return self.end_filtered_late();
         }
         match reason {
@@ -73,7 +73,7 @@ impl Reader {
             EndReason::ExaminedCount => {
                 // All events before this one have been looked at.
                 let place = self.merge.next().map(|event| event.position());
-                if self.is_late() {
+                if is_late(&self.merge, self.now) {
                     self.merge.unread();
                     self.end_filtered_late();
                 } else if let Some(place) = place
@@ -91,14 +91,6 @@ impl Reader {
                 self.end_filtered_at(traceset, bounds, end_time, events > 0);
             }
         }
-    }
-
-    /// Returns `true` if the current event has come late, or if late events may follow, so that
-    /// times do not tell what has been delivered of other tracefiles.
-    fn is_late(&self) -> bool {
-        let waits = self.merge.waits_for().map(|(time, ..)| time);
-        let time = self.merge.delivery_time().or(waits);
-        time.is_some_and(|time| time.as_ns() < self.now)
     }
 
     /// Updates the current position to what the merge has passed in each tracefile.
@@ -185,9 +177,8 @@ impl Reader {
         }
         let merge = self.spare(traceset);
         read_point.seek(merge, now);
-        let key = next_key(merge, traceset, now);
-        let (revision, latest) = (traceset.revision(), read_point.latest(now));
-        let position = TracesetPosition::new(revision, key, latest, merge.positions());
+        let (key, latest) = next_key(merge, traceset, now, read_point.latest(now));
+        let position = TracesetPosition::new(traceset.revision(), key, latest, merge.positions());
         self.read_point = Some(ReadPoint::Before(position.clone()));
         Some(position)
     }

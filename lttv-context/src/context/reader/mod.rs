@@ -87,10 +87,10 @@ impl Reader {
         if let Some(position) = self.filtered_position(traceset) {
             return position;
         }
-        let key = next_key(&mut self.merge, traceset, self.now);
+        let (key, latest) = next_key(&mut self.merge, traceset, self.now, self.latest);
         let positions = self.merge.positions();
         self.merge.unread();
-        TracesetPosition::new(traceset.revision(), key, self.latest, positions)
+        TracesetPosition::new(traceset.revision(), key, latest, positions)
     }
 
     /// Returns `true` if reading has come to the end of the traceset, and `false` if more may
@@ -196,15 +196,32 @@ impl Reader {
 }
 
 /// Computes the key of the next event of a merge, given the time of delivery before it in ns. Where
-/// the merge waits, it is the key before which no event follows. `None` at the end.
-fn next_key(merge: &mut Merge, traceset: &Traceset, now: i64) -> Option<Key> {
-    if let Some(time) = merge.next().map(|event| now.max(time_of(&event))) {
-        return Some((time, merge.current_tracefile()?.0 as u32));
-    }
-    match merge.waits_for() {
-        Some((time, number, _)) => Some((now.max(time.as_ns()), number.0 as u32)),
+/// the merge waits, it is the key before which no event follows. `None` at the end. Also returns
+/// `latest`, raised if an earlier event than the time of delivery follows: a growing traceset was
+/// sought at a time that was not final.
+fn next_key(
+    merge: &mut Merge,
+    traceset: &Traceset,
+    now: i64,
+    latest: Latest,
+) -> (Option<Key>, Latest) {
+    _ = merge.next();
+    let latest = if is_late(merge, now) { latest.max(Some(now)) } else { latest };
+    let next = merge.current().map(|event| time_of(&event)).zip(merge.current_tracefile());
+    let waits = || merge.waits_for().map(|(time, number, _)| (time.as_ns(), number));
+    let key = match next.or_else(waits) {
+        Some((time, number)) => Some((now.max(time), number.0 as u32)),
         // What arrives next belongs to tracefiles that are not there yet.
         None if traceset.is_growing() => Some((now, u32::MAX)),
         None => None,
-    }
+    };
+    (key, latest)
+}
+
+/// Returns `true` if the current event of a merge has come late, or if late events may follow, so
+/// that times do not tell what has been delivered of other tracefiles. `now` is the time of
+/// delivery before it, in ns.
+fn is_late(merge: &Merge, now: i64) -> bool {
+    let waits = merge.waits_for().map(|(time, ..)| time);
+    merge.delivery_time().or(waits).is_some_and(|time| time.as_ns() < now)
 }
