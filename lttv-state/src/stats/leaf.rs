@@ -164,9 +164,15 @@ impl Leaves {
         &mut self.leaves[place].1
     }
 
-    /// Sorts the leaves by a key. Those with equal keys keep their order.
-    pub(super) fn sort_by_key<K: Ord>(&mut self, rank: impl Fn(&LeafKey) -> K) {
-        self.leaves.sort_by_cached_key(|(key, _)| rank(key));
+    /// Sorts the leaves by the rank of each, given in their order. Those without a rank are the last
+    /// ones, and keep their order.
+    pub(super) fn sort_by_rank<R: Ord + Copy>(&mut self, ranks: &[R]) {
+        let leaves = std::mem::take(&mut self.leaves);
+        let mut places: Vec<usize> = (0..leaves.len()).collect();
+        // `None` would be before all others.
+        places.sort_by_key(|at| (ranks.get(*at).is_none(), ranks.get(*at)));
+        let mut leaves: Vec<_> = leaves.into_iter().map(Some).collect();
+        self.leaves = places.into_iter().filter_map(|at| leaves[at].take()).collect();
         self.places.clear();
     }
 

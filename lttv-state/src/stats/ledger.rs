@@ -46,6 +46,19 @@ struct Account {
     durations: Durations,
 }
 
+/// The order in which a leaf was added: the number of the event, and that of the leaf.
+pub(super) type Rank = (u64, u32);
+
+impl Account {
+    /// Adds the times and durations of another account.
+    fn add_times(&mut self, other: &Account) {
+        self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
+        self.wait_time = self.wait_time.wrapping_add(other.wait_time);
+        self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(other.cumulative_cpu_time);
+        self.durations.add(&other.durations);
+    }
+}
+
 const _: () = assert!(size_of::<Account>() == 128, "an account fills two cache lines");
 
 /// An event counter modulo 2¹⁶; multiples of 2¹⁶ are counted in [`Ledger::overflow`].
@@ -225,9 +238,70 @@ impl Ledger {
         self.event = event;
     }
 
-    /// Returns the numbers of the events at which leaves were added, by index of the leaf.
-    pub(super) fn added_at(&self) -> &[u64] {
-        &self.added_at
+    /// Returns the rank of each leaf: the numbers of the event at which it was added, and of the leaf.
+    /// In their order, the leaves of ledgers that were [joined](Self::join) are those of one.
+    pub(super) fn ranks(&self) -> Vec<Rank> {
+        self.added_at.iter().copied().zip(0..).collect()
+    }
+
+    /// Adds the counts of all leaves of another ledger. `ranks` has the rank of each leaf, and gets the
+    /// least one of both ledgers.
+    pub(super) fn join(&mut self, other: &Ledger, ranks: &mut Vec<Rank>) {
+        let types = other.kinds.types();
+        let mut places = Vec::with_capacity(other.accounts.len());
+        let leaves = other.accounts.iter().zip(other.keys()).zip(other.ranks());
+        for ((account, key), rank) in leaves {
+            let row = self.row(key.process, key.cpu);
+            let (leaf, kind) = self.find_or_add_in_row(row, &key);
+            match ranks.get_mut(leaf.index()) {
+                Some(least) => *least = rank.min(*least),
+                None => ranks.push(rank),
+            }
+            self.accounts[leaf.index()].add_times(account);
+            for (event_type, slot) in types.get(account.kind.index()).into_iter().flatten() {
+                let events = other.counter(account, usize::from(*slot));
+                if events > 0 {
+                    self.add_count(leaf, kind, *event_type, events);
+                }
+            }
+            places.push(leaf);
+        }
+        for ((leaf, event_type), events) in &other.overflow {
+            self.add_overflow(places[leaf.index()], EventTypeId(*event_type), *events);
+        }
+        for (leaf, at) in places.into_iter().zip(&other.extra_of) {
+            if let Some(extra) = other.extras.get(*at as usize) {
+                self.extra_mut(leaf).add(extra);
+            }
+        }
+    }
+
+    /// Adds a number of events of a type to a leaf of a kind.
+    fn add_count(&mut self, leaf: LeafIx, kind: Kind, event_type: EventTypeId, events: Counter) {
+        let slot = usize::from(self.kinds.slot(kind, event_type));
+        let account = &mut self.accounts[leaf.index()];
+        let counter = match account.counters.get_mut(slot) {
+            None if slot - INLINE_COUNTERS < usize::from(account.len) => {
+                self.counters.get_mut(account.begin as usize + slot - INLINE_COUNTERS)
+            }
+            counter => counter,
+        };
+        let Some(counter) = counter else {
+            return self.add_overflow(leaf, event_type, events.into());
+        };
+        let (sum, is_beyond) = counter.overflowing_add(events);
+        *counter = sum;
+        if is_beyond {
+            self.add_overflow(leaf, event_type, 1 << Counter::BITS);
+        }
+    }
+
+    /// Returns a counter of a leaf, given the index of the counter.
+    #[inline]
+    fn counter(&self, account: &Account, slot: usize) -> Counter {
+        let beyond = &self.counters[account.begin as usize..][..usize::from(account.len)];
+        let counter = account.counters.get(slot).or_else(|| beyond.get(slot - INLINE_COUNTERS));
+        counter.copied().unwrap_or(0)
     }
 
     /// Adds the time from one point to another to the CPU time of a leaf.
@@ -351,14 +425,12 @@ impl Ledger {
     pub(super) fn leaves(&self, more: usize) -> Vec<(LeafKey, Counts)> {
         let types = self.kinds.types();
         let mut tallies = Tallies::of(self.accounts.len());
-        for Account { begin, kind, len, counters, .. } in &self.accounts {
-            let beyond = &self.counters[*begin as usize..][..usize::from(*len)];
-            let types = types.get(kind.index()).map_or(&[] as &[_], Vec::as_slice);
-            tallies.add(types.iter().map(|(event_type, slot)| {
-                let slot = usize::from(*slot);
-                let counter = counters.get(slot).or_else(|| beyond.get(slot - INLINE_COUNTERS));
-                (*event_type, counter.copied().unwrap_or(0).into())
-            }));
+        for account in &self.accounts {
+            let types = types.get(account.kind.index()).map_or(&[] as &[_], Vec::as_slice);
+            let count = |(event_type, slot): &(EventTypeId, u8)| {
+                (*event_type, self.counter(account, usize::from(*slot)).into())
+            };
+            tallies.add(types.iter().map(count));
         }
         let all = self.accounts.iter().zip(tallies.into_all());
         let all = all.map(|(account, events)| Counts {
@@ -392,3 +464,64 @@ const RESERVED_CPUS: usize = 8;
 
 /// The minimum number of further counters of a leaf that has any.
 const MIN_FURTHER: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::leaf::Leaves;
+    use super::*;
+    use crate::kernel::{ExecutionMode, NameId};
+
+    /// A run of events of a type in a leaf.
+    type Run = (LeafKey, u32, u32);
+
+    fn run() -> impl Strategy<Value = Run> {
+        let modes = prop::sample::select(ExecutionMode::ALL);
+        let key = (0..4u32, 0..3u32, prop_oneof![9 => Just(0), 1 => Just(7_u64)], modes, 0..3usize);
+        let key = key.prop_map(|(process, cpu, function, mode, submode)| {
+            let submode = [NameId::EMPTY, NameId::UNKNOWN, NameId::NONE][submode];
+            LeafKey { process: Serial(process), cpu, function, mode, submode }
+        });
+        let repeated = prop_oneof![8 => 1..5u32, 1 => 40_000..70_000u32];
+        (key, 0..TYPES, repeated)
+    }
+
+    /// More types than an account has counters for.
+    const TYPES: u32 = 60;
+
+    fn count(ledger: &mut Ledger, number: usize, (key, event_type, repeated): &Run) {
+        ledger.set_event(number as u64);
+        let row = ledger.row(key.process, key.cpu);
+        let (leaf, kind) = ledger.find_or_add_in_row(row, key);
+        (0..*repeated).for_each(|_| ledger.count(leaf, kind, EventTypeId(*event_type)));
+        ledger.ended(leaf, u64::from(*repeated), number as u64);
+        ledger.charge(leaf, 3, 10);
+        if event_type.is_multiple_of(7) {
+            ledger.extra_mut(leaf).bytes_read += 1;
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+
+        /// Ledgers of parts have together the counts of one, and their leaves its order.
+        #[test]
+        fn joined_ledgers_are_one(
+            runs in prop::collection::vec((run(), 0..3usize), 0..200), cpus in 0..3usize,
+        ) {
+            let new = || Ledger::new(TYPES as usize, cpus);
+            let (mut whole, mut parts) = (new(), [new(), new(), new()]);
+            for (number, (run, part)) in runs.iter().enumerate() {
+                count(&mut whole, number, run);
+                count(&mut parts[*part], number, run);
+            }
+            let [mut first, others @ ..] = parts;
+            let mut ranks = first.ranks();
+            others.iter().for_each(|other| first.join(other, &mut ranks));
+            let mut joined = Leaves::from(first.leaves(0));
+            joined.sort_by_rank(&ranks);
+            prop_assert_eq!(joined.into_vec(), whole.leaves(0));
+        }
+    }
+}

@@ -1,6 +1,5 @@
 //! Statistics in slices: the state is followed in order, and its changes are booked on any thread.
 
-use hashbrown::HashMap;
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, Handle, Joining, SliceAnalysis, TracesetContext};
@@ -9,10 +8,8 @@ use super::books::Accounts;
 use super::border::Border;
 use super::collect::Collector;
 use super::collected::Collected;
-use super::leaf::{LeafKey, Leaves};
 use super::ledger::Ledger;
 use super::log::{Bookings, Log};
-use crate::fast_hash::FastHash;
 use crate::kernel::{
     Followed, Follower, FollowerObserver, KernelState, RecordedEvents, Recorder, TraceState,
 };
@@ -243,38 +240,17 @@ impl State {
         let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
         for (collector, state) in collectors.into_iter().zip(follower.kernel().traces()) {
             let mut others = parts.iter_mut().filter_map(Iterator::next);
-            let Some(accounts) = others.next() else { continue };
-            let mut ranks = Ranks::default();
-            ranks.add(&accounts.ledger);
+            let Some(mut accounts) = others.next() else { continue };
+            let mut ranks = accounts.ledger.ranks();
+            others.for_each(|other| accounts.ledger.join(&other.ledger, &mut ranks));
             let collector = collector.with_accounts(accounts);
             let last = until.map_or(collector.last, Timestamp::as_ns);
             let mut collected = collector.collected(state, last, until.is_none(), &Border::none());
-            for Accounts { ledger, .. } in others {
-                ranks.add(&ledger);
-                collected.leaves.add(&Leaves::from(ledger.leaves(0)));
-            }
-            collected.leaves.sort_by_key(|key| ranks.rank(key));
+            // The order in which one thread would have added them; those of no ledger are the last ones.
+            collected.leaves.sort_by_rank(&ranks);
             all.push(collected);
         }
         (all, follower.into_kernel())
-    }
-}
-
-/// The order in which leaves were first added, whichever accounts contain them: that of one thread.
-#[derive(Default)]
-struct Ranks(HashMap<LeafKey, (u64, usize), FastHash>);
-
-impl Ranks {
-    fn add(&mut self, ledger: &Ledger) {
-        for (place, (key, event)) in ledger.keys().zip(ledger.added_at()).enumerate() {
-            let rank = self.0.entry(key).or_insert((u64::MAX, 0));
-            *rank = (*rank).min((*event, place));
-        }
-    }
-
-    /// Returns the rank of a leaf. Those that are in no accounts are the last ones.
-    fn rank(&self, key: &LeafKey) -> (u64, usize) {
-        self.0.get(key).copied().unwrap_or((u64::MAX, usize::MAX))
     }
 }
 
