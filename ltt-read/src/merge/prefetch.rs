@@ -113,7 +113,7 @@ impl Upcoming {
 impl Prefetch {
     /// Returns the parts of files that a merge will read next and that have not been returned
     /// before. To be called after each some thousands of events: most calls return few parts or
-    /// nothing.
+    /// nothing. A call asks each tracefile, so that traces of thousands of these are read in larger steps.
     pub fn next(&mut self, merge: &Merge) -> Vec<Upcoming> {
         self.asked.resize(merge.cursors.len(), (0, 0));
         let window = (TOGETHER / merge.cursors.len().max(1) as u64).clamp(LEAST, MOST);
