@@ -286,6 +286,27 @@ fn rows_before_damage_are_kept() {
     assert_eq!(compare(&trace), 6);
 }
 
+/// The last event that was read has its fields, also where a new cursor has read no event of its type
+/// by itself.
+#[test]
+fn the_last_event_of_a_run_has_its_fields() {
+    let mut bytes = 0xc1fc_1fc1_u32.to_le_bytes().to_vec();
+    bytes.extend([&0_u64.to_le_bytes()[..], &[0; 4]].concat());
+    for time in 1..=9_u64 {
+        bytes.extend([&(time << 8 | 1).to_le_bytes(), &b"abc\0"[time as usize % 3..]].concat());
+    }
+    let file = ("stream".to_owned(), bytes);
+    let trace = Trace::from_memory(NUMBERS_AND_TEXTS.as_bytes(), [file]).expect("a trace");
+    for _ in 0..2 {
+        let (mut cursor, mut columns) = (trace.cursor(TracefileIndex(0)), Columns::of_all_types());
+        for text in [b"abc".as_slice(), b"bc"] {
+            assert_eq!(cursor.read_columns(&mut columns, 4).ok(), Some(4));
+            let field = cursor.event().field("s").and_then(|field| field.as_str());
+            assert_eq!(field.map(|field| field.bytes), Some(text));
+        }
+    }
+}
+
 /// Events of several types are sorted in groups, which a run may fill. In between are rows of one type, and
 /// types of which there are no columns.
 #[test]
@@ -391,6 +412,50 @@ fn compare_runs_of_one_type(second: &str) {
             let trace = Trace::from_memory(metadata.as_bytes(), [file]).expect("a trace");
             assert!(compare(&trace) >= 40, "{different} {cut} {second}");
         }
+    }
+}
+
+/// The id in an extended header may have more bits than the field in a compact one. Where both headers
+/// have one size, only the id tells them apart.
+#[test]
+fn rows_of_one_type_end_where_headers_differ() {
+    let metadata = r#"/* CTF 1.8 */
+        trace { major = 1; minor = 8; byte_order = le;
+            packet.header := struct { integer { size = 32; align = 8; } magic; }; };
+        clock { name = c; freq = 1000000000; };
+        stream {
+            event.header := struct {
+                enum : integer { size = 8; align = 8; } { compact = 0 ... 254, extended = 255 } id;
+                variant <id> {
+                    struct { integer { size = 56; align = 8; map = clock.c.value; } timestamp; } compact;
+                    struct {
+                        integer { size = 16; align = 8; } id;
+                        integer { size = 40; align = 8; map = clock.c.value; } timestamp;
+                    } extended;
+                } v;
+            } align(8); };
+        event { name = "compact"; id = 44; fields := struct { integer { size = 32; align = 8; } n; }; };
+        event { name = "long"; id = 300; fields := struct { integer { size = 32; align = 8; } n; }; };
+        event { name = "escape"; id = 255; fields := struct { integer { size = 32; align = 8; } n; }; };"#;
+    // The ids of the dense part of the table are at most four times as many as the types, or 256.
+    let others = (400..480).map(|id| format!("event {{ name = \"e{id}\"; id = {id}; }};"));
+    let metadata: String = [metadata.to_owned()].into_iter().chain(others).collect();
+    let compact = |id: u64, time: u64| time << 8 | id;
+    let extended = |id: u64, time: u64| time << 24 | id << 8 | 255;
+    for long in [255, 300] {
+        let mut bytes = 0xc1fc_1fc1_u32.to_le_bytes().to_vec();
+        for time in 0..90_u64 {
+            let header = match time / 30 {
+                0 => extended(long, time),
+                1 => compact(44, time),
+                _ => extended(555 - long, time),
+            };
+            bytes.extend(header.to_le_bytes());
+            bytes.extend((time as u32).to_le_bytes());
+        }
+        let file = ("stream".to_owned(), bytes);
+        let trace = Trace::from_memory(metadata.as_bytes(), [file]).expect("a trace");
+        assert_eq!(compare(&trace), 90);
     }
 }
 

@@ -214,8 +214,9 @@ impl Cursor {
         if let Some(of) = reader.tables.compiled_body(event_type)
             && of.region.fixed.is_none()
         {
-            // Its end is known; only the slots are needed.
-            _ = of.region.end(window, last.body, &mut self.scratch);
+            // Its end is known; only the slots are needed. There may be too few of them yet.
+            let end = of.region.end(window, last.body, &mut self.scratch);
+            _ = end.or_else(|| of.region.run(window, last.body, &mut self.scratch).ok());
         }
         (self.next, self.clock, self.last_timestamp) = (next.next, next.clock, next.time);
         read
@@ -288,7 +289,8 @@ impl RunReader<'_> {
             };
             let (mut body, mut cycles) = (begin + quick.bits, quick.cycles(now, at.clock));
             let mut entry = ids.entry(id);
-            if !quick.has_id(id) {
+            let is_quick = quick.has_id(id);
+            if !is_quick {
                 let header = table.header.read_plan(window, begin, at.clock);
                 let Some(header) = header.filter(|header| header.end.is_multiple_of(8)) else {
                     break;
@@ -325,13 +327,15 @@ impl RunReader<'_> {
             if !takes_more {
                 break;
             }
+            // The id of any other header may not fit in the field of a quick one.
             if SIMPLE
+                && is_quick
                 && read % SAME == 0
                 && let Some(events) = sink.events()
                 && events.ends_with_one_type(read)
             {
                 let size = end - begin;
-                if entry.fixed() != Some(size - quick.bits) || body != begin + quick.bits {
+                if entry.fixed() != Some(size - quick.bits) {
                     continue;
                 }
                 let times = &mut events.times[read..most];
