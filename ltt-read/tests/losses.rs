@@ -119,8 +119,28 @@ proptest! {
         if !trace.tracefiles().is_empty() {
             let losses = trace.losses(TracefileIndex(0));
             prop_assert_eq!(&losses, &read(&trace));
+            if !indexed {
+                check_damaged_from(&trace, &losses)?;
+            }
         }
     }
+}
+
+/// The losses of a damaged file from any time on are the last ones of all, and those before them ended earlier.
+fn check_damaged_from(
+    trace: &std::sync::Arc<Trace>,
+    losses: &[Notice],
+) -> Result<(), TestCaseError> {
+    let ends: Vec<_> = losses.iter().filter_map(end).collect();
+    let near = ends.iter().flat_map(|end| [end.as_ns(), end.as_ns().saturating_add(1)]);
+    for time in near.chain([i64::MIN, ORIGIN, i64::MAX]).map(Timestamp::from_ns) {
+        let found = trace.losses_from(TracefileIndex(0), time);
+        prop_assert!(losses.ends_with(&found), "{:?} of {:?} from {:?}", found, losses, time);
+        let (before, _) = losses.split_at(losses.len() - found.len());
+        let is_before = |notice| end(notice).is_some_and(|end| end < time);
+        prop_assert!(before.iter().all(is_before), "{:?} of {:?} from {:?}", found, losses, time);
+    }
+    Ok(())
 }
 
 /// Returns the end of a loss.
