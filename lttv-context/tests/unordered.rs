@@ -150,6 +150,21 @@ fn a_stop_ends_the_read() {
     assert!(some.events > 0 && some.events < all.events && some.parts.len() == 1);
 }
 
+/// Numbers of threads and sizes of pieces have no limit.
+#[test]
+fn any_number_of_threads_and_size_of_pieces_will_do() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    let traceset = traceset(Path::new(path));
+    for threads in [0, 1, 1 << 61, usize::MAX] {
+        for bytes in [None, Some(1 << 20), Some(u64::MAX)] {
+            let reader = UnorderedReader::new(&traceset).threads(threads);
+            let reader = bytes.into_iter().fold(reader, UnorderedReader::piece_bytes);
+            let read = reader.read(|(): &mut (), _| (), |_| Flow::Continue(()));
+            assert_eq!(read.events, 6087);
+        }
+    }
+}
+
 /// All parts of a small trace are passed before the first event, and none of a range of times.
 #[test]
 fn what_comes_next_is_passed() {

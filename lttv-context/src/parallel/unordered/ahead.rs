@@ -82,7 +82,7 @@ impl Plan {
             let (tracefile, begin, end) = self.piece;
             if begin >= end {
                 let (bytes, tracefile, begin) = self.rests.pop()?;
-                let size = if bytes < piece + piece / 2 { bytes } else { piece };
+                let size = if bytes < piece.saturating_add(piece / 2) { bytes } else { piece };
                 if size < bytes {
                     self.rests.push((bytes - size, tracefile, begin + size));
                 }

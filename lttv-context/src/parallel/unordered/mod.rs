@@ -212,7 +212,7 @@ impl UnorderedReader {
         let sizes: Vec<Option<u64>> = sizes.collect();
         let total: u64 = sizes.iter().flatten().sum();
         let piece = self.piece_bytes.unwrap_or_else(|| {
-            let each = total / (self.threads as u64 * PIECES_PER_THREAD);
+            let each = total / (self.threads as u64).saturating_mul(PIECES_PER_THREAD);
             each.clamp(LEAST_PIECE, GREATEST_PIECE)
         });
         let pieces = sizes.iter().flatten().map(|size| size / piece + 1).sum::<u64>();

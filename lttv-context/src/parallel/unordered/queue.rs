@@ -79,7 +79,7 @@ impl<'q> Queue<'q> {
             }
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         };
-        if rest.bytes < self.piece + self.piece / 2 {
+        if rest.bytes < self.piece.saturating_add(self.piece / 2) {
             return Some(self.job(rest, None));
         }
         waiting.dividing += 1;
