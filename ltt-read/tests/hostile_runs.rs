@@ -13,12 +13,13 @@ use proptest::prelude::*;
 #[derive(Debug, Clone)]
 struct Plan {
     big: bool,
-    header: Header,
+    /// The event headers of two stream classes.
+    headers: [Header; 2],
     frequency: u64,
     /// `true` if packets have a start time.
     begins: bool,
-    /// The id and the kind of the body of each event type.
-    types: Vec<(u64, u8)>,
+    /// The stream class, the id and the kind of the body of each event type.
+    types: Vec<(usize, u64, u8)>,
 }
 
 /// The form of event headers.
@@ -35,8 +36,9 @@ enum Header {
 /// the clock, and random data.
 type Written = (usize, bool, u64, u64);
 
-/// A packet as the test writes it: its events, and what is added to its content size and to its size.
-type WrittenPacket = (Vec<Written>, i8, i8);
+/// A packet as the test writes it: its stream class, its events, and what is added to its content size and
+/// to its size.
+type WrittenPacket = (usize, Vec<Written>, i8, i8);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Cell {
@@ -80,14 +82,15 @@ fn header() -> impl Strategy<Value = Header> {
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
-    let types =
-        prop::collection::hash_map(prop_oneof![0..7_u64, 0..40_u64, 250..300_u64], 0..KINDS, 1..7);
+    let id = prop_oneof![0..7_u64, 0..40_u64, 250..300_u64];
+    let types = prop::collection::hash_map((0..2_usize, id), 0..KINDS, 1..9);
     let frequency = prop_oneof![3 => Just(1_000_000_000), 1 => Just(1000_u64)];
-    (any::<bool>(), header(), frequency, any::<bool>(), types).prop_map(
-        |(big, header, frequency, begins, types)| {
-            let mut types: Vec<_> = types.into_iter().collect();
+    (any::<bool>(), [header(), header()], frequency, any::<bool>(), types).prop_map(
+        |(big, headers, frequency, begins, types)| {
+            let types = types.into_iter().map(|((stream, id), kind)| (stream, id, kind));
+            let mut types: Vec<_> = types.collect();
             types.sort_unstable();
-            Plan { big, header, frequency, begins, types }
+            Plan { big, headers, frequency, begins, types }
         },
     )
 }
@@ -107,7 +110,8 @@ fn packets() -> impl Strategy<Value = Vec<WrittenPacket>> {
         repeated.collect()
     });
     let off = || prop_oneof![9 => Just(0_i8), 1 => any::<i8>()];
-    prop::collection::vec((events, off(), off()), 1..4)
+    let stream = prop_oneof![3 => Just(0_usize), 1 => Just(1)];
+    prop::collection::vec((stream, events, off(), off()), 1..5)
 }
 
 /// The kinds of bodies.
@@ -143,9 +147,9 @@ fn members(kind: u8) -> &'static [(&'static str, &'static str)] {
 }
 
 impl Plan {
-    fn metadata(&self) -> String {
+    fn header_text(header: Header) -> String {
         let clock = "map = clock.c.value;";
-        let header = match self.header {
+        match header {
             Header::Fixed { id, clock: bits } => format!(
                 "struct {{ integer {{ size = {id}; align = 8; }} id;
                  integer {{ size = {bits}; align = 1; {clock} }} timestamp; }}"
@@ -163,7 +167,10 @@ impl Plan {
                      }} v; }}"
                 )
             }
-        };
+        }
+    }
+
+    fn metadata(&self) -> String {
         let begin = if self.begins {
             "integer { size = 64; align = 8; map = clock.c.value; } timestamp_begin;"
         } else {
@@ -172,20 +179,27 @@ impl Plan {
         let mut text = format!(
             "/* CTF 1.8 */
             trace {{ major = 1; minor = 8; byte_order = {};
-                packet.header := struct {{ integer {{ size = 32; align = 8; }} magic; }}; }};
-            clock {{ name = c; freq = {}; }};
-            stream {{
-                packet.context := struct {{
-                    integer {{ size = 32; align = 8; }} content_size;
-                    integer {{ size = 32; align = 8; }} packet_size; {begin} }};
-                event.header := {header} align(8); }};\n",
+                packet.header := struct {{ integer {{ size = 32; align = 8; }} magic;
+                    integer {{ size = 8; align = 8; }} stream_id; }}; }};
+            clock {{ name = c; freq = {}; }};\n",
             if self.big { "be" } else { "le" },
             self.frequency,
         );
-        for (id, kind) in &self.types {
+        for (stream, header) in self.headers.into_iter().enumerate() {
+            let header = Self::header_text(header);
+            text += &format!(
+                "stream {{ id = {stream};
+                packet.context := struct {{
+                    integer {{ size = 32; align = 8; }} content_size;
+                    integer {{ size = 32; align = 8; }} packet_size; {begin} }};
+                event.header := {header} align(8); }};\n"
+            );
+        }
+        for (stream, id, kind) in &self.types {
             let fields: String = members(*kind).iter().map(|(_, text)| *text).collect();
             text += &format!(
-                "event {{ name = \"e{id}\"; id = {id}; fields := struct {{ {fields} }}; }};\n"
+                "event {{ name = \"e{id}\"; id = {id}; stream_id = {stream};
+                fields := struct {{ {fields} }}; }};\n"
             );
         }
         text
@@ -269,9 +283,11 @@ impl Plan {
     fn write(&self, packets: &[WrittenPacket]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut clock = 0_u64;
-        for (events, content_off, size_off) in packets {
+        for (stream, events, content_off, size_off) in packets {
             let mut to = Writer { big: self.big, ..Writer::default() };
             to.put(32, 0xc1fc_1fc1);
+            to.put(8, *stream as u64);
+            let types: Vec<_> = self.types.iter().filter(|of| of.0 == *stream).collect();
             let sizes = to.at;
             to.put(64, 0);
             if self.begins {
@@ -279,9 +295,11 @@ impl Plan {
             }
             for (of, long, step, random) in events {
                 clock = clock.wrapping_add(*step) & (u64::MAX >> 1);
-                let (id, kind) = self.types[of % self.types.len()];
+                let Some((_, id, kind)) = of.checked_rem(types.len()).map(|of| *types[of]) else {
+                    break;
+                };
                 to.align(8);
-                match self.header {
+                match self.headers[*stream] {
                     Header::Fixed { id: id_bits, clock: bits } => {
                         to.put(id_bits, id);
                         to.put(bits, clock);
@@ -362,10 +380,11 @@ impl Plan {
             let mut bits = Bits { big: self.big, data, at: 32, end: available };
             let begins = self.begins;
             let mut sizes = || {
+                let stream = bits.take(8).filter(|stream| *stream < 2)? as usize;
                 let sizes = (bits.take(32)?, bits.take(32)?);
-                Some((sizes, if begins { Some(bits.take(64)?) } else { None }))
+                Some((stream, sizes, if begins { Some(bits.take(64)?) } else { None }))
             };
-            let Some(((content, total), begin)) = sizes() else {
+            let Some((stream, (content, total), begin)) = sizes() else {
                 packets.push(Found { is_damaged: true, ..Found::default() });
                 return packets;
             };
@@ -383,7 +402,7 @@ impl Plan {
             bits.end = content.min(available);
             let mut found = Found { is_entered: true, ..Found::default() };
             while bits.at < bits.end {
-                let Some((row, now)) = self.event(&mut bits, clock) else {
+                let Some((row, now)) = self.event(stream, &mut bits, clock) else {
                     found.is_damaged = true;
                     break;
                 };
@@ -401,13 +420,13 @@ impl Plan {
     }
 
     /// Decodes an event; `None` if it is not sound.
-    fn event(&self, bits: &mut Bits<'_>, clock: u64) -> Option<(Row, u64)> {
+    fn event(&self, stream: usize, bits: &mut Bits<'_>, clock: u64) -> Option<(Row, u64)> {
         bits.align(8);
         let update = |low: u64, size: u32| {
             let mask = u64::MAX >> (64 - size);
             clock.wrapping_add(low.wrapping_sub(clock) & mask)
         };
-        let (id, cycles) = match self.header {
+        let (id, cycles) = match self.headers[stream] {
             Header::Fixed { id, clock } => (bits.take(id)?, update(bits.take(clock)?, clock)),
             Header::Selected { id: id_bits, clock, has_gap, long_id, long_clock, align } => {
                 let (id, escape) = (bits.take(id_bits)?, (1 << id_bits) - 1);
@@ -421,8 +440,8 @@ impl Plan {
                 }
             }
         };
-        let event_type = self.types.iter().position(|(known, _)| *known == id)?;
-        let kind = self.types[event_type].1;
+        let event_type = self.types.iter().position(|of| (of.0, of.1) == (stream, id))?;
+        let kind = self.types[event_type].2;
         let time = u128::from(cycles) * u128::from(1_000_000_000 / self.frequency);
         let time = i64::try_from(time).ok()?;
         if kind > 0 {
@@ -491,7 +510,7 @@ impl<'p> Readers<'p> {
     fn new(plan: &'p Plan, trace: Arc<Trace>, wanted: usize) -> Self {
         let columns = |number: usize| {
             let id = EventTypeId(number as u32);
-            let names = members(plan.types[number].1).iter();
+            let names = members(plan.types[number].2).iter();
             let fields =
                 names.map(|(name, _)| trace.field(id, Scope::Payload, name).expect("a field"));
             Columns::new(&trace, id, fields).expect("columns")
@@ -506,7 +525,7 @@ impl<'p> Readers<'p> {
     fn row(&self, event: &Event<'_>) -> Row {
         let event_type = event.type_id().index();
         let time = event.timestamp().expect("a time").as_ns();
-        let names = members(self.plan.types[event_type].1).iter();
+        let names = members(self.plan.types[event_type].2).iter();
         let cells = names.map(|(name, _)| cell_of(event.field(name))).collect();
         Row { event_type, time, cells }
     }
