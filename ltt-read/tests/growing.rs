@@ -10,9 +10,11 @@ mod support {
 
 use std::sync::Arc;
 
-use ltt_read::schema::{ByteOrder, FieldClass, Format, Schema, Scope, StreamClassId};
+use ltt_read::schema::{ByteOrder, FieldClass, FieldKind, Format, Schema, Scope, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, presets};
-use ltt_read::{ClockTransform, Error, GrowingTrace, Merge, NoticeKind, Timestamp, TracefileIndex};
+use ltt_read::{
+    ClockTransform, Error, GrowingTrace, Merge, NoticeKind, Timestamp, Trace, TracefileIndex,
+};
 use proptest::prelude::*;
 use support::arriving::{Arriving, metadata, packets};
 use support::config::cases;
@@ -327,7 +329,7 @@ fn times_do_not_depend_on_the_clock_of_packets_that_were_released() {
     const T: u64 = 1 << 30;
     let empty: (u64, u64, &[u64]) = (T, T, &[]);
     // The second packet declares no begin: the high bits of its times are those of the first.
-    let whole = timeline_of(&[&[empty, (T, T + 5, &[T + 3, T + 4])]], true);
+    let whole = timeline_of(&[&[empty, (T, T + 5, &[T + 3, T + 4])]], true, false);
     let mut arriving = Arriving::new(&whole.in_memory(whole.data()), usize::MAX);
     arriving.add_tracefiles();
     let versions = |arriving: &mut Arriving| vec![arriving.growing.version().clone()];
@@ -350,6 +352,100 @@ fn times_do_not_depend_on_the_clock_of_packets_that_were_released() {
     behind.seek(Timestamp::MIN);
     assert_eq!(times(&mut behind), expected);
     assert_eq!(times(&mut Merge::new(&versions(&mut arriving))), expected);
+}
+
+/// Returns the times that a merge reads of the last version of a trace, in ns.
+fn times(merge: &mut Merge, arriving: &mut Arriving) -> Vec<i64> {
+    merge.continue_with(&[arriving.growing.version().clone()]);
+    let mut seen = Vec::new();
+    read(merge, &mut seen);
+    seen.into_iter().map(|(_, time, _)| time).collect()
+}
+
+#[test]
+fn times_continue_after_packets_without_end_that_a_seek_skipped() {
+    const T: u64 = 1 << 30;
+    let packets: &[(u64, u64, &[u64])] = &[(T, T, &[T, T]), (T + 9, T + 9, &[T + 9])];
+    let whole = timeline_of(&[packets], true, true);
+    let expected = whole.at(T + 9);
+    for seeks_end in [false, true] {
+        let mut arriving = Arriving::new(&whole.in_memory(whole.data()), usize::MAX);
+        arriving.add_tracefiles();
+        arriving.append(0, 1);
+        let mut merge = Merge::new(&[arriving.growing.version().clone()]);
+        merge.seek(if seeks_end { Timestamp::MAX } else { expected });
+        assert_eq!(times(&mut merge, &mut arriving), []);
+        arriving.complete();
+        assert_eq!(times(&mut merge, &mut arriving), [expected.as_ns()]);
+    }
+}
+
+#[test]
+fn times_continue_after_packets_without_end_that_were_released() {
+    const T: u64 = 1 << 30;
+    let packets: &[(u64, u64, &[u64])] =
+        &[(T, T, &[T, T + 1]), (T + 9, T + 9, &[T + 9]), (T + 10, T + 20, &[T + 11, T + 12])];
+    for no_end in [false, true] {
+        let whole = timeline_of(&[packets], true, no_end);
+        let at = |cycles: &[u64]| cycles.iter().map(|at| whole.at(*at).as_ns()).collect::<Vec<_>>();
+        let mut arriving = Arriving::new(&whole.in_memory(whole.data()), usize::MAX);
+        arriving.add_tracefiles();
+        let mut ahead = Merge::new(&[arriving.growing.version().clone()]);
+        for _ in packets {
+            arriving.append(0, 1);
+            times(&mut ahead, &mut arriving);
+            arriving.growing.release(&ahead, 0);
+        }
+        arriving.complete();
+        let versions = [arriving.growing.version().clone()];
+        let mut merge = Merge::new(&versions);
+        assert_eq!(times(&mut merge, &mut arriving), at(&[T + 11, T + 12]), "{no_end}");
+        merge.seek(whole.at(T + 12));
+        assert_eq!(times(&mut merge, &mut arriving), at(&[T + 12]), "{no_end}");
+        let index = versions[0].packet_index(TracefileIndex(0));
+        assert_eq!(index.entries().len(), 1);
+    }
+}
+
+#[test]
+fn the_index_continues_the_clock_of_packets_that_were_released() {
+    let mut schema = schema();
+    let context = schema.stream_classes[0].packet_context.take().expect("the preset has one");
+    let members = context.members().iter().map(|member| {
+        let mut class = (*member.class).clone();
+        if let ("timestamp_begin" | "timestamp_end", FieldKind::Integer(fixed, _)) =
+            (&*member.name, &mut class.kind)
+        {
+            fixed.bits = 32;
+        }
+        (&*member.name, class)
+    });
+    schema.stream_classes[0].packet_context = Some(Arc::new(FieldClass::structure(members)));
+    let text = metadata_text(&schema).unwrap();
+    let times: [u64; 3] = [3 << 30, (1 << 32) + 5, (1 << 32) + 9];
+    let mut writer = StreamWriter::new(Arc::new(schema), CLASS, "chan_0", Vec::new())
+        .unwrap()
+        .with_packet_context(FieldValue::fields([("cpu_id", 0u64)]));
+    for time in times {
+        writer.begin_packet(time).unwrap();
+        let fields = FieldValue::structure([0u64.into(), "some text".into()]);
+        writer.event(ltt_read::schema::EventTypeId(0), time, fields).unwrap();
+        writer.end_packet(time).unwrap();
+    }
+    let files = [("chan_0".to_owned(), writer.finish().unwrap())];
+    let whole = Trace::from_memory(text.as_bytes(), files.to_vec()).unwrap();
+    let mut trace = GrowingTrace::new("t", text.as_bytes()).unwrap();
+    let stream = trace.add_tracefile("chan_0");
+    let mut merge = Merge::new(&[trace.version().clone()]);
+    for (time, packet) in times.into_iter().zip(packets(&whole).remove(0)) {
+        trace.append(stream, packet);
+        merge.continue_with(&[trace.version().clone()]);
+        assert_eq!(cycles(&mut merge), [time]);
+        trace.release(&merge, 0);
+        let version = trace.version().clone();
+        let starts = version.packet_index(stream).entries().iter().map(|entry| entry.start);
+        assert_eq!(starts.collect::<Vec<_>>(), [trace.time_of(0, time).expect("a clock")]);
+    }
 }
 
 #[test]

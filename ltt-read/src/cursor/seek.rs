@@ -115,14 +115,18 @@ impl Cursor {
         };
         self.file = packet.file;
         self.enter_packet(packet.offset, packet.number, packet.clock_before)?;
-        if !is_reached {
-            // Damage after the last indexed packet must be reported.
-            self.next = self.content_end;
-            self.latest = Timestamp::MAX;
-        } else {
+        if is_reached {
             self.enter_waypoint(time);
+            return Ok(false);
         }
-        Ok(!is_reached)
+        self.latest = Timestamp::MAX;
+        // The clock of a packet to come continues that of the last event if no end is declared.
+        if self.tracefile().is_growing() && self.packet.end_cycles.is_none() {
+            return Ok(false);
+        }
+        // Damage after the last indexed packet must be reported.
+        self.next = self.content_end;
+        Ok(true)
     }
 
     /// Seeks the next event after a damaged packet whose timestamp is `time` or later,

@@ -199,7 +199,7 @@ impl GrowingTrace {
     pub fn release(&mut self, merge: &Merge, trace: usize) {
         for (tracefile, position) in merge.places(trace) {
             if let Some(stream) = self.streams.get_mut(tracefile.0) {
-                stream.release_before(position.file());
+                stream.release_before(&self.decoder, position.file());
             }
         }
         self.has_grown = true;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::base::source::Source;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, FileKind, PacketBounds, packet_bounds};
-use crate::layout::program::Scratch;
+use crate::format::{Decoder, FileKind, Packet, PacketBounds, packet_bounds};
+use crate::layout::program::{Scratch, Window};
 use crate::report::DecodeError;
 use crate::trace::{Before, DataFile, FilePart, FirstPacket, Growth, Tracefile};
 
@@ -145,9 +145,15 @@ impl Stream {
     }
 
     /// Forgets the files before one with a number.
-    pub(super) fn release_before(&mut self, file: u32) {
+    pub(super) fn release_before(&mut self, decoder: &Decoder, file: u32) {
         let most = self.tracefile.files.len();
         let count = (file.saturating_sub(self.growth.released) as usize).min(most);
+        let (released, kept) = self.tracefile.files.split_at_mut(count);
+        if let (Some(first), Some(next)) = (released.first(), kept.first_mut()) {
+            let clock = first.before.clock;
+            next.before.clock =
+                released.iter().fold(clock, |clock, file| clock_after(decoder, file, clock));
+        }
         self.tracefile.files.drain(..count);
         self.growth.released += count as u32;
         self.update();
@@ -166,4 +172,43 @@ impl Stream {
     pub(super) fn is_growing(&self) -> bool {
         !self.growth.is_complete
     }
+}
+
+/// Returns the value of the default clock after a file, given the one before it. It is that of the
+/// last event where packets declare no end.
+fn clock_after(decoder: &Decoder, file: &DataFile, mut clock: u64) -> u64 {
+    let (mut scratch, mut offset, mut number) = (Scratch::default(), 0, 0);
+    while offset < file.source.bytes().len() as u64 {
+        match file.packet(decoder, offset, number, clock, &mut scratch) {
+            Ok(packet) => {
+                clock = packet.end_cycles.unwrap_or_else(|| {
+                    let data = file.source.bytes().get(offset as usize..).unwrap_or(&[]);
+                    clock_after_events(decoder, &packet, data, &mut scratch)
+                });
+                offset += packet.size;
+            }
+            Err(error) => match error.size {
+                Some(size) => offset += size,
+                None => break,
+            },
+        }
+        number += 1;
+    }
+    clock
+}
+
+/// Returns the value of the default clock after the events of a packet, which starts with `data`.
+fn clock_after_events(
+    decoder: &Decoder,
+    packet: &Packet,
+    data: &[u8],
+    scratch: &mut Scratch,
+) -> u64 {
+    let (mut next, mut clock, end) = (packet.events_start, packet.clock, packet.readable_bits());
+    while next < end
+        && let Ok(record) = decoder.record(packet, Window { data, end }, next, clock, scratch)
+    {
+        (next, clock) = (record.end, record.clock);
+    }
+    clock
 }

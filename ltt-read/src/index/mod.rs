@@ -92,7 +92,7 @@ impl Index {
         let decoder = trace.decoder();
         let is_small = trace.is_small();
         let mut index = Index::default();
-        let mut clock = 0;
+        let mut clock = tracefile.files.first().map_or(0, |file| file.before.clock);
         for (number, file) in (tracefile.first_file()..).zip(&tracefile.files) {
             let read = lttng::read(decoder, file, number, is_small);
             index.unchecked.push(!is_small && matches!(read, Ok(Some(_))));
@@ -114,7 +114,7 @@ impl Index {
     fn from_data(trace: &Trace, tracefile: &Tracefile) -> Index {
         let decoder = trace.decoder();
         let mut index = Index::default();
-        let mut clock = 0;
+        let mut clock = tracefile.files.first().map_or(0, |file| file.before.clock);
         for (number, file) in (tracefile.first_file()..).zip(&tracefile.files) {
             index.entries.extend(scan::packets(decoder, file, number, &mut clock));
             index.unchecked.push(false);

@@ -39,7 +39,8 @@ pub(crate) struct FilePart {
 pub(crate) struct Before {
     /// A time before which no event follows.
     pub(crate) floor: Timestamp,
-    /// The value of the default clock, in cycles.
+    /// The value of the default clock, in cycles, for the first part that is kept; for others as
+    /// far as packets declare it.
     pub(crate) clock: u64,
 }
 

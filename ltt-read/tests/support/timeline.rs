@@ -186,11 +186,15 @@ pub(crate) fn timeline(steady: bool) -> impl Strategy<Value = Timeline> {
 }
 
 /// Creates a CTF 1.8 trace with one file per stream, from the packets of each stream: their begin
-/// and end, and the times of their events.
-pub(crate) fn timeline_of(streams: &[&[(u64, u64, &[u64])]], no_begin: bool) -> Timeline {
+/// and end, and the times of their events. With `no_begin` and `no_end`, packets do not declare these.
+pub(crate) fn timeline_of(
+    streams: &[&[(u64, u64, &[u64])]],
+    no_begin: bool,
+    no_end: bool,
+) -> Timeline {
     let variation = Variation {
         no_begin,
-        no_end: false,
+        no_end,
         narrow: false,
         late: false,
         padded: false,
@@ -421,7 +425,8 @@ impl Timeline {
         self.at(event.cycles)
     }
 
-    fn at(&self, cycles: u64) -> Timestamp {
+    /// Returns the time of cycles.
+    pub(crate) fn at(&self, cycles: u64) -> Timestamp {
         let recorded = self.recorded(cycles);
         self.transform.checked_apply(recorded).expect("no time overflows")
     }

@@ -173,13 +173,13 @@ fn tracefiles(choice: &(impl EventSelection + ?Sized), traceset: &Traceset) -> B
     tracefiles.map(may_match).collect()
 }
 
-/// Determines the spans of time in which events may pass. That there are none may change while
-/// traces grow.
+/// Determines the spans of time in which events may pass. While traces grow, this is all time: a
+/// seek to a span could pass over events that are not final, and after the last one a read would
+/// not come to where it is pending.
 fn spans(choice: &(impl EventSelection + ?Sized), traceset: &Traceset) -> Vec<TimeSpan> {
-    let spans = choice.spans();
-    match spans.is_empty() && traceset.is_growing() {
+    match traceset.is_growing() {
         true => vec![TimeSpan::ALL],
-        false => spans,
+        false => choice.spans(),
     }
 }
 
