@@ -10,7 +10,7 @@ use crate::layout::program::{Len, Slot};
 use crate::layout::region::Region;
 use crate::layout::tables::Tables;
 use crate::layout::{FixedRead, WordRead};
-use crate::schema::{Encoding, EventTypeId, Schema, Scope};
+use crate::schema::{Encoding, EventTypeId, FieldKind, Schema, Scope};
 use crate::trace::Trace;
 
 /// A handle of a field of one event type. It is found by
@@ -166,6 +166,14 @@ pub(crate) fn find(
     steps: &[FieldStep],
 ) -> Option<Field> {
     let stream = schema.event_types.get(event_type.index())?.stream;
+    // The layout of a body is compiled only for a field that it may have: many types are asked for
+    // fields of a few.
+    let root = schema.root(event_type, scope).map(|root| &root.kind);
+    if let (Some(FieldStep::Name(name)), Some(FieldKind::Struct(root))) = (steps.first(), root)
+        && !root.members.iter().any(|member| *member.name == **name)
+    {
+        return None;
+    }
     let (region, root) = tables.scope(schema, stream, Some(event_type), scope)?;
     let mut at = PathResolver { region, node: root, base: None, conditions: SmallVec::new() };
     let mut rest = steps;

@@ -203,6 +203,35 @@ impl Schema {
     pub fn stream_of(&self, id: EventTypeId) -> &StreamClass {
         &self.stream_classes[self.event_types[id.index()].stream.index()]
     }
+
+    /// Returns the class of the structure of a scope in the events of a type; `None` if they have no
+    /// such scope.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the id is not an index of this schema's event types.
+    ///
+    /// ```
+    /// use ltt_read::schema::Scope;
+    ///
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
+    /// let payload = trace.schema().root(switch, Scope::Payload).expect("a payload");
+    /// assert!(payload.members().iter().any(|member| &*member.name == "prev_tid"));
+    /// assert!(trace.schema().root(switch, Scope::SpecificContext).is_none());
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn root(&self, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
+        let (event_type, stream) = (&self.event_types[id.index()], self.stream_of(id));
+        match scope {
+            Scope::PacketHeader => self.packet_header.as_deref(),
+            Scope::PacketContext => stream.packet_context.as_deref(),
+            Scope::EventHeader => stream.event_header.as_deref(),
+            Scope::CommonContext => stream.common_context.as_deref(),
+            Scope::SpecificContext => event_type.specific_context.as_deref(),
+            Scope::Payload => event_type.payload.as_deref(),
+        }
+    }
 }
 
 /// A data stream class: the common properties of the tracefiles of a channel.

@@ -27,7 +27,9 @@ impl Reader {
             let expected = visited.as_ref().and_then(flat);
             prop_assert!(alike(&expected, &root), "{scope:?}: {expected:?} by values is {root:?}");
             prop_assert_eq!(event.has_scope(scope), visited.is_some());
-            if let (Some(visited), Some(class)) = (&visited, root_class(event, scope)) {
+            if let (Some(visited), Some(class)) =
+                (&visited, event.trace().schema().root(event.type_id(), scope))
+            {
                 self.check_handles(event, scope, class, visited)?;
             }
             scopes[scope as usize] = visited.unwrap_or_default();
@@ -81,20 +83,6 @@ impl Reader {
             }
         }
         Ok(())
-    }
-}
-
-fn root_class(event: Event<'_>, scope: Scope) -> Option<&FieldClass> {
-    let schema = event.trace().schema();
-    let class = event.event_type();
-    let stream = &schema.stream_classes[class.stream.index()];
-    match scope {
-        Scope::PacketHeader => schema.packet_header.as_deref(),
-        Scope::PacketContext => stream.packet_context.as_deref(),
-        Scope::EventHeader => stream.event_header.as_deref(),
-        Scope::CommonContext => stream.common_context.as_deref(),
-        Scope::SpecificContext => class.specific_context.as_deref(),
-        Scope::Payload => class.payload.as_deref(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{EnvValue, EventType, EventTypeId, FieldClass, LogLevel, Schema, Scope};
+use ltt_read::schema::{EnvValue, EventType, EventTypeId, LogLevel, Schema, Scope};
 use ltt_read::{Trace, Tracefile};
 
 use super::category::{self, Channels};
@@ -224,7 +224,7 @@ impl<'t> TraceModel<'t> {
         steps: &[Step],
     ) -> Resolution<TraceField> {
         for scope in scopes {
-            let Some(class) = root(self.schema(), id, *scope) else { continue };
+            let Some(class) = self.schema().root(id, *scope) else { continue };
             let Some(targets) = targets(class, steps) else { continue };
             let readable = |target: &Target<'_>| {
                 let field = self.trace.field_at(id, *scope, &target.path)?;
@@ -246,7 +246,7 @@ impl<'t> TraceModel<'t> {
 
     /// Returns whether steps lead to a field of an event type in a scope.
     fn is_field(&self, id: EventTypeId, scope: Scope, steps: &[Step]) -> bool {
-        let class = root(self.schema(), id, scope);
+        let class = self.schema().root(id, scope);
         class.and_then(|class| targets(class, steps)).is_some_and(|t| !t.is_empty())
     }
 
@@ -314,7 +314,7 @@ impl<'t> TraceModel<'t> {
     ) -> SelectorError {
         let mut names = Vec::new();
         for (id, scope) in types.iter().flat_map(|id| scopes.iter().map(|scope| (*id, *scope))) {
-            let Some(class) = root(self.schema(), id, scope) else { continue };
+            let Some(class) = self.schema().root(id, scope) else { continue };
             for target in targets(class, &steps[..valid]).unwrap_or_default() {
                 names_below(target.class, &mut names);
             }
@@ -365,19 +365,6 @@ impl<'t> TraceModel<'t> {
 
 fn is_event(step: &Step, event_type: &EventType) -> bool {
     step.kind == StepKind::Any || step.name() == Some(event_type.name())
-}
-
-/// Returns the class of a scope's root structure.
-pub(super) fn root(schema: &Schema, id: EventTypeId, scope: Scope) -> Option<&FieldClass> {
-    let (event_type, stream) = (&schema.event_types[id.index()], schema.stream_of(id));
-    match scope {
-        Scope::PacketHeader => schema.packet_header.as_deref(),
-        Scope::PacketContext => stream.packet_context.as_deref(),
-        Scope::EventHeader => stream.event_header.as_deref(),
-        Scope::CommonContext => stream.common_context.as_deref(),
-        Scope::SpecificContext => event_type.specific_context.as_deref(),
-        Scope::Payload => event_type.payload.as_deref(),
-    }
 }
 
 fn place(scope: Scope) -> &'static str {

@@ -5,7 +5,7 @@ use ltt_read::Trace;
 use ltt_read::schema::{EventTypeId, FieldClass, FieldKind, Schema, Scope};
 
 use super::fields::TraceField;
-use super::model::{TraceModel, root};
+use super::model::TraceModel;
 use super::state::StateFields;
 use crate::compile::WordUse;
 use crate::model::{Constant, Resolution};
@@ -140,7 +140,7 @@ impl Words {
 
 /// Returns `true` if events of a type have a field at a place.
 fn has(schema: &Schema, id: EventTypeId, (scope, name): Place) -> bool {
-    match root(schema, id, scope).map(|class: &FieldClass| &class.kind) {
+    match schema.root(id, scope).map(|class: &FieldClass| &class.kind) {
         Some(FieldKind::Struct(s)) => s.members.iter().any(|member| *member.name == *name),
         _ => false,
     }

@@ -477,7 +477,10 @@ impl Machine {
         self.type_names
             .extend(new.iter().map(|rule| rule.as_ref().map_or(NameId::EMPTY, |rule| rule.name)));
         let types = (known..rules.len()).map(|at| EventTypeId(at as u32));
-        self.cpu_fields.extend(types.map(|id| cpu_field(trace, id)));
+        self.cpu_fields.extend(new.iter().zip(types).map(|(rule, id)| match rule {
+            Some(rule) => rule.cpu.clone(),
+            None => cpu_field(trace, id),
+        }));
         let types = self.types();
         self.observers.iter_mut().for_each(|observer| observer.types_declared(types));
     }

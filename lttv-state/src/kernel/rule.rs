@@ -1,5 +1,7 @@
 //! The transition rules of one trace: rows of the table, resolved for its event types.
 
+use std::sync::Arc;
+
 use ltt_read::schema::{EventType, EventTypeId, Format, Scope};
 use ltt_read::{Event, Field, Trace, Value};
 
@@ -10,7 +12,7 @@ use super::names::NameId;
 use super::resources::DeviceNumber;
 use super::switched_out::StateEncoding;
 use super::syscalls::{FileAction, file_action};
-use super::transition::{MAX_SLOTS, ROWS, Row, Tracer, Transition, row_named};
+use super::transition::{ROWS, Row, Tracer, Transition, row_named};
 
 /// The rule for an event type of a trace: its transition and the handles of the fields that
 /// the transition needs.
@@ -18,8 +20,8 @@ use super::transition::{MAX_SLOTS, ROWS, Row, Tracer, Transition, row_named};
 pub(crate) struct Rule {
     pub(super) event_type: EventTypeId,
     pub(crate) transition: Transition,
-    /// The handles of the fields, by slot.
-    fields: [Option<Field>; MAX_SLOTS],
+    /// The handles of the fields, by slot: as many as the transition has.
+    fields: Box<[Option<Field>]>,
     /// The name of the system call or vector that the event's name contains, if it does.
     pub(crate) captured: Option<Box<str>>,
     /// The id of `captured` in the names of the trace.
@@ -31,15 +33,15 @@ pub(crate) struct Rule {
     pub(super) cpu: CpuField,
 }
 
-/// The location of an event's CPU number.
+/// The location of an event's CPU number. Handles of fields are large, and there is one for each event type.
 #[derive(Debug, Clone)]
 pub(super) enum CpuField {
     /// In the tracefile's name: neither the event nor its packet contains it.
     Tracefile,
     /// In a field of the packet context.
-    Packet(Field),
+    Packet(Arc<Field>),
     /// In a field of the event.
-    Event(Field),
+    Event(Arc<Field>),
 }
 
 /// The number of softirqs whose labels are looked up.
@@ -54,19 +56,18 @@ impl Rule {
         }
         let event_type = trace.event_type(id);
         let (row, captured) = row_of(trace, event_type)?;
-        let mut fields = [const { None }; MAX_SLOTS];
-        let slots = row.transition.slots().iter().zip(&mut fields).enumerate();
-        for (at, ((_, is_needed), field)) in slots {
-            let names = row.fields.get(at).copied().unwrap_or("-").split('|');
-            *field = names.into_iter().find_map(|name| trace.field(id, Scope::Payload, name));
-            if *is_needed && field.is_none() {
-                return None;
-            }
-        }
+        let slots = row.transition.slots().iter().enumerate();
+        let fields: Option<Box<[_]>> = slots
+            .map(|(at, (_, is_needed))| {
+                let mut names = row.fields.get(at).copied().unwrap_or("-").split('|');
+                let field = names.find_map(|name| trace.field(id, Scope::Payload, name));
+                (field.is_some() || !is_needed).then_some(field)
+            })
+            .collect();
         Some(Rule {
             event_type: id,
             transition: row.transition,
-            fields,
+            fields: fields?,
             captured: (!captured.is_empty()).then(|| captured.into()),
             name: NameId::EMPTY,
             labels: softirq_labels(trace, id, row.transition),
@@ -79,7 +80,7 @@ impl Rule {
     /// Reads the integer in a slot.
     #[inline]
     pub(crate) fn integer(&self, event: &Event<'_>, slot: usize) -> Option<u64> {
-        event.integer(self.fields[slot].as_ref()?)
+        event.integer(self.field(slot)?)
     }
 
     /// Reads the process id in a slot; -1, which is no process id, if the value is too
@@ -100,7 +101,7 @@ impl Rule {
     /// Reads the value in a slot.
     #[inline]
     pub(super) fn value<'e>(&self, event: &Event<'e>, slot: usize) -> Option<Value<'e>> {
-        event.get(self.fields[slot].as_ref()?)
+        event.get(self.field(slot)?)
     }
 
     /// Reads the text in a slot.
@@ -117,19 +118,20 @@ impl Rule {
     /// finding the terminator.
     #[inline]
     pub(super) fn raw_text<'e>(&self, event: &Event<'e>, slot: usize) -> Option<&'e [u8]> {
-        event.bytes(self.fields[slot].as_ref()?).or_else(|| self.text(event, slot))
+        event.bytes(self.field(slot)?).or_else(|| self.text(event, slot))
     }
 
     /// Reads the label of the value in a slot, if the field is an enumeration.
     pub(super) fn label(&self, event: &Event<'_>, slot: usize) -> Option<&str> {
-        let field = self.fields[slot].as_ref()?;
+        let field = self.field(slot)?;
         let value = event.get(field)?.as_i64()?;
         field.info().labels(value.into()).next()
     }
 
     /// Returns the field in a slot.
+    #[inline]
     pub(super) fn field(&self, slot: usize) -> Option<&Field> {
-        self.fields[slot].as_ref()
+        self.fields.get(slot)?.as_ref()
     }
 
     /// Returns the name of the system call that starts with events of the type, if it is the same for
@@ -180,7 +182,7 @@ fn applies_to_legacy(row: &Row, trace: &Trace, event_type: &EventType) -> bool {
     let stream = trace.schema().stream_classes.get(event_type.stream.index());
     let named = [stream.map(|stream| &stream.identity.name), Some(&event_type.identity.namespace)];
     let is_in = |of: Option<&Option<_>>| {
-        of.is_some_and(|of: &Option<std::sync::Arc<str>>| of.as_deref() == Some(channel))
+        of.is_some_and(|of: &Option<Arc<str>>| of.as_deref() == Some(channel))
     };
     // Before format 2.3 the names of markers contain the channel.
     let own =
@@ -217,7 +219,7 @@ fn softirq_labels(trace: &Trace, id: EventTypeId, transition: Transition) -> Vec
 /// Returns the location of the CPU number in events of a type.
 pub(super) fn cpu_field(trace: &Trace, id: EventTypeId) -> CpuField {
     if let Some(field) = trace.field(id, Scope::PacketContext, "cpu_id") {
-        return CpuField::Packet(field);
+        return CpuField::Packet(field.into());
     }
     let own = [
         (Scope::SpecificContext, "cpu_id"),
@@ -225,7 +227,7 @@ pub(super) fn cpu_field(trace: &Trace, id: EventTypeId) -> CpuField {
         (Scope::Payload, "perf_cpu"),
     ];
     match own.iter().find_map(|(scope, name)| trace.field(id, *scope, name)) {
-        Some(field) => CpuField::Event(field),
+        Some(field) => CpuField::Event(field.into()),
         None => CpuField::Tracefile,
     }
 }

@@ -1,9 +1,11 @@
 //! The leaves of statistics: the finest division of time and events.
 
+use std::iter::Sum;
+
 use hashbrown::HashMap;
 
 use super::extra::{CounterId, Extra, RequestCounts};
-use super::tally::Tally;
+use super::tally::{Tally, TallySum};
 use crate::durations::Durations;
 use crate::fast_hash::FastHash;
 use crate::kernel::{ExecutionMode, NameId, Process, Serial};
@@ -122,16 +124,33 @@ impl Counts {
 
     /// Adds the counts of another leaf or part.
     pub fn add(&mut self, other: &Counts) {
+        self.add_without_events(other);
+        self.events.add(&other.events);
+    }
+
+    /// Adds all but the event counts.
+    fn add_without_events(&mut self, other: &Counts) {
         self.cpu_time = self.cpu_time.wrapping_add(other.cpu_time);
         self.cumulative_cpu_time = self.cumulative_cpu_time.wrapping_add(other.cumulative_cpu_time);
         self.durations.add(&other.durations);
         self.open_time = self.open_time.wrapping_add(other.open_time);
         self.wait_time = self.wait_time.wrapping_add(other.wait_time);
         self.before_start = self.before_start.wrapping_add(other.before_start);
-        self.events.add(&other.events);
         if let Some(other) = &other.extra {
             self.extra.get_or_insert_default().add(other);
         }
+    }
+}
+
+impl<'c> Sum<&'c Counts> for Counts {
+    /// Returns the sum of the counts of many leaves.
+    fn sum<I: Iterator<Item = &'c Counts>>(all: I) -> Self {
+        let (mut sum, mut events) = (Counts::default(), TallySum::default());
+        for counts in all {
+            sum.add_without_events(counts);
+            events.add(&counts.events);
+        }
+        Counts { events: events.into_tally(), ..sum }
     }
 }
 
@@ -167,12 +186,19 @@ impl Leaves {
     /// Sorts the leaves by the rank of each, given in their order. Those without a rank are the last
     /// ones, and keep their order.
     pub(super) fn sort_by_rank<R: Ord + Copy>(&mut self, ranks: &[R]) {
-        let leaves = std::mem::take(&mut self.leaves);
-        let mut places: Vec<usize> = (0..leaves.len()).collect();
+        let mut places: Vec<usize> = (0..self.leaves.len()).collect();
         // `None` would be before all others.
         places.sort_by_key(|at| (ranks.get(*at).is_none(), ranks.get(*at)));
-        let mut leaves: Vec<_> = leaves.into_iter().map(Some).collect();
-        self.leaves = places.into_iter().filter_map(|at| leaves[at].take()).collect();
+        // Leaves change places in cycles: copies would take as much memory again.
+        for begin in 0..places.len() {
+            let mut at = begin;
+            while places[at] != begin {
+                let next = std::mem::replace(&mut places[at], at);
+                self.leaves.swap(at, next);
+                at = next;
+            }
+            places[at] = at;
+        }
         self.places.clear();
     }
 

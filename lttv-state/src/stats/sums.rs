@@ -133,9 +133,7 @@ impl TraceStatistics {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn sum(&self, mut of: impl FnMut(&LeafKey) -> bool) -> Counts {
-        let mut sum = Counts::default();
-        self.leaves().filter(|(key, _)| of(key)).for_each(|(_, counts)| sum.add(counts));
-        sum
+        self.leaves().filter(|(key, _)| of(key)).map(|(_, counts)| counts).sum()
     }
 
     /// Returns the number of events by event name, ordered by name.

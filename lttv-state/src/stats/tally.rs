@@ -131,6 +131,32 @@ impl fmt::Debug for Events {
     }
 }
 
+/// A sum of many tallies, which finds each type without a search.
+#[derive(Debug, Default)]
+pub(super) struct TallySum {
+    /// The counts by number of the type.
+    events: Vec<u64>,
+}
+
+impl TallySum {
+    /// Adds the counts of a tally.
+    pub(super) fn add(&mut self, tally: &Tally) {
+        for (of, events) in tally.events.iter() {
+            let of = of as usize;
+            if self.events.len() <= of {
+                self.events.resize(of + 1, 0);
+            }
+            self.events[of] += events;
+        }
+    }
+
+    /// Returns the sum as a tally.
+    pub(super) fn into_tally(self) -> Tally {
+        let counts = (0..).zip(self.events).filter(|(_, events)| *events > 0);
+        Tally { events: Events::Own(counts.collect()) }
+    }
+}
+
 /// Most leaves see at most this number of event types.
 const TYPES: usize = 8;
 
@@ -210,7 +236,10 @@ mod tests {
                 }
                 for other in [of(second), part(second)] {
                     for mut sum in [of(first), part(first)] {
+                        let mut all = TallySum::default();
+                        [&sum, &other].into_iter().for_each(|tally| all.add(tally));
                         sum.add(&other);
+                        assert_eq!(all.into_tally(), sum);
                         assert!(sum.iter().eq(expected.clone()), "{first:?} {second:?}");
                         // What follows is as if it had been counted.
                         sum.count(EventTypeId(5));
