@@ -61,6 +61,11 @@ impl Findings {
             parts.step_by(2).take(5).for_each(|part| part.fetch());
         };
         let read = reader.read_with_ahead(each, |_| Flow::Continue(()), ahead);
+        // Counting finds as many, and the same damage.
+        let count = reader.count(|_| Flow::Continue(()), |_| ());
+        let texts = |all: &[Error]| all.iter().map(Error::to_string).collect::<Vec<_>>();
+        assert_eq!((count.events, texts(&count.errors)), (read.events, texts(&read.errors)));
+        assert_eq!(count.notices, read.notices);
         let events = read.parts.concat();
         assert_eq!(read.events, events.len() as u64);
         assert_eq!((read.errors_omitted, read.notices_omitted), (0, 0));

@@ -87,6 +87,23 @@ impl RunSink for RunEvents {
     }
 }
 
+/// A receiver of events that keeps nothing of them.
+struct Passed;
+
+impl RunSink for Passed {
+    const MOST: usize = usize::MAX;
+
+    #[inline(always)]
+    fn put(&mut self, _: usize, _: EventTypeId, _: Timestamp, _: u64, _: u64) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn events(&mut self) -> Option<&mut RunEvents> {
+        None
+    }
+}
+
 impl RunEvents {
     /// Returns `true` if the last events of the first `count` are of one type.
     fn ends_with_one_type(&self, count: usize) -> bool {
@@ -175,6 +192,31 @@ pub(crate) struct Run<'a> {
 }
 
 impl Cursor {
+    /// Reads at most `most` of the events that follow in the current packet, and returns their number.
+    /// The last one of them is the current event.
+    ///
+    /// This takes a part of the time of [`advance_in_packet`](Self::advance_in_packet) for each event. It
+    /// stops before any event that needs more than a look at its header and its length: the return
+    /// value may be 0, and says nothing about what follows.
+    ///
+    /// ```
+    /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
+    /// let mut events = 0;
+    /// for mut cursor in trace.cursors() {
+    ///     while cursor.next_packet()? {
+    ///         events += cursor.pass_events(u64::MAX);
+    ///         while cursor.advance_in_packet()? {
+    ///             events += 1 + cursor.pass_events(u64::MAX);
+    ///         }
+    ///     }
+    /// }
+    /// assert_eq!(events, 6087);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn pass_events(&mut self, most: u64) -> u64 {
+        self.read_run(most, &mut Passed, |_| true) as u64
+    }
+
     /// Reads at most `most` events of the current packet, and passes them to `sink` until it takes no
     /// more, as long as they have headers of a known form, bodies that can be skipped and no anomaly,
     /// and `accepts` returns `true` for their type. Returns the number of events read.

@@ -50,7 +50,7 @@ pub(super) fn count_unordered(
     };
     match filters {
         None => {
-            let read = reader.read_with_ahead(|(): &mut (), _| (), go_on, ahead);
+            let read = reader.count(go_on, ahead);
             counted(read.events, read)
         }
         Some(filters) => {

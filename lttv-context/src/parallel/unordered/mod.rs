@@ -172,6 +172,39 @@ impl UnorderedReader {
     pub fn read_with_ahead<T: Default + Send>(
         &self,
         each: impl Fn(&mut T, &Event<'_>) + Sync,
+        passed: impl FnMut(Progress) -> Flow,
+        ahead: impl Fn(&mut dyn Iterator<Item = Upcoming>) + Sync,
+    ) -> UnorderedResult<T> {
+        self.read_all((&each, false), passed, ahead)
+    }
+
+    /// Counts the events as [`read_with_ahead`](Self::read_with_ahead) does with a function that does
+    /// nothing: unless there is a range, in a part of the time.
+    ///
+    /// ```
+    /// use lttv_context::{Traceset, UnorderedReader};
+    /// use lttv_hooks::Flow;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let reader = UnorderedReader::new(&Traceset::open(path)?);
+    /// assert_eq!(reader.count(|_| Flow::Continue(()), |_| ()).events, 6087);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if one of the functions does.
+    pub fn count(
+        &self,
+        passed: impl FnMut(Progress) -> Flow,
+        ahead: impl Fn(&mut dyn Iterator<Item = Upcoming>) + Sync,
+    ) -> UnorderedResult<()> {
+        self.read_all((&|(): &mut (), _: &Event<'_>| (), true), passed, ahead)
+    }
+
+    fn read_all<T: Default + Send>(
+        &self,
+        each: (&(impl Fn(&mut T, &Event<'_>) + Sync), bool),
         mut passed: impl FnMut(Progress) -> Flow,
         ahead: impl Fn(&mut dyn Iterator<Item = Upcoming>) + Sync,
     ) -> UnorderedResult<T> {
@@ -179,7 +212,7 @@ impl UnorderedReader {
         let mut read = |limit: Option<Timestamp>, positions: &[Position]| {
             let has_range = self.begin.is_some() || self.end.is_some();
             let span = has_range.then_some(Span { begin: self.begin, end: self.end, limit });
-            self.read_up_to(span, positions, &each, &mut passed, &ahead)
+            self.read_up_to(span, positions, each, &mut passed, &ahead)
         };
         let mut pieces = read(self.end, &start.positions);
         if let Some(end) = self.end
@@ -196,12 +229,13 @@ impl UnorderedReader {
         result
     }
 
-    /// Reads the wanted tracefiles from their positions up to the limit of `span`.
+    /// Reads the wanted tracefiles from their positions up to the limit of `span`. `each` has `true` if
+    /// events are only counted.
     fn read_up_to<T: Default + Send>(
         &self,
         span: Option<Span>,
         positions: &[Position],
-        each: &(impl Fn(&mut T, &Event<'_>) + Sync),
+        each: (&(impl Fn(&mut T, &Event<'_>) + Sync), bool),
         passed: &mut impl FnMut(Progress) -> Flow,
         ahead: &(impl Fn(&mut dyn Iterator<Item = Upcoming>) + Sync),
     ) -> Vec<Piece<T>> {

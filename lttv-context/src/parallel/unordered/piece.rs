@@ -142,13 +142,19 @@ pub(super) enum Outcome {
 pub(super) struct PieceReader<'r, T, E> {
     span: Option<Span>,
     each: &'r E,
+    /// `true` if the events are only counted, and `each` does nothing.
+    counts: bool,
     /// `true` if the whole read is stopped.
     stop: &'r AtomicBool,
     piece: Piece<T>,
 }
 
 impl<'r, T: Default, E: Fn(&mut T, &Event<'_>)> PieceReader<'r, T, E> {
-    pub(super) fn new(span: Option<Span>, each: &'r E, stop: &'r AtomicBool) -> Self {
+    pub(super) fn new(
+        span: Option<Span>,
+        (each, counts): (&'r E, bool),
+        stop: &'r AtomicBool,
+    ) -> Self {
         let piece = Piece {
             part: T::default(),
             events: 0,
@@ -158,7 +164,7 @@ impl<'r, T: Default, E: Fn(&mut T, &Event<'_>)> PieceReader<'r, T, E> {
             notices: Vec::new(),
             notices_omitted: 0,
         };
-        PieceReader { span, each, stop, piece }
+        PieceReader { span, each, counts: counts && span.is_none(), stop, piece }
     }
 
     pub(super) fn read(mut self, job: Job) -> Piece<T> {
@@ -232,6 +238,9 @@ impl<'r, T: Default, E: Fn(&mut T, &Event<'_>)> PieceReader<'r, T, E> {
     #[inline]
     fn read_events(&mut self, cursor: &mut Cursor) -> Option<Outcome> {
         loop {
+            if self.counts {
+                self.piece.events += cursor.pass_events(u64::MAX);
+            }
             match cursor.advance_in_packet() {
                 Ok(true) if self.deliver(&cursor.event()) => {}
                 Ok(true) => return Some(Outcome::Followed),
