@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::{
-    ColumnSet, ColumnValues, Columns, Cursor, Event, Merge, Position, Trace, TracefileIndex, Value,
+    ColumnSet, ColumnValues, Columns, Cursor, Event, EventSequence, Merge, Position, Trace,
+    TracefileIndex, TracefileNumber, Value,
 };
 use proptest::prelude::*;
 
@@ -719,10 +720,21 @@ proptest! {
         let traces = [trace.clone()];
         let mut merge = Merge::new(&traces);
         let readers = Readers::new(&plan, trace, 1);
-        for row in found.iter().flat_map(|packet| &packet.rows) {
-            let next = merge.next().map(|event| readers.row(&event));
-            prop_assert_eq!(next.as_ref(), Some(row));
+        let whole = |event: &Event<'_>| (readers.row(event), event.position(), event.cycles());
+        let (mut sequence, mut noted) = (EventSequence::default(), Vec::new());
+        for (at, row) in found.iter().flat_map(|packet| &packet.rows).enumerate() {
+            let next = merge.next();
+            let found = next.map(|event| readers.row(&event));
+            prop_assert_eq!(found.as_ref(), Some(row));
+            if let Some(event) = next.filter(|_| steps[at % steps.len()].0 > 0) {
+                sequence.push(TracefileNumber(0), &event);
+                noted.push(whole(&event));
+            }
         }
+        // A sequence of some of them does, too.
+        let mut noted = noted.iter();
+        sequence.replay(|_, event| assert_eq!(Some(&whole(event)), noted.next()));
+        prop_assert_eq!(noted.next(), None);
         prop_assert!(merge.next().is_none());
         prop_assert_eq!(merge.errors().len(), found.iter().filter(|packet| packet.is_damaged).count());
     }
