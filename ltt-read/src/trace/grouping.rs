@@ -26,7 +26,9 @@ pub(crate) fn tracefiles(
     decoder: &Decoder,
     files: impl IntoIterator<Item = (PathBuf, Source)>,
 ) -> Vec<Tracefile> {
-    let mut tracefiles = Vec::new();
+    let files = files.into_iter();
+    // They are large, and may be thousands: growing would move them.
+    let mut tracefiles = Vec::with_capacity(files.size_hint().0);
     let mut known = HashMap::new();
     for (path, source) in files {
         add_file(&mut tracefiles, &mut known, decoder, &path, source);
@@ -39,7 +41,7 @@ pub(crate) fn tracefiles(
     in_order(tracefiles)
 }
 
-/// Sorts tracefiles by channel and CPU. Each is moved once: they are large, and may be thousands.
+/// Sorts tracefiles by channel and CPU. Each is moved once.
 fn in_order(tracefiles: Vec<Tracefile>) -> Vec<Tracefile> {
     let key = |at: &usize| -> (&str, Option<u32>, &Path) {
         let t = &tracefiles[*at];
@@ -48,7 +50,9 @@ fn in_order(tracefiles: Vec<Tracefile>) -> Vec<Tracefile> {
     let mut order: Vec<usize> = (0..tracefiles.len()).collect();
     order.sort_by(|a, b| key(a).cmp(&key(b)));
     let mut places: Vec<Option<Tracefile>> = tracefiles.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|at| places[at].take()).collect()
+    let mut sorted = Vec::with_capacity(order.len());
+    sorted.extend(order.into_iter().filter_map(|at| places[at].take()));
+    sorted
 }
 
 /// The properties of a stream, from the first readable packet of a file.

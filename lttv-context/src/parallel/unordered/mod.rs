@@ -86,6 +86,9 @@ pub struct UnorderedResult<T> {
 const LEAST_PIECE: u64 = 1 << 20;
 const GREATEST_PIECE: u64 = 1 << 24;
 
+/// The size of the pieces in bytes whose memory is given back.
+const LEAST_RELEASED: u64 = 1 << 18;
+
 /// The number of pieces for each thread in small traces.
 const PIECES_PER_THREAD: u64 = 8;
 
@@ -266,8 +269,9 @@ impl UnorderedReader {
             let (place, before, bytes) =
                 ((piece.tracefile, piece.number), piece.before, piece.bytes);
             results.push((place, reader.read(piece)));
-            // The system takes pages that are not mapped away in less time.
-            if plan.as_ref().is_some_and(Ahead::is_used) {
+            // The system takes pages that are not mapped away in less time. It interrupts the other threads for
+            // this, which is too much for small pieces.
+            if bytes >= LEAST_RELEASED && plan.as_ref().is_some_and(Ahead::is_used) {
                 let (trace, index, _) = self.tracefiles[place.0];
                 let trace = &self.traceset.traces()[trace.0];
                 trace.release_bytes(index, before..before.saturating_add(bytes));

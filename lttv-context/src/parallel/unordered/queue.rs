@@ -37,8 +37,9 @@ struct Rest {
     before: u64,
     bytes: u64,
     begin: Begin,
-    /// The cursor that finds the next pieces; `None` before the first one.
-    scout: Option<Cursor>,
+    /// The cursor that finds the next pieces; `None` before the first one. Cursors are large, and rests change
+    /// places.
+    scout: Option<Box<Cursor>>,
 }
 
 impl<'q> Queue<'q> {
@@ -95,7 +96,7 @@ impl<'q> Queue<'q> {
     /// Divides a rest into the next piece and those after it, if there are any.
     fn divide(&self, mut rest: Rest) -> (Job, Option<Rest>) {
         let scout = rest.scout.take().or_else(|| {
-            let mut scout = self.cursor(rest.tracefile);
+            let mut scout = Box::new(self.cursor(rest.tracefile));
             let Begin::Position(position) = rest.begin else { return Some(scout) };
             scout.seek(position).is_ok().then_some(scout)
         });
