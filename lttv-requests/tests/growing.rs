@@ -234,19 +234,54 @@ struct Outcome {
     known: Vec<usize>,
 }
 
-/// Serves requests while traces arrive.
+/// Returns the time of the next event of a tracefile that has not arrived; `None` if there is none.
+fn next_event(timeline: &Timeline, trace: &Arriving, tracefile: usize) -> Option<Timestamp> {
+    let there = timeline.packets(tracefile).count() - trace.left[tracefile].len();
+    let mut left = timeline.packets(tracefile).skip(there).flat_map(|packet| &packet.events);
+    left.next().map(|event| timeline.time(event))
+}
+
+/// Adds the tracefiles of the last trace that have events before all that is still to come of the
+/// others, and those before them: later, these events would come late.
+fn join_late_ones(timelines: &[Timeline], traces: &mut [Arriving], joined: &mut usize) {
+    let last = traces.len() - 1;
+    loop {
+        let all = (0..traces.len()).flat_map(|trace| {
+            (0..traces[trace].names.len()).map(move |tracefile| (trace, tracefile))
+        });
+        let is_late = |(trace, tracefile): &(usize, usize)| *trace == last && *tracefile >= *joined;
+        let next = |(trace, tracefile): (usize, usize)| {
+            next_event(&timelines[trace], &traces[trace], tracefile)
+        };
+        let (late, known): (Vec<_>, Vec<_>) = all.partition(is_late);
+        let [late_one, known_one] =
+            [&late, &known].map(|of| of.iter().copied().filter_map(next).min());
+        let must_wait = known_one.is_some_and(|known| late_one.is_none_or(|late| late >= known));
+        if late.is_empty() || must_wait {
+            break;
+        }
+        traces[last].add_tracefile();
+        *joined += 1;
+    }
+}
+
+/// Serves requests while traces arrive. The last `late` tracefiles of the last trace join as late as
+/// possible.
 fn arriving(
     timelines: &[Timeline],
     models: &[Model],
     steps: &[Step],
     types: usize,
     times: &[Timestamp],
-    keeps_state: bool,
+    (keeps_state, late): (bool, usize),
 ) -> Outcome {
     let wholes: Vec<_> = timelines.iter().map(|t| t.in_memory(t.data())).collect();
     let mut traces: Vec<_> = wholes.iter().map(|whole| Arriving::new(whole, types)).collect();
     let mut declared = vec![types >= 4; traces.len()];
-    traces.iter_mut().for_each(Arriving::add_tracefiles);
+    let (last, others) = traces.split_last_mut().expect("a trace");
+    others.iter_mut().for_each(Arriving::add_tracefiles);
+    let mut joined = last.names.len().saturating_sub(late);
+    (0..joined).for_each(|_| last.add_tracefile());
     let mut traceset = Traceset::growing();
     let journals: Vec<RefCell<Journal>> = models.iter().map(|_| RefCell::default()).collect();
     let counted = Cell::new(0);
@@ -280,18 +315,17 @@ fn arriving(
             Some(Step::Silence { trace, tracefile }) => {
                 let trace = trace % traces.len();
                 let tracefile = tracefile % traces[trace].left.len();
-                let timeline = &timelines[trace];
-                let there =
-                    timeline.packets(tracefile).count() - traces[trace].left[tracefile].len();
-                let mut left = timeline.packets(tracefile).skip(there).flat_map(|p| &p.events);
-                let next = left.next().map(|event| timeline.time(event));
+                let next = next_event(&timelines[trace], &traces[trace], tracefile);
                 let until = next.unwrap_or(Timestamp::from_ns(i64::MAX / 2));
-                traces[trace].growing.silent_until(TracefileIndex(tracefile), until);
+                if trace + 1 < traces.len() || tracefile < joined {
+                    traces[trace].growing.silent_until(TracefileIndex(tracefile), until);
+                }
             }
             Some(Step::Complete { trace, tracefile }) => {
                 let trace = trace % traces.len();
                 let tracefile = tracefile % traces[trace].left.len();
-                if declared[trace] && traces[trace].left[tracefile].is_empty() {
+                let is_there = trace + 1 < traces.len() || tracefile < joined;
+                if is_there && declared[trace] && traces[trace].left[tracefile].is_empty() {
                     traces[trace].growing.complete(TracefileIndex(tracefile));
                 }
             }
@@ -310,6 +344,7 @@ fn arriving(
             }
             None => traces.iter_mut().for_each(Arriving::complete),
         }
+        join_late_ones(timelines, &mut traces, &mut joined);
         let versions: Vec<_> = traces.iter_mut().map(|of| of.growing.version().clone()).collect();
         traceset.continue_with(&versions);
         if at == steps.len() {
@@ -353,7 +388,7 @@ fn check_journals(
     models: &[Model],
     steps: &[Step],
     types: usize,
-    keeps_state: bool,
+    (keeps_state, late): (bool, usize),
 ) {
     let whole: Traceset = timelines.iter().map(|t| t.in_memory(t.data())).collect();
     let mut times: Vec<Timestamp> = Vec::new();
@@ -363,7 +398,7 @@ fn check_journals(
         }
     }
     times.sort_unstable();
-    let outcome = arriving(timelines, models, steps, types, &times, keeps_state);
+    let outcome = arriving(timelines, models, steps, types, &times, (keeps_state, late));
     assert_eq!(outcome.counted, times.len() as u64);
     let all = alone(&all_events(0), &times, &whole, keeps_state).events;
     check_places(models, &outcome, &times, &all);
@@ -462,7 +497,7 @@ fn what_was_final_stays_final_for_requests_that_start_later() {
     let steps = [packets(0, 1), packets(1, 1), serve(), packets(0, 1), serve()];
     for keeps_state in [false, true] {
         let timelines = [timeline.clone()];
-        check_journals(&timelines, &[all_events(0), all_events(3)], &steps, 1, keeps_state);
+        check_journals(&timelines, &[all_events(0), all_events(3)], &steps, 1, (keeps_state, 0));
     }
 }
 
@@ -479,14 +514,55 @@ fn a_request_waits_if_an_event_that_is_not_declared_is_before_its_time() {
     let first = [packets(0, 1), serve(), packets(0, 1), packets(0, 1), serve()];
     let rest = [none(), serve(), none(), serve(), none(), serve()];
     let models = [later(5), all_events(0), soon];
-    check_journals(&[timeline], &models, &[&first[..], &rest].concat(), 3, true);
+    check_journals(&[timeline], &models, &[&first[..], &rest].concat(), 3, (true, 0));
 
     let timeline = timeline_of(&[&[(T, T, &[T; 5]), (T, T + 1, &[T + 1; 5])]], false, false);
     let other = timeline_of(&[&[(T + 9, T + 9, &[T + 9; 3])]], false, false);
     let model = Model { start: Some(5), ..all_events(0) };
     let of = |trace, count| Step::Packets { trace, tracefile: 0, count };
     let steps = [of(1, 2), of(0, 1), serve()];
-    check_journals(&[other, timeline], &[model], &steps, 3, false);
+    check_journals(&[other, timeline], &[model], &steps, 3, (false, 0));
+}
+
+#[test]
+fn a_tracefile_that_joins_later_repeats_no_event() {
+    const T: u64 = 1 << 30;
+    let first: &[(u64, u64, &[u64])] = &[(T, T, &[]), (T, T + 1, &[T + 1])];
+    let timeline =
+        timeline_of(&[first, &[(T, T, &[T]), (T, T + 1, &[])], &[(T, T, &[])]], false, false);
+    let serve = || Step::Serve { budget: 1 };
+    let models = [all_events(0), Model { waits: false, ..all_events(5) }];
+    let meta = Step::Metadata { trace: 0 };
+    let silence = Step::Silence { trace: 0, tracefile: 0 };
+    // The third tracefile joins with the last packet.
+    let steps = [meta, packets(1, 2), packets(0, 1), silence, serve(), packets(0, 1), serve()];
+    for keeps_state in [true, false] {
+        check_journals(&[timeline.clone()], &models, &steps, 0, (keeps_state, 1));
+    }
+}
+
+#[test]
+fn a_tracefile_that_joins_where_a_request_waits_repeats_no_event() {
+    const T: u64 = 1 << 30;
+    let first: &[(u64, u64, &[u64])] = &[(T, T + 9, &[]), (T + 9, T + 9, &[T + 9; 4])];
+    let second: &[(u64, u64, &[u64])] = &[(T, T, &[]), (T, T, &[T, T]), (T, T, &[T])];
+    let timeline = timeline_of(&[first, second, &[(T, T, &[])]], false, false);
+    // The request waits between two events of one time, the second of which is not declared, when the
+    // third tracefile joins.
+    let steps = [
+        packets(0, 2),
+        packets(1, 1),
+        Step::Serve { budget: 1 },
+        packets(1, 1),
+        Step::Serve { budget: 2 },
+        packets(1, 1),
+        packets(0, 0),
+        Step::Serve { budget: 1 },
+    ];
+    let models = [Model { waits: false, ..all_events(6) }, all_events(0)];
+    for keeps_state in [true, false] {
+        check_journals(&[timeline.clone()], &models, &steps, 1, (keeps_state, 1));
+    }
 }
 
 proptest! {
@@ -495,7 +571,7 @@ proptest! {
     #[test]
     fn requests_that_wait_receive_all_events(
         timelines in timelines(), mut models in models(), steps in steps(), types in 0..5usize,
-        keeps_state in any::<bool>(),
+        keeps_state in any::<bool>(), late in prop_oneof![Just(0), 0..4usize],
     ) {
         // A step that serves has no request before it.
         for model in &mut models {
@@ -503,7 +579,7 @@ proptest! {
                 model.at += 1;
             }
         }
-        check_journals(&timelines, &models, &steps, types, keeps_state);
+        check_journals(&timelines, &models, &steps, types, (keeps_state, late));
     }
 }
 
@@ -556,5 +632,5 @@ fn a_filter_by_time_loses_no_events_of_other_requests() {
     let of = |trace, count| Step::Packets { trace, tracefile: 0, count };
     let filtered = Model { between: Some((4, 4)), ..all_events(0) };
     let steps = [of(0, 1), Step::Serve { budget: 1 }];
-    check_journals(&[first, other], &[all_events(7), filtered], &steps, 3, false);
+    check_journals(&[first, other], &[all_events(7), filtered], &steps, 3, (false, 0));
 }

@@ -166,6 +166,26 @@ impl Merge {
         Some((time_of(self.limit), number, cursor.position()))
     }
 
+    /// Returns the first tracefile of which an event can be delivered at `now`, a time that the merge
+    /// waits for events before: what is early is delivered at once, in the order of tracefiles. Also
+    /// returns the position in it.
+    #[doc(hidden)] // for positions in the order of all events
+    pub fn first_until(&self, now: Timestamp) -> Option<(TracefileNumber, Position)> {
+        let end = key_at(now, u32::MAX);
+        let (at, number) = (0..self.cursors.len()).zip(0..).find(|(at, number)| {
+            let cursor = &self.cursors[*at];
+            let of_event = || delivery_key(&self.delivery_floor, key(cursor, *number));
+            let waits = self.pending.iter().find(|(waits, _)| waits == number);
+            !is_left_out(&self.roles, *at)
+                && match waits {
+                    Some((_, floor)) => *floor <= now,
+                    None => cursor.has_event() && of_event() <= end,
+                }
+        })?;
+        let position = self.cursors[at].undelivered_position(self.has_read(number));
+        Some((TracefileNumber(at), position))
+    }
+
     /// Returns `true` if a tracefile has run out of events but may get more: its current event
     /// was delivered before.
     pub(super) fn is_waiting_for(&self, number: u32) -> bool {

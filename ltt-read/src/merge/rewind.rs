@@ -106,7 +106,7 @@ impl Merge {
     }
 
     /// Returns `true` if the current or next event of a tracefile, if there is one, has been read.
-    fn has_read(&self, number: u32) -> bool {
+    pub(super) fn has_read(&self, number: u32) -> bool {
         match self.roles.get(number as usize) {
             Some(Role::LeftOutRead) => true,
             Some(Role::LeftOut) => false,

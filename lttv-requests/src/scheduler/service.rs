@@ -225,11 +225,19 @@ impl<'h> Scheduler<'h> {
     }
 
     /// Records that the context has arrived where requests wait, unless they wait at a time that
-    /// has turned out not to be final: only reading finds events whose type is not declared yet.
+    /// has turned out not to be final (only reading finds events whose type is not declared yet), or at
+    /// a position before which more may follow now, since a tracefile has joined.
     fn mark_reached_or_park(&mut self, goal: &RequestStart, chunk: &mut ChunkReport) {
-        if !self.context.is_pending() || !self.park_beyond(goal, chunk) {
-            self.mark_reached(goal);
+        if self.context.is_pending() {
+            let here = self.context.position();
+            if matches!(goal, RequestStart::Position(_)) && goal.is_after(&here) {
+                return self.park_at(goal, chunk);
+            }
+            if self.park_beyond(goal, chunk) {
+                return;
+            }
         }
+        self.mark_reached(goal);
     }
 
     /// Seeks a time for one slice, continuing a seek of the previous call. Returns the

@@ -2,7 +2,9 @@
 
 mod filtered;
 
-use ltt_read::{Error, Event, Merge, Notice, TimeSearch, Timestamp, TraceIndex, TracefileIndex};
+use ltt_read::{
+    Error, Event, Merge, Notice, Position, TimeSearch, Timestamp, TraceIndex, TracefileIndex,
+};
 
 use crate::bounds::{Bounds, EndReason, Limit};
 use crate::traceset::{Key, Latest, Traceset, TracesetPosition, time_of};
@@ -101,10 +103,8 @@ impl Reader {
 
     /// Returns the reason why a read ends that has delivered all that is final.
     pub(super) fn pending(&self, limit: &Limit<'_>) -> EndReason {
-        let waits = self.merge.waits_for();
-        let met = waits.and_then(|(time, number, place)| {
-            limit.met_at((self.now.max(time.as_ns()), number.0 as u32), || place)
-        });
+        let met = next_to_come(&self.merge, self.now)
+            .and_then(|(key, place)| limit.met_at(key, || place));
         met.unwrap_or(EndReason::Pending)
     }
 
@@ -208,14 +208,27 @@ fn next_key(
     _ = merge.next();
     let latest = if is_late(merge, now) { latest.max(Some(now)) } else { latest };
     let next = merge.current().map(|event| time_of(&event)).zip(merge.current_tracefile());
-    let waits = || merge.waits_for().map(|(time, number, _)| (time.as_ns(), number));
-    let key = match next.or_else(waits) {
-        Some((time, number)) => Some((now.max(time), number.0 as u32)),
+    let next = next.map(|(time, number)| (now.max(time), number.0 as u32));
+    let key = match next.or_else(|| Some(next_to_come(merge, now)?.0)) {
+        Some(key) => Some(key),
         // What arrives next belongs to tracefiles that are not there yet.
         None if traceset.is_growing() => Some((now, u32::MAX)),
         None => None,
     };
     (key, latest)
+}
+
+/// Returns the key before which no event follows where a merge waits, given the time of delivery before
+/// it in ns, and the place in the tracefile of the key. `None` if it does not wait.
+fn next_to_come(merge: &Merge, now: i64) -> Option<(Key, Position)> {
+    let (time, number, place) = merge.waits_for()?;
+    if time.as_ns() >= now {
+        return Some(((time.as_ns(), number.0 as u32), place));
+    }
+    // Of a tracefile that has joined, early events may follow, which are delivered at once; before those
+    // of tracefiles with greater numbers, and after those with lesser ones.
+    let (number, place) = merge.first_until(Timestamp::from_ns(now))?;
+    Some(((now, number.0 as u32), place))
 }
 
 /// Returns `true` if the current event of a merge has come late, or if late events may follow, so
