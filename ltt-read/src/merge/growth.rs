@@ -172,15 +172,17 @@ impl Merge {
     #[doc(hidden)] // for positions in the order of all events
     pub fn first_until(&self, now: Timestamp) -> Option<(TracefileNumber, Position)> {
         let end = key_at(now, u32::MAX);
+        let mut pending = self.pending.clone();
+        pending.sort_unstable();
+        let mut pending = pending.into_iter().peekable();
         let (at, number) = (0..self.cursors.len()).zip(0..).find(|(at, number)| {
             let cursor = &self.cursors[*at];
             let of_event = || delivery_key(&self.delivery_floor, key(cursor, *number));
-            let waits = self.pending.iter().find(|(waits, _)| waits == number);
-            !is_left_out(&self.roles, *at)
-                && match waits {
-                    Some((_, floor)) => *floor <= now,
-                    None => cursor.has_event() && of_event() <= end,
-                }
+            let can_come = match pending.next_if(|(waits, _)| waits == number) {
+                Some((_, floor)) => floor <= now,
+                None => cursor.has_event() && of_event() <= end,
+            };
+            can_come && !is_left_out(&self.roles, *at)
         })?;
         let position = self.cursors[at].undelivered_position(self.has_read(number));
         Some((TracefileNumber(at), position))

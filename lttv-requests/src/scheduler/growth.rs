@@ -103,14 +103,12 @@ impl<'h> Scheduler<'h> {
     /// Stops serving the requests that wait at a time that is not final yet. Returns `false` if the
     /// goal is another place.
     pub(crate) fn park_beyond(&mut self, goal: &RequestStart, chunk: &mut ChunkReport) -> bool {
-        let is_beyond = match goal {
-            RequestStart::Time(time) => self.final_until().is_some_and(|end| *time > end),
-            RequestStart::Position(_) => false,
-        };
-        if is_beyond {
-            self.park_at(goal, chunk);
+        let RequestStart::Time(time) = goal else { return false };
+        if self.final_until().is_none_or(|end| *time <= end) {
+            return false;
         }
-        is_beyond
+        self.park_at(goal, chunk);
+        true
     }
 
     /// Stops serving the requests that wait at a place.
