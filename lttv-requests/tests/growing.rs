@@ -530,8 +530,8 @@ fn a_request_waits_if_an_event_that_is_not_declared_is_before_its_time() {
 fn a_tracefile_that_joins_later_repeats_no_event() {
     const T: u64 = 1 << 30;
     let first: &[(u64, u64, &[u64])] = &[(T, T, &[]), (T, T + 1, &[T + 1])];
-    let timeline =
-        timeline_of(&[first, &[(T, T, &[T]), (T, T + 1, &[])], &[(T, T, &[])]], false, false);
+    let timelines =
+        [timeline_of(&[first, &[(T, T, &[T]), (T, T + 1, &[])], &[(T, T, &[])]], false, false)];
     let serve = || Step::Serve { budget: 1 };
     let models = [all_events(0), Model { waits: false, ..all_events(5) }];
     let meta = Step::Metadata { trace: 0 };
@@ -539,7 +539,7 @@ fn a_tracefile_that_joins_later_repeats_no_event() {
     // The third tracefile joins with the last packet.
     let steps = [meta, packets(1, 2), packets(0, 1), silence, serve(), packets(0, 1), serve()];
     for keeps_state in [true, false] {
-        check_journals(&[timeline.clone()], &models, &steps, 0, (keeps_state, 1));
+        check_journals(&timelines, &models, &steps, 0, (keeps_state, 1));
     }
 }
 
@@ -548,7 +548,7 @@ fn a_tracefile_that_joins_where_a_request_waits_repeats_no_event() {
     const T: u64 = 1 << 30;
     let first: &[(u64, u64, &[u64])] = &[(T, T + 9, &[]), (T + 9, T + 9, &[T + 9; 4])];
     let second: &[(u64, u64, &[u64])] = &[(T, T, &[]), (T, T, &[T, T]), (T, T, &[T])];
-    let timeline = timeline_of(&[first, second, &[(T, T, &[])]], false, false);
+    let timelines = [timeline_of(&[first, second, &[(T, T, &[])]], false, false)];
     // The request waits between two events of one time, the second of which is not declared, when the
     // third tracefile joins.
     let steps = [
@@ -563,7 +563,7 @@ fn a_tracefile_that_joins_where_a_request_waits_repeats_no_event() {
     ];
     let models = [Model { waits: false, ..all_events(6) }, all_events(0)];
     for keeps_state in [true, false] {
-        check_journals(&[timeline.clone()], &models, &steps, 1, (keeps_state, 1));
+        check_journals(&timelines, &models, &steps, 1, (keeps_state, 1));
     }
 }
 
