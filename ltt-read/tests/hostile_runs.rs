@@ -724,8 +724,8 @@ proptest! {
         let (mut sequence, mut noted) = (EventSequence::default(), Vec::new());
         for (at, row) in found.iter().flat_map(|packet| &packet.rows).enumerate() {
             let next = merge.next();
-            let found = next.map(|event| readers.row(&event));
-            prop_assert_eq!(found.as_ref(), Some(row));
+            let delivered = next.map(|event| readers.row(&event));
+            prop_assert_eq!(delivered.as_ref(), Some(row));
             if let Some(event) = next.filter(|_| steps[at % steps.len()].0 > 0) {
                 sequence.push(TracefileNumber(0), &event);
                 noted.push(whole(&event));

@@ -303,6 +303,8 @@ fn arriving(
                 scheduler.cancel(id);
             }
         }
+        let last = traces.len() - 1;
+        let has_joined = |trace: usize, tracefile: usize| trace < last || tracefile < joined;
         match steps.get(at) {
             Some(Step::Packets { trace, tracefile, count }) => {
                 let trace = trace % traces.len();
@@ -318,15 +320,15 @@ fn arriving(
                 let tracefile = tracefile % traces[trace].left.len();
                 let next = next_event(&timelines[trace], &traces[trace], tracefile);
                 let until = next.unwrap_or(Timestamp::from_ns(i64::MAX / 2));
-                if trace + 1 < traces.len() || tracefile < joined {
+                if has_joined(trace, tracefile) {
                     traces[trace].growing.silent_until(TracefileIndex(tracefile), until);
                 }
             }
             Some(Step::Complete { trace, tracefile }) => {
                 let trace = trace % traces.len();
                 let tracefile = tracefile % traces[trace].left.len();
-                let is_there = trace + 1 < traces.len() || tracefile < joined;
-                if is_there && declared[trace] && traces[trace].left[tracefile].is_empty() {
+                let has_all = declared[trace] && traces[trace].left[tracefile].is_empty();
+                if has_all && has_joined(trace, tracefile) {
                     traces[trace].growing.complete(TracefileIndex(tracefile));
                 }
             }
