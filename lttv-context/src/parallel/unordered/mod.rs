@@ -165,7 +165,7 @@ impl UnorderedReader {
     /// Reads all events as [`read`](Self::read) does, and calls `ahead` before each piece with the parts of files
     /// that come next, in their order, for other threads to [fetch](Upcoming::fetch). A function that wants
     /// none leaves them. All those that are taken should be fetched. From then on, the memory of each piece
-    /// that was read is [given back](ltt_read::Trace::release_bytes).
+    /// of 256 KiB and more that was read is [given back](ltt_read::Trace::release_bytes).
     ///
     /// Reads of a range of times pass none.
     ///
@@ -181,8 +181,12 @@ impl UnorderedReader {
         self.read_all((&each, false), passed, ahead)
     }
 
-    /// Counts the events as [`read_with_ahead`](Self::read_with_ahead) does with a function that does
-    /// nothing: unless there is a range, in a part of the time.
+    /// Counts all events. Unless there is a range of times, this takes a part of the time of
+    /// [`read`](Self::read), since no event is delivered.
+    ///
+    /// `passed` is called on the calling thread after pieces, and ends the count by `Break`. `ahead` is
+    /// called before each piece with the parts of files that come next, as by
+    /// [`read_with_ahead`](Self::read_with_ahead); a function that wants none leaves them.
     ///
     /// ```
     /// use lttv_context::{Traceset, UnorderedReader};
