@@ -31,7 +31,6 @@ pub mod progress;
 pub mod report;
 pub mod request_replay;
 pub mod settings;
-pub mod similar;
 mod stdout_closed;
 pub mod table;
 pub mod text_dump;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::selection::{Shortcut, Verdict};
+use ltt_read::selection::Shortcut;
 use ltt_read::{Cursor, Event, TimeSpan, Timestamp, Trace, TracefileIndex};
 
 use crate::compile::program::Programs;
@@ -17,6 +17,7 @@ use crate::syntax::{Expr, ExprKind, LiteralKind, Selector};
 use crate::trace::{
     NoState, StateFields, StateView, TraceField, TraceModel, TraceRecord, with_names,
 };
+use crate::verdict::Verdict;
 
 /// A filter: an expression, compiled for the events of one trace.
 ///

@@ -457,6 +457,7 @@ pub use filters::{FilteredEvents, Filters};
 pub use ltt_read::TimeSpan;
 pub use record_filter::RecordFilter;
 pub use span::Span;
+pub use suggestion::nearest;
 pub use syntax::{
     CivilTime, ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step,
     StepKind,

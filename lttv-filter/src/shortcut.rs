@@ -34,6 +34,6 @@ pub(crate) fn split(tree: Node<TraceField>) -> (Option<Shortcut>, Node<TraceFiel
     }
     let rest = if is_any { Node::any(rest) } else { Node::all(rest) };
     let held = rest.verdict();
-    let shortcut = || Shortcut::new(tests.iter().copied().collect(), is_any, held);
+    let shortcut = || Shortcut::new(tests.iter().copied().collect(), is_any, held.into());
     ((!tests.is_empty()).then(shortcut), rest)
 }

@@ -1,11 +1,6 @@
 //! Results that are known before a record is read.
 
-// Filters of traces share the type with the reader, which skips by it.
-#[cfg(feature = "traces")]
-pub use ltt_read::selection::Verdict;
-
 /// The result of a condition for all records of a type.
-#[cfg(not(feature = "traces"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// No record of the type passes.
@@ -14,4 +9,15 @@ pub enum Verdict {
     Depends,
     /// Every record of the type passes.
     Always,
+}
+
+#[cfg(feature = "traces")]
+impl From<Verdict> for ltt_read::selection::Verdict {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Never => Self::Never,
+            Verdict::Depends => Self::Depends,
+            Verdict::Always => Self::Always,
+        }
+    }
 }

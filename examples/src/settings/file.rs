@@ -1,5 +1,6 @@
 //! Reading of the configuration file.
 
+use lttv_filter::nearest;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -11,7 +12,6 @@ use toml::Spanned;
 
 use super::{Place, Settings, TimeFormat, ZoneSetting, palette};
 use crate::paint::Paint;
-use crate::similar::similar;
 use crate::text_dump::palette::Color;
 
 /// A key of the terminal program that has the action of another key.
@@ -155,7 +155,7 @@ fn chosen<T>(
         }
         names.push(known);
     }
-    let meant = similar(name, names.iter().copied());
+    let meant = nearest(name, names.iter().copied());
     let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
     Err(format!("{of}: expected {}, not `{name}`{hint}", names.join(", ")))
 }

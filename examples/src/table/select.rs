@@ -1,7 +1,7 @@
 //! Selection of tables and columns by their keys.
 
 use super::{Format, Table};
-use crate::similar::similar;
+use lttv_filter::nearest;
 
 /// The tables and columns to write, in this order; all if empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -117,5 +117,5 @@ fn described<'k>(name: &str, keys: impl Iterator<Item = &'k str>) -> (String, Op
             known.push(key);
         }
     }
-    (known.join(", "), similar(name, known.iter().copied()).map(str::to_owned))
+    (known.join(", "), nearest(name, known.iter().copied()).map(str::to_owned))
 }

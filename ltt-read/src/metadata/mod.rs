@@ -13,8 +13,6 @@ mod resolve;
 mod tsdl;
 
 pub use diagnostic::{Context, Diagnostic, LineColumn, LocatedDiagnostic, MetadataError, Severity};
-#[doc(hidden)]
-pub use nearest::nearest;
 
 pub use crate::schema::span::Span;
 

@@ -3,14 +3,10 @@
 /// Finds the candidate that differs from `wanted` by the fewest edits (Levenshtein
 /// distance), ignoring letter case. Returns `None` if all candidates differ by more edits
 /// than a typing error explains, or if `wanted` has more than 64 bytes.
-///
-/// ```
-/// use ltt_read::metadata::nearest;
-///
-/// assert_eq!(nearest("prev_tdi", ["next_tid", "prev_tid"]), Some("prev_tid"));
-/// assert_eq!(nearest("colour", ["next_tid", "prev_tid"]), None);
-/// ```
-pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    wanted: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     // People do not type names longer than this, and a comparison costs the product of
     // both lengths.
     const LONGEST: usize = 64;

@@ -296,7 +296,7 @@ impl EventSelection for Filters {
     }
 
     fn verdict(&self, trace: TraceIndex, event_type: EventTypeId) -> Verdict {
-        self.for_trace(trace).map_or(Verdict::Never, |filter| filter.verdict(event_type))
+        self.for_trace(trace).map_or(Verdict::Never, |filter| filter.verdict(event_type).into())
     }
 
     fn shortcut(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Shortcut> {

@@ -93,7 +93,7 @@ impl SelectorError {
     }
 
     /// Adds the nearest name as a suggestion, if there is one: see
-    /// [`nearest`](ltt_read::metadata::nearest).
+    /// [`nearest`](crate::nearest).
     #[must_use]
     pub fn nearest<'n>(self, wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
         let span = self.diagnostic.span;

@@ -2,6 +2,7 @@
 
 mod build;
 mod exact;
+mod expected;
 mod expr;
 mod lexer;
 mod literal;
@@ -15,14 +16,14 @@ mod time_literal;
 mod token;
 
 pub use exact::ExactNumber;
+pub(crate) use expected::Place;
 pub use expr::{Expr, ExprKind, Literal, Relation};
-pub(crate) use lexer::{tokens, word_len};
+pub(crate) use lexer::word_len;
 pub use literal::{CivilTime, LiteralKind};
-pub(crate) use parser::{MAX_TEXT, parse};
-pub(crate) use pattern::{can_stand_alone, pattern_len};
+pub(crate) use parser::{MAX_TEXT, expected, parse};
+pub(crate) use pattern::can_stand_alone;
 pub(crate) use print::nanoseconds_text;
 pub use selector::{Root, Selector, Step, StepKind};
-pub(crate) use token::{Token, TokenKind};
 
 /// The maximum nesting of parentheses and negations.
 pub(crate) const MAX_DEPTH: usize = 200;

@@ -3,6 +3,7 @@
 
 use crate::span::Span;
 
+use super::expected::{Expected, Place};
 use super::expr::{Expr, ExprKind, Literal, Relation};
 use super::lexer;
 use super::literal::LiteralKind;
@@ -28,14 +29,27 @@ pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
         return Err(FilterError::new(FilterErrorKind::Syntax, text, vec![error]));
     }
     let (tokens, errors) = lexer::tokens(text);
-    let mut parser =
-        Parser { text, tokens, at: 0, depth: 0, comparisons: 0, is_abandoned: false, errors };
+    let mut parser = Parser { errors, ..Parser::new(text, tokens) };
     let tree = parser.whole();
     parser.errors.truncate(MAX_ERRORS);
     match parser.errors.is_empty() {
         true => Ok(tree),
         false => Err(FilterError::new(FilterErrorKind::Syntax, text, parser.errors)),
     }
+}
+
+/// Parses the text of an expression before the cursor, and returns what can stand there.
+pub(crate) fn expected(text: &str) -> Expected {
+    let (tokens, _) = lexer::tokens(text);
+    let mut parser = Parser { stops: true, ..Parser::new(text, tokens) };
+    parser.whole();
+    let nothing = || Expected {
+        place: Place::Nothing,
+        start: text.len(),
+        terms: Vec::new(),
+        groups: parser.groups,
+    };
+    parser.expected.unwrap_or_else(nothing)
 }
 
 /// A fault for which an error has been added. Parsing of the term stops.
@@ -47,15 +61,42 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     comparisons: usize,
+    /// The number of open groups.
+    groups: usize,
+    /// The terms so far of the conjunctions that are being parsed, without faulty ones.
+    terms: Vec<Expr>,
+    /// The number of terms with faults.
+    faults: usize,
     /// `true` if parsing was abandoned, so that no more errors are added.
     is_abandoned: bool,
     errors: Vec<Diagnostic>,
+    /// `true` if parsing stops at the end of the text, where the cursor is. No errors are
+    /// added.
+    stops: bool,
+    expected: Option<Expected>,
 }
 
 /// A function that parses terms of a level of precedence.
 type Level<'a> = fn(&mut Parser<'a>) -> Expr;
 
 impl<'a> Parser<'a> {
+    fn new(text: &'a str, tokens: Vec<Token>) -> Self {
+        Parser {
+            text,
+            tokens,
+            at: 0,
+            depth: 0,
+            comparisons: 0,
+            groups: 0,
+            terms: Vec::new(),
+            faults: 0,
+            is_abandoned: false,
+            errors: Vec::new(),
+            stops: false,
+            expected: None,
+        }
+    }
+
     fn whole(&mut self) -> Expr {
         let tree = self.or();
         // Parsing of terms stops at a token that cannot follow a term.
@@ -63,18 +104,20 @@ impl<'a> Parser<'a> {
             let span = self.peek().span;
             if self.peek().kind == TokenKind::Close {
                 let error = Diagnostic::new(span, "unmatched `)`");
-                self.errors.push(error);
+                self.report(Some(error));
                 self.at += 1;
+                if self.expect(|| Place::Operator).is_err() {
+                    break;
+                }
             } else if !self.peek().kind.is_logical() {
                 let error = self.after_term();
-                self.errors.extend(error);
+                self.report(error);
                 self.skip_term();
                 continue;
             }
-            if self.peek().kind.is_logical() {
-                self.at += 1;
-            }
-            if self.peek().kind != TokenKind::End {
+            let is_joined = self.peek().kind.is_logical();
+            self.at += usize::from(is_joined);
+            if self.peek().kind != TokenKind::End || is_joined && self.stops {
                 self.or();
             }
         }
@@ -90,7 +133,10 @@ impl<'a> Parser<'a> {
     }
 
     fn and(&mut self) -> Expr {
-        self.joined(&TokenKind::And, "and", Self::term, ExprKind::And)
+        let outer = self.terms.len();
+        let tree = self.joined(&TokenKind::And, "and", Self::term, ExprKind::And);
+        self.terms.truncate(outer);
+        tree
     }
 
     /// Parses one or more terms of a level, joined by a sign or a word.
@@ -123,9 +169,17 @@ impl<'a> Parser<'a> {
     /// Parses a term. An invalid term is replaced with a constant.
     fn term(&mut self) -> Expr {
         let span = self.peek().span;
-        match self.negated() {
-            Ok(expr) => expr,
+        let faults = self.faults;
+        let term = self.negated().and_then(|expr| self.expect(|| Place::Operator).map(|()| expr));
+        match term {
+            Ok(expr) => {
+                if self.stops && self.faults == faults {
+                    self.terms.push(expr.clone());
+                }
+                expr
+            }
             Err(Fault) => {
+                self.faults += 1;
                 self.skip_term();
                 Expr { kind: ExprKind::Constant(false), span }
             }
@@ -142,7 +196,10 @@ impl<'a> Parser<'a> {
                 TokenKind::Open => open += 1,
                 TokenKind::Close if open == 0 => return,
                 TokenKind::Close => open -= 1,
-                kind if open == 0 && kind.is_logical() => return,
+                kind if open == 0 && kind.is_logical() => {
+                    _ = self.expect(|| Place::Operator);
+                    return;
+                }
                 _ => {}
             }
             self.at += 1;
@@ -153,6 +210,9 @@ impl<'a> Parser<'a> {
         let start = self.peek().span;
         if !(self.peek().kind == TokenKind::Not || self.peek().kind.is_word("not")) {
             return self.primary();
+        }
+        if self.touches(0) && self.peek().kind != TokenKind::Not {
+            return self.stop(Place::Term, start.start as usize);
         }
         self.at += 1;
         self.enter(start)?;
@@ -173,10 +233,17 @@ impl<'a> Parser<'a> {
     }
 
     fn primary(&mut self) -> Result<Expr, Fault> {
+        self.expect_name(|| Place::Term)?;
         if let Some(named) = self.named_pattern() {
             return named;
         }
         let Token { kind, span } = self.peek().clone();
+        if self.touches(0) && matches!(kind, TokenKind::Literal(_)) {
+            return match self.starts_with(span, &['"', '\'']) {
+                true => self.stop(Place::ReversedRelation, self.text.len()),
+                false => self.stop(Place::Nothing, self.text.len()),
+            };
+        }
         match kind {
             TokenKind::Open => self.group(span),
             TokenKind::Word(word) if word.eq_ignore_ascii_case("exists") => self.exists(span),
@@ -222,6 +289,9 @@ impl<'a> Parser<'a> {
     fn named_pattern(&mut self) -> Option<Result<Expr, Fault>> {
         let len = pattern_len(&self.tokens[self.at..])?;
         let (start, end) = (self.peek().span.start, self.peek_at(len - 1).span.end);
+        if self.touches(len - 1) {
+            return Some(self.stop(Place::Nothing, self.text.len()));
+        }
         let (next, after) = (&self.peek_at(len).kind, &self.peek_at(len + 1).kind);
         let is_not = next.is_word("not") || *next == TokenKind::Not;
         let is_compared = matches!(next, TokenKind::Relation(_))
@@ -252,10 +322,12 @@ impl<'a> Parser<'a> {
     fn group(&mut self, open: Span) -> Result<Expr, Fault> {
         self.at += 1;
         self.enter(open)?;
+        self.groups += 1;
         let inner = if self.peek().kind == TokenKind::Close {
             let span = Span { start: open.start, end: self.peek().span.end };
             self.at += 1;
             self.depth -= 1;
+            self.groups -= 1;
             return self.fail(Diagnostic::new(span, "empty parentheses"));
         } else {
             self.or()
@@ -266,7 +338,7 @@ impl<'a> Parser<'a> {
                 return self.fail(Diagnostic::new(open, "unclosed `(`"));
             }
             let error = self.after_term();
-            self.errors.extend(error);
+            self.report(error);
             self.skip_term();
             while self.peek().kind.is_logical() {
                 self.at += 1;
@@ -276,23 +348,27 @@ impl<'a> Parser<'a> {
                 return Err(Fault);
             }
         }
+        self.groups -= 1;
         self.at += 1;
         Ok(Expr { span: Span { start: open.start, end: self.last_end() }, ..inner })
     }
 
     fn exists(&mut self, start: Span) -> Result<Expr, Fault> {
         self.at += 1;
+        self.expect(|| Place::Open)?;
         if self.peek().kind != TokenKind::Open {
             let error = self.unexpected("`(`");
             return self.fail(error.label("as in `exists(FIELD)`"));
         }
         self.at += 1;
         self.count(start)?;
+        self.expect_name(|| Place::Present)?;
         if !matches!(self.peek().kind, TokenKind::Word(_) | TokenKind::Name(_)) {
             let error = self.unexpected("a field");
             return self.fail(error);
         }
-        let selector = self.selector()?;
+        let selector = self.selector(true)?;
+        self.expect(|| Place::Close)?;
         if self.peek().kind != TokenKind::Close {
             let error = self.unexpected("`)`");
             return self.fail(error);
@@ -307,10 +383,12 @@ impl<'a> Parser<'a> {
     fn comparison(&mut self) -> Result<Expr, Fault> {
         let start = self.peek().span;
         self.count(start)?;
-        let selector = self.selector()?;
+        let selector = self.selector(false)?;
+        self.expect_relation(&selector)?;
         let kind = match self.peek().kind.clone() {
             TokenKind::Relation(relation) => {
                 self.at += 1;
+                self.expect_value(|| Place::Value(selector.clone(), relation))?;
                 let value = match relation {
                     Relation::Matches | Relation::NotMatches => self.pattern()?,
                     _ => self.value()?,
@@ -319,13 +397,13 @@ impl<'a> Parser<'a> {
             }
             kind if kind.is_word("in") => {
                 self.at += 1;
-                ExprKind::In { selector, negated: false, values: self.set()? }
+                ExprKind::In { values: self.set(&selector)?, negated: false, selector }
             }
             kind if (kind.is_word("not") || kind == TokenKind::Not)
                 && self.peek_at(1).kind.is_word("in") =>
             {
                 self.at += 2;
-                ExprKind::In { selector, negated: true, values: self.set()? }
+                ExprKind::In { values: self.set(&selector)?, negated: true, selector }
             }
             _ => ExprKind::Is(selector),
         };
@@ -339,17 +417,19 @@ impl<'a> Parser<'a> {
         let start = self.peek().span;
         self.count(start)?;
         let value = self.value()?;
+        self.expect(|| Place::ReversedRelation)?;
         let TokenKind::Relation(relation) = self.peek().kind else {
             let error = Diagnostic::new(value.span, "a value alone is neither true nor false");
             return self.fail(error.label("it has to be compared with a field"));
         };
         let sign = self.peek().span;
         self.at += 1;
+        self.expect_name(|| Place::Compared)?;
         if !matches!(self.peek().kind, TokenKind::Word(_) | TokenKind::Name(_)) {
             let error = self.unexpected("a field");
             return self.fail(error.label("one side of a comparison has to be a field"));
         }
-        let selector = self.selector()?;
+        let selector = self.selector(false)?;
         let Some(relation) = relation.flipped() else {
             let error = Diagnostic::new(sign, "the pattern has to stand on the right");
             return self.fail(error);
@@ -361,6 +441,7 @@ impl<'a> Parser<'a> {
 
     /// Fails if the next token cannot follow a comparison.
     fn end_of_term(&mut self) -> Result<(), Fault> {
+        self.expect(|| Place::Operator)?;
         match self.after_term() {
             Some(error) => self.fail(error),
             None => Ok(()),
@@ -405,7 +486,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn selector(&mut self) -> Result<Selector, Fault> {
+    /// Parses a selector, whose field need only be present, or is compared.
+    fn selector(&mut self, is_present: bool) -> Result<Selector, Fault> {
         let first = self.next();
         let start = first.span;
         let rooted = self.peek().kind == TokenKind::Dot;
@@ -422,6 +504,10 @@ impl<'a> Parser<'a> {
             match self.peek().kind {
                 TokenKind::Dot => {
                     self.at += 1;
+                    self.expect_name(|| {
+                        let base = Selector { root, steps: steps.clone(), span: start };
+                        Place::Member(format!("{base}."), is_present)
+                    })?;
                     steps.push(self.member()?);
                 }
                 TokenKind::OpenIndex => steps.push(self.index()?),
@@ -540,14 +626,16 @@ impl<'a> Parser<'a> {
         Ok(Literal { kind: LiteralKind::Text(text), span })
     }
 
-    fn set(&mut self) -> Result<Vec<Literal>, Fault> {
+    /// Parses the set of values with which a field is compared.
+    fn set(&mut self, selector: &Selector) -> Result<Vec<Literal>, Fault> {
+        self.expect(|| Place::Open)?;
         let open = self.peek().span;
         if self.peek().kind != TokenKind::Open {
             let error = self.unexpected("`(`");
             return self.fail(error.label("as in `in (1, 2)`"));
         }
         self.at += 1;
-        let values = self.values(open);
+        let values = self.values(selector, open);
         if values.is_err() {
             self.skip_term();
         }
@@ -558,9 +646,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the values of a set, up to its closing parenthesis.
-    fn values(&mut self, open: Span) -> Result<Vec<Literal>, Fault> {
+    fn values(&mut self, selector: &Selector, open: Span) -> Result<Vec<Literal>, Fault> {
         let mut values = Vec::new();
         loop {
+            self.expect_value(|| Place::Element(selector.clone()))?;
             match self.peek().kind {
                 TokenKind::Close if values.is_empty() => {
                     let span = Span { start: open.start, end: self.peek().span.end };
@@ -569,6 +658,7 @@ impl<'a> Parser<'a> {
                 TokenKind::End => break,
                 _ => values.push(self.value()?),
             }
+            self.expect(|| Place::AfterElement)?;
             match self.peek().kind {
                 TokenKind::Comma => self.at += 1,
                 TokenKind::Close => return Ok(values),
@@ -586,8 +676,103 @@ impl<'a> Parser<'a> {
     /// Adds an error, and fails the current term.
     fn fail<T>(&mut self, error: Diagnostic) -> Result<T, Fault> {
         if !self.is_abandoned {
-            self.errors.push(error);
+            self.report(Some(error));
         }
+        Err(Fault)
+    }
+
+    /// Adds an error, unless the text before a cursor is parsed.
+    fn report(&mut self, error: Option<Diagnostic>) {
+        if !self.stops {
+            self.errors.extend(error);
+        }
+    }
+
+    /// Stops at the cursor if it is at the next token, or in it if it is a word.
+    fn expect(&mut self, place: impl FnOnce() -> Place) -> Result<(), Fault> {
+        let Token { kind, span } = self.peek();
+        let start = match kind {
+            TokenKind::End => self.text.len(),
+            TokenKind::Word(_) if self.touches(0) => span.start as usize,
+            _ => return Ok(()),
+        };
+        if self.stops { self.stop(place(), start) } else { Ok(()) }
+    }
+
+    /// Stops at the cursor if it is at the next token, or in it if it is a name.
+    fn expect_name(&mut self, place: impl FnOnce() -> Place) -> Result<(), Fault> {
+        let Token { kind, span } = self.peek();
+        if *kind == TokenKind::Bad && self.touches(0) && self.starts_with(*span, &['`']) {
+            return self.stop(place(), span.start as usize);
+        }
+        self.expect(place)
+    }
+
+    /// Stops at the cursor if it is at, or in, a relation or the word `in` after `not`.
+    fn expect_relation(&mut self, selector: &Selector) -> Result<(), Fault> {
+        let Token { kind, span } = self.peek();
+        let is_partial = match kind {
+            TokenKind::Relation(_) => span.end - span.start == 1,
+            kind => *kind == TokenKind::Not,
+        };
+        if is_partial && self.touches(0) {
+            return self.stop(Place::Relation(selector.clone()), span.start as usize);
+        }
+        self.expect(|| Place::Relation(selector.clone()))?;
+        if self.peek().kind.is_word("not") || self.peek().kind == TokenKind::Not {
+            self.at += 1;
+            self.expect(|| Place::In)?;
+            self.at -= 1;
+        }
+        Ok(())
+    }
+
+    /// Stops at the cursor if it is at, or in, a value: a pattern, words that are joined by
+    /// points, text without its second quote, or any other literal.
+    fn expect_value(&mut self, place: impl FnOnce() -> Place) -> Result<(), Fault> {
+        let is = |at: usize, kind: &TokenKind| self.peek_at(at).kind == *kind;
+        let is_word = |at: usize| matches!(self.peek_at(at).kind, TokenKind::Word(_));
+        let last = match pattern_len(&self.tokens[self.at..]) {
+            Some(len) => len - 1,
+            None => {
+                let mut last = 0;
+                while is_word(last) && is(last + 1, &TokenKind::Dot) {
+                    last += 1 + usize::from(is_word(last + 2));
+                }
+                last
+            }
+        };
+        let Token { kind, span } = self.peek();
+        let is_quoted = self.starts_with(*span, &['"', '\'']);
+        let is_partial = match kind {
+            TokenKind::Word(_) | TokenKind::Pattern(_) | TokenKind::Star => true,
+            TokenKind::Literal(_) => !is_quoted,
+            kind => *kind == TokenKind::Bad && is_quoted,
+        };
+        match is_partial && self.touches(last) {
+            true => self.stop(place(), span.start as usize),
+            false if *kind == TokenKind::End => self.expect(place),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns `true` if the cursor is directly after a token.
+    fn touches(&self, ahead: usize) -> bool {
+        self.stops && self.peek_at(ahead).span.end as usize == self.text.len()
+    }
+
+    fn starts_with(&self, span: Span, quotes: &[char]) -> bool {
+        self.text[span.start as usize..].starts_with(quotes)
+    }
+
+    /// Stops at the cursor, where this is expected.
+    fn stop<T>(&mut self, place: Place, start: usize) -> Result<T, Fault> {
+        if !self.is_abandoned {
+            let terms = std::mem::take(&mut self.terms);
+            self.expected = Some(Expected { place, start, terms, groups: self.groups });
+        }
+        self.is_abandoned = true;
+        self.at = self.tokens.len() - 1;
         Err(Fault)
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn can_stand_alone(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::tokens;
+    use crate::syntax::lexer::tokens;
 
     #[test]
     fn patterns_end_at_blanks_and_signs() {

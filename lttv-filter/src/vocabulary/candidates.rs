@@ -6,10 +6,9 @@ use super::Vocabulary;
 use super::complete::{Candidate, CandidateKind};
 use super::known::{KnownField, labels, relations};
 use super::narrow::{Passing, types};
-use super::scan::Place;
 use crate::model::{Constant, ConstantValue, FieldType, IntegerKind, Model, Resolution};
 use crate::span::Span;
-use crate::syntax::{LiteralKind, Relation, Root, Selector};
+use crate::syntax::{LiteralKind, Place, Relation, Root, Selector};
 
 /// The maximum number of open groups in which another one is suggested.
 const MAX_GROUPS: usize = 100;

@@ -3,9 +3,8 @@
 use super::Vocabulary;
 use super::candidates::Candidates;
 use super::narrow::Passing;
-use super::scan::scan;
 use crate::span::Span;
-use crate::syntax::{MAX_TEXT, word_len};
+use crate::syntax::{MAX_TEXT, expected, word_len};
 
 /// A text that can stand at a place in an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,13 +85,13 @@ impl Vocabulary {
         if before.len() > MAX_TEXT {
             return Vec::new();
         }
-        let scanned = scan(before);
-        let written = &before[scanned.start..];
-        let end = end_of_word(text, scanned.start, cursor);
-        let passing = Passing::of(self, &scanned.terms);
+        let expected = expected(before);
+        let written = &before[expected.start..];
+        let end = end_of_word(text, expected.start, cursor);
+        let passing = Passing::of(self, expected.terms);
         let mut candidates = Candidates::new(self, &passing, written);
-        candidates.add(&scanned.place, scanned.depth);
-        candidates.finish(Span::new(scanned.start, end))
+        candidates.add(&expected.place, expected.groups);
+        candidates.finish(Span::new(expected.start, end))
     }
 }
 

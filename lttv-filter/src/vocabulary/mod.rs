@@ -7,7 +7,6 @@ mod candidates;
 mod complete;
 mod known;
 mod narrow;
-mod scan;
 mod source;
 #[cfg(feature = "traces")]
 mod traces;

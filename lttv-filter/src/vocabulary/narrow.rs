@@ -4,7 +4,7 @@ use super::Vocabulary;
 use crate::compile::{self, Node};
 use crate::environment::Environment;
 use crate::model::{FieldType, Model, Resolution};
-use crate::syntax::{Selector, parse};
+use crate::syntax::{Expr, Selector};
 use crate::verdict::Verdict;
 
 /// The record types for which some terms can hold together.
@@ -16,14 +16,14 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// Determines the record types that can pass all of the terms. Terms with faults are
-    /// ignored.
-    pub(super) fn of(vocabulary: &Vocabulary, terms: &[&str]) -> Self {
+    /// Determines the record types that can pass all of the terms. Terms that no filter
+    /// can have are ignored.
+    pub(super) fn of(vocabulary: &Vocabulary, terms: Vec<Expr>) -> Self {
         let source = &vocabulary.source;
         let mut types = vec![true; source.types() as usize];
         // The day has no influence on the types.
         let environment = Environment::new().on_day_of(0);
-        for tree in terms.iter().filter_map(|term| parse(term).ok()) {
+        for tree in terms {
             let tree = source.with_names(tree);
             let checked = compile::check(&tree, source, &environment, &|_, _| None);
             if checked.faults.is_empty() {

@@ -1,5 +1,6 @@
 //! Loading, starting and running of modules.
 
+use lttv_filter::nearest;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -16,7 +17,6 @@ use crate::loading::{LoadError, load};
 use crate::losses::Losses;
 use crate::modules::{Host, Work, list_fields, modules};
 use crate::report::{Interrupted, Report, Usage};
-use crate::similar::similar;
 use crate::text_dump::output::Output;
 
 /// The warning if all modules only support others.
@@ -71,7 +71,7 @@ pub(super) fn command() -> Command {
 /// Returns the error of a module that cannot be loaded, with the most similar name.
 fn wrong(error: &LoadError, modules: &Modules<Host>) -> Usage {
     let LoadError::Module(ModuleError::Unknown(name)) = error else { return Usage::new(error) };
-    match similar(name, modules.infos().map(|info| info.name)) {
+    match nearest(name, modules.infos().map(|info| info.name)) {
         Some(meant) => Usage::new(format_args!("{error}; did you mean `{meant}`?")),
         None => Usage::new(format_args!("{error}; `lttv run --list-modules` lists them")),
     }

@@ -1,5 +1,6 @@
 //! The longest system call of a name in a window.
 
+use lttv_filter::nearest;
 use std::collections::BTreeSet;
 use std::error::Error;
 
@@ -9,7 +10,6 @@ use lttv_state::kernel::{ExecutionMode, KernelState, Process, Serial, Tid, Trace
 use lttv_state::stats::TraceStatistics;
 
 use crate::commands::analysis::Analysis;
-use crate::similar::similar;
 
 /// A system call of a thread, within a window.
 #[derive(Debug, Clone)]
@@ -148,7 +148,7 @@ impl Search {
     /// Returns the message that there is no such call.
     fn nothing(&self) -> String {
         let name = &self.name;
-        match similar(name, self.names.iter().map(String::as_str)) {
+        match nearest(name, self.names.iter().map(String::as_str)) {
             Some(known) => {
                 format!("no system call `{name}` in the window; a similar one is `{known}`")
             }

@@ -1,5 +1,6 @@
 //! The columns, and their names.
 
+use lttv_filter::nearest;
 use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -9,7 +10,6 @@ use ltt_read::schema::{EventTypeId, FieldClass};
 use lttv_state::kernel::KernelState;
 
 use super::of_type::{COMM, PID, SCOPES, TID};
-use crate::similar::similar;
 
 /// A column of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub(super) fn check(
             && !traces.iter().any(|trace| has_field(trace, name))
         {
             let names: Vec<&str> = known().into_iter().chain(field_names(traces)).collect();
-            let meant = similar(name, names).map(str::to_owned);
+            let meant = nearest(name, names).map(str::to_owned);
             return Err(ColumnError::Unknown { name: name.clone(), meant });
         }
     }
