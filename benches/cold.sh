@@ -17,7 +17,7 @@ shift $((OPTIND - 1))
 trace=$(realpath "$1")
 
 cd "$(dirname "$0")/.."
-cargo build --quiet --release -p lttv-examples --example text_dump
+cargo build --quiet --release -p lttv-start --example text_dump
 dump=${CARGO_TARGET_DIR:-target}/release/examples/text_dump
 
 drop() { find -L "$trace" -type f -exec dd if={} iflag=nocache count=0 status=none \; ; }

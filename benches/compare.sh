@@ -24,7 +24,7 @@ for trace; do traces+=("$(realpath "$trace")"); done
 
 cd "$(dirname "$0")/.."
 cargo build --quiet --release -p lttv-benches --bins
-cargo build --quiet --release -p lttv-examples --example text_dump
+cargo build --quiet --release -p lttv-start --example text_dump
 bin=${CARGO_TARGET_DIR:-target}/release
 dump=$bin/examples/text_dump
 if ((${#traces[@]} == 0)); then

@@ -19,7 +19,7 @@ shift $((OPTIND - 1))
 trace=${1:+$(realpath "$1")}
 
 cd "$(dirname "$0")/.."
-cargo build --quiet --release -p lttv-examples --example text_dump
+cargo build --quiet --release -p lttv-start --example text_dump
 bin=${CARGO_TARGET_DIR:-target}/release
 dump=$bin/examples/text_dump
 if [[ ! $trace ]]; then

@@ -22,7 +22,7 @@ if [[ ! -e $source ]]; then
     exit 0
 fi
 cargo build --quiet --release -p lttv-benches --bins
-cargo build --quiet --release -p lttv-examples --example text_dump
+cargo build --quiet --release -p lttv-start --example text_dump
 bin=${CARGO_TARGET_DIR:-target}/release
 trace=$("$bin/generate_trace" --kind kernel)
 floor=$bin/floor

@@ -1,0 +1,32 @@
+//! Shared parts of the programs of LTTV: options, reports, tables, times and forms of events.
+
+#![deny(missing_docs, clippy::print_stdout, clippy::print_stderr)]
+
+pub mod activity;
+pub mod args;
+pub mod bundled;
+pub mod cache;
+pub mod calls;
+pub mod cancel;
+pub mod clocks;
+pub mod critical_path;
+pub mod escape;
+pub mod fnv;
+pub mod follow;
+pub mod inputs;
+pub mod interrupts;
+pub mod kernel_hooks;
+pub mod kernel_trace;
+pub mod latency_tables;
+pub mod losses;
+pub mod notes;
+pub mod opening;
+pub mod paint;
+pub mod progress;
+pub mod report;
+pub mod settings;
+mod stdout_closed;
+pub mod table;
+pub mod text_dump;
+pub mod time;
+pub mod trace_names;

@@ -1,0 +1,193 @@
+//! The command lines of charts.
+
+use std::path::PathBuf;
+
+use lttv_common::args::InputArgs;
+use lttv_common::report::Usage;
+
+/// Examples of use, for the help.
+const EXAMPLES: &str = "\
+Examples:
+  lttv chart flow -o flow.html TRACE
+  lttv chart flow --timerange +1s..+1.2s -o flow.svg TRACE
+  lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE";
+
+const FLOW_EXAMPLES: &str = "\
+Examples:
+  lttv chart flow -o flow.html TRACE
+  lttv chart flow --timerange +1s..+1.2s --all -o flow.svg TRACE";
+
+const USAGE_EXAMPLES: &str = "\
+Examples:
+  lttv chart usage -o usage.html TRACE
+  lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE";
+
+/// Draw processes and CPUs over time, as an HTML page or an SVG picture
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ChartArgs {
+    /// The kind of the chart.
+    #[command(subcommand)]
+    pub kind: Kind,
+}
+
+/// A kind of chart.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum Kind {
+    /// Draw the states of each process: running user code, system calls, waiting
+    ///
+    /// In the HTML page the wheel zooms, dragging moves, and pointing at a state shows its
+    /// details.
+    #[command(after_help = FLOW_EXAMPLES)]
+    Flow(FlowArgs),
+    /// Draw the use of CPUs, and of the processes with the most CPU time
+    ///
+    /// A CPU is busy while a thread other than its idle thread is on it, as in `lttv stats`. A
+    /// process is on a CPU from the switch to it until the next switch.
+    #[command(after_help = USAGE_EXAMPLES)]
+    Usage(UsageArgs),
+}
+
+/// The arguments of `lttv chart flow`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct FlowArgs {
+    /// The traces and the window.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The form of the chart.
+    #[command(flatten)]
+    pub page: PageArgs,
+
+    /// A window in seconds.
+    #[command(flatten)]
+    pub seconds: SecondsArgs,
+
+    /// Include processes that only waited
+    #[arg(long)]
+    pub all: bool,
+
+    /// Merge states that are shorter than the chart's time divided by this number
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub steps: u64,
+}
+
+/// The arguments of `lttv chart usage`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct UsageArgs {
+    /// The traces and the window.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The form of the chart.
+    #[command(flatten)]
+    pub page: PageArgs,
+
+    /// A window in seconds.
+    #[command(flatten)]
+    pub seconds: SecondsArgs,
+
+    /// Draw the N processes with the most CPU time in the window
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+
+    /// Width of the picture in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1200,
+        value_parser = clap::value_parser!(u32).range(400..=10_000))]
+    pub width: u32,
+}
+
+/// A format of charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ChartFormat {
+    /// A page for browsers, in one file
+    Html,
+    /// A picture
+    Svg,
+}
+
+/// The destination and the format of a chart.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct PageArgs {
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Format of the chart [default: that of the file's extension, otherwise html]
+    #[arg(long, value_enum)]
+    pub format: Option<ChartFormat>,
+
+    /// Same as --format svg
+    #[arg(long, hide = true, conflicts_with = "format")]
+    pub svg: bool,
+}
+
+/// A time window in seconds, as in earlier versions.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct SecondsArgs {
+    /// Start of the chart, in seconds after the first event
+    #[arg(long, hide = true, value_parser = seconds)]
+    #[arg(conflicts_with_all = ["begin", "end", "timerange"])]
+    pub from: Option<f64>,
+
+    /// Length of the chart in seconds
+    #[arg(long, hide = true, value_parser = seconds)]
+    #[arg(conflicts_with_all = ["begin", "end", "timerange"])]
+    pub seconds: Option<f64>,
+}
+
+impl PageArgs {
+    /// Returns the format: the one that is asked for, or that of the file's extension.
+    ///
+    /// # Errors
+    ///
+    /// If the extension is that of another format.
+    pub fn format(&self) -> Result<ChartFormat, Usage> {
+        if self.svg {
+            return Ok(ChartFormat::Svg);
+        }
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let extension = self.output.as_ref().and_then(|path| path.extension());
+        match extension.map(|it| it.to_string_lossy().to_ascii_lowercase()).as_deref() {
+            None | Some("html" | "htm" | "xhtml") => Ok(ChartFormat::Html),
+            Some("svg") => Ok(ChartFormat::Svg),
+            // Pictures of other formats would not be what their name says.
+            Some(other @ ("png" | "jpg" | "jpeg" | "gif" | "pdf" | "webp")) => {
+                Err(Usage::new(format_args!("no charts in the format {other}, but html and svg")))
+            }
+            Some(_) => Ok(ChartFormat::Html),
+        }
+    }
+}
+
+/// Parses a length of time, which must be finite and not negative.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    let seconds = seconds.filter(|seconds| (0.0..=1e9).contains(seconds));
+    seconds.ok_or_else(|| "expected seconds, from 0 to 1000000000".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_determines_the_format() {
+        let format = |output: &str, format| {
+            let output = Some(output).filter(|it| !it.is_empty()).map(PathBuf::from);
+            PageArgs { output, format, svg: false }.format().ok()
+        };
+        for (name, expected) in [
+            ("", Some(ChartFormat::Html)),
+            ("a/b.html", Some(ChartFormat::Html)),
+            ("b.SVG", Some(ChartFormat::Svg)),
+            ("/dev/null", Some(ChartFormat::Html)),
+            ("b.png", None),
+        ] {
+            assert_eq!(format(name, None), expected, "{name}");
+            assert_eq!(format(name, Some(ChartFormat::Svg)), Some(ChartFormat::Svg), "{name}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! One of the two parts that are compared, and its events and times.
+
+use std::collections::BTreeMap;
+
+use ltt_read::{Progress, TimeSpan, Timestamp, TraceIndex};
+use lttv_common::losses::Losses;
+use lttv_common::time::{Window, event_span};
+use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
+use lttv_state::kernel::{ExecutionMode, KernelState, Serial, Tid};
+use lttv_state::stats::{Statistics, TraceStatistics};
+
+use super::waits::{Wait, Waits};
+
+/// The number of events between two reports of progress.
+const BATCH: u64 = 1 << 14;
+
+/// Traces, and the window of them that is compared.
+#[derive(Debug, Clone)]
+pub(super) struct Side {
+    /// The name of the traces.
+    pub(super) name: String,
+    pub(super) traceset: Traceset,
+    pub(super) window: Window,
+}
+
+/// The events and times of a part. Times are in ns.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// The time from the first to the last moment, as far as the traces go; `None` without
+    /// events.
+    pub(super) span: Option<TimeSpan>,
+    /// The number of events by name.
+    pub(super) events: BTreeMap<String, u64>,
+    /// The CPU time by command and mode.
+    pub(super) cpu: BTreeMap<(String, &'static str), u64>,
+    /// The number of waits and the time blocked.
+    pub(super) waits: BTreeMap<Wait, Handled>,
+    /// The handlers of interrupts, by kind and name.
+    pub(super) interrupts: BTreeMap<(&'static str, String), Handled>,
+    pub(super) losses: Losses,
+    pub(super) errors: Vec<ltt_read::Error>,
+    pub(super) errors_omitted: u64,
+}
+
+/// A number of occurrences, and their total time in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Handled {
+    pub(super) count: u64,
+    pub(super) time: u64,
+}
+
+impl Side {
+    pub(super) fn new(name: String, traceset: Traceset, window: Window) -> Self {
+        Side { name, traceset, window }
+    }
+
+    /// Returns `true` if a trace has the events that times are computed from.
+    pub(super) fn is_kernel(&self) -> bool {
+        self.traceset.traces().iter().any(|trace| KernelState::follows(trace))
+    }
+}
+
+impl Handled {
+    pub(super) fn add(&mut self, count: u64, time: u64) {
+        self.count += count;
+        self.time = self.time.wrapping_add(time);
+    }
+}
+
+impl Part {
+    /// Reads a side. `goes_on` is called now and then with the progress; the read ends early when
+    /// it returns `false`.
+    pub(super) fn measure(side: &Side, mut goes_on: impl FnMut(Progress) -> bool) -> Self {
+        let Some(events) = event_span(side.traceset.traces()) else { return Part::default() };
+        let Some(span) = side.window.part_of(events) else { return Part::default() };
+        let mut context = TracesetContext::new(&side.traceset);
+        let kernel = context.attach(KernelState::new());
+        context.seek_checkpoint(span.start);
+        let before = Bounds::all().until_start_of(span.start).events(BATCH);
+        // The bounds contain no position that could be refused.
+        while let Ok(end) = context.replay_state(&before)
+            && end.reason == EndReason::EventCount
+            && goes_on(context.progress())
+        {}
+        let statistics = Statistics::attach_window(&mut context, kernel, span.start..=span.end);
+        let waits = Waits::attach(&mut context, kernel, span.start);
+        let after = Timestamp::from_ns(span.end.as_ns().saturating_add(1));
+        let within = Bounds::all().until(after).max_examined(BATCH);
+        while let Ok(end) = context.read(&within)
+            && end.reason == EndReason::ExaminedCount
+            && goes_on(context.progress())
+        {}
+        waits.finish(context.extensions_mut(), span.end);
+        let statistics = statistics.take(context.extensions());
+        let losses = Losses::of(side.traceset.traces(), side.window);
+        let mut part = Part { span: Some(span), losses, ..Part::default() };
+        for (index, trace) in statistics.traces().iter().enumerate() {
+            part.add_events(trace);
+            let state = context.extensions()[kernel].trace(TraceIndex(index));
+            let is_kernel = KernelState::follows(&side.traceset.traces()[index]);
+            if let Some(state) = state.filter(|_| is_kernel) {
+                part.add_times(trace);
+                waits.add_to(&mut part.waits, context.extensions(), index, state);
+            }
+        }
+        part.errors_omitted = context.errors_omitted();
+        part.errors = context.take_errors();
+        part
+    }
+
+    /// Returns the length of the part in ns.
+    pub(super) fn duration(&self) -> u64 {
+        self.span.map_or(0, |span| span.end.as_ns().abs_diff(span.start.as_ns()))
+    }
+
+    fn add_events(&mut self, trace: &TraceStatistics) {
+        for (name, count) in trace.events() {
+            *self.events.entry(name.to_owned()).or_default() += count;
+        }
+    }
+
+    fn add_times(&mut self, trace: &TraceStatistics) {
+        for (key, counts) in trace.leaves().filter(|(key, _)| key.process != Serial::NONE) {
+            let facts = trace.process_facts().get(key.process.index());
+            let name = facts.map_or("", |facts| &*facts.name);
+            let command = command(facts.and_then(|facts| facts.tid), name);
+            self.add_time(command, key.mode, trace.name(key.submode), counts.cpu_time);
+            if key.mode.is_interrupt() {
+                let handled = self.interrupt(key.mode, trace.name(key.submode));
+                handled.count += counts.durations.len();
+            }
+        }
+        self.cpu.retain(|_, time| *time > 0);
+    }
+
+    fn add_time(&mut self, command: String, mode: ExecutionMode, submode: &str, time: u64) {
+        if mode.is_interrupt() {
+            let handled = self.interrupt(mode, submode);
+            handled.time = handled.time.wrapping_add(time);
+        }
+        let is_idle = command == IDLE && mode == ExecutionMode::Syscall;
+        let mode = if is_idle { IDLE } else { mode_name(mode) };
+        let sum = self.cpu.entry((command, mode)).or_default();
+        *sum = sum.wrapping_add(time);
+    }
+
+    fn interrupt(&mut self, mode: ExecutionMode, name: &str) -> &mut Handled {
+        self.interrupts.entry((mode_name(mode), name.to_owned())).or_default()
+    }
+}
+
+/// The command of idle processes, and their mode while no interrupt is handled.
+const IDLE: &str = "idle";
+/// The command of processes that are not known.
+pub(super) const UNKNOWN: &str = "unknown";
+
+/// Returns the command of a process.
+pub(super) fn command(tid: Option<Tid>, name: &str) -> String {
+    match (tid, name) {
+        (Some(0), _) => IDLE.to_owned(),
+        (Some(tid), "") => format!("({tid})"),
+        (Some(_), name) => name.to_owned(),
+        (None, _) => UNKNOWN.to_owned(),
+    }
+}
+
+/// Returns the name of a mode for people.
+fn mode_name(mode: ExecutionMode) -> &'static str {
+    match mode {
+        ExecutionMode::User => "user",
+        ExecutionMode::Syscall => "system",
+        ExecutionMode::Trap => "exception",
+        ExecutionMode::Irq => "irq",
+        ExecutionMode::Softirq => "softirq",
+        ExecutionMode::Unknown => "unknown",
+    }
+}

@@ -1,0 +1,176 @@
+//! `lttv convert`: trim, split, merge and convert traces.
+
+mod anonymise;
+mod args;
+mod clock;
+mod copy;
+mod dump_types;
+mod in_order;
+mod merged;
+mod modern_names;
+mod output;
+mod parts;
+mod perfetto;
+mod selection;
+mod statedump;
+mod target;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use ltt_read::Trace;
+use ltt_read::writer::StagedDirectory;
+use lttv_context::{EventCall, Handle, Traceset};
+use lttv_state::filter::{KernelFilters, KernelView};
+use lttv_state::kernel::KernelState;
+
+pub use args::{ConvertArgs, CpuRange, Size, Split, Target as Format};
+
+use anonymise::Anonymiser;
+use lttv_common::cancel;
+use lttv_common::inputs;
+use lttv_common::report::{Interrupted, Report, Usage};
+use lttv_common::time::{Times, Window};
+use output::Part;
+use selection::Wanted;
+use target::Target;
+
+/// A conversion: what is read, what is wanted of it, and what it becomes.
+#[derive(Debug)]
+struct Conversion<'a> {
+    args: &'a ConvertArgs,
+    traceset: Traceset,
+    wanted: Vec<Wanted>,
+    targets: Vec<Target>,
+    filters: Option<KernelFilters>,
+    anonymiser: Option<Anonymiser>,
+    cancel: Arc<AtomicBool>,
+}
+
+/// The result of a conversion, or of a part of it.
+#[derive(Debug, Default)]
+struct Done {
+    events: u64,
+    /// Packets that were copied as they are.
+    packets: u64,
+    errors: Vec<ltt_read::Error>,
+    errors_omitted: u64,
+}
+
+/// Converts traces.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace can be opened, if the output cannot be written, or
+/// after an interrupt by the user. Nothing is left of the output then.
+pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    args.refuse_without_effect()?;
+    let traceset = args.input.open(report)?;
+    let traces = traceset.traces();
+    inputs::refuse_inside(&args.output, traces).map_err(Usage::new)?;
+    let wanted = Wanted::of(args, traces)?;
+    let filters = args.input.filters(report, traces)?;
+    let times = Times::new(args.input.zone(), traces);
+    let (begin, end) = args.input.window_args();
+    let window = times.window(begin, end).map_err(Usage::new)?;
+    times.inside(window).map_err(Usage::new)?;
+    let cancel = cancel::on_interrupt()?;
+    let anonymiser = args.anonymise.then(Anonymiser::default);
+    if args.to == Some(Format::Perfetto) {
+        inputs::refuse(&args.output, traces, &[])?;
+        let targets = Vec::new();
+        let conversion =
+            Conversion { args, wanted, targets, filters, anonymiser, cancel, traceset };
+        let count = perfetto::write(&conversion, &args.output, window, report)?;
+        report.message(format_args!("{}: {count} trace events", args.output.display()));
+        return Ok(());
+    }
+    let staged = StagedDirectory::create(&args.output)?;
+    let targets = Target::of(args, traces, anonymiser.as_ref(), report);
+    let conversion = Conversion { args, wanted, targets, filters, anonymiser, cancel, traceset };
+    let done = conversion.write(&staged, window, report)?;
+    report.errors(&done.errors, done.errors_omitted);
+    staged.publish()?;
+    report.message(format_args!("{}: {}", args.output.display(), done.summary()));
+    Ok(())
+}
+
+impl Conversion<'_> {
+    fn traces(&self) -> &[Arc<Trace>] {
+        self.traceset.traces()
+    }
+
+    /// Writes all parts of the result.
+    fn write(
+        &self,
+        staged: &StagedDirectory,
+        window: Window,
+        report: &Report,
+    ) -> Result<Done, Box<dyn Error>> {
+        let mut done = Done::default();
+        let mut left_out = BTreeSet::new();
+        for (folder, window) in parts::parts(self, window)? {
+            let part = Part::create(self, staged, &folder, window, report)?;
+            let of_part = match &self.filters {
+                Some(filters) if filters.uses_state() => merged::write(self, &part, window)?,
+                _ => copy::write(self, &part, window)?,
+            };
+            done.add(of_part);
+            left_out.extend(part.left_out());
+        }
+        for event in left_out {
+            report.warning(format_args!("{event}: left out, since nothing of it can be expressed"));
+        }
+        Ok(done)
+    }
+
+    /// Returns `true` if the event of a call is wanted, whatever its time.
+    fn wants(&self, call: &EventCall<'_, '_>, kernel: Handle<KernelState>) -> bool {
+        let event = &call.event;
+        let filters = self.filters.as_ref().map(|filters| filters.filters());
+        self.wanted[event.trace_index().0].takes(event)
+            && filters.is_none_or(|filters| match call.extensions.get(kernel) {
+                Some(state) => filters.matches_in(event, &KernelView::new(state, call)),
+                None => filters.matches(event),
+            })
+    }
+
+    /// Returns an error if the user has interrupted the program.
+    fn check(&self, events: u64) -> Result<(), Interrupted> {
+        match self.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+            true => Err(Interrupted { events }),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Done {
+    fn add(&mut self, other: Done) {
+        self.events += other.events;
+        self.packets += other.packets;
+        // The same damage is met in each part.
+        for error in other.errors {
+            let text = error.to_string();
+            if !self.errors.iter().any(|known| known.to_string() == text) {
+                self.errors.push(error);
+            }
+        }
+        self.errors_omitted += other.errors_omitted;
+    }
+
+    fn summary(&self) -> String {
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
+        let Done { events, packets, .. } = *self;
+        match (events, packets) {
+            (0, packets) => format!("{packets} packet{} copied", plural(packets)),
+            (events, 0) => format!("{events} event{} copied", plural(events)),
+            (events, packets) => format!(
+                "{packets} packet{} and {events} event{} of others copied",
+                plural(packets),
+                plural(events)
+            ),
+        }
+    }
+}

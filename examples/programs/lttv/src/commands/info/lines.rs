@@ -1,0 +1,78 @@
+//! The facts about a trace for people: one line for each of them.
+
+use jiff::tz::TimeZone;
+use ltt_read::Timestamp;
+use lttv_common::table::{Kind, Table};
+use lttv_common::time::date_text;
+
+use super::facts::Facts;
+
+/// Returns a table with a row for each fact that is known.
+pub(super) fn table(facts: &Facts, zone: &TimeZone) -> Table {
+    let title = format!("Trace {}: {}", facts.index, facts.path);
+    let mut table =
+        Table::new("traces", title).column("fact", "", Kind::Text).column("value", "", Kind::Text);
+    let mut line = |name: &str, value: String| {
+        if !value.is_empty() {
+            table.row([name.into(), value.into()]);
+        }
+    };
+    line("kind", facts.domain.to_string());
+    line("format", facts.format.clone());
+    line("tracer", facts.tracer.clone());
+    line("host", facts.host.clone());
+    line("system", facts.system.clone());
+    line("process", facts.process.clone());
+    line("session", facts.session.clone());
+    line("clock", clock(facts));
+    let time = |time: Timestamp| match facts.has_dates {
+        true => format!("{}  ({time})", date_text(time, zone)),
+        false => time.to_string(),
+    };
+    match facts.events_span {
+        None => line("first event", "none has a time".to_owned()),
+        Some(span) => {
+            line("first event", time(span.start));
+            line("last event", time(span.end));
+            line("duration", duration(span.end.since(span.start)));
+        }
+    }
+    line(
+        "events",
+        match facts.events {
+            Some(events) => events.to_string(),
+            None => "not counted (use --events)".to_owned(),
+        },
+    );
+    line(
+        "lost",
+        match (facts.lost_events, facts.lost_packets) {
+            (0, 0) => String::new(),
+            (events, 0) => format!("{events} events"),
+            (0, packets) => format!("{packets} packets"),
+            (events, packets) => format!("{events} events, {packets} packets"),
+        },
+    );
+    line("event types", facts.event_types.to_string());
+    line("contexts", facts.contexts.join(", "));
+    let (tracefiles, packets, bytes) = (facts.tracefiles, facts.packets, facts.bytes);
+    let cpus = facts.cpus;
+    line("data", format!("{tracefiles} tracefiles, {cpus} CPUs, {packets} packets, {bytes} bytes"));
+    line("UUID", facts.uuid.clone());
+    table
+}
+
+fn clock(facts: &Facts) -> String {
+    let Some(frequency) = facts.frequency else { return "none".to_owned() };
+    let frequency = match frequency {
+        0..1_000_000 => format!("{frequency} Hz"),
+        _ if frequency.is_multiple_of(1_000_000) => format!("{} MHz", frequency / 1_000_000),
+        _ => format!("{:.6} MHz", frequency as f64 / 1e6),
+    };
+    format!("{}, {frequency}, origin {}", facts.clock, facts.origin)
+}
+
+/// Returns a length of time in seconds, with all digits.
+fn duration(ns: u64) -> String {
+    format!("{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000)
+}

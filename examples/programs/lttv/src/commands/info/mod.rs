@@ -1,0 +1,96 @@
+//! `lttv info`: what traces contain, and which commands they serve.
+
+mod count;
+mod facts;
+mod lines;
+mod tables;
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use lttv_common::args::{Common, FormatArgs, InputArgs, OutputArgs};
+use lttv_common::clocks::Corrections;
+use lttv_common::kernel_trace::KernelEvents;
+use lttv_common::losses::Losses;
+use lttv_common::report::Report;
+use lttv_common::table::{Format, Table};
+use lttv_common::time::Window;
+
+/// Examples of use, for the help.
+pub const EXAMPLES: &str = "\
+Tables: traces, tracefiles, event_types (with --events), uses, environment, losses.
+
+Examples:
+  lttv info ~/lttng-traces/my-session
+  lttv info --events TRACE                          with the number of events of each type
+  lttv info --table tracefiles --columns cpu,events,lost_events --format csv TRACE";
+
+/// Describe traces: format, tracer, clock, times, tracefiles, losses, and what they are good for
+///
+/// The events of large traces are not read, so their number is unknown; --events counts them.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct InfoArgs {
+    /// Directories that contain traces [default: the bundled kernel trace, if there is one]
+    #[arg(value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+
+    /// Count the events of each type, which reads all of them
+    #[arg(long)]
+    pub events: bool,
+
+    /// The form of the results.
+    #[command(flatten)]
+    pub format: FormatArgs,
+
+    /// The destination of the results.
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// Print dates in UTC instead of the local time zone
+    #[arg(long, alias = "clock-gmt")]
+    pub utc: bool,
+
+    /// The corrections of clocks.
+    #[command(flatten)]
+    pub clocks: Corrections,
+}
+
+/// Describes traces.
+///
+/// # Errors
+///
+/// If no trace can be opened, or if the output cannot be written.
+pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let input = InputArgs {
+        traces: args.traces.clone(),
+        utc: args.utc,
+        clocks: args.clocks.clone(),
+        ..InputArgs::default()
+    };
+    let traceset = input.open(report)?;
+    let traces = traceset.traces();
+    let losses = Losses::of(traces, Window::default());
+    let counts = count::count(traces, args.events, report);
+    let kernel = KernelEvents::of(&traceset);
+    let facts = facts::all(traces, &kernel, &counts, &losses);
+
+    let FormatArgs { format, tables, columns } = &args.format;
+    let selects = !tables.is_empty() || !columns.is_empty();
+    let mut results: Vec<Table> = match *format == Format::Text && !selects {
+        true => facts.iter().map(|facts| lines::table(facts, &input.zone())).collect(),
+        false => vec![tables::traces(&facts)],
+    };
+    results.push(tables::tracefiles(traces, &counts, &losses));
+    if args.events {
+        results.push(tables::event_types(traces, &counts));
+    }
+    results.push(tables::uses(&kernel));
+    if *format != Format::Text || selects {
+        results.push(tables::environment(traces));
+    }
+    let common = Common { input, format: args.format.clone(), output: args.output.clone() };
+    common.write_with(&losses, results, traces)?;
+    losses.report(report, counts.total());
+    Ok(())
+}

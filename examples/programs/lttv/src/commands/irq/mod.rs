@@ -1,0 +1,87 @@
+//! `lttv irq`: numbers, durations and periods of interrupts.
+
+mod entries;
+mod follow;
+
+use std::error::Error;
+
+use lttv_common::args::Common;
+use lttv_common::interrupts::InterruptKey;
+use lttv_common::kernel_trace;
+use lttv_common::report::{Report, Usage};
+
+use super::analysis::Analysis;
+use crate::interrupt_tables as tables;
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv irq TRACE                                       all interrupts, by kind, number and CPU
+  lttv irq --cpu 2 --timerange +1s..+1.1s TRACE        those of CPU 2 within 100 ms
+  lttv irq --sort time_ns TRACE                        those that took most time first
+  lttv irq -e 'irq_handler_entry.irq == 24' TRACE      those whose entry event passes the filter
+  lttv irq --table interrupts --format csv TRACE
+
+COUNT is the number of handlers that ended in the window, and TOTAL the time of handlers in the
+window, also of those that are only partly in it; both add up over consecutive windows. AVERAGE, STD
+DEV, MIN and MAX are those of handlers that are wholly in the window, and PERIOD is the time from
+the start of one of them to that of the next. All times include nested interrupts.
+
+A filter selects the entry events of handlers.
+
+Needs the events irq_handler_entry and irq_handler_exit, or irq_softirq_entry and irq_softirq_exit,
+or those of interrupt vectors (x86_irq_vectors_*), of a kernel trace.";
+
+/// Show numbers, durations and periods of interrupts
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct IrqArgs {
+    /// The options of all analyses.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Show only the interrupts of these CPUs
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub cpu: Vec<u32>,
+
+    /// Sort by this column, the greatest first [default: by kind, number and CPU]
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<String>,
+}
+
+/// Shows the interrupts of a window.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, or if the output cannot be
+/// written.
+pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    // A wrong expression is reported before anything is read.
+    args.common.input.expression()?;
+    let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
+    let filters = args.common.input.filters(report, analysis.traceset.traces())?;
+    let threads = match filters.is_none() && analysis.window.is_everything() {
+        true => args.common.input.threads_or_all(),
+        false => args.common.input.one_thread(report, "a time window, and events with filters"),
+    };
+    let (found, read) = follow::collect(&mut analysis, threads, filters)?;
+
+    let has_traces = analysis.spans().count() > 1;
+    let is_wanted = |key: &InterruptKey| args.cpu.is_empty() || args.cpu.contains(&key.cpu);
+    let (mut durations, mut extremes) = tables::empty("Interrupts", EXTREMES, has_traces);
+    for (trace, span) in analysis.spans() {
+        let of_trace = found.of_trace(trace).filter(|(key, _)| is_wanted(key));
+        for (key, of) in of_trace {
+            tables::add(&mut durations, &mut extremes, key, of, span.end.since(span.start));
+        }
+    }
+    if let Some(key) = &args.sort {
+        let usage = |error| Usage::new(format_args!("--sort: {error}"));
+        durations.sort_by(key).map_err(usage)?;
+    }
+    analysis.write(&args.common, vec![durations, extremes])?;
+    analysis.finish(report);
+    Ok(read?)
+}
+
+/// The title of the second table.
+const EXTREMES: &str = "Shortest and longest handlers";

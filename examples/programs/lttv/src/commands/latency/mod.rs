@@ -1,0 +1,279 @@
+//! `lttv latency`: how long threads wait for CPUs, and system calls, interrupts, disk requests and
+//! periods take.
+
+mod periods;
+
+use std::error::Error;
+
+use clap::ValueEnum;
+use ltt_read::{TimeSpan, Timestamp, TraceIndex};
+use lttv_common::args::Common;
+use lttv_common::kernel_trace;
+use lttv_common::latency_tables::{self as tables, Choice};
+use lttv_common::report::{Interrupted, Report, Usage};
+use lttv_common::table::{Format, Table};
+use lttv_common::time::parse_length;
+use lttv_filter::Environment;
+use lttv_state::latency::{
+    By, Family, Latency, LatencyHandle, Settings, TraceLatency, read_latencies,
+};
+
+use self::periods::PeriodArgs;
+use super::analysis::Analysis;
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv latency TRACE                                    all families at a glance
+  lttv latency --family syscall TRACE                   system calls: figures, longest, distribution
+  lttv latency --family wake-up --by thread --top 20 TRACE
+  lttv latency --family irq,softirq --timerange +1s..+2s TRACE
+  lttv latency --family disk --every 100ms TRACE        one line for each 100 ms
+  lttv latency --period 'request : my:begin : my:end' --period-key 'request : id' TRACE
+  lttv latency --format json TRACE
+
+Durations that end in the window are counted, from their true begin. Percentiles have an error of at
+most 1 %; all other figures are exact. DEVIATION is that of a sample (n - 1). A family whose events
+were not recorded has no figures, but the names of the events.
+
+A period lasts from an event that passes the first expression to the first later one that passes the
+second. --period-key gives the fields that both events share, and --period-captures those by whose
+values periods are grouped, of the first event and, after a colon, of the second one. Besides fields
+there are the words cpu, tid, pid and comm.";
+
+/// Show how long threads wait for CPUs, and system calls, interrupts, disks and periods take
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct LatencyArgs {
+    /// The options of all analyses.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Show details of these families only
+    #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = family_parser())]
+    pub family: Vec<String>,
+
+    /// Divide the figures of a family by this [default: subject]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub by: Option<Division>,
+
+    /// Show at most this many rows and longest durations of each family [default: 10; all with
+    /// --format json and csv]
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+
+    /// Show distributions in this many equal bins instead of bins between powers of two
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub bins: Option<u32>,
+
+    /// Show the figures of each interval of this length, such as 100ms
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    pub every: Option<u64>,
+
+    /// The periods to measure.
+    #[command(flatten)]
+    pub periods: PeriodArgs,
+}
+
+/// The division of the figures of a family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Division {
+    /// The priority, system call, interrupt, disk, file, futex or period
+    Subject,
+    /// The thread
+    Thread,
+    /// The process
+    Process,
+    /// Thread and subject
+    Both,
+}
+
+impl From<Division> for By {
+    fn from(division: Division) -> Self {
+        match division {
+            Division::Subject => By::Subject,
+            Division::Thread => By::Thread,
+            Division::Process => By::Process,
+            Division::Both => By::ThreadAndSubject,
+        }
+    }
+}
+
+fn family_parser() -> clap::builder::PossibleValuesParser {
+    Family::ALL.map(Family::key).into()
+}
+
+/// The number of rows in text, unless another one is given.
+const USUAL_ROWS: usize = 10;
+/// The number of longest durations in JSON and CSV, unless another one is given.
+const USUAL_TOP: usize = 100;
+/// The maximum number of intervals.
+const MAX_INTERVALS: u64 = 1 << 16;
+
+/// Shows the latencies in a window.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, or if the output cannot be
+/// written.
+pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let input = &args.common.input;
+    input.refuse_filters("durations follow from all events; use --period with expressions")?;
+    let periods = args.periods.periods()?;
+    let needs = periods.is_empty().then_some(&kernel_trace::LATENCY);
+    let mut analysis = Analysis::open(input, report, needs)?;
+    let is_text = args.common.format.format == Format::Text;
+    let usual_top = if is_text { USUAL_ROWS } else { USUAL_TOP };
+    let environment = Environment::new().in_zone(input.filter_zone());
+    let settings = Settings::new()
+        .top(args.top.unwrap_or(usual_top))
+        .periods(periods, analysis.traceset.traces(), &environment)
+        .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
+    let is_whole = analysis.window.is_everything() && args.every.is_none();
+    let threads = match is_whole && settings.are_in_slices() {
+        true => input.threads_or_all(),
+        false => input.one_thread(report, "a time window, intervals and periods"),
+    };
+    let mut choice = args.choice();
+    choice.has_traces = analysis.spans().count() > 1;
+    let (tables, read) = if threads > 1 {
+        let (latency, read) =
+            analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+                let read = read_latencies(context, kernel, &settings, threads, passed)?;
+                Ok((read.latency, read.kernel, read.end))
+            });
+        let of = |(index, _): (TraceIndex, TimeSpan)| Some((index, latency.trace(index)?.clone()));
+        let taken: Vec<_> = analysis.spans().filter_map(of).collect();
+        (args.tables(&taken, &choice), read)
+    } else {
+        let handle = Latency::attach(&mut analysis.context, analysis.kernel, settings);
+        if let Some(begin) = analysis.window.begin {
+            // What is open there is known only from the events before it.
+            analysis.replay(begin)?;
+            handle.restart(analysis.context.extensions_mut(), begin);
+        }
+        match args.every {
+            Some(length) => {
+                let (table, read) = intervals(&mut analysis, handle, &choice, length)?;
+                (vec![table], read)
+            }
+            None => {
+                let read = analysis.read();
+                (args.tables(&latencies(&analysis, handle), &choice), read)
+            }
+        }
+    };
+    analysis.write(&args.common, tables)?;
+    analysis.finish(report);
+    Ok(read?)
+}
+
+/// Returns the latencies of the traces in the window.
+fn latencies(analysis: &Analysis, handle: LatencyHandle) -> Vec<(TraceIndex, TraceLatency)> {
+    let of = |(index, span): (TraceIndex, TimeSpan)| {
+        let latency = handle.take_until(analysis.context.extensions(), span.end);
+        Some((index, latency.trace(index)?.clone()))
+    };
+    analysis.spans().filter_map(of).collect()
+}
+
+impl LatencyArgs {
+    fn choice(&self) -> Choice {
+        let is_chosen = |of: &Family| self.family.iter().any(|key| key == of.key());
+        let is_text = self.common.format.format == Format::Text;
+        let usual_rows = is_text.then_some(USUAL_ROWS);
+        Choice {
+            families: Family::ALL.into_iter().filter(is_chosen).collect(),
+            by: self.by.unwrap_or(Division::Subject).into(),
+            rows: self.top.or(usual_rows),
+            bins: self.bins,
+            has_traces: false,
+        }
+    }
+
+    /// Returns the tables: in text without a choice of families or tables, only the overview.
+    fn tables(&self, taken: &[(TraceIndex, TraceLatency)], choice: &Choice) -> Vec<Table> {
+        let taken: Vec<_> = taken.iter().map(|(index, of)| (*index, of)).collect();
+        let format = &self.common.format;
+        let is_short = format.format == Format::Text
+            && self.family.is_empty()
+            && self.by.is_none()
+            && format.tables.is_empty()
+            && format.columns.is_empty();
+        let mut all = vec![tables::overview(choice, &taken)];
+        if is_short {
+            all.extend(
+                choice
+                    .families(&taken)
+                    .contains(&Family::Period)
+                    .then(|| tables::rows(choice, Family::Period, &taken)),
+            );
+        } else {
+            // Without a choice, tables of families without figures can be selected as well.
+            let families = match choice.families.is_empty() && format.format != Format::Text {
+                true => Family::ALL.to_vec(),
+                false => choice.families(&taken),
+            };
+            all.extend(families.iter().map(|family| tables::rows(choice, *family, &taken)));
+            all.push(tables::top(choice, &taken));
+            all.push(tables::histogram(choice, &taken));
+            let has = |of: &[Family]| of.iter().any(|of| families.contains(of));
+            all.extend(has(&[Family::DiskDevice]).then(|| tables::disks(choice, &taken)));
+            all.extend(has(&[Family::Futex]).then(|| tables::futexes(choice, &taken)));
+            let wakes = has(&[Family::WakeUp, Family::Futex]);
+            all.extend(wakes.then(|| tables::wakes(choice, &taken)));
+            all.push(tables::open(choice, &taken));
+        }
+        all.push(tables::unmatched(choice, &taken));
+        all
+    }
+}
+
+/// Reads the window interval by interval. Returns the table of their figures, also after an
+/// interrupt by the user.
+fn intervals(
+    analysis: &mut Analysis,
+    handle: LatencyHandle,
+    choice: &Choice,
+    length: u64,
+) -> Result<(Table, Result<(), Interrupted>), Box<dyn Error>> {
+    let mut table = tables::intervals(choice);
+    let spans: Vec<_> = analysis.spans().map(|(_, span)| span).collect();
+    let (Some(start), Some(end)) =
+        (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max())
+    else {
+        return Ok((table, analysis.read()));
+    };
+    if end.since(start) / length >= MAX_INTERVALS {
+        let most = format_args!("--every: more than {MAX_INTERVALS} intervals");
+        return Err(Usage::new(most).into());
+    }
+    let mut begin = start;
+    while begin <= end {
+        let next = begin.saturating_add(length);
+        handle.restart(analysis.context.extensions_mut(), begin);
+        let is_last = next > end;
+        let read = if is_last { analysis.read() } else { analysis.read_until(next) };
+        let span = TimeSpan { start: begin, end: next.min(end) };
+        add(analysis, handle, choice, &mut table, span);
+        if read.is_err() || is_last {
+            return Ok((table, read));
+        }
+        begin = next;
+    }
+    Ok((table, Ok(())))
+}
+
+fn add(
+    analysis: &Analysis,
+    handle: LatencyHandle,
+    choice: &Choice,
+    table: &mut Table,
+    span: TimeSpan,
+) {
+    let end: Timestamp = span.end;
+    let latency = handle.take_until(analysis.context.extensions(), end);
+    let indices: Vec<_> = analysis.spans().map(|(index, _)| index).collect();
+    let taken: Vec<_> =
+        indices.iter().filter_map(|index| Some((*index, latency.trace(*index)?))).collect();
+    choice.add_interval(table, span, &taken);
+}

@@ -1,0 +1,27 @@
+//! The subcommands of the program `lttv`.
+//!
+//! Each module has the arguments of one subcommand, and a function that runs it. The shared
+//! options are in [`lttv_common::args`]. A new subcommand is a module here, and one line each in the list
+//! and in the dispatch of `main.rs`.
+
+pub mod analysis;
+pub mod calls;
+pub mod chart;
+pub mod compare;
+pub mod completions;
+pub mod convert;
+pub mod critical_path;
+pub mod disk;
+pub mod dump;
+pub mod history;
+pub mod info;
+pub mod irq;
+pub mod latency;
+pub mod man;
+pub mod run;
+pub(crate) mod select;
+pub mod state;
+pub mod stats;
+pub mod sync;
+pub mod usage;
+pub mod wait;

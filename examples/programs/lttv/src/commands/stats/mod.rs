@@ -1,0 +1,127 @@
+//! Statistics of a time window: who used the CPUs, and what for.
+
+mod args;
+mod collect;
+mod json;
+mod longest;
+mod rows;
+mod tables;
+
+use std::error::Error;
+use std::io::Write;
+use std::mem;
+
+use lttv_context::attributes::{AttributeId, Attributes, Indented};
+
+pub use args::StatsArgs;
+
+use self::collect::Collected;
+use super::analysis::Analysis;
+use lttv_common::escape::Escapes;
+use lttv_common::kernel_trace;
+use lttv_common::losses::Losses;
+use lttv_common::report::{Report, Usage};
+use lttv_common::table::Format;
+
+/// The tables in text, unless others are selected.
+const USUAL: [&str; 6] = ["traces", "cpus", "processes", "devices", "events", "contradictions"];
+
+/// The tables in text of the time of a system call, unless others are selected.
+const USUAL_OF_CALL: [&str; 3] = [CALL, "cpus", BY_CPU];
+
+/// The table of the system call whose time is the window.
+const CALL: &str = "call";
+
+/// The table of threads by CPU, which is filled only if it is written.
+const BY_CPU: &str = "cpu_processes";
+
+/// The tables that a trace has even if it is not a kernel trace.
+const OF_ANY_TRACE: [&str; 3] = ["traces", "events", Losses::TABLE];
+
+/// Prints the statistics of the traces in the window.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace is a kernel trace, or if the output cannot be
+/// written.
+pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    args.check()?;
+    let input = &args.common.input;
+    // A wrong expression is reported before anything is read.
+    input.expression()?;
+    let selected = &args.common.format.tables;
+    let follows_kernel = args.longest.is_some()
+        || selected.is_empty()
+        || selected.iter().any(|table| !OF_ANY_TRACE.contains(&&**table));
+    let needs = follows_kernel.then_some(&kernel_trace::STATS);
+    let mut analysis = Analysis::open(input, report, needs)?;
+    let filters = input.filters(report, analysis.traceset.traces())?;
+    let longest = match &args.longest {
+        Some(name) => {
+            let call = longest::find(&mut analysis, name)?;
+            analysis.narrow(call.span)?;
+            Some(call)
+        }
+        None => None,
+    };
+    let threads = match filters.is_none() && analysis.window.is_everything() {
+        true => input.threads_or_all(),
+        false => input.one_thread(report, "a time window, and events with filters"),
+    };
+    let (found, read) = collect::collect(&mut analysis, threads, filters, longest);
+    write(args, &found, &analysis)?;
+    mem::forget(found);
+    analysis.finish(report);
+    Ok(read?)
+}
+
+fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(), Box<dyn Error>> {
+    let (common, traces) = (&args.common, analysis.traceset.traces());
+    let selects = !common.format.tables.is_empty() || !common.format.columns.is_empty();
+    if common.format.format == Format::Json && !selects {
+        let mut out = common.output.open(traces)?.escaping(Escapes::Json);
+        let losses = analysis.losses().table(traces);
+        let mut report = json::report(found, &losses, args.top);
+        if found.longest.is_some() {
+            let tables = tables::tables(found, args.top, Format::Json, true);
+            for table in tables.iter().filter(|table| [CALL, BY_CPU].contains(&table.key())) {
+                report[table.key()] = table.to_json();
+            }
+        }
+        out.json(&report)?;
+        return Ok(out.finish()?);
+    }
+    let by_cpu = found.longest.is_some() || common.format.tables.iter().any(|of| of == BY_CPU);
+    let mut tables = tables::tables(found, args.top, common.format.format, by_cpu);
+    if common.format.format == Format::Text && !selects {
+        let usual: &[&str] = if found.longest.is_some() { &USUAL_OF_CALL } else { &USUAL };
+        tables.retain(|table| usual.contains(&table.key()));
+    }
+    if !args.tree {
+        return analysis.write(common, tables);
+    }
+    let mut tree = Attributes::new();
+    found.statistics.export(&mut tree, AttributeId::ROOT)?;
+    common.write_and(tables, traces, |out| writeln!(out, "{}", Indented(&tree)))
+}
+
+impl StatsArgs {
+    /// Checks the options that depend on each other.
+    fn check(&self) -> Result<(), Usage> {
+        let format = &self.common.format;
+        if self.tree && format.format != Format::Text {
+            return Err(Usage::new(
+                "--tree is printed with --format text only; \
+                 `lttv run -m statistics --json` writes it as JSON",
+            ));
+        }
+        let counts = format.tables.is_empty() || format.tables.iter().any(|it| it == "events");
+        if !counts {
+            self.common.input.refuse_filters(
+                "it selects what the table `events` counts; CPU times cannot be filtered, since \
+                 they follow from the events that do not match, too",
+            )?;
+        }
+        Ok(())
+    }
+}

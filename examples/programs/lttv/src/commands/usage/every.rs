@@ -1,0 +1,36 @@
+//! The length of intervals in arguments.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use lttv_common::time::parse_offset;
+
+/// A length of intervals, such as `100ms`; without a unit, in seconds.
+///
+/// ```
+/// use lttv::commands::usage::Every;
+///
+/// let every: Every = "1.5ms".parse()?;
+/// assert_eq!(every.length().as_micros(), 1500);
+/// assert!("0".parse::<Every>().is_err());
+/// # Ok::<(), &'static str>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Every(u64);
+
+impl Every {
+    /// Returns the length.
+    pub fn length(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+}
+
+impl FromStr for Every {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let ns = parse_offset(&format!("+{text}")).ok().and_then(|ns| u64::try_from(ns).ok());
+        let ns = ns.filter(|ns| *ns > 0).ok_or("expected a length of time, such as `100ms`")?;
+        Ok(Every(ns))
+    }
+}

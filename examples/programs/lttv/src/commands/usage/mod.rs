@@ -1,0 +1,88 @@
+//! `lttv usage`: the use of CPUs, memory and network, over time if wanted.
+
+mod every;
+
+use std::error::Error;
+
+use ltt_read::TraceIndex;
+use lttv_state::usage::{Usage as Found, UsageOptions, read_usage};
+
+pub use every::Every;
+
+use super::analysis::Analysis;
+use crate::usage_tables::{self, Tables};
+use lttv_common::args::Common;
+use lttv_common::kernel_trace;
+use lttv_common::report::Report;
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv usage TRACE                                  CPUs, threads, processes, pages, interfaces
+  lttv usage --every 100ms TRACE                    also over time
+  lttv usage --every 1s --table intervals --format csv TRACE
+  lttv usage --timerange +1s..+1.1s TRACE           within 100 ms
+
+A CPU is BUSY while a thread runs other than its idle thread, including interrupts. The time of a
+thread includes the interrupts of it; its pages and packets do not. PAGES are those that were
+allocated and freed while the thread ran: others may have allocated what it frees. Packets are sent
+by threads, but received in interrupts.
+
+Needs the event sched_switch of a kernel trace. MIGRATIONS need sched_migrate_task, FREQUENCY
+power_cpu_frequency, PAGES kmem_mm_page_alloc and kmem_mm_page_free, SENT net_dev_xmit (or
+net_dev_queue), RECEIVED net_if_receive_skb. What is not recorded is missing in the tables.";
+
+/// Show the use of CPUs, memory and network
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct UsageArgs {
+    /// The options of all analyses.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Show the use in intervals of this length, such as 100ms
+    #[arg(long, value_name = "TIME")]
+    pub every: Option<Every>,
+}
+
+/// Shows the use of CPUs, memory and network in a window.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, or if the output cannot be
+/// written.
+pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let input = &args.common.input;
+    input.refuse_filters("times follow from all events; choose rows of the results")?;
+    let mut analysis = Analysis::open(input, report, Some(&kernel_trace::USAGE))?;
+    let options = UsageOptions::new();
+    let options = args.every.map_or(options, |every| options.every(every.length()));
+    let threads = match analysis.window.is_everything() {
+        true => input.threads_or_all(),
+        false => input.one_thread(report, "a time window"),
+    };
+    let (usage, read) = if threads > 1 {
+        analysis.read_in_slices(threads, |context, kernel, threads, passed| {
+            let read = read_usage(context, kernel, options, threads, passed)?;
+            Ok((read.usage, read.kernel, read.end))
+        })
+    } else {
+        let window = analysis.window.range();
+        let (context, kernel) = (&mut analysis.context, analysis.kernel);
+        let usage = Found::attach_window(context, kernel, window, options);
+        let read = analysis.read();
+        (usage.take(analysis.context.extensions()), read)
+    };
+    let mut tables = Tables::new(analysis.spans().count() > 1, args.every.is_some());
+    let served: Vec<TraceIndex> = analysis.spans().map(|(trace, _)| trace).collect();
+    for index in served {
+        let Some(trace) = usage.traces().get(index.0) else { continue };
+        tables.add(index, trace);
+        let missing = usage_tables::missing(trace);
+        if !missing.is_empty() {
+            report.message(format_args!("not recorded: {}", missing.join(", ")));
+        }
+    }
+    analysis.write(&args.common, tables.finish())?;
+    analysis.finish(report);
+    Ok(read?)
+}

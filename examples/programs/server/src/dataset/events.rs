@@ -1,0 +1,140 @@
+//! The times of all events, counted on a thread of their own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+
+use ltt_read::Timestamp;
+use lttv_common::cache::CacheFolder;
+use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
+use lttv_requests::views::EventTimes;
+
+use super::Group;
+use super::reading::release;
+use super::stored_events;
+
+/// The number of events between two snapshots.
+const STEP: u64 = 1 << 18;
+
+/// The times of the events of each group.
+#[derive(Debug)]
+pub struct Events {
+    latest: RwLock<Counted>,
+}
+
+/// A snapshot of the times.
+#[derive(Debug, Clone, Default)]
+pub struct Counted {
+    /// The times of each group.
+    pub times: Vec<EventTimes>,
+    /// All events are counted.
+    pub is_complete: bool,
+}
+
+impl Events {
+    /// Starts to count the events of groups, until `stop` is set.
+    pub(super) fn count(
+        traceset: &Traceset,
+        groups: &[Group],
+        folder: Option<Arc<CacheFolder>>,
+        stop: Arc<AtomicBool>,
+    ) -> Arc<Self> {
+        let times = vec![EventTimes::new(); groups.len()];
+        let counted = Counted { times, is_complete: false };
+        let events = Arc::new(Events { latest: RwLock::new(counted) });
+        let shared = Arc::clone(&events);
+        let sizes: Vec<usize> = groups.iter().map(|group| group.traces.len()).collect();
+        let group = |(number, group): (usize, &Group)| vec![number; group.traces.len()];
+        let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
+        let traceset = traceset.clone();
+        thread::spawn(move || {
+            if let Some(times) =
+                folder.as_ref().and_then(|of| stored_events::read(of, &traceset, &sizes))
+            {
+                release(&traceset);
+                return shared.set(Counted { times, is_complete: true });
+            }
+            shared.read(&traceset, &groups, &stop);
+            let counted = shared.snapshot();
+            if let Some(folder) = folder.filter(|_| counted.is_complete) {
+                // A directory that cannot be written makes the next start slower, no more.
+                _ = stored_events::store(&folder, &traceset, &sizes, &counted.times);
+            }
+        });
+        events
+    }
+
+    fn read(&self, traceset: &Traceset, groups: &[usize], stop: &AtomicBool) {
+        let mut context = TracesetContext::new(traceset);
+        let times = context.attach_data(self.snapshot().times);
+        let groups = groups.to_vec();
+        context.on_event(Subscription::to_every_event(), move |call| {
+            let (time, group) = (call.time(), groups[call.trace.index().0]);
+            call.extensions[times][group].push(time);
+        });
+        while !stop.load(Ordering::Relaxed) {
+            // The bounds contain no position that could be stale.
+            let Ok(end) = context.read(&Bounds::all().events(STEP)) else { break };
+            release(traceset);
+            let is_complete = end.reason == EndReason::EndOfTraceset;
+            let mut counted = Counted { times: context.extensions()[times].clone(), is_complete };
+            if is_complete {
+                counted.times.iter_mut().for_each(EventTimes::flush);
+            }
+            self.set(counted);
+            if is_complete {
+                break;
+            }
+        }
+    }
+
+    fn set(&self, counted: Counted) {
+        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = counted;
+    }
+
+    /// Returns the times of the events that were counted so far.
+    pub fn snapshot(&self) -> Counted {
+        self.latest.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Counted {
+    /// Returns the number of events.
+    pub fn len(&self) -> u64 {
+        self.times.iter().map(EventTimes::len).sum()
+    }
+
+    /// Returns `true` if there are no events.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of events before a time.
+    pub fn before(&self, time: Timestamp) -> u64 {
+        self.times.iter().map(|times| times.before(time)).sum()
+    }
+
+    /// Returns the time of an event of all groups by its number, and the number of earlier events
+    /// at that time.
+    pub fn place(&self, number: u64) -> Option<(Timestamp, u64)> {
+        if number >= self.len() {
+            return None;
+        }
+        // The greatest time with at most that many events before it.
+        let (mut low, mut high) = (i64::MIN, i64::MAX);
+        if let [times] = &self.times[..] {
+            low = times.get(number)?.as_ns();
+            high = low;
+        }
+        while low < high {
+            // Rounded up, so that the range always becomes smaller.
+            let middle = ((i128::from(low) + i128::from(high) + 1) >> 1) as i64;
+            match self.before(Timestamp::from_ns(middle)) <= number {
+                true => low = middle,
+                false => high = middle - 1,
+            }
+        }
+        let time = Timestamp::from_ns(low);
+        Some((time, number - self.before(time)))
+    }
+}

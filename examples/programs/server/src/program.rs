@@ -1,0 +1,146 @@
+//! The command line of the server.
+
+use std::error::Error;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lttv_common::bundled::bundled_trace;
+use lttv_common::cache::CacheArgs;
+use lttv_common::clocks::Corrections;
+use lttv_common::report::{Report, Usage};
+
+use crate::allocator;
+use crate::dataset::DatasetOptions;
+use crate::http::guard::Guard;
+use crate::http::serve::{self, Patience};
+use crate::http::{Server, router};
+use crate::workspace::{Roots, Workspace};
+
+/// The arguments of the server.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ServerArgs {
+    /// Directories of traces [default: the bundled kernel trace]
+    pub traces: Vec<PathBuf>,
+
+    /// Let clients open traces below this directory, besides those given
+    #[arg(long, value_name = "DIR")]
+    pub root: Vec<PathBuf>,
+
+    /// Port; 0 for any free one
+    #[arg(long, default_value_t = 8080)]
+    pub port: u16,
+
+    /// Address to listen on: others than those of this machine need --token
+    #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    pub bind: IpAddr,
+
+    /// Require this secret of clients, in the header `Authorization: Bearer TOKEN` or in
+    /// `?token=TOKEN`
+    #[arg(long)]
+    pub token: Option<String>,
+
+    /// Accept requests for this host name, too
+    #[arg(long = "host", value_name = "NAME")]
+    pub hosts: Vec<String>,
+
+    /// Accept requests of pages of this origin only, and of the server's own page [default: all]
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    pub origins: Vec<String>,
+
+    /// The directory of computed data.
+    #[command(flatten)]
+    pub cache: CacheArgs,
+
+    /// Size of the directory in MiB, beyond which the data of other traces are removed
+    #[arg(long, value_name = "MIB", default_value_t = CacheArgs::LIMIT)]
+    pub cache_limit: u64,
+
+    /// Look up the names of functions in the binaries that traces name, wherever they are
+    #[arg(long)]
+    pub symbols: bool,
+
+    /// The corrections of clocks.
+    #[command(flatten)]
+    pub clocks: Corrections,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv-server TRACE
+  lttv-server --root ~/lttng-traces --sync MACHINE1 MACHINE2";
+
+/// Serves traces until the user interrupts the program. Prints the address first.
+///
+/// # Errors
+///
+/// If a trace cannot be opened, or the address is in use.
+pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    if !args.bind.is_loopback() && args.token.is_none() {
+        return Err(Usage::new("--bind: another machine can reach it; choose a --token").into());
+    }
+    allocator::apply();
+    let mut traces = args.traces.clone();
+    if traces.is_empty() && args.root.is_empty() {
+        traces.push(bundled_trace()?);
+    }
+    let roots = Roots::new(traces.iter().chain(&args.root).cloned());
+    let roots = roots.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+    let cache = args.cache.cache(args.cache_limit);
+    let options = DatasetOptions { cache, symbols: args.symbols };
+    let workspace = Arc::new(Workspace::new(roots, args.clocks.clone(), options));
+    open_all(&workspace, &traces, report)?;
+    let mut hosts = args.hosts.clone();
+    if !args.bind.is_loopback() {
+        hosts.push(match args.bind {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => format!("[{address}]"),
+        });
+    }
+    let guard = Guard { hosts, origins: args.origins.clone(), token: args.token.clone() };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served: std::io::Result<()> = runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind((args.bind, args.port)).await?;
+        print_address(listener.local_addr()?)?;
+        let end = async { _ = tokio::signal::ctrl_c().await };
+        let router = router(Server::new(workspace), guard);
+        serve::serve(listener, router, Patience::default(), end).await;
+        Ok(())
+    });
+    // Answers that are being computed are not waited for.
+    runtime.shutdown_background();
+    served.map_err(|error| format!("{}: {error}", SocketAddr::new(args.bind, args.port)).into())
+}
+
+/// Opens the traces of the command line, and creates an experiment of all of them.
+fn open_all(
+    workspace: &Workspace,
+    traces: &[PathBuf],
+    report: &mut Report,
+) -> Result<(), Box<dyn Error>> {
+    let mut opened = Vec::new();
+    for path in traces {
+        let named = path.canonicalize()?;
+        let named = named.to_str().ok_or("a path is not UTF-8")?;
+        match workspace.open_trace(named, None) {
+            Ok(trace) => opened.push(trace),
+            Err(error) => report.error(format_args!("{}: {error}", path.display())),
+        }
+    }
+    let name = match &opened[..] {
+        [] => return Ok(()),
+        [trace] => trace.name.clone(),
+        [first, rest @ ..] => format!("{} and {} more", first.name, rest.len()),
+    };
+    let uuids: Vec<&str> = opened.iter().map(|trace| trace.uuid.as_str()).collect();
+    workspace.create_experiment(&name, &uuids)?;
+    Ok(())
+}
+
+fn print_address(address: SocketAddr) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", serve::url(address))?;
+    out.flush()
+}

@@ -1,0 +1,1 @@
+//! Short programs to start from. Each is an example of this package.
