@@ -69,9 +69,6 @@ pub(super) struct EventBlock {
     pub(super) fields: Option<Arc<FieldClass>>,
 }
 
-/// The place of an error in the fields of an event.
-const IN_FIELDS: &str = "in `fields`";
-
 /// The root structure of a scope, with the position of its type.
 pub(super) type Root = Option<(Arc<FieldClass>, Span)>;
 
@@ -90,7 +87,6 @@ impl<'a> Parser<'a> {
             Keyword::Env => self.block(Self::env).within(span, "in `env` block"),
             Keyword::Clock => self.block(Self::clock).within(span, "in `clock` block"),
             Keyword::Stream => self.block(Self::stream).within(span, "in `stream` block"),
-            Keyword::Event if self.repeated_event() => Ok(()),
             Keyword::Event => self.block(Self::event).within(span, "in `event` block"),
             Keyword::Callsite => self.block(Self::callsite).within(span, "in `callsite` block"),
             Keyword::Align | Keyword::Const => {
@@ -113,17 +109,9 @@ impl<'a> Parser<'a> {
     /// attribute name to parse the rest.
     fn statements(
         &mut self,
-        attribute: impl FnMut(&mut Self, &Name<'a>) -> Result<()>,
-    ) -> Result<()> {
-        self.statements_after(&mut Names::default(), attribute)
-    }
-
-    /// Parses the statements of a block after some attributes whose names are `seen`.
-    fn statements_after(
-        &mut self,
-        seen: &mut Names<'a>,
         mut attribute: impl FnMut(&mut Self, &Name<'a>) -> Result<()>,
     ) -> Result<()> {
+        let mut seen = Names::default();
         loop {
             match self.token.kind {
                 TokenKind::RightBrace => break,
@@ -136,7 +124,7 @@ impl<'a> Parser<'a> {
                     | Keyword::Enum,
                 ) => self.type_declaration()?,
                 _ => {
-                    let name = self.attribute_name(seen)?;
+                    let name = self.attribute_name(&mut seen)?;
                     attribute(self, &name)?;
                 }
             }
@@ -353,22 +341,9 @@ impl<'a> Parser<'a> {
 
     fn event(&mut self, keyword: Span) -> Result<()> {
         let mut event = EventBlock { span: keyword, ..EventBlock::default() };
-        let mut seen = Names::default();
-        if let Some(head) = self.usual_head() {
-            event.identity.name = Some(head.name.into());
-            event.id = Some(head.id);
-            event.stream = Some((head.stream, head.stream_span));
-            seen = Names::of(["name", "id", "stream_id"]);
-            self.continue_at(head.end);
-            if let Some(span) = head.fields {
-                seen.insert("fields");
-                let name = Name { path: ["fields"].into_iter().collect(), span };
-                event.fields = self.root(&name, IN_FIELDS)?.map(|root| root.0);
-            }
-        }
-        self.statements_after(&mut seen, |parser, name| {
+        self.statements(|parser, name| {
             match name.path.as_slice() {
-                ["fields"] => event.fields = parser.root(name, IN_FIELDS)?.map(|root| root.0),
+                ["fields"] => event.fields = parser.root(name, "in `fields`")?.map(|root| root.0),
                 ["context"] => {
                     event.context = parser.root(name, "in `context`")?.map(|root| root.0)
                 }

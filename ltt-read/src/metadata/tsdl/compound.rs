@@ -9,7 +9,6 @@ use super::error::{Error, Result, Within};
 use super::parser::{Parser, unescape};
 use super::scope::{Names, Namespace, Type};
 use super::token::{Keyword, Token, TokenKind};
-use super::usual_member::UsualMember;
 use crate::metadata::{Span, limits};
 use crate::schema::{FieldClass, FieldKind, Member, Struct, Variant, VariantOption};
 
@@ -164,12 +163,6 @@ impl<'a> Parser<'a> {
                 TokenKind::Semicolon => self.semicolon()?,
                 TokenKind::Keyword(Keyword::Typealias | Keyword::Typedef) => self.type_alias()?,
                 _ => {
-                    if let Some(UsualMember { ty, name, end }) = self.usual_member() {
-                        self.check_name(name, what, &mut names)?;
-                        self.entry(ty, name, &mut body)?;
-                        self.continue_at(end);
-                        continue;
-                    }
                     let (ty, name) = self.declaration(what)?;
                     match name {
                         Some(name) => self.entries(ty, name, what, &mut names, &mut body)?,

@@ -184,7 +184,7 @@ fn is_blank(c: u8) -> bool {
     matches!(c, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
-pub(super) fn is_word_byte(c: u8) -> bool {
+fn is_word_byte(c: u8) -> bool {
     WORD_BYTES[usize::from(c)]
 }
 

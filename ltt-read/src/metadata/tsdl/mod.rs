@@ -2,9 +2,7 @@
 //!
 //! The [`lexer`] produces tokens. The [`parser`] works on them in one pass with one token
 //! of look-ahead and builds field classes immediately: [`blocks`] calls [`declarations`],
-//! which calls [`compound`], [`enumeration`] and [`scalars`]. Most starts of event blocks are
-//! read by [`usual_head`], and most members by [`usual_member`], without tokens, and events with the fields of
-//! another one by [`repeated_event`]. [`assemble`] builds the
+//! which calls [`compound`], [`enumeration`] and [`scalars`]. [`assemble`] builds the
 //! schema from the declarations of the blocks, with the [`roles`] that follow from names
 //! and clock mappings. Locations of lengths and tags stay paths; they are resolved
 //! together with those of CTF 2.
@@ -19,15 +17,12 @@ mod error;
 mod lexer;
 mod literal;
 mod parser;
-mod repeated_event;
 mod roles;
 mod scalars;
 mod scope;
 #[cfg(test)]
 mod tests;
 mod token;
-mod usual_head;
-mod usual_member;
 
 use super::{Diagnostic, Span};
 use crate::schema::{ByteOrder, Schema};

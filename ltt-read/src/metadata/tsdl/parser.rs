@@ -165,15 +165,10 @@ impl<'a> Parser<'a> {
     /// with the indentation of LTTng, where the block usually ends. `None` if the next token is
     /// another one.
     pub(super) fn block_text(&self) -> Option<&'a str> {
-        match self.token.kind {
-            TokenKind::LeftBrace => self.block_text_at(self.token.span.start as usize),
-            _ => None,
+        if self.token.kind != TokenKind::LeftBrace {
+            return None;
         }
-    }
-
-    /// Returns the text from an offset to the end of a block, as [`block_text`](Self::block_text) does.
-    pub(super) fn block_text_at(&self, start: usize) -> Option<&'a str> {
-        let rest = self.text.get(start..)?;
+        let rest = self.text.get(self.token.span.start as usize..)?;
         // A limit, so that texts without such lines take linear time.
         let near = rest.as_bytes().get(..LONGEST_BLOCK).unwrap_or(rest.as_bytes());
         let line = self.block_end.find(near)?;

@@ -124,12 +124,6 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Creates a set of a few names that are all different.
-    pub(super) fn of<const COUNT: usize>(names: [&'a str; COUNT]) -> Self {
-        const { assert!(COUNT < 16) };
-        Names { few: names.into_iter().collect(), many: None }
-    }
-
     /// Adds a name. Returns `false` if the set already contains it.
     pub(super) fn insert(&mut self, name: &'a str) -> bool {
         if let Some(many) = &mut self.many {
