@@ -34,13 +34,11 @@ cat "${files[@]}" >/dev/null
 integers() { "$@" | sed -E 's/.*(I=|integers: )([0-9]+).*/\2/'; }
 
 expected=$(integers "$floor" s "${files[@]}")
-for program in "$bin/visit_fields" "$bin/sum_columns"; do
-    found=$(integers "$program" "$trace")
-    if [[ $found != "$expected" ]]; then
-        echo "$program: the sum is $found, not $expected" >&2
-        exit 1
-    fi
-done
+found=$(integers "$bin/visit_fields" "$trace")
+if [[ $found != "$expected" ]]; then
+    echo "visit_fields: the sum is $found, not $expected" >&2
+    exit 1
+fi
 
 declare -A times
 measure() { times[$1]+=" $(cpu_ms "${@:2}")"; }
@@ -50,7 +48,6 @@ for ((i = 0; i < runs; i++)); do
     measure x "$floor" x "${files[@]}"
     measure visit "$bin/visit_fields" "$trace"
     measure s "$floor" s "${files[@]}"
-    measure columns "$bin/sum_columns" "$trace"
 done
 
 row() {
@@ -64,4 +61,3 @@ echo "| work | ours | floor | ratio |"
 echo "|---|--:|--:|--:|"
 row "ordered count" count m
 row "every field in order, by a visitor" visit x
-row "every field, stream after stream, through columns" columns s

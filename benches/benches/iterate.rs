@@ -8,8 +8,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
 use ltt_read::{Columns, Trace};
 use lttv_benches::{
-    Input, Kind, Sums, all_columns, bench_events, each_event, first_two_integers, sum_plain,
-    sum_ust_like, sum_with,
+    Input, Kind, Sums, bench_events, each_event, first_two_integers, sum_plain, sum_ust_like,
 };
 
 type ByHand = fn(&[u8]) -> Option<(u64, Sums)>;
@@ -53,14 +52,6 @@ fn iterate(c: &mut Criterion) {
         let mut columns = columns_of_most_frequent(&trace);
         group.bench_function("numbers of the most frequent type, as columns", |b| {
             b.iter(|| sum_of_columns(&trace, &mut columns));
-        });
-        let mut all = all_columns(&trace);
-        group.bench_function("every field, as columns", |b| {
-            b.iter(|| {
-                let mut sums = Sums::default();
-                sum_with(&trace, &mut all, &mut sums).expect("sound tracefiles");
-                sums
-            });
         });
         let by_hand: Option<ByHand> = match kind {
             Kind::Ust => Some(sum_ust_like),

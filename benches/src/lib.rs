@@ -7,7 +7,6 @@
 
 mod by_hand;
 mod calls;
-mod columns;
 mod input;
 pub mod k1;
 mod kernel;
@@ -29,7 +28,6 @@ use ltt_read::writer::{FieldValue, StreamFile, StreamWriter, TraceWriter, WriteE
 
 pub use by_hand::{sum_plain, sum_ust_like};
 pub use calls::calls_like;
-pub use columns::{all_columns, sum_columns, sum_with};
 pub use input::{Input, Kind};
 pub use kernel::kernel_like;
 pub use legacy::legacy_like;

@@ -233,7 +233,7 @@ pub use base::source;
 pub use base::source::Access;
 pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
 pub use base::uuid;
-pub use columns::{Column, ColumnError, ColumnSet, ColumnValues, Columns};
+pub use columns::{Column, ColumnError, ColumnValues, Columns};
 pub use cursor::{Cursor, Position};
 pub use event::{
     ArrayView, Event, EventSequence, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct,

@@ -7,8 +7,6 @@
 mod column;
 mod kind;
 mod run;
-mod set;
-mod sorted;
 
 use crate::cursor::{Cursor, RunEvents};
 use crate::event::{Event, Field};
@@ -21,7 +19,6 @@ pub use column::{Column, ColumnValues};
 pub use kind::ColumnError;
 use kind::Kind;
 use run::{Bodies, Gather, Parts, RunLayout};
-pub use set::ColumnSet;
 
 /// The times of events of one type, or of all types, and some of their fields, as columns.
 ///
@@ -217,25 +214,20 @@ impl Columns {
     /// Adds the first `count` events of a run, which are of the type of the columns. `last` is the last
     /// event.
     fn add_run(&mut self, last: &Event<'_>, run: &mut RunEvents, count: usize) {
+        let Some(of) = self.event_type.and_then(|event_type| last.run_of(event_type)) else {
+            return;
+        };
         if self.needs_places {
             run.set_all_places();
         }
-        self.add_rows(last, &run.times[..count], Bodies::of_run(run, count));
-    }
-
-    /// Adds the rows of events of a run, of which `last` is the last one. All are of the type of
-    /// the columns.
-    fn add_rows(&mut self, last: &Event<'_>, times: &[i64], bodies: Bodies<'_>) {
-        let Some(run) = self.event_type.and_then(|event_type| last.run_of(event_type)) else {
-            return;
-        };
-        self.times.extend_from_slice(times);
-        let skip = run.body.region.byte_aligned_skip.as_ref();
-        self.parts.find(skip, run.window.data, bodies.starts());
+        self.times.extend_from_slice(&run.times[..count]);
+        let bodies = Bodies::of_run(run, count);
+        let skip = of.body.region.byte_aligned_skip.as_ref();
+        self.parts.find(skip, of.window.data, bodies.starts());
         let bodies = bodies.with_parts(&self.parts);
         for (column, chosen) in self.columns.iter_mut().zip(&self.chosen) {
             if let Some(gather) = chosen.gather {
-                gather.add(column, chosen.field.node, &run, bodies);
+                gather.add(column, chosen.field.node, &of, bodies);
             }
         }
     }

@@ -281,7 +281,7 @@ impl<'b> Bodies<'b> {
         }
     }
 
-    pub(super) fn new(starts: &'b [usize], ends: &'b [usize]) -> Self {
+    fn new(starts: &'b [usize], ends: &'b [usize]) -> Self {
         let stride = match starts {
             [first, second, ..] => second.saturating_sub(*first),
             _ => 0,

@@ -26,7 +26,7 @@ use crate::trace::Tracefile;
 use crate::trace::{Trace, TracefileIndex};
 
 pub use position::Position;
-pub(crate) use run::{Run, RunEvents, RunSink};
+pub(crate) use run::{Run, RunEvents};
 
 /// The distance in bytes past the current event at which data is prefetched: some events
 /// ahead. Hardware prefetchers follow sequential reads, but not across a page boundary,

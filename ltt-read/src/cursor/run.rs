@@ -149,7 +149,7 @@ impl RunEvents {
 
     /// Returns `true` if the first `count` events are known to be of one type, with bodies at equal
     /// distances. `false` says nothing about them.
-    pub(crate) fn are_alike(&self, count: usize) -> bool {
+    fn are_alike(&self, count: usize) -> bool {
         count > 0 && count <= self.alike
     }
 
