@@ -266,7 +266,7 @@ impl Cursor {
         let (wanted, reads_runs) = (columns.event_type, columns.reads_runs);
         let mut read = 0;
         loop {
-            let accepts = |event_type| reads_runs || Some(event_type) != wanted;
+            let accepts = |event_type, _| reads_runs || Some(event_type) != wanted;
             let count = self.read_run(most - read, &mut *run, accepts);
             if count == 0 {
                 break;

@@ -214,18 +214,27 @@ impl Cursor {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn pass_events(&mut self, most: u64) -> u64 {
-        self.read_run(most, &mut Passed, |_| true) as u64
+        self.read_run(most, &mut Passed, |_, _| true) as u64
+    }
+
+    /// Skips at most `most` events of the current packet that are before `time`, without notices about
+    /// them, and returns their number. It stops where [`pass_events`](Self::pass_events) does.
+    pub(crate) fn skip_run(&mut self, time: Timestamp, most: u64) -> u64 {
+        self.last_timestamp = Timestamp::MIN;
+        let skipped = self.read_run(most, &mut Passed, |_, at| at < time);
+        self.last_timestamp = Timestamp::MIN;
+        skipped as u64
     }
 
     /// Reads at most `most` events of the current packet, and passes them to `sink` until it takes no
     /// more, as long as they have headers of a known form, bodies that can be skipped and no anomaly,
-    /// and `accepts` returns `true` for their type. Returns the number of events read.
+    /// and `accepts` returns `true` for their type and time. Returns the number of events read.
     #[inline(always)]
     pub(crate) fn read_run<S: RunSink>(
         &mut self,
         most: u64,
         sink: &mut S,
-        accepts: impl Fn(EventTypeId) -> bool,
+        accepts: impl Fn(EventTypeId, Timestamp) -> bool,
     ) -> usize {
         let Some(table) = self.table.as_deref() else { return 0 };
         let Some(quick) = table.quick.as_ref().filter(|quick| quick.keeps_bytes()) else {
@@ -313,7 +322,7 @@ impl RunReader<'_> {
         mut at: Place,
         most: usize,
         sink: &mut S,
-        accepts: impl Fn(EventTypeId) -> bool,
+        accepts: impl Fn(EventTypeId, Timestamp) -> bool,
     ) -> Option<(usize, Last, Place)> {
         let RunReader { table, quick, tables, window } = *self;
         // With copies of its own, the loop need not load them again after each store.
@@ -359,7 +368,7 @@ impl RunReader<'_> {
             prefetch(window.data, (end / 8) as usize + PREFETCH_DISTANCE);
             let Some(time) = quick.time::<SIMPLE>(cycles) else { break };
             let event_type = entry.event();
-            if end > window.end || time < at.time || !accepts(event_type) {
+            if end > window.end || time < at.time || !accepts(event_type, time) {
                 break;
             }
             let takes_more = sink.put(read, event_type, time, body, end);

@@ -3,10 +3,6 @@
 use super::{Cursor, Position, State};
 use crate::base::time::Timestamp;
 use crate::format::Packet;
-use crate::format::header_form::{HeaderForm, OfPacket};
-use crate::layout::header::Ahead;
-use crate::layout::program::Window;
-use crate::layout::record_skipper::{Boundary, RecordSkipper};
 use crate::report::Error;
 use crate::trace::TimedPacket;
 
@@ -151,14 +147,7 @@ impl Cursor {
     /// `left`. Returns `true` if the seek is complete.
     pub(crate) fn skip_up_to(&mut self, time: Timestamp, left: &mut u64) -> Result<bool, Error> {
         loop {
-            match self.skipper(time) {
-                Some(mut skipper) => {
-                    *left -= skipper.skip(*left);
-                    let boundary = skipper.at;
-                    self.set_boundary(boundary);
-                }
-                None => self.skip_by_time(time, left),
-            }
+            *left -= self.skip_run(time, *left);
             if *left == 0 {
                 return Ok(false);
             }
@@ -169,14 +158,9 @@ impl Cursor {
         }
     }
 
-    /// Moves to a boundary between two records of the current packet.
-    pub(crate) fn set_boundary(&mut self, boundary: Boundary) {
-        (self.next, self.clock) = (boundary.next, boundary.clock);
-    }
-
     /// Skips one event of any form if it is before `time`. Returns `true` if it is not, or
     /// at the end of the tracefile.
-    pub(crate) fn skip_one(&mut self, time: Timestamp) -> Result<bool, Error> {
+    fn skip_one(&mut self, time: Timestamp) -> Result<bool, Error> {
         // There are no notices about skipped events.
         self.last_timestamp = Timestamp::MIN;
         if !self.advance()? {
@@ -192,56 +176,5 @@ impl Cursor {
             self.latest = self.latest.max(before);
         }
         Ok(is_reached)
-    }
-
-    /// Creates a skipper over the events of the current packet before `time`; `None` if
-    /// the value of the default clock does not decide which these are.
-    pub(crate) fn skipper(&mut self, time: Timestamp) -> Option<RecordSkipper<'_>> {
-        let table = self.table.as_deref()?;
-        let quick = table.quick.as_ref()?;
-        let data = self.bytes.get().get(self.packet.offset as usize..)?;
-        Some(RecordSkipper {
-            quick,
-            table,
-            tables: &self.decoder.tables,
-            window: Window { data, end: self.content_end },
-            scratch: &mut self.scratch,
-            at: Boundary { next: self.next, clock: self.clock },
-            header: quick.size()?,
-            before: quick.cycles_reaching(time)?,
-        })
-    }
-
-    /// Skips events in the current packet that are before `time`, at most `left` of them,
-    /// and subtracts their number from `left`. Their headers have the form that depends
-    /// on the packet, and their times have to be computed one by one.
-    fn skip_by_time(&mut self, time: Timestamp, left: &mut u64) {
-        let Some(table) = self.table.as_deref() else { return };
-        let Some(data) = self.bytes.get().get(self.packet.offset as usize..) else { return };
-        let window = Window { data, end: self.content_end };
-        let (mut next, mut clock) = (self.next, self.clock);
-        let Some(plan) = OfPacket::<false>::plan(table, &self.packet) else { return };
-        let ids = &table.event_ids;
-        while *left > 0
-            && let Some(header) =
-                OfPacket::<false>::header(plan, ids, data, next, clock, &Ahead::NONE)
-            && header.time < time
-        {
-            let end = match header.entry.fixed() {
-                Some(bits) => header.end + bits,
-                None => {
-                    let body = self.decoder.tables.ready_body(header.entry);
-                    let Some(body) = body else { break };
-                    let end = body.region.end(window, header.end, &mut self.scratch);
-                    end.unwrap_or(u64::MAX)
-                }
-            };
-            if end > window.end {
-                break;
-            }
-            (next, clock) = (end, header.cycles);
-            *left -= 1;
-        }
-        (self.next, self.clock) = (next, clock);
     }
 }

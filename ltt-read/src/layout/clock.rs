@@ -93,27 +93,6 @@ impl ClockConverter {
         self.max_cycles
     }
 
-    /// Returns the first cycle count whose time is `time` or later, clamped to the range
-    /// of `u64`. `None` if it cannot be computed with 128-bit integers, or if times wrap.
-    pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
-        let time = match &self.transform {
-            Some(transform) => transform.preimage(time),
-            None => time.as_ns().into(),
-        };
-        if self.of_ns {
-            let cycles = time - i128::from(self.base_ns);
-            return Some(cycles.clamp(0, u64::MAX.into()) as u64);
-        }
-        if self.wraps {
-            return None;
-        }
-        let ns = time - i128::from(self.offset_seconds) * i128::from(NS_PER_S);
-        // Times are rounded down, so cycles have to be rounded up.
-        let rounded_down = ns.checked_mul(-i128::from(self.frequency))?;
-        let cycles = -rounded_down.div_euclid(NS_PER_S.into()) - i128::from(self.offset_cycles);
-        Some(cycles.clamp(0, u64::MAX.into()) as u64)
-    }
-
     #[inline(never)]
     fn general(&self, cycles: u64) -> Option<Timestamp> {
         match &self.transform {
@@ -197,20 +176,10 @@ pub(crate) fn update_clock(now: u64, low: u64, bits: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn transformed(
-        frequency: u64,
-        offset_seconds: i64,
-        offset_cycles: i64,
-        transform: ClockTransform,
-    ) -> ClockConverter {
-        let clock = ClockClass { frequency, offset_seconds, offset_cycles, ..ClockClass::new("c") };
-        ClockConverter::new(&clock, &transform)
-    }
 
     fn clock(frequency: u64, offset_seconds: i64, offset_cycles: i64) -> ClockConverter {
-        transformed(frequency, offset_seconds, offset_cycles, ClockTransform::IDENTITY)
+        let clock = ClockClass { frequency, offset_seconds, offset_cycles, ..ClockClass::new("c") };
+        ClockConverter::new(&clock, &ClockTransform::IDENTITY)
     }
 
     #[test]
@@ -236,47 +205,6 @@ mod tests {
         let first = absurd.timestamp(0).unwrap();
         assert_eq!(absurd.timestamp(9).unwrap().as_ns() - first.as_ns(), 9);
         assert!(clock(1, i64::MIN, i64::MIN).timestamp(u64::MAX).is_some());
-    }
-
-    proptest! {
-        /// The computed cycle count is the first that reaches the time.
-        #[test]
-        fn cycles_that_reach_a_time(
-            frequency in prop_oneof![Just(NS_PER_S), 1..u64::MAX, 1..10_000_000_000u64, 1..2000u64],
-            seconds in prop_oneof![-20..20i64, any::<i64>()],
-            offset in prop_oneof![-20..20i64, any::<i64>()],
-            time in prop_oneof![any::<i64>(), -40_000_000_000..40_000_000_000i64],
-            near in any::<Option<u64>>(),
-            slope in prop_oneof![Just(ClockTransform::ONE), 1u64 << 61..=1 << 63],
-            moved in prop_oneof![Just(0), -20..20i64, any::<i64>()],
-        ) {
-            let transform = ClockTransform::new(Timestamp::from_ns(0), Timestamp::from_ns(moved), slope);
-            let transform = transform.unwrap();
-            let clock = transformed(frequency, seconds, offset, transform);
-            // Includes times that the clock can have.
-            let time = near.and_then(|c| clock.timestamp(c)).unwrap_or(Timestamp::from_ns(time));
-            if let Some(first) = clock.cycles_reaching(time) {
-                // An image before the range of timestamps is before each of them but the first.
-                let is_before = |c| clock.recorded(c).is_some_and(|t| transform.apply(t) < time);
-                prop_assert!(first == u64::MAX || !is_before(first));
-                prop_assert!(first == 0 || is_before(first - 1));
-            } else {
-                prop_assert!(clock.wraps || frequency > 1 << 32);
-            }
-        }
-    }
-
-    #[test]
-    fn no_cycles_reach_a_time_after_the_image_of_the_last_one() {
-        let half = ClockTransform::new(Timestamp::MIN, Timestamp::MIN, ClockTransform::ONE / 2);
-        let half = half.unwrap();
-        let last = half.apply(Timestamp::MAX);
-        for frequency in [NS_PER_S, NS_PER_S + NS_PER_S / 2] {
-            let clock = transformed(frequency, 0, 0, half);
-            let first = clock.cycles_reaching(Timestamp::from_ns(last.as_ns() + 1)).unwrap();
-            assert_eq!(clock.timestamp(first), None);
-            assert_eq!(clock.timestamp(first - 1), Some(last));
-        }
     }
 
     #[test]

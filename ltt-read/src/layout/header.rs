@@ -279,17 +279,6 @@ impl Quick {
     pub(crate) fn clock_bits(&self) -> (u32, u64) {
         (self.clock.shift, self.clock.mask)
     }
-
-    /// Returns the value of the default clock at which a time is reached; `None` if it
-    /// cannot be computed.
-    pub(crate) fn cycles_reaching(&self, time: Timestamp) -> Option<u64> {
-        self.converter.cycles_reaching(time)
-    }
-
-    /// Returns the size of a header in bytes, rounded up; `None` if it exceeds 255.
-    pub(crate) fn size(&self) -> Option<u8> {
-        u8::try_from(self.bits.div_ceil(8)).ok()
-    }
 }
 
 #[inline(always)]

@@ -24,7 +24,6 @@ pub(crate) mod ids;
 pub(crate) mod node;
 mod phase;
 pub(crate) mod program;
-pub(crate) mod record_skipper;
 pub(crate) mod region;
 pub(crate) mod shape;
 pub(crate) mod skip;

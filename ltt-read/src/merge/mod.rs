@@ -10,7 +10,6 @@ mod prefetch;
 mod radix_queue;
 mod rewind;
 mod search;
-mod seek;
 mod tournament;
 
 use std::mem;
@@ -30,7 +29,6 @@ use key::{END, UNTESTED, key, key_at, number_of, time_of};
 use order::Order;
 pub use prefetch::{Prefetch, Upcoming};
 pub use search::TimeSearch;
-use seek::seek_all;
 
 /// The value of the field `Merge::current` if there is no current event.
 pub(crate) const NO_CURSOR: u32 = u32::MAX;
@@ -431,7 +429,7 @@ impl Merge {
         let Self { cursors, roles, damage, .. } = self;
         let is_sought = |(number, _): &(usize, _)| !is_left_out(roles, *number);
         let sought = cursors.iter_mut().enumerate().filter(is_sought).map(|(_, cursor)| cursor);
-        seek_all(sought, time, |error| damage.keep(error));
+        sought.for_each(|cursor| seek_time(cursor, time, damage));
         self.reset_order();
         self.note_indexes();
     }
@@ -640,6 +638,15 @@ impl Role {
 /// Returns `true` if a tracefile is left out, given the roles of a merge.
 fn is_left_out(roles: &[Role], number: usize) -> bool {
     roles.get(number).is_some_and(|role| role.is_left_out())
+}
+
+/// Seeks the position before the first event of a tracefile whose timestamp is `time` or later,
+/// skipping damaged packets, whose errors are kept.
+fn seek_time(cursor: &mut Cursor, time: Timestamp, damage: &mut Damage) {
+    if let Err(error) = cursor.seek_time(time) {
+        damage.keep(error);
+        cursor.seek_after_damage(time, |error| damage.keep(error));
+    }
 }
 
 /// Creates cursors at the start of some tracefiles.

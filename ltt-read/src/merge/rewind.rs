@@ -1,6 +1,6 @@
 //! Rewinding of a merge: to before the current event, or to saved positions.
 
-use super::{Damage, Merge, NO_CURSOR, Role, seek_all};
+use super::{Damage, Merge, NO_CURSOR, Role, seek_time};
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position};
 use crate::event::Event;
@@ -135,12 +135,12 @@ impl Merge {
         match time.as_ns().checked_add(1) {
             Some(next) => {
                 let next = Timestamp::from_ns(next);
-                seek_all(before.iter_mut(), next, |error| damage.keep(error));
+                before.iter_mut().for_each(|cursor| seek_time(cursor, next, damage));
             }
             None => before.iter_mut().for_each(|cursor| seek(cursor, Position::END, damage)),
         }
         own.iter_mut().for_each(|cursor| seek(cursor, place, damage));
-        seek_all(after.iter_mut(), time, |error| damage.keep(error));
+        after.iter_mut().for_each(|cursor| seek_time(cursor, time, damage));
         self.reset_order();
     }
 

@@ -39,9 +39,6 @@ pub(crate) struct BranchlessSkip {
 /// bounds check covers every access of a skip.
 pub(super) const REACH: usize = u8::MAX as usize + NO_ZERO as usize;
 
-/// The number of bytes that must follow the start of a record with such a body.
-pub(crate) const LOOKAHEAD: usize = u8::MAX as usize + REACH;
-
 /// The greatest size of the parts of a body, in bytes, so that sums cannot overflow.
 /// Larger bodies take a slower path.
 const MAX_SIZE: u64 = 1 << 24;
@@ -82,15 +79,8 @@ impl BranchlessSkip {
         })
     }
 
-    /// Computes the size in bytes of the body of a record, given the first bytes of the
-    /// record and the offset of the body in them. `None` if the body has a string that is
-    /// too long for this.
-    #[inline(always)]
-    pub(crate) fn size(&self, record: &[u8; LOOKAHEAD], body: u8) -> Option<u64> {
-        self.size_of_body(record[usize::from(body)..].first_chunk()?)
-    }
-
-    /// Computes the size in bytes of the body that starts with these bytes, as [`size`](Self::size) does.
+    /// Computes the size in bytes of the body that starts with these bytes. `None` if it has a string
+    /// that is too long for this.
     #[inline(always)]
     pub(crate) fn size_of_body(&self, body: &[u8; REACH]) -> Option<u64> {
         let (part, _) = self.part(body)?;

@@ -178,15 +178,14 @@ mod tests {
                 prop_assert!(end.is_none() || by_bytes.is_some());
                 let step = bytes.single_step();
                 let branchless = step.and_then(|(step, tail)| BranchlessSkip::from_step(&step, tail, 6));
-                let record = std::array::from_fn(|i| data.get(i).copied().unwrap_or(1));
-                let size = branchless.and_then(|skip| skip.size(&record, at as u8));
+                let start = data.get(at as usize..).unwrap_or(&[]);
+                let body = std::array::from_fn(|i| start.get(i).copied().unwrap_or(1));
+                let size = branchless.and_then(|skip| skip.size_of_body(&body));
                 let by_size = size.map(|size| at + size);
                 for found in [by_bytes, by_size].into_iter().flatten() {
                     let found = Some(8 * found).filter(|end| *end <= window.end);
                     prop_assert_eq!(found, end);
                 }
-                let start = data.get(at as usize..).unwrap_or(&[]);
-                let body = std::array::from_fn(|i| start.get(i).copied().unwrap_or(1));
                 let mut slots = vec![0; 6];
                 let by_end = branchless.and_then(|skip| skip.end(&body, pos, &mut slots));
                 prop_assert_eq!(by_end, by_size.map(|at| 8 * at));

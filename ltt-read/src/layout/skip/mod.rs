@@ -16,6 +16,6 @@ mod branchless;
 mod byte_aligned;
 mod dynamic;
 
-pub(crate) use branchless::{BranchlessSkip, LOOKAHEAD};
+pub(crate) use branchless::BranchlessSkip;
 pub(crate) use byte_aligned::ByteAlignedSkip;
 pub(crate) use dynamic::DynamicSkip;
