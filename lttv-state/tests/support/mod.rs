@@ -2,8 +2,10 @@
 #![allow(dead_code)] // each test uses its part
 
 pub(crate) mod event_text;
+pub(crate) mod latency_text;
 pub(crate) mod oracle;
 pub(crate) mod scheduling;
+pub(crate) mod ust;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

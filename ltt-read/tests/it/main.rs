@@ -1,0 +1,86 @@
+//! The tests of this crate, in one program, since each program is linked on its own.
+
+#[path = "../support"]
+mod support {
+    pub(crate) mod arriving;
+    pub(crate) mod case;
+    pub(crate) mod config;
+    pub(crate) mod daemon;
+    pub(crate) mod directory;
+    pub(crate) mod keys;
+    pub(crate) mod layout;
+    pub(crate) mod quarters;
+    pub(crate) mod read_all;
+    pub(crate) mod read_back;
+    pub(crate) mod recording;
+    pub(crate) mod relay;
+    pub(crate) mod scripted;
+    pub(crate) mod shape;
+    pub(crate) mod shared;
+    pub(crate) mod text;
+    pub(crate) mod timeline;
+    pub(crate) mod values;
+    pub(crate) mod viewer;
+}
+
+#[cfg(feature = "writer")]
+mod auto_traits;
+mod clock_transforms;
+mod columns;
+#[cfg(feature = "writer")]
+mod content_size;
+#[cfg(feature = "writer")]
+mod copy;
+#[cfg(feature = "writer")]
+mod damage;
+#[cfg(feature = "writer")]
+mod damaged_files;
+mod directories;
+mod empty_records;
+mod field_reads;
+#[cfg(feature = "writer")]
+mod files;
+#[cfg(feature = "writer")]
+mod follow;
+#[cfg(feature = "writer")]
+mod follow_ends;
+#[cfg(feature = "writer")]
+mod growing;
+mod growth_logs;
+mod hostile_runs;
+mod left_out;
+#[cfg(feature = "writer")]
+mod legacy;
+mod legacy_facilities;
+#[cfg(all(feature = "live", feature = "writer"))]
+mod live;
+#[cfg(all(feature = "live-async", feature = "writer"))]
+mod live_async;
+#[cfg(all(feature = "live", feature = "writer"))]
+mod live_ends;
+#[cfg(all(feature = "live", feature = "writer"))]
+mod live_reconnect;
+#[cfg(feature = "writer")]
+mod losses;
+mod many_elements;
+#[cfg(feature = "writer")]
+mod many_fields;
+mod metadata_ctf2;
+mod metadata_shared;
+mod metadata_size;
+mod metadata_speed;
+#[cfg(feature = "writer")]
+mod opening;
+mod owned;
+mod release_pages;
+mod retarget;
+#[cfg(feature = "writer")]
+mod round_trip;
+#[cfg(feature = "writer")]
+mod seek;
+mod shapes;
+mod special_files;
+mod time_span;
+mod windows;
+#[cfg(feature = "writer")]
+mod writer;

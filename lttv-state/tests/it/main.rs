@@ -1,0 +1,78 @@
+//! The tests of this crate, in one program, since each program is linked on its own.
+
+#[path = "../../../ltt-read/tests/support/arriving.rs"]
+mod arriving;
+mod format_reader;
+mod naive_history;
+#[path = "../support/mod.rs"]
+mod support;
+
+#[cfg(feature = "filter")]
+mod auto_traits;
+#[cfg(feature = "call-stacks")]
+mod call_stacks;
+#[cfg(feature = "call-stacks")]
+mod call_stacks_references;
+#[cfg(feature = "filter")]
+mod filter_words;
+#[cfg(all(feature = "call-stacks", feature = "latency", feature = "usage", feature = "waits"))]
+mod growth_refused;
+#[cfg(feature = "call-stacks")]
+mod heap;
+mod history_damage;
+mod history_format;
+mod history_golden;
+mod history_intervals;
+mod history_model;
+mod history_writers;
+#[cfg(feature = "checkpoint-files")]
+mod kernel_checkpoint_files;
+#[cfg(feature = "kernel")]
+mod kernel_checkpoints;
+#[cfg(all(feature = "checkpoint-files", feature = "filter"))]
+mod kernel_cpu_numbers;
+mod kernel_growing;
+#[cfg(feature = "kernel")]
+mod kernel_history;
+#[cfg(feature = "kernel")]
+mod kernel_history_grown;
+#[cfg(feature = "kernel")]
+mod kernel_history_of_these_traces;
+#[cfg(feature = "kernel")]
+mod kernel_legacy;
+#[cfg(feature = "kernel")]
+mod kernel_memory_maps;
+#[cfg(feature = "kernel")]
+mod kernel_oracle;
+#[cfg(feature = "kernel")]
+mod kernel_since_4_14;
+mod kernel_state_dumps;
+#[cfg(feature = "kernel")]
+mod kernel_statistics;
+#[cfg(feature = "kernel")]
+mod kernel_statistics_counters;
+#[cfg(feature = "kernel")]
+mod kernel_statistics_sampled;
+#[cfg(feature = "kernel")]
+mod kernel_statistics_times;
+#[cfg(feature = "kernel")]
+mod kernel_statistics_windows;
+#[cfg(feature = "latency")]
+mod latency_model;
+#[cfg(feature = "latency")]
+mod latency_periods;
+#[cfg(feature = "latency")]
+mod latency_reference;
+#[cfg(all(feature = "kernel", feature = "latency", feature = "usage"))]
+mod slices;
+#[cfg(feature = "filter")]
+mod state_filter;
+#[cfg(feature = "symbols")]
+mod symbols;
+mod tree_model;
+#[cfg(feature = "usage")]
+mod usage;
+#[cfg(feature = "waits")]
+mod waits_properties;
+#[cfg(feature = "waits")]
+mod waits_references;
