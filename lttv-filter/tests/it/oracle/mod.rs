@@ -8,10 +8,8 @@ mod interpreter;
 mod mixed;
 mod random;
 mod short_words;
-mod words;
+pub(crate) mod words;
 
-#[path = "../../../ltt-read/tests/support/mod.rs"]
-#[allow(dead_code)] // these tests use a part of it
 use std::sync::Arc;
 
 use crate::support::case::{Case, case};

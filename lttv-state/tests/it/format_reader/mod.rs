@@ -106,7 +106,7 @@ impl File {
                 let row = index.int(group.len().div_ceil(8));
                 let expected = group.iter().enumerate();
                 let expected = expected.map(|(i, block)| u64::from(block.contains(&quark)) << i);
-                assert_eq!(row, expected.sum());
+                assert_eq!(row, expected.sum::<u64>());
             }
         }
         file.tree = Some(SegmentTree::read(&mut index, file.start));
