@@ -183,6 +183,10 @@ impl Extension for Processes {
     fn restore(&mut self, saved: &Vec<u64>) {
         self.0.clone_from(saved);
     }
+
+    fn checkpoint_bytes(saved: &Vec<u64>, _: Option<&Vec<u64>>) -> usize {
+        size_of::<Self::Checkpoint>() + saved.len() * size_of::<u64>()
+    }
 }
 
 fn seeks(c: &mut Criterion) {

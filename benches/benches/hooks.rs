@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use lttv_hooks::{Flow, HookTargets, Hooks, HooksById, Priority, call_merged};
+use lttv_hooks::{Flow, HookTargets, Hooks, HooksById, Priority};
 
 type Hook<'h> = dyn FnMut(&mut u64) -> Flow + 'h;
 
@@ -63,19 +63,6 @@ fn by_id(c: &mut Criterion) {
     group.finish();
 }
 
-fn merged_on_the_way(c: &mut Criterion) {
-    let mut group = c.benchmark_group("call two lists as one");
-    for (main, special) in [(1, 1), (10, 1)] {
-        let (mut main_list, mut special_list) = (list(main), list(special));
-        let mut sum = 0;
-        let name = format!("{main} and {special}");
-        group.bench_function(BenchmarkId::from_parameter(name), |b| {
-            b.iter(|| call_merged(&mut main_list, &mut special_list, black_box(&mut sum)));
-        });
-    }
-    group.finish();
-}
-
 fn changes(c: &mut Criterion) {
     c.bench_function("add a hook by id, call it and remove it, among 1000 ids", |b| {
         let mut hooks: HooksById<Hook<'_>> = HooksById::new();
@@ -91,5 +78,5 @@ fn changes(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, lists, by_id, merged_on_the_way, changes);
+criterion_group!(benches, lists, by_id, changes);
 criterion_main!(benches);

@@ -58,6 +58,17 @@
 //! | `serde` | reading and writing attribute trees in any serde format |
 //! | `synchronize` | relating the clocks of several hosts by the messages between them (module `synchronize`) |
 //!
+//! # Contexts
+//!
+//! A [`TracesetContext`] contains a [`TraceContext`] for each trace and a [`TracefileContext`] for
+//! each tracefile ([`Contexts`]). Each level has attributes, typed values in a named tree, to which
+//! analyses add their results: [`Traceset::attributes`], [`TraceContext::attributes`],
+//! [`TracefileContext::attributes`].
+//!
+//! Where LTTV derived subtypes of contexts to add its state, there are trait objects: an
+//! [`Extension`] of any type is attached to a context, which keeps it as an object of an object-safe
+//! trait, and is accessed by a typed [`Handle`].
+//!
 //! # Order
 //!
 //! Events are ordered by timestamp. Events of the same time are ordered by trace, by tracefile
@@ -88,6 +99,8 @@
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+pub use {ltt_read, lttv_hooks};
 
 pub mod attributes;
 #[cfg(feature = "framework")]

@@ -127,7 +127,6 @@ mod by_id;
 mod flow;
 mod id;
 mod list;
-mod merged;
 mod priority;
 
 #[doc(hidden)] // what a dispatcher of many events needs beyond `HooksAt`
@@ -137,5 +136,4 @@ pub use flow::{Flow, IntoFlow};
 pub use id::{HookId, HookInfo, Removal};
 pub use list::{HookList, Hooks, SendHooks};
 #[doc(hidden)] // the naive form of `HooksById`, for tests and measurements
-pub use merged::call_merged;
 pub use priority::{Priority, PriorityConflict, PriorityError};

@@ -110,6 +110,30 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
+    /// Returns `true` if the request received all of its events: one of its ends was reached, or
+    /// that of the traceset.
+    ///
+    /// ```
+    /// use lttv_requests::FinishReason;
+    ///
+    /// assert!(FinishReason::EndTime.is_complete());
+    /// assert!(!FinishReason::Pending.is_complete());
+    /// ```
+    pub const fn is_complete(self) -> bool {
+        match self {
+            FinishReason::Panicked
+            | FinishReason::Cancelled
+            | FinishReason::TracesetChanged
+            | FinishReason::Stopped
+            | FinishReason::Pending => false,
+            FinishReason::EventCount
+            | FinishReason::MatchCount
+            | FinishReason::EndOfTraceset
+            | FinishReason::EndPosition
+            | FinishReason::EndTime => true,
+        }
+    }
+
     /// Returns a name for logs and scripts, such as `end_time`.
     pub const fn name(self) -> &'static str {
         match self {

@@ -115,6 +115,10 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+#[cfg(feature = "state")]
+pub use lttv_state;
+pub use {ltt_read, lttv_context, lttv_filter, lttv_hooks};
+
 mod budget;
 mod chunk;
 mod identity;

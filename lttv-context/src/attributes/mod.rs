@@ -16,7 +16,7 @@
 //!
 //! Attributes can belong to any part of a program: to a context, as below, to a
 //! [`Session`](crate::framework::Session), and, as [`SharedAttributes`], to a
-//! [`Traceset`](crate::Traceset::attributes) or a [trace](crate::Traceset::attributes_of) in it,
+//! [`Traceset`](crate::Traceset::attributes) or a [trace](crate::TraceContext::attributes) in it,
 //! where all contexts of the traceset find them.
 //!
 //! # Counting events

@@ -69,6 +69,9 @@ impl TracesetContext<'_> {
     /// #   fn restore(&mut self, saved: &u64) {
     /// #       self.0 = *saved;
     /// #   }
+    /// #   fn checkpoint_bytes(_: &u64, _: Option<&u64>) -> usize {
+    /// #       size_of::<u64>()
+    /// #   }
     /// #   fn codec(&self) -> Option<Codec<Self>> {
     /// #       Some(Codec {
     /// #           name: "count",

@@ -21,6 +21,9 @@ use super::Extension;
 /// #   fn restore(&mut self, saved: &u64) {
 /// #       self.0 = *saved;
 /// #   }
+/// #   fn checkpoint_bytes(_: &u64, _: Option<&u64>) -> usize {
+/// #       size_of::<u64>()
+/// #   }
 ///
 ///     fn codec(&self) -> Option<Codec<Self>> {
 ///         Some(Codec {

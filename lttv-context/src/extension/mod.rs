@@ -2,7 +2,7 @@
 
 mod codec;
 mod growth;
-mod operations;
+mod object;
 mod setup;
 
 use std::any::type_name;
@@ -56,6 +56,10 @@ pub use setup::Setup;
 ///     fn restore(&mut self, saved: &Vec<u64>) {
 ///         self.tids.clone_from(saved);
 ///     }
+///
+///     fn checkpoint_bytes(saved: &Vec<u64>, _: Option<&Vec<u64>>) -> usize {
+///         size_of_val(saved) + size_of_val(saved.as_slice())
+///     }
 /// }
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
@@ -97,12 +101,7 @@ pub trait Extension: Sized + 'static {
     /// Computes the number of bytes of memory that a checkpoint occupies, without those that it
     /// shares with the previous one, `before`. The [memory limit](crate::CheckpointPolicy::memory) uses this
     /// number.
-    ///
-    /// The default is the size of the type, without any memory that it points to.
-    fn checkpoint_bytes(checkpoint: &Self::Checkpoint, before: Option<&Self::Checkpoint>) -> usize {
-        let (_, _) = (checkpoint, before);
-        size_of::<Self::Checkpoint>()
-    }
+    fn checkpoint_bytes(checkpoint: &Self::Checkpoint, before: Option<&Self::Checkpoint>) -> usize;
 
     /// Returns the codec that stores checkpoints in files. The default is `None`: checkpoints of
     /// the extension cannot be stored.

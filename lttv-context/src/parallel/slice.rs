@@ -109,6 +109,9 @@ impl<'t> TimeSlice<'t> {
     /// #   fn restore(&mut self, saved: &u64) {
     /// #       self.0 = *saved;
     /// #   }
+    /// #   fn checkpoint_bytes(_: &u64, _: Option<&u64>) -> usize {
+    /// #       size_of::<u64>()
+    /// #   }
     ///     // ...
     /// }
     ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "checkpoint-files")]
 use super::cell::AnyCodec;
-use super::cell::Cell;
+use super::cell::{AnyExtension, Cell};
 use super::handle::{Handle, Numbers};
 use super::mismatch::CheckpointMismatch;
 #[cfg(feature = "checkpoint-files")]
@@ -71,7 +71,7 @@ impl Extensions {
 
     /// Returns `true` if at least one extension is attached, and not only plain data.
     pub fn keep_state(&self) -> bool {
-        self.cells.iter().any(Cell::keeps_state)
+        self.cells.iter().any(|cell| cell.extension().is_some())
     }
 
     /// Returns the number of extensions and data.
@@ -96,8 +96,9 @@ impl Extensions {
     /// Iterates over the extensions: index, type name, and codec if there is one.
     #[cfg(feature = "checkpoint-files")]
     pub(crate) fn codecs(&self) -> impl Iterator<Item = (usize, &'static str, Option<AnyCodec>)> {
-        let cells = self.cells.iter().enumerate().filter(|(_, cell)| cell.keeps_state());
-        cells.map(|(at, cell)| (at, cell.type_name(), cell.codec()))
+        let cells = self.cells.iter().enumerate();
+        let extensions = cells.filter_map(|(at, cell)| Some((at, cell.extension()?)));
+        extensions.map(|(at, extension)| (at, extension.type_name(), extension.codec()))
     }
 
     /// Decodes the state of the extension at index `at` with its codec.
@@ -109,7 +110,7 @@ impl Extensions {
         bytes: &[u8],
         before: Option<&Saved>,
     ) -> Option<Saved> {
-        self.cells.get(at)?.read_state(codec, bytes, before)
+        (codec.read)(self.cells.get(at)?.extension()?, bytes, before)
     }
 
     /// Creates a list of states that contains a placeholder for each extension or data.
@@ -120,7 +121,7 @@ impl Extensions {
     }
 
     pub(crate) fn reset(&mut self) {
-        self.cells.iter_mut().for_each(Cell::reset);
+        self.cells.iter_mut().filter_map(Cell::extension_mut).for_each(AnyExtension::reset);
     }
 
     pub(crate) fn save(&self) -> Vec<Saved> {
@@ -136,11 +137,12 @@ impl Extensions {
     pub(crate) fn check(&self, saved: &[Saved]) -> Result<(), CheckpointMismatch> {
         for place in 0..self.cells.len().max(saved.len()) {
             let (cell, state) = (self.cells.get(place), saved.get(place));
-            let attached = cell.and_then(Cell::identity);
+            let extension = cell.and_then(Cell::extension);
+            let attached = extension.map(AnyExtension::identity);
             let found = state.and_then(|state| state.identity());
             // Different types may have the same name.
-            let matches = cell.zip(state).is_none_or(|(cell, state)| cell.matches(state));
-            if found != attached || attached.is_some() && !matches {
+            let both = extension.zip(state);
+            if found != attached || both.is_some_and(|(of, state)| !of.matches(state)) {
                 return Err(CheckpointMismatch::Extension { place, found, attached });
             }
         }
@@ -149,13 +151,16 @@ impl Extensions {
 
     /// Returns the type names of the extensions whose state depends on earlier events.
     pub(crate) fn needing_earlier_state(&self) -> Vec<&'static str> {
-        let cells = self.cells.iter().filter(|cell| cell.needs_earlier_state());
-        cells.map(Cell::type_name).collect()
+        let extensions = self.cells.iter().filter_map(Cell::extension);
+        let needing = extensions.filter(|extension| extension.needs_earlier_state());
+        needing.map(AnyExtension::type_name).collect()
     }
 
     pub(crate) fn restore(&mut self, saved: &[Saved]) {
         for (cell, saved) in self.cells.iter_mut().zip(saved) {
-            cell.restore(saved);
+            if let Some(extension) = cell.extension_mut() {
+                extension.restore(saved);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The extensions and data attached to a context, and their saved states.
 //!
-//! The types of extensions are not known here. A [`Cell`] contains the operations of one, which
-//! the trait [`Extension`](crate::Extension) provides.
+//! The types of extensions are not known here: a [`Cell`] contains an [`AnyExtension`], which each
+//! [`Extension`](crate::Extension) is.
 
 mod cell;
 mod checkpoints;
@@ -12,7 +12,7 @@ mod mismatch;
 mod policy;
 mod saved;
 
-pub(crate) use cell::{AnyCodec, Cell, Operations};
+pub(crate) use cell::{AnyCodec, AnyExtension, Cell};
 pub use checkpoints::{Checkpoint, Checkpoints};
 pub use extensions::Extensions;
 pub use handle::Handle;

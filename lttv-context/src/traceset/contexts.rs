@@ -37,6 +37,7 @@ pub struct TracefileContext {
     /// A copy of the trace's context, at hand for each event.
     trace: TraceContext,
     span: OnceCell<Option<TimeSpan>>,
+    attributes: SharedAttributes,
 }
 
 impl Contexts {
@@ -84,12 +85,12 @@ impl Contexts {
     /// Creates the contexts of what the traceset has now.
     fn update(&mut self) {
         let Contexts { traceset, traces, tracefiles, numbers } = self;
-        let traces_now = traceset.traces().iter().zip(&traceset.attributes_of).enumerate();
+        let traces_now = traceset.traces().iter().zip(&traceset.trace_attributes).enumerate();
         *traces = traces_now
             .map(|(index, (trace, attributes))| TraceContext {
                 index: TraceIndex(index),
                 trace: trace.clone(),
-                attributes: attributes.clone(),
+                attributes: attributes.own.clone(),
             })
             .collect();
         tracefiles.clear();
@@ -97,8 +98,9 @@ impl Contexts {
         for (number, (trace, index)) in traceset.tracefiles().into_iter().enumerate() {
             let number = TracefileNumber(number);
             numbers[trace.0].push(number);
-            let trace = traces[trace.0].clone();
-            tracefiles.push(TracefileContext { number, index, trace, span: OnceCell::new() });
+            let attributes = traceset.trace_attributes[trace.0].tracefiles[index.0].clone();
+            let (trace, span) = (traces[trace.0].clone(), OnceCell::new());
+            tracefiles.push(TracefileContext { number, index, trace, span, attributes });
         }
     }
 
@@ -148,7 +150,7 @@ impl TraceContext {
         &self.trace
     }
 
-    /// Returns the attributes of the trace: see [`Traceset::attributes_of`].
+    /// Returns the attributes of the trace: see [`Traceset`](Traceset#attributes).
     pub fn attributes(&self) -> &SharedAttributes {
         &self.attributes
     }
@@ -179,6 +181,11 @@ impl TracefileContext {
     #[inline(always)]
     pub fn trace_context(&self) -> &TraceContext {
         &self.trace
+    }
+
+    /// Returns the attributes of the tracefile: see [`Traceset`](Traceset#attributes).
+    pub fn attributes(&self) -> &SharedAttributes {
+        &self.attributes
     }
 
     /// Returns the tracefile itself.

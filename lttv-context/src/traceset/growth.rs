@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::{Merge, Trace, TraceIndex, TracefileIndex};
 
-use super::Traceset;
-use crate::attributes::SharedAttributes;
+use super::{TraceAttributes, Traceset};
 
 /// The growth of a traceset.
 #[derive(Debug, Clone)]
@@ -61,7 +60,10 @@ impl Traceset {
             Arc::make_mut(&mut growth.tracefiles).extend(new);
         }
         self.traces = traces.to_vec();
-        self.attributes_of.resize_with(traces.len(), SharedAttributes::new);
+        self.trace_attributes.resize_with(traces.len(), || TraceAttributes::new(0));
+        for (attributes, trace) in self.trace_attributes.iter_mut().zip(traces) {
+            attributes.grow(trace.tracefiles().len());
+        }
     }
 
     /// Notes that no trace grows any more, and that no trace follows.

@@ -35,8 +35,9 @@ pub use position::{StalePosition, TracesetPosition};
 ///
 /// # Attributes
 ///
-/// A traceset and each of its traces have [attributes](Self::attributes), to which analyses add
-/// their results for others to find. Clones share them, and a context has a clone of its
+/// A traceset, each of its [traces](TraceContext::attributes) and each of their
+/// [tracefiles](TracefileContext::attributes) have attributes, to which analyses add their results
+/// for others to find. A trace that is in the traceset twice has attributes for each place. Clones share them, and a context has a clone of its
 /// traceset: all contexts of one traceset, also in other threads, have the same attributes. When a
 /// clone is changed, its traceset gets a copy of the attributes, since results for all traces may
 /// no longer hold, and its remaining traces keep theirs.
@@ -65,9 +66,29 @@ pub struct Traceset {
     revision: Revision,
     attributes: SharedAttributes,
     /// The attributes of the traces, by index.
-    attributes_of: Vec<SharedAttributes>,
+    trace_attributes: Vec<TraceAttributes>,
     /// The growth of a traceset that is being recorded; `None` if it never was.
     growth: Option<Growth>,
+}
+
+/// The attributes of a trace and of its tracefiles, by index.
+#[derive(Debug, Clone)]
+struct TraceAttributes {
+    own: SharedAttributes,
+    tracefiles: Vec<SharedAttributes>,
+}
+
+impl TraceAttributes {
+    fn new(tracefiles: usize) -> Self {
+        let mut attributes = TraceAttributes { own: Default::default(), tracefiles: Vec::new() };
+        attributes.grow(tracefiles);
+        attributes
+    }
+
+    /// Adds the attributes of tracefiles that are new.
+    fn grow(&mut self, tracefiles: usize) {
+        self.tracefiles.resize_with(tracefiles, SharedAttributes::new);
+    }
 }
 
 /// A number that identifies the contents of a traceset. A clone has the revision of the
@@ -126,7 +147,8 @@ impl Traceset {
     /// Adds a trace after the others and returns its index.
     pub fn add(&mut self, trace: Arc<Trace>) -> TraceIndex {
         self.traces.push(trace);
-        self.attributes_of.push(SharedAttributes::new());
+        let tracefiles = self.traces.last().map_or(0, |trace| trace.tracefiles().len());
+        self.trace_attributes.push(TraceAttributes::new(tracefiles));
         self.note_change();
         TraceIndex(self.traces.len() - 1)
     }
@@ -135,7 +157,7 @@ impl Traceset {
     /// `None` if there is no trace of this index.
     pub fn remove(&mut self, index: TraceIndex) -> Option<Arc<Trace>> {
         let removed = (index.0 < self.traces.len()).then(|| self.traces.remove(index.0))?;
-        self.attributes_of.remove(index.0);
+        self.trace_attributes.remove(index.0);
         self.note_change();
         Some(removed)
     }
@@ -143,12 +165,6 @@ impl Traceset {
     /// Returns the attributes of the traceset.
     pub fn attributes(&self) -> &SharedAttributes {
         &self.attributes
-    }
-
-    /// Returns the attributes of a trace in this traceset. `None` if there is no trace of this
-    /// index. A trace that is in the traceset twice has attributes for each place.
-    pub fn attributes_of(&self, trace: TraceIndex) -> Option<&SharedAttributes> {
-        self.attributes_of.get(trace.0)
     }
 
     /// Makes this traceset differ from its clones.
@@ -167,9 +183,10 @@ impl Default for Traceset {
 
 impl From<Vec<Arc<Trace>>> for Traceset {
     fn from(traces: Vec<Arc<Trace>>) -> Self {
-        let attributes_of = traces.iter().map(|_| SharedAttributes::new()).collect();
+        let of_trace = |trace: &Arc<Trace>| TraceAttributes::new(trace.tracefiles().len());
+        let trace_attributes = traces.iter().map(of_trace).collect();
         let (revision, attributes) = (Revision::unique(), SharedAttributes::new());
-        Traceset { traces, revision, attributes, attributes_of, growth: None }
+        Traceset { traces, revision, attributes, trace_attributes, growth: None }
     }
 }
 

@@ -92,6 +92,10 @@ impl Extension for Other {
     fn reset(&mut self) {}
     fn save(&self) {}
     fn restore(&mut self, (): &()) {}
+
+    fn checkpoint_bytes(_: &(), _: Option<&()>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
 }
 
 fn context(trace: &Path) -> (TracesetContext<'static>, Handle<Log>) {

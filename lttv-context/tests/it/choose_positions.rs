@@ -157,6 +157,10 @@ impl Extension for State {
     fn save(&self) {}
 
     fn restore(&mut self, _: &()) {}
+
+    fn checkpoint_bytes(_: &(), _: Option<&()>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
 }
 
 #[derive(Debug, Clone)]

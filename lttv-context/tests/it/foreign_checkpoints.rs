@@ -32,6 +32,10 @@ impl Extension for Twice {
         self.0 = *saved;
     }
 
+    fn checkpoint_bytes(_: &u64, _: Option<&u64>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
+
     fn identity(&self) -> ExtensionIdentity {
         ExtensionIdentity { name: "count", version: 0, options: 0 }
     }

@@ -97,6 +97,10 @@ impl Extension for Count {
         self.0.fill(0);
         self.0[..saved.len()].clone_from_slice(saved);
     }
+
+    fn checkpoint_bytes(saved: &Vec<u64>, _: Option<&Vec<u64>>) -> usize {
+        size_of::<Self::Checkpoint>() + saved.len() * size_of::<u64>()
+    }
 }
 
 /// The events that contexts delivered: all, those of one name, and those that pass a filter.
@@ -334,6 +338,10 @@ impl Extension for Fixed {
     fn save(&self) {}
 
     fn restore(&mut self, (): &()) {}
+
+    fn checkpoint_bytes(_: &(), _: Option<&()>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
 }
 
 #[test]

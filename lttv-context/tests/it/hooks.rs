@@ -402,6 +402,10 @@ impl Extension for Last {
     fn restore(&mut self, saved: &Self::Checkpoint) {
         self.0.clone_from(saved);
     }
+
+    fn checkpoint_bytes(saved: &Self::Checkpoint, _: Option<&Self::Checkpoint>) -> usize {
+        size_of::<Self::Checkpoint>() + saved.as_ref().map_or(0, String::len)
+    }
 }
 
 #[test]

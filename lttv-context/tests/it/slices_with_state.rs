@@ -39,6 +39,10 @@ impl Extension for Switches {
     fn restore(&mut self, saved: &Self::Checkpoint) {
         (self.last, self.count) = *saved;
     }
+
+    fn checkpoint_bytes(_: &Self::Checkpoint, _: Option<&Self::Checkpoint>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
 }
 
 fn bundled() -> Traceset {

@@ -40,7 +40,6 @@ fn contexts_of_one_traceset_share_attributes_also_between_threads() {
         let number = context.index().0;
         assert_eq!(text(context.attributes()), format!("number: {number}\n"));
     }
-    assert!(traceset.attributes_of(TraceIndex(traceset.traces().len())).is_none());
 }
 
 #[test]
@@ -71,6 +70,12 @@ fn step() -> impl Strategy<Value = Step> {
         (at(), prop::option::of(at()), any::<u64>())
             .prop_map(|(of, trace, value)| Step::Set(of, trace, value)),
     ]
+}
+
+/// Returns the attributes of a trace.
+fn of_trace(traceset: &Traceset, at: usize) -> Option<SharedAttributes> {
+    let context = TracesetContext::new(traceset);
+    context.contexts().traces().get(at).map(|trace| trace.attributes().clone())
 }
 
 /// A traceset of the model: the cells of its value and of those of its traces.
@@ -114,8 +119,8 @@ proptest! {
                 Step::Set(of, at, value) => {
                     let (traceset, model) = &all[of % count];
                     let (attributes, cell) = match at {
-                        None => (Some(traceset.attributes()), Some(&model.own)),
-                        Some(at) => (traceset.attributes_of(TraceIndex(at)), model.traces.get(at)),
+                        None => (Some(traceset.attributes().clone()), Some(&model.own)),
+                        Some(at) => (of_trace(traceset, at), model.traces.get(at)),
                     };
                     prop_assert_eq!(attributes.is_some(), cell.is_some());
                     if let Some((attributes, cell)) = attributes.zip(cell) {
@@ -129,8 +134,8 @@ proptest! {
                 let expect = |cell: usize| cells[cell].map_or(String::new(), |v| format!("value: {v}\n"));
                 prop_assert_eq!(text(traceset.attributes()), expect(model.own));
                 for (at, cell) in model.traces.iter().enumerate() {
-                    let attributes = traceset.attributes_of(TraceIndex(at)).expect("a trace");
-                    prop_assert_eq!(text(attributes), expect(*cell));
+                    let attributes = of_trace(traceset, at).expect("a trace");
+                    prop_assert_eq!(text(&attributes), expect(*cell));
                 }
             }
         }
@@ -140,4 +145,31 @@ proptest! {
 #[test]
 fn a_new_traceset_has_no_attributes() {
     assert_eq!(traceset().attributes().snapshot().len(), Attributes::new().len());
+}
+
+#[test]
+fn tracefiles_of_all_contexts_share_attributes_also_when_a_traceset_grows() {
+    let complete = traceset();
+    let mut growing = Traceset::growing();
+    growing.continue_with(&complete.traces()[..1]);
+    for (traceset, later) in [(complete.clone(), None), (growing.clone(), Some(&mut growing))] {
+        let first = TracesetContext::new(&traceset);
+        for tracefile in first.contexts().tracefiles() {
+            let number = tracefile.number().0 as u64;
+            tracefile.attributes().update(|tree| tree.set_at("number", number)).expect("new");
+        }
+        let known = first.contexts().tracefiles().len();
+        let second = match later {
+            None => TracesetContext::new(&traceset),
+            Some(later) => {
+                later.continue_with(complete.traces());
+                TracesetContext::new(&*later)
+            }
+        };
+        assert!(known > 0 && known <= second.contexts().tracefiles().len());
+        for tracefile in &second.contexts().tracefiles()[..known] {
+            let number = tracefile.number().0;
+            assert_eq!(text(tracefile.attributes()), format!("number: {number}\n"));
+        }
+    }
 }

@@ -46,6 +46,10 @@ impl Extension for Count {
         self.events = *saved;
     }
 
+    fn checkpoint_bytes(_: &u64, _: Option<&u64>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
+
     fn identity(&self) -> ExtensionIdentity {
         ExtensionIdentity { name: "count", version: self.version, options: self.options }
     }

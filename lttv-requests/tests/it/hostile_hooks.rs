@@ -236,6 +236,10 @@ impl Extension for Counter {
     fn restore(&mut self, saved: &u64) {
         self.next = *saved;
     }
+
+    fn checkpoint_bytes(_: &u64, _: Option<&u64>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
 }
 
 /// The events received by running requests are then unknown; waiting requests are not

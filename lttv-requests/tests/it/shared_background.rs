@@ -243,6 +243,10 @@ impl Extension for Count {
     fn restore(&mut self, saved: &u64) {
         self.0 = *saved;
     }
+
+    fn checkpoint_bytes(_: &u64, _: Option<&u64>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
 }
 
 #[test]

@@ -56,4 +56,8 @@ impl Extension for Digest {
     fn restore(&mut self, checkpoint: &Digest) {
         self.clone_from(checkpoint);
     }
+
+    fn checkpoint_bytes(_: &Digest, _: Option<&Digest>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
 }

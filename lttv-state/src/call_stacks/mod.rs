@@ -69,7 +69,6 @@ pub use missing::Missing;
 pub use parallel::{ComputedCallStacks, call_stacks};
 pub use paths::PathId;
 pub use rules::{CallRules, Pair, PairId};
-pub use saved::SavedCallStacks;
 pub use state::{CallStackState, OpenCall, TraceCallState};
 pub(crate) use thread::IdentityFields;
 pub use thread::{ThreadId, ThreadKey};

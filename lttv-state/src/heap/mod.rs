@@ -45,4 +45,4 @@ mod state;
 pub use curve::CurvePoint;
 pub use figures::{Heap, HeapMissing, LiveBlock, ProcessHeap, SiteHeap, SizeClass, TraceHeap};
 pub use handle::HeapHandle;
-pub use state::{HeapState, SavedHeap};
+pub use state::HeapState;

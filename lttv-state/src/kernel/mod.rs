@@ -92,11 +92,11 @@ pub use anomalies::Anomalies;
 pub use cpu::Cpu;
 pub(crate) use cpu::MAX_CPUS;
 pub use effect::{Effect, Ended, Request, RequestStep, Wait};
-pub use extension::{KernelState, SavedKernelState};
+pub use extension::KernelState;
 pub use follow::{StateChange, StateFollowed, StateObserver, follow_state};
 pub(crate) use machine::Changed;
 pub use machine::TraceState;
-pub use memory::{Backing, Mapping, MemoryMaps, SavedMemoryMaps};
+pub use memory::{Backing, Mapping, MemoryMaps};
 pub use modes::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ParseModeError, ProcessStatus, ProcessType,
 };

@@ -270,6 +270,10 @@ impl Extension for KernelHistory {
         self.reset();
     }
 
+    fn checkpoint_bytes(_: &(), _: Option<&()>) -> usize {
+        size_of::<Self::Checkpoint>()
+    }
+
     /// Returns a codec for an empty checkpoint, so that a kernel state from a checkpoint
     /// file can be restored.
     fn codec(&self) -> Option<Codec<Self>> {

@@ -75,7 +75,7 @@ mod timeline;
 mod times;
 
 pub use cause::{Cause, WakeSource};
-pub use follow::{SavedWaitState, WaitState};
+pub use follow::WaitState;
 pub use graph::{Anomalies, TimelineId, WaitGraph, WaitGraphHandle};
 pub use interval::{Interval, Link, LinkKind, ThreadState};
 pub use path::{CriticalPath, Segment, SegmentKind, Share};

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use lttv_state::filter::KernelFields;
 use lttv_state::history::{Builder, History, IntervalBuilder, Live};
-use lttv_state::kernel::{KernelState, SavedKernelState, TraceState};
+use lttv_state::kernel::{KernelState, TraceState};
 use lttv_state::kernel_history::{KernelHistory, Snapshot};
 use lttv_state::stats::Statistics;
 use lttv_state::tree::Tree;
@@ -18,7 +18,7 @@ fn results_can_be_shared_by_threads() {
     shared::<Live>();
     shared::<Tree>();
     shared::<StateValue<'_>>();
-    shared::<SavedKernelState>();
+    shared::<<KernelState as lttv_context::Extension>::Checkpoint>();
     shared::<Snapshot>();
     shared::<Statistics>();
     shared::<KernelFields>();

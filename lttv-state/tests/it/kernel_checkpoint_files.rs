@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use lttv_context::{
     Bounds, CheckpointFileFault, CheckpointPolicy, Extension, Handle, Traceset, TracesetContext,
 };
-use lttv_state::kernel::{KernelState, SavedKernelState};
+use lttv_state::kernel::KernelState;
+
+type SavedKernelState = <KernelState as Extension>::Checkpoint;
 use lttv_state::stats::Statistics;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

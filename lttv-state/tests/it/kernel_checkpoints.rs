@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use lttv_context::{
     Bounds, CheckpointPolicy, Extension, Traceset, TracesetContext, TracesetPosition,
 };
-use lttv_state::kernel::{KernelState, SavedKernelState};
+use lttv_state::kernel::KernelState;
+
+type SavedKernelState = <KernelState as Extension>::Checkpoint;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 

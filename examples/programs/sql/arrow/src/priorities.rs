@@ -76,6 +76,10 @@ impl Extension for Priorities {
     fn restore(&mut self, saved: &Self::Checkpoint) {
         self.running.clone_from(saved);
     }
+
+    fn checkpoint_bytes(saved: &Self::Checkpoint, _: Option<&Self::Checkpoint>) -> usize {
+        size_of::<Self::Checkpoint>() + saved.iter().map(|of| size_of_val(of) + size_of_val(of.as_slice())).sum::<usize>()
+    }
 }
 
 /// Returns the thread of the two fields of a hook.
