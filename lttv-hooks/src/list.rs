@@ -136,11 +136,6 @@ impl<F: ?Sized> HookList<F> {
         self.entries.iter_mut().try_for_each(|entry| (entry.hook)(call))
     }
 
-    /// Returns the priority and function of the hook at an index in the order of calls.
-    pub(crate) fn at(&mut self, index: usize) -> Option<(Priority, &mut F)> {
-        self.entries.get_mut(index).map(|entry| (entry.priority, &mut *entry.hook))
-    }
-
     fn find(&self, id: HookId) -> Option<usize> {
         self.entries.iter().position(|entry| entry.id == id)
     }
