@@ -4,6 +4,7 @@
 
 pub mod activity;
 pub mod args;
+pub mod bar;
 pub mod bundled;
 pub mod cache;
 pub mod calls;
@@ -17,7 +18,6 @@ pub mod inputs;
 pub mod interrupts;
 pub mod kernel_hooks;
 pub mod kernel_trace;
-pub mod latency_tables;
 pub mod losses;
 pub mod notes;
 pub mod opening;

@@ -4,13 +4,11 @@
 
 pub mod clap_options;
 pub mod commands;
-mod disk_table;
-mod interrupt_tables;
 pub mod loading;
 pub mod modules;
 pub mod prefetch;
 pub mod request_replay;
-mod usage_tables;
+mod tables;
 pub mod waits;
 
 /// The examples in the README of the repository, compiled as doc tests.

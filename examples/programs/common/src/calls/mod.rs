@@ -2,6 +2,4 @@
 
 pub mod advice;
 pub mod color;
-pub mod heap_tables;
 pub mod names;
-pub mod tables;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ltt_read::Trace;
 
-use super::{Losses, Lost};
-use crate::table::{Cell, Kind, Table};
+use super::{LossRange, Losses, Lost};
+use crate::table::Table;
 
 impl Losses {
     /// The name of the table in `--table` and JSON.
@@ -13,33 +13,20 @@ impl Losses {
 
     /// Returns a table with a row for each range.
     pub fn table(&self, traces: &[Arc<Trace>]) -> Table {
-        let mut table = Table::new(Losses::TABLE, "Losses")
-            .column("trace", "TRACE", Kind::Integer)
-            .column("tracefile", "TRACEFILE", Kind::Text)
-            .column("cpu", "CPU", Kind::Integer)
-            .column("start_ns", "FROM", Kind::Time)
-            .column("end_ns", "TO", Kind::Time)
-            .column("events", "EVENTS", Kind::Integer)
-            .column("packets", "PACKETS", Kind::Integer)
-            .column("at_most", "AT MOST", Kind::Integer);
-        for range in &self.ranges {
-            let Some(trace) = traces.get(range.trace.0) else { continue };
-            let Some(of) = trace.tracefiles().get(range.tracefile.0) else { continue };
-            let [events, packets] = match range.what {
-                Lost::Events => [range.count.into(), Cell::Empty],
-                Lost::Packets => [Cell::Empty, range.count.into()],
-            };
-            table.row([
-                (range.trace.0 as u64).into(),
-                of.name().into(),
-                of.cpu().into(),
-                range.start.into(),
-                range.end.into(),
-                events,
-                packets,
-                range.at_most.into(),
-            ]);
-        }
-        table
+        let tracefile =
+            |range: &LossRange| traces.get(range.trace.0)?.tracefiles().get(range.tracefile.0);
+        let with_tracefile = |range| Some((range, tracefile(range)?));
+        let rows: Vec<_> = self.ranges.iter().filter_map(with_tracefile).collect();
+        let count = |range: &LossRange, what| (range.what == what).then_some(range.count);
+        Table::of(Losses::TABLE, "Losses", &rows)
+            .trace_if(true, |row| row.0.trace)
+            .text("tracefile", "TRACEFILE", |row| row.1.name())
+            .integer("cpu", "CPU", |row| row.1.cpu())
+            .time("start_ns", "FROM", |row| row.0.start)
+            .time("end_ns", "TO", |row| row.0.end)
+            .integer("events", "EVENTS", |row| count(row.0, Lost::Events))
+            .integer("packets", "PACKETS", |row| count(row.0, Lost::Packets))
+            .integer("at_most", "AT MOST", |row| row.0.at_most)
+            .build()
     }
 }

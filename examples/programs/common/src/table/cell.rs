@@ -36,19 +36,31 @@ pub enum Cell {
     Difference(i128),
 }
 
+/// Returns a part of a whole in per cent, or nothing if there is no whole.
+pub fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole != 0).then(|| part as f64 * 100.0 / whole as f64)
+}
+
+/// Returns the difference between two lengths of time in ns: the second one minus the first one.
+pub fn difference(from: u64, to: u64) -> i128 {
+    i128::from(to) - i128::from(from)
+}
+
+/// Returns a text, or nothing if it is empty.
+pub fn known(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
 impl Cell {
     /// Returns a part of a whole in per cent, or an empty cell if there is no whole.
     pub fn percent(part: u64, whole: u64) -> Cell {
-        match whole {
-            0 => Cell::Empty,
-            _ => Cell::Number(part as f64 * 100.0 / whole as f64),
-        }
+        percent(part, whole).map_or(Cell::Empty, Cell::Number)
     }
 
     /// Returns the difference between two lengths of time in ns: the second one minus the
     /// first one.
     pub fn difference(from: u64, to: u64) -> Cell {
-        Cell::Difference(i128::from(to) - i128::from(from))
+        Cell::Difference(difference(from, to))
     }
 }
 
@@ -75,6 +87,12 @@ macro_rules! from_integers {
 }
 
 from_integers!(u8, u16, u32, u64, i32, i64);
+
+impl From<usize> for Cell {
+    fn from(number: usize) -> Self {
+        Cell::Integer(number as i128)
+    }
+}
 
 impl From<Timestamp> for Cell {
     fn from(time: Timestamp) -> Self {

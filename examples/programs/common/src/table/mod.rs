@@ -1,6 +1,6 @@
 //! Tabular results, and their forms for people and programs.
 //!
-//! A command fills [`Table`]s with typed [`Cell`]s. [`write()`] writes them:
+//! [`Table::of`] declares each column together with its cells. [`write()`] writes tables:
 //!
 //! | format | form |
 //! |---|---|
@@ -10,12 +10,14 @@
 
 mod cell;
 mod csv;
+mod declaration;
 mod json;
 mod select;
 mod sort;
 mod text;
 
-pub use cell::{Cell, Kind};
+pub use cell::{Cell, Kind, difference, known, percent};
+pub use declaration::Declaration;
 pub use select::{Select, SelectError};
 
 use std::io::{self, Write};
@@ -52,6 +54,28 @@ struct Column {
 }
 
 impl Table {
+    /// Starts a table with one row for each element of `rows`. `key` names it in options and JSON,
+    /// `title` in text.
+    ///
+    /// ```
+    /// use lttv_common::table::Table;
+    ///
+    /// let disks = [("sda", 5_u64, 1_234_005_u64), ("sdb", 7, 0)];
+    /// let table = Table::of("disks", "Disks", &disks)
+    ///     .text("disk", "DISK", |disk| disk.0)
+    ///     .integer("reads", "READS", |disk| disk.1)
+    ///     .duration("busy_ns", "BUSY us", |disk| disk.2)
+    ///     .build();
+    /// assert_eq!(table.to_json()[1]["disk"], "sdb");
+    /// ```
+    pub fn of<'r, R>(
+        key: &'static str,
+        title: impl Into<String>,
+        rows: &'r [R],
+    ) -> Declaration<'r, R> {
+        Declaration::new(key, title.into(), rows)
+    }
+
     /// Creates a table without columns. `key` names it in options and JSON, `title` in text.
     pub fn new(key: &'static str, title: impl Into<String>) -> Self {
         Table { key, title: title.into(), columns: Vec::new(), rows: Vec::new() }
@@ -129,21 +153,18 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let mut table = Table::new("disks", "Disks")
-            .column("disk", "DISK", Kind::Text)
-            .column("reads", "READS", Kind::Integer)
-            .column("busy_ns", "BUSY us", Kind::Duration)
-            .column("busy_percent", "BUSY %", Kind::Decimal)
-            .column("first_ns", "FIRST", Kind::Time);
-        table.row([
-            "é, \"a\"".into(),
-            5u64.into(),
-            Cell::Duration(1_234_005),
-            Cell::Number(12.345_678),
-            Timestamp::from_ns(-5).into(),
-        ]);
-        table.row(["b".into(), 123_456u64.into(), Cell::Duration(5), Cell::Empty, Cell::Empty]);
-        table
+        let first = Timestamp::from_ns(-5);
+        let rows = [
+            ("é, \"a\"", 5u64, 1_234_005, Some(12.345_678), Some(first)),
+            ("b", 123_456, 5, None, None),
+        ];
+        Table::of("disks", "Disks", &rows)
+            .text("disk", "DISK", |row| row.0)
+            .integer("reads", "READS", |row| row.1)
+            .duration("busy_ns", "BUSY us", |row| row.2)
+            .decimal("busy_percent", "BUSY %", |row| row.3)
+            .time("first_ns", "FIRST", |row| row.4)
+            .build()
     }
 
     fn written(format: Format, tables: &[Table]) -> String {
@@ -177,9 +198,9 @@ mod tests {
 
     #[test]
     fn differences_of_times_have_a_sign() {
-        let mut table = Table::new("t", "T").column("d_ns", "us", Kind::Duration);
-        table.row([Cell::difference(1_500, 0)]);
-        table.row([Cell::difference(0, 5)]);
+        let table = Table::of("t", "T", &[(1_500, 0), (0, 5)])
+            .difference("d_ns", "us", |(from, to)| difference(*from, *to))
+            .build();
         assert_eq!(
             written(Format::Text, std::slice::from_ref(&table)),
             "T\n      us\n  -1.500\n   0.005\n\n"
@@ -190,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_says_so() {
-        let table = Table::new("a", "Nothing here").column("x", "X", Kind::Text);
+        let none: [&str; 0] = [];
+        let table = Table::of("a", "Nothing here", &none).text("x", "X", |row| *row).build();
         assert_eq!(written(Format::Text, std::slice::from_ref(&table)), "Nothing here\n  none\n\n");
         assert_eq!(written(Format::Csv, std::slice::from_ref(&table)), "x\n");
         assert_eq!(written(Format::Json, &[table]), "{\n  \"a\": []\n}\n");
@@ -202,7 +224,8 @@ mod tests {
             tables: tables.iter().map(|&it| it.to_owned()).collect(),
             columns: columns.iter().map(|&it| it.to_owned()).collect(),
         };
-        let other = || Table::new("cpus", "CPUs").column("cpu", "CPU", Kind::Integer);
+        let other =
+            || Table::of("cpus", "CPUs", &[0_u32; 0]).integer("cpu", "CPU", |cpu| *cpu).build();
         let csv = |select: Select| {
             let tables = select.apply(Format::Csv, vec![other(), table()])?;
             Ok::<_, SelectError>(written(Format::Csv, &tables))

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use crate::tables::calls::Shown;
+use crate::tables::heap::ShownHeap;
 use ltt_read::Timestamp;
 use lttv_common::calls::advice;
-use lttv_common::calls::heap_tables::ShownHeap;
 use lttv_common::calls::names::{Names, SymbolArgs};
-use lttv_common::calls::tables::Shown;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;

@@ -13,7 +13,7 @@ use lttv_state::stats::{DeviceFacts, StatisticsHandle, TraceStatistics};
 use super::print::{self, Style};
 use super::statistics::{collect, taken};
 use super::{Host, places, report_with};
-use crate::disk_table;
+use crate::tables::disk::{self as tables, Disk};
 
 /// The module `diskPerformance`.
 #[derive(Debug)]
@@ -48,10 +48,9 @@ fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), Attribute
     for (index, trace) in (0..).map(TraceIndex).zip(found.traces()) {
         match host.data.style {
             Style::Text => {
-                let mut table = disk_table::empty(format!("Disks of trace {}", index.0), false);
-                for disk in trace.devices() {
-                    disk_table::add(&mut table, index, disk, trace.time());
-                }
+                let disk = |facts| Disk { trace: index, facts, time: trace.time() };
+                let disks: Vec<_> = trace.devices().iter().map(disk).collect();
+                let table = tables::disks(format!("Disks of trace {}", index.0), false, &disks);
                 print::tables(&mut host.data.output.borrow_mut(), &[table]);
             }
             Style::Paths | Style::Json | Style::TypedJson => {

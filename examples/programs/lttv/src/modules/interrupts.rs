@@ -14,7 +14,7 @@ use lttv_state::latency::Spread;
 
 use super::print::{self, Style};
 use super::{Host, places, report_with};
-use crate::interrupt_tables as tables;
+use crate::tables::interrupts as tables;
 
 /// The module `interrupts`.
 #[derive(Debug)]
@@ -90,14 +90,12 @@ fn report(
         let index = trace.index();
         let time = span.map_or(0, |span| span.end.since(span.start));
         if host.data.style == Style::Text {
-            let (mut durations, mut extremes) = tables::empty(
-                format!("Interrupts of trace {}", index.0),
-                format!("Shortest and longest handlers of trace {}", index.0),
-                false,
-            );
-            for (key, of) in interrupts.of_trace(index) {
-                tables::add(&mut durations, &mut extremes, key, of, time);
-            }
+            let rows = interrupts.of_trace(index).map(|(key, of)| tables::Row { key, of, time });
+            let rows: Vec<_> = rows.collect();
+            let title = format!("Interrupts of trace {}", index.0);
+            let durations = tables::durations(title, false, &rows);
+            let title = format!("Shortest and longest handlers of trace {}", index.0);
+            let extremes = tables::extremes(title, false, &rows);
             print::tables(&mut host.data.output.borrow_mut(), &[durations, extremes]);
         } else {
             let place = places::of_trace(&mut host.attributes, trace)?;

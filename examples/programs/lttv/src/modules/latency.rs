@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::tables::latency::{self as tables, Choice};
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::kernel_trace;
-use lttv_common::latency_tables::{self as tables, Choice};
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
@@ -67,9 +67,8 @@ fn report(host: &mut Host, handle: LatencyHandle) -> Result<(), AttributeError> 
                 has_traces: false,
             };
             let of = [(index, of)];
-            let mut overview = tables::overview(&choice, &of);
-            overview.set_title(format!("Latencies of trace {}", index.0));
-            let mut all = vec![overview];
+            let title = format!("Latencies of trace {}", index.0);
+            let mut all = vec![tables::overview(&choice, title, &of)];
             let families = choice.families(&of);
             all.extend(families.iter().map(|family| tables::rows(&choice, *family, &of)));
             all.push(tables::top(&choice, &of));

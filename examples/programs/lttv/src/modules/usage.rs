@@ -11,7 +11,7 @@ use lttv_state::usage::{Figure, Pages, TraceUsage, Traffic, Usage, UsageHandle, 
 
 use super::print::{self, Style};
 use super::{Host, places, report_with};
-use crate::usage_tables::{self, Tables};
+use crate::tables::usage::{self as tables, Shown};
 
 /// The module `usage`.
 #[derive(Debug)]
@@ -57,10 +57,9 @@ fn report(host: &mut Host, handle: UsageHandle) -> Result<(), AttributeError> {
             continue;
         };
         if host.data.style == Style::Text {
-            let mut tables = Tables::new(false, false);
-            tables.add(index, of);
-            let all = tables.finish();
-            let all: Vec<_> = all.into_iter().filter(|table| !table.rows().is_empty()).collect();
+            let traces = vec![(index, of)];
+            let mut all = Shown { traces, has_traces: false, has_intervals: false }.tables();
+            all.retain(|table| !table.rows().is_empty());
             print::tables(&mut host.data.output.borrow_mut(), &all);
         } else {
             let trace = &host.data.batch.context.contexts().traces()[index.0];
@@ -77,7 +76,7 @@ fn export(
     place: AttributeId,
     of: &TraceUsage,
 ) -> Result<(), AttributeError> {
-    let missing = usage_tables::missing(of);
+    let missing = tables::missing(of);
     if !missing.is_empty() {
         attributes.set(place, "missing", &*missing.join(", "))?;
     }

@@ -1,7 +1,7 @@
 //! The latency viewer: the distribution and the longest durations of a family in the time window.
 
 use ltt_read::Timestamp;
-use lttv_common::latency_tables::bar;
+use lttv_common::bar::bar;
 use lttv_requests::{Owner, SubmitError};
 use lttv_state::latency::{Family, Figures, Latency, Sample, ThreadId, TraceLatency};
 use ratatui::buffer::Buffer;

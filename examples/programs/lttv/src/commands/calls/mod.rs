@@ -5,11 +5,11 @@ pub mod collect;
 
 use std::error::Error;
 
+use crate::tables::calls::Shown;
+use crate::tables::heap::ShownHeap;
 use ltt_read::Timestamp;
 use lttv_common::args::Common;
-use lttv_common::calls::heap_tables::ShownHeap;
 use lttv_common::calls::names::{Names, SymbolArgs};
-use lttv_common::calls::tables::Shown;
 use lttv_common::report::{Report, Usage};
 use lttv_state::call_stacks::ThreadKey;
 

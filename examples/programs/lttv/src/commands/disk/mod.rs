@@ -10,7 +10,7 @@ use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_state::stats::{DeviceFacts, Statistics, StatisticsHandle, read_statistics};
 
 use super::analysis::Analysis;
-use crate::disk_table;
+use crate::tables::disk::{self as tables, Disk};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,14 +64,17 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         let number = disk.number.to_string();
         args.disk.is_empty() || args.disk.iter().any(|of| **of == *disk.name || *of == number)
     };
-    let mut table = disk_table::empty("Disks", analysis.spans().count() > 1);
-    for (index, span) in analysis.spans() {
-        let statistics = collected.until(&analysis, span.end);
-        let Some(trace) = statistics.traces().get(index.0) else { continue };
-        for disk in trace.devices().iter().filter(|disk| is_wanted(disk)) {
-            disk_table::add(&mut table, index, disk, trace.time());
-        }
+    let statistics: Vec<_> = analysis
+        .spans()
+        .map(|(trace, span)| (trace, collected.until(&analysis, span.end)))
+        .collect();
+    let mut disks = Vec::new();
+    for (trace, of) in &statistics {
+        let Some(of) = of.traces().get(trace.0) else { continue };
+        let wanted = of.devices().iter().filter(|disk| is_wanted(disk));
+        disks.extend(wanted.map(|facts| Disk { trace: *trace, facts, time: of.time() }));
     }
+    let mut table = tables::disks("Disks", statistics.len() > 1, &disks);
     if table.rows().is_empty() && !args.disk.is_empty() {
         return Err(format!("no disk in the traces is {}", args.disk.join(" or ")).into());
     }

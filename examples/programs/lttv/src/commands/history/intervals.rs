@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use ltt_read::Timestamp;
 use lttv_common::escape::Escapes;
-use lttv_common::table::{self, Format, Kind, Table};
+use lttv_common::table::{self, Format, Table};
 use lttv_common::text_dump::output::Output;
 use lttv_state::history::{History, Interval};
 
@@ -12,17 +13,13 @@ pub(super) struct Intervals<'h> {
     history: &'h History,
     format: Format,
     out: &'h mut Output,
-    table: Table,
+    /// Start, end, path and value of each interval that is not yet written.
+    rows: Vec<(Timestamp, Timestamp, String, String)>,
 }
 
 impl<'h> Intervals<'h> {
     pub(super) fn new(history: &'h History, format: Format, out: &'h mut Output) -> Self {
-        let table = Table::new("intervals", "Intervals")
-            .column("start_ns", "FROM", Kind::Time)
-            .column("end_ns", "TO", Kind::Time)
-            .column("path", "PATH", Kind::Text)
-            .column("value", "VALUE", Kind::Text);
-        Intervals { history, format, out, table }
+        Intervals { history, format, out, rows: Vec::new() }
     }
 
     /// Writes an interval, or keeps it for a table.
@@ -33,19 +30,24 @@ impl<'h> Intervals<'h> {
             let (start, end) = (start.to_string(), end.to_string());
             return writeln!(self.out, "{start:>20} {end:>20} {path} {}", interval.value);
         }
-        let value = interval.value.to_string();
-        self.table.row([start.into(), end.into(), path.to_string().into(), value.into()]);
+        self.rows.push((start, end, path.to_string(), interval.value.to_string()));
         Ok(())
     }
 
     /// Writes what was kept. JSON also contains further tables.
     pub(super) fn finish(self, more: Vec<Table>) -> io::Result<()> {
+        let table = Table::of("intervals", "Intervals", &self.rows)
+            .time("start_ns", "FROM", |row| row.0)
+            .time("end_ns", "TO", |row| row.1)
+            .text("path", "PATH", |row| row.2.as_str())
+            .text("value", "VALUE", |row| row.3.as_str())
+            .build();
         match self.format {
             Format::Text => Ok(()),
-            Format::Csv => table::write(self.out, Format::Csv, &[self.table]),
+            Format::Csv => table::write(self.out, Format::Csv, &[table]),
             Format::Json => {
                 self.out.set_escapes(Escapes::Json);
-                let tables: Vec<Table> = [self.table].into_iter().chain(more).collect();
+                let tables: Vec<Table> = [table].into_iter().chain(more).collect();
                 table::write(self.out, Format::Json, &tables)
             }
         }

@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 
 use ltt_read::Timestamp;
 use lttv_common::report::Usage;
-use lttv_common::table::{Cell, Format, Kind, Table};
+use lttv_common::table::{Format, Table};
 use lttv_common::text_dump::output::Output;
 use lttv_state::history::{History, HistoryError};
 use lttv_state::tree::Quark;
@@ -100,12 +100,10 @@ pub(super) fn changes(
         }
         return Ok(());
     }
-    let mut total = Table::new("total", "Total time of each value")
-        .column("value", "VALUE", Kind::Text)
-        .column("time_ns", "TIME us", Kind::Duration)
-        .column("count", "COUNT", Kind::Integer);
-    for sum in sums {
-        total.row([sum.value.to_string().into(), Cell::Duration(sum.time), sum.count.into()]);
-    }
+    let total = Table::of("total", "Total time of each value", &sums)
+        .text("value", "VALUE", |sum| sum.value.to_string())
+        .duration("time_ns", "TIME us", |sum| sum.time)
+        .integer("count", "COUNT", |sum| sum.count)
+        .build();
     Ok(intervals.finish(vec![total])?)
 }

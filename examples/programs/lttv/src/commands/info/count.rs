@@ -17,7 +17,7 @@ const BATCH: u64 = 1 << 16;
 
 /// The number of events by tracefile and by event type.
 #[derive(Debug)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// For each trace, the number of its first tracefile among those of all traces.
     first: Vec<usize>,
     /// For each tracefile of all traces, the number of events of each type; empty if they are
@@ -28,23 +28,23 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Returns the number of all events; `None` if they are not counted.
-    pub(super) fn total(&self) -> Option<u64> {
+    pub(crate) fn total(&self) -> Option<u64> {
         self.is_counted.then(|| self.by_tracefile.iter().flatten().sum())
     }
 
     /// Returns the number of events of a tracefile.
-    pub(super) fn of_tracefile(&self, trace: usize, tracefile: usize) -> Option<u64> {
+    pub(crate) fn of_tracefile(&self, trace: usize, tracefile: usize) -> Option<u64> {
         let counts = self.by_tracefile.get(self.first.get(trace)? + tracefile)?;
         self.is_counted.then(|| counts.iter().sum())
     }
 
     /// Returns the number of events of a type.
-    pub(super) fn of_type(&self, trace: usize, id: EventTypeId) -> Option<u64> {
+    pub(crate) fn of_type(&self, trace: usize, id: EventTypeId) -> Option<u64> {
         self.is_counted.then(|| self.of(trace).filter_map(|counts| counts.get(id.index())).sum())
     }
 
     /// Returns the number of events of a trace.
-    pub(super) fn of_trace(&self, trace: usize) -> Option<u64> {
+    pub(crate) fn of_trace(&self, trace: usize) -> Option<u64> {
         self.is_counted.then(|| self.of(trace).flatten().sum())
     }
 
@@ -70,7 +70,7 @@ impl EventSink for Counts {
 }
 
 /// Counts the events if that is wanted, or if the traces are small. Reports damage.
-pub(super) fn count(traces: &[Arc<Trace>], wanted: bool, report: &mut Report) -> Counts {
+pub(crate) fn count(traces: &[Arc<Trace>], wanted: bool, report: &mut Report) -> Counts {
     let tracefiles = traces.iter().flat_map(|trace| trace.tracefiles());
     let is_counted = wanted || tracefiles.map(|of| of.size()).sum::<u64>() <= SMALL;
     let mut counts = Counts { first: Vec::new(), by_tracefile: Vec::new(), is_counted };

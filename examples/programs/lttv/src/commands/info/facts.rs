@@ -12,38 +12,38 @@ use super::count::Counts;
 
 /// The facts about a trace. A text that is unknown is empty.
 #[derive(Debug, Clone)]
-pub(super) struct Facts {
-    pub(super) index: usize,
-    pub(super) path: String,
-    pub(super) domain: Domain,
-    pub(super) format: String,
-    pub(super) uuid: String,
-    pub(super) tracer: String,
-    pub(super) host: String,
-    pub(super) system: String,
-    pub(super) process: String,
-    pub(super) session: String,
-    pub(super) clock: String,
-    pub(super) frequency: Option<u64>,
-    pub(super) origin: String,
+pub(crate) struct Facts {
+    pub(crate) index: usize,
+    pub(crate) path: String,
+    pub(crate) domain: Domain,
+    pub(crate) format: String,
+    pub(crate) uuid: String,
+    pub(crate) tracer: String,
+    pub(crate) host: String,
+    pub(crate) system: String,
+    pub(crate) process: String,
+    pub(crate) session: String,
+    pub(crate) clock: String,
+    pub(crate) frequency: Option<u64>,
+    pub(crate) origin: String,
     /// `true` if times are dates.
-    pub(super) has_dates: bool,
+    pub(crate) has_dates: bool,
     /// The times of the first and the last event.
-    pub(super) events_span: Option<TimeSpan>,
-    pub(super) tracefiles: u64,
-    pub(super) cpus: u64,
-    pub(super) packets: u64,
+    pub(crate) events_span: Option<TimeSpan>,
+    pub(crate) tracefiles: u64,
+    pub(crate) cpus: u64,
+    pub(crate) packets: u64,
     /// The number of events; `None` if they are not counted.
-    pub(super) events: Option<u64>,
-    pub(super) lost_events: u64,
-    pub(super) lost_packets: u64,
-    pub(super) bytes: u64,
-    pub(super) event_types: u64,
-    pub(super) contexts: Vec<String>,
+    pub(crate) events: Option<u64>,
+    pub(crate) lost_events: u64,
+    pub(crate) lost_packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) event_types: u64,
+    pub(crate) contexts: Vec<String>,
 }
 
 /// Returns the facts about all traces.
-pub(super) fn all(
+pub(crate) fn all(
     traces: &[Arc<Trace>],
     kernel: &[KernelEvents],
     counts: &Counts,

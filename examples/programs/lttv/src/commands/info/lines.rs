@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
-use lttv_common::table::{Kind, Table};
+use lttv_common::table::Table;
 use lttv_common::time::date_text;
 
 use super::facts::Facts;
@@ -10,11 +10,10 @@ use super::facts::Facts;
 /// Returns a table with a row for each fact that is known.
 pub(super) fn table(facts: &Facts, zone: &TimeZone) -> Table {
     let title = format!("Trace {}: {}", facts.index, facts.path);
-    let mut table =
-        Table::new("traces", title).column("fact", "", Kind::Text).column("value", "", Kind::Text);
-    let mut line = |name: &str, value: String| {
+    let mut lines = Vec::new();
+    let mut line = |name: &'static str, value: String| {
         if !value.is_empty() {
-            table.row([name.into(), value.into()]);
+            lines.push((name, value));
         }
     };
     line("kind", facts.domain.to_string());
@@ -59,7 +58,10 @@ pub(super) fn table(facts: &Facts, zone: &TimeZone) -> Table {
     let cpus = facts.cpus;
     line("data", format!("{tracefiles} tracefiles, {cpus} CPUs, {packets} packets, {bytes} bytes"));
     line("UUID", facts.uuid.clone());
-    table
+    Table::of("traces", title, &lines)
+        .text("fact", "", |line| line.0)
+        .text("value", "", |line| line.1.as_str())
+        .build()
 }
 
 fn clock(facts: &Facts) -> String {

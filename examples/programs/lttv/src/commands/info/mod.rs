@@ -1,13 +1,13 @@
 //! `lttv info`: what traces contain, and which commands they serve.
 
-mod count;
-mod facts;
+pub(crate) mod count;
+pub(crate) mod facts;
 mod lines;
-mod tables;
 
 use std::error::Error;
 use std::path::PathBuf;
 
+use crate::tables::info as tables;
 use lttv_common::args::{Common, FormatArgs, InputArgs, OutputArgs};
 use lttv_common::clocks::Corrections;
 use lttv_common::kernel_trace::KernelEvents;

@@ -11,7 +11,7 @@ use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 
 use super::analysis::Analysis;
-use crate::interrupt_tables as tables;
+use crate::tables::interrupts as tables;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,13 +67,14 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
 
     let has_traces = analysis.spans().count() > 1;
     let is_wanted = |key: &InterruptKey| args.cpu.is_empty() || args.cpu.contains(&key.cpu);
-    let (mut durations, mut extremes) = tables::empty("Interrupts", EXTREMES, has_traces);
+    let mut rows = Vec::new();
     for (trace, span) in analysis.spans() {
+        let time = span.end.since(span.start);
         let of_trace = found.of_trace(trace).filter(|(key, _)| is_wanted(key));
-        for (key, of) in of_trace {
-            tables::add(&mut durations, &mut extremes, key, of, span.end.since(span.start));
-        }
+        rows.extend(of_trace.map(|(key, of)| tables::Row { key, of, time }));
     }
+    let mut durations = tables::durations("Interrupts", has_traces, &rows);
+    let extremes = tables::extremes("Shortest and longest handlers", has_traces, &rows);
     if let Some(key) = &args.sort {
         let usage = |error| Usage::new(format_args!("--sort: {error}"));
         durations.sort_by(key).map_err(usage)?;
@@ -82,6 +83,3 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     analysis.finish(report);
     Ok(read?)
 }
-
-/// The title of the second table.
-const EXTREMES: &str = "Shortest and longest handlers";

@@ -5,11 +5,11 @@ mod periods;
 
 use std::error::Error;
 
+use crate::tables::latency::{self as tables, Choice};
 use clap::ValueEnum;
 use ltt_read::{TimeSpan, Timestamp, TraceIndex};
 use lttv_common::args::Common;
 use lttv_common::kernel_trace;
-use lttv_common::latency_tables::{self as tables, Choice};
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
@@ -199,7 +199,7 @@ impl LatencyArgs {
             && self.by.is_none()
             && format.tables.is_empty()
             && format.columns.is_empty();
-        let mut all = vec![tables::overview(choice, &taken)];
+        let mut all = vec![tables::overview(choice, "Latencies", &taken)];
         if is_short {
             all.extend(
                 choice
@@ -236,12 +236,12 @@ fn intervals(
     choice: &Choice,
     length: u64,
 ) -> Result<(Table, Result<(), Interrupted>), Box<dyn Error>> {
-    let mut table = tables::intervals(choice);
+    let mut rows = Vec::new();
     let spans: Vec<_> = analysis.spans().map(|(_, span)| span).collect();
     let (Some(start), Some(end)) =
         (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max())
     else {
-        return Ok((table, analysis.read()));
+        return Ok((tables::intervals(choice, &rows), analysis.read()));
     };
     if end.since(start) / length >= MAX_INTERVALS {
         let most = format_args!("--every: more than {MAX_INTERVALS} intervals");
@@ -254,26 +254,26 @@ fn intervals(
         let is_last = next > end;
         let read = if is_last { analysis.read() } else { analysis.read_until(next) };
         let span = TimeSpan { start: begin, end: next.min(end) };
-        add(analysis, handle, choice, &mut table, span);
+        rows.extend(interval(analysis, handle, choice, span));
         if read.is_err() || is_last {
-            return Ok((table, read));
+            return Ok((tables::intervals(choice, &rows), read));
         }
         begin = next;
     }
-    Ok((table, Ok(())))
+    Ok((tables::intervals(choice, &rows), Ok(())))
 }
 
-fn add(
+/// Returns the figures of an interval of time.
+fn interval(
     analysis: &Analysis,
     handle: LatencyHandle,
     choice: &Choice,
-    table: &mut Table,
     span: TimeSpan,
-) {
+) -> Vec<tables::Interval> {
     let end: Timestamp = span.end;
     let latency = handle.take_until(analysis.context.extensions(), end);
     let indices: Vec<_> = analysis.spans().map(|(index, _)| index).collect();
     let taken: Vec<_> =
         indices.iter().filter_map(|index| Some((*index, latency.trace(*index)?))).collect();
-    choice.add_interval(table, span, &taken);
+    choice.interval(span, &taken)
 }

@@ -1,11 +1,11 @@
 //! `lttv state`: the state of a machine at a time.
 
 mod compute;
-mod tables;
 
 use std::error::Error;
 use std::path::PathBuf;
 
+use crate::tables::state as tables;
 use ltt_read::Timestamp;
 use lttv_common::args::{Common, FormatArgs, InputArgs, OutputArgs};
 use lttv_common::clocks::Corrections;

@@ -12,22 +12,22 @@ use crate::commands::analysis::Analysis;
 
 /// The statistics of a window.
 #[derive(Debug)]
-pub(super) struct Collected {
-    pub(super) statistics: Statistics,
+pub(crate) struct Collected {
+    pub(crate) statistics: Statistics,
     /// The longest system call, whose time is the window, if one was requested.
-    pub(super) longest: Option<Call>,
+    pub(crate) longest: Option<Call>,
     /// The events of each trace by name: those that pass the filters.
-    pub(super) events: Vec<BTreeMap<String, u64>>,
-    pub(super) is_filtered: bool,
+    pub(crate) events: Vec<BTreeMap<String, u64>>,
+    pub(crate) is_filtered: bool,
     /// The names of the traces in tables, by trace index.
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// The contradictions in each trace, such as exits of system calls without an entry.
-    pub(super) anomalies: Vec<Vec<(String, u64)>>,
+    pub(crate) anomalies: Vec<Vec<(String, u64)>>,
 }
 
 /// Reads the window and collects. After an interrupt, these are the statistics up to there. More than
 /// one thread must be for whole traces without filters only.
-pub(super) fn collect(
+pub(crate) fn collect(
     analysis: &mut Analysis,
     threads: usize,
     filters: Option<KernelFilters>,

@@ -13,28 +13,28 @@ use crate::commands::analysis::Analysis;
 
 /// A system call of a thread, within a window.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
-    pub(super) trace: TraceIndex,
-    pub(super) name: String,
-    pub(super) process: Serial,
-    pub(super) tid: Option<Tid>,
-    pub(super) pid: Option<Tid>,
-    pub(super) command: String,
+pub(crate) struct Call {
+    pub(crate) trace: TraceIndex,
+    pub(crate) name: String,
+    pub(crate) process: Serial,
+    pub(crate) tid: Option<Tid>,
+    pub(crate) pid: Option<Tid>,
+    pub(crate) command: String,
     /// The time from its entry, or the start of the window, to its exit, or the end of the window.
-    pub(super) span: TimeSpan,
+    pub(crate) span: TimeSpan,
     /// `true` if it returned in the window.
-    pub(super) returned: bool,
+    pub(crate) returned: bool,
 }
 
 impl Call {
     /// Returns the CPUs that executed the thread of the call, from the statistics of its time.
-    pub(super) fn cpus(&self, statistics: &TraceStatistics) -> BTreeSet<u32> {
+    pub(crate) fn cpus(&self, statistics: &TraceStatistics) -> BTreeSet<u32> {
         let leaves = statistics.leaves().filter(|(key, _)| key.process == self.process);
         leaves.map(|(key, _)| key.cpu).collect()
     }
 
     /// Returns the time from its start to its end, in ns.
-    pub(super) fn time(&self) -> u64 {
+    pub(crate) fn time(&self) -> u64 {
         duration(self.span)
     }
 }
@@ -60,7 +60,7 @@ struct Search {
 /// # Errors
 ///
 /// If there is no such call, or after an interrupt by the user.
-pub(super) fn find(analysis: &mut Analysis, name: &str) -> Result<Call, Box<dyn Error>> {
+pub(crate) fn find(analysis: &mut Analysis, name: &str) -> Result<Call, Box<dyn Error>> {
     let begin = analysis.window.begin;
     let search = Search { name: name.to_owned(), begin, ..Search::default() };
     let search = analysis.context.attach_data(search);

@@ -1,11 +1,10 @@
 //! Statistics of a time window: who used the CPUs, and what for.
 
 mod args;
-mod collect;
+pub(crate) mod collect;
 mod json;
-mod longest;
-mod rows;
-mod tables;
+pub(crate) mod longest;
+pub(crate) mod rows;
 
 use std::error::Error;
 use std::io::Write;
@@ -17,6 +16,7 @@ pub use args::StatsArgs;
 
 use self::collect::Collected;
 use super::analysis::Analysis;
+use crate::tables::stats as tables;
 use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::losses::Losses;
@@ -30,10 +30,10 @@ const USUAL: [&str; 6] = ["traces", "cpus", "processes", "devices", "events", "c
 const USUAL_OF_CALL: [&str; 3] = [CALL, "cpus", BY_CPU];
 
 /// The table of the system call whose time is the window.
-const CALL: &str = "call";
+pub(crate) const CALL: &str = "call";
 
 /// The table of threads by CPU, which is filled only if it is written.
-const BY_CPU: &str = "cpu_processes";
+pub(crate) const BY_CPU: &str = "cpu_processes";
 
 /// The tables that a trace has even if it is not a kernel trace.
 const OF_ANY_TRACE: [&str; 3] = ["traces", "events", Losses::TABLE];

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lttv_state::stats::{ProcessFacts, ProcessSum, TraceStatistics};
 
 /// Returns the sums of threads with an id, by decreasing CPU time. Idle threads come last.
-pub(super) fn busiest(trace: &TraceStatistics, mut sums: Vec<ProcessSum>) -> Vec<ProcessSum> {
+pub(crate) fn busiest(trace: &TraceStatistics, mut sums: Vec<ProcessSum>) -> Vec<ProcessSum> {
     let facts = trace.process_facts();
     let tid = |sum: &ProcessSum| facts.get(sum.process.index()).and_then(|of| of.tid);
     sums.retain(|sum| tid(sum).is_some());
@@ -15,31 +15,31 @@ pub(super) fn busiest(trace: &TraceStatistics, mut sums: Vec<ProcessSum>) -> Vec
 }
 
 /// Returns the first rows, as many as are wanted: all by default.
-pub(super) fn first_of<T>(rows: &[T], top: Option<usize>) -> &[T] {
+pub(crate) fn first_of<T>(rows: &[T], top: Option<usize>) -> &[T] {
     &rows[..rows.len().min(top.unwrap_or(usize::MAX))]
 }
 
 /// The sums of several threads. Times are in ns.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// The commands of the threads, the busiest one first.
-    pub(super) command: String,
-    pub(super) pid: Option<i32>,
-    pub(super) threads: u64,
-    pub(super) cpu: u64,
-    pub(super) user: u64,
-    pub(super) system: u64,
-    pub(super) interrupt: u64,
-    pub(super) blocked: u64,
-    pub(super) ready: u64,
-    pub(super) read: u64,
-    pub(super) written: u64,
-    pub(super) events: u64,
+    pub(crate) command: String,
+    pub(crate) pid: Option<i32>,
+    pub(crate) threads: u64,
+    pub(crate) cpu: u64,
+    pub(crate) user: u64,
+    pub(crate) system: u64,
+    pub(crate) interrupt: u64,
+    pub(crate) blocked: u64,
+    pub(crate) ready: u64,
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    pub(crate) events: u64,
 }
 
 /// Returns the sums of threads with one key, by decreasing CPU time. Idle threads are left out.
 /// `threads` contains the sums of all, the [busiest] one first.
-pub(super) fn groups<K: Ord>(
+pub(crate) fn groups<K: Ord>(
     trace: &TraceStatistics,
     threads: &[ProcessSum],
     top: Option<usize>,

@@ -8,22 +8,12 @@ use ltt_read::ClockTransform;
 use lttv_common::args::Common;
 use lttv_common::clocks::{Corrections, advice, labels, messages};
 use lttv_common::report::Report;
-use lttv_common::table::{Cell, Kind, Table};
 use lttv_context::Traceset;
 use lttv_context::synchronize::HostIndex;
 use lttv_context::synchronize::matching::Hosts;
 
 use super::report_errors;
-
-/// The messages from one host to another.
-#[derive(Debug, Clone, Copy, Default)]
-struct Checked {
-    messages: u64,
-    early_before: u64,
-    early_after: u64,
-    least_before: Option<i128>,
-    least_after: Option<i128>,
-}
+use crate::tables::sync::{self as tables, Checked};
 
 impl Checked {
     fn add(&mut self, before: i128, after: i128) {
@@ -55,32 +45,16 @@ pub(super) fn run(
         pairs.entry((message.sender, message.receiver)).or_default().add(before, after);
     })?;
     let names = labels(&hosts);
-    let mut table = Table::new("messages", "Messages that arrive before they are sent")
-        .column("sender", "SENDER", Kind::Text)
-        .column("receiver", "RECEIVER", Kind::Text)
-        .column("messages", "MESSAGES", Kind::Integer)
-        .column("early_before", "BEFORE", Kind::Integer)
-        .column("early_after", "AFTER", Kind::Integer)
-        .column("least_delay_before_ns", "LEAST DELAY BEFORE us", Kind::Duration)
-        .column("least_delay_after_ns", "LEAST DELAY AFTER us", Kind::Duration);
-    for ((from, to), of) in &pairs {
-        table.row([
-            names[from.0].as_str().into(),
-            names[to.0].as_str().into(),
-            of.messages.into(),
-            of.early_before.into(),
-            of.early_after.into(),
-            of.least_before.map_or(Cell::Empty, Cell::Difference),
-            of.least_after.map_or(Cell::Empty, Cell::Difference),
-        ]);
-    }
+    let pairs: Vec<_> = pairs.into_iter().collect();
+    let table = tables::checked(&pairs, &names);
     common.write(vec![table], traceset.traces())?;
     report_errors(&read, report);
     if let Some(interrupted) = read.interrupted {
         return Err(interrupted.into());
     }
-    let (early, all) =
-        pairs.values().fold((0, 0), |(early, all), of| (early + of.early_after, all + of.messages));
+    let (early, all) = pairs
+        .iter()
+        .fold((0, 0), |(early, all), (_, of)| (early + of.early_after, all + of.messages));
     if all == 0 {
         report.error(format_args!("no messages between hosts\n{}", advice::EVENTS));
     } else if early > 0 {

@@ -3,7 +3,6 @@
 mod args;
 mod check;
 mod picture;
-mod tables;
 
 use std::error::Error;
 use std::path::Path;
@@ -13,6 +12,7 @@ use lttv_context::synchronize::matching::Hosts;
 
 pub use args::SyncArgs;
 
+use crate::tables::sync as tables;
 use lttv_common::args::{Common, InputArgs};
 use lttv_common::clocks::{Found, Messages, advice, find_host, find_with};
 use lttv_common::inputs;

@@ -10,7 +10,7 @@ use lttv_state::usage::{Usage as Found, UsageOptions, read_usage};
 pub use every::Every;
 
 use super::analysis::Analysis;
-use crate::usage_tables::{self, Tables};
+use crate::tables::usage::{self as tables, Shown};
 use lttv_common::args::Common;
 use lttv_common::kernel_trace;
 use lttv_common::report::Report;
@@ -72,17 +72,18 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         let read = analysis.read();
         (usage.take(analysis.context.extensions()), read)
     };
-    let mut tables = Tables::new(analysis.spans().count() > 1, args.every.is_some());
-    let served: Vec<TraceIndex> = analysis.spans().map(|(trace, _)| trace).collect();
-    for index in served {
-        let Some(trace) = usage.traces().get(index.0) else { continue };
-        tables.add(index, trace);
-        let missing = usage_tables::missing(trace);
+    let served = analysis.spans().map(|(trace, _)| trace);
+    let traces: Vec<(TraceIndex, _)> =
+        served.filter_map(|index| Some((index, usage.traces().get(index.0)?))).collect();
+    for (_, trace) in &traces {
+        let missing = tables::missing(trace);
         if !missing.is_empty() {
             report.message(format_args!("not recorded: {}", missing.join(", ")));
         }
     }
-    analysis.write(&args.common, tables.finish())?;
+    let has_traces = analysis.spans().count() > 1;
+    let shown = Shown { traces, has_traces, has_intervals: args.every.is_some() };
+    analysis.write(&args.common, shown.tables())?;
     analysis.finish(report);
     Ok(read?)
 }

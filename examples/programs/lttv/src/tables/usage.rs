@@ -1,0 +1,362 @@
+//! Tables of the use of CPUs, memory and network.
+
+use std::cmp::Reverse;
+
+use ltt_read::{Timestamp, TraceIndex};
+use lttv_common::table::{Declaration, Table, percent};
+use lttv_state::kernel::Serial;
+use lttv_state::stats::CpuSum;
+use lttv_state::usage::{Activity, Figure, Pages, TraceUsage, Traffic};
+
+/// The use of a traceset in a window, which is shown.
+#[derive(Debug)]
+pub(crate) struct Shown<'u> {
+    /// The traces with their use.
+    pub traces: Vec<(TraceIndex, &'u TraceUsage)>,
+    /// Whether tables have a column for the numbers of traces.
+    pub has_traces: bool,
+    /// Whether there are tables of intervals.
+    pub has_intervals: bool,
+}
+
+/// A row of one of the tables: what it is about, and its figures.
+struct Row<'u, T> {
+    trace: TraceIndex,
+    of: &'u TraceUsage,
+    it: T,
+}
+
+/// An interval of time.
+#[derive(Clone, Copy)]
+struct Span {
+    start: Timestamp,
+    end: Timestamp,
+}
+
+/// What a thread or a process did.
+struct Work {
+    cpu_time: u64,
+    switches: u64,
+    migrations: u64,
+    pages: Pages,
+    sent: Traffic,
+}
+
+/// A thread or a process with what it did.
+struct Worker {
+    tid: Option<i32>,
+    pid: Option<i32>,
+    name: String,
+    threads: u64,
+    work: Work,
+}
+
+/// The use of a traceset in a span of time.
+struct Whole {
+    span: Span,
+    cpus: CpuSum,
+    activity: Activity,
+}
+
+impl<'u> Shown<'u> {
+    /// Returns the tables.
+    pub(crate) fn tables(&self) -> Vec<Table> {
+        let mut tables = vec![
+            self.cpus(),
+            self.frequencies(),
+            self.threads(),
+            self.processes(),
+            self.interfaces(),
+            self.totals(),
+        ];
+        if self.has_intervals {
+            tables.extend([self.intervals(), self.cpu_intervals(), self.thread_intervals()]);
+        }
+        tables
+    }
+
+    /// Returns the rows of all traces.
+    fn rows<T, I: IntoIterator<Item = T>>(
+        &self,
+        each: impl Fn(&'u TraceUsage) -> I,
+    ) -> Vec<Row<'u, T>> {
+        let mut rows = Vec::new();
+        for &(trace, of) in &self.traces {
+            rows.extend(each(of).into_iter().map(|it| Row { trace, of, it }));
+        }
+        rows
+    }
+
+    fn table<'r, T>(
+        &self,
+        (key, title): (&'static str, &str),
+        rows: &'r [Row<'u, T>],
+    ) -> Declaration<'r, Row<'u, T>> {
+        Table::of(key, title, rows).trace_if(self.has_traces, |row| row.trace)
+    }
+
+    fn cpus(&self) -> Table {
+        self.table(("cpus", "CPUs"), &self.rows(|of| of.cpus()))
+            .integer("cpu", "CPU", |row| row.it.sum.number)
+            .with(|table| busy(table, |row| &row.it.sum))
+            .duration("idle_ns", "IDLE us", |row| row.it.sum.idle_time)
+            .duration("unknown_ns", "UNKNOWN us", |row| row.it.sum.unknown_time)
+            .integer("switches", "SWITCHES", |row| row.it.switches)
+            .decimal("switches_per_s", "SWITCHES/s", |row| {
+                per_second(row.it.switches, row.of.time())
+            })
+            .decimal("frequency_mhz", "MEAN MHz", |row| {
+                row.it.frequency.as_ref().map(|of| of.mean_hz / 1e6)
+            })
+            .build()
+    }
+
+    fn frequencies(&self) -> Table {
+        let rows = self.rows(|of| {
+            of.cpus().into_iter().flat_map(|cpu| {
+                let residency = cpu.frequency.map(|of| of.residency).unwrap_or_default();
+                let known: u64 = residency.iter().map(|of| of.1).sum();
+                residency.into_iter().map(move |(hz, ns)| (cpu.sum.number, hz, ns, known))
+            })
+        });
+        self.table(("frequencies", "Clock frequencies"), &rows)
+            .integer("cpu", "CPU", |row| row.it.0)
+            .decimal("frequency_mhz", "MHz", |row| row.it.1 as f64 / 1e6)
+            .duration("time_ns", "TIME us", |row| row.it.2)
+            .decimal("time_percent", "TIME %", |row| percent(row.it.2, row.it.3))
+            .build()
+    }
+
+    fn threads(&self) -> Table {
+        let rows = self.rows(|of| {
+            let mut threads = of.threads();
+            threads.sort_by_key(|of| (Reverse(of.cpu_time), of.thread));
+            threads.into_iter().map(|thread| {
+                let facts = of.thread_facts().get(thread.thread.index());
+                let name = match (facts, thread.thread) {
+                    (_, Serial::NONE) => "(interrupts)",
+                    (Some(facts), _) => &*facts.name,
+                    (None, _) => "",
+                };
+                let is_none = thread.thread == Serial::NONE;
+                Worker {
+                    tid: facts.filter(|_| !is_none).and_then(|facts| facts.tid),
+                    pid: facts.and_then(|facts| facts.pid),
+                    name: name.to_owned(),
+                    threads: 1,
+                    work: Work {
+                        cpu_time: thread.cpu_time,
+                        switches: thread.switches,
+                        migrations: thread.migrations,
+                        pages: thread.pages,
+                        sent: thread.sent,
+                    },
+                }
+            })
+        });
+        self.table(("threads", "Threads"), &rows)
+            .integer("tid", "TID", |row| row.it.tid)
+            .integer("pid", "PID", |row| row.it.pid)
+            .text("command", "COMMAND", |row| row.it.name.as_str())
+            .with(work)
+            .build()
+    }
+
+    fn processes(&self) -> Table {
+        let rows = self.rows(|of| {
+            let mut processes = of.processes();
+            processes.sort_by_key(|of| (Reverse(of.cpu_time), of.pid));
+            processes.into_iter().map(|process| Worker {
+                tid: None,
+                pid: Some(process.pid),
+                name: process.name.to_string(),
+                threads: process.threads.into(),
+                work: Work {
+                    cpu_time: process.cpu_time,
+                    switches: process.switches,
+                    migrations: process.migrations,
+                    pages: process.pages,
+                    sent: process.sent,
+                },
+            })
+        });
+        self.table(("processes", "Processes"), &rows)
+            .integer("pid", "PID", |row| row.it.pid)
+            .text("command", "COMMAND", |row| row.it.name.as_str())
+            .integer("threads", "THREADS", |row| row.it.threads)
+            .with(work)
+            .build()
+    }
+
+    fn interfaces(&self) -> Table {
+        self.table(("interfaces", "Network interfaces"), &self.rows(|of| of.interfaces()))
+            .text("interface", "INTERFACE", |row| row.it.name.to_string())
+            .with(|table| sent(table, |row| row.it.sent))
+            .with(|table| received(table, |row| row.it.received))
+            .build()
+    }
+
+    fn totals(&self) -> Table {
+        let rows = self.rows(|of| [(of.time(), of.total())]);
+        self.table(("totals", "In all"), &rows)
+            .with(|table| activity(table, |row| (row.it.0, &row.it.1)))
+            .build()
+    }
+
+    fn intervals(&self) -> Table {
+        let rows = self.rows(|of| {
+            of.intervals().into_iter().map(|interval| {
+                let mut cpus = CpuSum::default();
+                for (cpu, _) in &interval.cpus {
+                    cpus.busy_time = cpus.busy_time.saturating_add(cpu.busy_time);
+                    cpus.idle_time = cpus.idle_time.saturating_add(cpu.idle_time);
+                    cpus.unknown_time = cpus.unknown_time.saturating_add(cpu.unknown_time);
+                }
+                let span = Span { start: interval.start, end: interval.end };
+                Whole { span, cpus, activity: interval.activity }
+            })
+        });
+        self.table(("intervals", "Over time"), &rows)
+            .with(|table| times(table, |row| row.it.span))
+            .with(|table| busy(table, |row| &row.it.cpus))
+            .with(|table| {
+                activity(table, |row| (row.it.span.end.since(row.it.span.start), &row.it.activity))
+            })
+            .build()
+    }
+
+    fn cpu_intervals(&self) -> Table {
+        let rows = self.rows(|of| {
+            of.intervals().into_iter().flat_map(|interval| {
+                let span = Span { start: interval.start, end: interval.end };
+                interval.cpus.into_iter().map(move |(cpu, hz)| (span, cpu, hz))
+            })
+        });
+        self.table(("cpu_intervals", "CPUs over time"), &rows)
+            .with(|table| times(table, |row| row.it.0))
+            .integer("cpu", "CPU", |row| row.it.1.number)
+            .with(|table| busy(table, |row| &row.it.1))
+            .decimal("frequency_mhz", "MEAN MHz", |row| row.it.2.map(|hz| hz / 1e6))
+            .build()
+    }
+
+    fn thread_intervals(&self) -> Table {
+        let rows = self.rows(|of| {
+            of.intervals().into_iter().flat_map(move |interval| {
+                let span = Span { start: interval.start, end: interval.end };
+                let mut used = interval.threads;
+                used.sort_by_key(|of| (Reverse(of.1), of.0));
+                used.into_iter()
+                    .map(move |(thread, ns)| (span, of.thread_facts().get(thread.index()), ns))
+            })
+        });
+        self.table(("thread_intervals", "Threads over time"), &rows)
+            .with(|table| times(table, |row| row.it.0))
+            .integer("tid", "TID", |row| row.it.1.and_then(|facts| facts.tid))
+            .text("command", "COMMAND", |row| row.it.1.map_or("", |facts| &*facts.name))
+            .duration("cpu_ns", "CPU us", |row| row.it.2)
+            .decimal("cpu_percent", "CPU %", |row| {
+                percent(row.it.2, row.it.0.end.since(row.it.0.start))
+            })
+            .build()
+    }
+}
+
+/// Returns the events that a trace lacks, without which figures are missing: one of each figure.
+pub(crate) fn missing(of: &TraceUsage) -> Vec<&'static str> {
+    let missing = Figure::ALL.into_iter().filter(|figure| !of.is_recorded(*figure));
+    missing.filter_map(|figure| figure.events().first().copied()).collect()
+}
+
+/// A table of rows about `T`.
+type Columns<'r, 'u, T> = Declaration<'r, Row<'u, T>>;
+
+fn times<'r, 'u, T>(
+    table: Columns<'r, 'u, T>,
+    of: impl Fn(&'r Row<'u, T>) -> Span,
+) -> Columns<'r, 'u, T> {
+    table.time("begin_ns", "FROM", |row| of(row).start).time("end_ns", "TO", |row| of(row).end)
+}
+
+fn busy<'r, 'u, T>(
+    table: Columns<'r, 'u, T>,
+    of: impl Fn(&'r Row<'u, T>) -> &'r CpuSum,
+) -> Columns<'r, 'u, T> {
+    table.decimal("busy_percent", "BUSY %", |row| of(row).busy_percent()).duration(
+        "busy_ns",
+        "BUSY us",
+        |row| of(row).busy_time,
+    )
+}
+
+/// Returns a figure, or nothing if its events were not recorded.
+fn figure<T>(row: &Row<'_, T>, figure: Figure, value: u64) -> Option<u64> {
+    row.of.is_recorded(figure).then_some(value)
+}
+
+fn pages<'r, 'u, T>(
+    table: Columns<'r, 'u, T>,
+    of: impl Fn(&'r Row<'u, T>) -> Pages,
+) -> Columns<'r, 'u, T> {
+    let pages = Figure::Pages;
+    table
+        .integer("pages_allocated", "PAGES", |row| figure(row, pages, of(row).allocated))
+        .integer("pages_freed", "FREED", |row| figure(row, pages, of(row).freed))
+        .integer("allocation_failures", "FAILED", |row| figure(row, pages, of(row).failures))
+}
+
+fn sent<'r, 'u, T>(
+    table: Columns<'r, 'u, T>,
+    of: impl Fn(&'r Row<'u, T>) -> Traffic,
+) -> Columns<'r, 'u, T> {
+    table.integer("sent_packets", "SENT", |row| figure(row, Figure::Sent, of(row).packets)).integer(
+        "sent_bytes",
+        "SENT bytes",
+        |row| figure(row, Figure::Sent, of(row).bytes),
+    )
+}
+
+fn received<'r, 'u, T>(
+    table: Columns<'r, 'u, T>,
+    of: impl Fn(&'r Row<'u, T>) -> Traffic,
+) -> Columns<'r, 'u, T> {
+    let received = Figure::Received;
+    table
+        .integer("received_packets", "RECEIVED", |row| figure(row, received, of(row).packets))
+        .integer("received_bytes", "RECEIVED bytes", |row| figure(row, received, of(row).bytes))
+}
+
+fn work<'r, 'u>(table: Columns<'r, 'u, Worker>) -> Columns<'r, 'u, Worker> {
+    table
+        .duration("cpu_ns", "CPU us", |row| row.it.work.cpu_time)
+        .decimal("cpu_percent", "CPU %", |row| percent(row.it.work.cpu_time, row.of.time()))
+        .integer("switches", "SWITCHES", |row| row.it.work.switches)
+        .integer("migrations", "MIGRATIONS", |row| {
+            figure(row, Figure::Migrations, row.it.work.migrations)
+        })
+        .with(|table| pages(table, |row| row.it.work.pages))
+        .with(|table| sent(table, |row| row.it.work.sent))
+}
+
+/// Adds the columns of an activity in a time in ns.
+fn activity<'r, 'u, T>(
+    table: Columns<'r, 'u, T>,
+    of: impl Fn(&'r Row<'u, T>) -> (u64, &'r Activity),
+) -> Columns<'r, 'u, T> {
+    table
+        .integer("switches", "SWITCHES", |row| of(row).1.switches)
+        .decimal("switches_per_s", "SWITCHES/s", |row| per_second(of(row).1.switches, of(row).0))
+        .integer("migrations", "MIGRATIONS", |row| {
+            figure(row, Figure::Migrations, of(row).1.migrations)
+        })
+        .with(|table| pages(table, |row| of(row).1.pages))
+        .with(|table| sent(table, |row| of(row).1.sent))
+        .with(|table| received(table, |row| of(row).1.received))
+        .integer("retransmissions", "SENT AGAIN", |row| {
+            figure(row, Figure::Retransmissions, of(row).1.retransmissions)
+        })
+}
+
+fn per_second(count: u64, time: u64) -> Option<f64> {
+    (time != 0).then(|| count as f64 * 1e9 / time as f64)
+}
