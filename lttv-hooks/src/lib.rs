@@ -14,7 +14,7 @@
 //! Hooks are called by [`Priority`], from 0 to 99. At equal priority, hooks of the main
 //! list come before hooks by id, and earlier added hooks before later ones. *Every* hook
 //! is called, even if one asks to stop; the result of the call is a stop if any of them
-//! asked for it.
+//! requested it.
 //!
 //! ```
 //! use lttv_hooks::{Hooks, Priority};

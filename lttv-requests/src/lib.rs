@@ -5,7 +5,7 @@
 //! The crate has no threads, no timers and no user interface. All work happens in
 //! [`Scheduler::service_chunk`], which an application calls when it has time.
 //!
-//! # Asking for events
+//! # Requesting events
 //!
 //! An [`EventsRequest`] contains the interval, the conditions on events, and the hooks to
 //! call. In this example a list requests ten events urgently while a histogram goes

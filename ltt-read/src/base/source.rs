@@ -39,7 +39,7 @@ pub enum Access {
 /// without some that are left, memory cannot be allocated.
 const MOST_MAPPINGS: usize = 1 << 15;
 
-/// The size in bytes above which the start of a file is asked for when it is mapped. At the first use of
+/// The size in bytes above which the start of a file is requested when it is mapped. At the first use of
 /// a page that is not in memory, systems read what is around it, which may be some MB; the files of a
 /// trace would be opened one after the other at the speed of the disk.
 const LARGE: usize = 256 << 10;

@@ -1,7 +1,7 @@
 //! Forms of event headers that are decoded without running a program.
 //!
 //! Nearly all events of nearly all traces have one of these forms, and a cursor tries them
-//! first. Each form reads whatever the [`Decoder`](super::Decoder) reads, or nothing.
+//! first. Each form returns what the [`Decoder`](super::Decoder) would return, or `None`.
 
 use super::legacy;
 use super::packet::Packet;

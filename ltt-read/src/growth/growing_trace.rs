@@ -188,7 +188,7 @@ impl GrowingTrace {
         self.streams.len()
     }
 
-    /// Returns the number of bytes of packets that are kept.
+    /// Returns the number of bytes of packets that are stored.
     #[cfg(feature = "live")]
     pub(crate) fn size(&self) -> u64 {
         self.streams.iter().map(|stream| stream.tracefile.size()).sum()

@@ -4,6 +4,11 @@
 //! they exist and are sound, otherwise by reading the header and context of each packet.
 //! Reading in order never needs an index.
 //!
+//! In a small trace, each entry of an index file is compared with its packet. In a large one, the
+//! first and the last entry are, and at each seek the entries that it relies on: those of the packet
+//! found, of the previous and of the next one. At the first difference the index file is ignored, with a
+//! notice.
+//!
 //! The times that packets declare may be wrong: see [`PacketTimes`].
 
 mod losses;

@@ -1,4 +1,16 @@
 //! The rules by which the times that packets declare are trusted.
+//!
+//! | tracefile | times |
+//! |---|---|
+//! | of a small trace (`OpenOptions::verify_times_up_to`), or of an unknown tracer | those of the events, which are read once |
+//! | of LTTng 2.11 or later, with both times declared in each packet and in order | the declared start; the later one of the declared end and the next start; the last packet may contain any later time |
+//! | of LTTng before 2.11 or a format before CTF, with starts and ends in order | the same, and the end of the next packet, since events may come after the end of their packet |
+//! | of a known tracer, with times missing or not in order | those of the events; the latter with `NoticeKind::PacketTimesIgnored` |
+//!
+//! An unknown packet end (0) is allowed only at the end of the last file. Limit: in a large trace
+//! of a known tracer whose headers contain no contradiction, a seek does not notice an event earlier
+//! than the one before it or later than the start of the next packet, so a window may miss
+//! it. Reading everything delivers it.
 
 use crate::base::time::{TimeSpan, Timestamp};
 use crate::format::{PacketBounds, packet_bounds};

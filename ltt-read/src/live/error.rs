@@ -19,7 +19,7 @@ pub enum LiveError {
     Closed {
         /// The address of the relay daemon.
         daemon: String,
-        /// The thing that was asked for, such as the next packet of a stream; empty if none was.
+        /// The thing that was requested, such as the next packet of a stream; empty if none was.
         waiting_for: String,
     },
     /// The daemon has no session of this host and name.

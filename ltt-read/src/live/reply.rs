@@ -28,7 +28,7 @@ pub(super) enum Reply {
     Created {
         status: u32,
     },
-    /// The reply to an attachment or to the question for new streams.
+    /// The reply to an attachment or to the request for new streams.
     Streams {
         status: u32,
         streams: Vec<StreamInfo>,

@@ -1,4 +1,4 @@
-//! The tracefiles whose events come soon, whose memory is prefetched.
+//! The next tracefiles in order, whose memory is prefetched.
 
 use super::key::number_of;
 use crate::cursor::Cursor;

@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::report::Error;
 
-/// The greatest number of errors that are kept.
+/// The maximum number of stored errors.
 const MAX_ERRORS: usize = 4096;
 
 /// A list of errors, each once and up to a limit, with the number of those beyond it.
@@ -34,12 +34,12 @@ impl Damage {
         self.omitted += other.omitted;
     }
 
-    /// Returns the errors that are kept.
+    /// Returns the errors that are stored.
     pub(crate) fn errors(&self) -> &[Error] {
         &self.errors
     }
 
-    /// Returns and removes the errors that are kept.
+    /// Returns and removes the errors that are stored.
     pub(crate) fn drain(&mut self) -> Vec<Error> {
         mem::take(&mut self.errors)
     }

@@ -56,6 +56,7 @@ pub(crate) const NO_CURSOR: u32 = u32::MAX;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug)]
+#[doc(alias("iter"))]
 pub struct Merge {
     pub(crate) cursors: Vec<Cursor>,
     pub(crate) order: Order,

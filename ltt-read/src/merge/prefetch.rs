@@ -1,4 +1,4 @@
-//! The parts of files that a merge reads next, for another thread to ask for in advance.
+//! File ranges that the merge reads next, to be prefetched by another thread.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::base::source::Source;
 use crate::cursor::Cursor;
 use crate::trace::{Trace, TracefileIndex};
 
-/// The number of bytes that are asked for in advance, of all tracefiles together.
+/// The number of bytes that are prefetched, of all tracefiles together.
 const TOGETHER: u64 = 64 << 20;
 
 /// The largest number of bytes of one tracefile among them.
@@ -17,7 +17,7 @@ const MOST: u64 = 16 << 20;
 /// The smallest number of bytes of one tracefile among them.
 const LEAST: u64 = 256 << 10;
 
-/// The number of parts in which the bytes of one tracefile are asked for. The disk then always has
+/// The number of ranges in which the bytes of one tracefile are prefetched. The disk then always has
 /// something to do, and no tracefile has to wait for large parts of the others.
 const PARTS: u64 = 8;
 
@@ -25,20 +25,20 @@ const PARTS: u64 = 8;
 /// of these pages would take too much memory, and the others would wait for it.
 const LARGE: u64 = 512 << 10;
 
-/// The number of bytes before the place of a cursor that are not given back: other threads may read events again.
+/// The number of bytes before the place of a cursor that are not released: other threads may read events again.
 const BEHIND: u64 = 4 << 20;
 
 /// The size of the first part of a file, of which the first event is needed at once.
 const FIRST: u64 = 128 << 10;
 
-/// The parts of files that have been asked for in advance, for a merge of traces that are not in
+/// The file ranges that have been prefetched, for a merge of traces that are not in
 /// memory yet.
 ///
 /// Mapped files are read when their pages are used, one small piece after the other, while the
 /// reader waits. [`next`](Self::next) returns larger pieces of all tracefiles before they are
 /// needed, which other threads [fetch](Upcoming::fetch), all of them. Events are the same with and without.
 ///
-/// It also gives back the memory of what the merge has read some MB ago, as
+/// It also releases the memory of what the merge has read some MB ago, as
 /// [`Trace::release_bytes`](crate::Trace::release_bytes) does: a trace may be larger than memory, and the
 /// system takes pages that are not mapped away in less time.
 ///
@@ -64,7 +64,7 @@ const FIRST: u64 = 128 << 10;
 #[derive(Debug, Default)]
 pub struct Prefetch {
     /// The file of each tracefile that is read, and the offset up to which its bytes have been
-    /// asked for.
+    /// requested.
     asked: Vec<(u32, u64)>,
 }
 
@@ -123,8 +123,8 @@ impl Prefetch {
     }
 }
 
-/// Returns what a cursor will read, if a part of the window before it has not been asked for. Parts
-/// are as large as what has been asked for, up to a limit, so that the first ones come soon.
+/// Returns what a cursor will read, if a part of the window before it has not been requested. Parts
+/// are as large as what has been requested, up to a limit, so that the first ones come soon.
 fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), window: u64) -> Option<Upcoming> {
     let (file, at) = cursor.next_place()?;
     let known = if asked.0 == file { asked.1 } else { 0 };
@@ -152,7 +152,7 @@ mod tests {
         trace { major = 1; minor = 8; byte_order = le; };
         event { name = "tick"; fields := struct { integer { size = 8; } n; }; };"#;
 
-    /// Every byte is asked for once, in order, and long before it is read.
+    /// Every byte is prefetched once, in order, and long before it is read.
     #[test]
     fn all_bytes_are_asked_for_once_before_they_are_read() {
         let sizes = [100, 3 * LEAST as usize, 40 * LEAST as usize + 1];

@@ -1,4 +1,7 @@
 //! Waypoints: places within packets at which reading can begin.
+//!
+//! Each has a bound of the times of all events that precede it in its packet. A seek begins at the
+//! last one whose bound is before the time, so that it need not read the packet from the start.
 
 use std::sync::Arc;
 

@@ -388,7 +388,7 @@ fn a_daemon_that_retries_for_ever_leaves_the_caller_in_control() {
             LiveAction::End => panic!("the session is not over"),
         }
     }
-    // In each round, each stream is asked for once, and metadata after each announcement.
+    // In each round, each stream is polled once, and metadata after each announcement.
     assert!(relay.requests < 4100, "{}", relay.requests);
     client.detach();
     assert!(matches!(client.next().unwrap(), LiveAction::Send(_)));

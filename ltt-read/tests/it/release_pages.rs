@@ -1,4 +1,4 @@
-//! Memory of mapped files that is given back.
+//! Memory of mapped files that is released.
 
 use std::fs;
 use std::path::Path;

@@ -72,7 +72,7 @@ pub(crate) fn greeting(minor: u64) -> Relay {
     relay
 }
 
-/// Returns the reply to an attachment or to the question for new streams.
+/// Returns the reply to an attachment or to the request for new streams.
 pub(crate) fn streams(streams: &[Vec<u8>]) -> Vec<u8> {
     [be(&[(1, 4), (streams.len() as u64, 4)]), streams.concat()].concat()
 }

@@ -1,4 +1,10 @@
 //! Reading traces while they are recorded.
+//!
+//! A context continues with a later version of its traceset: it extends the tables of hooks, its
+//! filter and its extensions by the new event types, tracefiles and traces. What cannot be extended
+//! is refused. A read that comes to the watermark ends with `EndReason::Pending`, at a
+//! position before the first event to come. Until a new tracefile has its first packet, positions stand
+//! before the first tracefile that can still deliver.
 
 use std::any::type_name;
 use std::{fmt, mem};

@@ -120,7 +120,7 @@ impl TracesetContext<'_> {
         self.reader.merge().note_waypoints(waypoints);
     }
 
-    /// Returns the parts of files that will be read next, so that another thread can ask for them in
+    /// Returns the file ranges that will be read next, so that another thread can prefetch them in
     /// advance: see [`Prefetch`].
     pub fn upcoming(&self, ahead: &mut Prefetch) -> Vec<Upcoming> {
         ahead.next(self.reader.merge())

@@ -14,7 +14,7 @@ pub(super) struct States {
     is_current: bool,
     /// `true` if nothing has been read since the first event was sought.
     at_start: bool,
-    /// The number of events read since the last checkpoint that was kept.
+    /// The number of events read since the last stored checkpoint.
     events: u64,
 }
 

@@ -33,7 +33,7 @@ impl Depth {
     }
 }
 
-/// The number of bytes that are read before their memory is given back.
+/// The number of bytes that are read before their memory is released.
 const STEP: usize = 16 << 20;
 
 /// The maximum size of metadata, in bytes. The reader does not open longer files either.

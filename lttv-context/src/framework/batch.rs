@@ -94,9 +94,9 @@ pub struct BatchEnd {
     pub outcome: BatchOutcome,
     /// The errors met while reading. Everything else was read.
     pub errors: Vec<Error>,
-    /// The number of errors that were met but not kept: see [`Merge::errors_omitted`].
+    /// The number of omitted errors: see [`Merge::errors_omitted`].
     pub errors_omitted: u64,
-    /// The number of notices that were not kept: see [`Merge::notices_omitted`].
+    /// The number of omitted notices: see [`Merge::notices_omitted`].
     pub notices_omitted: u64,
 }
 

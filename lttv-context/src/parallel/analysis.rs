@@ -24,7 +24,7 @@ use crate::state::Handle;
 ///
 /// * *Slices compose.* Resolving, computing and adding two adjacent slices in order leads to the same
 ///   state and the same result as the one slice of all their events.
-/// * *Nothing is nothing.* A slice without events changes neither state nor result.
+/// * *Identity.* A slice without events changes neither state nor result.
 /// * *Parts commute*, if there is a [`joining`](Self::joining): slices may be added to any of several
 ///   parts in any order, and the parts be joined in any order.
 ///

@@ -56,6 +56,7 @@ pub use unordered::{UnorderedReader, UnorderedResult};
 /// The state of an [`Extension`](crate::Extension) that depends on earlier events has to be
 /// computed for the start of each slice, otherwise the slice [is not read](TimeSlice::read).
 #[derive(Debug, Clone)]
+#[doc(alias("rayon", "threads"))]
 pub struct ParallelReader {
     traceset: Traceset,
     begin: Timestamp,
@@ -78,11 +79,11 @@ pub struct ParallelResult<R> {
     /// The errors met while reading: see
     /// [`TracesetContext::errors`](crate::TracesetContext::errors).
     pub errors: Vec<Error>,
-    /// The number of errors that were met but not kept. An error met by two slices counts twice.
+    /// The number of omitted errors. An error met by two slices counts twice.
     pub errors_omitted: u64,
     /// The notices of the read.
     pub notices: Vec<Notice>,
-    /// The number of notices that were not kept. A notice of two slices counts twice.
+    /// The number of omitted notices. A notice of two slices counts twice.
     pub notices_omitted: u64,
 }
 

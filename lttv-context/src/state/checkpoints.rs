@@ -31,6 +31,7 @@ struct Counted {
 
 /// The state of all extensions of a context at a position.
 #[derive(Debug, Clone)]
+#[doc(alias("snapshot"))]
 pub struct Checkpoint {
     position: TracesetPosition,
     states: Arc<[Saved]>,

@@ -1,4 +1,8 @@
 //! Tracesets that are being recorded.
+//!
+//! A growing traceset is handed the versions of its traces. It numbers tracefiles in the order in
+//! which they were found, so that positions stay valid. Filters use their spans of time to seek only once
+//! a traceset is complete.
 
 use std::sync::Arc;
 

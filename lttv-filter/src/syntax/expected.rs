@@ -1,4 +1,4 @@
-//! What can stand at the cursor of an expression, which may be incomplete and faulty.
+//! The tokens that can stand at the cursor of an expression, which may be incomplete and faulty.
 
 use super::expr::{Expr, Relation};
 use super::selector::Selector;
@@ -37,7 +37,7 @@ pub(crate) enum Place {
     Nothing,
 }
 
-/// What the parser expected where it stopped at the cursor.
+/// The tokens that the parser expected where it stopped at the cursor.
 #[derive(Debug)]
 pub(crate) struct Expected {
     pub(crate) place: Place,

@@ -30,7 +30,7 @@ use crate::scheduler::waiting::Waiting;
 use crate::scheduler::wanted::WantedEvents;
 
 /// A scheduler of requests, which reads each stretch of a traceset once for all requests
-/// that cover it, and delivers to every request exactly the events that it asked for.
+/// that cover it, and delivers to every request exactly the events that it requested.
 ///
 /// The scheduler only works while [`service_chunk`](Self::service_chunk) runs, which the
 /// application calls whenever it has time. Requests can be submitted and cancelled

@@ -64,7 +64,7 @@
 //!
 //! Traces are added and removed by a new traceset. The application replaces the context of
 //! its scheduler, tells the shared view, and compiles filters again. Requests that have
-//! started end; viewers then ask for their content in the new traceset. A position of an
+//! started end; viewers then request their content in the new traceset. A position of an
 //! event is [translated](lttv_context::TracesetPosition::in_traceset):
 //!
 //! ```
@@ -100,7 +100,7 @@
 //!     view.set_position(position, None)?;
 //! }
 //!
-//! // Each viewer asks for its content again.
+//! // Each viewer requests its content again.
 //! if view.take_changes(viewer).traceset {
 //!     let filter = Expression::parse("tracefile.cpu >= 0")?;
 //!     table.set_filter(Filters::new(&filter, grown.traces())?);

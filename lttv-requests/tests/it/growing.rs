@@ -222,7 +222,7 @@ struct Outcome {
     journals: Vec<Journal>,
     /// The number of events that a computation in the background has counted.
     counted: u64,
-    /// The times of the positions that were kept.
+    /// The times of the positions that were stored.
     positions: Vec<Option<Timestamp>>,
     traces: usize,
     /// For each request, the number of positions that had been kept when it was submitted.

@@ -174,7 +174,7 @@ impl Effect {
 
     /// Returns the number of bytes that a process read or wrote by the system call that
     /// ended, with the process and the direction. In LTTng 0.x it is the number that the
-    /// process asked for, at the event of the read or write within the system call.
+    /// process requested, at the event of the read or write within the system call.
     pub fn transferred(&self) -> Option<(ProcessIndex, Transfer, u64)> {
         self.rare.transferred
     }

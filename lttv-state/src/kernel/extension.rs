@@ -43,6 +43,7 @@ use super::transition::Transition;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
+#[doc(alias("perf"))]
 pub struct KernelState {
     ignores_initial_processes: bool,
     has_observers: bool,

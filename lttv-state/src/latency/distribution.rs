@@ -11,7 +11,7 @@ pub const RELATIVE_ERROR: f64 = 0.01;
 
 /// The number of bins with which a sketch never joins any: all durations of 64 bits have one.
 const SKETCH_BINS: u32 = 2304;
-/// The number of durations up to which all of them are kept.
+/// The maximum number of durations that are stored exactly.
 const FEW: usize = 16;
 /// The number of bins of [`Distribution::log2_bins`].
 const LOG2_BINS: usize = 65;

@@ -1,4 +1,4 @@
-//! Outcomes of events: durations, and what is counted.
+//! Outcomes of events: durations and counters.
 
 use ltt_read::{Event, TracefileIndex};
 

@@ -14,7 +14,7 @@ pub struct Settings {
     pub(super) periods: Periods,
 }
 
-/// The largest number of longest durations that are kept for each family.
+/// The maximum number of longest durations that are stored for each family.
 const MAX_TOP: usize = 1 << 20;
 
 impl Default for Settings {

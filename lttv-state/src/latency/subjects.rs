@@ -1,4 +1,4 @@
-//! The names of what latencies are about.
+//! The names of the subjects of latencies.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::period::{Periods, Value, describe};
 use super::threads::ThreadFacts;
 use crate::kernel::{DeviceNumber, NameId, Names, SourceKind, TraceState};
 
-/// The names of what latencies are about.
+/// The names of the subjects of latencies.
 #[derive(Debug, Clone)]
 pub(super) struct Subjects {
     pub(super) names: Arc<Names>,

@@ -1,4 +1,4 @@
-//! The start of a window: what is open there counts from it.
+//! Frames and waits open at the start of a window; their earlier time is subtracted.
 
 use hashbrown::HashMap;
 

@@ -1,4 +1,4 @@
-//! The end of statistics: what is still open then counts up to it.
+//! Frames and waits open at the end of statistics, which count up to there.
 
 use super::border::Border;
 use super::collect::{Collector, facts};

@@ -19,7 +19,7 @@ pub use error::SymbolError;
 
 use file::SymbolFile;
 
-/// The maximum number of problems that are kept.
+/// The maximum number of stored problems.
 const MAX_PROBLEMS: usize = 100;
 
 /// The places where symbols are looked for.

@@ -1,4 +1,4 @@
-//! Usage in slices: the state is followed in order, and what it leads to is added on any thread.
+//! Usage in slices: the state is followed in order, its effects are added on any thread.
 
 use std::mem::swap;
 

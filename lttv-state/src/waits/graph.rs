@@ -1,4 +1,4 @@
-//! The wait graph: timelines and links, and questions to them.
+//! The wait graph: timelines and links, and their queries.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl WaitGraph {
     /// The graph is part of the state of the context: attach it before reading, and it contains all
     /// events before the position, also after a [seek with
     /// state](TracesetContext::seek_time_with_state). No separate graph of a window is needed, since
-    /// all questions to a graph name a window.
+    /// all queries of a graph name a window.
     pub fn attach(
         context: &mut TracesetContext<'_>,
         kernel: Handle<KernelState>,

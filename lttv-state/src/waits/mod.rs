@@ -4,7 +4,7 @@
 //! A [`WaitGraph`] is built while events are read, based on the [kernel state](crate::kernel). It
 //! contains a [`Timeline`] for each thread: intervals in which the thread runs, waits for a CPU or
 //! is blocked, with the [`Cause`] of each wait. [`Link`]s lead from the thread that ended a wait to
-//! its end, also to other hosts. All questions name a window:
+//! its end, also to other hosts. All queries name a window:
 //!
 //! * [`times`](WaitGraph::times): where the time of a thread went, by state and cause;
 //! * [`blockers`](WaitGraph::blockers): which threads and devices it waited for directly;

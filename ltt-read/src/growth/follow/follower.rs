@@ -57,6 +57,7 @@ use crate::trace::Trace;
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 #[derive(Debug)]
+#[doc(alias("prometheus", "tail"))]
 pub struct Follower {
     paths: Vec<PathBuf>,
     traces: Vec<FollowedTrace>,

@@ -1,4 +1,4 @@
-//! Runs of whole packets at the end of what is known of a file.
+//! Runs of complete packets at the known end of a file.
 
 use std::path::Path;
 use std::sync::Arc;

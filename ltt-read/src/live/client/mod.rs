@@ -14,7 +14,7 @@ use crate::merge::Merge;
 use crate::report::Error;
 use crate::trace::Trace;
 
-/// The greatest number of bytes of a packet that are asked for at once.
+/// The greatest number of bytes of a packet that are requested at once.
 const CHUNK: u64 = 1 << 20;
 
 /// The greatest size of a packet in bytes.

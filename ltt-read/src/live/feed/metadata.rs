@@ -19,7 +19,7 @@ impl LiveTrace {
 }
 
 impl Feed {
-    /// Returns the metadata stream that has to be asked for.
+    /// Returns the metadata stream that has to be requested.
     pub(in crate::live) fn metadata_wanted(&self) -> Option<u64> {
         let mut wanted = self.traces.iter().filter(|trace| trace.wants_metadata);
         wanted.find_map(|trace| trace.metadata_stream)

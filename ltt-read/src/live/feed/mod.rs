@@ -18,7 +18,7 @@ use crate::trace::{Trace, TracefileIndex};
 const MAX_STREAMS: usize = 1 << 17;
 /// The greatest size of the metadata of all traces in bytes.
 const MAX_METADATA: usize = 1 << 28;
-/// The default of the bytes that are kept until they are released.
+/// The default limit of stored bytes.
 const MEMORY: u64 = 1 << 28;
 
 /// The traces and streams of the sessions that are read.
@@ -29,9 +29,9 @@ pub(super) struct Feed {
     streams: Vec<LiveStream>,
     versions: Vec<Arc<Trace>>,
     has_grown: bool,
-    /// The number of bytes that may be kept.
+    /// The limit of stored bytes.
     memory: u64,
-    /// The number of bytes that are kept.
+    /// The number of stored bytes.
     kept: u64,
     /// `true` if nothing more is fetched in this round, so that the caller can release data.
     pauses: bool,

@@ -31,7 +31,7 @@ impl Feed {
         Some(Request::NextIndex { stream: next.id })
     }
 
-    /// Starts another round of questions, in which streams may have something new.
+    /// Starts another round of requests, since streams may have new packets.
     pub(in crate::live) fn start_round(&mut self) {
         self.pauses = false;
         self.streams.iter_mut().for_each(|stream| stream.is_idle = false);

@@ -23,7 +23,7 @@ const BLOCK_END: &str = "\n\t}";
 const LONGEST_BLOCK: usize = 1 << 13;
 /// The number of bytes of large metadata in which there is about one more name of a field.
 const PER_NAME: usize = 256;
-/// The maximum number of warnings that are kept.
+/// The maximum number of stored warnings.
 const MAX_WARNINGS: usize = 500;
 
 /// A reference of an integer class to a clock class.

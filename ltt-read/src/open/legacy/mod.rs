@@ -76,7 +76,7 @@ pub fn is_character(class: &FieldClass) -> bool {
     class.attributes.as_deref() == Some(CHARACTER)
 }
 
-/// The maximum number of warnings that are kept.
+/// The maximum number of stored warnings.
 const MAX_WARNINGS: usize = 1024;
 
 fn warn(warnings: &mut Vec<Diagnostic>, message: String) {

@@ -75,6 +75,7 @@ pub use transfer::Transfer;
 /// ```
 #[derive(Debug)]
 #[must_use = "a stream is complete only when finished"]
+#[doc(alias("trim"))]
 pub struct StreamCopier<W> {
     transfer: Arc<Transfer>,
     class: StreamClassId,

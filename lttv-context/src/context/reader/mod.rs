@@ -23,7 +23,7 @@ pub(super) struct Reader {
     /// The current position among all events while the merge skips events that do not pass the
     /// check: the tracefiles are then at other places than in a read of all events.
     read_point: Option<ReadPoint>,
-    /// A merge of all tracefiles for questions about all events while the other one skips some.
+    /// A merge of all tracefiles, for positions among all events while the other merge skips some.
     spare: Option<Box<Merge>>,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of files that threads read next, for other ones to fetch from the disk in advance.
+//! File ranges that threads read next, to be prefetched by other threads.
 
 use std::collections::BinaryHeap;
 use std::sync::{Mutex, PoisonError};
@@ -7,16 +7,16 @@ use ltt_read::{TraceIndex, TracefileIndex, Upcoming};
 
 use crate::traceset::Traceset;
 
-/// The number of bytes that are asked for before threads take their pieces.
+/// The number of bytes that are prefetched before threads take their pieces.
 const WINDOW: u64 = 64 << 20;
 
-/// The size of the parts in which they are asked for, and the divisor of their offsets: that of large pages.
+/// The size and alignment of prefetched ranges: the size of a large page.
 const PART: u64 = 2 << 20;
 
 /// The number of bytes that threads take between two times that parts are passed: small pieces are thousands.
 const STEP: u64 = 4 << 20;
 
-/// The parts of files in the order in which threads take pieces of them, some MB before they do. Pieces
+/// File ranges to prefetch, in the order in which threads take pieces of them. Pieces
 /// end at packets, which are not known in advance, so that the places are those of the pieces up to
 /// some packets.
 pub(super) struct Ahead<'a> {
@@ -31,9 +31,9 @@ pub(super) struct Ahead<'a> {
 struct Plan {
     /// The bytes that are left of each tracefile, its number, and the offset at which they begin.
     rests: BinaryHeap<(u64, usize, u64)>,
-    /// The piece that is being asked for: the number of its tracefile, its begin and its end.
+    /// The piece that is being prefetched: the number of its tracefile, its begin and its end.
     piece: (usize, u64, u64),
-    /// The number of bytes that have been asked for, and of those in pieces that threads have taken.
+    /// The numbers of bytes that have been prefetched, and of bytes in pieces that threads have taken.
     asked: u64,
     taken: u64,
     /// The number of bytes that threads have to take before parts are passed again.
@@ -54,12 +54,12 @@ impl<'a> Ahead<'a> {
         Ahead { traceset, tracefiles, piece, plan: Mutex::new(plan) }
     }
 
-    /// Returns `true` if something was asked for.
+    /// Returns `true` if something was requested.
     pub(super) fn is_used(&self) -> bool {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).asked > 0
     }
 
-    /// Notes that a thread has taken a piece, and calls `ahead` with what can be asked for now.
+    /// Records that a piece was taken, and passes the next ranges to prefetch to `ahead`.
     pub(super) fn take(&self, bytes: u64, ahead: impl FnOnce(&mut dyn Iterator<Item = Upcoming>)) {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         plan.taken += bytes;
@@ -92,7 +92,7 @@ impl Plan {
             let until = end.min((begin / PART + 1) * PART);
             self.piece.1 = until;
             self.asked += until - begin;
-            // What threads have taken is on its way, unless nothing was asked for until now.
+            // What threads have taken is on its way, unless nothing was requested until now.
             if self.asked > self.taken || self.taken == 0 {
                 return Some((tracefile, begin..until));
             }
@@ -110,7 +110,7 @@ mod tests {
         Plan { rests, piece: (0, 0, 0), asked: 0, taken: 0, passed_again: 0 }
     }
 
-    /// Every byte is asked for once, in order in each tracefile, and no more than the window in advance.
+    /// Every byte is prefetched once, in order in each tracefile, and no more than the window in advance.
     #[test]
     fn all_bytes_are_asked_for_once() {
         let sizes = [200 << 20, 3, 0, (90 << 20) + 1, 17 << 20];
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(asked, sizes);
     }
 
-    /// Pieces that were taken before the first part was asked for are not asked for any more.
+    /// Pieces that were taken before the first prefetch are not prefetched.
     #[test]
     fn what_threads_read_already_is_passed_over() {
         let mut plan = plan(&[100 << 20, 40 << 20]);

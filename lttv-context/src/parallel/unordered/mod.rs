@@ -49,6 +49,7 @@ use queue::Queue;
 /// and the results of other threads there are dropped. Events, errors and notices are therefore those of one thread,
 /// whatever the damage.
 #[derive(Debug, Clone)]
+#[doc(alias("rayon", "threads"))]
 pub struct UnorderedReader {
     traceset: Traceset,
     begin: Option<Timestamp>,
@@ -72,12 +73,12 @@ pub struct UnorderedResult<T> {
     pub is_followed: bool,
     /// The errors met while reading: first those of seeking the begin of the range, then by tracefile.
     pub errors: Vec<Error>,
-    /// The number of errors that were not kept, because 4096 of their piece or of its predecessors
+    /// The number of errors that were omitted because 4096 of their piece or of its predecessors
     /// were.
     pub errors_omitted: u64,
     /// The notices of the read, in the same order.
     pub notices: Vec<Notice>,
-    /// The number of notices that were not kept, because 1024 of their packet or 4096 of their piece
+    /// The number of notices that were omitted because 1024 of their packet or 4096 of their piece
     /// were.
     pub notices_omitted: u64,
 }
@@ -86,13 +87,13 @@ pub struct UnorderedResult<T> {
 const LEAST_PIECE: u64 = 1 << 20;
 const GREATEST_PIECE: u64 = 1 << 24;
 
-/// The size of the pieces in bytes whose memory is given back.
+/// The size of the pieces in bytes whose memory is released.
 const LEAST_RELEASED: u64 = 1 << 18;
 
 /// The number of pieces for each thread in small traces.
 const PIECES_PER_THREAD: u64 = 8;
 
-/// The greatest number of errors that are kept.
+/// The maximum number of stored errors.
 const MOST_ERRORS: usize = 4096;
 
 impl UnorderedReader {
@@ -165,7 +166,7 @@ impl UnorderedReader {
     /// Reads all events as [`read`](Self::read) does, and calls `ahead` before each piece with the parts of files
     /// that come next, in their order, for other threads to [fetch](Upcoming::fetch). A function that wants
     /// none leaves them. All those that are taken should be fetched. From then on, the memory of each piece
-    /// of 256 KiB and more that was read is [given back](ltt_read::Trace::release_bytes).
+    /// of 256 KiB and more that was read is [released](ltt_read::Trace::release_bytes).
     ///
     /// Reads of a range of times pass none.
     ///

@@ -40,7 +40,7 @@ pub struct MatchLimits {
     /// As clocks may differ, the other end can be read much later. The number has to suffice for
     /// the ends that are read during the difference of the clocks.
     pub pending: usize,
-    /// The greatest number of recent messages that are kept to recognise repeated ends. The default
+    /// The maximum number of recent messages that are stored to recognise repeated ends. The default
     /// is 2¹⁶.
     pub recent: usize,
     /// The time, in ns, within which a repeated send on the same host is the same packet that

@@ -1,4 +1,4 @@
-//! Changes of a history that are written down, for a builder in another thread.
+//! Recorded changes of a history, which a builder in another thread applies.
 
 use ltt_read::Timestamp;
 
@@ -94,7 +94,7 @@ impl Store for Builder {
 }
 
 /// A draft of a builder's history from its present on: it numbers attributes and texts as the builder
-/// does, and writes down all changes.
+/// does, and records all changes.
 #[derive(Debug)]
 pub(crate) struct Draft {
     tree: Tree,

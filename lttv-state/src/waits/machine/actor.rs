@@ -1,4 +1,4 @@
-//! A timeline that is being written: what is known of a thread now, and its past.
+//! A timeline under construction: the current state of a thread, and its past.
 
 use super::super::cause::{Cause, PackedSource};
 use super::super::columns::Column;

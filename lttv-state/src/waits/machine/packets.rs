@@ -1,4 +1,4 @@
-//! Packets on their way: sends whose receive has not come yet.
+//! Packets in transit: sends without a receive.
 
 use std::collections::VecDeque;
 
