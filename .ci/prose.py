@@ -18,6 +18,10 @@ OPENER = re.compile(
     r"It|They|This one|None but|Nothing but|Only to)\b"
 )
 WORDS = re.compile(r"\b(whoever|nobody|somebody|someone|anybody|whom)\b", re.I)
+PLAIN = {
+    re.compile(r"\b(asked for|give[ns]? back|giving back)\b", re.I): "requested, released",
+    re.compile(r"\b(that|which) (are|is|were|was) kept\.$", re.I): "stored",
+}
 DOC = re.compile(r"\s*//[/!] ?(.*)")
 
 
@@ -36,6 +40,9 @@ def faults(path):
             yield number, f"opens with \"{opener[0]}\"", text
         if not in_code and (word := WORDS.search(text)):
             yield number, f"says \"{word[0]}\"", text
+        for pattern, term in PLAIN.items() if not in_code else ():
+            if word := pattern.search(text):
+                yield number, f"says \"{word[0]}\" (a term: {term})", text
         in_doc = True
 
 
