@@ -76,7 +76,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> AsyncLiveReader<C> {
         }
     }
 
-    /// Fetches what is new, up to about 4 MiB. The future can be dropped at any time: the next
+    /// Fetches new data, up to about 4 MiB. The future can be dropped at any time: the next
     /// call goes on.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin> AsyncLiveReader<C> {
         }
     }
 
-    /// Sends what is left of the request.
+    /// Sends the rest of the request.
     fn poll_send(&mut self, task: &mut Context<'_>) -> Poll<Result<(), LiveError>> {
         if self.request.is_empty() {
             return Poll::Ready(Ok(()));

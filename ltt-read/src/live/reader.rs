@@ -80,7 +80,7 @@ impl LiveReader {
         Ok(())
     }
 
-    /// Fetches what is new, for at most `limit` and 20 ms.
+    /// Fetches new data, for at most `limit` and 20 ms.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ pub enum Error {
     NotATrace {
         /// The path in which the caller searched.
         path: PathBuf,
-        /// The reason: what was searched for and not found.
+        /// The reason: the item that was not found.
         reason: &'static str,
     },
     /// The metadata of a trace is invalid.

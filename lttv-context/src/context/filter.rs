@@ -52,7 +52,7 @@ impl<'h> TracesetContext<'h> {
         self.set_check(Check::new(&self.contexts, choice));
     }
 
-    /// Sets a check that also depends on what is attached to the context, usually on the state of
+    /// Sets a check that also depends on the extensions of the context, usually on the state of
     /// extensions.
     ///
     /// `choice` makes the decisions that are known in advance. For other events `passes` is called

@@ -51,12 +51,12 @@ use crate::traceset::{StalePosition, Traceset};
 impl TracesetContext<'_> {
     /// Continues with a later state of the traceset. The position stays, and so do all hooks; those
     /// for events by name are also called for event types that are new. Extensions and the
-    /// filter are prepared for what is new. Hooks before reading are not called for traces and
+    /// filter are prepared for new parts of the traces. Hooks before reading are not called for traces and
     /// tracefiles that are new.
     ///
     /// # Errors
     ///
-    /// A [`GrowthError`] if something cannot be prepared for what is new. Nothing changes then.
+    /// A [`GrowthError`] if something cannot be prepared for new parts of the traces. Nothing changes then.
     ///
     /// # Panics
     ///
@@ -174,10 +174,10 @@ impl TracesetContext<'_> {
     }
 }
 
-/// A function that follows what is new.
+/// A function that is called for new parts of the traces.
 type Follow = dyn Fn(&mut TracesetContext<'_>);
 
-/// The functions that follow what is new.
+/// The functions that are called for new parts of the traces.
 #[derive(Default)]
 pub(super) struct Followers(Vec<Box<Follow>>);
 
@@ -199,7 +199,7 @@ pub enum GrowthError {
     /// [`TracesetContext::refuse_growth`].
     #[error("these analyses cannot follow traces that grow: {}", .0.join(", "))]
     Extensions(Vec<&'static str>),
-    /// The filter cannot be extended to what is new: see
+    /// The filter cannot be extended to new parts of the traces: see
     /// [`EventSelection::grow`](ltt_read::selection::EventSelection::grow). The caller may remove
     /// it, and set one for the later state.
     #[error("the filter cannot follow traces that grow")]

@@ -71,7 +71,7 @@ impl<'h> InstalledHooks<'h> {
         self.execute(contexts, commands.take(), true);
     }
 
-    /// Finds the hooks for what is new in the traceset.
+    /// Finds the hooks for new parts of the traceset.
     pub(super) fn grow(&mut self, contexts: &Contexts) {
         self.dispatch.grow(contexts);
     }

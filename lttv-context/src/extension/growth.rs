@@ -18,7 +18,7 @@ pub(crate) trait AnyGrowth: Debug {
     /// Returns `true` if the extension can grow.
     fn can_grow(&self, extensions: &Extensions) -> bool;
 
-    /// Prepares the extension for what is new.
+    /// Prepares the extension for new parts of the traces.
     fn grow(&self, setup: &mut Setup<'_, '_>);
 }
 

@@ -116,7 +116,7 @@ impl<'h> Dispatch<'h> {
         }
     }
 
-    /// Finds the hooks for what is new: event types, tracefiles and traces.
+    /// Finds the hooks for new event types, tracefiles and traces.
     pub(crate) fn grow(&mut self, contexts: &Contexts) {
         self.keys = 0;
         for table in &mut self.tables {

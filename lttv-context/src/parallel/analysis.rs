@@ -112,7 +112,7 @@ use crate::state::Handle;
 /// assert_eq!(results[0], results[1]);
 /// ```
 pub trait SliceAnalysis: Sync {
-    /// A slice: first what was recorded, then what has been resolved and computed.
+    /// A slice: recorded, then resolved and computed.
     type Slice: Default + Send + 'static;
 
     /// The state between two slices.

@@ -198,7 +198,7 @@ type Record<'r, S> = dyn FnMut(&mut S) -> (bool, bool) + 'r;
 /// A slice with its number.
 type Numbered<S> = (usize, S);
 
-/// A piece of work on a slice, with what it needs of what the threads share.
+/// A task on a slice, with the shared data that it needs.
 enum Job<'s, A: SliceAnalysis> {
     Resolve(&'s mut A::State, Numbered<A::Slice>),
     Compute(Numbered<A::Slice>),

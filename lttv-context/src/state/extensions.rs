@@ -128,7 +128,7 @@ impl Extensions {
         self.cells.iter().map(Cell::save).collect()
     }
 
-    /// Checks that saved states fit what is attached, index by index. Placeholders for plain data
+    /// Checks that saved states fit the attached extensions, index by index. Placeholders for plain data
     /// fit any plain data, and are optional at the end.
     ///
     /// # Errors

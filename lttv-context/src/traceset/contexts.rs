@@ -82,7 +82,7 @@ impl Contexts {
                 .any(|(now, later)| !Arc::ptr_eq(now, later) && is_extended((now, later)))
     }
 
-    /// Creates the contexts of what the traceset has now.
+    /// Creates the contexts of the current traces and tracefiles.
     fn update(&mut self) {
         let Contexts { traceset, traces, tracefiles, numbers } = self;
         let traces_now = traceset.traces().iter().zip(&traceset.trace_attributes).enumerate();

@@ -311,7 +311,7 @@ impl EventSelection for Filters {
         Filters::spans(self)
     }
 
-    /// Compiles the expression for what is new. A field or label that no trace has is absent: it
+    /// Compiles the expression for new event types. A field or label that no trace has is absent: it
     /// may be declared later. Returns `false` if the expression uses the fields of a state: see
     /// [`Filters::grow_with_state`].
     fn grow(&mut self, traces: &[Arc<Trace>]) -> bool {

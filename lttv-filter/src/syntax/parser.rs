@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &str) -> Result<Expr, FilterError> {
     }
 }
 
-/// Parses the text of an expression before the cursor, and returns what can stand there.
+/// Parses the text of an expression before the cursor, and returns the tokens that can follow.
 pub(crate) fn expected(text: &str) -> Expected {
     let (tokens, _) = lexer::tokens(text);
     let mut parser = Parser { stops: true, ..Parser::new(text, tokens) };

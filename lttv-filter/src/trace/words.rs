@@ -1,4 +1,4 @@
-//! The short words for what is known about an event itself: `tid`, `pid`, `comm`, `cpu` and
+//! The short words for the thread, process, CPU and name of any event: `tid`, `pid`, `comm`, `cpu` and
 //! `name`.
 
 use ltt_read::Trace;

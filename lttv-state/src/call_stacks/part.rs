@@ -24,7 +24,7 @@ pub(super) struct EarlierExit {
 pub(super) struct Base {
     /// The exit at its start; `None` for the first one.
     pub(super) exit: Option<EarlierExit>,
-    /// The path of what is left of the stack of the earlier part.
+    /// The path of the remaining stack of the earlier part.
     pub(super) root: PathId,
     /// The times of its first and last event in ns, without the exit; `None` if it has no events.
     pub(super) events: Option<(i64, i64)>,

@@ -1,4 +1,4 @@
-//! Preparing a kernel state for traces, and for what they get while they are recorded.
+//! Preparing a kernel state for traces, and for their later versions.
 
 use std::sync::Arc;
 

@@ -134,7 +134,7 @@ pub struct Wakes {
 }
 
 impl TraceLatency {
-    /// Creates the result of a trace, with what is open at its end in ns.
+    /// Creates the result of a trace, with the durations that are open at its end, in ns.
     pub(super) fn new(
         state: &TraceState,
         of: &TraceLatencies,
@@ -331,7 +331,7 @@ impl TraceLatency {
         self.subjects.label(sample.family, sample.subject)
     }
 
-    /// Returns the description of the subject of what is open.
+    /// Returns the description of the subject of an open duration.
     pub fn subject_of_open(&self, open: &Open) -> String {
         match open.family {
             Family::DiskDevice => self.subjects.disk_label(open.subject),

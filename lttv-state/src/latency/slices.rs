@@ -46,7 +46,7 @@ pub(super) struct State {
     machines: Vec<Machine>,
 }
 
-/// The latencies of traces: the figures so far, without what is open.
+/// The latencies of traces: the figures so far, without open durations.
 #[derive(Debug)]
 pub(super) struct Part(Vec<TraceLatencies>);
 

@@ -1,4 +1,4 @@
-//! The threads of a trace, with what is open in each.
+//! The threads of a trace, with the open durations of each.
 
 use hashbrown::HashMap;
 use ltt_read::Timestamp;
@@ -44,7 +44,7 @@ pub struct ThreadFacts {
 /// A time that is `i64::MIN` if there is none.
 pub(super) const NEVER: i64 = i64::MIN;
 
-/// The state of a thread: what is open in it.
+/// The state of a thread: its open durations.
 #[derive(Debug, Clone)]
 pub(super) struct ThreadState {
     pub(super) runs: bool,

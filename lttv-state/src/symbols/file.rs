@@ -50,7 +50,7 @@ impl SymbolFile {
         Ok(SymbolFile { path: path.to_owned(), loader })
     }
 
-    /// Returns what is known about an address in the file.
+    /// Returns the function and source line of an address in the file.
     pub(super) fn look_up(&self, address: u64) -> Result<Place, SymbolError> {
         let damaged = |cause: &dyn fmt::Display| SymbolError::Damaged {
             path: self.path.clone(),

@@ -74,7 +74,7 @@ pub(super) struct Span {
 }
 
 impl Collector<Collected> {
-    /// Returns what was collected up to a time, which is not before the last event.
+    /// Returns the figures up to a time, which is not before the last event.
     pub(super) fn collected(&self, last: i64) -> Collected {
         let mut collected = self.sums.clone();
         for cpu in &self.cpus {

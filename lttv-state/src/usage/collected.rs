@@ -175,7 +175,7 @@ impl Collected {
         &mut self.interfaces[at]
     }
 
-    /// Adds what was collected of the following part of the trace.
+    /// Adds the figures of the following part of the trace.
     pub(super) fn add(&mut self, later: &Collected) {
         for (cell, time) in &later.cells {
             if self.cells.len() < MOST || self.cells.contains_key(cell) {

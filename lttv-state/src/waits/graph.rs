@@ -52,7 +52,7 @@ pub(super) struct GraphTrace {
     pub(super) devices: Devices,
 }
 
-/// The counters of what contradicts or completes the order of events, in a [`WaitGraph`].
+/// The counters of contradictions and corrections in the order of events, in a [`WaitGraph`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Anomalies {

@@ -54,7 +54,7 @@ pub struct Segment {
 pub enum SegmentKind {
     /// The thread is in a state.
     Thread(ThreadState),
-    /// A packet for which the thread waits is on its way, or was sent before the window.
+    /// A packet for which the thread waits is in transit, or was sent before the window.
     Packet,
 }
 

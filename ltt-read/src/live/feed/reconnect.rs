@@ -3,7 +3,7 @@
 use super::{Feed, LiveStream};
 
 impl Feed {
-    /// Takes note that the connection is made anew: what was being fetched is fetched again, and
+    /// Records that the connection was made anew: pending fetches are repeated, and
     /// metadata comes from its start.
     pub(in crate::live) fn reconnect(&mut self) {
         self.metadata_size = 0;

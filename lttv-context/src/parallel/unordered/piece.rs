@@ -53,7 +53,7 @@ struct FirstEvent {
 }
 
 impl FirstEvent {
-    /// Returns what is known of an event; `None` if it has no time.
+    /// Returns the facts of an event; `None` if it has no time.
     fn of(event: &Event<'_>) -> Option<Self> {
         let (position, cycles) = (event.position(), event.cycles());
         event.timestamp().map(|time| FirstEvent { position, cycles, time })

@@ -29,7 +29,7 @@ pub(super) enum Install<'h> {
     Thread(Box<dyn FnMut() -> Work + 'h>),
 }
 
-/// All computations, pending notifications, and what is to be told to which handle.
+/// All computations, and pending notifications by handle.
 #[derive(Debug, Default)]
 pub(super) struct Computations<'h> {
     modules: Vec<Module<'h>>,

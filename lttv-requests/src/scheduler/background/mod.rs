@@ -469,7 +469,7 @@ impl<'h> Background<'h> {
 }
 
 impl Drop for Background<'_> {
-    /// Gives up what was requested with this handle only.
+    /// Cancels the computations that only this handle requested.
     fn drop(&mut self) {
         if let Ok(mut computations) = self.shared.computations.try_borrow_mut() {
             computations.remove(|user, _| user == self.user, false);

@@ -146,7 +146,7 @@ impl Space {
         }
     }
 
-    /// Removes what is mapped in a range.
+    /// Removes the mappings in a range.
     pub(super) fn unmap(&mut self, range: Range<u64>) {
         let within = self.split(&range);
         self.mappings.drain(within);

@@ -203,13 +203,13 @@ impl RecordedEvents {
         self.current[tracefile.0] = packet;
     }
 
-    /// Returns a reader of what was recorded of the events, which are passed to it in order.
+    /// Returns a reader of recorded events, which are passed to it in order.
     pub(super) fn details(&self) -> Details<'_> {
         Details { recorded: self, words: &self.words, packets: &self.packets }
     }
 }
 
-/// A reader of what was recorded of events.
+/// A reader of recorded events.
 #[derive(Debug)]
 pub(super) struct Details<'r> {
     recorded: &'r RecordedEvents,

@@ -1,4 +1,4 @@
-//! The state of a trace: what is open at a time, and how events begin and end it.
+//! The state of a trace: the open durations, and how events begin and end them.
 
 mod calls;
 mod disks;
@@ -21,7 +21,7 @@ pub(super) use disks::kind_of_subject;
 pub(super) use interrupts::HandlerFacts;
 pub(super) use scheduling::priority_of_subject;
 
-/// The state of a trace: what is open, and the subjects that occurred so far.
+/// The state of a trace: the open durations, and the subjects that occurred so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Machine {
     cpus: Vec<CpuState>,
@@ -117,7 +117,7 @@ impl Machine {
         }
     }
 
-    /// Drops what was open on a CPU whose events were lost.
+    /// Drops the open durations on a CPU whose events were lost.
     fn lost(&mut self, at: &At, out: &mut impl Outcomes) {
         let cpu = &mut self.cpus[at.place];
         cpu.lost = at.time;

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::cpu::Sender;
 
-/// The greatest number of packets on their way. The oldest ones are forgotten first.
+/// The maximum number of packets in transit. The oldest ones are forgotten first.
 const MAX_PENDING: usize = 1 << 16;
 
 /// The packets that were sent and not received yet, by their key.
@@ -65,7 +65,7 @@ impl Packets {
         self.pending.remove(&(protocol, key.into()))?.sender
     }
 
-    /// Returns the number of packets on their way.
+    /// Returns the number of packets in transit.
     pub(super) fn len(&self) -> usize {
         self.pending.len()
     }
