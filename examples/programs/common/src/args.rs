@@ -120,7 +120,7 @@ impl InputArgs {
         self.threads.map_or_else(all, NonZeroUsize::get)
     }
 
-    /// Returns 1, the number of threads that read `what`. Says so if more were asked for.
+    /// Returns 1, the number of threads that read `what`. Says so if more were requested.
     pub fn one_thread(&self, report: &Report, what: &str) -> usize {
         if self.threads.is_some_and(|threads| threads.get() > 1) {
             report.message(format_args!("one thread reads {what}"));

@@ -67,7 +67,7 @@ pub trait EventText: Send {
         false
     }
 
-    /// Returns warnings of what is asked for and not in the traces.
+    /// Returns warnings of requested parts that are not in the traces.
     fn warnings(&self) -> &[String] {
         &[]
     }

@@ -243,7 +243,7 @@ fn threads_are_chosen_by_tid_pid_and_command() {
     let is_worker =
         |thread: &(i64, Value, Value)| thread.2.as_str().unwrap().starts_with("kworker/");
     assert_eq!(threads(&["--comm", "kworker/*"]), of(&is_worker));
-    // The idle thread of each CPU is shown if it is asked for.
+    // The idle thread of each CPU is shown if it is requested.
     assert!(all.iter().all(|thread| thread.0 != 0));
     assert_eq!(threads(&["--tid", "0"]).len(), 8);
     assert_eq!(

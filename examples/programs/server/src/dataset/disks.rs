@@ -21,7 +21,7 @@ pub struct Disk {
     pub written: Vec<(i64, u64)>,
 }
 
-/// The greatest number of requests that are kept.
+/// The greatest number of requests that are stored.
 const MOST: usize = 20_000_000;
 
 /// Reads the requests to all block devices. Returns `None` if `stop` is set.

@@ -10,7 +10,7 @@ use lttv_state::latency::{Family, Latency, LatencyHandle, Settings};
 use super::reading::{read, replay};
 use super::statistics::Window;
 
-/// The number of longest durations of each family that are kept.
+/// The number of longest durations of each family that are stored.
 const LONGEST: usize = 20_000;
 
 /// Returns the families whose events a trace contains.

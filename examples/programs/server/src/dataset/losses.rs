@@ -18,7 +18,7 @@ pub struct Loss {
     pub events: u64,
 }
 
-/// The greatest number of losses that are kept.
+/// The greatest number of losses that are stored.
 const MOST: usize = 100_000;
 
 /// Finds the losses of all traces, in order of time. Damaged traces may have many: only the

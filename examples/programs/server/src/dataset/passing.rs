@@ -28,7 +28,7 @@ pub struct Passing {
     stop: Arc<AtomicBool>,
 }
 
-/// The filters that were asked for last.
+/// The filters that were requested last.
 #[derive(Debug, Default)]
 pub(super) struct PassingFilters {
     kept: Mutex<VecDeque<(String, Arc<Passing>)>>,

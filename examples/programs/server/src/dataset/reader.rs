@@ -18,9 +18,9 @@ use super::reading::release;
 
 /// The time after which new requests are accepted while others are served.
 const SLICE: Duration = Duration::from_millis(2);
-/// The time without requests after which the memory of what was read is given back.
+/// The time without requests after which the memory of what was read is released.
 const REST: Duration = Duration::from_secs(1);
-/// The number of requests after which it is given back, too.
+/// The number of requests after which it is released, too.
 const MOST_JOBS: u32 = 8;
 
 /// A thread with a scheduler of requests.

@@ -7,7 +7,7 @@ use lttv_context::{Bounds, EndReason, ReadEnd, StalePosition, Traceset, Traceset
 
 /// The number of events between two checks whether the result is still wanted.
 const STEP: u64 = 1 << 14;
-/// The number of such checks after which the memory of what was read is given back.
+/// The number of such checks after which the memory of what was read is released.
 const RELEASE: u32 = 16;
 
 /// Gives the memory of the pages of traces that were read back to the operating system. They are

@@ -9,7 +9,7 @@ use super::job::Job;
 
 /// The number of keys whose results are kept.
 const MOST: usize = 8;
-/// The time after which a result is no longer computed, unless a client has asked for it again.
+/// The time after which a result is no longer computed, unless a client has requested it again.
 /// Clients ask about every second.
 const PATIENCE: Duration = Duration::from_secs(5);
 

@@ -1,4 +1,4 @@
-//! The open connections: one too many closes the one that has been idle the longest.
+//! Limits open connections: beyond the limit, the one that has been idle the longest is closed.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

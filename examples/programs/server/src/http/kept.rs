@@ -1,7 +1,7 @@
-//! Answers that are kept as they were sent, for equal requests.
+//! A cache of responses, as they were sent.
 //!
 //! Users often return to a view, and several users look at the same one. Only answers that will not
-//! change are kept, only when they are asked for again, and only while their dataset is open.
+//! change are stored, only at the second equal request, and only while their dataset is open.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ const MOST_SENT: usize = 8 << 20;
 /// The headers that are kept with an answer.
 const HEADERS: [HeaderName; 3] = [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::VARY];
 
-/// The answers that are kept.
+/// The answers that are stored.
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     answers: Arc<Mutex<Answers>>,
@@ -120,7 +120,7 @@ impl Kept {
         false
     }
 
-    /// Marks an answer that is asked for again: it is kept when [`keep`] has seen it being sent, if
+    /// Marks a response that is requested again: it is stored when [`keep`] has seen it being sent, if
     /// it is final then.
     pub(super) fn mark(&self, source: &Source, question: Question, response: &mut Response) {
         let Some(is_final) = response.extensions_mut().remove::<Final>() else { return };

@@ -1,12 +1,11 @@
-//! The answers that wait for clients to accept more: one too many ends the one that has waited the
-//! longest.
+//! Limits stalled responses: beyond the limit, the oldest is aborted.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// The answers that wait for their clients, from the one that has waited the longest.
+/// The stalled responses, the oldest first.
 #[derive(Debug, Clone)]
 pub(super) struct SlowClients {
     most: usize,

@@ -1,5 +1,4 @@
-//! The turns of answers that are computed: only as many at once as there are processors, so that those
-//! that come first end first.
+//! Limits concurrent computations of answers to the number of processors, in order of arrival.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// The time after which an answer keeps no others waiting.
 const SHORT: Duration = Duration::from_millis(50);
 
-/// The turns of all answers.
+/// The permits of computations that run.
 #[derive(Debug, Clone)]
 pub struct Turns(Arc<Semaphore>);
 

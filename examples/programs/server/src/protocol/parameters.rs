@@ -150,7 +150,7 @@ impl Parameters {
         texts.ok_or(ParameterError::invalid(name, "not a list of texts"))
     }
 
-    /// Returns the number of samples that are asked for; 0 if there are none.
+    /// Returns the number of samples that are requested; 0 if there are none.
     pub fn sample_count(&self) -> usize {
         let count = |name| self.samples(name).map_or(0, |samples| samples.len());
         count("nbTimes").max(count("nbSamples"))

@@ -186,7 +186,7 @@ impl<'t> Scan<'t> {
             let end = self.window.end.unwrap_or(Timestamp::MAX).saturating_add(1);
             reader = reader.between(begin, end);
         }
-        // The slices are only asked for their places, and not read.
+        // The slices are only requested their places, and not read.
         let starts = reader.run(|slice| slice.start()).results;
         let is_inside =
             |start: &Timestamp| *start > begin && self.window.end.is_none_or(|end| *start <= end);

@@ -10,7 +10,7 @@ use lttv_context::Traceset;
 use crate::table::{EVENTS, EventTable};
 
 /// The tables of a traceset: one for each name of event types, and one for all events. A table is
-/// created when it is asked for.
+/// created when it is requested.
 #[derive(Debug, Clone)]
 pub struct Tables {
     traceset: Traceset,

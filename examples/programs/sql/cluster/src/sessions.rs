@@ -10,7 +10,7 @@ use lttv_sql::remote::Dataset;
 /// The number of datasets that a process keeps open.
 const KEPT: NonZeroUsize = NonZeroUsize::new(16).expect("not zero");
 
-/// The sessions of the datasets that were asked for last. Tasks of one query share a session, so that a trace
+/// The sessions of the datasets that were requested last. Tasks of one query share a session, so that a trace
 /// is opened once.
 #[derive(Debug, Default)]
 pub struct Sessions {

@@ -13,7 +13,7 @@ use super::opening::{FIRST_WIDTH, OpenError};
 use crate::model::fault::Fault;
 use crate::session::Session;
 
-/// The time between two looks at what has grown, so that charts are not asked for more often.
+/// The time between two looks at what has grown, which limits how often charts are requested.
 const PERIOD: Duration = Duration::from_millis(250);
 
 /// The longest time for which data is fetched at once, so that keys have an effect.

@@ -307,7 +307,7 @@ pub enum Reply {
     Done,
     /// A text is shown over the viewers until the user closes it.
     Show(Popup),
-    /// The user is asked for a line of text, which [`Viewer::answer`] accepts.
+    /// The user enters a line of text, which [`Viewer::answer`] accepts.
     Ask {
         /// The text before the line.
         title: &'static str,

@@ -77,7 +77,7 @@ impl Rows {
     /// # Errors
     ///
     /// If a column is neither known nor a field of an event of the traces, or if the first
-    /// column has no numbers but the rows with the greatest are asked for.
+    /// column has no numbers but the rows with the greatest are requested.
     pub fn new(
         known: &[Arc<Trace>],
         clock: ClockText,

@@ -137,7 +137,7 @@ pub struct SecondsArgs {
 }
 
 impl PageArgs {
-    /// Returns the format: the one that is asked for, or that of the file's extension.
+    /// Returns the format: the requested one, or that of the file's extension.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use super::SecondsArgs;
 /// The time that a chart shows, and the origin of its axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
-    /// The window as asked for.
+    /// The requested window.
     pub(super) window: Window,
     /// The start: that of the window, but not before the first event.
     pub(super) from: Timestamp,

@@ -90,7 +90,7 @@ pub fn run(args: &CompareArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     Ok(())
 }
 
-/// Reads both sides: each with its own thread, unless one thread is asked for.
+/// Reads both sides: each with its own thread, unless one thread is requested.
 fn measured(sides: [&Side; 2], input: &InputArgs) -> Result<[Part; 2], Box<dyn Error>> {
     let cancel = cancel::on_interrupt()?;
     let done: [AtomicU64; 2] = Default::default();

@@ -47,7 +47,7 @@ pub struct StyleArgs {
 }
 
 impl ClockArgs {
-    /// Returns the notation that is asked for; of several, the first in the help.
+    /// Returns the requested notation; of several, the first in the help.
     pub fn style(self) -> Option<ClockStyle> {
         let ClockArgs { clock_cycles, clock_seconds, clock_date } = self;
         match () {

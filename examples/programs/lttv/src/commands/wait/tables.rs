@@ -206,7 +206,7 @@ impl<'a> Tables<'a> {
         let mut tables = vec![self.threads, self.causes];
         match self.select.is_everything() {
             false => tables.extend([self.activities, self.waits, self.shares, self.chain]),
-            // The waits of all threads are too many, unless they are asked for.
+            // The waits of all threads are too many, unless they are requested.
             true if self.args.common.format.tables.iter().any(|name| name == "waits") => {
                 tables.push(self.waits);
             }

@@ -29,7 +29,7 @@ const EVENTS_AT_ONCE: u64 = 1 << 15;
 /// The smallest number of events of one tracefile that are read at once.
 const FEWEST_EVENTS: u64 = 1 << 9;
 
-/// The largest number of errors that are kept.
+/// The largest number of errors that are stored.
 const MAX_ERRORS: usize = 1000;
 
 /// The origin of the values of a column.

@@ -96,7 +96,7 @@ impl Points {
     }
 
     /// Returns the number of messages outside of the picture. Those that were left out count as
-    /// those that were kept.
+    /// the others.
     pub(super) fn outside(&self) -> u64 {
         let (low, high) = self.range();
         let of = |side: &Side| {
