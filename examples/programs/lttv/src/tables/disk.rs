@@ -10,7 +10,7 @@ use lttv_state::stats::DeviceFacts;
 pub(crate) struct Disk<'d> {
     /// The trace.
     pub trace: TraceIndex,
-    /// What was recorded.
+    /// The recorded facts.
     pub facts: &'d DeviceFacts,
     /// The length of the window in ns.
     pub time: u64,

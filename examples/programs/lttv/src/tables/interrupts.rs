@@ -9,7 +9,7 @@ use lttv_state::latency::{Extreme, Spread};
 pub(crate) struct Row<'i> {
     /// The trace, the interrupt and its CPU.
     pub key: &'i InterruptKey,
-    /// What was recorded.
+    /// The recorded durations and periods.
     pub of: &'i Interrupt,
     /// The length of the window in ns.
     pub time: u64,

@@ -97,9 +97,9 @@ fn counts(found: &Found) -> Table {
 pub(crate) struct Checked {
     /// Their number.
     pub messages: u64,
-    /// Those that arrive before they are sent, without transforms.
+    /// The number of messages that arrive before they are sent, without transforms.
     pub early_before: u64,
-    /// Those that arrive before they are sent, with transforms.
+    /// The number of messages that arrive before they are sent, with transforms.
     pub early_after: u64,
     /// The least delay in ns without transforms.
     pub least_before: Option<i128>,

@@ -13,9 +13,9 @@ use lttv_state::usage::{Activity, Figure, Pages, TraceUsage, Traffic};
 pub(crate) struct Shown<'u> {
     /// The traces with their use.
     pub traces: Vec<(TraceIndex, &'u TraceUsage)>,
-    /// Whether tables have a column for the numbers of traces.
+    /// `true` if tables have a column for the numbers of traces.
     pub has_traces: bool,
-    /// Whether there are tables of intervals.
+    /// `true` if there are tables of intervals.
     pub has_intervals: bool,
 }
 
@@ -33,7 +33,7 @@ struct Span {
     end: Timestamp,
 }
 
-/// What a thread or a process did.
+/// The activity of a thread or a process.
 struct Work {
     cpu_time: u64,
     switches: u64,

@@ -182,7 +182,7 @@ fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
-/// What comparing a trace gave.
+/// The result of comparing a trace.
 #[derive(Default)]
 struct Compared {
     comparisons: usize,

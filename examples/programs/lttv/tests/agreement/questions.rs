@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// What a place answers: values by what they are of.
+/// The answer of a place: values by their subject.
 pub(crate) type Answer = BTreeMap<String, Value>;
 
 /// A question, and the places that answer it. The first one that answers is compared with the
 /// others.
 pub(crate) struct Question {
     pub(crate) name: &'static str,
-    /// Whether a place may leave out what another one tells.
+    /// `true` if a place may leave out what another one tells.
     pub(crate) partial: bool,
-    /// Whether it is asked of traces that have no kernel events, too.
+    /// `true` if it is asked of traces that have no kernel events, too.
     pub(crate) of_all: bool,
     pub(crate) places: &'static [Place],
 }
@@ -27,7 +27,7 @@ pub(crate) struct Place {
     pub(crate) args: &'static [&'static str],
     /// Takes the answer from the output.
     pub(crate) read: fn(&Output<'_>) -> Answer,
-    /// Whether the answers of two windows add up to that of the whole.
+    /// `true` if the answers of two windows add up to that of the whole.
     pub(crate) adds: bool,
 }
 
