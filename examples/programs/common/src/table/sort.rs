@@ -66,8 +66,8 @@ mod tests {
         table.sort_by("name").unwrap();
         assert_eq!(order(&table), ["a", "b", "c", "d"].map(Cell::from));
         assert_eq!(
-            table.sort_by("time").unwrap_err().to_string(),
-            "there is no column `time`, but name, time_ns; did you mean `time_ns`?"
+            table.sort_by("time_n").unwrap_err().to_string(),
+            "there is no column `time_n`, but name, time_ns; did you mean `time_ns`?"
         );
     }
 
