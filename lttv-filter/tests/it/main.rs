@@ -1,5 +1,6 @@
 //! The tests of this crate, in one program, since each program is linked on its own.
 
+#[allow(dead_code, reason = "other crates use the rest")]
 #[path = "../../../ltt-read/tests/support"]
 mod support {
     pub(crate) mod case;

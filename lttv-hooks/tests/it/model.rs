@@ -226,7 +226,7 @@ proptest! {
             (made, model)
         };
         let (mut main, main_model) = make(&main, "main");
-        let (mut other, other_model) = make(&other, "other");
+        let (other, other_model) = make(&other, "other");
 
         let flow = main.call_until_stop(&mut ());
         let stop = main_model.iter().position(|h| h.0 == stopper);

@@ -170,7 +170,7 @@ impl<'u> Shown<'u> {
                 tid: None,
                 pid: Some(process.pid),
                 name: process.name.to_string(),
-                threads: process.threads.into(),
+                threads: process.threads,
                 work: Work {
                     cpu_time: process.cpu_time,
                     switches: process.switches,
