@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Copies the metadata of a trace, and the first quarters of its other files.
-#[allow(dead_code, reason = "the program of many files uses it")]
+#[allow(dead_code, reason = "only the tests of programs use it")]
 pub(crate) fn copy_quarters(from: &Path, to: &Path, quarters: usize) {
     fs::create_dir_all(to).expect("a directory");
     for entry in fs::read_dir(from).expect("a directory") {
