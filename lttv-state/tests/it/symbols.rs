@@ -237,7 +237,7 @@ fn names_of_rust_are_demangled() {
     let events = [dump, UstEvent::new(2, thread, entry, &[("addr", address)])];
     let calls = call_stacks(&ust_trace(&events, 4096), &CallRules::default(), 1).calls;
     let found = names_of_any(&calls, &mut Symbols::new(SymbolOptions::default()));
-    assert_eq!(found, ["symbols::a_function_of_rust"]);
+    assert_eq!(found, ["it::symbols::a_function_of_rust"]);
 }
 
 #[test]
