@@ -1,5 +1,7 @@
 //! Reading events allocates no memory once every event type has been read.
 //!
+//! A program of its own, since it replaces the global allocator.
+//!
 //! There is only one test, because allocations are counted for the whole process.
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Delivering events costs no allocation.
 //!
+//! A program of its own, since it replaces the global allocator.
+//!
 //! This file contains only one test, since allocations are counted for the whole process.
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Evaluating filters does not allocate.
 //!
+//! A program of its own, since it replaces the global allocator.
+//!
 //! A single test, because allocations are counted for the whole process.
 
 use std::path::Path;
