@@ -78,7 +78,8 @@ impl Extension for Priorities {
     }
 
     fn checkpoint_bytes(saved: &Self::Checkpoint, _: Option<&Self::Checkpoint>) -> usize {
-        size_of::<Self::Checkpoint>() + saved.iter().map(|of| size_of_val(of) + size_of_val(of.as_slice())).sum::<usize>()
+        size_of::<Self::Checkpoint>()
+            + saved.iter().map(|of| size_of_val(of) + size_of_val(of.as_slice())).sum::<usize>()
     }
 }
 

@@ -8,9 +8,9 @@ use arrow_schema::ArrowError;
 use ltt_read::schema::EventTypeId;
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
 use ltt_read::{Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
-use lttv_context::{EndReason, ParallelReader, Subscription, Traceset, TracesetContext};
 use lttv_common::kernel_hooks::kernel_state;
 use lttv_common::time::Window;
+use lttv_context::{EndReason, ParallelReader, Subscription, Traceset, TracesetContext};
 use lttv_filter::Filters;
 use lttv_state::filter::{KernelFilters, KernelView};
 

@@ -10,8 +10,8 @@ use arrow_select::concat::concat_batches;
 use common::generated::{Numbers, Shape, traceset};
 use ltt_read::Timestamp;
 use lttv_arrow::{Damage, EventTable, Scan, Selection, Tables, is_in_order};
-use lttv_context::Traceset;
 use lttv_common::time::Window;
+use lttv_context::Traceset;
 
 /// Returns all rows of a read.
 fn rows(scan: &Scan<'_>, selection: &Selection) -> (RecordBatch, Damage) {

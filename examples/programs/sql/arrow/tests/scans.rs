@@ -11,8 +11,8 @@ use arrow_array::types::{Int32Type, Int64Type, UInt32Type};
 use common::generated::{Numbers, Shape, traceset};
 use ltt_read::{Merge, Timestamp};
 use lttv_arrow::{Damage, Scan, Selection, Tables, is_in_order};
-use lttv_context::Traceset;
 use lttv_common::time::Window;
+use lttv_context::Traceset;
 use lttv_filter::{Environment, Expression};
 use lttv_state::filter::KernelFilters;
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_arrow::Scan;
-use lttv_context::Traceset;
 use lttv_common::fnv::Fnv;
 use lttv_common::time::Window;
+use lttv_context::Traceset;
 use serde::{Deserialize, Serialize};
 
 /// The metric of a leaf for the number of partitions that were read, to their end or a limit.

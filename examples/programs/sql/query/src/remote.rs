@@ -11,8 +11,8 @@ use datafusion::catalog::TableProvider;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::physical_plan::ExecutionPlan;
 use ltt_read::{OnFailure, OpenOptions, Timestamp};
-use lttv_context::Traceset;
 use lttv_common::time::Window;
+use lttv_context::Traceset;
 
 use crate::catalog;
 use crate::events::EventsProvider;

@@ -20,12 +20,12 @@ use std::thread;
 use arrow_array::RecordBatch;
 use ltt_read::schema::ClockOrigin;
 use ltt_read::writer::StagedDirectory;
-use lttv_context::Traceset;
 use lttv_common::cancel;
 use lttv_common::inputs;
 use lttv_common::kernel_trace;
 use lttv_common::progress::Progress;
 use lttv_common::report::{Interrupted, Report, Usage};
+use lttv_context::Traceset;
 use lttv_state::kernel_history::{self, Target as HistoryTarget};
 use lttv_state::stats::statistics;
 
