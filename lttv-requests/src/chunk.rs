@@ -57,6 +57,7 @@ pub struct Replay {
 
 /// The status of a scheduler after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Status {
     /// No work remains, not even in the background: call again after submitting a
     /// request.
@@ -65,9 +66,7 @@ pub enum Status {
     /// Work remains: call again.
     More,
     /// Requests or computations [wait](crate::EventsRequest::waiting) for events that are still to
-    /// be recorded: call again after [`continue_with`](crate::Scheduler::continue_with). Or computations
-    /// run [on threads](crate::Background::register_on_thread): call again when
-    /// [woken](crate::Background::wake).
+    /// be recorded: call again after [`continue_with`](crate::Scheduler::continue_with).
     Waiting,
     /// The scheduler is paused; work may remain.
     Paused,
@@ -82,6 +81,7 @@ impl ChunkReport {
 
 /// The reason why a request ended. If several apply, it is the first of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FinishReason {
     /// A hook or the filter of the request panicked. If a hook after the request
     /// panicked, only [`Finished`] has this reason: the hooks after the request are
@@ -185,6 +185,7 @@ pub struct Notification {
 
 /// The outcome that a notification reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum NotificationOutcome {
     /// The condition was met, or the computation is complete.
     Reached,

@@ -85,8 +85,7 @@
 //! pending: checkpoints for fast seeking, statistics, or any other analysis that the
 //! application registers. Viewers can show partial results at any time, and are notified
 //! when a computation is complete. Schedulers of one traceset, such as those of several
-//! tabs, [share](Background#several-schedulers) one background. A computation can have
-//! [threads of its own](Background::register_on_thread), for which the scheduler never waits.
+//! tabs, [share](Background#several-schedulers) one background.
 //!
 //! # Driving the scheduler
 //!
@@ -142,5 +141,5 @@ pub use request::request_filter::EventFilter;
 pub use request::request_hooks::HookPlace;
 pub use request::request_start::Start;
 pub use request::{EventsRequest, SubmitError, Urgency};
-pub use scheduler::background::{Background, ComputationProgress, Condition, ThreadControl};
+pub use scheduler::background::{Background, ComputationProgress, Condition};
 pub use scheduler::{Pending, Scheduler};

@@ -56,9 +56,6 @@ impl<'h> Scheduler<'h> {
         chunk.finished.append(&mut self.unreported.finished);
         if let Some(background) = &self.background {
             chunk.notifications.extend(background.take_news());
-            if let Some(panic) = background.take_panic() {
-                self.queue.note_panic(panic);
-            }
         }
         if self.has_no_requests() {
             self.seek = None;
@@ -285,7 +282,7 @@ impl<'h> Scheduler<'h> {
         match best.cloned() {
             // An extension may have been attached after the checkpoint was saved.
             Some(best) if self.context.restore(&best).is_ok() => {}
-            _ => self.context.seek_start(),
+            _ => self.context.seek_time(Timestamp::MIN),
         }
         true
     }

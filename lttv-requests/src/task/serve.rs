@@ -136,10 +136,6 @@ impl Stream for Serve<'_> {
         if this.inner.full.get() == 0
             && let Ok(mut scheduler) = this.inner.scheduler.try_borrow_mut()
         {
-            // Before the chunk, so that no progress of a thread is missed.
-            if let Some(background) = scheduler.background() {
-                background.wake(cx.waker());
-            }
             let chunk = scheduler.service_chunk(this.budget);
             drop(scheduler);
             let nothing = ChunkReport { status: chunk.status, ..ChunkReport::default() };

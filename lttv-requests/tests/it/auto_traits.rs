@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use lttv_requests::{
     Budget, ChunkReport, FinishReason, Finished, Notification, Owner, Pending, RequestId,
-    SubmitError, ThreadControl,
+    SubmitError,
 };
 
 fn shared<T: Send + Sync + Debug>() {}
@@ -23,7 +23,6 @@ fn inputs_and_results_are_send_and_sync() {
     shared::<FinishReason>();
     shared::<Pending>();
     shared::<Notification>();
-    shared::<ThreadControl>();
 }
 
 #[cfg(feature = "views")]

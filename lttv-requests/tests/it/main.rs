@@ -10,7 +10,6 @@ mod support;
 mod auto_traits;
 #[cfg(all(feature = "state", feature = "views"))]
 mod charts;
-mod computations_on_threads;
 #[cfg(feature = "views")]
 mod event_times;
 mod filters;

@@ -2,17 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use futures_lite::{StreamExt, future};
 use lttv_context::{Traceset, TracesetContext};
-use lttv_hooks::Flow;
 use lttv_requests::task::AsyncScheduler;
-use lttv_requests::{
-    Background, Budget, Condition, EventsRequest, FinishReason, NotificationOutcome, Owner,
-    Scheduler, Status, SubmitError, ThreadControl, Urgency,
-};
+use lttv_requests::{Budget, EventsRequest, FinishReason, Owner, Scheduler, SubmitError, Urgency};
 
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 const EVENTS: usize = 6087;
@@ -150,38 +144,4 @@ fn waiting_tasks_are_woken() {
         scheduler.close();
     };
     future::block_on(future::zip(drive(&scheduler, Budget::events(1)), viewer));
-}
-
-#[test]
-fn computations_on_threads_wake_the_task_that_serves() {
-    let traceset = Traceset::open(KERNEL).unwrap();
-    let background = Background::new(TracesetContext::new(&traceset));
-    let (go, wait) = channel::<()>();
-    let mut wait = Some(wait);
-    let id = background.register_on_thread("asked", move || {
-        let wait = wait.take().expect("it starts once");
-        move |_: &ThreadControl| {
-            // The task sleeps by then.
-            std::thread::sleep(Duration::from_millis(50));
-            wait.recv().map_or(Flow::Break(()), |()| Flow::Continue(()))
-        }
-    });
-    let owner = Owner::unique();
-    background.compute(id, owner);
-    background.notify(id, owner, Condition::Done);
-    let mut inner = Scheduler::new(TracesetContext::new(&traceset));
-    inner.set_background(background);
-    let scheduler = AsyncScheduler::new(inner);
-    go.send(()).unwrap();
-    let mut chunks = scheduler.serve(Budget::events(1000));
-    let chunk = future::block_on(async {
-        loop {
-            let chunk = chunks.next().await.expect("it is not closed");
-            if !chunk.notifications.is_empty() {
-                return chunk;
-            }
-        }
-    });
-    assert_eq!(chunk.notifications[0].outcome, NotificationOutcome::Reached);
-    assert_eq!(chunk.status, Status::Idle);
 }

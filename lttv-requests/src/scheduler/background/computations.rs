@@ -1,15 +1,11 @@
 //! The computations of a background, and the notifications about them.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::take;
-use std::sync::Arc;
-use std::task::Waker;
 
 use ltt_read::Timestamp;
 
-use super::threads::{ThreadControl, Wakers, Work};
 use super::{ComputationProgress, Condition};
 use crate::chunk::{FinishReason, Finished, Notification, NotificationOutcome};
 use crate::identity::{ComputationId, Owner, RequestId};
@@ -21,13 +17,8 @@ use crate::scheduler::Scheduler;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UserId(u64);
 
-/// The function with which a computation starts.
-pub(super) enum Install<'h> {
-    /// Adds the hooks to a request.
-    Hooks(Box<dyn FnMut(EventsRequest<'h>) -> EventsRequest<'h> + 'h>),
-    /// Returns the work of a thread.
-    Thread(Box<dyn FnMut() -> Work + 'h>),
-}
+/// The function with which a computation starts: it adds the hooks to a request.
+pub(super) type Install<'h> = Box<dyn FnMut(EventsRequest<'h>) -> EventsRequest<'h> + 'h>;
 
 /// All computations, and pending notifications by handle.
 #[derive(Debug, Default)]
@@ -39,10 +30,6 @@ pub(super) struct Computations<'h> {
     pub(super) orders: VecDeque<Order<'h>>,
     pub(super) lends_checkpoints: bool,
     users: u64,
-    /// The wakers of those that wait for computations on threads.
-    wakers: Arc<Wakers>,
-    /// The payloads of panics of computations on threads.
-    panics: Vec<Box<dyn Any + Send>>,
 }
 
 struct Module<'h> {
@@ -50,8 +37,6 @@ struct Module<'h> {
     /// `None` while it is being called.
     install: Option<Install<'h>>,
     state: ModuleState,
-    /// The link to its thread, while it runs on one.
-    thread: Option<ThreadControl>,
     wanted_by: Vec<(UserId, Owner)>,
 }
 
@@ -62,8 +47,6 @@ enum ModuleState {
     Ordered,
     /// The request is being served. Events before the time have been processed.
     Running(RequestId, Timestamp),
-    /// A thread performs it.
-    OnThread,
     Ready,
 }
 
@@ -113,7 +96,6 @@ impl<'h> Computations<'h> {
             name: name.to_owned(),
             install: Some(install),
             state: ModuleState::Idle,
-            thread: None,
             wanted_by: Vec::new(),
         });
         ComputationId(self.modules.len() - 1)
@@ -157,58 +139,6 @@ impl<'h> Computations<'h> {
         }
     }
 
-    /// Starts the thread of a computation.
-    pub(super) fn start_thread(&mut self, id: ComputationId, install: Install<'h>, work: Work) {
-        let Some(module) = self.modules.get_mut(id.0) else { return };
-        module.install = Some(install);
-        if module.wanted_by.is_empty() {
-            return;
-        }
-        match ThreadControl::start(&module.name, work, &self.wakers) {
-            Ok(control) => (module.state, module.thread) = (ModuleState::OnThread, Some(control)),
-            // The system has no room for another thread.
-            Err(_) => self.give_up(&[id]),
-        }
-    }
-
-    /// Records the ends of computations on threads.
-    pub(super) fn note_threads(&mut self) {
-        let mut given_up = Vec::new();
-        for (at, module) in self.modules.iter_mut().enumerate() {
-            match module.thread.as_ref().and_then(ThreadControl::take_end) {
-                None => continue,
-                Some(Ok(flow)) if flow.is_continue() => {
-                    (module.state, module.thread) = (ModuleState::Ready, None);
-                    continue;
-                }
-                Some(Ok(_)) => {}
-                Some(Err(panic)) => self.panics.push(panic),
-            }
-            given_up.push(ComputationId(at));
-        }
-        self.give_up(&given_up);
-    }
-
-    /// Returns `true` if a thread performs a computation.
-    pub(super) fn has_threads(&self) -> bool {
-        self.modules.iter().any(|module| module.thread.is_some())
-    }
-
-    /// Returns `true` if a thread has panicked, and no call has continued with its panic.
-    pub(super) fn has_panic(&self) -> bool {
-        !self.panics.is_empty()
-    }
-
-    /// Takes the payload of the panic of a thread.
-    pub(super) fn take_panic(&mut self) -> Option<Box<dyn Any + Send>> {
-        self.panics.pop()
-    }
-
-    /// Wakes a task once when a computation on a thread gets on.
-    pub(super) fn wake(&self, waker: &Waker) {
-        self.wakers.add(waker);
-    }
-
     /// Records that the request of a computation was submitted.
     pub(super) fn note_start(&mut self, started: Started) {
         let Some((id, request)) = started else { return };
@@ -236,7 +166,6 @@ impl<'h> Computations<'h> {
             ModuleState::Idle => ComputationProgress::Idle,
             ModuleState::Ordered => ComputationProgress::InProgress { to: Timestamp::MIN },
             ModuleState::Running(_, to) => ComputationProgress::InProgress { to },
-            ModuleState::OnThread => ComputationProgress::InProgress { to: module.time() },
             ModuleState::Ready => ComputationProgress::Ready,
         }
     }
@@ -282,9 +211,6 @@ impl<'h> Computations<'h> {
             if let Some(module) = self.modules.get_mut(id.0) {
                 module.state = ModuleState::Idle;
                 module.wanted_by.clear();
-                if let Some(thread) = module.thread.take() {
-                    thread.give_up();
-                }
             }
         }
         self.cancel(|pending| ids.contains(&pending.module));
@@ -315,7 +241,7 @@ impl<'h> Computations<'h> {
             }
             match module.state {
                 ModuleState::Running(request, _) => self.orders.push_back(Order::Cancel(request)),
-                ModuleState::Ordered | ModuleState::OnThread => {}
+                ModuleState::Ordered => {}
                 ModuleState::Idle | ModuleState::Ready => continue,
             }
             given_up.push(ComputationId(at));
@@ -352,22 +278,11 @@ impl PendingNotification {
         (self.user, Notification { owner: self.owner, computation: self.module, outcome })
     }
 
-    /// Returns whether the condition is met when all events before a time have been processed.
-    fn is_passed(&self, to: Timestamp) -> bool {
-        match &self.when {
-            Condition::Time(time) => *time <= to,
-            // Events of the same time may be on both sides of the position.
-            Condition::Position(goal) => goal.time().is_some_and(|time| time < to),
-            Condition::Done => false,
-        }
-    }
-
     /// Returns whether the condition is met.
     fn is_due(&self, modules: &[Module<'_>], scheduler: &Scheduler<'_>) -> bool {
         let Some(module) = modules.get(self.module.0) else { return false };
         let start = match module.state {
             ModuleState::Ready => return true,
-            ModuleState::OnThread => return self.is_passed(module.time()),
             ModuleState::Running(request, _) => scheduler.find(request).map(|it| &it.start),
             ModuleState::Idle | ModuleState::Ordered => None,
         };
@@ -376,22 +291,6 @@ impl PendingNotification {
             Condition::Time(time) => !RequestStart::Time(*time).is_after(here),
             Condition::Position(goal) => !RequestStart::Position(goal.clone()).is_after(here),
             Condition::Done => false,
-        }
-    }
-}
-
-impl Module<'_> {
-    /// Returns the time before which its thread has processed all events.
-    fn time(&self) -> Timestamp {
-        self.thread.as_ref().map_or(Timestamp::MIN, ThreadControl::time)
-    }
-}
-
-impl Drop for Module<'_> {
-    /// Tells the thread that its result is not needed any more.
-    fn drop(&mut self) {
-        if let Some(thread) = &self.thread {
-            thread.give_up();
         }
     }
 }

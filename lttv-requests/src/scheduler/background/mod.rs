@@ -1,16 +1,12 @@
 //! Background computations over the whole traceset.
 
 mod computations;
-mod threads;
 
-use std::any::Any;
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
-use std::task::Waker;
 
 use ltt_read::Timestamp;
 use lttv_context::{GrowthError, Revision, Traceset, TracesetContext, TracesetPosition};
-use lttv_hooks::Flow;
 
 use crate::budget::Budget;
 use crate::chunk::Notification;
@@ -18,9 +14,7 @@ use crate::identity::{ComputationId, Owner};
 use crate::request::EventsRequest;
 use crate::scheduler::Scheduler;
 
-use computations::{Computations, Install, PendingNotification, UserId};
-
-pub use threads::ThreadControl;
+use computations::{Computations, PendingNotification, UserId};
 
 /// Computations over the whole traceset, each performed once for all owners that request
 /// it, and only while no request is pending.
@@ -64,11 +58,6 @@ pub use threads::ThreadControl;
 /// assert_eq!(scheduler.background().map(|b| b.stage(stats)), Some(ComputationProgress::Ready));
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
-///
-/// # On threads
-///
-/// A computation can have [threads of its own](Self::register_on_thread), which read while requests are
-/// served. The scheduler never waits for them.
 ///
 /// # Several schedulers
 ///
@@ -136,6 +125,7 @@ struct Shared<'h> {
 
 /// The progress of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ComputationProgress {
     /// The computation has not been requested, or was given up.
     Idle,
@@ -163,7 +153,7 @@ impl<'h> Background<'h> {
     /// Creates a background without computations. The context should be one for the
     /// scheduler's traceset, so that positions mean the same in both.
     pub fn new(mut context: TracesetContext<'h>) -> Self {
-        context.seek_start();
+        context.seek_time(Timestamp::MIN);
         let mut computations = Computations::default();
         let user = computations.add_user();
         let revision = context.traceset().revision();
@@ -195,100 +185,7 @@ impl<'h> Background<'h> {
         name: &str,
         install: impl FnMut(EventsRequest<'h>) -> EventsRequest<'h> + 'h,
     ) -> ComputationId {
-        self.shared.computations.borrow_mut().register(name, Install::Hooks(Box::new(install)))
-    }
-
-    /// Registers a computation that a thread of its own performs, for all handles. When it is first
-    /// requested, `start` returns its work, which runs on a new thread at once, also while requests are
-    /// pending. Work that returns `Continue` has completed the computation.
-    ///
-    /// The work reads with a context of its own, for example
-    /// [in slices](lttv_context::SliceAnalysis) that further threads compute, and leaves the result where
-    /// the application finds it. It tells how far it has come by [`ThreadControl::passed`], which also
-    /// tells whether it should end.
-    ///
-    /// While nothing but such computations remains, the status of a scheduler is
-    /// [`Waiting`](crate::Status::Waiting): the application calls
-    /// [`service_chunk`](crate::Scheduler::service_chunk) again when it is [woken](Self::wake). A panic of
-    /// the work continues in such a call.
-    ///
-    /// A traceset that is growing is read as far as it is there when the work begins.
-    ///
-    /// ```
-    /// use std::sync::{Arc, OnceLock};
-    /// use std::task::{Wake, Waker};
-    /// use std::thread::{self, Thread};
-    ///
-    /// use lttv_context::{Bounds, Traceset, TracesetContext};
-    /// use lttv_hooks::Flow;
-    /// use lttv_requests::{Background, Budget, ComputationProgress, Owner, Scheduler, Status};
-    ///
-    /// /// Wakes the thread that serves requests.
-    /// struct Unpark(Thread);
-    ///
-    /// impl Wake for Unpark {
-    ///     fn wake(self: Arc<Self>) {
-    ///         self.0.unpark();
-    ///     }
-    /// }
-    ///
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-    /// let traceset = Traceset::open(path)?;
-    /// let background = Background::new(TracesetContext::new(&traceset));
-    /// let events = Arc::new(OnceLock::new());
-    /// let (result, of_work) = (Arc::clone(&events), traceset.clone());
-    /// let count = background.register_on_thread("count", move || {
-    ///     let (result, traceset) = (Arc::clone(&result), of_work.clone());
-    ///     move |control| {
-    ///         let mut context = TracesetContext::new(&traceset);
-    ///         let mut count = 0;
-    ///         // A thousand events at a time, since it may be given up.
-    ///         loop {
-    ///             let read = context.read(&Bounds::all().max_examined(1000));
-    ///             let events = read.expect("no position").events;
-    ///             count += events;
-    ///             if events == 0 {
-    ///                 break;
-    ///             }
-    ///             if let Some(time) = context.position().time() {
-    ///                 control.passed(time)?;
-    ///             }
-    ///         }
-    ///         _ = result.set(count);
-    ///         Flow::Continue(())
-    ///     }
-    /// });
-    /// let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));
-    /// background.compute(count, Owner::unique());
-    /// scheduler.set_background(background);
-    /// let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    /// loop {
-    ///     // First, so that nothing is missed that happens from here on.
-    ///     scheduler.background().inspect(|background| background.wake(&waker));
-    ///     match scheduler.service_chunk(Budget::default()).status {
-    ///         Status::Idle => break,
-    ///         Status::Waiting => thread::park(),
-    ///         _ => {}
-    ///     }
-    /// }
-    /// assert_eq!(events.get(), Some(&6087));
-    /// # Ok::<(), ltt_read::Error>(())
-    /// ```
-    pub fn register_on_thread<W>(
-        &self,
-        name: &str,
-        mut start: impl FnMut() -> W + 'h,
-    ) -> ComputationId
-    where
-        W: FnOnce(&ThreadControl) -> Flow + Send + 'static,
-    {
-        let start = Install::Thread(Box::new(move || Box::new(start())));
-        self.shared.computations.borrow_mut().register(name, start)
-    }
-
-    /// Wakes a task once, when a computation on a thread has come further or has ended.
-    pub fn wake(&self, waker: &Waker) {
-        self.shared.computations.borrow().wake(waker);
+        self.shared.computations.borrow_mut().register(name, Box::new(install))
     }
 
     /// Finds the first computation with a name.
@@ -297,24 +194,15 @@ impl<'h> Background<'h> {
     }
 
     /// Starts a computation, unless it is complete or in progress. Returns its progress.
-    /// A computation of which a hook or its thread has panicked is [idle](ComputationProgress::Idle), and
-    /// can be started again; so is one for which the system has no thread.
+    /// A computation of which a hook has panicked is [idle](ComputationProgress::Idle), and can be
+    /// started again.
     pub fn compute(&self, module: ComputationId, owner: Owner) -> ComputationProgress {
         // A computation that has just ended can be started again.
         self.stage(module);
         let install = self.shared.computations.borrow_mut().want(module, self.user, owner);
-        match install {
-            Some(Install::Hooks(mut install)) => {
-                let request = install(EventsRequest::new(owner).waiting());
-                let install = Install::Hooks(install);
-                self.shared.computations.borrow_mut().start(module, install, request);
-            }
-            Some(Install::Thread(mut start)) => {
-                let work = start();
-                let install = Install::Thread(start);
-                self.shared.computations.borrow_mut().start_thread(module, install, work);
-            }
-            None => {}
+        if let Some(mut install) = install {
+            let request = install(EventsRequest::new(owner).waiting());
+            self.shared.computations.borrow_mut().start(module, install, request);
         }
         self.execute();
         self.stage(module)
@@ -323,7 +211,6 @@ impl<'h> Background<'h> {
     /// Returns the progress of a computation.
     pub fn stage(&self, module: ComputationId) -> ComputationProgress {
         let mut computations = self.shared.computations.borrow_mut();
-        computations.note_threads();
         if let Ok(scheduler) = self.shared.scheduler.try_borrow() {
             computations.note_progress(&scheduler);
         }
@@ -366,10 +253,10 @@ impl<'h> Background<'h> {
     /// Returns whether no computation is in progress and no notification is due for this
     /// handle.
     pub fn is_idle(&self) -> bool {
-        !self.has_work() && !self.shared.computations.borrow().has_threads()
+        !self.has_work()
     }
 
-    /// Returns whether a call has something to do, other than to wait for threads.
+    /// Returns whether a call has something to do.
     pub(crate) fn has_work(&self) -> bool {
         let is_idle = match self.shared.scheduler.try_borrow() {
             Ok(scheduler) => scheduler.is_idle(),
@@ -387,23 +274,16 @@ impl<'h> Background<'h> {
         }
     }
 
-    /// Returns whether a computation waits for events that are still to be recorded, or for its thread.
+    /// Returns whether a computation waits for events that are still to be recorded.
     pub(crate) fn waits(&self) -> bool {
         let scheduler = self.shared.scheduler.try_borrow();
         scheduler.is_ok_and(|scheduler| !scheduler.parked.is_empty())
-            || self.shared.computations.borrow().has_threads()
     }
 
-    /// Takes the payload of the panic of a computation on a thread.
-    pub(crate) fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
-        self.shared.computations.borrow_mut().take_panic()
-    }
-
-    /// Returns whether a notification is due for this handle, or a panic of a thread.
+    /// Returns whether a notification is due for this handle.
     pub(crate) fn has_news(&self) -> bool {
         self.note_due();
-        let computations = self.shared.computations.borrow();
-        computations.has_news(self.user) || computations.has_panic()
+        self.shared.computations.borrow().has_news(self.user)
     }
 
     /// Continues all computations in progress. Returns the number of events read for
@@ -461,7 +341,6 @@ impl<'h> Background<'h> {
     /// Finds the notifications that are due.
     fn note_due(&self) {
         let mut computations = self.shared.computations.borrow_mut();
-        computations.note_threads();
         if let Ok(scheduler) = self.shared.scheduler.try_borrow() {
             computations.note_due(&scheduler);
         }

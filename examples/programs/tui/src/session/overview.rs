@@ -95,12 +95,12 @@ impl Overview {
         let stage = scheduler.background().map(|background| background.stage(self.module));
         match stage {
             Some(ComputationProgress::Ready) | None => 1.0,
-            Some(ComputationProgress::Idle) => 0.0,
             Some(ComputationProgress::InProgress { to }) => {
                 let (begin, end) = (self.span.start.as_ns(), self.span.end.as_ns());
                 let passed = to.as_ns().clamp(begin, end).abs_diff(begin);
                 (passed as f64 / end.abs_diff(begin).max(1) as f64).min(0.999)
             }
+            Some(_) => 0.0,
         }
     }
 }
