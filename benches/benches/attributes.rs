@@ -6,9 +6,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lttv_benches::Random;
-use lttv_context::attributes::{
-    AttributeError, AttributeId, Attributes, Key, MergeRule, Path, Pattern,
-};
+use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Key, MergeRule, Path};
 
 const TYPES: u64 = 200;
 /// The number of counts per iteration, so that the loop costs nothing.
@@ -118,10 +116,6 @@ fn whole_trees(c: &mut Criterion) {
     group.bench_function("sum", |b| {
         b.iter(|| sums.merge(AttributeId::ROOT, &tree, MergeRule::Sum).expect("small numbers"));
     });
-    let pattern: Pattern = "traces/*/cpus/*/event_types/*".parse().expect("a pattern");
-    group.bench_function("find by pattern", |b| b.iter(|| tree.find(&pattern).count()));
-    let pattern: Pattern = "**/event_types/*".parse().expect("a pattern");
-    group.bench_function("find at any depth", |b| b.iter(|| tree.find(&pattern).count()));
     group.finish();
 }
 

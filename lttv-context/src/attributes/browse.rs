@@ -9,8 +9,8 @@ use super::value::AttributeValue;
 
 /// A structure that can present its members as attributes.
 ///
-/// Generic code can then [print](super::Indented) it, [merge](Attributes::merge) it into
-/// attributes and, with the feature `serde`, write it with any serialiser.
+/// Generic code can then [print](super::Indented) it and [merge](Attributes::merge) it into
+/// attributes.
 ///
 /// Names should be distinct, and the same at each call as long as the structure has not
 /// changed.

@@ -31,28 +31,29 @@ impl AttributeId {
 }
 
 /// A type of attribute values: `bool`, `i64`, `u64`, `f64`, [`Timestamp`], [`Duration`] or [`Text`].
-pub trait AttributeType: Default + sealed::Sealed {
+pub trait AttributeType: Default + sealed::Conversion {
     /// The kind of the values.
     const KIND: Kind;
-    #[doc(hidden)]
-    fn from_value<'a>(value: &'a AttributeValue<'static>) -> Option<&'a Self>;
-    #[doc(hidden)]
-    fn from_value_mut<'a>(value: &'a mut AttributeValue<'static>) -> Option<&'a mut Self>;
-    #[doc(hidden)]
-    fn into_value(self) -> AttributeValue<'static>;
 }
 
 mod sealed {
-    pub trait Sealed {}
+    use super::AttributeValue;
+
+    /// Conversions from and to values of any type.
+    pub trait Conversion: Sized {
+        fn from_value<'a>(value: &'a AttributeValue<'static>) -> Option<&'a Self>;
+        fn from_value_mut<'a>(value: &'a mut AttributeValue<'static>) -> Option<&'a mut Self>;
+        fn into_value(self) -> AttributeValue<'static>;
+    }
 }
 
 macro_rules! attribute_type {
     ($($type:ty => $variant:ident,)*) => {$(
-        impl sealed::Sealed for $type {}
-
         impl AttributeType for $type {
             const KIND: Kind = Kind::$variant;
+        }
 
+        impl sealed::Conversion for $type {
             #[inline]
             fn from_value<'a>(value: &'a AttributeValue<'static>) -> Option<&'a Self> {
                 if let AttributeValue::$variant(value) = value { Some(value) } else { None }

@@ -5,14 +5,13 @@
 //!
 //! * **typed**: a value keeps its [`Kind`], and requesting another kind is an error that names
 //!   both;
-//! * **addressable** by [`Path`] (`cpu/[3]/events`), by [`Name`] within a tree, by [`Pattern`]
-//!   (`cpu/*/events`), or by handle ([`AttributeId`], [`Key`]): a number that stays valid while
+//! * **addressable** by [`Path`] (`cpu/[3]/events`), by [`Name`] within a tree, or by handle ([`AttributeId`], [`Key`]): a number that stays valid while
 //!   the tree grows, for counting at each event;
 //! * **enumerable** without knowledge of the code that filled it.
 //!
 //! Data may also stay in other structures. Any structure that implements [`Browse`] can be
-//! printed ([`Indented`], [`Paths`]), summed ([`Attributes::merge`]) and serialised (`Serial`,
-//! with the feature `serde`) by the same code as the tree, which implements it, too.
+//! printed ([`Indented`], [`Paths`]) and summed ([`Attributes::merge`]) by the same code as the
+//! tree, which implements it, too.
 //!
 //! Attributes can belong to any part of a program: to a context, as below, to a
 //! [`Session`](crate::framework::Session), and, as [`SharedAttributes`], to a
@@ -41,15 +40,12 @@
 
 mod browse;
 mod error;
-mod find;
 mod key;
 mod merge;
 mod name;
 mod path;
 mod print;
 mod seconds;
-#[cfg(feature = "serde")]
-mod serial;
 mod shared;
 mod tree;
 mod value;
@@ -59,10 +55,8 @@ pub use self::error::AttributeError;
 pub use self::key::{AttributeId, AttributeType, Key};
 pub use self::merge::MergeRule;
 pub use self::name::Name;
-pub use self::path::{MAX_DEPTH, Path, PathError, PathFault, Pattern};
+pub use self::path::{MAX_DEPTH, Path, PathError, PathFault};
 pub use self::print::{Indented, Paths};
-#[cfg(feature = "serde")]
-pub use self::serial::Serial;
 pub use self::shared::SharedAttributes;
 pub use self::tree::Attributes;
 pub use self::value::{AttributeValue, Kind, Text};

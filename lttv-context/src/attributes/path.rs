@@ -1,4 +1,4 @@
-//! Paths and patterns: names separated by slashes.
+//! Paths: names separated by slashes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,16 +61,16 @@ impl FromStr for Path {
     ///
     /// # Errors
     ///
-    /// Returns a [`PathError`] if the text is not a path, or contains wildcards.
+    /// Returns a [`PathError`] if the text is not a path.
     fn from_str(text: &str) -> Result<Self, PathError> {
         let mut names = Vec::new();
         for (at, component) in components(text) {
-            let wildcard = PathFault::Wildcard;
-            match part(component).map_err(|fault| PathError::new(text, at, fault))? {
-                Part::Name(name) if names.len() < MAX_DEPTH => names.push(name),
-                Part::Name(_) => return Err(PathError::new(text, at, PathFault::TooLong)),
-                Part::Any | Part::AnyDepth => return Err(PathError::new(text, at, wildcard)),
+            let fault = |fault| PathError::new(text, at, fault);
+            let name = parse_name(component).map_err(fault)?;
+            if names.len() == MAX_DEPTH {
+                return Err(fault(PathFault::TooLong));
             }
+            names.push(name);
         }
         Ok(Path { names })
     }
@@ -83,66 +83,6 @@ impl fmt::Display for Path {
             return f.write_str("/");
         }
         self.names().try_for_each(|name| write!(f, "/{name}"))
-    }
-}
-
-/// A path with wildcards: `*` matches any one name, and `**` any number of names, including
-/// none.
-///
-/// A wildcard must be a whole component: `sched_*` is refused. See
-/// [`Attributes::find`](super::Attributes::find).
-///
-/// ```
-/// use lttv_context::attributes::Pattern;
-///
-/// assert!("cpu/*/events".parse::<Pattern>().is_ok());
-/// let error = "cpu/irq*".parse::<Pattern>().unwrap_err();
-/// assert_eq!(error.to_string(), r"`cpu/irq*` at byte 4: `*` must stand alone; a literal one is `\*`");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
-    pub(super) parts: Vec<Part>,
-}
-
-/// A component of a pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
-    Name(OwnedName),
-    Any,
-    AnyDepth,
-}
-
-impl FromStr for Pattern {
-    type Err = PathError;
-
-    /// Parses a pattern.
-    ///
-    /// # Errors
-    ///
-    /// Returns a [`PathError`] if the text is not a pattern.
-    fn from_str(text: &str) -> Result<Self, PathError> {
-        let mut parts = Vec::new();
-        for (at, component) in components(text) {
-            let fault = |fault| PathError::new(text, at, fault);
-            match part(component).map_err(fault)? {
-                _ if parts.len() == MAX_DEPTH => return Err(fault(PathFault::TooLong)),
-                part => parts.push(part),
-            }
-        }
-        Ok(Pattern { parts })
-    }
-}
-
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.parts.is_empty() {
-            return f.write_str("/");
-        }
-        self.parts.iter().try_for_each(|part| match part {
-            Part::Name(name) => write!(f, "/{}", name.borrowed()),
-            Part::Any => f.write_str("/*"),
-            Part::AnyDepth => f.write_str("/**"),
-        })
     }
 }
 
@@ -168,21 +108,19 @@ fn components(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Parses a component.
-fn part(component: &str) -> Result<Part, PathFault> {
+fn parse_name(component: &str) -> Result<OwnedName, PathFault> {
     match component {
         "" => return Err(PathFault::Empty),
-        "*" => return Ok(Part::Any),
-        "**" => return Ok(Part::AnyDepth),
-        "\"\"" => return Ok(Part::Name(OwnedName::Text("".into()))),
+        "\"\"" => return Ok(OwnedName::Text("".into())),
         _ => {}
     }
     if let Some(rest) = component.strip_prefix('[') {
         let digits = rest.strip_suffix(']').ok_or(PathFault::Index)?;
         let digits = digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits);
         let index = digits.and_then(|digits| digits.parse().ok()).ok_or(PathFault::Index)?;
-        return Ok(Part::Name(OwnedName::Index(index)));
+        return Ok(OwnedName::Index(index));
     }
-    literal(component).map(|text| Part::Name(OwnedName::Text(text.into())))
+    literal(component).map(|text| OwnedName::Text(text.into()))
 }
 
 /// Removes the escapes from a text name.
@@ -191,7 +129,7 @@ fn literal(component: &str) -> Result<String, PathFault> {
     let mut rest = component.chars();
     while let Some(c) = rest.next() {
         text.push(match c {
-            '*' => return Err(PathFault::Star),
+            '*' => return Err(PathFault::Wildcard),
             '\\' => match rest.next() {
                 Some('u') => {
                     let (code, after) = rest
@@ -212,20 +150,7 @@ fn literal(component: &str) -> Result<String, PathFault> {
     Ok(text)
 }
 
-/// Parses a name that [`Name`]'s `Display` wrote.
-#[cfg(feature = "serde")]
-pub(super) fn parse_name(text: &str) -> Result<OwnedName, PathError> {
-    let fault = match part(text) {
-        // With a literal slash, the text is a path.
-        Ok(Part::Name(_)) if components(text).next() != Some((0, text)) => PathFault::Escape,
-        Ok(Part::Name(name)) => return Ok(name),
-        Ok(Part::Any | Part::AnyDepth) => PathFault::Wildcard,
-        Err(fault) => fault,
-    };
-    Err(PathError::new(text, 0, fault))
-}
-
-/// An error for a text that is not a [`Path`] or [`Pattern`].
+/// An error for a text that is not a [`Path`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` at byte {at}: {fault}")]
 #[non_exhaustive]
@@ -257,9 +182,6 @@ pub enum PathFault {
     /// A backslash without a character that can be escaped.
     #[error("expected punctuation or `u{{HEX}}` after `\\`")]
     Escape,
-    /// A wildcard that is not a whole component.
-    #[error("`*` must stand alone; a literal one is `\\*`")]
-    Star,
     /// A wildcard in a path, which denotes a single attribute.
     #[error("a path has no wildcards; a literal `*` is `\\*`")]
     Wildcard,
@@ -304,9 +226,9 @@ mod tests {
             assert_eq!(fault(wrong), (0, PathFault::Escape), "{wrong}");
         }
         assert_eq!(fault("é/*"), (3, PathFault::Wildcard));
-        assert_eq!(fault("a/***"), (2, PathFault::Star));
+        assert_eq!(fault("a/x*"), (2, PathFault::Wildcard));
         let long = "/a".repeat(MAX_DEPTH);
-        assert!(long.parse::<Path>().is_ok() && long.parse::<Pattern>().is_ok());
+        assert!(long.parse::<Path>().is_ok());
         assert_eq!(fault(&format!("{long}/a")), (2 * MAX_DEPTH + 1, PathFault::TooLong));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ltt_read::Timestamp;
 use lttv_context::attributes::{
     AttributeError, AttributeId, AttributeType, AttributeValue, Attributes, Kind, MergeRule, Name,
-    Path, Paths, Pattern, Text,
+    Path, Paths, Text,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -139,26 +139,6 @@ impl Model {
     }
 }
 
-/// The components of a pattern.
-#[derive(Debug, Clone)]
-enum Part {
-    Key(Key),
-    Any,
-    AnyDepth,
-}
-
-fn matches(parts: &[Part], keys: &[Key]) -> bool {
-    match (parts, keys) {
-        ([], keys) => keys.is_empty(),
-        ([Part::AnyDepth, rest @ ..], keys) => {
-            (0..=keys.len()).any(|skipped| matches(rest, &keys[skipped..]))
-        }
-        ([Part::Any, rest @ ..], [_, keys @ ..]) => matches(rest, keys),
-        ([Part::Key(wanted), rest @ ..], [key, keys @ ..]) => wanted == key && matches(rest, keys),
-        (_, []) => false,
-    }
-}
-
 fn key() -> impl Strategy<Value = Key> {
     // Few names, so that paths overlap. Some need escapes, and some are texts that look like
     // numbers next to numbers.
@@ -193,23 +173,16 @@ enum Step {
     Entry(Keys, Kind),
     Set(Keys, AttributeValue<'static>),
     Remove(Keys),
-    Find(Vec<Part>),
     Merge(Vec<(Keys, AttributeValue<'static>)>, MergeRule),
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let part = prop_oneof![
-        3 => key().prop_map(Part::Key),
-        2 => Just(Part::Any),
-        1 => Just(Part::AnyDepth)
-    ];
     let rule = prop::sample::select(vec![MergeRule::Sum, MergeRule::Replace, MergeRule::Keep]);
     prop_oneof![
         3 => keys().prop_map(Step::Subtree),
         3 => (keys(), prop::sample::select(&Kind::ALL[..7])).prop_map(|(k, t)| Step::Entry(k, t)),
         6 => (keys(), value()).prop_map(|(k, v)| Step::Set(k, v)),
         1 => keys().prop_map(Step::Remove),
-        2 => vec(part, 0..5).prop_map(Step::Find),
         1 => (vec((keys(), value()), 0..6), rule).prop_map(|(s, r)| Step::Merge(s, r)),
     ]
 }
@@ -263,24 +236,6 @@ fn apply(tree: &mut Attributes, model: &mut Model, step: &Step) -> Result<(), Te
             let id = tree.find_path_from(AttributeId::ROOT, &path_of(keys));
             let done = id.is_some_and(|id| tree.remove(id));
             prop_assert_eq!(done, model.remove(keys));
-        }
-        Step::Find(parts) => {
-            let text = parts.iter().map(|part| match part {
-                Part::Key(key) => format!("/{}", key.name()),
-                Part::Any => "/*".to_owned(),
-                Part::AnyDepth => "/**".to_owned(),
-            });
-            let text: String = text.collect();
-            let pattern: Pattern = text.parse().unwrap();
-            if !parts.is_empty() {
-                prop_assert_eq!(&pattern.to_string(), &text);
-            }
-            let found = tree.find(&pattern).filter_map(|id| tree.path(id));
-            let found: Vec<String> = found.map(|path| path.to_string()).collect();
-            let all = std::iter::once(Vec::new()).chain(model.below(&[]));
-            let expected = all.filter(|keys| matches(parts, keys));
-            let expected: Vec<String> = expected.map(|keys| path_of(&keys).to_string()).collect();
-            prop_assert_eq!(found, expected, "{}", text);
         }
         Step::Merge(sets, rule) => {
             let (mut other, mut other_model) = (Attributes::new(), Model::default());
@@ -382,9 +337,6 @@ proptest! {
         if let Ok(path) = text.parse::<Path>() {
             prop_assert_eq!(path.to_string().parse::<Path>(), Ok(path));
         }
-        if let Ok(pattern) = text.parse::<Pattern>() {
-            prop_assert_eq!(pattern.to_string().parse::<Pattern>(), Ok(pattern));
-        }
     }
 }
 
@@ -431,8 +383,6 @@ fn depth_is_bounded() {
     let above = tree.parent(deepest).unwrap();
     let error = tree.merge(above, &other, MergeRule::Sum).unwrap_err();
     assert!(matches!(error, AttributeError::TooDeep { .. }), "{error}");
-    let pattern: Pattern = "**/x/**".parse().unwrap();
-    assert_eq!(tree.find(&pattern).count(), tree.len());
 }
 
 /// A structure that contains itself, which is possible only in code.
@@ -457,8 +407,6 @@ fn recursive_structures_are_cut_off() {
     let error = tree.merge(AttributeId::ROOT, &Endless, MergeRule::Sum).unwrap_err();
     assert!(matches!(error, AttributeError::TooDeep { .. }), "{error}");
     assert!(tree.is_empty());
-    #[cfg(feature = "serde")]
-    assert!(serde_json::to_string(&lttv_context::attributes::Serial(&Endless)).is_err());
 }
 
 #[test]
@@ -475,67 +423,4 @@ fn typed_keys_access_values() {
     assert_eq!(again.id().index(), count.id().index(), "numbers are used again");
     assert_eq!(tree.get(count), None);
     assert_eq!(tree.get_mut(count), None);
-}
-
-#[cfg(feature = "serde")]
-mod serde_formats {
-    use super::*;
-
-    fn build(steps: &[Step]) -> (Attributes, Model) {
-        let (mut tree, mut model) = (Attributes::new(), Model::default());
-        steps.iter().for_each(|step| apply(&mut tree, &mut model, step).unwrap());
-        (tree, model)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
-
-        #[test]
-        fn trees_survive_json_and_postcard(steps in vec(step(), 0..40)) {
-            let (tree, model) = build(&steps);
-            let json = serde_json::to_string(&tree).unwrap();
-            check(&serde_json::from_str(&json).unwrap(), &model)?;
-            let bytes = postcard::to_stdvec(&tree).unwrap();
-            check(&postcard::from_bytes(&bytes).unwrap(), &model)?;
-        }
-
-        #[test]
-        fn damage_is_an_error(steps in vec(step(), 0..10), at in any::<usize>(), byte in any::<u8>()) {
-            let mut bytes = postcard::to_stdvec(&build(&steps).0).unwrap();
-            let at = at % bytes.len();
-            bytes[at] = byte;
-            let _ = postcard::from_bytes::<Attributes>(&bytes);
-        }
-    }
-
-    #[test]
-    fn non_finite_floats_in_json() {
-        let mut tree = Attributes::new();
-        for (index, value) in
-            [f64::NAN, f64::INFINITY, -f64::INFINITY, -0.0, 1.0].iter().enumerate()
-        {
-            tree.set(AttributeId::ROOT, index as u64, *value).unwrap();
-        }
-        let json = serde_json::to_string(&tree).unwrap();
-        let back: Attributes = serde_json::from_str(&json).unwrap();
-        assert_eq!(back.to_string(), tree.to_string());
-        assert_eq!(back.to_string(), "[0]: NaN\n[1]: inf\n[2]: -inf\n[3]: -0\n[4]: 1\n");
-        let whole: Attributes = serde_json::from_str(r#"{"a":{"float":-3}}"#).unwrap();
-        assert_eq!(whole.to_string(), "a: -3\n");
-    }
-
-    #[test]
-    fn wrong_json_is_refused() {
-        let error = |text: &str| serde_json::from_str::<Attributes>(text).unwrap_err().to_string();
-        let twice = r#"{"a":{"uint":1},"a":{"uint":1}}"#;
-        assert!(error(twice).contains("`a` is given twice"), "{}", error(twice));
-        assert!(error(r#"{"a":{"number":1}}"#).contains("unknown variant `number`"));
-        assert!(error(r#"{"a/b":{"uint":1}}"#).contains("`a/b`"));
-        assert!(error(r#"{"*":{"uint":1}}"#).contains("no wildcards"));
-        assert!(error(r#"{"a":{"uint":-1}}"#).contains("-1"));
-        assert!(error(r#"{"a":{"float":"ten"}}"#).contains("a number"));
-        let deep =
-            format!("{}{}", r#"{"a":{"tree":"#.repeat(64), "{}".to_owned() + &"}}".repeat(64));
-        assert!(serde_json::from_str::<Attributes>(&deep).is_err());
-    }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use lttv_context::attributes::{AttributeError, Attributes, Path, Pattern, SharedAttributes};
+use lttv_context::attributes::{AttributeError, Attributes, Path, SharedAttributes};
 use lttv_context::framework::{ModuleError, OptionError, OptionSpec, Options};
 use lttv_context::{
     Bounds, CheckpointFileError, CheckpointPolicy, Checkpoints, ParallelReader, ReadEnd,
@@ -27,7 +27,6 @@ fn types_without_hooks_are_send_and_sync() {
     shared::<Attributes>();
     shared::<SharedAttributes>();
     shared::<Path>();
-    shared::<Pattern>();
     shared::<Options>();
     shared::<OptionSpec>();
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ltt_read::{Merge, TracefileIndex, open_all};
-use lttv_context::attributes::{AttributeValue, Attributes, Pattern};
-use support::Run;
+use lttv_context::attributes::{AttributeId, AttributeValue, Attributes, Path as AttributePath};
+use support::{Run, typed_json};
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 
@@ -22,7 +22,7 @@ fn analyse(args: &[&str], trace: Option<&Path>) -> Run {
 fn results(args: &[&str], trace: Option<&Path>) -> Attributes {
     let run = analyse(&[&["-m", "rates", "--json", "--types"], args].concat(), trace);
     assert_eq!(run.status, Some(0), "{run:?}");
-    serde_json::from_slice(&run.stdout).unwrap()
+    typed_json::attributes(&run.stdout)
 }
 
 fn number(attributes: &Attributes, path: &str) -> f64 {
@@ -72,8 +72,14 @@ fn check_counts(path: &Path) {
     for (path, sum) in &sums {
         assert_eq!(number(&found, path), *sum as f64, "{path}");
     }
-    let leaves: Pattern = "traces/*/cpus/*/event_types/*".parse().unwrap();
-    assert_eq!(found.find(&leaves).count(), expected.len());
+    let all = typed_json::below(&found, AttributeId::ROOT).into_iter();
+    let is_count = |path: &AttributePath| {
+        let names: Vec<_> = path.names().map(|name| name.to_string()).collect();
+        matches!(&*names, [traces, _, cpus, _, types, _]
+            if [&**traces, &**cpus, &**types] == ["traces", "cpus", "event_types"])
+    };
+    let counts = all.filter_map(|id| found.path(id)).filter(is_count);
+    assert_eq!(counts.count(), expected.len());
 }
 
 #[test]
@@ -144,7 +150,7 @@ fn a_time_window() {
     let (begin, end) = (begin.to_string(), end.to_string());
     let args = ["-m", "eventCounts", "--json", "--types", "--begin", &begin, "--end", &end];
     let run = analyse(&args, None);
-    let found: Attributes = serde_json::from_slice(&run.stdout).unwrap();
+    let found = typed_json::attributes(&run.stdout);
     assert_eq!(number(&found, "traces/[0]/events"), within as f64);
     assert_eq!(found.find_path("traces/[0]/rate"), Ok(None), "rates were not asked for");
 }

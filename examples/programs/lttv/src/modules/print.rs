@@ -16,7 +16,7 @@ use lttv_context::attributes::{self, Attributes, Indented, Kind, Paths};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionError, OptionSpec};
 use lttv_hooks::Priority;
 
-use super::plain_json::Plain;
+use super::json::Json;
 use super::{Host, report_with};
 
 /// The module `print`.
@@ -136,8 +136,8 @@ fn write(attributes: &Attributes, style: Style, output: &mut Output) -> Result<(
         _ if attributes.is_empty() => {}
         Style::Text => write!(out, "{}", Indented(attributes))?,
         Style::Paths => write!(out, "{}", Paths(attributes))?,
-        Style::Json => json(out, &Plain(attributes))?,
-        Style::TypedJson => json(out, attributes)?,
+        Style::Json => json(out, &Json::plain(attributes))?,
+        Style::TypedJson => json(out, &Json::with_kinds(attributes))?,
     }
     Ok(())
 }
@@ -150,8 +150,8 @@ fn after_events(attributes: &Attributes, style: Style, out: &mut Text) -> serde_
     }
     let mut results = Text::default();
     match style {
-        Style::TypedJson => json(&mut results, attributes)?,
-        _ => json(&mut results, &Plain(attributes))?,
+        Style::TypedJson => json(&mut results, &Json::with_kinds(attributes))?,
+        _ => json(&mut results, &Json::plain(attributes))?,
     }
     out.push(b',');
     out.append(results.as_bytes().strip_prefix(b"{").unwrap_or_default());

@@ -5,6 +5,7 @@ pub(crate) mod convert;
 pub(crate) mod ctf2_rules;
 pub(crate) mod hosts;
 pub(crate) mod recorders;
+pub(crate) mod typed_json;
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};

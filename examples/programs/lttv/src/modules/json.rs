@@ -1,32 +1,36 @@
-//! Attributes as plain JSON: trees are objects, values are numbers, booleans and texts.
+//! Attributes as JSON: plain, with numbers, booleans and texts, or with the kind of each value.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use lttv_context::attributes::{AttributeValue, Browse, Entries, Item, MAX_DEPTH, Name};
+use lttv_context::attributes::{AttributeValue, Browse, Entries, Item, Kind, MAX_DEPTH, Name};
 use serde::ser::{Error, SerializeMap};
 use serde::{Serialize, Serializer};
 
-/// A wrapper that serialises a structure without the types of its values.
+/// A wrapper that serialises a structure, whose trees are objects.
 ///
-/// The number of a member is `[N]`, as in paths. Other names are unchanged, unless they start
-/// as a number does: they are written as in paths, so that no two members have one name.
+/// The number of a member is `[N]`, as in paths. With kinds, all names are written as in paths, and
+/// each member is an object of one member, named by the kind: `{"cpus":{"tree":{"[0]":{"uint":1}}}}`.
+/// Otherwise names are unchanged, unless they start as a number does, so that no two members have
+/// one name.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<'a>(pub(super) &'a dyn Browse);
-
-impl Serialize for Plain<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Tree { tree: self.0, depth: 0 }.serialize(serializer)
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Tree<'a> {
+pub(super) struct Json<'a> {
     tree: &'a dyn Browse,
+    has_kinds: bool,
     depth: usize,
 }
 
-impl Serialize for Tree<'_> {
+impl<'a> Json<'a> {
+    pub(super) fn plain(tree: &'a dyn Browse) -> Self {
+        Json { tree, has_kinds: false, depth: 0 }
+    }
+
+    pub(super) fn with_kinds(tree: &'a dyn Browse) -> Self {
+        Json { tree, has_kinds: true, depth: 0 }
+    }
+}
+
+impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // A structure may contain itself.
         if self.depth > MAX_DEPTH {
@@ -35,11 +39,16 @@ impl Serialize for Tree<'_> {
         let mut map = serializer.serialize_map(None)?;
         let mut result = Ok(());
         let mut entry = |name: Name<'_>, item: Item<'_>| {
-            let name = key(name);
-            result = match item {
-                Item::Value(value) => map.serialize_entry(&*name, &Value(value)),
-                Item::Tree(tree) => {
-                    map.serialize_entry(&*name, &Tree { tree, depth: self.depth + 1 })
+            let below = |tree| Json { tree, depth: self.depth + 1, ..*self };
+            result = match (item, self.has_kinds) {
+                (Item::Value(value), false) => map.serialize_entry(&*plain(name), &Plain(value)),
+                (Item::Tree(tree), false) => map.serialize_entry(&*plain(name), &below(tree)),
+                (Item::Value(value), true) => {
+                    map.serialize_entry(&name.to_string(), &WithKind(value))
+                }
+                (Item::Tree(tree), true) => {
+                    let tree = OneMember(Kind::Tree, &below(tree));
+                    map.serialize_entry(&name.to_string(), &tree)
                 }
             };
             if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -50,8 +59,8 @@ impl Serialize for Tree<'_> {
     }
 }
 
-/// Returns the name of a member in JSON.
-fn key(name: Name<'_>) -> Cow<'_, str> {
+/// Returns the name of a member in plain JSON.
+fn plain(name: Name<'_>) -> Cow<'_, str> {
     match name {
         // Names in paths escape the bracket with a backslash.
         Name::Text(text) if !text.starts_with(['[', '\\']) => text.into(),
@@ -59,9 +68,33 @@ fn key(name: Name<'_>) -> Cow<'_, str> {
     }
 }
 
-struct Value<'a>(&'a AttributeValue<'a>);
+/// An object whose only member is named by a kind.
+struct OneMember<'a, T>(Kind, &'a T);
 
-impl Serialize for Value<'_> {
+impl<T: Serialize> Serialize for OneMember<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.0.name(), self.1)])
+    }
+}
+
+struct WithKind<'a>(&'a AttributeValue<'a>);
+
+impl Serialize for WithKind<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let kind = self.0.kind();
+        match self.0 {
+            AttributeValue::Float(value) if !value.is_finite() => {
+                OneMember(kind, &value.to_string()).serialize(serializer)
+            }
+            AttributeValue::Duration(value) => OneMember(kind, value).serialize(serializer),
+            value => OneMember(kind, &Plain(value)).serialize(serializer),
+        }
+    }
+}
+
+struct Plain<'a>(&'a AttributeValue<'a>);
+
+impl Serialize for Plain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             AttributeValue::Bool(value) => serializer.serialize_bool(*value),
@@ -102,7 +135,7 @@ mod tests {
         set("time", Timestamp::from_ns(1_700_000_000_123_456_789).into());
         set("length", Duration::new(9_007_199_255, 1).into());
         set("kworker/0:1 \"x\"\n", "a\\\u{9b}".into());
-        let text = serde_json::to_string(&Plain(&of)).unwrap();
+        let text = serde_json::to_string(&Json::plain(&of)).unwrap();
         let expected = r#"{"count":1200,"most":18446744073709551615,"least":-9223372036854775808,"#;
         let expected = expected.to_owned()
             + r#""half":0.5,"none":"nan","endless":"-inf","is":true,"#
@@ -125,7 +158,25 @@ mod tests {
         for (value, name) in (0_u64..).zip(names) {
             of.set(tree, name, value).unwrap();
         }
-        let text = serde_json::to_string(&Plain(&of)).unwrap();
+        let text = serde_json::to_string(&Json::plain(&of)).unwrap();
         assert_eq!(text, r#"{"cpus":{"[3]":0,"3":1,"\\[3]":2,"\\\\[3]":3,"":4}}"#);
+    }
+
+    #[test]
+    fn kinds_are_members() {
+        let mut of = Attributes::new();
+        of.set_at("cpus/[0]/events", 10_u64).unwrap();
+        let mut set = |name: &str, value: AttributeValue<'_>| {
+            of.set(AttributeId::ROOT, name, value).unwrap();
+        };
+        set("[x]", f64::NAN.into());
+        set("endless", f64::NEG_INFINITY.into());
+        set("time", Timestamp::from_ns(-7).into());
+        set("length", Duration::new(3, 1).into());
+        let text = serde_json::to_string(&Json::with_kinds(&of)).unwrap();
+        let expected = r#"{"cpus":{"tree":{"[0]":{"tree":{"events":{"uint":10}}}}},"#.to_owned()
+            + r#""\\[x]":{"float":"NaN"},"endless":{"float":"-inf"},"#
+            + r#""time":{"time":-7},"length":{"duration":{"secs":3,"nanos":1}}}"#;
+        assert_eq!(text, expected);
     }
 }
