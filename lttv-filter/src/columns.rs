@@ -44,9 +44,11 @@ pub struct Columns<R> {
     columns: Vec<(String, FieldAccess<Column<R>>)>,
 }
 
-/// The type of a column, with the function that reads it.
-#[doc(hidden)]
-pub enum Column<R> {
+/// A column of [`Columns`]: the field of a filter of their records.
+pub struct Column<R>(Read<R>);
+
+/// The function that reads a column.
+enum Read<R> {
     Unsigned(fn(&R) -> Option<u64>),
     Signed(fn(&R) -> Option<i64>),
     Truth(fn(&R) -> Option<bool>),
@@ -63,38 +65,38 @@ impl<R> Columns<R> {
     /// Adds a column of unsigned integers.
     #[must_use]
     pub fn unsigned(self, name: &str, read: fn(&R) -> Option<u64>) -> Self {
-        self.column(name, FieldType::integer(64, false), Column::Unsigned(read))
+        self.column(name, FieldType::integer(64, false), Column(Read::Unsigned(read)))
     }
 
     /// Adds a column of signed integers.
     #[must_use]
     pub fn signed(self, name: &str, read: fn(&R) -> Option<i64>) -> Self {
-        self.column(name, FieldType::integer(64, true), Column::Signed(read))
+        self.column(name, FieldType::integer(64, true), Column(Read::Signed(read)))
     }
 
     /// Adds a column of points in time, in ns since the epoch, which can be compared with
     /// dates and times of day.
     #[must_use]
     pub fn time(self, name: &str, read: fn(&R) -> Option<i64>) -> Self {
-        self.column(name, FieldType::time(), Column::Signed(read))
+        self.column(name, FieldType::time(), Column(Read::Signed(read)))
     }
 
     /// Adds a column of truth values.
     #[must_use]
     pub fn truth(self, name: &str, read: fn(&R) -> Option<bool>) -> Self {
-        self.column(name, FieldType::truth(), Column::Truth(read))
+        self.column(name, FieldType::truth(), Column(Read::Truth(read)))
     }
 
     /// Adds a column of floating-point numbers.
     #[must_use]
     pub fn float(self, name: &str, read: fn(&R) -> Option<f64>) -> Self {
-        self.column(name, FieldType::Float, Column::Float(read))
+        self.column(name, FieldType::Float, Column(Read::Float(read)))
     }
 
     /// Adds a column of text.
     #[must_use]
     pub fn text(self, name: &str, read: fn(&R) -> Option<&str>) -> Self {
-        self.column(name, FieldType::Text, Column::Text(read))
+        self.column(name, FieldType::Text, Column(Read::Text(read)))
     }
 
     /// Adds a column of unsigned integers with labels, such as severities.
@@ -110,7 +112,7 @@ impl<R> Columns<R> {
             name: label.into(),
             ranges: vec![(number.into(), number.into())],
         }));
-        self.column(name, FieldType::Integer(of), Column::Unsigned(read))
+        self.column(name, FieldType::Integer(of), Column(Read::Unsigned(read)))
     }
 
     /// Adds a column, replacing one with the same name.
@@ -139,7 +141,6 @@ impl<R> Columns<R> {
     }
 }
 
-#[doc(hidden)] // `Columns` says so: the functions are those that it was given.
 impl<R> Model for Columns<R> {
     type Field = Column<R>;
     type Record<'r> = R;
@@ -172,24 +173,24 @@ impl<R> Model for Columns<R> {
 
     #[inline]
     fn integer(record: &R, column: &Column<R>) -> Option<u64> {
-        match column {
-            Column::Unsigned(read) => read(record),
-            Column::Signed(read) => read(record).map(i64::cast_unsigned),
-            Column::Truth(read) => read(record).map(u64::from),
-            Column::Float(_) | Column::Text(_) => None,
+        match &column.0 {
+            Read::Unsigned(read) => read(record),
+            Read::Signed(read) => read(record).map(i64::cast_unsigned),
+            Read::Truth(read) => read(record).map(u64::from),
+            Read::Float(_) | Read::Text(_) => None,
         }
     }
 
     fn float(record: &R, column: &Column<R>) -> Option<f64> {
-        match column {
-            Column::Float(read) => read(record),
+        match &column.0 {
+            Read::Float(read) => read(record),
             _ => None,
         }
     }
 
     fn text<'a>(record: &'a R, column: &Column<R>) -> Option<Cow<'a, [u8]>> {
-        match column {
-            Column::Text(read) => read(record).map(|text| text.as_bytes().into()),
+        match &column.0 {
+            Read::Text(read) => read(record).map(|text| text.as_bytes().into()),
             _ => None,
         }
     }
@@ -223,14 +224,22 @@ impl<R> Clone for Column<R> {
 
 impl<R> Copy for Column<R> {}
 
+impl<R> Clone for Read<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Read<R> {}
+
 impl<R> fmt::Debug for Column<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Column::Unsigned(_) => "Unsigned",
-            Column::Signed(_) => "Signed",
-            Column::Truth(_) => "Truth",
-            Column::Float(_) => "Float",
-            Column::Text(_) => "Text",
+        f.write_str(match self.0 {
+            Read::Unsigned(_) => "Unsigned",
+            Read::Signed(_) => "Signed",
+            Read::Truth(_) => "Truth",
+            Read::Float(_) => "Float",
+            Read::Text(_) => "Text",
         })
     }
 }

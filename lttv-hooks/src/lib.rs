@@ -129,11 +129,8 @@ mod id;
 mod list;
 mod priority;
 
-#[doc(hidden)] // what a dispatcher of many events needs beyond `HooksAt`
-pub use by_id::{HookRun, HooksFound, ReadyHooks};
-pub use by_id::{HookTargets, HooksAt, HooksById};
+pub use by_id::{HookRun, HookTargets, HooksAt, HooksById, HooksFound, ReadyHooks};
 pub use flow::{Flow, IntoFlow};
 pub use id::{HookId, HookInfo, Removal};
 pub use list::{HookList, Hooks, SendHooks};
-#[doc(hidden)] // the naive form of `HooksById`, for tests and measurements
 pub use priority::{Priority, PriorityConflict, PriorityError};

@@ -131,7 +131,6 @@ impl<'a, F: ?Sized, D> HooksAt<'a, F, D> {
     /// });
     /// assert_eq!(sum, 30);
     /// ```
-    #[doc(hidden)]
     #[inline]
     pub fn call_runs(&mut self, mut call: impl FnMut(HookRun<'_, F>, &'a D) -> Flow) -> Flow {
         // One or two runs are the most frequent case and need no loop. Separate call

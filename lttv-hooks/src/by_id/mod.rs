@@ -186,7 +186,6 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
 
     /// Sets the ids for which a hook is called, and nothing else. Returns `false` if
     /// there is no hook with this identity.
-    #[doc(hidden)] // a caller with fixed ids never needs it
     pub fn set_targets(&mut self, id: HookId, reach: HookTargets<D>) -> bool {
         let Some(slot) = self.by_identity.get(&id).copied() else { return false };
         if let Some(mut info) = self.infos[slot as usize].take() {
@@ -209,7 +208,6 @@ impl<F: ?Sized, D: Clone + PartialEq> HooksById<F, D> {
 
     /// Returns a view with all lists up to date, for a loop that adds and removes no
     /// hooks. Finding the hooks of an id is then a single table look-up.
-    #[doc(hidden)]
     pub fn ready(&mut self) -> ReadyHooks<'_, F, D> {
         self.refresh();
         ReadyHooks::new(&self.plans, &mut self.hooks)

@@ -26,18 +26,21 @@ pub struct KernelChart<K: KernelKey> {
 
 /// The key that identifies a row of a [`KernelChart`]. Only this crate implements this
 /// trait.
-pub trait KernelKey: Copy + Eq + Hash + Debug + 'static {
+pub trait KernelKey: HasRows + Copy + Eq + Hash + Debug + 'static {
     /// The state of a row.
     type State: SegmentState + Debug;
     /// The label of a row.
     type Label: Clone + Debug;
-    #[doc(hidden)]
+}
+
+/// A key with the rows that it identifies.
+pub trait HasRows: Sized {
     type Rows: KernelRows<Key = Self>;
 }
 
 /// The rows of a [`KernelChart`], and their updates from kernel state.
 pub trait KernelRows: Default + 'static {
-    type Key: KernelKey<Rows = Self>;
+    type Key: KernelKey + HasRows<Rows = Self>;
 
     /// Updates all rows of a trace.
     fn update_all(&mut self, data: &mut ChartData<'_, Self::Key>, at: Snapshot<'_>);

@@ -7,7 +7,7 @@ use lttv_state::kernel::{
     ExecutionMode, NameId, Process, ProcessIndex, ProcessStatus, Serial, Tid, Transition,
 };
 
-use super::chart::{ChartData, KernelChart, KernelKey, KernelRows, Snapshot};
+use super::chart::{ChartData, HasRows, KernelChart, KernelKey, KernelRows, Snapshot};
 use super::row::SegmentState;
 
 /// A chart of the states of each process in a time window, with one row per process.
@@ -138,6 +138,9 @@ struct ProcessRow {
 impl KernelKey for ProcessKey {
     type State = ProcessState;
     type Label = ProcessLabel;
+}
+
+impl HasRows for ProcessKey {
     type Rows = ProcessRows;
 }
 

@@ -6,7 +6,7 @@ use lttv_state::kernel::{
     Transition,
 };
 
-use super::chart::{ChartData, KernelChart, KernelKey, KernelRows, Snapshot};
+use super::chart::{ChartData, HasRows, KernelChart, KernelKey, KernelRows, Snapshot};
 use super::row::SegmentState;
 
 /// A chart of the states of CPUs, interrupts and block devices in a time window, with one
@@ -156,6 +156,9 @@ struct ResourceRow {
 impl KernelKey for ResourceKey {
     type State = ResourceState;
     type Label = String;
+}
+
+impl HasRows for ResourceKey {
     type Rows = ResourceRows;
 }
 
