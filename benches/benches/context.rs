@@ -46,7 +46,7 @@ const SHARES_OF_ROUTINE: [Share; 3] = [
 const ABSENT: &str = "no such event";
 
 fn read(context: &mut TracesetContext<'_>) -> u64 {
-    context.seek_start();
+    context.seek_time(Timestamp::MIN);
     context.read(&Bounds::all()).map_or(0, |read| read.events)
 }
 
@@ -219,13 +219,6 @@ fn seeks(c: &mut Criterion) {
             next.next().map(|position| context.seek_position(position));
             context.read(&one)
         });
-    });
-    group.bench_function("100 events back", |b| {
-        let step = |time| {
-            context.seek_time(time);
-            context.seek_backward(100, |_| true)
-        };
-        b.iter_batched(&mut time, step, BatchSize::SmallInput);
     });
     for every in [5_000, 50_000] {
         let mut context = TracesetContext::new(&traceset);

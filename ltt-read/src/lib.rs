@@ -207,6 +207,9 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+#[cfg(all(test, feature = "writer"))]
+extern crate self as ltt_read; // for what unit tests share with others
+
 mod base;
 mod columns;
 mod cursor;
@@ -220,6 +223,7 @@ pub mod live;
 mod merge;
 pub mod metadata;
 mod open;
+pub mod order;
 mod report;
 pub mod schema;
 pub mod selection;
@@ -228,7 +232,6 @@ mod trace;
 pub mod writer;
 
 pub use base::clock_transform::{ClockTransform, ClockTransformError};
-#[doc(hidden)]
 pub use base::source;
 pub use base::source::Access;
 pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
@@ -242,8 +245,6 @@ pub use event::{
 pub use format::Packet;
 pub use growth::{Follower, GrowingTrace};
 pub use layout::FieldInfo;
-#[doc(hidden)]
-pub use merge::Decision;
 pub use merge::{EventSink, Merge, Prefetch, Progress, TimeSearch, Upcoming};
 pub use open::legacy;
 pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};

@@ -1,8 +1,9 @@
 //! The bounds of a read.
 
+use ltt_read::order::{DeliveryKey, OrderPosition};
 use ltt_read::{Event, Position, Timestamp};
 
-use crate::traceset::{Key, TracesetPosition};
+use crate::traceset::TracesetPosition;
 
 /// The bounds of a read: where it stops, at the first bound met, and which times the delivered
 /// events have. All bounds are exact except [`max_examined`](Self::max_examined).
@@ -110,7 +111,6 @@ impl Bounds {
     }
 
     /// Returns the time before which events are delivered.
-    #[doc(hidden)] // for schedulers of reads
     pub fn end_time(&self) -> Option<Timestamp> {
         self.until
     }
@@ -121,13 +121,11 @@ impl Bounds {
     }
 
     /// Returns the position at which the read stops.
-    #[doc(hidden)] // for schedulers of reads
     pub fn end_position(&self) -> Option<&TracesetPosition> {
         self.position.as_ref()
     }
 
     /// Returns the number of events after which the read stops.
-    #[doc(hidden)] // for schedulers of reads
     pub fn max_events(&self) -> Option<u64> {
         self.events
     }
@@ -140,37 +138,38 @@ impl Bounds {
 
 /// The bounds of a read by time and position.
 pub(crate) struct Limit<'b> {
-    /// The time of delivery before which no bound is met, in ns.
-    pub(crate) time: i64,
-    end_time: Option<i64>,
-    position: Option<(Key, Option<&'b Position>)>,
+    /// The time of delivery before which no bound is met.
+    pub(crate) time: Timestamp,
+    end_time: Option<Timestamp>,
+    position: Option<&'b OrderPosition>,
 }
 
 impl<'b> Limit<'b> {
-    /// Creates the limit for the end position of `bounds`, and for a time of delivery in ns.
-    pub(crate) fn new(bounds: &'b Bounds, end_time: Option<i64>) -> Self {
-        let position = bounds.end_position().map(|end| (end.key(), end.place()));
-        let position_time = position.map_or(i64::MAX, |(key, _)| key.0);
-        Limit { time: end_time.unwrap_or(i64::MAX).min(position_time), end_time, position }
+    /// Creates the limit for the end position of `bounds`, and for a time of delivery.
+    pub(crate) fn new(bounds: &'b Bounds, end_time: Option<Timestamp>) -> Self {
+        let position = bounds.end_position().map(TracesetPosition::order);
+        let position_time = position.and_then(OrderPosition::time).unwrap_or(Timestamp::MAX);
+        Limit { time: end_time.unwrap_or(Timestamp::MAX).min(position_time), end_time, position }
     }
 
     /// Returns the bound that an event meets, if any.
     #[cold]
     #[inline(never)]
-    pub(crate) fn met(&self, key: Key, event: &Event<'_>) -> Option<EndReason> {
+    pub(crate) fn met(&self, key: DeliveryKey, event: &Event<'_>) -> Option<EndReason> {
         self.met_at(key, || event.position())
     }
 
     /// Returns the bound that is met by the position before an event, if any, given its key and its
     /// place in its tracefile.
-    pub(crate) fn met_at(&self, key: Key, own: impl Fn() -> Position) -> Option<EndReason> {
-        if let Some((end, place)) = self.position {
-            let is_at = key == end && place.is_none_or(|place| own() >= *place);
-            if key > end || is_at {
-                return Some(EndReason::EndPosition);
-            }
+    pub(crate) fn met_at(
+        &self,
+        key: DeliveryKey,
+        place: impl FnOnce() -> Position,
+    ) -> Option<EndReason> {
+        if self.position.is_some_and(|end| end.is_reached_by(key, place)) {
+            return Some(EndReason::EndPosition);
         }
-        self.end_time.is_some_and(|end| key.0 >= end).then_some(EndReason::EndTime)
+        self.end_time.is_some_and(|end| key.time() >= end).then_some(EndReason::EndTime)
     }
 }
 
@@ -199,6 +198,8 @@ pub struct ReadEnd {
 }
 
 /// The reason for the end of a read. If several apply, it is the first of them in this order.
+///
+/// It can be matched exhaustively: a caller that continues a read has to know each reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndReason {
     /// A hook returned `Break`. Its event was delivered.

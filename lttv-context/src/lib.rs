@@ -40,7 +40,7 @@
 //! | limit a read | [`Bounds`], with [`ReadEnd`] as the result |
 //! | see whether traces are damaged | [`ReadEnd::errors`], [`errors`](TracesetContext::errors) |
 //! | return to a position | [`TracesetPosition`] |
-//! | seek by time or by number of events | [`seek_time`](TracesetContext::seek_time), [`seek_forward`](TracesetContext::seek_forward), [`seek_backward`](TracesetContext::seek_backward) |
+//! | seek a time | [`seek_time`](TracesetContext::seek_time) |
 //! | keep state that is right after every seek | [`Extension`], [`Checkpoints`] |
 //! | use all processors | [`ParallelReader`] |
 //! | detect traces that have changed or grown | [`Fingerprint`], [`Traceset::complete_before`] |
@@ -55,7 +55,6 @@
 //! |---|---|
 //! | `checkpoint-files` | storing and loading checkpoints and the state of extensions, for instance to continue when a trace has grown |
 //! | `framework` | modules, their options, and batch runs, from which programs are built (module `framework`) |
-//! | `serde` | reading and writing attribute trees in any serde format |
 //! | `synchronize` | relating the clocks of several hosts by the messages between them (module `synchronize`) |
 //!
 //! # Contexts

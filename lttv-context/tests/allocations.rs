@@ -26,7 +26,7 @@ fn delivering_events_allocates_nothing() {
     context.on_event("syscall_*", move |call| call.extensions[count] += 1);
     // The layout of an event type is compiled when its first event is read.
     let first = context.read(&Bounds::all()).expect("bounds have no position");
-    context.seek_start();
+    context.seek_time(ltt_read::Timestamp::MIN);
     assert!(context.read(&Bounds::all().events(1)).is_ok());
     let before = dhat::HeapStats::get().total_blocks;
     let rest = context.read(&Bounds::all()).expect("bounds have no position");

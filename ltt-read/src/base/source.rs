@@ -1,5 +1,4 @@
-//! The bytes of a file, mapped or read into memory. Crates of this family share them; they are
-//! no part of the public interface, except for [`Access`].
+//! The bytes of files, mapped or read into memory, for other readers of large files.
 //!
 //! This module and `zeros` have the only `unsafe` code of the crate.
 

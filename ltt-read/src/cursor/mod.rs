@@ -198,8 +198,8 @@ impl Cursor {
         }
     }
 
-    /// Sets the number of the trace among those that are read together.
-    #[doc(hidden)] // for reads of tracesets
+    /// Sets the number of the trace among those that are read together, which
+    /// [`Event::trace_index`] returns.
     #[must_use]
     pub fn with_trace_number(self, number: usize) -> Self {
         Cursor { trace_number: number as u32, ..self }

@@ -68,14 +68,12 @@ impl Merge {
     }
 
     /// Returns `true` if a tracefile may get more data.
-    #[doc(hidden)] // for positions at the end
-    pub fn is_growing(&self) -> bool {
+    pub(crate) fn is_growing(&self) -> bool {
         self.cursors.iter().any(|cursor| cursor.tracefile().is_growing())
     }
 
     /// Returns the number of tracefiles, also of those that are left out.
-    #[doc(hidden)] // for positions that were taken when there were fewer
-    pub fn tracefiles(&self) -> usize {
+    pub(crate) fn tracefiles(&self) -> usize {
         self.cursors.len()
     }
 
@@ -85,8 +83,7 @@ impl Merge {
     /// # Panics
     ///
     /// If a trace is no later version of the one in its place.
-    #[doc(hidden)] // for tracesets, which number tracefiles by themselves
-    pub fn continue_with_new(
+    pub(crate) fn continue_with_new(
         &mut self,
         traces: &[Arc<Trace>],
         new: &[(TraceIndex, TracefileIndex)],
@@ -159,8 +156,7 @@ impl Merge {
     /// Returns the first tracefile, in the order of events, that the merge waits for: the time
     /// before which none of its events follows, its number and the position in it. `None` if
     /// the merge is not [pending](Self::is_pending).
-    #[doc(hidden)] // for positions in the order of all events
-    pub fn waits_for(&self) -> Option<(Timestamp, TracefileNumber, Position)> {
+    pub(crate) fn waits_for(&self) -> Option<(Timestamp, TracefileNumber, Position)> {
         let number = TracefileNumber(number_of(self.limit) as usize);
         let cursor = self.cursors.get(number.0).filter(|_| self.is_pending())?;
         Some((time_of(self.limit), number, cursor.position()))
@@ -169,8 +165,7 @@ impl Merge {
     /// Returns the first tracefile of which an event can be delivered at `now`, a time that the merge
     /// waits for events before: what is early is delivered at once, in the order of tracefiles. Also
     /// returns the position in it.
-    #[doc(hidden)] // for positions in the order of all events
-    pub fn first_until(&self, now: Timestamp) -> Option<(TracefileNumber, Position)> {
+    pub(crate) fn first_until(&self, now: Timestamp) -> Option<(TracefileNumber, Position)> {
         let end = key_at(now, u32::MAX);
         let mut pending = self.pending.clone();
         pending.sort_unstable();

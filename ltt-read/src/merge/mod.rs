@@ -10,6 +10,8 @@ mod prefetch;
 mod radix_queue;
 mod rewind;
 mod search;
+#[cfg(all(test, feature = "writer"))]
+mod tests;
 mod tournament;
 
 use std::mem;
@@ -114,7 +116,6 @@ impl Merge {
 
     /// Creates a merge of some tracefiles of the traces, numbered in the order in which they
     /// are given.
-    #[doc(hidden)] // for tracesets, which number tracefiles by themselves
     pub fn of_tracefiles(
         traces: &[Arc<Trace>],
         tracefiles: &[(TraceIndex, TracefileIndex)],
@@ -268,9 +269,11 @@ impl Merge {
     /// [`next_where`](Self::next_where). An event that was accepted with [`Decision::Take`]
     /// is not tested again when it is delivered. Acceptance is forgotten after a seek,
     /// and for the events that [`next`](Self::next) returns.
-    #[doc(hidden)]
     #[inline]
-    pub fn next_taken(&mut self, look: impl FnMut(&Event<'_>) -> Decision) -> Option<Event<'_>> {
+    pub(crate) fn next_taken(
+        &mut self,
+        look: impl FnMut(&Event<'_>) -> Decision,
+    ) -> Option<Event<'_>> {
         self.advance_where(look).then(|| self.cursors[self.current as usize].event())
     }
 
@@ -372,7 +375,7 @@ impl Merge {
     /// the clock went back after that event while events were skipped. `None` if there is
     /// no current event, or if it has no time.
     #[inline]
-    pub fn delivery_time(&self) -> Option<Timestamp> {
+    pub(crate) fn delivery_time(&self) -> Option<Timestamp> {
         let time = self.current()?.timestamp();
         match self.delivery_floor.get(self.current as usize) {
             Some(floor) if *floor > 0 => time.max(Some(time_of(*floor))),

@@ -76,7 +76,7 @@ impl Merge {
 
     /// Returns the positions of all tracefiles, those of the first trace first, after the
     /// current event: see [`positions`](Self::positions).
-    pub fn positions_after(&self) -> Vec<Position> {
+    pub(crate) fn positions_after(&self) -> Vec<Position> {
         let position = |(cursor, number): (&Cursor, u32)| {
             cursor.undelivered_position(self.has_read_ahead(number))
         };
@@ -116,7 +116,7 @@ impl Merge {
 
     /// Returns the position after the current event in its tracefile; `None` if there is
     /// no current event.
-    pub fn position_after(&self) -> Option<Position> {
+    pub(crate) fn position_after(&self) -> Option<Position> {
         self.cursors.get(self.current as usize).map(Cursor::position)
     }
 
@@ -124,7 +124,12 @@ impl Merge {
     /// tracefile: before or after an event whose [time of delivery](Self::delivery_time)
     /// is `time`. The other tracefiles seek that time. No tracefile is left out
     /// afterwards.
-    pub fn seek_delivery(&mut self, time: Timestamp, tracefile: TracefileNumber, place: Position) {
+    pub(crate) fn seek_delivery(
+        &mut self,
+        time: Timestamp,
+        tracefile: TracefileNumber,
+        place: Position,
+    ) {
         self.note_indexes();
         self.roles.clear();
         let Self { cursors, damage, .. } = self;
@@ -186,8 +191,7 @@ impl Merge {
     }
 
     /// Seeks a time like [`seek`](Self::seek), in all tracefiles. None is left out afterwards.
-    #[doc(hidden)] // for positions in the order of all events
-    pub fn seek_in_all(&mut self, time: Timestamp) {
+    pub(crate) fn seek_in_all(&mut self, time: Timestamp) {
         self.roles.clear();
         self.seek(time);
     }

@@ -53,8 +53,7 @@ impl TimeSearch {
 
     /// Creates a search for a time in all tracefiles of a merge, also in those that are left
     /// out. Nothing is read yet.
-    #[doc(hidden)] // for tracesets, which number tracefiles by themselves
-    pub fn within(merge: &Merge, time: Timestamp) -> Self {
+    pub(crate) fn within(merge: &Merge, time: Timestamp) -> Self {
         let cursor = |of: &Cursor| of.trace().cursor(of.tracefile_index());
         TimeSearch {
             time,

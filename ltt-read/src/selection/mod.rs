@@ -8,9 +8,7 @@ mod spans;
 mod verdicts;
 
 pub use shortcut::Shortcut;
-#[doc(hidden)]
-pub use spans::Spans;
-#[doc(hidden)]
+pub(crate) use spans::Spans;
 pub use verdicts::Verdicts;
 
 use std::sync::Arc;

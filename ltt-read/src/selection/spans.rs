@@ -12,7 +12,7 @@ use crate::merge::Merge;
 /// If clocks go back, events of a span may come after later ones. Reading then continues
 /// until [all events of the span have been delivered](Merge::delivered_by).
 #[derive(Debug, Clone)]
-pub struct Spans {
+pub(crate) struct Spans {
     spans: Vec<TimeSpan>,
     /// The index of the current span.
     at: usize,
@@ -22,21 +22,21 @@ pub struct Spans {
 
 impl Spans {
     /// Creates a guide through spans that are in order and not adjacent.
-    pub fn new(spans: Vec<TimeSpan>) -> Self {
+    pub(crate) fn new(spans: Vec<TimeSpan>) -> Self {
         let mut spans = Spans { spans, at: 0, last: Timestamp::MIN };
         spans.restart();
         spans
     }
 
     /// Restarts at the first span. Does not seek the merge.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.at = 0;
         self.last = self.spans.first().map_or(Timestamp::MIN, |span| span.end);
     }
 
     /// Restarts at the current position of the merge, which no event later than `latest`
     /// precedes. Seeks the start of the next span if that is after `latest`.
-    pub fn enter(&mut self, merge: &mut Merge, latest: Option<Timestamp>) {
+    pub(crate) fn enter(&mut self, merge: &mut Merge, latest: Option<Timestamp>) {
         let latest = latest.unwrap_or(Timestamp::MIN);
         self.restart();
         self.skip_finished(merge, latest);
@@ -50,14 +50,14 @@ impl Spans {
     /// Returns the time up to which events have to be read for now, which is at first the
     /// end of the current span. `None` after the last span.
     #[inline]
-    pub fn last(&self) -> Option<Timestamp> {
+    pub(crate) fn last(&self) -> Option<Timestamp> {
         (self.at < self.spans.len()).then_some(self.last)
     }
 
     /// Moves to the next span after the merge returned an event whose `time` is later
     /// than [`last`](Self::last). The merge next returns that event again, or the first
     /// event of the next span that is not before it.
-    pub fn move_on(&mut self, merge: &mut Merge, time: Timestamp) {
+    pub(crate) fn move_on(&mut self, merge: &mut Merge, time: Timestamp) {
         let before = self.at;
         self.skip_finished(merge, time);
         match self.spans.get(self.at) {

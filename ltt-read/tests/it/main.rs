@@ -48,7 +48,6 @@ mod follow_ends;
 mod growing;
 mod growth_logs;
 mod hostile_runs;
-mod left_out;
 #[cfg(feature = "writer")]
 mod legacy;
 mod legacy_facilities;

@@ -5,7 +5,8 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use crc32fast::Hasher;
-use ltt_read::Position;
+use ltt_read::order::{DeliveryKey, OrderPosition};
+use ltt_read::{Position, Timestamp, TracefileNumber};
 
 use super::CheckpointFileFault as Fault;
 use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
@@ -120,14 +121,17 @@ impl TracesetContext<'_> {
         if !rest.is_empty() || !more.is_empty() || stored.states.len() != header.extensions.len() {
             return None;
         }
-        let position = TracesetPosition::new(
-            self.traceset().revision(),
-            stored.next,
-            stored.latest,
-            tracefiles.iter().map(Position::from_bytes).collect::<Vec<_>>(),
-        );
+        let key = |(time, tracefile): (i64, u32)| {
+            DeliveryKey::new(Timestamp::from_ns(time), TracefileNumber(tracefile as usize))
+        };
+        let (key, latest) = (stored.next.map(key), stored.latest.map(Timestamp::from_ns));
+        let places: Vec<_> = tracefiles.iter().map(Position::from_bytes).collect();
+        let fits = places.len() == self.contexts().tracefiles().len()
+            && key.is_none_or(|key| key.tracefile().0 < places.len());
+        let order = OrderPosition::new(key, latest, places);
+        let position = TracesetPosition::new(self.traceset().revision(), order);
         let follows = before.is_none_or(|before| *before.position() < position);
-        if !follows || !position.fits(self.contexts().tracefiles().len()) {
+        if !follows || !fits {
             return None;
         }
         let states = self.decode_states(&stored.states, matched, before)?;

@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crc32fast::Hasher;
+use ltt_read::Timestamp;
 use serde::Serialize;
 
 use super::{
@@ -107,7 +108,14 @@ fn partial_path(path: &Path) -> PathBuf {
 }
 
 fn tracefile_bytes(checkpoint: &Checkpoint, traceset: &Traceset) -> Vec<u8> {
-    let positions = checkpoint.position().tracefiles(traceset);
+    let positions = match checkpoint.position().order().tracefiles() {
+        Some(positions) => positions.to_vec(),
+        None => {
+            let mut reader = traceset.reader();
+            reader.seek_position(checkpoint.position().order());
+            reader.merge().positions()
+        }
+    };
     positions.iter().flat_map(|position| position.to_bytes()).collect()
 }
 
@@ -116,9 +124,10 @@ fn stored_checkpoint<'b>(
     tracefiles: &'b [u8],
     states: &'b [Vec<u8>],
 ) -> StoredCheckpoint<'b> {
+    let order = position.order();
     StoredCheckpoint {
-        next: (!position.is_end()).then(|| position.key()),
-        latest: position.latest(),
+        next: order.key().map(|key| (key.time().as_ns(), key.tracefile().0 as u32)),
+        latest: order.latest().map(Timestamp::as_ns),
         tracefiles,
         states: states.iter().map(Vec::as_slice).collect(),
     }

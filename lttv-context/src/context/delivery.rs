@@ -3,14 +3,15 @@
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use ltt_read::{Event, EventSink, Merge, TracefileNumber};
+use ltt_read::order::DeliveryKey;
+use ltt_read::{Event, EventSink, Merge, Timestamp, TracefileNumber};
 use lttv_hooks::{Flow, HooksFound};
 
 use super::time_filter::TimeFilter;
 use crate::bounds::{EndReason, Limit};
 use crate::hooks::{Check, Commands, EventCall, Looks, Ready};
 use crate::state::Extensions;
-use crate::traceset::{Contexts, Key, Latest, time_of};
+use crate::traceset::{Contexts, time_of};
 
 /// A loop that delivers the events of a merge one after the other.
 pub(super) struct Delivery<'d, 'h, M> {
@@ -22,9 +23,10 @@ pub(super) struct Delivery<'d, 'h, M> {
     pub(super) limit: &'d Limit<'d>,
     /// The filter that decides about events by their times, in modes that use one.
     pub(super) time_filter: Option<&'d mut TimeFilter>,
-    /// The time of delivery of the last event, in ns.
-    pub(super) time: i64,
-    pub(super) latest: Latest,
+    /// The time of delivery of the last event.
+    pub(super) time: Timestamp,
+    /// A bound on the times of the events before the next one.
+    pub(super) latest: Option<Timestamp>,
     /// The number of events that may still be delivered, and how many of them may pass the check.
     pub(super) left: u64,
     pub(super) left_passing: u64,
@@ -33,14 +35,14 @@ pub(super) struct Delivery<'d, 'h, M> {
 
 /// A receiver of all events that are delivered to hooks that keep no state.
 pub(crate) trait EventRecorder {
-    /// Receives an event with its time of delivery, in ns.
-    fn record(&mut self, tracefile: TracefileNumber, time: i64, event: &Event<'_>);
+    /// Receives an event with its time of delivery.
+    fn record(&mut self, tracefile: TracefileNumber, time: Timestamp, event: &Event<'_>);
 }
 
 /// No receiver.
 impl EventRecorder for () {
     #[inline(always)]
-    fn record(&mut self, _: TracefileNumber, _: i64, _: &Event<'_>) {}
+    fn record(&mut self, _: TracefileNumber, _: Timestamp, _: &Event<'_>) {}
 }
 
 /// The reason why the delivery paused.
@@ -152,33 +154,30 @@ impl<M: Mode> Delivery<'_, '_, M> {
             if self.left == 0 || M::CHECKS && self.left_passing == 0 {
                 return Some(Pause::Full);
             }
-            match &mut self.check {
+            let time = match &mut self.check {
                 Some(check) if M::SKIPS => {
-                    check.advance(merge, self.extensions, self.limit.time, looks).then_some(())?;
+                    // The clock may have gone back after an event that was skipped.
+                    check.advance(merge, self.extensions, self.limit.time, looks)?
                 }
-                _ => _ = merge.next()?,
-            }
+                _ => time_of(&merge.next()?),
+            };
             let (tracefile, event) = (merge.current_tracefile()?, merge.current()?);
-            let mut time = self.time.max(time_of(&event));
-            if M::SKIPS {
-                // The clock may have gone back after an event that was skipped.
-                time = merge.delivery_time().map_or(time, |at| time.max(at.as_ns()));
-                if looks.spent && time < self.limit.time {
-                    self.time = time;
-                    return Some(Pause::Before(EndReason::ExaminedCount));
-                }
+            let time = self.time.max(time);
+            if M::SKIPS && looks.spent && time < self.limit.time {
+                self.time = time;
+                return Some(Pause::Before(EndReason::ExaminedCount));
             }
             let found = self.dispatch.find(self.dispatch.key(tracefile, event.type_id()));
             let mut is_skipped = false;
             if M::BY_TIME
                 && let Some(time_filter) = &mut self.time_filter
             {
-                match time_filter.admits((time, tracefile.0 as u32), &event, self.limit) {
+                match time_filter.admits(DeliveryKey::new(time, tracefile), &event, self.limit) {
                     Ok(is_in_time) => is_skipped = !is_in_time,
                     Err(reason) => return Some(Pause::Before(reason)),
                 }
             } else if time >= self.limit.time {
-                if let Some(reason) = self.limit.met((time, tracefile.0 as u32), &event) {
+                if let Some(reason) = self.limit.met(DeliveryKey::new(time, tracefile), &event) {
                     return Some(Pause::Before(reason));
                 }
                 // The merge evaluates the check only for events before the limit.
@@ -192,7 +191,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             self.time = time;
             self.left -= 1;
             let latest = self.latest.replace(self.time);
-            let key = (self.time, tracefile.0 as u32);
+            let key = DeliveryKey::new(self.time, tracefile);
             let left_passing = self.left_passing;
             let pause = self.call(merge, &event, found, key, latest, is_skipped);
             if !M::CHECKS || self.left_passing < left_passing {
@@ -211,11 +210,11 @@ impl<M: Mode> Delivery<'_, '_, M> {
         merge: &Merge,
         event: &Event<'_>,
         hooks: HooksFound,
-        key: Key,
-        latest: Latest,
+        key: DeliveryKey,
+        latest: Option<Timestamp>,
         is_skipped: bool,
     ) -> Option<Pause> {
-        let tracefile = &self.contexts.tracefiles()[key.1 as usize];
+        let tracefile = &self.contexts.tracefiles()[key.tracefile().0];
         let mut call = EventCall {
             event: *event,
             trace: tracefile.trace_context(),
@@ -225,8 +224,8 @@ impl<M: Mode> Delivery<'_, '_, M> {
             extensions: self.extensions,
             commands: self.commands,
             merge,
-            time: key.0,
-            latest: if M::SKIPS { Some(key.0) } else { latest },
+            time: key.time(),
+            latest: if M::SKIPS { Some(key.time()) } else { latest },
             is_filtered: M::SKIPS,
             is_heard: match M::CHECKS {
                 true => is_skipped.then_some(false),
@@ -258,8 +257,8 @@ impl<M: Mode> Delivery<'_, '_, M> {
 struct HookSink<'d, D, R> {
     delivery: &'d mut D,
     recorder: &'d mut R,
-    /// The time of delivery of the event that `accepts` was called for last, in ns, and its hooks.
-    time: i64,
+    /// The time of delivery of the event that `accepts` was called for last, and its hooks.
+    time: Timestamp,
     found: Option<HooksFound>,
     /// `true` until an event has been delivered.
     is_first: bool,
@@ -296,9 +295,9 @@ impl<M: Mode, R: EventRecorder> EventSink for HookSink<'_, Delivery<'_, '_, M>, 
     ) -> ControlFlow<()> {
         let delivery = &mut *self.delivery;
         let Some(found) = self.found else { return ControlFlow::Continue(()) };
-        let place = (self.time, tracefile.0 as u32);
+        let key = DeliveryKey::new(self.time, tracefile);
         if self.time >= delivery.limit.time {
-            if let Some(reason) = delivery.limit.met(place, event) {
+            if let Some(reason) = delivery.limit.met(key, event) {
                 self.pause = Some(Pause::Before(reason));
                 return ControlFlow::Break(());
             }
@@ -306,7 +305,7 @@ impl<M: Mode, R: EventRecorder> EventSink for HookSink<'_, Delivery<'_, '_, M>, 
         }
         let latest = if self.is_first { delivery.latest } else { Some(delivery.time) };
         (delivery.time, self.is_first) = (self.time, false);
-        self.pause = delivery.call(merge, event, found, place, latest, false);
+        self.pause = delivery.call(merge, event, found, key, latest, false);
         if self.pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

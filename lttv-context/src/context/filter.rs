@@ -73,27 +73,24 @@ impl<'h> TracesetContext<'h> {
     }
 
     /// Returns `true` if a check is set that does not let all events pass.
-    #[doc(hidden)] // for schedulers of reads
     pub fn has_filter(&self) -> bool {
         self.check.is_some()
     }
 
     /// Returns `true` if there are hooks that belong neither to a set that has begun nor to an
     /// extension, after making the changes that hooks have requested.
-    #[doc(hidden)] // for schedulers of reads
     pub fn has_other_hooks(&mut self) -> bool {
         self.hooks.change(&self.contexts);
         self.hooks.has_other_hooks()
     }
 
     /// Returns a number that differs after each change of the hooks that belong to no set.
-    #[doc(hidden)] // for schedulers of reads
     pub fn hook_changes(&self) -> u64 {
         self.hooks.changes()
     }
 
     fn set_check(&mut self, check: Check<'h>) {
-        self.reader.unfilter();
+        self.reader.read_all();
         // What a growing traceset declares later may not pass.
         let is_growing = self.traceset().is_growing();
         self.check = Some(check).filter(|check| is_growing || !check.passes_all());

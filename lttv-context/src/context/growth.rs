@@ -70,8 +70,9 @@ impl TracesetContext<'_> {
         if declares_more {
             self.prepare_filter(traceset)?;
         }
-        let new = self.contexts.continue_with(traceset.clone());
-        self.reader.continue_with(traceset, &new);
+        self.contexts.continue_with(traceset.clone());
+        let tracefiles = traceset.tracefiles();
+        self.reader.continue_with(traceset.traces(), &tracefiles, traceset.is_growing());
         if declares_more {
             self.hooks.grow(&self.contexts);
             for extension in &self.attached {
@@ -146,24 +147,15 @@ impl TracesetContext<'_> {
     /// [`Merge::watermark`].
     pub fn watermark(&self) -> Timestamp {
         match self.reader.merge().watermark() {
-            Timestamp::MAX if self.traceset().is_growing() => self.reader.now(),
+            Timestamp::MAX if self.traceset().is_growing() => self.reader.time(),
             watermark => watermark,
         }
     }
 
     /// Returns `true` if the next event is not final yet: a read ends with
     /// [`EndReason::Pending`](crate::EndReason::Pending) at once.
-    #[doc(hidden)] // for schedulers of reads
     pub fn is_pending(&mut self) -> bool {
-        let is_growing = self.traceset().is_growing() || self.reader.merge().is_growing();
-        is_growing && self.reader.peek(|_| ()).is_none()
-    }
-
-    /// Returns `true` if a later state of the traceset has more than data, so that
-    /// [`continue_with`](Self::continue_with) prepares hooks and the filter for it.
-    #[doc(hidden)] // for schedulers of reads
-    pub fn is_extended_by(&self, traceset: &Traceset) -> bool {
-        self.contexts.is_extended_by(traceset)
+        self.reader.is_growing() && !self.reader.has_next()
     }
 
     /// Returns the merge that reads, with which data that was delivered can be released: see

@@ -7,19 +7,17 @@ mod growth;
 mod installed;
 mod read;
 mod read_ahead;
-mod reader;
 mod seek;
-mod seek_events;
 mod states;
 mod time_filter;
 mod with_state;
 
+use ltt_read::order::OrderedReader;
 use ltt_read::{Error, Notice};
 use lttv_hooks::{HookId, IntoFlow};
 
-use crate::bounds::{Bounds, ReadEnd};
 use crate::extension::{AnyGrowth, Extension, Setup};
-use crate::hooks::{Check, Commands, EventCall, HookSet, Registration, Subscription};
+use crate::hooks::{Check, Commands, EventCall, Registration, Subscription};
 use crate::state::{Extensions, Handle};
 use crate::traceset::{Contexts, Revision, StalePosition, Traceset, TracesetPosition};
 
@@ -29,7 +27,6 @@ pub use growth::GrowthError;
 use installed::InstalledHooks;
 pub use installed::ReadId;
 use read_ahead::ReadAhead;
-use reader::Reader;
 pub use seek::IncrementalSeek;
 use states::States;
 
@@ -57,7 +54,7 @@ use states::States;
 #[derive(Debug)]
 pub struct TracesetContext<'h> {
     contexts: Contexts,
-    reader: Reader,
+    reader: OrderedReader,
     hooks: InstalledHooks<'h>,
     state: States,
     /// The check that decides which events hooks are called for, if there is one.
@@ -74,7 +71,7 @@ impl<'h> TracesetContext<'h> {
     pub fn new(traceset: impl Into<Traceset>) -> Self {
         let contexts = Contexts::new(traceset.into());
         TracesetContext {
-            reader: Reader::new(contexts.traceset()),
+            reader: contexts.traceset().reader(),
             hooks: InstalledHooks::new(&contexts),
             contexts,
             state: States::new(),
@@ -155,31 +152,11 @@ impl<'h> TracesetContext<'h> {
         self.extensions_mut().add_data(data)
     }
 
-    /// Calls the hooks before reading, reads, and calls the hooks after reading whatever ended the
-    /// read: [`begin_read`](Self::begin_read), [`read`](Self::read) and [`end_read`](Self::end_read).
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StalePosition`] if the end position belongs to another traceset. No hook is called
-    /// then.
-    pub fn process(
-        &mut self,
-        hooks: HookSet<'h>,
-        bounds: &Bounds,
-    ) -> Result<ReadEnd, StalePosition> {
-        if let Some(position) = bounds.end_position() {
-            self.check_position(position)?;
-        }
-        let id = self.begin_read(hooks);
-        let read = self.read(bounds);
-        self.end_read(id);
-        read
-    }
-
     /// Returns the position before the next event, whether or not that event passes a
     /// [check](Self::set_filter).
     pub fn position(&mut self) -> TracesetPosition {
-        self.reader.position(self.contexts.traceset())
+        let revision = self.traceset().revision();
+        TracesetPosition::new(revision, self.reader.position())
     }
 
     /// Ends the use of the context: drops the hooks, and returns the first of the
@@ -213,22 +190,6 @@ impl<'h> TracesetContext<'h> {
     /// Removes and returns the notices since the last call: see [`Merge::take_notices`](ltt_read::Merge::take_notices).
     pub fn take_notices(&mut self) -> Vec<Notice> {
         self.reader.take_notices()
-    }
-
-    /// Returns the number of notices that were not kept: see [`Merge::notices_omitted`](ltt_read::Merge::notices_omitted).
-    pub fn notices_omitted(&self) -> u64 {
-        self.reader.merge().notices_omitted()
-    }
-
-    /// Returns how much of all tracefiles is before the current position.
-    pub fn progress(&self) -> ltt_read::Progress {
-        self.reader.merge().progress()
-    }
-
-    /// Returns the number of packets entered so far: see [`Merge::packets_entered`](ltt_read::Merge::packets_entered).
-    #[doc(hidden)] // for tests and measurements
-    pub fn packets_entered(&self) -> u64 {
-        self.reader.merge().packets_entered()
     }
 
     /// Checks that a position belongs to this traceset.

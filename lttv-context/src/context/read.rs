@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use ltt_read::Timestamp;
+use ltt_read::order::SkippedTo;
 
 use super::TracesetContext;
 use super::delivery::{
@@ -11,7 +12,7 @@ use super::delivery::{
 use super::time_filter::{FilterStop, TimeFilter};
 use crate::bounds::{Bounds, EndReason, Limit, ReadEnd};
 use crate::hooks::Looks;
-use crate::traceset::StalePosition;
+use crate::traceset::{StalePosition, TracesetPosition};
 
 /// The hooks that events are delivered to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,11 +73,10 @@ impl<'h> TracesetContext<'h> {
         }
         // Hooks called before reading may have requested changes.
         self.hooks.change(&self.contexts);
-        let ns = |time: Option<Timestamp>| time.map(Timestamp::as_ns);
-        let (end, place) = (ns(bounds.end_time()), ns(bounds.end_start_of()));
+        let (end, place) = (bounds.end_time(), bounds.end_start_of());
         let is_whole = audience == Audience::All;
         let (since, until) = match is_whole {
-            true => (ns(bounds.start_time()), end),
+            true => (bounds.start_time(), end),
             false => (None, None),
         };
         match audience {
@@ -96,8 +96,8 @@ impl<'h> TracesetContext<'h> {
             let mut time_filter = if is_whole { self.time_filter(since, until) } else { None };
             let filtered = filtered && time_filter.is_none();
             match &mut self.check {
-                Some(check) if filtered => self.reader.filter(check),
-                _ => self.reader.unfilter(),
+                Some(check) if filtered => self.reader.skip(&mut check.selective),
+                _ => self.reader.read_all(),
             }
             let chunk = self.state.events_to_checkpoint();
             let to = (&mut budget, &mut *recorder);
@@ -113,8 +113,7 @@ impl<'h> TracesetContext<'h> {
                 Audience::State => self.deliver::<StateHooks, R>(&limit, None, chunk, to),
             };
             if filtered {
-                let traceset = self.contexts.traceset();
-                self.reader.end_filtered(traceset, bounds, soonest, read, reason);
+                self.reader.end_skipping(skipped_to(reason, bounds, soonest), read > 0);
             }
             if read > 0 || most > budget.events {
                 self.state.note_read();
@@ -194,29 +193,27 @@ impl<'h> TracesetContext<'h> {
             false => budget.events.min(most - *read).min(budget.looks.left),
         };
         let (dispatch, commands) = hooks.ready();
-        let (pause, left, left_passing) = reader.read(|merge, now, latest| {
-            let mut delivery = Delivery {
-                contexts,
-                dispatch,
-                extensions: state.extensions_mut(),
-                commands,
-                check: check.as_mut(),
-                limit,
-                time_filter,
-                time: *now,
-                latest: *latest,
-                left: most,
-                left_passing: budget.events,
-                mode: PhantomData::<M>,
-            };
-            let pause = delivery.deliver(merge, &mut budget.looks, recorder);
-            (*now, *latest) = (delivery.time, delivery.latest);
-            let left = (delivery.left, delivery.left_passing);
-            if let Some(Pause::Before(_)) = pause {
-                merge.unread();
-            }
-            (pause, left.0, left.1)
-        });
+        let (merge, delivered) = reader.parts();
+        let mut delivery = Delivery {
+            contexts,
+            dispatch,
+            extensions: state.extensions_mut(),
+            commands,
+            check: check.as_mut(),
+            limit,
+            time_filter,
+            time: delivered.time,
+            latest: delivered.latest,
+            left: most,
+            left_passing: budget.events,
+            mode: PhantomData::<M>,
+        };
+        let pause = delivery.deliver(merge, &mut budget.looks, recorder);
+        let (left, left_passing) = (delivery.left, delivery.left_passing);
+        (delivered.time, delivered.latest) = (delivery.time, delivery.latest);
+        if let Some(Pause::Before(_)) = pause {
+            merge.unread();
+        }
         let count = most - left;
         *read += count;
         budget.events = if M::CHECKS { left_passing } else { budget.events - count };
@@ -224,8 +221,12 @@ impl<'h> TracesetContext<'h> {
             budget.looks.left -= count;
         }
         match pause {
-            None if reader.is_at_end(contexts.traceset()) => Some(EndReason::EndOfTraceset),
-            None => Some(reader.pending(limit)),
+            None if reader.is_at_end() => Some(EndReason::EndOfTraceset),
+            None => {
+                let next = reader.next_to_come();
+                let met = next.and_then(|(key, place)| limit.met_at(key, || place));
+                Some(met.unwrap_or(EndReason::Pending))
+            }
             Some(Pause::Before(reason)) => Some(reason),
             Some(Pause::Stopped) => Some(EndReason::Stopped),
             Some(Pause::Changed) => None,
@@ -242,4 +243,18 @@ struct Budget {
     /// The number of events to deliver.
     events: u64,
     looks: Looks,
+}
+
+/// Returns the place at which a read that skipped events has ended, given the reason and the time of
+/// delivery at which it stops.
+fn skipped_to(reason: EndReason, bounds: &Bounds, end_time: Option<Timestamp>) -> SkippedTo<'_> {
+    match reason {
+        EndReason::Stopped | EndReason::EventCount => SkippedTo::Delivered,
+        EndReason::ExaminedCount => SkippedTo::NextEvent,
+        EndReason::Pending => SkippedTo::Pending,
+        EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
+            let position = bounds.end_position().map(TracesetPosition::order);
+            SkippedTo::Bound { position, time: end_time }
+        }
+    }
 }

@@ -24,8 +24,8 @@ pub(super) struct ReadAhead {
 /// returns to the place at which the read ahead started.
 #[derive(Debug)]
 struct Running {
-    /// The end time of the read, in ns.
-    end: i64,
+    /// The end time of the read.
+    end: Timestamp,
     /// The place to return to.
     back: TracesetPosition,
     /// The state of the extensions at the place to return to, if there are any that keep state.
@@ -52,23 +52,23 @@ impl TracesetContext<'_> {
     /// `end` itself unless a clock goes back. Returns `None` if such events may follow until the
     /// end of the traceset. A check does not affect the result. See
     /// [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
-    #[doc(hidden)] // for schedulers of reads
     pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
-        self.reader.delivered_by_all(self.contexts.traceset(), end)
+        self.reader.delivered_by_all(end)
     }
 
     /// Creates the filter for events at the current position. Returns `None` if the order of events
     /// alone decides.
     pub(super) fn time_filter(
         &mut self,
-        start: Option<i64>,
-        end: Option<i64>,
+        start: Option<Timestamp>,
+        end: Option<Timestamp>,
     ) -> Option<TimeFilter> {
         let start = start.and_then(|time| {
-            let by = self.reader.delivered_by(Timestamp::from_ns(time));
-            (!self.reader.is_past(by)).then(|| SkipBefore { time, until: EndPlace::delivered(by) })
+            let by = self.reader.delivered_by(time);
+            let is_past = by.is_some_and(|by| by <= self.reader.time());
+            (!is_past).then(|| SkipBefore { time, until: EndPlace::delivered(by) })
         });
-        let ahead = self.ahead.running.as_ref().map(|ahead| Timestamp::from_ns(ahead.end));
+        let ahead = self.ahead.running.as_ref().map(|ahead| ahead.end);
         let ahead_until = ahead.map(|end| EndPlace::delivered(self.reader.delivered_by(end)));
         TimeFilter::new([self.ahead.skip.clone(), start], end, ahead_until)
     }
@@ -86,14 +86,14 @@ impl TracesetContext<'_> {
 
     /// Prepares to read ahead if events before `end` can follow the next event, which is not before
     /// `end`. Returns `true` if they can.
-    pub(super) fn start_read_ahead(&mut self, end: i64) -> bool {
+    pub(super) fn start_read_ahead(&mut self, end: Timestamp) -> bool {
         let next = self.position();
-        let now = next.time().map_or(i64::MAX, Timestamp::as_ns);
-        let by = self.reader.delivered_by(Timestamp::from_ns(end));
-        if next.is_end() || by.is_some_and(|by| by.as_ns() <= now) {
+        let now = next.time().unwrap_or(Timestamp::MAX);
+        let by = self.reader.delivered_by(end);
+        if next.is_end() || by.is_some_and(|by| by <= now) {
             return false;
         }
-        self.reader.unfilter();
+        self.reader.read_all();
         let state = self.extensions().keep_state().then(|| self.checkpoint_here());
         let back = self.position();
         let (is_current, skip) = (self.state.is_current(), self.ahead.skip.clone());
@@ -105,14 +105,14 @@ impl TracesetContext<'_> {
     /// end. The events delivered ahead are skipped from there on.
     pub(super) fn finish_read_ahead(&mut self) {
         if let Some(ahead) = self.ahead.running.take() {
-            let by = self.reader.delivered_by(Timestamp::from_ns(ahead.end));
+            let by = self.reader.delivered_by(ahead.end);
             self.return_from_read_ahead(ahead, EndPlace::delivered(by));
         }
     }
 
     /// Returns to the place at which the read ahead started before it has come to its end, unless
     /// the next read has the same end time.
-    pub(super) fn abort_read_ahead_unless(&mut self, end: Option<i64>) {
+    pub(super) fn abort_read_ahead_unless(&mut self, end: Option<Timestamp>) {
         if let Some(ahead) = self.ahead.running.take_if(|ahead| Some(ahead.end) != end) {
             let here = self.position();
             self.return_from_read_ahead(ahead, EndPlace::Position(here));

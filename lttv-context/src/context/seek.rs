@@ -1,6 +1,6 @@
 //! Seeking a time, a position, the start and the end.
 
-use ltt_read::{Prefetch, TimeSearch, Timestamp, Upcoming, Waypoints};
+use ltt_read::{TimeSearch, Timestamp};
 
 use super::TracesetContext;
 use super::read_ahead::ReadAhead;
@@ -28,12 +28,12 @@ impl IncrementalSeek {
 
 /// # Seeking
 ///
-/// Seeking moves the position but not the state of extensions: see
+/// Seeking moves the position but not the state of extensions, except to the start: see
 /// [`update_state`](Self::update_state).
 impl TracesetContext<'_> {
     /// Seeks a time: the new position is before the first event of each tracefile, in file order,
     /// that is at this time or later. Events without a time come before all times but
-    /// [`Timestamp::MIN`].
+    /// [`Timestamp::MIN`], which is the start of the traceset: seeking it resets all extensions.
     ///
     /// No event before the position is at this time or later. If a clock goes back, events before
     /// the time may follow the position: [`Bounds::since`](crate::Bounds::since) skips them. So they
@@ -41,6 +41,9 @@ impl TracesetContext<'_> {
     pub fn seek_time(&mut self, time: Timestamp) {
         self.reader.seek_time(time);
         self.moved();
+        if time == Timestamp::MIN {
+            self.state.reset();
+        }
     }
 
     /// Creates a seek to a time that is done in pieces, since a seek in large packets takes
@@ -65,8 +68,7 @@ impl TracesetContext<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn search_time(&self, time: Timestamp) -> IncrementalSeek {
-        let search = TimeSearch::within(self.reader.merge(), time);
-        IncrementalSeek { search, generation: self.traceset().revision() }
+        IncrementalSeek { search: self.reader.search(time), generation: self.traceset().revision() }
     }
 
     /// Seeks the time of `seek`, with the same result as [`seek_time`](Self::seek_time). If the
@@ -88,49 +90,24 @@ impl TracesetContext<'_> {
         Ok(())
     }
 
-    /// Seeks a position of this traceset.
+    /// Seeks a position of this traceset. The [end](TracesetPosition::end) of a growing traceset is
+    /// the one so far, and reading continues with what arrives.
     ///
     /// # Errors
     ///
     /// Returns [`StalePosition`] if the position belongs to another traceset. Nothing changes then.
     pub fn seek_position(&mut self, position: &TracesetPosition) -> Result<(), StalePosition> {
         self.check_position(position)?;
-        self.reader.seek_position(position);
+        self.reader.seek_position(position.order());
         self.moved();
         Ok(())
-    }
-
-    /// Seeks the position before the first event, and resets all extensions.
-    pub fn seek_start(&mut self) {
-        self.seek_time(Timestamp::MIN);
-        self.state.reset();
-    }
-
-    /// Seeks the position after the last event. In a growing traceset, this is the last one so far,
-    /// and reading continues with what arrives.
-    pub fn seek_end(&mut self) {
-        let end = TracesetPosition::end(self.traceset());
-        self.reader.seek_position(&end);
-        self.moved();
-    }
-
-    /// Notes the places at which the tracefiles are as waypoints, at which later seeks may begin:
-    /// see [`Merge::note_waypoints`](ltt_read::Merge::note_waypoints).
-    pub fn note_waypoints(&self, waypoints: &mut [Waypoints]) {
-        self.reader.merge().note_waypoints(waypoints);
-    }
-
-    /// Returns the file ranges that will be read next, so that another thread can prefetch them in
-    /// advance: see [`Prefetch`].
-    pub fn upcoming(&self, ahead: &mut Prefetch) -> Vec<Upcoming> {
-        ahead.next(self.reader.merge())
     }
 
     fn moved(&mut self) {
         self.ahead = ReadAhead::default();
         self.state.note_moved();
         if let Some(check) = &mut self.check {
-            check.moved();
+            check.selective.note_moved();
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The choice of events by their times, where clocks go back.
 
+use ltt_read::order::DeliveryKey;
 use ltt_read::{Event, Timestamp};
 
 use crate::bounds::{EndReason, Limit};
-use crate::traceset::{Key, TracesetPosition, time_of};
+use crate::traceset::{TracesetPosition, time_of};
 
 /// A filter for a stretch of reading in which the time of each event decides whether it is
 /// delivered.
@@ -11,8 +12,8 @@ use crate::traceset::{Key, TracesetPosition, time_of};
 pub(super) struct TimeFilter {
     /// The rules that skip events before a time.
     skips: [Option<SkipBefore>; 2],
-    /// The time at which and after which events are skipped, in ns.
-    end: Option<i64>,
+    /// The time at which and after which events are skipped.
+    end: Option<Timestamp>,
     /// The place after which no events before the end time follow, during a read ahead.
     ahead_until: Option<EndPlace>,
     /// The reason for the last stop.
@@ -37,7 +38,7 @@ impl TimeFilter {
     /// if there are none, so that the order of events alone decides.
     pub(super) fn new(
         skips: [Option<SkipBefore>; 2],
-        end: Option<i64>,
+        end: Option<Timestamp>,
         ahead_until: Option<EndPlace>,
     ) -> Option<Self> {
         let is_needed = ahead_until.is_some() || skips.iter().any(Option::is_some);
@@ -57,7 +58,7 @@ impl TimeFilter {
     /// Returns the reason to stop before the event. `self.stop` then contains the details.
     pub(super) fn admits(
         &mut self,
-        key: Key,
+        key: DeliveryKey,
         event: &Event<'_>,
         limit: &Limit<'_>,
     ) -> Result<bool, EndReason> {
@@ -65,7 +66,7 @@ impl TimeFilter {
             self.stop = FilterStop::Bound;
             return Err(reason);
         }
-        if self.end.is_some_and(|end| key.0 >= end) {
+        if self.end.is_some_and(|end| key.time() >= end) {
             match &self.ahead_until {
                 None => self.stop = FilterStop::EndTime,
                 Some(until) if until.is_reached(key, event) => self.stop = FilterStop::AllDelivered,
@@ -89,15 +90,15 @@ impl TimeFilter {
 /// time of a read.
 #[derive(Debug, Clone)]
 pub(super) struct SkipBefore {
-    /// The time before which events are skipped, in ns.
-    pub(super) time: i64,
+    /// The time before which events are skipped.
+    pub(super) time: Timestamp,
     /// The place after which the rule no longer applies.
     pub(super) until: EndPlace,
 }
 
 impl SkipBefore {
     /// Returns `true` if the rule no longer applies to an event.
-    pub(super) fn is_over(&self, key: Key, event: &Event<'_>) -> bool {
+    pub(super) fn is_over(&self, key: DeliveryKey, event: &Event<'_>) -> bool {
         self.until.is_reached(key, event)
     }
 }
@@ -105,8 +106,8 @@ impl SkipBefore {
 /// The place after which there are no more events to skip, or to deliver.
 #[derive(Debug, Clone)]
 pub(super) enum EndPlace {
-    /// A time of delivery, in ns.
-    Time(i64),
+    /// A time of delivery.
+    Time(Timestamp),
     /// A position in the order of all events.
     Position(TracesetPosition),
     /// The end of the traceset.
@@ -116,17 +117,14 @@ pub(super) enum EndPlace {
 impl EndPlace {
     /// Creates the place at a time of delivery, or the end of the traceset for `None`.
     pub(super) fn delivered(time: Option<Timestamp>) -> Self {
-        time.map_or(EndPlace::End, |time| EndPlace::Time(time.as_ns()))
+        time.map_or(EndPlace::End, EndPlace::Time)
     }
 
     /// Returns `true` if an event is at this place or after it.
-    fn is_reached(&self, key: Key, event: &Event<'_>) -> bool {
+    fn is_reached(&self, key: DeliveryKey, event: &Event<'_>) -> bool {
         match self {
-            EndPlace::Time(time) => key.0 >= *time,
-            EndPlace::Position(end) => {
-                let is_at = || end.place().is_none_or(|place| event.position() >= *place);
-                key > end.key() || key == end.key() && is_at()
-            }
+            EndPlace::Time(time) => key.time() >= *time,
+            EndPlace::Position(end) => end.order().is_reached_by(key, || event.position()),
             EndPlace::End => false,
         }
     }

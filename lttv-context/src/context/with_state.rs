@@ -5,7 +5,6 @@ use ltt_read::Timestamp;
 use super::TracesetContext;
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::state::{Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints};
-use crate::traceset::{StalePosition, TracesetPosition};
 
 impl TracesetContext<'_> {
     /// Sets the policy by which checkpoints are saved from now on, while events are read in order.
@@ -106,30 +105,17 @@ impl TracesetContext<'_> {
         self.catch_up(&Bounds::all().until_start_of(time))
     }
 
-    /// Seeks a position and computes the state of extensions there: restores the nearest checkpoint
-    /// and replays the events since. Returns the number of replayed events.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StalePosition`] if the position belongs to another traceset. Nothing changes then.
-    pub fn seek_position_with_state(
-        &mut self,
-        position: &TracesetPosition,
-    ) -> Result<u64, StalePosition> {
-        self.check_position(position)?;
-        let nearest = self.checkpoints().nearest_position(position).cloned();
-        self.go_to_checkpoint(nearest);
-        Ok(self.catch_up(&Bounds::all().until_position(position)))
-    }
-
-    /// Computes the state of extensions at the current position, after seeking. Returns the number
-    /// of replayed events: 0 if the state was current.
+    /// Computes the state of extensions at the current position, after seeking: restores the nearest
+    /// checkpoint and replays the events since. Returns the number of replayed events: 0 if the state
+    /// was current.
     pub fn update_state(&mut self) -> u64 {
         if self.state.is_current() {
             return 0;
         }
         let position = self.position();
-        self.seek_position_with_state(&position).unwrap_or(0)
+        let nearest = self.checkpoints().nearest_position(&position).cloned();
+        self.go_to_checkpoint(nearest);
+        self.catch_up(&Bounds::all().until_position(&position))
     }
 
     /// Replays events, and continues when a hook of an extension stops the read. Returns the number
@@ -147,12 +133,12 @@ impl TracesetContext<'_> {
 
     fn go_to_checkpoint(&mut self, checkpoint: Option<Checkpoint>) {
         let Some(checkpoint) = checkpoint else {
-            self.seek_start();
+            self.seek_time(Timestamp::MIN);
             return;
         };
         let states = checkpoint.states();
         if self.state.check(states).is_err() || self.seek_position(checkpoint.position()).is_err() {
-            self.seek_start();
+            self.seek_time(Timestamp::MIN);
             return;
         }
         self.state.restore(states);

@@ -149,7 +149,8 @@ impl<'h> Batch<'h> {
     /// A batch can be run again. The state of extensions is reset then; plain data and the state of
     /// hooks stay as they are.
     pub fn run<V: IntoFlow>(&mut self, mut watch: impl FnMut(BatchProgress) -> V) -> BatchEnd {
-        let (errors, notices) = (self.context.errors_omitted(), self.context.notices_omitted());
+        let (errors, notices) =
+            (self.context.errors_omitted(), self.context.merge().notices_omitted());
         let id = self.context.begin_read(take(&mut self.hooks));
         let mut pass = Pass {
             end: self.bytes_at_end(),
@@ -167,19 +168,19 @@ impl<'h> Batch<'h> {
             outcome,
             errors: self.context.take_errors(),
             errors_omitted: self.context.errors_omitted() - errors,
-            notices_omitted: self.context.notices_omitted() - notices,
+            notices_omitted: self.context.merge().notices_omitted() - notices,
         }
     }
 
     fn read(&mut self, pass: &mut Pass<'_>) -> BatchOutcome {
         match self.from {
-            None => self.context.seek_start(),
+            None => self.context.seek_time(Timestamp::MIN),
             Some(from) if self.context.extensions().keep_state() => {
                 self.context.seek_checkpoint(from);
             }
             Some(from) => self.context.seek_time(from),
         }
-        pass.begin = self.context.progress().done;
+        pass.begin = self.context.merge().progress().done;
         if let Some(from) = self.from.filter(|_| self.context.extensions().keep_state()) {
             let before = Bounds::all().until(from).events(self.report_every);
             let outcome = pass.read_chunks(&mut self.context, |context| {
@@ -209,7 +210,7 @@ impl<'h> Batch<'h> {
 
     /// Returns the number of bytes of all tracefiles before the end of the time range.
     fn bytes_at_end(&self) -> u64 {
-        let Some(until) = self.until else { return self.context.progress().total };
+        let Some(until) = self.until else { return self.context.merge().progress().total };
         let mut merge = Merge::new(self.context.traceset().traces());
         merge.seek(until);
         merge.progress().done
@@ -255,7 +256,7 @@ impl Pass<'_> {
     fn report(&mut self, context: &mut TracesetContext<'_>) -> Flow {
         let total = self.end.saturating_sub(self.begin);
         // Packets are entered whole, so the last ones may extend past the end.
-        let done = context.progress().done.saturating_sub(self.begin).min(total);
+        let done = context.merge().progress().done.saturating_sub(self.begin).min(total);
         let notices = context.take_notices();
         (self.watch)(BatchProgress { events: self.events, done, total, notices })
     }

@@ -1,12 +1,13 @@
 //! The arguments of hooks.
 
+use ltt_read::order::{DeliveryKey, OrderPosition};
 use ltt_read::{Event, Field, Merge, Timestamp, Value};
 use lttv_hooks::Flow;
 
 use super::check::Check;
 use super::commands::Commands;
 use crate::state::Extensions;
-use crate::traceset::{Contexts, Latest, TraceContext, TracefileContext, TracesetPosition};
+use crate::traceset::{Contexts, TraceContext, TracefileContext, TracesetPosition};
 
 /// A hook for events. `Break` ends reading after the event.
 pub(super) type EventHook<'h> = dyn FnMut(&mut EventCall<'_, 'h>) -> Flow + 'h;
@@ -34,9 +35,10 @@ pub struct EventCall<'a, 'h> {
     /// The queue of hooks to add or remove before the next event.
     pub commands: &'a mut Commands<'h>,
     pub(crate) merge: &'a Merge,
-    /// The time of delivery, in ns.
-    pub(crate) time: i64,
-    pub(crate) latest: Latest,
+    /// The time of delivery.
+    pub(crate) time: Timestamp,
+    /// A bound on the times of the events before.
+    pub(crate) latest: Option<Timestamp>,
     /// `true` if the merge skips events.
     pub(crate) is_filtered: bool,
     /// `true` if hooks that keep no state are called for the event, `None` if that is undecided.
@@ -49,19 +51,19 @@ impl EventCall<'_, '_> {
     /// Returns the position before the event. After seeking it, the event is the next one.
     pub fn position(&self) -> TracesetPosition {
         let revision = self.contexts.traceset().revision();
-        let key = (self.time, self.tracefile.number().0 as u32);
-        if self.is_filtered {
+        let key = DeliveryKey::new(self.time, self.tracefile.number());
+        let order = match self.is_filtered {
             // The merge is not at the same place in all tracefiles.
-            let place = self.event.position();
-            return TracesetPosition::before_event(revision, key, self.latest, place);
-        }
-        TracesetPosition::new(revision, Some(key), self.latest, self.merge.positions())
+            true => OrderPosition::before_event(key, self.latest, self.event.position()),
+            false => OrderPosition::new(Some(key), self.latest, self.merge.positions()),
+        };
+        TracesetPosition::new(revision, order)
     }
 
     /// Returns the time of delivery: the event's own time, or that of an earlier event if the
     /// clock went back since then. Returns [`Timestamp::MIN`] if no event has had a time so far.
     pub fn time(&self) -> Timestamp {
-        Timestamp::from_ns(self.time)
+        self.time
     }
 
     /// Returns whether all hooks are called for the event, if that is already known. Returns

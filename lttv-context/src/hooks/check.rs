@@ -1,23 +1,19 @@
 //! The choice of the events that hooks are called for.
 
 use std::fmt;
-use std::mem;
 
-use ltt_read::selection::{EventSelection, Spans, Verdict, Verdicts};
-use ltt_read::{Decision, Event, Merge, TimeSpan, Timestamp};
+use ltt_read::order::{Decision, SelectiveRead};
+use ltt_read::selection::{EventSelection, Verdict, Verdicts};
+use ltt_read::{Event, Merge, TimeSpan, Timestamp};
 
 use crate::state::Extensions;
-use crate::traceset::{Contexts, Latest, Traceset, UNKNOWN, time_of};
+use crate::traceset::{Contexts, Traceset};
 
 /// A choice of events, with tables of the decisions known in advance.
 pub(crate) struct Check<'h> {
-    /// `true` for each tracefile whose events may pass, by tracefile number.
-    tracefiles: Box<[bool]>,
     verdicts: Verdicts,
-    spans: Spans,
-    all_spans: Vec<TimeSpan>,
-    /// `true` if the merge is at a place to which the time spans have led it.
-    is_at_span: bool,
+    /// The read of as little as possible, if no extension needs the rest.
+    pub(crate) selective: SelectiveRead,
     choice: Box<dyn Choice + 'h>,
 }
 
@@ -70,13 +66,10 @@ impl<'h> Check<'h> {
         choice: &impl EventSelection,
         passes: impl FnMut(&Event<'_>, &Extensions) -> bool + 'h,
     ) -> Self {
-        let all_spans = spans(choice, contexts.traceset());
+        let traceset = contexts.traceset();
         Check {
-            tracefiles: tracefiles(choice, contexts.traceset()),
-            verdicts: Verdicts::new(choice, contexts.traceset().traces()),
-            spans: Spans::new(all_spans.clone()),
-            all_spans,
-            is_at_span: false,
+            verdicts: Verdicts::new(choice, traceset.traces()),
+            selective: SelectiveRead::new(tracefiles(choice, traceset), spans(choice, traceset)),
             choice: Box::new(Function(passes)),
         }
     }
@@ -87,19 +80,9 @@ impl<'h> Check<'h> {
         // Skipped events stay skipped: no tracefile is left out, and what is known of a type of events
         // does not change.
         let Some(choice) = self.choice.grow(traceset) else { return false };
-        self.tracefiles = tracefiles(choice, traceset);
         self.verdicts = Verdicts::new(choice, traceset.traces());
-        let spans = spans(choice, traceset);
-        if spans != self.all_spans {
-            (self.spans, self.all_spans) = (Spans::new(spans.clone()), spans);
-            self.is_at_span = false;
-        }
+        self.selective.grow(tracefiles(choice, traceset), spans(choice, traceset));
         true
-    }
-
-    /// Notes that the merge was moved by a seek.
-    pub(crate) fn moved(&mut self) {
-        self.is_at_span = false;
     }
 
     /// Returns `true` if it is known in advance that all events pass.
@@ -113,54 +96,26 @@ impl<'h> Check<'h> {
         self.verdicts.passes(event, || self.choice.passes(event, extensions))
     }
 
-    /// Stops the merge from reading the tracefiles in which no event passes.
-    pub(crate) fn retain_tracefiles(&mut self, merge: &mut Merge) {
-        merge.retain_tracefiles(|number| self.tracefiles.get(number.0) == Some(&true));
-        self.moved();
-    }
-
-    /// Restarts the time spans at the current position of the merge, unless it is at a place to
-    /// which they have led it. Moves the merge to the first span that is not over, if a bound on
-    /// the times before the position is known and the span starts after it.
-    pub(crate) fn enter_spans(&mut self, merge: &mut Merge, latest: Latest) {
-        if mem::replace(&mut self.is_at_span, true) {
-            return;
-        }
-        match latest {
-            UNKNOWN => self.spans.restart(),
-            latest => self.spans.enter(merge, latest.map(Timestamp::from_ns)),
-        }
-    }
-
     /// Advances to the next event that passes, or that is not before `limit`, or at which `looks`
-    /// is used up. Returns `false` if there is none.
+    /// is used up. Returns its time of delivery, or `None` if there is none.
     #[inline]
     pub(crate) fn advance(
         &mut self,
         merge: &mut Merge,
         extensions: &Extensions,
-        limit: i64,
+        limit: Timestamp,
         looks: &mut Looks,
-    ) -> bool {
-        while let Some(last) = self.spans.last().map(Timestamp::as_ns) {
-            let stop = limit.min(last.saturating_add(1));
-            let found = merge.next_taken(|event| {
-                if time_of(event) >= stop || looks.spend() {
-                    Decision::Stop
-                } else if self.passes(event, extensions) {
-                    Decision::Take
-                } else {
-                    Decision::Leave
-                }
-            });
-            let Some(event) = found else { return false };
-            let time = time_of(&event);
-            if time <= last || time >= limit || looks.spent {
-                return true;
+    ) -> Option<Timestamp> {
+        let Check { verdicts, selective, choice } = self;
+        selective.next(merge, limit, |event| {
+            if looks.spend() {
+                Decision::Stop
+            } else if verdicts.passes(event, || choice.passes(event, extensions)) {
+                Decision::Take
+            } else {
+                Decision::Leave
             }
-            self.spans.move_on(merge, Timestamp::from_ns(time));
-        }
-        false
+        })
     }
 }
 
@@ -204,6 +159,6 @@ impl Looks {
 
 impl fmt::Debug for Check<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Check").field("spans", &self.spans).finish_non_exhaustive()
+        f.debug_struct("Check").field("selective", &self.selective).finish_non_exhaustive()
     }
 }

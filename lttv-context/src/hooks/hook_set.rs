@@ -24,7 +24,9 @@ use super::subscription::{Scope, Subscription};
 /// hooks.on_event("*", |_| events += 1);
 ///
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
-/// let read = context.process(hooks, &Bounds::all().events(100))?;
+/// let id = context.begin_read(hooks);
+/// let read = context.read(&Bounds::all().events(100))?;
+/// context.end_read(id);
 /// drop(context);
 /// assert_eq!((events, read.events, lines.len()), (100, 100, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

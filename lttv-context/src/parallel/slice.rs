@@ -135,7 +135,7 @@ impl<'t> TimeSlice<'t> {
                 return Err(MissingState { slice: self.number, start: self.start(), extensions });
             }
         }
-        let (errors, notices) = (context.errors_omitted(), context.notices_omitted());
+        let (errors, notices) = (context.errors_omitted(), context.merge().notices_omitted());
         // There is no position in the bounds that could be stale.
         let events = context.read(&self.bounds).map_or(0, |read| {
             self.report.stopped |= read.reason == EndReason::Stopped;
@@ -145,7 +145,7 @@ impl<'t> TimeSlice<'t> {
         self.report.errors.append(&mut context.take_errors());
         self.report.errors_omitted += context.errors_omitted() - errors;
         self.report.notices.append(&mut context.take_notices());
-        self.report.notices_omitted += context.notices_omitted() - notices;
+        self.report.notices_omitted += context.merge().notices_omitted() - notices;
         Ok(events)
     }
 }
@@ -153,6 +153,7 @@ impl<'t> TimeSlice<'t> {
 /// An error for a slice whose extensions lack the state at its start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("slice {slice} was not read: no state at its start for {}", extensions.join(", "))]
+#[non_exhaustive]
 pub struct MissingState {
     /// The number of the slice.
     pub slice: usize,

@@ -186,9 +186,8 @@ struct SliceRecorder<'r, A: SliceAnalysis> {
 
 impl<A: SliceAnalysis> EventRecorder for SliceRecorder<'_, A> {
     #[inline(always)]
-    fn record(&mut self, tracefile: TracefileNumber, time: i64, event: &Event<'_>) {
-        let at = (tracefile, Timestamp::from_ns(time));
-        self.analysis.record(self.slice, at, event);
+    fn record(&mut self, tracefile: TracefileNumber, time: Timestamp, event: &Event<'_>) {
+        self.analysis.record(self.slice, (tracefile, time), event);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::Timestamp;
+use ltt_read::{Position, Timestamp};
 
 use super::saved::Saved;
 use crate::traceset::TracesetPosition;
@@ -57,7 +57,12 @@ impl Checkpoint {
     fn bytes(&self, before: Option<&Checkpoint>) -> usize {
         /// The reference counts before the content of an [`Arc`].
         const COUNTERS: usize = 2 * size_of::<usize>();
-        let positions = COUNTERS + self.position.places_size();
+        let positions = COUNTERS
+            + self
+                .position
+                .order()
+                .tracefiles()
+                .map_or(0, |places| size_of_val::<[Position]>(places));
         let places = COUNTERS + size_of_val::<[Saved]>(&self.states);
         let states = self.states.iter().enumerate().map(|(at, state)| {
             COUNTERS + state.bytes(before.and_then(|before| before.states.get(at)))

@@ -48,22 +48,16 @@ impl Contexts {
         contexts
     }
 
-    /// Replaces the traceset by a later state of it. Returns the indices of the tracefiles that
-    /// are new.
-    pub(crate) fn continue_with(
-        &mut self,
-        traceset: Traceset,
-    ) -> Vec<(TraceIndex, TracefileIndex)> {
-        let known = self.tracefiles.len();
+    /// Replaces the traceset by a later state of it.
+    pub(crate) fn continue_with(&mut self, traceset: Traceset) {
         self.traceset = traceset;
         self.update();
-        let new = &self.tracefiles[known..];
-        new.iter().map(|of| (of.trace_index(), of.index())).collect()
     }
 
     /// Returns `true` if a later state of the traceset has more than data: event types, stream
-    /// classes, tracefiles or traces, or properties of tracefiles that were not known.
-    pub(crate) fn is_extended_by(&self, traceset: &Traceset) -> bool {
+    /// classes, tracefiles or traces, or properties of tracefiles that were not known. Hooks and the
+    /// filter of a context are then [prepared](crate::TracesetContext::continue_with) for it.
+    pub fn is_extended_by(&self, traceset: &Traceset) -> bool {
         let (now, later) = (self.traceset.traces(), traceset.traces());
         let is_extended = |(now, later): (&Arc<Trace>, &Arc<Trace>)| {
             let classes = |trace: &Trace| {

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use ltt_read::{Merge, Trace, TraceIndex, TracefileIndex};
+use ltt_read::order::OrderedReader;
+use ltt_read::{Trace, TraceIndex, TracefileIndex};
 
 use super::{TraceAttributes, Traceset};
 
@@ -86,12 +87,9 @@ impl Traceset {
         }
     }
 
-    /// Creates a merge of all traces, at their start.
-    pub(crate) fn merge(&self) -> Merge {
-        match &self.growth {
-            Some(growth) => Merge::of_tracefiles(&self.traces, &growth.tracefiles),
-            None => Merge::new(&self.traces),
-        }
+    /// Creates a reader of all traces, at their start.
+    pub(crate) fn reader(&self) -> OrderedReader {
+        OrderedReader::new(&self.traces, &self.tracefiles(), self.is_growing())
     }
 
     /// Numbers the tracefiles anew, after a trace was added or removed.

@@ -14,7 +14,7 @@ use ltt_read::{OnFailure, OpenOptions, Trace, TraceIndex};
 use growth::Growth;
 
 pub use contexts::{Contexts, TraceContext, TracefileContext};
-pub(crate) use position::{Key, Latest, UNKNOWN, seek_positions, time_of};
+pub(crate) use position::time_of;
 pub use position::{StalePosition, TracesetPosition};
 
 /// An ordered list of traces to be read together.
@@ -43,15 +43,14 @@ pub use position::{StalePosition, TracesetPosition};
 /// no longer hold, and its remaining traces keep theirs.
 ///
 /// ```
-/// use lttv_context::{Bounds, HookSet, TracesetContext, Traceset};
+/// use lttv_context::{Bounds, TracesetContext, Traceset};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
 /// let mut count = 0_u64;
 /// let mut context = TracesetContext::new(&traceset);
-/// let mut switches = HookSet::new();
-/// switches.on_event("sched_switch", |_| count += 1);
-/// assert_eq!(context.process(switches, &Bounds::all())?.errors, 0);
+/// context.on_event("sched_switch", |_| count += 1);
+/// assert_eq!(context.read(&Bounds::all())?.errors, 0);
 /// drop(context);
 /// traceset.attributes().update(|tree| tree.set_at("scheduler/switches", count))?;
 ///

@@ -153,5 +153,5 @@ fn without_state_earlier_events_are_not_read() {
     batch.context.attach_data(0_u64);
     let end = batch.run(|_| ());
     assert_eq!(end.events, 1);
-    assert!(batch.context.packets_entered() <= 16 && packets > 16, "of {packets}");
+    assert!(batch.context.merge().packets_entered() <= 16 && packets > 16, "of {packets}");
 }

@@ -117,7 +117,8 @@ fn places(context: &mut TracesetContext<'_>) -> Vec<u64> {
     let log = context.extensions().find::<Log>().expect("it is attached");
     let positions: Vec<_> = context.checkpoints().positions().cloned().collect();
     let mut place = |position| {
-        assert_eq!(context.seek_position_with_state(position).ok(), Some(0));
+        context.seek_position(position).unwrap();
+        assert_eq!(context.update_state(), 0);
         context.extensions()[log].events
     };
     positions.iter().map(&mut place).collect()
@@ -173,7 +174,8 @@ fn stored_checkpoints_can_be_loaded() {
     assert_eq!(context.load_checkpoints(&path).ok(), Some(12));
     assert_eq!(places(&mut context), (1..=12).map(|n| n * 500).collect::<Vec<_>>());
     let last = context.checkpoints().positions().last().cloned().unwrap();
-    context.seek_position_with_state(&last).unwrap();
+    context.seek_position(&last).unwrap();
+    context.update_state();
     assert_eq!(*context.extensions()[log].part, [6; PART]);
     // Equal parts are shared again.
     assert_eq!(

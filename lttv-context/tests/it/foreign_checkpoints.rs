@@ -71,7 +71,8 @@ fn refuses<E: Extension>(
     assert_eq!(state(&context.extensions()[handle]), expected);
 
     let there = from.checkpoints().positions().nth(2).cloned().expect("a third");
-    context.seek_position_with_state(&there).expect("position is of this traceset");
+    context.seek_position(&there).expect("position is of this traceset");
+    context.update_state();
     assert_eq!(state(&context.extensions()[handle]), 2 * expected);
     assert!(context.is_state_current());
 }
@@ -119,7 +120,8 @@ fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
     more.attach_data("plain");
     assert_eq!(more.set_checkpoints(checkpoints.clone()), Ok(()));
     let there = checkpoints.positions().nth(3).expect("a fourth");
-    assert_eq!(more.seek_position_with_state(there), Ok(0));
+    more.seek_position(there).unwrap();
+    assert_eq!(more.update_state(), 0);
     assert_eq!(more.extensions()[count].events, 4000);
 }
 

@@ -10,9 +10,22 @@ use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, Trace, TraceIndex, TracefileNumber};
 use lttv_context::{
     Bounds, CheckpointPolicy, EndReason, EventCall, Extension, Handle, HookSet, Level, ReadCall,
-    Scope, Setup, Subscription, Traceset, TracesetContext, TracesetPosition,
+    ReadEnd, Scope, Setup, StalePosition, Subscription, Traceset, TracesetContext,
+    TracesetPosition,
 };
 use lttv_hooks::{HookId, Priority};
+
+/// Reads with a set of hooks.
+fn read_with<'h>(
+    context: &mut TracesetContext<'h>,
+    hooks: HookSet<'h>,
+    bounds: &Bounds,
+) -> Result<ReadEnd, StalePosition> {
+    let id = context.begin_read(hooks);
+    let read = context.read(bounds);
+    context.end_read(id);
+    read
+}
 
 /// The event type, and the time in ns since the trace's clock origin.
 type Given = (&'static str, u64);
@@ -111,7 +124,7 @@ fn hooks_before_and_after_reading_are_nested() {
         hooks.on_event("*", |_| log.borrow_mut().push("event".to_owned()));
         hooks
     };
-    let read = context.process(hooks(Scope::Traceset), &Bounds::all().events(2));
+    let read = read_with(&mut context, hooks(Scope::Traceset), &Bounds::all().events(2));
     assert_eq!(read.map(|read| read.reason), Ok(EndReason::EventCount));
     let expected = [
         "before  ",
@@ -152,17 +165,20 @@ fn hooks_before_and_after_reading_are_nested() {
         "after 1 ",
     ];
     assert_eq!(log.take(), of_trace);
-    context.seek_start();
-    assert!(context.process(again, &Bounds::all().events(2)).is_ok());
+    context.seek_time(Timestamp::MIN);
+    assert!(read_with(&mut context, again, &Bounds::all().events(2)).is_ok());
     let first: Vec<_> = log.take().into_iter().filter(|line| line == "event").collect();
     assert_eq!(first.len(), 1);
 
     // No hook of the set remains.
-    context.seek_start();
+    context.seek_time(Timestamp::MIN);
     assert!(context.read(&Bounds::all()).is_ok());
     assert_eq!(log.take(), [""; 0]);
 
-    assert!(context.process(hooks(Scope::Tracefile(TracefileNumber(3))), &Bounds::all()).is_ok());
+    assert!(
+        read_with(&mut context, hooks(Scope::Tracefile(TracefileNumber(3))), &Bounds::all())
+            .is_ok()
+    );
     assert_eq!(log.take(), ["before 1 other_0", "after 1 other_0"]);
 }
 
@@ -220,7 +236,7 @@ fn commands_of_hooks_apply_before_the_next_event() {
     hooks.before(Level::Trace, |call| {
         call.commands.on_event("c", |call| log.borrow_mut().push(("c", place(call))));
     });
-    assert!(context.process(hooks, &Bounds::all()).is_ok());
+    assert!(read_with(&mut context, hooks, &Bounds::all()).is_ok());
     // Hooks that were added later are called later.
     let expected = [
         ("a", 0),
@@ -346,9 +362,7 @@ fn positions_of_other_tracesets_are_refused() {
     changed.add(traceset.traces()[0].clone());
     let mut other = TracesetContext::new(&changed);
     assert!(other.seek_position(&position).is_err());
-    assert!(other.seek_position_with_state(&position).is_err());
     assert!(other.read(&Bounds::all().until_position(&position)).is_err());
-    assert!(other.process(HookSet::new(), &Bounds::all().until_position(&position)).is_err());
     assert_eq!(other.position().partial_cmp(&position), None);
     assert!(other.position() != position);
     let read = other.read(&Bounds::all()).map(|read| read.events);
@@ -477,7 +491,8 @@ fn state_is_updated_without_other_hooks() {
     // Two of the events before the position are after the nearest checkpoint.
     assert_eq!(context.seek_time_with_state(time), 1);
     assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[6]));
-    context.seek_end();
+    let end = TracesetPosition::end(context.traceset());
+    context.seek_position(&end).unwrap();
     assert!(!context.is_state_current());
     assert_eq!(context.update_state(), 0);
     assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[7]));
@@ -513,7 +528,7 @@ fn damage_affects_only_the_damaged_part() {
         assert_eq!(context.read(&Bounds::all()).map(|read| read.events), Ok(9));
         // The same damage is reported once.
         assert_eq!(context.errors().len(), 1);
-        context.seek_start();
+        context.seek_time(Timestamp::MIN);
     }
     assert!(context.finish().is_err());
     assert_eq!(seen, 18);
@@ -531,7 +546,7 @@ fn damage_affects_only_the_damaged_part() {
         assert_eq!(errors(&mut context), 1, "nothing more is read");
         assert_eq!(context.take_errors().len(), 1);
         assert_eq!(errors(&mut context), 0);
-        context.seek_start();
+        context.seek_time(Timestamp::MIN);
     }
 }
 

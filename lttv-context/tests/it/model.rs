@@ -22,8 +22,6 @@ enum Step {
     SeekPosition { position: Index, with_state: bool },
     SeekBegin,
     SeekEnd,
-    Forward { events: u64, dynamic: bool },
-    Backward { events: u64, dynamic: bool },
     UpdateState,
     Checkpoint,
 }
@@ -40,8 +38,6 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(position, with_state)| Step::SeekPosition { position, with_state }),
         1 => Just(Step::SeekBegin),
         1 => Just(Step::SeekEnd),
-        1 => (0..8u64, any::<bool>()).prop_map(|(events, dynamic)| Step::Forward { events, dynamic }),
-        2 => (0..8u64, any::<bool>()).prop_map(|(events, dynamic)| Step::Backward { events, dynamic }),
         1 => Just(Step::UpdateState),
         1 => Just(Step::Checkpoint),
     ]
@@ -97,10 +93,6 @@ fn known(call: &lttv_context::EventCall<'_, '_>) -> Known {
         tracefile: call.tracefile.index().0,
         number: number as u32,
     }
-}
-
-fn is_dynamic(event: &ltt_read::Event<'_>) -> bool {
-    event.event_type().name() == "dynamic"
 }
 
 /// An end time, and the index of the event up to which earlier events were delivered ahead.
@@ -251,7 +243,7 @@ fn run(
             Step::SeekPosition { position, with_state } => {
                 let (position, number) = position.get(&saved.borrow()).clone();
                 let sought = if *with_state {
-                    context.seek_position_with_state(&position).map(|_| ())
+                    context.seek_position(&position).map(|()| _ = context.update_state())
                 } else {
                     context.seek_position(&position)
                 };
@@ -259,34 +251,12 @@ fn run(
                 at = number;
             }
             Step::SeekBegin => {
-                context.seek_start();
+                context.seek_time(Timestamp::MIN);
                 at = 0;
             }
             Step::SeekEnd => {
-                context.seek_end();
+                context.seek_position(&end).expect("a position of the traceset");
                 at = total;
-            }
-            Step::Forward { events, dynamic } => {
-                let matches = |n: &usize| !dynamic || sample.events[*n].number.is_multiple_of(3);
-                let found: Vec<_> = (at..total).filter(matches).take(*events as usize).collect();
-                let moved = context.seek_forward(*events, |e| !dynamic || is_dynamic(e));
-                prop_assert_eq!(moved, found.len() as u64);
-                at = match found.last() {
-                    Some(last) if moved == *events => last + 1,
-                    _ if *events == 0 => at,
-                    _ => total,
-                };
-            }
-            Step::Backward { events, dynamic } => {
-                let matches = |n: &usize| !dynamic || sample.events[*n].number.is_multiple_of(3);
-                let found: Vec<_> = (0..at).rev().filter(matches).take(*events as usize).collect();
-                let moved = context.seek_backward(*events, |e| !dynamic || is_dynamic(e));
-                prop_assert_eq!(moved, found.len() as u64);
-                at = match found.last() {
-                    Some(last) => *last,
-                    None if *events == 0 => at,
-                    None => 0,
-                };
             }
             Step::UpdateState => {
                 context.update_state();
@@ -299,9 +269,6 @@ fn run(
         match step {
             Step::Read { .. } | Step::Checkpoint => {}
             Step::UpdateState if was_current => {}
-            // Seeking forward continues from the current position.
-            Step::Forward { .. } => (place.at, place.ahead) = (at, None),
-            Step::Backward { events: 0, .. } => {}
             _ => place = Place::from(at),
         }
         // Only reads call the hook, and the position is where the model says.

@@ -144,7 +144,7 @@ impl Sample {
                 reader.context.seek_time(time);
                 assert_eq!(reader.read(&Bounds::all().events(4)), after, "seed {seed}, {time}");
                 // A position is before the event of this number, also after reading elsewhere.
-                reader.context.seek_start();
+                reader.context.seek_time(Timestamp::MIN);
                 let read = reader.read(&Bounds::all().events(place as u64));
                 assert_same(&read, &events[..place], &format!("seed {seed}"));
                 let position = reader.context.position();

@@ -76,7 +76,7 @@ fn check(
         ] {
             match seeks {
                 true => context.seek_time(begin),
-                false => context.seek_start(),
+                false => context.seek_time(Timestamp::MIN),
             }
             read(&mut context, &bounds);
             prop_assert_eq!(&seen.take(), &expected, "{} from {} to {}", seeks, begin, end);
@@ -98,7 +98,7 @@ fn check(
 
         // In consecutive ranges, each event is delivered once.
         let half = Timestamp::from_ns(begin.as_ns() / 2 + end.as_ns() / 2);
-        context.seek_start();
+        context.seek_time(Timestamp::MIN);
         let mut parts = Vec::new();
         let mut last = Timestamp::MIN;
         for end in [begin, half, end, Timestamp::MAX] {

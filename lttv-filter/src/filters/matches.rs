@@ -1,7 +1,7 @@
 //! Reads the events that pass a filter, and as little other data as possible.
 
-use ltt_read::selection::Spans;
-use ltt_read::{Decision, Error, Event, Merge, Notice};
+use ltt_read::order::{Decision, SelectiveRead};
+use ltt_read::{Error, Event, Merge, Notice, Timestamp};
 
 use crate::filters::Filters;
 
@@ -17,7 +17,7 @@ use crate::filters::Filters;
 pub struct FilteredEvents<'f> {
     filters: &'f Filters,
     merge: Merge,
-    spans: Spans,
+    selective: SelectiveRead,
     /// `true` if all events pass.
     all: bool,
 }
@@ -26,9 +26,9 @@ impl<'f> FilteredEvents<'f> {
     pub(crate) fn new(filters: &'f Filters) -> Self {
         let wanted = |trace, tracefile| filters.can_match(trace, tracefile);
         let mut merge = Merge::with_tracefiles(filters.traces(), wanted);
-        let mut spans = Spans::new(filters.spans());
-        spans.enter(&mut merge, None);
-        FilteredEvents { filters, merge, spans, all: filters.matches_all() }
+        let mut selective = SelectiveRead::new(Box::default(), filters.spans());
+        selective.enter_spans(&mut merge, None);
+        FilteredEvents { filters, merge, selective, all: filters.matches_all() }
     }
 
     /// Returns the next event that passes. `None` after the last one.
@@ -38,25 +38,22 @@ impl<'f> FilteredEvents<'f> {
         if self.all {
             return self.merge.next();
         }
-        let filters = self.filters;
-        while let Some(last) = self.spans.last() {
-            let past = |event: &Event<'_>| event.timestamp().is_some_and(|time| time > last);
-            let event = self.merge.next_taken(|event| {
-                if filters.matches(event) {
-                    Decision::Take
-                } else if past(event) {
-                    Decision::Stop
-                } else {
-                    Decision::Leave
-                }
-            })?;
-            match event.timestamp().filter(|_| past(&event)) {
-                // The event may be in a later span.
-                Some(time) => self.spans.move_on(&mut self.merge, time),
-                None => return self.merge.current(),
+        let look = |event: &Event<'_>| match self.filters.matches(event) {
+            true => Decision::Take,
+            false => Decision::Leave,
+        };
+        loop {
+            // Whether the events at the greatest time pass has not been tested.
+            self.selective.next(&mut self.merge, Timestamp::MAX, look)?;
+            let is_tested = |event: &Event<'_>| event.timestamp() != Some(Timestamp::MAX);
+            if self
+                .merge
+                .current()
+                .is_some_and(|event| is_tested(&event) || self.filters.matches(&event))
+            {
+                return self.merge.current();
             }
         }
-        None
     }
 
     /// Returns the merge that is read, for its errors and position.

@@ -55,7 +55,7 @@ impl<'h> Scheduler<'h> {
     /// context of the background. The scheduler goes on with what it has.
     pub fn continue_with(&mut self, traceset: &Traceset) -> Result<(), GrowthError> {
         self.run_commands();
-        let declares_more = self.context.is_extended_by(traceset);
+        let declares_more = self.context.contexts().is_extended_by(traceset);
         if declares_more {
             // The filter for all requests is made anew for what they want now.
             self.read_all();

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ltt_read::TraceIndex;
-use lttv_context::{IncrementalSeek, TracesetContext};
+use lttv_context::{IncrementalSeek, TracesetContext, TracesetPosition};
 
 use crate::chunk::{ChunkReport, FinishReason, Finished};
 use crate::identity::{Owner, RequestId};
@@ -492,7 +492,9 @@ impl<'h> Scheduler<'h> {
             let end = request.finish(&mut self.context, FinishReason::Panicked, true);
             self.unreported.finished.push(end);
         }
-        self.context.seek_end();
+        let end = TracesetPosition::end(self.context.traceset());
+        let sought = self.context.seek_position(&end);
+        debug_assert!(sought.is_ok(), "a position of its traceset");
         None
     }
 

@@ -55,7 +55,7 @@ fn both(traceset: &Traceset, text: &str) -> [(Events, u64, u64); 2] {
         };
         scheduler.submit(request).expect("a valid request");
         let read = drain(&mut scheduler);
-        let packets = scheduler.context().packets_entered();
+        let packets = scheduler.context().merge().packets_entered();
         drop(scheduler);
         (seen.into_inner(), read, packets)
     })

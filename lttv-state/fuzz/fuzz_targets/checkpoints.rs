@@ -44,7 +44,8 @@ fuzz_target!(|data: &[u8]| {
     assert!(context.checkpoints().bytes() <= MEMORY);
     let positions: Vec<_> = context.checkpoints().positions().take(4).cloned().collect();
     for position in positions {
-        context.seek_position_with_state(&position).expect("of this traceset");
+        context.seek_position(&position).expect("of this traceset");
+        context.update_state();
         let statistics = Statistics::attach_at(&mut context, kernel, Timestamp::MIN);
         _ = context.read(&Bounds::all().events(300)).expect("no position");
         statistics.take(context.extensions());

@@ -261,7 +261,7 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
                     }
                 }
                 _ => {
-                    let ltt_read::Progress { done, total } = self.context.progress();
+                    let ltt_read::Progress { done, total } = self.context.merge().progress();
                     if (self.progress)((done, total)).is_break() {
                         return Err(HistoryError::Unfinished);
                     }
@@ -287,7 +287,7 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
                 InSlices::new(reader.contexts(), kernel, storing);
             let mut is_stopped = false;
             let passed = |reader: &mut TracesetContext<'_>| {
-                let ltt_read::Progress { done, total } = reader.progress();
+                let ltt_read::Progress { done, total } = reader.merge().progress();
                 let flow = (self.progress)((done, total));
                 is_stopped = flow.is_break();
                 flow

@@ -54,8 +54,8 @@ fn states_from_loaded_checkpoints_equal_a_replay() {
         let result = runner.run(&(0..=events), |event| {
             let (expected, position) = replayed(&traceset, event);
             let mut context = context.borrow_mut();
-            let again =
-                context.seek_position_with_state(&position).expect("a position of the traceset");
+            context.seek_position(&position).expect("a position of the traceset");
+            let again = context.update_state();
             prop_assert!(again <= 509, "{} events again", again);
             prop_assert!(context.extensions()[kernel].save() == expected, "{name}: {event}");
             Ok(())
@@ -124,7 +124,8 @@ fn use_file(traceset: &Traceset, path: &Path) -> bool {
     assert!(context.checkpoints().bytes() <= 8 << 20);
     let positions: Vec<_> = context.checkpoints().positions().cloned().collect();
     for position in positions {
-        context.seek_position_with_state(&position).expect("its traceset");
+        context.seek_position(&position).expect("its traceset");
+        context.update_state();
         let statistics = Statistics::attach_at(&mut context, kernel, ltt_read::Timestamp::MIN);
         _ = context.read(&Bounds::all().events(300)).expect("bounds without a position");
         statistics.take(context.extensions());

@@ -42,8 +42,8 @@ fn states_from_checkpoints_equal_a_replay() {
         let result = runner.run(&(0..=events), |event| {
             let (expected, position) = replayed(&traceset, event);
             let mut context = context.borrow_mut();
-            let again =
-                context.seek_position_with_state(&position).expect("a position of the traceset");
+            context.seek_position(&position).expect("a position of the traceset");
+            let again = context.update_state();
             let most = (2 * events).div_ceil(checkpoints + 1).max(2 * 509);
             prop_assert!(again <= most, "{} events again", again);
             prop_assert!(context.extensions()[kernel].save() == expected, "{name}: {event}");
@@ -62,7 +62,7 @@ fn seeking_the_start_restores_the_initial_state() {
         let begin = context.extensions()[kernel].save();
         _ = context.replay_state(&Bounds::all()).expect("bounds without a position");
         assert!(context.extensions()[kernel].save() != begin, "{name}: nothing happened");
-        context.seek_start();
+        context.seek_time(ltt_read::Timestamp::MIN);
         assert!(context.extensions()[kernel].save() == begin, "{name}");
     }
 }

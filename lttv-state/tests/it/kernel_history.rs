@@ -103,9 +103,9 @@ fn seeking_back_while_recording_does_no_harm() {
     let builder = lttv_state::history::Builder::in_memory(start);
     let writer = context.attach(KernelHistory::new(kernel, builder));
     _ = context.replay_state(&Bounds::all().events(4000)).unwrap();
-    context.seek_start();
+    context.seek_time(Timestamp::MIN);
     _ = context.replay_state(&Bounds::all().events(1500)).unwrap();
-    context.seek_start();
+    context.seek_time(Timestamp::MIN);
     _ = context.replay_state(&Bounds::all()).unwrap();
     let history = KernelHistory::finish(&mut context, writer).unwrap();
     same_history(&history, &expected, "gone back");

@@ -422,7 +422,8 @@ proptest! {
         let mut replayed = TracesetContext::new(&traceset);
         let (_, replayed_maps) = attach(&mut replayed);
         _ = replayed.replay_state(&Bounds::all().events(at)).unwrap();
-        from_checkpoint.seek_position_with_state(&replayed.position()).unwrap();
+        from_checkpoint.seek_position(&replayed.position()).unwrap();
+        from_checkpoint.update_state();
         let saved = from_checkpoint.extensions()[maps].save();
         prop_assert!(saved == replayed.extensions()[replayed_maps].save());
     }

@@ -131,7 +131,7 @@ mod tests {
             times.extend(call.event.timestamp().map(|time| time.as_ns()));
         });
         while context.read(&Bounds::all().max_examined(5000)).unwrap().events > 0 {
-            context.note_waypoints(known.sets());
+            context.merge().note_waypoints(known.sets());
         }
         drop(context);
         known.store(&traceset);

@@ -217,7 +217,7 @@ impl Analysis {
         let kernel = std::mem::take(&mut self.context.extensions_mut()[self.kernel]);
         let Analysis { progress, warnings, cancel, .. } = self;
         let mut passed = |reader: &mut TracesetContext<'static>| {
-            progress.update(reader.progress());
+            progress.update(reader.merge().progress());
             for notice in reader.take_notices() {
                 report::line(&warnings.text(&notice));
             }
@@ -265,7 +265,7 @@ impl Analysis {
     ) -> Result<(), Interrupted> {
         loop {
             let reason = chunk(&mut self.context);
-            self.progress.update(self.context.progress());
+            self.progress.update(self.context.merge().progress());
             for notice in self.context.take_notices() {
                 report::line(&self.warnings.text(&notice));
             }
@@ -305,7 +305,7 @@ impl Analysis {
     /// Reports damage and losses.
     pub fn finish(mut self, report: &mut Report) {
         let context = self.reader.as_mut().unwrap_or(&mut self.context);
-        report.notices_omitted(context.notices_omitted());
+        report.notices_omitted(context.merge().notices_omitted());
         let errors = context.take_errors();
         report.errors(&errors, context.errors_omitted());
         // The events of filtered reads are not those of the window.

@@ -301,7 +301,7 @@ impl<'t> Scan<'t> {
         while let Ok(read) = context.read(&bounds) {
             damage.take(&mut context);
             let goes_on = matches!(read.reason, EndReason::EventCount | EndReason::ExaminedCount);
-            if !goes_on || rows.borrow_mut().sink.step(context.progress()).is_break() {
+            if !goes_on || rows.borrow_mut().sink.step(context.merge().progress()).is_break() {
                 let is_whole = !goes_on && read.reason != EndReason::Stopped;
                 drop(context);
                 let mut rows = rows.into_inner();

@@ -80,7 +80,7 @@ impl Part {
         // The bounds contain no position that could be refused.
         while let Ok(end) = context.replay_state(&before)
             && end.reason == EndReason::EventCount
-            && goes_on(context.progress())
+            && goes_on(context.merge().progress())
         {}
         let statistics = Statistics::attach_window(&mut context, kernel, span.start..=span.end);
         let waits = Waits::attach(&mut context, kernel, span.start);
@@ -88,7 +88,7 @@ impl Part {
         let within = Bounds::all().until(after).max_examined(BATCH);
         while let Ok(end) = context.read(&within)
             && end.reason == EndReason::ExaminedCount
-            && goes_on(context.progress())
+            && goes_on(context.merge().progress())
         {}
         waits.finish(context.extensions_mut(), span.end);
         let statistics = statistics.take(context.extensions());

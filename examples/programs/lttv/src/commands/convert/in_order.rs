@@ -64,7 +64,7 @@ impl<'h> InOrder<'h> {
         loop {
             let end = self.context.read(&bounds)?;
             events += end.events;
-            progress.update(self.context.progress());
+            progress.update(self.context.merge().progress());
             conversion.check(events)?;
             if !matches!(end.reason, EndReason::EventCount | EndReason::ExaminedCount) {
                 return Ok(());

@@ -209,11 +209,11 @@ impl Dump<'_> {
         if let Some(format) = &mut format {
             format.start(output.buffer());
         }
-        self.prefetcher.step(|ahead| context.upcoming(ahead));
+        self.prefetcher.step(|ahead| ahead.next(context.merge()));
         let (mut read, mut is_followed) = (0, false);
         let has_slices = self.threads > 1
             && kernel.is_none()
-            && context.progress().total >= slices::WORTH_THREADS;
+            && context.merge().progress().total >= slices::WORTH_THREADS;
         if let Some(format) = format.as_mut().filter(|it| has_slices && it.has_parts()) {
             let slices = Slices { window, threads: self.threads, make };
             let report = |context: &mut TracesetContext<'_>| {
@@ -258,7 +258,7 @@ impl Dump<'_> {
             }
         }
         let errors = context.take_errors();
-        let omitted = (context.errors_omitted(), context.notices_omitted());
+        let omitted = (context.errors_omitted(), context.merge().notices_omitted());
         drop(context);
         self.waypoints.store(traceset);
         self.report_found();
@@ -398,9 +398,9 @@ impl Dump<'_> {
 
     /// Handles what has been read since the last call.
     fn passed(&mut self, context: &mut TracesetContext<'_>) {
-        self.prefetcher.step(|ahead| context.upcoming(ahead));
-        context.note_waypoints(self.waypoints.sets());
-        self.progress.update_with(|| context.progress());
+        self.prefetcher.step(|ahead| ahead.next(context.merge()));
+        context.merge().note_waypoints(self.waypoints.sets());
+        self.progress.update_with(|| context.merge().progress());
         self.report_notices(context.take_notices());
     }
 

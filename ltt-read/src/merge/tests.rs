@@ -3,11 +3,20 @@
 
 use std::sync::Arc;
 
-use crate::support::config::cases;
-use crate::support::timeline::{Timeline, timeline};
-use ltt_read::{Decision, Event, Merge, Position, Trace, TracefileIndex, TracefileNumber};
+#[path = "../../tests/support/config.rs"]
+mod config;
+#[allow(dead_code)] // This test uses a part of it.
+#[path = "../../tests/support/timeline.rs"]
+mod timeline;
+
+use super::{Decision, Merge};
+use crate::cursor::Position;
+use crate::event::Event;
+use crate::trace::{Trace, TracefileIndex, TracefileNumber};
+use config::cases;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use timeline::{Timeline, timeline};
 
 #[derive(Debug, Clone)]
 enum Step {
