@@ -69,8 +69,9 @@ impl fmt::Display for Diagnostic {
 /// with the faults underlined.
 ///
 /// The cause is always the expression, not the data that is read: a program reports it as
-/// a usage error.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// a usage error. `Debug` writes the same text as `Display`, for programs whose `main` returns
+/// this error.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub struct FilterError {
     kind: FilterErrorKind,
     text: String,
@@ -115,6 +116,12 @@ impl FilterError {
     /// Returns the faults, at least 1 and at most 20, in the order of the text.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+}
+
+impl fmt::Debug for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

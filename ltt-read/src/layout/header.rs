@@ -283,7 +283,7 @@ impl Quick {
 
 #[inline(always)]
 fn load(data: &[u8], byte: usize) -> Option<[u8; 8]> {
-    data.get(byte..byte.wrapping_add(8))?.as_array().copied()
+    data.get(byte..byte.wrapping_add(8))?.first_chunk().copied()
 }
 
 /// The values of an event header.

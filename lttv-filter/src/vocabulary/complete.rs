@@ -80,7 +80,8 @@ impl Vocabulary {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn complete(&self, text: &str, cursor: usize) -> Vec<Candidate> {
-        let cursor = text.floor_char_boundary(cursor);
+        let mut at_most = (0..=cursor.min(text.len())).rev();
+        let cursor = at_most.find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let before = &text[..cursor];
         if before.len() > MAX_TEXT {
             return Vec::new();

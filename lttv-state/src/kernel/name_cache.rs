@@ -19,12 +19,13 @@ impl NameCache {
     #[inline]
     pub(super) fn contains(&self, ix: ProcessIndex, name: NameId, field: &[u8]) -> bool {
         let place = self.places.get(ix.index());
-        field.as_array().zip(place).is_some_and(|(field, place)| *place == (name, *field))
+        let field = <&[u8; LENGTH]>::try_from(field).ok();
+        field.zip(place).is_some_and(|(field, place)| *place == (name, *field))
     }
 
     /// Adds the content of a field and the name that it leads to.
     pub(super) fn insert(&mut self, ix: ProcessIndex, name: NameId, field: &[u8]) {
-        let Some(field) = field.as_array() else { return };
+        let Ok(field) = <&[u8; LENGTH]>::try_from(field) else { return };
         if self.places.len() <= ix.index() {
             self.places.resize(ix.index() + 1, (NameId::EMPTY, [0; LENGTH]));
         }
