@@ -55,6 +55,6 @@ pub(super) fn grown(before: &Schema, mut later: Schema) -> Result<Option<Decoder
         later.clone_from(before);
     }
     later.packet_header.clone_from(&before.packet_header);
-    later.trace_slots = before.trace_slots;
+    later.slots = before.slots;
     decoder(later).map(Some).map_err(Refusal::Layout)
 }

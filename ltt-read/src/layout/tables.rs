@@ -252,9 +252,9 @@ impl StreamTable {
 
 /// Returns the number of value slots of a schema. They come first, then anchors.
 pub(crate) fn value_slots(schema: &Schema) -> Slot {
-    let streams = schema.stream_classes.iter().map(|class| class.stream_slots);
-    let events = schema.event_types.iter().map(|event| event.event_slots);
-    streams.chain(events).max().unwrap_or(0).max(schema.trace_slots).into()
+    let streams = schema.stream_classes.iter().map(|class| class.slots.0);
+    let events = schema.event_types.iter().map(|event| event.slots.0);
+    streams.chain(events).max().unwrap_or(0).max(schema.slots.0).into()
 }
 
 /// Returns the start of a region that directly follows another one.

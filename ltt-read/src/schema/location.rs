@@ -5,10 +5,14 @@ use std::sync::Arc;
 use super::Scope;
 use super::span::Span;
 
-/// The number of a value slot. The decoder keeps the value of a length or selector field
-/// in a slot until it decodes the field that depends on it.
+/// A place in which the decoder keeps the value of a length or selector field until it decodes
+/// the field that depends on it. Opaque: it is assigned when locations are resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SlotId(pub u16);
+pub struct SlotId(pub(crate) u16);
+
+/// The number of [slots](SlotId) that a decoder needs. Opaque, like these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Slots(pub(crate) u16);
 
 /// The start of the path of a [`Dependency`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

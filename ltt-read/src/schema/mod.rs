@@ -18,7 +18,7 @@ pub use field_class::{
     Integer, Length, Mapping, Member, OptionField, RangeSet, Role, Roles, Selector, Str, Struct,
     Variant, VariantOption,
 };
-pub use location::{Dependency, LocationOrigin, PathStep, SlotId};
+pub use location::{Dependency, LocationOrigin, PathStep, SlotId, Slots};
 pub use log_level::LogLevel;
 pub use scope::Scope;
 
@@ -130,9 +130,8 @@ pub struct Schema {
     pub event_types: Vec<EventType>,
     /// The user attributes of the trace class.
     pub attributes: Attributes,
-    /// The number of value slots for the dependencies of the packet header: slots
-    /// `0..trace_slots`. Set by [`crate::metadata`] when it resolves locations.
-    pub trace_slots: u16,
+    /// The slots for the dependencies of the packet header, set when locations are resolved.
+    pub slots: Slots,
 }
 
 impl Schema {
@@ -154,7 +153,7 @@ impl Schema {
             stream_classes: Vec::new(),
             event_types: Vec::new(),
             attributes: None,
-            trace_slots: 0,
+            slots: Slots::default(),
         }
     }
 
@@ -251,9 +250,9 @@ pub struct StreamClass {
     pub common_context: Option<Arc<FieldClass>>,
     /// The user attributes.
     pub attributes: Attributes,
-    /// The end of the range of value slots of packet context, event header and common
-    /// context: `trace_slots..stream_slots`. Set when locations are resolved.
-    pub stream_slots: u16,
+    /// The slots for the dependencies of packet context, event header and common context, set
+    /// when locations are resolved.
+    pub slots: Slots,
 }
 
 impl StreamClass {
@@ -267,7 +266,7 @@ impl StreamClass {
             event_header: None,
             common_context: None,
             attributes: None,
-            stream_slots: 0,
+            slots: Slots::default(),
         }
     }
 }
@@ -295,9 +294,9 @@ pub struct EventType {
     /// built and by which the payload is printed; see
     /// [`MarkerFormat`](crate::legacy::MarkerFormat).
     pub format: Option<Arc<str>>,
-    /// The end of the range of value slots of specific context and payload:
-    /// `stream_slots..event_slots`. Set when locations are resolved.
-    pub event_slots: u16,
+    /// The slots for the dependencies of specific context and payload, set when locations are
+    /// resolved.
+    pub slots: Slots,
 }
 
 impl EventType {
@@ -313,7 +312,7 @@ impl EventType {
             payload: None,
             attributes: None,
             format: None,
-            event_slots: 0,
+            slots: Slots::default(),
         }
     }
 

@@ -389,3 +389,11 @@ fn sizes_of_aliases_are_limited() {
         assert!(e.message.contains(message), "{}", e.message);
     }
 }
+
+#[test]
+fn a_text_with_everything_is_accepted() {
+    let text = include_bytes!("../../../tests/data/everything.ctf2");
+    let parsed = crate::metadata::parse(text).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(parsed.warnings, []);
+    assert!(parsed.schema.event_types.iter().any(|event| event.slots.0 > 4));
+}

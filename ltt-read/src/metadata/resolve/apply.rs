@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Level, Link, Plan, rank};
 use crate::metadata::{Diagnostic, Span};
-use crate::schema::{FieldClass, FieldKind, Length, Schema, SlotId};
+use crate::schema::{FieldClass, FieldKind, Length, Schema, SlotId, Slots};
 
 /// The maximum number of members and options that are copied because a shared class needs
 /// different slots at different uses.
@@ -17,14 +17,14 @@ type RootsMut<'a> = [Option<&'a mut Arc<FieldClass>>; 6];
 pub(super) fn apply(plan: &Plan, schema: &mut Schema) -> Result<(), Diagnostic> {
     let mut editor = Editor { copies: MAX_COPIES };
     let (trace, next) = number(&plan.trace, 0)?;
-    schema.trace_slots = next;
+    schema.slots = Slots(next);
     let roots = [schema.packet_header.as_mut(), None, None, None, None, None];
     editor.set(&plan.trace, roots, &[&trace])?;
 
     let mut streams = Vec::with_capacity(plan.streams.len());
     for (class, level) in schema.stream_classes.iter_mut().zip(&plan.streams) {
-        let (slots, next) = number(level, schema.trace_slots)?;
-        class.stream_slots = next;
+        let (slots, next) = number(level, schema.slots.0)?;
+        class.slots = Slots(next);
         let context = class.packet_context.as_mut();
         let common = class.common_context.as_mut();
         let roots = [None, context, class.event_header.as_mut(), common, None, None];
@@ -32,16 +32,16 @@ pub(super) fn apply(plan: &Plan, schema: &mut Schema) -> Result<(), Diagnostic> 
         streams.push((slots, next));
     }
 
-    let no_stream = (Vec::new(), schema.trace_slots);
+    let no_stream = (Vec::new(), schema.slots.0);
     let mut levels = plan.events.iter().peekable();
     for (index, event) in schema.event_types.iter_mut().enumerate() {
         let (stream, first) = streams.get(event.stream.index()).unwrap_or(&no_stream);
         let Some((_, level)) = levels.next_if(|(of, _)| *of == index) else {
-            event.event_slots = *first;
+            event.slots = Slots(*first);
             continue;
         };
         let (slots, next) = number(level, *first)?;
-        event.event_slots = next;
+        event.slots = Slots(next);
         let context = event.specific_context.as_mut();
         let roots = [None, None, None, None, context, event.payload.as_mut()];
         editor.set(level, roots, &[&trace, stream, &slots])?;

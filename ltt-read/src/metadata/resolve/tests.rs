@@ -146,7 +146,7 @@ fn payload_slots(payload: FieldClass) -> (Vec<u16>, Vec<u16>) {
 fn all_fields_with_one_length_share_a_slot() {
     let payload = st([("n", u8_()), ("a", text(near("n"))), ("b", text(near("n")))]);
     let schema = resolved(payload);
-    assert_eq!(schema.event_types[0].event_slots, 1);
+    assert_eq!(schema.event_types[0].slots.0, 1);
     assert_eq!(slots(schema.event_types[0].payload.as_ref().unwrap()), (vec![0], vec![0, 0]));
 }
 
@@ -165,7 +165,7 @@ fn outer_scopes_are_numbered_first() {
     stream.common_context = Some(Arc::new(st([("m", u8_())])));
     resolve(&mut schema).unwrap();
     let (stream, event) = (&schema.stream_classes[0], &schema.event_types[0]);
-    assert_eq!((schema.trace_slots, stream.stream_slots, event.event_slots), (1, 3, 4));
+    assert_eq!((schema.slots.0, stream.slots.0, event.slots.0), (1, 3, 4));
     assert_eq!(slots(schema.packet_header.as_ref().unwrap()).0, [0]);
     assert_eq!(slots(stream.packet_context.as_ref().unwrap()).0, [1]);
     assert_eq!(slots(stream.common_context.as_ref().unwrap()).0, [2]);
@@ -365,5 +365,5 @@ fn slot_ids_are_dense() {
     let payload = schema.event_types[0].payload.as_ref().unwrap();
     let FieldKind::Integer(_, b) = &payload.members()[1].class.kind else { panic!() };
     assert_eq!(b.slot, Some(SlotId(0)), "numbered in the order of first need");
-    assert_eq!(schema.event_types[0].event_slots, 2);
+    assert_eq!(schema.event_types[0].slots.0, 2);
 }

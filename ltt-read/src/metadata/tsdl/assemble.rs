@@ -10,7 +10,8 @@ use super::parser::Parser;
 use super::roles::{Rebuild, first_clock, has_integer};
 use crate::metadata::Span;
 use crate::schema::{
-    ClockClass, ClockOrigin, EventType, FieldClass, Format, Schema, StreamClass, StreamClassId,
+    ClockClass, ClockOrigin, EventType, FieldClass, Format, Schema, Slots, StreamClass,
+    StreamClassId,
 };
 
 impl Parser<'_> {
@@ -160,7 +161,7 @@ impl Parser<'_> {
                 payload: event.fields,
                 attributes: None,
                 format: None,
-                event_slots: 0,
+                slots: Slots::default(),
             })
         };
         // The memory of the blocks becomes that of the event types, which are not larger.
