@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
+use lttv_state::stats;
 use lttv_state::waits::{
     CriticalPath, Interval, LinkKind, SegmentKind, ThreadState, TimelineId, WaitGraph,
 };
@@ -45,6 +46,7 @@ struct Simulation {
     /// The threads that are blocked, and since when they are.
     blocked: Vec<(i64, i64)>,
     next_tid: i64,
+    has_dumps: bool,
     events: Vec<KernelEvent>,
 }
 
@@ -52,13 +54,19 @@ type Step = (u8, u8, u8, u8);
 
 impl Simulation {
     fn of(cpus: usize, steps: &[Step]) -> Self {
-        let mut of = Simulation {
-            time: 100,
-            cpus: vec![0; cpus],
-            switched: vec![0; cpus],
-            next_tid: 10,
-            ..Self::default()
-        };
+        Simulation { cpus: vec![0; cpus], ..Self::default() }.after(steps)
+    }
+
+    /// Starts with a thread on each second CPU, and dumps the states of threads.
+    fn with_dumps(cpus: usize, steps: &[Step]) -> Self {
+        let on_cpu = |cpu| if cpu % 2 == 0 { cpu + 6 } else { 0 };
+        let cpus = (0..cpus as i64).map(on_cpu).collect();
+        Simulation { cpus, has_dumps: true, ..Self::default() }.after(steps)
+    }
+
+    fn after(self, steps: &[Step]) -> Self {
+        let switched = vec![0; self.cpus.len()];
+        let mut of = Simulation { time: 100, switched, next_tid: 10, ..self };
         of.ready = (1..=3).map(|tid| (tid, 0)).collect();
         of.blocked = vec![(4, 0), (5, 0)];
         for step in steps {
@@ -106,7 +114,7 @@ impl Simulation {
         self.time += i64::from(later % 4);
         let cpu = usize::from(cpu) % self.cpus.len();
         let is_idle = self.cpus[cpu] == 0;
-        match kind % 9 {
+        match kind % (9 + u8::from(self.has_dumps)) {
             0 if !is_idle => self.switch(cpu, 1),
             1 if !is_idle => self.switch(cpu, 0),
             2 if is_idle => self.switch(cpu, 0),
@@ -137,6 +145,15 @@ impl Simulation {
                 self.ready.push((child, self.time - 1));
             }
             8 if !is_idle && which > 200 => self.switch(cpu, 0x20),
+            9 => {
+                // What a dump tells may be older than the switch before it.
+                let (tid, status) = (i64::from(which % 16), if which < 128 { 2 } else { 5 });
+                self.push(
+                    cpu,
+                    "lttng_statedump_process_state",
+                    &[("tid", tid), ("status", status)],
+                );
+            }
             _ => {}
         }
     }
@@ -319,6 +336,14 @@ proptest! {
         prop_assert_eq!(sums(&graph, &window), sums(&other, &window));
     }
 
+    /// The graph and the statistics count the same time for each thread.
+    #[test]
+    fn cpu_times_are_those_of_the_statistics((cpus, steps) in steps(5..200)) {
+        let events = Simulation::with_dumps(cpus, &steps).events;
+        prop_assume!(!events.is_empty());
+        assert_cpu_times(&Traceset::from_iter([trace(Machine::default(), &events)]));
+    }
+
     /// Whatever the events say, sums fit the window and paths cover it.
     #[test]
     fn hostile_events_keep_the_laws(
@@ -356,6 +381,34 @@ proptest! {
             }
         }
     }
+}
+
+/// Checks that each thread has the same CPU time in the graph and in the statistics.
+fn assert_cpu_times(traceset: &Traceset) {
+    let graph = graph_of(traceset);
+    let mut of_graph: BTreeMap<i32, u64> = BTreeMap::new();
+    for (id, timeline) in graph.timelines() {
+        let times = graph.times(id, graph.begin()..graph.end());
+        *of_graph.entry(timeline.tid()).or_default() += times.of(ThreadState::Running).total;
+    }
+    let statistics = stats::statistics(traceset, 1).statistics;
+    let mut of_statistics: BTreeMap<i32, u64> = BTreeMap::new();
+    for trace in statistics.traces() {
+        for sum in trace.processes() {
+            let facts = &trace.process_facts()[sum.process.index()];
+            if let Some(tid) = facts.tid {
+                *of_statistics.entry(tid).or_default() += sum.cpu_time;
+            }
+        }
+    }
+    of_graph.retain(|_, time| *time > 0);
+    of_statistics.retain(|_, time| *time > 0);
+    assert_eq!(of_graph, of_statistics);
+}
+
+#[test]
+fn cpu_times_of_a_recording_are_those_of_the_statistics() {
+    assert_cpu_times(&Traceset::open(support::bundled()).expect("a trace"));
 }
 
 /// Returns a thread id: most often one of a few, sometimes none that a thread can have.

@@ -43,6 +43,8 @@ pub(in crate::waits) struct Actor {
     pub(in crate::waits) place: u32,
     /// The system call in which it is blocked.
     call: NameId,
+    /// `true` while only state dumps and wake-ups have named it: it may have run since the start.
+    pub(in crate::waits) may_have_run: bool,
     /// The time of a wake-up while it was running, since it was switched in.
     pub(in crate::waits) woken_early: Option<i64>,
     /// The time at which the trace first mentions it: for a forked thread that of the fork.
@@ -69,6 +71,7 @@ impl Actor {
             cpu: 0,
             place: place as u32,
             call: NameId::EMPTY,
+            may_have_run: true,
             woken_early: None,
             start: time,
             parent: None,
@@ -102,6 +105,13 @@ impl Actor {
     #[inline]
     pub(super) fn close_as_is(&mut self, time: i64) {
         self.close(time, self.form(Cause::Unknown));
+    }
+
+    /// Replaces all that was noted since a time: the thread has run on a CPU.
+    pub(super) fn ran_since(&mut self, begin: i64, cpu: u32) {
+        self.intervals = Intervals::default();
+        (self.since, self.cpu) = (begin, cpu);
+        self.set(Status::Running);
     }
 
     /// Starts an interval.
@@ -145,8 +155,9 @@ impl Actor {
         match self.status {
             Status::Running => Form::Running(self.cpu),
             Status::Preempted => Form::Preempted,
-            Status::Woken => Form::Woken,
-            Status::Blocked | Status::New => Form::Blocked(cause, PackedSource::default()),
+            // A new thread is able to run, even if its first wake-up is not in the trace.
+            Status::Woken | Status::New => Form::Woken,
+            Status::Blocked => Form::Blocked(cause, PackedSource::default()),
             Status::Unknown | Status::Unseen => Form::Unknown,
             Status::Ended => Form::Gap,
         }

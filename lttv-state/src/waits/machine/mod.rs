@@ -217,12 +217,15 @@ impl Machine {
             (actor.status, actor.intervals) = (Status::Unseen, Intervals::default());
             actor.woken_early = Some(at.time);
         }
+        if std::mem::take(&mut actor.may_have_run) && is_first {
+            // The first switch of a CPU tells what ran there since the start: state dumps and
+            // wake-ups in the meantime did not change that.
+            actor.ran_since(begin, at.cpu);
+        }
         match actor.status {
             Status::Running if actor.cpu == at.cpu => actor.close_as_is(at.time),
             Status::Unseen => {
-                (actor.since, actor.cpu) = (begin, at.cpu);
-                // The first switch of a CPU tells what ran there since the start.
-                actor.status = if is_first { Status::Running } else { Status::Unknown };
+                (actor.since, actor.cpu, actor.status) = (begin, at.cpu, Status::Unknown);
                 actor.close_as_is(at.time);
             }
             _ => {
@@ -267,7 +270,7 @@ impl Machine {
         let actor = self.actor_mut(id);
         actor.set(Status::Running);
         (actor.cpu, actor.place) = (at.cpu, at.place as u32);
-        (actor.woken_early, actor.ended) = (None, None);
+        (actor.woken_early, actor.ended, actor.may_have_run) = (None, None, false);
     }
 
     /// Notes that a thread does not run on the CPU on which it was last seen.
@@ -341,6 +344,9 @@ impl Machine {
         self.describe(id, woken);
         let begin = self.begin;
         let actor = self.actor_mut(id);
+        if actor.may_have_run {
+            actor.woken_early = Some(at.time);
+        }
         match actor.status {
             Status::Running | Status::Woken if actor.since == at.time => {
                 actor.woken_early = Some(at.time);
@@ -478,6 +484,7 @@ impl Machine {
             if actor.is_first_seen_at(at.time) && parent != Some(old) {
                 // It is the child, whose first event has the time of the fork.
                 (actor.parent, actor.intervals) = (parent, Intervals::default());
+                actor.may_have_run = false;
                 return self.describe(old, child);
             }
             // A known thread with the id has ended, whether that was seen or not.
@@ -494,7 +501,7 @@ impl Machine {
         let Some(id) = self.find_or_add(at, child.tid) else { return };
         self.describe(id, child);
         let actor = self.actor_mut(id);
-        actor.status = Status::New;
+        (actor.status, actor.may_have_run) = (Status::New, false);
         actor.parent = parent;
     }
 
