@@ -270,6 +270,16 @@ impl WaitGraph {
         self.timeline(id).map_or("", |of| self.name(of.trace, of.name))
     }
 
+    /// Gives threads the process ids and names that they had in an earlier graph of the same
+    /// context: events after a window tell who ended its waits, but not who the threads were.
+    #[must_use]
+    pub fn with_names_of(mut self, earlier: &WaitGraph) -> Self {
+        for (of, earlier) in self.timelines.iter_mut().zip(&earlier.timelines) {
+            (of.pid, of.name) = (earlier.pid.or(of.pid), earlier.name);
+        }
+        self
+    }
+
     /// Describes the source of a wake-up of a thread of a trace in words: `irq virtio0`,
     /// `device 254,0`, `softirq 3`, `hrtimer` or `local_timer`. `None` if there is none.
     pub fn source_label(&self, trace: TraceIndex, source: WakeSource) -> Option<String> {

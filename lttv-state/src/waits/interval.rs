@@ -23,6 +23,14 @@ pub enum ThreadState {
 }
 
 impl ThreadState {
+    /// Returns the cause for which the thread is blocked; `None` if it is not.
+    pub const fn cause(self) -> Option<Cause> {
+        match self {
+            ThreadState::Blocked(cause) => Some(cause),
+            _ => None,
+        }
+    }
+
     /// Returns the name of the state in results: `running`, `blocked:timer` and so on.
     pub const fn label(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ltt_read::Timestamp;
 
-use super::cause::Cause;
+use super::cause::{Cause, WakeSource};
 use super::graph::{TimelineId, WaitGraph};
 use super::interval::{Interval, ThreadState};
 use crate::kernel::NameId;
@@ -98,6 +98,8 @@ impl StateTimes {
 pub struct Blocker {
     /// The thread that ended them; `None` if no thread did.
     pub thread: Option<TimelineId>,
+    /// The source of the wake-ups that ended them, if no thread did.
+    pub source: WakeSource,
     /// Their cause.
     pub cause: Cause,
     /// The system call in which the thread was blocked; [`NameId::EMPTY`] if unknown.
@@ -117,18 +119,21 @@ impl WaitGraph {
         times
     }
 
-    /// Returns the direct blockers of a thread in a window: the waits by the thread that ended
-    /// them, the cause and the system call, the longest sums first.
+    /// Returns the direct blockers of a thread in a window: the waits by the thread or the source
+    /// that ended them, the cause and the system call, the longest sums first.
     pub fn blockers(&self, id: TimelineId, window: Range<Timestamp>) -> Vec<Blocker> {
         let mut sums: BTreeMap<_, Times> = BTreeMap::new();
         for interval in self.intervals(id, window) {
-            let Interval { state: ThreadState::Blocked(cause), call, link, .. } = interval else {
+            let Interval { state: ThreadState::Blocked(cause), call, source, link, .. } = interval
+            else {
                 continue;
             };
-            let key = (link.map(|link| link.from), cause, call);
+            let source = if link.is_some() { WakeSource::None } else { source };
+            let key = (link.map(|link| link.from), source, cause, call);
             sums.entry(key).or_default().add(interval.start, interval.time());
         }
-        let blocker = |((thread, cause, call), times)| Blocker { thread, cause, call, times };
+        let blocker =
+            |((thread, source, cause, call), times)| Blocker { thread, source, cause, call, times };
         let mut blockers: Vec<_> = sums.into_iter().map(blocker).collect();
         blockers.sort_by_key(|of| Reverse(of.times.total));
         blockers

@@ -101,14 +101,6 @@ pub const STATE: Use = Use {
     improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
 };
 
-/// The needs of `lttv wait`.
-pub const WAIT: Use = Use {
-    command: "wait",
-    purpose: "what a thread waited for, and who woke it",
-    needs: &[SWITCH],
-    improves: &[WAKING, SYSCALLS, IRQS, SOFTIRQS, COMPLETE],
-};
-
 /// The needs of `lttv critical-path`.
 pub const CRITICAL_PATH: Use = Use {
     command: "critical-path",
@@ -116,6 +108,10 @@ pub const CRITICAL_PATH: Use = Use {
     needs: &[SWITCH],
     improves: &[WAKING, FORKS, IRQS, SOFTIRQS, COMPLETE, SYSCALLS],
 };
+
+/// The needs of `lttv wait`.
+pub const WAIT: Use =
+    Use { command: "wait", purpose: "what a thread waited for, and who woke it", ..CRITICAL_PATH };
 
 /// The needs of `lttv irq`.
 pub const IRQ: Use = Use {

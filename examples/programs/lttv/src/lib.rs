@@ -9,7 +9,7 @@ pub mod modules;
 pub mod prefetch;
 pub mod request_replay;
 mod tables;
-pub mod waits;
+mod waits;
 
 /// The examples in the README of the repository, compiled as doc tests.
 #[cfg(doctest)]

@@ -192,7 +192,16 @@ fn cpu_model(path: &Path, from: i64, to: i64) -> BTreeMap<String, i64> {
 fn blocked_model(path: &Path, from: i64, to: i64) -> BTreeMap<String, i64> {
     let mut sums = Sums::new(from, to);
     let mut since: BTreeMap<i64, i64> = BTreeMap::new();
-    let mut seen = BTreeSet::new();
+    let (first, _) = span(path);
+    // What a CPU's first switch switches out has run since the start.
+    let (mut seen, mut cpus) = (BTreeSet::new(), BTreeSet::new());
+    each(path, |_, event| {
+        if event.event_type().name() == "sched_switch" && cpus.insert(event.tracefile().cpu()) {
+            seen.insert(number(event, "prev_tid"));
+        }
+    });
+    // Threads that were woken while they ran did not wait when they were switched out.
+    let (mut woken_early, mut running) = (BTreeSet::new(), seen.clone());
     each(path, |time, event| match event.event_type().name() {
         "sched_switch" => {
             let [out, into] = ["prev_tid", "next_tid"].map(|field| number(event, field));
@@ -202,28 +211,36 @@ fn blocked_model(path: &Path, from: i64, to: i64) -> BTreeMap<String, i64> {
                 since.insert(out, time);
             }
             seen.extend([out, into]);
-            if let Some(begin) = since.remove(&into) {
+            let is_early = woken_early.remove(&into);
+            if let Some(begin) = since.remove(&into).filter(|_| !is_early) {
                 sums.add(into, begin, time);
             }
+            running.remove(&out);
+            running.insert(into);
             sums.name(out, time, text(event, "prev_comm"));
             sums.name(into, time, text(event, "next_comm"));
         }
         "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => {
             let tid = number(event, "tid");
-            seen.insert(tid);
-            if let Some(begin) = since.remove(&tid) {
+            if running.contains(&tid) {
+                woken_early.insert(tid);
+            }
+            // What its wake-up mentions first has slept since the start.
+            let unseen = seen.insert(tid).then_some(first);
+            if let Some(begin) = since.remove(&tid).or(unseen) {
                 sums.add(tid, begin, time);
             }
         }
+        "sched_process_fork" => _ = seen.insert(number(event, "child_tid")),
         "sched_process_exec" => sums.executes(time, event),
         "lttng_statedump_process_state" => {
             // The dump says that the process waits.
             let payload = event.scope(Scope::Payload).expect("a payload");
             let of = |name| payload.get(name).and_then(|value| value.as_i64()).expect("a number");
-            if of("status") == 5 && !seen.contains(&of("tid")) {
+            if of("status") == 5 && seen.insert(of("tid")) {
                 let name = payload.get("name").and_then(|name| name.as_str()).expect("a name");
                 sums.name(of("tid"), time, name.to_str_lossy().into_owned());
-                since.entry(of("tid")).or_insert(time);
+                since.entry(of("tid")).or_insert(first);
             }
         }
         _ => {}
@@ -261,8 +278,8 @@ fn windows_have_the_numbers_of_plain_models() {
             assert_eq!(cpu, cpu_model(&path, from, to), "{number} {side}");
             assert!(cpu.len() > 5);
             let waits = column(&found["waits"], &["command"], &value);
+            let model = blocked_model(&path, from, to);
             for (command, time) in &waits {
-                let model = blocked_model(&path, from, to);
                 assert_eq!(Some(time), model.get(command), "{number} {side} {command}");
             }
             assert!(waits.len() > 5);

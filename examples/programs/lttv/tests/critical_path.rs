@@ -52,7 +52,7 @@ fn paths_cover_their_window() {
     let blocked = ["task_ns", "timer_ns", "block_ns", "network_ns", "irq_ns", "softirq_ns"];
     let blocked = blocked.into_iter().chain(["ipi_ns", "interrupt_ns", "no_wakeup_ns", "open_ns"]);
     let blocked: i64 = blocked.map(|column| number(states, column)).sum();
-    assert_eq!(sum(&tables, "blockers", "total_ns"), blocked);
+    assert_eq!(sum(&tables, "waits", "total_ns"), blocked);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn all_threads_have_their_times_by_state() {
 #[test]
 fn the_module_reports_the_same_path() {
     let text = run("lttv", &["run", "-t", TRACE, "-m", "criticalPath", "--path-tid", "210"]);
-    for title in ["Thread states", "Critical path: threads and states", "Direct blockers"] {
+    for title in ["Thread states", "Critical path: threads and states", "Waits"] {
         assert!(text.contains(title), "{title}: {text}");
     }
 }

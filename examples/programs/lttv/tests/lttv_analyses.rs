@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use lttv_context::Traceset;
 use lttv_context::attributes::{AttributeId, AttributeValue, Attributes};
 use lttv_state::history::{History, Timestamp};
 use lttv_state::kernel_history::{Recorded, Target, record};
+use lttv_state::waits::Cause;
 use support::{Run, typed_json};
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
@@ -252,7 +253,15 @@ fn dependencies() {
     let lines = lines();
     // The blocked time of each process, from the switch that put it to sleep.
     let (mut asleep, mut blocked) = (BTreeMap::new(), BTreeMap::<i64, i64>::new());
-    let mut names: BTreeMap<i64, String> = BTreeMap::new();
+    // Threads that were mentioned: others slept from the start to their first wake-up.
+    let mut seen: BTreeSet<i64> = BTreeSet::new();
+    let mut cpus: BTreeSet<u32> = BTreeSet::new();
+    let start = lines[0].time;
+    for line in lines.iter().filter(|line| line.name == "sched_switch") {
+        if cpus.insert(line.cpu) {
+            seen.insert(line.number("prev_tid"));
+        }
+    }
     for line in &lines {
         let (mut wake, mut tid) = (false, 0);
         match &*line.name {
@@ -264,15 +273,22 @@ fn dependencies() {
                     asleep.insert(previous, line.time);
                 }
                 (wake, tid) = (true, line.number("next_tid"));
-                let name = line.text.split("next_comm = \"").nth(1).unwrap();
-                names.insert(tid, name.split('"').next().unwrap().to_owned());
             }
-            "lttng_statedump_process_state" if line.text.contains(" status = 5,") => {
-                asleep.entry(line.number("tid")).or_insert(line.time);
+            "sched_process_fork" => _ = seen.insert(line.number("child_tid")),
+            "lttng_statedump_process_state"
+                if line.text.contains(" status = 5,") && seen.insert(line.number("tid")) =>
+            {
+                asleep.entry(line.number("tid")).or_insert(start);
             }
-            "sched_waking" | "sched_wakeup" => (wake, tid) = (true, line.number("tid")),
+            "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => {
+                (wake, tid) = (true, line.number("tid"));
+                if seen.insert(tid) {
+                    asleep.entry(tid).or_insert(start);
+                }
+            }
             _ => {}
         }
+        seen.insert(tid);
         if let Some(since) = asleep.remove(&tid).filter(|_| wake) {
             *blocked.entry(tid).or_default() += line.time - since;
         }
@@ -282,17 +298,17 @@ fn dependencies() {
     let found = json(&["-m", "depAnalysis"]);
     let mut compared = 0;
     for (tid, blocked) in &blocked {
-        let Some(name) = names.get(tid) else { continue };
-        let at = format!(
-            "traces/[0]/dependencies/processes/{} ({tid})/blocked",
-            name.replace('/', "\\/")
-        );
-        // Some processes were renamed.
-        let Some(id) = found.find_path(&at).unwrap() else { continue };
-        let AttributeValue::Duration(ours) = found.value(id).unwrap() else { panic!("{at}") };
-        // The time after the last event that changes states is missing.
-        let difference = *blocked as i128 - ours.as_nanos() as i128;
-        assert!((0..2_000_000).contains(&difference), "{at}: {difference} ns apart");
+        let of_cause = |cause: &Cause| {
+            let at = format!("traces/[0]/waits/threads/{tid}/states/blocked:{cause}");
+            match found.find_path(&at).unwrap().and_then(|id| found.value(id)) {
+                Some(AttributeValue::Duration(time)) => time.as_nanos() as i128,
+                _ => 0,
+            }
+        };
+        let ours: i128 = Cause::ALL.iter().map(of_cause).sum();
+        // The waits before which a thread was woken already are missing.
+        let difference = i128::from(*blocked) - ours;
+        assert!((0..2_000_000).contains(&difference), "{tid}: {difference} ns apart");
         compared += 1;
     }
     assert!(compared > 20, "{compared}");
@@ -300,37 +316,35 @@ fn dependencies() {
 
 #[test]
 fn critical_paths() {
-    let args = ["-m", "depAnalysis", "--dep-pid", "180"];
+    let args = ["-m", "depAnalysis", "--dep-pid", "180", "--dep-limit", "10"];
     let found = json(&args);
-    let asked = "traces/[0]/dependencies/asked/[0]";
-    assert_eq!(value(&found, &format!("{asked}/process")), "\"lttng-consumerd (180)\"");
-    let steps: Vec<(String, String)> = (0..)
+    let thread = "traces/[0]/waits/threads/180";
+    assert_eq!(value(&found, &format!("{thread}/command")), "\"lttng-consumerd\"");
+    let segments: Vec<(String, String)> = (0..)
         .map_while(|number| {
-            let at = format!("{asked}/critical_path/[{number}]");
+            let at = format!("{thread}/segments/[{number}]");
             found.find_path(&at).unwrap()?;
             let of = |name| value(&found, &format!("{at}/{name}"));
             Some((of("begin"), of("end")))
         })
         .collect();
-    assert!(steps.len() > 100);
+    assert!(segments.len() > 20, "{}", segments.len());
     // Times have equal numbers of digits, so that their texts compare in time order.
-    assert!(steps.iter().all(|(begin, end)| begin < end));
-    assert!(steps.windows(2).all(|pair| pair[0].1 <= pair[1].0));
-    // The path covers the whole time of the process.
+    assert!(segments.iter().all(|(begin, end)| begin < end));
+    assert!(segments.windows(2).all(|pair| pair[0].1 == pair[1].0));
+    // The path covers the whole time of the trace.
     let ns = |time: &str| time.replace('.', "").parse::<i64>().unwrap();
-    let path: i64 = steps.iter().map(|(begin, end)| ns(end) - ns(begin)).sum();
-    let doings = found.find_path(&format!("{asked}/doings")).unwrap().expect("some");
-    let totals = found.children(doings).filter_map(|doing| found.child(doing, "total"));
-    let own = totals.map(|id| match found.value(id) {
-        Some(AttributeValue::Duration(time)) => time.as_nanos() as i64,
-        other => panic!("{other:?}"),
-    });
-    assert_eq!(path, own.sum::<i64>());
+    let lines = lines();
+    assert_eq!(ns(&segments[0].0), lines[0].time);
+    assert_eq!(ns(&segments[segments.len() - 1].1), lines[lines.len() - 1].time);
     let table = text(&args);
-    assert!(table.contains(&format!("… {} more", steps.len() - 100)), "{table}");
-    assert!(table.contains("sync_file_range  IRQ virtio1-req.4"), "{table}");
+    assert!(table.contains(&format!("(the first 10 of {})", segments.len())), "{table}");
+    assert!(table.contains("sync_file_range  block"), "{table}");
+    // Both names of the module have the same results.
+    let other = text(&["-m", "criticalPath", "--path-tid", "180", "--path-limit", "10"]);
+    assert_eq!(table, other);
     let none = text(&["-m", "depAnalysis", "--dep-pid", "4000000"]);
-    assert_eq!(none, "Trace 0 has no process 4000000\n\n");
+    assert_eq!(none, "Trace 0 has no thread 4000000\n\n");
 }
 
 #[test]

@@ -75,7 +75,7 @@ impl Doing {
 }
 
 /// Returns the name of a system call, interrupt or exception; `None` without one.
-pub fn name_of(state: &TraceState, name: NameId) -> Option<&str> {
+fn name_of(state: &TraceState, name: NameId) -> Option<&str> {
     Some(state.name(name)).filter(|name| !matches!(*name, "" | "NONE" | "UNKNOWN"))
 }
 

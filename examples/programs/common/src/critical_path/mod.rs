@@ -1,7 +1,6 @@
-//! Critical paths of threads: tables and pictures of them.
+//! Critical paths of threads: words, colours and pictures.
 
 mod picture;
-mod tables;
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -12,7 +11,6 @@ use lttv_state::waits::{
 };
 
 pub use picture::picture;
-pub use tables::Tables;
 
 use crate::activity::thread_label;
 use crate::paint::Paint;

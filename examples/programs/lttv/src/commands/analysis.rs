@@ -122,7 +122,8 @@ impl Analysis {
         *self.all_spans().get(trace.0)?
     }
 
-    fn all_spans(&self) -> &[Option<TimeSpan>] {
+    /// Returns the part of the window in which each trace has events, by trace index.
+    pub(crate) fn all_spans(&self) -> &[Option<TimeSpan>] {
         self.spans.get_or_init(|| {
             let span = |(trace, serves): (&Arc<Trace>, &bool)| {
                 let span = serves.then(|| event_span(std::slice::from_ref(trace))).flatten();

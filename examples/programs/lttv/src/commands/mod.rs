@@ -25,3 +25,4 @@ pub mod stats;
 pub mod sync;
 pub mod usage;
 pub mod wait;
+mod wait_graph;

@@ -3,6 +3,27 @@
 use std::fmt;
 
 use lttv_state::kernel::Tid;
+use lttv_state::waits::{TimelineId, WaitGraph};
+
+/// The options that select threads of a wait graph.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ThreadArgs {
+    /// Show these threads in detail
+    #[arg(long, value_name = "TID,…", value_delimiter = ',')]
+    pub tid: Vec<Tid>,
+
+    /// Show the threads of these processes in detail
+    #[arg(long, value_name = "PID,…", value_delimiter = ',')]
+    pub pid: Vec<Tid>,
+
+    /// Show the threads with these commands in detail; `*` stands for any text
+    #[arg(long, value_name = "COMMAND,…", value_delimiter = ',')]
+    pub comm: Vec<String>,
+
+    /// Show at most this many segments of each critical path; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
+}
 
 /// The threads to show in detail.
 #[derive(Debug)]
@@ -13,8 +34,18 @@ pub(crate) struct Select<'a> {
 }
 
 impl<'a> Select<'a> {
-    pub(crate) fn new(tids: &'a [Tid], pids: &'a [Tid], commands: &'a [String]) -> Self {
-        Select { tids, pids, commands }
+    pub(crate) fn new(args: &'a ThreadArgs) -> Self {
+        Select { tids: &args.tid, pids: &args.pid, commands: &args.comm }
+    }
+
+    /// Returns the selected threads of a graph. The idle tasks are left out unless some threads are
+    /// selected.
+    pub(crate) fn threads(&self, graph: &WaitGraph) -> Vec<TimelineId> {
+        let all = graph.timelines().filter(|(id, of)| match of.is_idle() {
+            true => !self.is_everything() && self.has(Some(0), of.pid(), "idle"),
+            false => self.has(Some(of.tid()), of.pid(), graph.command(*id)),
+        });
+        all.map(|(id, _)| id).collect()
     }
 
     /// Returns `true` if no thread is selected: all are shown, without details.
@@ -87,8 +118,9 @@ mod tests {
 
     #[test]
     fn different_options_must_all_select() {
-        let commands = ["cat".to_owned()];
-        let select = Select::new(&[5, 6], &[], &commands);
+        let (tid, comm) = (vec![5, 6], vec!["cat".to_owned()]);
+        let args = ThreadArgs { tid, comm, ..ThreadArgs::default() };
+        let select = Select::new(&args);
         assert!(select.has(Some(6), None, "cat") && !select.has(Some(7), None, "cat"));
         assert!(!select.has(Some(6), None, "dog") && !select.has(None, None, "cat"));
         assert_eq!(select.to_string(), "TID 5, 6 and the command cat");

@@ -1,6 +1,7 @@
 //! The tables of all commands and modules: columns together with their cells.
 
 pub(crate) mod calls;
+pub(crate) mod compare;
 pub(crate) mod disk;
 pub(crate) mod heap;
 pub(crate) mod info;
@@ -10,3 +11,4 @@ pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod sync;
 pub(crate) mod usage;
+pub(crate) mod waits;

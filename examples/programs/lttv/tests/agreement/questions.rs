@@ -58,6 +58,35 @@ const STATS: &[&str] = &["stats", "--format=json"];
 const USAGE: &[&str] = &["usage", "--format=json"];
 const WAIT: &[&str] = &["wait", "--format=json"];
 const PATH: &[&str] = &["critical-path", "--format=json"];
+const CAUSES: [&str; 10] = [
+    "task_ns",
+    "timer_ns",
+    "block_ns",
+    "network_ns",
+    "irq_ns",
+    "softirq_ns",
+    "ipi_ns",
+    "interrupt_ns",
+    "no_wakeup_ns",
+    "open_ns",
+];
+const STATES: [&[&str]; 3] = [&["running_ns"], &["preempted_ns", "woken_ns"], &CAUSES];
+const MODULE_STATES: [&[&str]; 3] = [
+    &["running"],
+    &["preempted", "woken"],
+    &[
+        "blocked:task",
+        "blocked:timer",
+        "blocked:block",
+        "blocked:network",
+        "blocked:irq",
+        "blocked:softirq",
+        "blocked:ipi",
+        "blocked:interrupt",
+        "blocked:unknown",
+        "blocked:open",
+    ],
+];
 const IRQ: &[&str] = &["irq", "--format=json"];
 const DISK: &[&str] = &["disk", "--format=json"];
 const LATENCY: &[&str] = &["latency", "--format=json"];
@@ -79,12 +108,11 @@ const RUN: &[&str] = &[
     "-m",
     "latency",
     "-m",
-    "depAnalysis",
-    "-m",
     "criticalPath",
     "-t",
     "{trace}",
 ];
+const RUN_WAITS: &[&str] = &["run", "--json", "-m", "depAnalysis", "-t", "{trace}"];
 const RUN_COUNTS: &[&str] =
     &["run", "--json", "-m", "statistics", "-m", "eventCounts", "-t", "{trace}"];
 pub(crate) const DUMP: &[&str] = &["dump", "--format=csv", "--columns=time,cpu,tid,comm,name"];
@@ -100,9 +128,6 @@ pub(crate) const QUESTIONS: &[Question] = &[
         places: &[
             adds("stats", STATS, |o| sum(rows(o, "processes"), &["tid"], &["cpu_ns"])),
             adds("usage", USAGE, |o| sum(rows(o, "threads"), &["tid"], &["cpu_ns"])),
-            adds("wait", WAIT, |o| {
-                sum(rows(o, "threads"), &["tid"], &["running_ns", "interrupted_ns"])
-            }),
             adds("critical-path", PATH, |o| sum(rows(o, "states"), &["tid"], &["running_ns"])),
             whole("history", ON_CPU, on_cpu),
             adds("run statistics", RUN, |o| {
@@ -113,19 +138,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 let threads = members(o.json, "traces", &["usage", "threads"]);
                 sum(threads.map(|(_, of)| of.clone()), &["tid"], &["cpu_time"])
             }),
-            adds("run depAnalysis", RUN, |o| {
-                let threads = members(o.json, "traces", &["dependencies", "processes"]);
-                let threads = threads.map(|(key, of)| with(of, "tid", in_parentheses(&key)));
-                sum(threads, &["tid"], &["running", "interrupted"])
-            }),
-            adds("run criticalPath", RUN, |o| {
-                let threads = members(o.json, "traces", &["waits", "threads"]);
-                sum(
-                    threads.map(|(key, of)| with(&of["states"], "tid", &key)),
-                    &["tid"],
-                    &["running"],
-                )
-            }),
+            adds("run criticalPath", RUN, |o| sum(module_states(o), &["tid"], &["running"])),
         ],
     },
     Question {
@@ -151,7 +164,6 @@ pub(crate) const QUESTIONS: &[Question] = &[
         of_all: false,
         places: &[
             adds("stats", STATS, |o| sum(rows(o, "processes"), &["tid"], &["ready_ns"])),
-            adds("wait", WAIT, |o| sum(rows(o, "threads"), &["tid"], &["ready_ns"])),
             adds("critical-path", PATH, |o| {
                 sum(rows(o, "states"), &["tid"], &["preempted_ns", "woken_ns"])
             }),
@@ -167,26 +179,26 @@ pub(crate) const QUESTIONS: &[Question] = &[
         of_all: false,
         places: &[
             adds("stats", STATS, |o| sum(rows(o, "processes"), &["tid"], &["blocked_ns"])),
-            adds("wait", WAIT, |o| sum(rows(o, "threads"), &["tid"], &["blocked_ns"])),
-            adds("critical-path", PATH, |o| {
-                let causes = [
-                    "task_ns",
-                    "timer_ns",
-                    "block_ns",
-                    "network_ns",
-                    "irq_ns",
-                    "softirq_ns",
-                    "ipi_ns",
-                    "interrupt_ns",
-                    "no_wakeup_ns",
-                    "open_ns",
-                ];
-                sum(rows(o, "states"), &["tid"], &causes)
-            }),
+            adds("critical-path", PATH, |o| sum(rows(o, "states"), &["tid"], &CAUSES)),
             adds("run statistics", RUN, |o| {
                 let processes = members(&o.json["statistics"], "traces", &["processes"]);
                 sum(processes.map(|(key, of)| tree_thread(&key, of)), &["tid"], &["blocked time"])
             }),
+        ],
+    },
+    Question {
+        name: "states of a thread",
+        partial: false,
+        of_all: false,
+        places: &[
+            whole("critical-path", PATH, |o| of_states(rows(o, "states"), &STATES)),
+            whole("wait", WAIT, |o| {
+                let running = ["running_ns", "interrupted_ns"];
+                of_states(rows(o, "threads"), &[&running, &["ready_ns"], &["blocked_ns"]])
+            }),
+            whole("wait causes", WAIT, |o| of_states(rows(o, "states"), &STATES)),
+            whole("run criticalPath", RUN, |o| of_states(module_states(o), &MODULE_STATES)),
+            whole("run depAnalysis", RUN_WAITS, |o| of_states(module_states(o), &MODULE_STATES)),
         ],
     },
     Question {
@@ -512,9 +524,20 @@ fn names(of: impl Iterator<Item = (String, String)>) -> Answer {
     of.map(|(tid, name)| (tid, name.into())).collect()
 }
 
-fn in_parentheses(name: &str) -> &str {
-    let inner = name.rsplit_once('(').map_or("0", |(_, inner)| inner);
-    inner.trim_end_matches(')')
+/// Returns the times of threads running, ready and blocked, from the columns of each.
+fn of_states(rows: impl Iterator<Item = Value>, columns: &[&[&str]; 3]) -> Answer {
+    let rows: Vec<Value> = rows.collect();
+    let of = |(state, columns): (&str, &&[&str])| {
+        let sums = sum(rows.iter().cloned(), &["tid"], columns).into_iter();
+        sums.map(|(tid, time)| (format!("{tid} {state}"), time)).collect::<Answer>()
+    };
+    ["running", "ready", "blocked"].into_iter().zip(columns).flat_map(of).collect()
+}
+
+/// Returns the times of threads by state in the attributes of a module.
+fn module_states<'o>(output: &'o Output<'_>) -> impl Iterator<Item = Value> + 'o {
+    let threads = members(output.json, "traces", &["waits", "threads"]);
+    threads.map(|(key, of)| with(&of["states"], "tid", &key))
 }
 
 /// Returns a row of a process of the tree of `statistics`, whose name is the thread's number and

@@ -1,7 +1,6 @@
 //! `compare`: two traces, or two windows of one, side by side.
 
-mod side;
-mod tables;
+pub(crate) mod side;
 mod waits;
 
 use std::error::Error;
@@ -22,6 +21,7 @@ use lttv_common::trace_names::trace_names;
 use lttv_context::Traceset;
 
 use self::side::{Part, Side};
+use crate::tables::compare::Compared;
 
 /// The number of rows of each table as text, unless another one is given.
 const ROWS: usize = 20;
@@ -55,10 +55,10 @@ Examples:
   lttv compare before/ after/ --table waits --columns command,woken_by,difference_ns
 
 Tables: sides (what is compared), events (by name), cpu (CPU time by command and mode), waits
-(blocked time by command, by the system call in which it waited, and by what woke it up),
-interrupts (CPU time of handlers). Processes are summed by command, since their ids differ from
-trace to trace. What is open at the start of a window counts from there, what is open at its end
-up to there.";
+(blocked time by command, by the system call in which it waited, and by what woke it up, with the
+causes of `lttv critical-path`), interrupts (CPU time of handlers). Processes are summed by command,
+since their ids differ from trace to trace. What is open at the start of a window counts from there,
+what is open at its end up to there; what ends a wait after the window is read on for.";
 
 /// Runs the command.
 ///
@@ -78,7 +78,7 @@ pub fn run(args: &CompareArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         Format::Json | Format::Csv => usize::MAX,
     });
     let [part_a, part_b] = &both;
-    let tables = tables::all([(&a, part_a), (&b, part_b)], top);
+    let tables = Compared::new([(&a, part_a), (&b, part_b)], top).tables();
     let traces = [a.traceset.traces(), b.traceset.traces()].concat();
     args.common.write(tables, &traces)?;
     for (part, side) in both.iter().zip([&a, &b]) {

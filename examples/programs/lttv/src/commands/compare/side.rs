@@ -1,67 +1,70 @@
 //! One of the two parts that are compared, and its events and times.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
-use ltt_read::{Progress, TimeSpan, Timestamp, TraceIndex};
+use ltt_read::{Progress, TimeSpan, Timestamp};
 use lttv_common::losses::Losses;
 use lttv_common::time::{Window, event_span};
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
 use lttv_state::kernel::{ExecutionMode, KernelState, Serial, Tid};
 use lttv_state::stats::{Statistics, TraceStatistics};
+use lttv_state::waits::WaitGraph;
 
-use super::waits::{Wait, Waits};
+use super::waits::{Wait, add_waits};
+use crate::waits::{ends_open, read_on};
 
 /// The number of events between two reports of progress.
 const BATCH: u64 = 1 << 14;
 
 /// Traces, and the window of them that is compared.
 #[derive(Debug, Clone)]
-pub(super) struct Side {
+pub(crate) struct Side {
     /// The name of the traces.
-    pub(super) name: String,
-    pub(super) traceset: Traceset,
-    pub(super) window: Window,
+    pub(crate) name: String,
+    pub(crate) traceset: Traceset,
+    pub(crate) window: Window,
 }
 
 /// The events and times of a part. Times are in ns.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// The time from the first to the last moment, as far as the traces go; `None` without
     /// events.
-    pub(super) span: Option<TimeSpan>,
+    pub(crate) span: Option<TimeSpan>,
     /// The number of events by name.
-    pub(super) events: BTreeMap<String, u64>,
+    pub(crate) events: BTreeMap<String, u64>,
     /// The CPU time by command and mode.
-    pub(super) cpu: BTreeMap<(String, &'static str), u64>,
+    pub(crate) cpu: BTreeMap<(String, &'static str), u64>,
     /// The number of waits and the time blocked.
-    pub(super) waits: BTreeMap<Wait, Handled>,
+    pub(crate) waits: BTreeMap<Wait, Handled>,
     /// The handlers of interrupts, by kind and name.
-    pub(super) interrupts: BTreeMap<(&'static str, String), Handled>,
-    pub(super) losses: Losses,
-    pub(super) errors: Vec<ltt_read::Error>,
-    pub(super) errors_omitted: u64,
+    pub(crate) interrupts: BTreeMap<(&'static str, String), Handled>,
+    pub(crate) losses: Losses,
+    pub(crate) errors: Vec<ltt_read::Error>,
+    pub(crate) errors_omitted: u64,
 }
 
 /// A number of occurrences, and their total time in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Handled {
-    pub(super) count: u64,
-    pub(super) time: u64,
+pub(crate) struct Handled {
+    pub(crate) count: u64,
+    pub(crate) time: u64,
 }
 
 impl Side {
-    pub(super) fn new(name: String, traceset: Traceset, window: Window) -> Self {
+    pub(crate) fn new(name: String, traceset: Traceset, window: Window) -> Self {
         Side { name, traceset, window }
     }
 
     /// Returns `true` if a trace has the events that times are computed from.
-    pub(super) fn is_kernel(&self) -> bool {
+    pub(crate) fn is_kernel(&self) -> bool {
         self.traceset.traces().iter().any(|trace| KernelState::follows(trace))
     }
 }
 
 impl Handled {
-    pub(super) fn add(&mut self, count: u64, time: u64) {
+    pub(crate) fn add(&mut self, count: u64, time: u64) {
         self.count += count;
         self.time = self.time.wrapping_add(time);
     }
@@ -70,11 +73,12 @@ impl Handled {
 impl Part {
     /// Reads a side. `goes_on` is called now and then with the progress; the read ends early when
     /// it returns `false`.
-    pub(super) fn measure(side: &Side, mut goes_on: impl FnMut(Progress) -> bool) -> Self {
+    pub(crate) fn measure(side: &Side, mut goes_on: impl FnMut(Progress) -> bool) -> Self {
         let Some(events) = event_span(side.traceset.traces()) else { return Part::default() };
         let Some(span) = side.window.part_of(events) else { return Part::default() };
         let mut context = TracesetContext::new(&side.traceset);
         let kernel = context.attach(KernelState::new());
+        let waits = WaitGraph::attach(&mut context, kernel);
         context.seek_checkpoint(span.start);
         let before = Bounds::all().until_start_of(span.start).events(BATCH);
         // The bounds contain no position that could be refused.
@@ -83,33 +87,40 @@ impl Part {
             && goes_on(context.merge().progress())
         {}
         let statistics = Statistics::attach_window(&mut context, kernel, span.start..=span.end);
-        let waits = Waits::attach(&mut context, kernel, span.start);
         let after = Timestamp::from_ns(span.end.as_ns().saturating_add(1));
-        let within = Bounds::all().until(after).max_examined(BATCH);
-        while let Ok(end) = context.read(&within)
-            && end.reason == EndReason::ExaminedCount
-            && goes_on(context.merge().progress())
-        {}
-        waits.finish(context.extensions_mut(), span.end);
+        let mut read_to = |context: &mut TracesetContext<'_>, time| {
+            let bounds = Bounds::all().until(time).max_examined(BATCH);
+            while let Ok(end) = context.read(&bounds)
+                && end.reason == EndReason::ExaminedCount
+                && goes_on(context.merge().progress())
+            {}
+        };
+        read_to(&mut context, after);
+        let errors = (context.take_errors(), context.errors_omitted());
         let statistics = statistics.take(context.extensions());
+        let window = span.start..span.end;
+        let any_open =
+            |graph: &WaitGraph| graph.timelines().any(|(id, _)| ends_open(graph, id, &window));
+        let graph = read_on(&window, events.end, any_open, |until| {
+            read_to(&mut context, until);
+            Ok::<_, Infallible>(waits.take_until(context.extensions(), until))
+        });
+        let Ok(graph) = graph;
         let losses = Losses::of(side.traceset.traces(), side.window);
         let mut part = Part { span: Some(span), losses, ..Part::default() };
         for (index, trace) in statistics.traces().iter().enumerate() {
             part.add_events(trace);
-            let state = context.extensions()[kernel].trace(TraceIndex(index));
-            let is_kernel = KernelState::follows(&side.traceset.traces()[index]);
-            if let Some(state) = state.filter(|_| is_kernel) {
+            if KernelState::follows(&side.traceset.traces()[index]) {
                 part.add_times(trace);
-                waits.add_to(&mut part.waits, context.extensions(), index, state);
             }
         }
-        part.errors_omitted = context.errors_omitted();
-        part.errors = context.take_errors();
+        add_waits(&mut part.waits, &graph, &window);
+        (part.errors, part.errors_omitted) = errors;
         part
     }
 
     /// Returns the length of the part in ns.
-    pub(super) fn duration(&self) -> u64 {
+    pub(crate) fn duration(&self) -> u64 {
         self.span.map_or(0, |span| span.end.as_ns().abs_diff(span.start.as_ns()))
     }
 
@@ -152,10 +163,10 @@ impl Part {
 /// The command of idle processes, and their mode while no interrupt is handled.
 const IDLE: &str = "idle";
 /// The command of processes that are not known.
-pub(super) const UNKNOWN: &str = "unknown";
+const UNKNOWN: &str = "unknown";
 
 /// Returns the command of a process.
-pub(super) fn command(tid: Option<Tid>, name: &str) -> String {
+pub(crate) fn command(tid: Option<Tid>, name: &str) -> String {
     match (tid, name) {
         (Some(0), _) => IDLE.to_owned(),
         (Some(tid), "") => format!("({tid})"),

@@ -1,0 +1,91 @@
+//! `lttv critical-path`: what threads really waited for, and the states of all threads.
+
+use std::error::Error;
+
+use lttv_common::args::Common;
+use lttv_common::kernel_trace;
+use lttv_common::report::Report;
+use lttv_common::table::{Format, Table};
+use lttv_state::waits::WaitGraph;
+
+use super::analysis::Analysis;
+use super::select::{Select, ThreadArgs};
+use super::wait_graph;
+use crate::tables::waits::{self, Shown};
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv critical-path TRACE                       where the time of each thread went
+  lttv critical-path --tid 215 TRACE             what thread 215 really waited for
+  lttv critical-path --tid 215 --timerange +1s..+2s TRACE
+                                                 the same for the second second
+  lttv critical-path --comm 'postgres*' --table segments --format csv TRACE
+
+On the critical path of a thread, each wait for another thread is replaced by what that thread did
+in the meantime, and so on: it covers the time window exactly, each instant once. Waits for devices,
+timers and the network that no recorded event explains stay on it.
+
+States: `running`; `preempted` and `woken`: able to run, and waiting for a CPU since the switch or
+the wake-up; `blocked:` with the cause of the wait: another `task`, a `timer`, a `block` device, the
+`network`, a device interrupt (`irq`), another `softirq`, an interrupt between CPUs (`ipi`), an
+`interrupt` that was not recorded, `unknown` without a wake-up in the trace, `open` if the trace ends
+first; `network`: a packet on its way, or sent before the window. `unknown` is unknown.
+
+The table `states` has the time in each state and for each cause. `path`, `kinds`, `segments` and
+`waits` are those of the selected threads; `missing` names the events that were not recorded, and
+what that costs. After the end of the window, reading goes on until it is known who ended the waits
+that are open there. Everything is read once, in order, on one thread.
+
+Needs the event sched_switch of a kernel trace, and for causes sched_waking. Others tell causes more
+exactly: sched_wakeup_new, sched_process_fork, irq_handler_*, irq_softirq_*, timer_hrtimer_expire_*,
+block_rq_complete, net_dev_queue, net_if_receive_skb.";
+
+/// Show what threads really waited for: the critical path
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CriticalPathArgs {
+    /// The options of all analyses.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// The threads to show in detail.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+}
+
+/// Shows what threads really waited for.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
+/// if the output cannot be written.
+pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let CriticalPathArgs { common, threads } = args;
+    common.input.refuse_filters(
+        "critical paths follow from all events; choose threads with --tid, --pid and --comm",
+    )?;
+    let needs = Some(&kernel_trace::CRITICAL_PATH);
+    let (mut analysis, waits) =
+        Analysis::open_with(&common.input, report, needs, WaitGraph::attach)?;
+    common.input.one_thread(report, "the events of a wait graph");
+    let mut end = analysis.read();
+    let select = Select::new(threads);
+    let waits = wait_graph::waits(&mut analysis, waits, &select, &mut end)?;
+    let mut ids = select.threads(&waits.graph);
+    ids.retain(|id| waits.times(*id).total() > 0);
+    if ids.is_empty() && !select.is_everything() {
+        return Err(format!("no thread in the window has {select}").into());
+    }
+    let missing = wait_graph::missing(&analysis, &waits.graph);
+    let has_traces = analysis.spans().count() > 1;
+    let shown = |threads| Shown { waits: &waits, threads, has_traces, limit: args.threads.limit };
+    let detailed = shown(if select.is_everything() { &[] } else { &ids });
+    let mut tables = vec![shown(&ids).states()];
+    tables.extend(detailed.paths());
+    tables.extend([detailed.waits(), waits::missing(&missing)]);
+    let all = common.format.format != Format::Text || !common.format.tables.is_empty();
+    tables.retain(|table: &Table| all || !table.rows().is_empty());
+    analysis.write(common, tables)?;
+    analysis.finish(report);
+    Ok(end?)
+}

@@ -1,0 +1,109 @@
+//! `lttv wait`: how long threads ran and waited, for what, and the wake-ups that ended the waits.
+
+use std::error::Error;
+
+use lttv_common::args::Common;
+use lttv_common::kernel_trace;
+use lttv_common::report::{Report, Usage};
+use lttv_state::kernel::Transition;
+use lttv_state::stats::Statistics;
+use lttv_state::waits::WaitGraph;
+
+use super::analysis::Analysis;
+use super::select::{Select, ThreadArgs};
+use super::wait_graph;
+use crate::tables::waits::Shown;
+use crate::waits::CpuTimes;
+
+const EXAMPLES: &str = "\
+Examples:
+  lttv wait TRACE                                all threads, those that ran most first
+  lttv wait --timerange +1s..+2s TRACE           the same for the second second
+  lttv wait --sort blocked_ns TRACE              those that waited most first
+  lttv wait --tid 215 TRACE                      one thread: its waits, their wakers, and its
+                                                 critical path
+  lttv wait --comm 'postgres*' --table waits --format csv TRACE
+
+The idle threads of CPUs are left out; --tid 0 shows them.
+
+Times are those within the window. A wait that is open at the start or end of the window counts
+from there or up to there. After the end of the window, reading goes on until it is known who ended
+the waits that are open there. The states and causes are those of `lttv critical-path`, which
+explains them.
+
+Needs the event sched_switch of a kernel trace, and for causes sched_waking or sched_wakeup. System
+calls, irq_handler_*, irq_softirq_* and block_rq_complete tell causes more exactly.";
+
+/// Show how long threads ran and waited, for what, and who woke them up
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct WaitArgs {
+    /// The options of all analyses.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// The threads to show in detail.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
+    /// Sort the threads by this column of the table `threads`, the greatest first
+    #[arg(long, value_name = "COLUMN", default_value = "running_ns")]
+    pub sort: String,
+}
+
+/// Shows how long threads ran and waited.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
+/// if the output cannot be written.
+pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let WaitArgs { common, threads, sort } = args;
+    common.input.refuse_filters(
+        "waits follow from all events; choose threads with --tid, --pid and --comm",
+    )?;
+    let needs = Some(&kernel_trace::WAIT);
+    let (mut analysis, waits) =
+        Analysis::open_with(&common.input, report, needs, WaitGraph::attach)?;
+    common.input.one_thread(report, "the events of a wait graph");
+    if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
+        report
+            .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
+    }
+    let (kernel, window) = (analysis.kernel, analysis.window);
+    let statistics = Statistics::attach_window(&mut analysis.context, kernel, window.range());
+    let mut end = analysis.read();
+    let statistics = match end {
+        Ok(()) => statistics.take(analysis.context.extensions()),
+        Err(_) => statistics.take_until(analysis.context.extensions(), analysis.last_event()),
+    };
+    let select = Select::new(threads);
+    let waits = wait_graph::waits(&mut analysis, waits, &select, &mut end)?;
+    let cpu_times = CpuTimes::of(&waits.graph, &statistics);
+    let shown = Shown {
+        waits: &waits,
+        threads: &select.threads(&waits.graph),
+        has_traces: analysis.spans().count() > 1,
+        limit: threads.limit,
+    };
+    let mut overview = shown.threads(&cpu_times);
+    if overview.rows().is_empty() && !select.is_everything() {
+        return Err(format!("no thread in the window has {select}").into());
+    }
+    overview.sort_by(sort).map_err(|error| Usage::new(format_args!("--sort: {error}")))?;
+    let mut tables = vec![overview, shown.states()];
+    match select.is_everything() {
+        false => {
+            tables.extend([shown.activities(&cpu_times), shown.waits()]);
+            tables.extend(shown.paths());
+        }
+        // The waits of all threads are too many, unless they are requested.
+        true if common.format.tables.iter().any(|name| name == "waits") => {
+            tables.push(shown.waits());
+        }
+        true => {}
+    }
+    analysis.write(common, tables)?;
+    analysis.finish(report);
+    Ok(end?)
+}

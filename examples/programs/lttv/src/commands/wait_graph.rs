@@ -1,0 +1,59 @@
+//! The wait graph of a window, for the commands that show it.
+
+use std::error::Error;
+
+use ltt_read::TraceIndex;
+use lttv_common::critical_path::is_open;
+use lttv_common::report::Interrupted;
+use lttv_state::waits::{NeededEvents, WaitGraph, WaitGraphHandle};
+
+use super::analysis::Analysis;
+use super::select::Select;
+use crate::waits::{WindowWaits, ends_open, read_on, window_of};
+
+/// Returns the waits of the window of an analysis, which has been read to its end unless that is an
+/// interrupt. Reads on until it is known who ended the waits of the selected threads that are open
+/// at the end.
+///
+/// # Errors
+///
+/// If no event is in the window.
+pub(super) fn waits(
+    analysis: &mut Analysis,
+    handle: WaitGraphHandle,
+    select: &Select<'_>,
+    end: &mut Result<(), Interrupted>,
+) -> Result<WindowWaits, Box<dyn Error>> {
+    let spans = analysis.all_spans().to_vec();
+    let window = window_of(&spans).ok_or("no event is in the window")?;
+    let any_open = |graph: &WaitGraph| {
+        select.threads(graph).into_iter().any(|id| match select.is_everything() {
+            true => ends_open(graph, id, &window),
+            false => is_open(&graph.critical_path(id, window.clone())),
+        })
+    };
+    let last = analysis.context.contexts().time_span().map_or(window.end, |span| span.end);
+    let mut graph = None;
+    if end.is_ok() {
+        let read = read_on(&window, last, any_open, |until| {
+            analysis.read_until(until)?;
+            Ok(handle.take_until(analysis.context.extensions(), until))
+        });
+        match read {
+            Ok(resolved) => graph = Some(resolved),
+            Err(interrupted) => *end = Err(interrupted),
+        }
+    }
+    let extensions = analysis.context.extensions();
+    let graph = graph.unwrap_or_else(|| handle.take_until(extensions, window.end));
+    Ok(WindowWaits::new(graph, window, spans))
+}
+
+/// Returns the events that the traces of an analysis lack for its graph.
+pub(super) fn missing(analysis: &Analysis, graph: &WaitGraph) -> Vec<(TraceIndex, NeededEvents)> {
+    let of_trace = |(trace, _)| {
+        let missing = graph.missing(trace).unwrap_or_default().iter();
+        missing.map(move |of| (trace, *of))
+    };
+    analysis.spans().flat_map(of_trace).collect()
+}

@@ -1,0 +1,163 @@
+//! The tables of a comparison.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lttv_common::table::{Cell, Declaration, Kind, Table, difference, percent};
+
+use crate::commands::compare::side::{Handled, Part, Side};
+
+/// The two parts that are compared, and how much of their tables is shown.
+pub(crate) struct Compared<'p> {
+    sides: [&'p Side; 2],
+    parts: [&'p Part; 2],
+    /// The greatest number of rows of each table.
+    top: usize,
+}
+
+/// A row: what it is about, and its values in both parts.
+type Row<K, V> = (K, [V; 2]);
+
+impl<'p> Compared<'p> {
+    /// Creates the comparison of two parts, with at most `top` rows in each table.
+    pub(crate) fn new(sides: [(&'p Side, &'p Part); 2], top: usize) -> Self {
+        Compared { sides: sides.map(|of| of.0), parts: sides.map(|of| of.1), top }
+    }
+
+    /// Returns all tables.
+    pub(crate) fn tables(&self) -> Vec<Table> {
+        vec![self.described(), self.events(), self.cpu(), self.waits(), self.interrupts()]
+    }
+
+    /// Returns the table of the traces and windows that are compared.
+    fn described(&self) -> Table {
+        let sides = ["A", "B"].into_iter().zip(self.sides).zip(self.parts);
+        let sides: Vec<_> = sides.map(|((label, side), part)| (label, side, part)).collect();
+        let events = |part: &Part| part.events.values().sum::<u64>();
+        Table::of("sides", "Compared", &sides)
+            .text("side", "", |row| row.0)
+            .text("trace", "TRACE", |row| row.1.name.as_str())
+            .time("start_ns", "FROM", |row| row.2.span.map(|span| span.start))
+            .time("end_ns", "TO", |row| row.2.span.map(|span| span.end))
+            .duration("duration_ns", "DURATION us", |row| row.2.duration())
+            .integer("events", "EVENTS", |row| events(row.2))
+            .decimal("events_per_second", "EVENTS/s", |row| {
+                finite(per_second(events(row.2), row.2))
+            })
+            .integer("lost_events", "LOST EVENTS", |row| row.2.losses.events())
+            .integer("lost_packets", "LOST PACKETS", |row| row.2.losses.packets())
+            .build()
+    }
+
+    fn events(&self) -> Table {
+        let rows = self.by_change(|part| &part.events, |count| *count);
+        let rate = |row: &Row<String, u64>, side: usize| per_second(row.1[side], self.parts[side]);
+        Table::of("events", "Events by name", &rows)
+            .text("event", "EVENT", |row| row.0.as_str())
+            .integer("a", "A", |row| row.1[0])
+            .integer("b", "B", |row| row.1[1])
+            .column("difference", "B - A", Kind::Integer, |row| {
+                Cell::Integer(difference(row.1[0], row.1[1]))
+            })
+            .decimal("difference_percent", "%", |row| change(row.1.map(|count| count as f64)))
+            .decimal("a_per_second", "A/s", |row| finite(rate(row, 0)))
+            .decimal("b_per_second", "B/s", |row| finite(rate(row, 1)))
+            .decimal("per_second_percent", "/s %", |row| change([rate(row, 0), rate(row, 1)]))
+            .build()
+    }
+
+    fn cpu(&self) -> Table {
+        let rows = self.by_change(|part| &part.cpu, |time| *time);
+        Table::of("cpu", "CPU time by command and mode", &rows)
+            .text("command", "COMMAND", |row| row.0.0.as_str())
+            .text("mode", "MODE", |row| row.0.1)
+            .with(|table| self.times(table, |time| *time))
+            .build()
+    }
+
+    fn waits(&self) -> Table {
+        let rows = self.by_change(|part| &part.waits, |wait| wait.time);
+        Table::of("waits", "Blocked time by command and cause", &rows)
+            .text("command", "COMMAND", |row| row.0.command.as_str())
+            .text("place", "IN", |row| row.0.place.as_str())
+            .text("cause", "CAUSE", |row| row.0.cause)
+            .text("woken_by", "WOKEN UP BY", |row| row.0.woken_by.as_str())
+            .with(|table| self.handled(table))
+            .build()
+    }
+
+    fn interrupts(&self) -> Table {
+        let rows = self.by_change(|part| &part.interrupts, |handled| handled.time);
+        Table::of("interrupts", "CPU time of interrupts", &rows)
+            .text("kind", "KIND", |row| row.0.0)
+            .text("interrupt", "INTERRUPT", |row| row.0.1.as_str())
+            .with(|table| self.handled(table))
+            .build()
+    }
+
+    /// Adds the columns of numbers and times.
+    fn handled<'r, K>(
+        &self,
+        table: Declaration<'r, Row<K, Handled>>,
+    ) -> Declaration<'r, Row<K, Handled>> {
+        let table = table.integer("a_count", "A COUNT", |row| row.1[0].count).integer(
+            "b_count",
+            "B COUNT",
+            |row| row.1[1].count,
+        );
+        self.times(table, |handled| handled.time)
+    }
+
+    /// Adds the columns of two times.
+    fn times<'r, K, V>(
+        &self,
+        table: Declaration<'r, Row<K, V>>,
+        time: impl Fn(&V) -> u64,
+    ) -> Declaration<'r, Row<K, V>> {
+        let times = |row: &Row<K, V>| [time(&row.1[0]), time(&row.1[1])];
+        let share =
+            |row: &Row<K, V>, side: usize| percent(time(&row.1[side]), self.parts[side].duration());
+        table
+            .duration("a_ns", "A us", |row| times(row)[0])
+            .duration("b_ns", "B us", |row| times(row)[1])
+            .difference("difference_ns", "B - A us", |row| difference(times(row)[0], times(row)[1]))
+            .decimal("difference_percent", "%", |row| change(times(row).map(|time| time as f64)))
+            .decimal("a_share_percent", "A % OF TIME", |row| share(row, 0))
+            .decimal("b_share_percent", "B % OF TIME", |row| share(row, 1))
+    }
+
+    /// Returns the entries of both parts, those with the greatest change per second first.
+    fn by_change<K: Ord + Clone, V: Copy + Default>(
+        &self,
+        of: impl Fn(&Part) -> &BTreeMap<K, V>,
+        measure: impl Fn(&V) -> u64,
+    ) -> Vec<Row<K, V>> {
+        let [a, b] = self.parts.map(&of);
+        let keys: BTreeSet<&K> = a.keys().chain(b.keys()).collect();
+        let value = |of: &BTreeMap<K, V>, key| of.get(key).copied().unwrap_or_default();
+        let mut rows: Vec<Row<K, V>> =
+            keys.into_iter().map(|key| (key.clone(), [value(a, key), value(b, key)])).collect();
+        // Exact, by a common denominator; a part without a length counts as one of 1 ns.
+        let lengths = self.parts.map(|part| u128::from(part.duration().max(1)));
+        rows.sort_by_cached_key(|(_, values)| {
+            let [a, b] = [&values[0], &values[1]].map(|value| u128::from(measure(value)));
+            Reverse((a.saturating_mul(lengths[1])).abs_diff(b.saturating_mul(lengths[0])))
+        });
+        rows.truncate(self.top);
+        rows
+    }
+}
+
+/// Returns a number per second; it is not finite in a part without a length.
+fn per_second(number: u64, part: &Part) -> f64 {
+    number as f64 * 1e9 / part.duration() as f64
+}
+
+/// Returns the change from one value to another in per cent, if there is one.
+fn change([a, b]: [f64; 2]) -> Option<f64> {
+    finite((b - a) * 100.0 / a)
+}
+
+fn finite(number: f64) -> Option<f64> {
+    Some(number).filter(|number| number.is_finite())
+}
