@@ -51,19 +51,6 @@ pub fn known(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-impl Cell {
-    /// Returns a part of a whole in per cent, or an empty cell if there is no whole.
-    pub fn percent(part: u64, whole: u64) -> Cell {
-        percent(part, whole).map_or(Cell::Empty, Cell::Number)
-    }
-
-    /// Returns the difference between two lengths of time in ns: the second one minus the
-    /// first one.
-    pub fn difference(from: u64, to: u64) -> Cell {
-        Cell::Difference(difference(from, to))
-    }
-}
-
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         Cell::Text(text.to_owned())

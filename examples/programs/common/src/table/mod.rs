@@ -76,42 +76,6 @@ impl Table {
         Declaration::new(key, title.into(), rows)
     }
 
-    /// Creates a table without columns. `key` names it in options and JSON, `title` in text.
-    pub fn new(key: &'static str, title: impl Into<String>) -> Self {
-        Table { key, title: title.into(), columns: Vec::new(), rows: Vec::new() }
-    }
-
-    /// Adds a column. `key` names it in options, CSV and JSON, `title` in text.
-    #[must_use]
-    pub fn column(mut self, key: &'static str, title: impl Into<String>, kind: Kind) -> Self {
-        self.columns.push(Column { key, title: title.into(), kind });
-        self
-    }
-
-    /// Adds a row.
-    ///
-    /// # Panics
-    ///
-    /// If the row does not have a cell for each column.
-    pub fn row<const N: usize>(&mut self, cells: [Cell; N]) {
-        self.push(cells.into());
-    }
-
-    /// Adds a row whose length is only known at run time.
-    ///
-    /// # Panics
-    ///
-    /// If the row does not have a cell for each column.
-    pub fn push(&mut self, cells: Vec<Cell>) {
-        assert_eq!(cells.len(), self.columns.len(), "a cell for each column of {}", self.key);
-        self.rows.push(cells);
-    }
-
-    /// Sets the title in text.
-    pub fn set_title(&mut self, title: impl Into<String>) {
-        self.title = title.into();
-    }
-
     /// Returns the name of the table in options and JSON.
     pub fn key(&self) -> &'static str {
         self.key

@@ -49,15 +49,11 @@ mod tests {
 
     #[test]
     fn the_greatest_numbers_and_the_first_texts_come_first() {
-        let mut table = Table::new("t", "T").column("name", "NAME", Kind::Text).column(
-            "time_ns",
-            "TIME us",
-            Kind::Duration,
-        );
-        table.row(["b".into(), Cell::Duration(5)]);
-        table.row(["c".into(), Cell::Empty]);
-        table.row(["a".into(), Cell::Duration(9)]);
-        table.row(["d".into(), Cell::Duration(9)]);
+        let rows = [("b", Some(5)), ("c", None), ("a", Some(9)), ("d", Some(9))];
+        let mut table = Table::of("t", "T", &rows)
+            .text("name", "NAME", |row| row.0)
+            .duration("time_ns", "TIME us", |row| row.1)
+            .build();
         let order = |table: &Table| -> Vec<Cell> {
             table.rows().iter().map(|row| row[0].clone()).collect()
         };
@@ -73,10 +69,7 @@ mod tests {
 
     #[test]
     fn the_greatest_differences_come_first() {
-        let mut table = Table::new("t", "T").column("d_ns", "us", Kind::Duration);
-        table.row([Cell::difference(5, 0)]);
-        table.row([Cell::difference(0, 9)]);
-        table.row([Cell::difference(0, 2)]);
+        let mut table = Table::of("t", "T", &[-5, 9, 2]).difference("d_ns", "us", |ns| *ns).build();
         table.sort_by("d_ns").unwrap();
         let expected = [9, 2, -5].map(|ns| vec![Cell::Difference(ns)]);
         assert_eq!(table.rows(), expected);

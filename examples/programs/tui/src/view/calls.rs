@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::Timestamp;
 use lttv_common::paint::Color as Rgb;
-use lttv_common::table::{Cell, Kind, Table};
+use lttv_common::table::Table;
 use lttv_requests::views::TimeWindow;
 use lttv_requests::{Owner, SubmitError};
 use lttv_state::call_stacks::FlameGraph;
@@ -444,22 +444,17 @@ impl Viewer for CallsView {
     }
 
     fn contents(&self, _: &Session) -> Contents {
-        let mut table = Table::new("calls", "Calls")
-            .column("path", "CALL PATH", Kind::Text)
-            .column("calls", "CALLS", Kind::Integer)
-            .column("time_ns", "TIME us", Kind::Duration)
-            .column("self_ns", "SELF us", Kind::Duration);
-        if let Some(calls) = self.found() {
-            for (at, node) in calls.graph.nodes().iter().enumerate().skip(1) {
-                table.row([
-                    calls.graph.names(at).join(";").into(),
-                    node.calls.len().into(),
-                    Cell::Duration(node.total_time),
-                    Cell::Duration(node.self_time),
-                ]);
-            }
-        }
-        Contents::Table(table)
+        let nodes = self.found().into_iter().flat_map(|calls| {
+            let nodes = calls.graph.nodes().iter().enumerate().skip(1);
+            nodes.map(|(at, node)| (calls.graph.names(at).join(";"), node))
+        });
+        let nodes: Vec<_> = nodes.collect();
+        let table = Table::of("calls", "Calls", &nodes)
+            .text("path", "CALL PATH", |row| row.0.as_str())
+            .integer("calls", "CALLS", |row| row.1.calls.len())
+            .duration("time_ns", "TIME us", |row| row.1.total_time)
+            .duration("self_ns", "SELF us", |row| row.1.self_time);
+        Contents::Table(table.build())
     }
 
     fn selected_text(&self, session: &Session) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The control flow viewer: a row for each process.
 
 use lttv_common::paint::Paint;
-use lttv_common::table::{Cell, Kind, Table};
+use lttv_common::table::Table;
 use lttv_requests::SubmitError;
 use lttv_requests::views::ProcessKey;
 use ratatui::buffer::Buffer;
@@ -10,8 +10,8 @@ use ratatui::layout::{Position, Rect};
 
 use super::needs::{Need, needs};
 use super::{
-    INACTIVE, LabelColumn, Scroll, arrows, canvas, chart_spot, labels, marker, order_of, split,
-    state_cells, state_words, states, strip,
+    INACTIVE, LabelColumn, Scroll, StateRow, arrows, canvas, chart_spot, labels, marker, order_of,
+    split, state_words, states, strip,
 };
 use crate::keys::{Key, Move};
 use crate::model::arrows::Arrows;
@@ -246,26 +246,25 @@ impl Viewer for ControlFlowView {
 
     /// Returns the states of the visible rows, as far as columns of the screen tell them apart.
     fn contents(&self, _: &Session) -> Contents {
-        let mut table = states(
-            Table::new("states", "States of processes")
-                .column("comm", "COMMAND", Kind::Text)
-                .column("tid", "TID", Kind::Integer)
-                .column("pid", "PID", Kind::Integer),
-        );
-        let Some(chart) = self.picture.chart() else { return Contents::Table(table) };
-        let (timeline, labels) = (chart.timeline(), chart.labels());
-        let integer = |id: Option<i32>| id.map_or(Cell::Empty, |id| Cell::from(i64::from(id)));
-        for row in self.rows.shown() {
-            let (Some(of), Some(line)) = (labels.get(row.at), timeline.rows().get(row.at)) else {
-                continue;
-            };
-            let label = [Cell::from(of.title().to_string()), integer(of.tid), integer(of.pid)];
-            for segment in line.segments() {
-                let state = Paint::from(segment.state).label();
-                table.push([&label[..], &state_cells(&segment, state)].concat());
+        let chart = self.picture.chart();
+        let labels = chart.map(|chart| chart.labels());
+        let mut rows = Vec::new();
+        if let (Some(chart), Some(labels)) = (chart, &labels) {
+            let timeline = chart.timeline();
+            for row in self.rows.shown() {
+                let (of, line) = (labels.get(row.at), timeline.rows().get(row.at));
+                let (Some(label), Some(line)) = (of, line) else { continue };
+                rows.extend(line.segments().map(|segment| {
+                    let state = Paint::from(segment.state).label();
+                    StateRow { label, segment, state }
+                }));
             }
         }
-        Contents::Table(table)
+        let table = Table::of("states", "States of processes", &rows)
+            .text("comm", "COMMAND", |row| row.label.title().to_string())
+            .integer("tid", "TID", |row| row.label.tid)
+            .integer("pid", "PID", |row| row.label.pid);
+        Contents::Table(states(table))
     }
 
     fn note(&self, session: &Session) -> String {

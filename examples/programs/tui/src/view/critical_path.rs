@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::Timestamp;
 use lttv_common::critical_path::{label, words};
-use lttv_common::table::{Cell, Kind, Table};
+use lttv_common::table::Table;
 use lttv_requests::views::TimeWindow;
 use lttv_requests::{Owner, SubmitError};
 use lttv_state::waits::{TimelineId, WaitGraph};
@@ -236,24 +236,16 @@ impl Viewer for CriticalPathView {
     }
 
     fn contents(&self, _: &Session) -> Contents {
-        let mut table = Table::new("critical-path", "Critical path")
-            .column("start_ns", "START s", Kind::Time)
-            .column("end_ns", "END s", Kind::Time)
-            .column("thread", "THREAD", Kind::Text)
-            .column("state", "STATE", Kind::Text)
-            .column("time_ns", "TIME us", Kind::Duration);
-        if let (Some(graph), Some(path)) = (self.graph(), self.path()) {
-            for segment in path.path().segments() {
-                table.row([
-                    segment.start.into(),
-                    segment.end.into(),
-                    label(graph, segment.thread).into(),
-                    segment.kind.to_string().into(),
-                    Cell::Duration(segment.time()),
-                ]);
-            }
-        }
-        Contents::Table(table)
+        let graph = self.graph();
+        let path = self.path().filter(|_| graph.is_some());
+        let segments = path.map_or(&[][..], |path| path.path().segments());
+        let table = Table::of("critical-path", "Critical path", segments)
+            .time("start_ns", "START s", |segment| segment.start)
+            .time("end_ns", "END s", |segment| segment.end)
+            .text("thread", "THREAD", |segment| graph.map(|graph| label(graph, segment.thread)))
+            .text("state", "STATE", |segment| segment.kind.label())
+            .duration("time_ns", "TIME us", |segment| segment.time());
+        Contents::Table(table.build())
     }
 
     fn selected_text(&self, _: &Session) -> Option<String> {

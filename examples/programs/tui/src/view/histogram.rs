@@ -1,6 +1,6 @@
 //! The histogram viewer: the number of events in each column.
 
-use lttv_common::table::{Cell, Kind, Table};
+use lttv_common::table::Table;
 use lttv_requests::views::{Histogram, ViewerId};
 use lttv_requests::{Owner, SubmitError};
 use ratatui::buffer::Buffer;
@@ -201,17 +201,16 @@ impl Viewer for HistogramView {
 
     /// Returns the numbers of events of the columns of the screen.
     fn contents(&self, _: &Session) -> Contents {
-        let mut table = Table::new("histogram", "Numbers of events")
-            .column("start_ns", "START s", Kind::Time)
-            .column("width_ns", "WIDTH us", Kind::Duration)
-            .column("events", "EVENTS", Kind::Integer);
-        if let Some((axis, histogram)) = &self.counted {
-            for (at, count) in histogram.counts().into_iter().enumerate() {
-                let width = Cell::Duration(axis.step());
-                table.row([axis.begin_of(at).into(), width, count.into()]);
-            }
-        }
-        Contents::Table(table)
+        let columns = self.counted.iter().flat_map(|(axis, histogram)| {
+            let counts = histogram.counts().into_iter().enumerate();
+            counts.map(|(at, count)| (axis.begin_of(at), axis.step(), count))
+        });
+        let columns: Vec<_> = columns.collect();
+        let table = Table::of("histogram", "Numbers of events", &columns)
+            .time("start_ns", "START s", |column| column.0)
+            .duration("width_ns", "WIDTH us", |column| column.1)
+            .integer("events", "EVENTS", |column| column.2);
+        Contents::Table(table.build())
     }
 
     fn note(&self, session: &Session) -> String {

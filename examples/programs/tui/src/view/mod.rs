@@ -10,7 +10,7 @@ use crate::model::cells::Cell;
 use crate::model::row_order::RowOrder;
 use crate::session::Session;
 use crate::viewer::{Fault, Spot, ViewerKind};
-use lttv_common::table::{Cell as TableCell, Kind, Table};
+use lttv_common::table::{Declaration, Table};
 use lttv_requests::views::Segment;
 
 mod arrows;
@@ -114,19 +114,24 @@ pub fn strip(look: Look, line: Rect, buffer: &mut Buffer, cells: &[Option<Cell>]
     }
 }
 
-/// Adds the columns of states to a table, for a file.
-pub(crate) fn states(table: Table) -> Table {
-    table
-        .column("start_ns", "START s", Kind::Time)
-        .column("end_ns", "END s", Kind::Time)
-        .column("state", "STATE", Kind::Text)
-        .column("active_ns", "ACTIVE us", Kind::Duration)
+/// A state of a row of a chart: a row of a table, for a file.
+pub(crate) struct StateRow<L, S> {
+    /// The label of the row of the chart.
+    pub label: L,
+    /// The time of the state.
+    pub segment: Segment<S>,
+    /// The name of the state.
+    pub state: &'static str,
 }
 
-/// Returns the cells of a state for these columns.
-pub(crate) fn state_cells<S>(segment: &Segment<S>, state: &str) -> [TableCell; 4] {
-    let active = TableCell::Duration(segment.active);
-    [segment.start.into(), segment.end.into(), state.to_owned().into(), active]
+/// Adds the columns of states to a table.
+pub(crate) fn states<L, S>(table: Declaration<'_, StateRow<L, S>>) -> Table {
+    table
+        .time("start_ns", "START s", |row| row.segment.start)
+        .time("end_ns", "END s", |row| row.segment.end)
+        .text("state", "STATE", |row| row.state)
+        .duration("active_ns", "ACTIVE us", |row| row.segment.active)
+        .build()
 }
 
 /// Marks the current time, the selected time range and notes in a chart.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use lttv_common::paint::Paint;
-use lttv_common::table::{Cell, Kind, Table};
+use lttv_common::table::Table;
 use lttv_requests::SubmitError;
 use lttv_requests::views::{Resource, ResourceKey};
 use ratatui::buffer::Buffer;
@@ -12,8 +12,8 @@ use ratatui::layout::{Position, Rect};
 
 use super::needs::{Need, needs};
 use super::{
-    INACTIVE, Scroll, canvas, chart_spot, marker, order_of, put, split, state_cells, states,
-    status, strip,
+    INACTIVE, Scroll, StateRow, canvas, chart_spot, marker, order_of, put, split, states, status,
+    strip,
 };
 use crate::keys::Move;
 use crate::model::natural_order;
@@ -232,21 +232,22 @@ impl Viewer for ResourcesView {
 
     /// Returns the states of the visible rows, as far as columns of the screen tell them apart.
     fn contents(&self, _: &Session) -> Contents {
-        let resource = Table::new("states", "States of resources");
-        let mut table = states(resource.column("resource", "RESOURCE", Kind::Text));
-        let Some(chart) = self.picture.chart() else { return Contents::Table(table) };
-        let (timeline, labels) = (chart.timeline(), chart.labels());
-        for row in &self.shown {
-            let (Some(of), Some(line)) = (labels.get(*row), timeline.rows().get(*row)) else {
-                continue;
-            };
-            for segment in line.segments() {
-                let state = Paint::of_resource(segment.state).map_or("unknown", Paint::label);
-                let label = [Cell::from(of.to_string())];
-                table.push([&label[..], &state_cells(&segment, state)].concat());
+        let chart = self.picture.chart();
+        let labels = chart.map(|chart| chart.labels());
+        let mut rows = Vec::new();
+        if let (Some(chart), Some(labels)) = (chart, &labels) {
+            let timeline = chart.timeline();
+            for row in &self.shown {
+                let (of, line) = (labels.get(*row), timeline.rows().get(*row));
+                let (Some(label), Some(line)) = (of, line) else { continue };
+                rows.extend(line.segments().map(|segment| {
+                    let state = Paint::of_resource(segment.state).map_or("unknown", Paint::label);
+                    StateRow { label, segment, state }
+                }));
             }
         }
-        Contents::Table(table)
+        let table = Table::of("states", "States of resources", &rows);
+        Contents::Table(states(table.text("resource", "RESOURCE", |row| row.label.to_string())))
     }
 
     fn note(&self, session: &Session) -> String {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use lttv_common::table::{self, Cell, Kind};
+use lttv_common::table;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -153,18 +153,12 @@ impl Table {
 
     /// Returns all rows, for a file.
     pub fn contents(&self, key: &'static str, columns: &[Column]) -> table::Table {
-        let empty = table::Table::new(key, key);
-        let named =
-            |all: table::Table, (heading, _): &Column| all.column(heading, *heading, Kind::Text);
-        let mut all = columns.iter().fold(empty, named);
-        for row in self.shown.iter().filter_map(|at| self.rows.get(*at)) {
-            // A row has a text for each column.
-            let texts = row.cells.iter().map(|text| Cell::from(text.clone()));
-            let missing = columns.len().saturating_sub(row.cells.len());
-            let cells = texts.chain(std::iter::repeat_n(Cell::Empty, missing));
-            all.push(cells.take(columns.len()).collect());
+        let rows: Vec<_> = self.shown.iter().filter_map(|at| self.rows.get(*at)).collect();
+        let mut all = table::Table::of(key, key, &rows);
+        for (at, (heading, _)) in columns.iter().enumerate() {
+            all = all.text(heading, *heading, |row| row.cells.get(at).cloned());
         }
-        all
+        all.build()
     }
 
     /// Iterates over the rows from the first visible one on: their numbers among those that
