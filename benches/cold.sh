@@ -17,12 +17,12 @@ shift $((OPTIND - 1))
 trace=$(realpath "$1")
 
 cd "$(dirname "$0")/.."
-cargo build --quiet --release -p lttv-start --example text_dump
-dump=${CARGO_TARGET_DIR:-target}/release/examples/text_dump
+cargo build --quiet --profile dist -p lttv
+dump=("${CARGO_TARGET_DIR:-target}/dist/lttv" dump)
 
 drop() { find -L "$trace" -type f -exec dd if={} iflag=nocache count=0 status=none \; ; }
 read_all() { find -L "$trace" -type f -exec cat {} + >/dev/null; }
-count() { "$dump" --no-cache --count --threads 1 "$trace" >/dev/null; }
+count() { "${dump[@]}" --no-cache --count --threads 1 "$trace" >/dev/null; }
 
 # Elapsed time of a command after the pages were dropped, in milliseconds.
 cold_ms() {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures the CPU time of text_dump and of babeltrace2, and prints a table.
+# Measures the CPU time of lttv dump and of babeltrace2, and prints a table.
 #
 # Usage: benches/compare.sh [-n RUNS] [-t FILE] [TRACE...]
 #   -n RUNS  number of runs (default 5)
@@ -23,10 +23,10 @@ traces=()
 for trace; do traces+=("$(realpath "$trace")"); done
 
 cd "$(dirname "$0")/.."
-cargo build --quiet --release -p lttv-benches --bins
-cargo build --quiet --release -p lttv-start --example text_dump
-bin=${CARGO_TARGET_DIR:-target}/release
-dump=$bin/examples/text_dump
+cargo build --quiet --profile dist -p lttv-benches --bins
+cargo build --quiet --profile dist -p lttv
+bin=${CARGO_TARGET_DIR:-target}/dist
+dump=("$bin/lttv" dump)
 if ((${#traces[@]} == 0)); then
     for kind in kernel ust; do traces+=("$("$bin/generate_trace" --kind $kind)"); done
 fi
@@ -97,34 +97,34 @@ compare() {
 for trace in "${traces[@]}"; do
     name=$(basename "$trace")
     find -L "$trace" -type f -exec cat {} + >/dev/null
-    events=$("$dump" --count "$trace")
+    events=$("${dump[@]}" --count "$trace")
     # The start of the last 1 % of the events.
-    begin=$("$dump" --format babeltrace --clock-seconds --no-delta "$trace" 2>/dev/null |
+    begin=$("${dump[@]}" --format babeltrace --clock-seconds --no-delta "$trace" 2>/dev/null |
         awk -v n=$((events - events / 100)) 'NR == n { print substr($1, 2, length($1) - 2) }')
-    in_window=$("$dump" --count --begin "$begin" "$trace")
+    in_window=$("${dump[@]}" --count --begin "$begin" "$trace")
     echo
     echo "### $name: $events events, $(du -shL "$trace" | cut -f1)"
     echo
     echo "CPU time in ms, least of $runs runs; ratio of the least times and of the medians."
     echo
-    echo "| work | text_dump | babeltrace2 | ratio | median |"
+    echo "| work | lttv dump | babeltrace2 | ratio | median |"
     echo "|---|--:|--:|--:|--:|"
     dummy=(${peer:+"$peer" "$trace" -c sink.utils.dummy})
-    compare "order all events, no field" "$dump" --count "$trace" -- "${dummy[@]}"
+    compare "order all events, no field" "${dump[@]}" --count "$trace" -- "${dummy[@]}"
     count_ms=$last_ms
     compare "order all events, every field" "$bin/visit_fields" "$trace" -- "${dummy[@]}"
-    compare "text of all events" "$dump" --format babeltrace --threads 1 "$trace" -- ${peer:+"$peer" "$trace"}
+    compare "text of all events" "${dump[@]}" --format babeltrace --threads 1 "$trace" -- ${peer:+"$peer" "$trace"}
     text_ms=$last_ms
-    compare "last 1 % ($in_window events), no field" "$dump" --count --begin "$begin" "$trace" \
+    compare "last 1 % ($in_window events), no field" "${dump[@]}" --count --begin "$begin" "$trace" \
         -- ${peer:+"${dummy[@]}" --begin "$begin"}
     echo
-    us=$(cpu_us "$dump" --count --begin "$begin" "$trace")
+    us=$(cpu_us "${dump[@]}" --count --begin "$begin" "$trace")
     echo "- last 1 %: $us us, $(ratio "$((us / 10))" "$count_ms") % of the time to order all events"
-    us=$(cpu_us "$dump" --format babeltrace --threads 1 --begin "$begin" "$trace")
+    us=$(cpu_us "${dump[@]}" --format babeltrace --threads 1 --begin "$begin" "$trace")
     echo "- text of the last 1 %: $us us, $(ratio "$((us / 10))" "$text_ms") % of the time for all text"
-    read -r total anonymous < <(memory_kb "$dump" --count "$trace")
+    read -r total anonymous < <(memory_kb "${dump[@]}" --count "$trace")
     echo "- peak memory of counting: $total kB with the mapped files, $anonymous kB without"
-    read -r total anonymous < <(memory_kb "$dump" --format babeltrace --threads 1 "$trace")
+    read -r total anonymous < <(memory_kb "${dump[@]}" --format babeltrace --threads 1 "$trace")
     echo "- peak memory of text: $total kB with the mapped files, $anonymous kB without"
     if [[ $peer ]]; then
         read -r total anonymous < <(memory_kb "${dummy[@]}")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures the CPU time of text_dump with a filter, and of babeltrace2 with its text
+# Measures the CPU time of lttv dump with a filter, and of babeltrace2 with its text
 # piped through grep or awk, and prints a table.
 #
 # Usage: benches/compare_filter.sh [-n RUNS] [TRACE]
@@ -19,11 +19,11 @@ shift $((OPTIND - 1))
 trace=${1:+$(realpath "$1")}
 
 cd "$(dirname "$0")/.."
-cargo build --quiet --release -p lttv-start --example text_dump
-bin=${CARGO_TARGET_DIR:-target}/release
-dump=$bin/examples/text_dump
+cargo build --quiet --profile dist -p lttv
+bin=${CARGO_TARGET_DIR:-target}/dist
+dump=("$bin/lttv" dump)
 if [[ ! $trace ]]; then
-    cargo build --quiet --release -p lttv-benches --bins
+    cargo build --quiet --profile dist -p lttv-benches --bins
     trace=$("$bin/generate_trace" --kind kernel)
 fi
 command -v babeltrace2 >/dev/null || { echo "babeltrace2 is not installed" >&2; exit 1; }
@@ -44,11 +44,11 @@ printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 text="babeltrace2 --clock-seconds --no-delta $(printf %q "$trace")"
 
-echo "| events that pass | filter | text_dump, ms | babeltrace2 and grep or awk, ms | ratio |"
+echo "| events that pass | filter | lttv, ms | babeltrace2 and grep or awk, ms | ratio |"
 echo "|--:|---|--:|--:|--:|"
 row() {
     local filter=$1 other=$2 ours theirs passed expected
-    ours=$(measure "$dump --count --filter $(printf %q "$filter") $(printf %q "$trace")")
+    ours=$(measure "${dump[*]} --count --filter $(printf %q "$filter") $(printf %q "$trace")")
     passed=$(<"$printed")
     theirs=$(measure "$text | $other")
     expected=$(<"$printed")

@@ -21,9 +21,9 @@ if [[ ! -e $source ]]; then
     echo "skipped: there is no $source" >&2
     exit 0
 fi
-cargo build --quiet --release -p lttv-benches --bins
-cargo build --quiet --release -p lttv-start --example text_dump
-bin=${CARGO_TARGET_DIR:-target}/release
+cargo build --quiet --profile dist -p lttv-benches --bins
+cargo build --quiet --profile dist -p lttv
+bin=${CARGO_TARGET_DIR:-target}/dist
 trace=$("$bin/generate_trace" --kind kernel)
 floor=$bin/floor
 cc -O3 -march=native "$source" -o "$floor"
@@ -44,7 +44,7 @@ declare -A times
 measure() { times[$1]+=" $(cpu_ms "${@:2}")"; }
 for ((i = 0; i < runs; i++)); do
     measure m "$floor" m "${files[@]}"
-    measure count "$bin/examples/text_dump" --no-cache --count --threads 1 "$trace"
+    measure count "$bin/lttv" dump --no-cache --count --threads 1 "$trace"
     measure x "$floor" x "${files[@]}"
     measure visit "$bin/visit_fields" "$trace"
     measure s "$floor" s "${files[@]}"

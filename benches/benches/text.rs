@@ -83,7 +83,7 @@ fn floats(c: &mut Criterion) {
     });
 }
 
-/// Writes text to a pipe that another thread empties, as `text_dump | wc` does.
+/// Writes text to a pipe that another thread empties, as `lttv dump | wc` does.
 fn pipes(c: &mut Criterion) {
     let piece = vec![b'x'; 128 << 10];
     let mut group = c.benchmark_group("16 MiB to a pipe");

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Compares text_dump with babeltrace2 on live sessions of the LTTng that is installed: one million
+# Compares lttv dump with babeltrace2 on live sessions of the LTTng that is installed: one million
 # events of two CPUs, the time from an event to its printed line, and the user time for each event.
 #
-# usage: measure.sh TEXT_DUMP
+# usage: measure.sh LTTV
 #
 # Everything is in a directory of its own, with daemons and ports of its own. Prints SKIPPED and
 # ends with 0 where LTTng or babeltrace2 is missing.
 set -euo pipefail
-dump=$(realpath "${1:?usage: measure.sh TEXT_DUMP}")
+dump=("$(realpath "${1:?usage: measure.sh LTTV}")" dump)
 here=$(dirname "$(realpath "$0")")
 events=${EVENTS:-500000} # on each of two CPUs
 for tool in lttng lttng-sessiond lttng-relayd babeltrace2 gcc; do
@@ -48,7 +48,7 @@ on_disk() { babeltrace2 --clock-seconds --no-delta "$work"/relay/*/"$1"-* | sort
 echo "1. $((2 * events)) events of two CPUs, timer 200 ms"
 text=(--format babeltrace --clock-gmt --clock-seconds --no-delta)
 session all 200000
-"$dump" "$url/all" --from-start "${text[@]}" >"$work/ours" &
+"${dump[@]}" "$url/all" --from-start "${text[@]}" >"$work/ours" &
 ours=$!
 record all "$events" 0
 wait $ours
@@ -71,7 +71,7 @@ for round in 1 2 3; do
     for who in ours theirs; do
         name=$who$round
         case $who in
-        ours) viewer=("$dump" "$url/$name" --count) ;;
+        ours) viewer=("${dump[@]}" "$url/$name" --count) ;;
         theirs) viewer=(babeltrace2 -i lttng-live "$url/$name"
             --params 'session-not-found-action="end"' -o dummy) ;;
         esac
@@ -86,7 +86,7 @@ echo "3. time from an event to its line, timer 100 ms"
 for who in ours theirs; do
     session "late-$who" 100000
     case $who in
-    ours) viewer=("$dump" "$url/late-$who" "${text[@]}") ;;
+    ours) viewer=("${dump[@]}" "$url/late-$who" "${text[@]}") ;;
     theirs) viewer=(babeltrace2 -i lttng-live "$url/late-$who" --clock-seconds --no-delta) ;;
     esac
     "${viewer[@]}" 2>/dev/null | while IFS= read -r line; do
@@ -102,13 +102,13 @@ for who in ours theirs; do
                 who, NR, v[int((NR + 1) / 2)], v[int(NR * 0.9 + 0.5)], v[NR]}'
 done
 
-echo "4. time from the start of text_dump to the first line of a session that runs"
+echo "4. time from the start of lttv dump to the first line of a session that runs"
 session soon 100000
 LTTNG_UST_ALLOW_BLOCKING=1 "$work/ticks" 1000 100
 sleep 1
 for _ in 1 2 3 4 5; do
     begin=$EPOCHREALTIME
-    coproc "$dump" "$url/soon" --from-start 2>/dev/null
+    coproc "${dump[@]}" "$url/soon" --from-start 2>/dev/null
     IFS= read -r _ <&"${COPROC[0]}"
     end=$EPOCHREALTIME
     kill "$COPROC_PID"

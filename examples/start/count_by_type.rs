@@ -1,42 +1,25 @@
 //! Counts the events of a trace by their type.
 //!
 //! ```text
-//! cargo run --release --example count_by_type -- [TRACE] [PATTERN]
+//! cargo run --release --example count_by_type -- [TRACE [PATTERN]]
 //! ```
 
-#![deny(clippy::print_stdout, clippy::print_stderr)]
-
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::error::Error;
 
-use lttv_common::bundled::open_or_bundled;
-use lttv_common::report::{self, Report};
-use lttv_common::text_dump::output::Output;
-use lttv_context::{Bounds, TracesetContext};
+use lttv_context::{Bounds, Traceset, TracesetContext};
 
-/// Count the events of a trace by their type
-#[derive(Debug, clap::Parser)]
-#[command(name = "count_by_type", version, after_help = report::EXIT_STATUS)]
-struct Cli {
-    /// Directory of a trace [default: the bundled trace]
-    trace: Option<PathBuf>,
+/// The trace that comes with the programs.
+const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
 
-    /// Count only events of this name, with the wildcards * and ?
-    #[arg(default_value = "*")]
-    pattern: String,
-}
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().unwrap_or(BUNDLED.to_owned());
+    let pattern = arguments.next().unwrap_or("*".to_owned());
 
-fn main() -> ExitCode {
-    report::main("count_by_type", run)
-}
-
-fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    let traceset = open_or_bundled(report, cli.trace.as_slice())?;
-    let mut context = TracesetContext::new(traceset);
-    context.on_event(&cli.pattern, |call| {
+    let mut context = TracesetContext::new(Traceset::open(path)?);
+    context.on_event(&pattern, |call| {
         let name = call.event.event_type().name();
         match counts.get_mut(name) {
             Some(count) => *count += 1,
@@ -44,13 +27,11 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         }
     });
     let read = context.read(&Bounds::all())?;
-    report.errors(context.errors(), context.errors_omitted());
-    drop(context);
+    context.finish()?; // an error if the trace is damaged
 
-    let mut out = Output::stdout();
     for (name, count) in &counts {
-        writeln!(out, "{count:>10}  {name}")?;
+        println!("{count:>10}  {name}");
     }
-    writeln!(out, "{:>10}  events in all", read.events)?;
-    Ok(out.finish()?)
+    println!("{:>10}  events in all", read.events);
+    Ok(())
 }

@@ -5,20 +5,13 @@
 //! cargo run --release --example embed_async -- [TRACE]
 //! ```
 
-#![deny(clippy::print_stdout, clippy::print_stderr)]
-
 use std::cell::Cell;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::error::Error;
 use std::time::Duration;
 
 use futures_lite::{StreamExt, future};
 use ltt_read::Timestamp;
-use lttv_common::bundled::open_or_bundled;
-use lttv_common::report::{self, Report};
-use lttv_common::text_dump::output::Output;
-use lttv_context::TracesetContext;
+use lttv_context::{Traceset, TracesetContext};
 use lttv_requests::task::AsyncScheduler;
 use lttv_requests::views::TimeWindow;
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SubmitError, Urgency};
@@ -26,20 +19,12 @@ use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, SubmitError, Urgenc
 /// The number of bars of the histogram.
 const COLUMNS: u64 = 60;
 
-/// Count, list and draw events in tasks
-#[derive(Debug, clap::Parser)]
-#[command(name = "embed_async", version, after_help = report::EXIT_STATUS)]
-struct Cli {
-    /// Directory of a trace [default: the bundled trace]
-    trace: Option<PathBuf>,
-}
+/// The trace that comes with the programs.
+const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
 
-fn main() -> ExitCode {
-    report::main("embed_async", run)
-}
-
-fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
-    let context = TracesetContext::new(open_or_bundled(report, cli.trace.as_slice())?);
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).unwrap_or(BUNDLED.to_owned());
+    let context = TracesetContext::new(Traceset::open(path)?);
     let window = TimeWindow::covering(context.contexts().time_span().ok_or("no events")?);
     let scheduler = AsyncScheduler::new(Scheduler::new(context));
     let viewers = async {
@@ -51,19 +36,18 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let chunks = drive(&scheduler);
     let ((chunks, replays), found) = future::block_on(future::zip(chunks, viewers));
     let (bars, switches, list) = found?;
-    let mut out = Output::stdout();
     for to in replays {
-        writeln!(out, "the state is replayed to {to:?}")?;
+        println!("the state is replayed to {to:?}");
     }
-    writeln!(out, "histogram: {bars:?}\nswitches: {switches}")?;
+    println!("histogram: {bars:?}\nswitches: {switches}");
     for line in list {
-        writeln!(out, "  {line}")?;
+        println!("  {line}");
     }
-    writeln!(out, "{chunks} chunks")?;
-    out.finish()?;
+    println!("{chunks} chunks");
     scheduler.with(|scheduler| {
-        let context = scheduler.context();
-        report.errors(context.errors(), context.errors_omitted());
+        for error in scheduler.context().errors() {
+            eprintln!("{error}");
+        }
     });
     Ok(())
 }

@@ -5,18 +5,11 @@
 //! cargo run --release --example embed_requests -- [TRACE]
 //! ```
 
-#![deny(clippy::print_stdout, clippy::print_stderr)]
-
 use std::cell::{Cell, RefCell};
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::error::Error;
 use std::time::{Duration, Instant};
 
-use lttv_common::bundled::open_or_bundled;
-use lttv_common::report::{self, Report};
-use lttv_common::text_dump::output::Output;
-use lttv_context::{Level, TracesetContext};
+use lttv_context::{Level, Traceset, TracesetContext};
 use lttv_requests::views::SharedView;
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Urgency};
 
@@ -31,21 +24,13 @@ struct Views {
     list: RefCell<Vec<String>>,
 }
 
-/// Draw frames while three viewers read
-#[derive(Debug, clap::Parser)]
-#[command(name = "embed_requests", version, after_help = report::EXIT_STATUS)]
-struct Cli {
-    /// Directory of a trace [default: the bundled trace]
-    trace: Option<PathBuf>,
-}
+/// The trace that comes with the programs.
+const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
 
-fn main() -> ExitCode {
-    report::main("embed_requests", run)
-}
-
-fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
-    let (views, out) = (&Views::default(), &mut Output::stdout());
-    let context = TracesetContext::new(open_or_bundled(report, cli.trace.as_slice())?);
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).unwrap_or(BUNDLED.to_owned());
+    let views = &Views::default();
+    let context = TracesetContext::new(Traceset::open(path)?);
     let (traceset, span) = (context.traceset().revision(), context.contexts().time_span());
     let mut tab: SharedView<String> = SharedView::new(traceset, span);
     tab.fit(None);
@@ -71,7 +56,7 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
 
     let (mut clicked, mut frames, mut longest) = (false, 0, Duration::ZERO);
     loop {
-        draw(out, views, frames, clicked)?;
+        draw(views, frames, clicked);
         frames += 1;
         let begin = Instant::now();
         let chunk = scheduler.service_chunk(Budget::time(Duration::from_millis(2)).and_events(500));
@@ -95,27 +80,25 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
             break;
         }
     }
-    draw(out, views, frames, clicked)?;
-    writeln!(out, "{} frames, longest call {longest:?}", frames + 1)?;
-    out.finish()?;
-    let context = scheduler.context();
-    report.errors(context.errors(), context.errors_omitted());
+    draw(views, frames, clicked);
+    println!("{} frames, longest call {longest:?}", frames + 1);
+    for error in scheduler.context().errors() {
+        eprintln!("{error}");
+    }
     Ok(())
 }
 
 /// Draws a frame: a line of text in place of a user interface.
-fn draw(out: &mut Output, views: &Views, frame: u32, with_list: bool) -> io::Result<()> {
+fn draw(views: &Views, frame: u32, with_list: bool) {
     let histogram = views.histogram.borrow();
     let most = histogram.iter().copied().max().unwrap_or(0).max(1);
     let bars = ['.', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let bar = |count: &u32| bars[(u64::from(*count) * 8).div_ceil(u64::from(most)) as usize];
     let bars: String = histogram.iter().map(bar).collect();
-    writeln!(out, "{frame:3} {bars} {} switches", views.switches.get())?;
+    println!("{frame:3} {bars} {} switches", views.switches.get());
     if with_list && frame.is_multiple_of(5) {
         for line in views.list.borrow().iter().take(3) {
-            writeln!(out, "      {line}")?;
+            println!("      {line}");
         }
     }
-    // Flush, so that the frame is visible.
-    out.finish()
 }

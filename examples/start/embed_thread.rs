@@ -5,19 +5,12 @@
 //! cargo run --release --example embed_thread -- [TRACE]
 //! ```
 
-#![deny(clippy::print_stdout, clippy::print_stderr)]
-
 use std::cell::Cell;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::error::Error;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use ltt_read::Timestamp;
-use lttv_common::bundled::open_or_bundled;
-use lttv_common::report::{self, Report};
-use lttv_common::text_dump::output::Output;
 use lttv_context::{Traceset, TracesetContext};
 use lttv_requests::views::{EventTable, Histogram, TimeWindow};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler};
@@ -38,21 +31,13 @@ struct Drawing {
     is_done: bool,
 }
 
-/// Draw what another thread reads
-#[derive(Debug, clap::Parser)]
-#[command(name = "embed_thread", version, after_help = report::EXIT_STATUS)]
-struct Cli {
-    /// Directory of a trace [default: the bundled trace]
-    trace: Option<PathBuf>,
-}
+/// The trace that comes with the programs.
+const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/kernel");
 
-fn main() -> ExitCode {
-    report::main("embed_thread", run)
-}
-
-fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).unwrap_or(BUNDLED.to_owned());
     // Threads can share traces; contexts and schedulers stay in one thread.
-    let traceset = open_or_bundled(report, cli.trace.as_slice())?;
+    let traceset = Traceset::open(path)?;
     let span = TracesetContext::new(&traceset).contexts().time_span().ok_or("no events")?;
     let window = TimeWindow::covering(span);
     let (command, commands) = channel();
@@ -60,13 +45,12 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
     let reader = std::thread::spawn(move || read(traceset, commands, draw));
 
     command.send(Command::Show(window))?;
-    let (mut clicked, mut out) = (false, Output::stdout());
+    let mut clicked = false;
     for (frame, drawing) in drawings.iter().enumerate() {
         let Drawing { histogram, switches, list, is_done } = drawing;
         let events: u64 = histogram.iter().sum();
         let first = list.first();
-        writeln!(out, "{frame:3}: {events} events, {switches} switches, list {first:?}")?;
-        out.finish()?;
+        println!("{frame:3}: {events} events, {switches} switches, list {first:?}");
         if !clicked {
             clicked = true; // The user clicks into the middle.
             command.send(Command::List(window.centred(window.end()).start()))?;
@@ -75,16 +59,14 @@ fn run(cli: &Cli, report: &mut Report) -> Result<(), Box<dyn std::error::Error>>
         }
     }
     drop(command);
-    let (errors, omitted) = reader.join().map_err(|_| "the reader panicked")?;
-    report.errors(&errors, omitted);
+    for error in reader.join().map_err(|_| "the reader panicked")? {
+        eprintln!("{error}");
+    }
     Ok(())
 }
 
-/// The errors of reading that were kept, and the number of those omitted.
-type Damage = (Vec<ltt_read::Error>, u64);
-
-/// Serves commands until the sender is dropped.
-fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) -> Damage {
+/// Serves commands until the sender is dropped. Returns the errors of reading.
+fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) -> Vec<ltt_read::Error> {
     let switches = Cell::new(0);
     let histogram = Histogram::new(TimeWindow::new(Timestamp::MIN, Timestamp::MAX).unwrap(), 60);
     let list = EventTable::new(Owner::unique(), 10, |call| {
@@ -119,6 +101,5 @@ fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) 
             break;
         }
     }
-    let context = scheduler.context_mut();
-    (context.take_errors(), context.errors_omitted())
+    scheduler.context_mut().take_errors()
 }

@@ -1,5 +1,5 @@
 //! Fills the model of a viewer by requests with a filter, as a whole process to be timed
-//! against `text_dump --count --filter`.
+//! against `lttv dump --count --filter`.
 //!
 //! Prints the number of events in the histogram, or of rows of the event list.
 

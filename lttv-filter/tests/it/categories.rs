@@ -112,7 +112,7 @@ fn names_with_their_channel() {
     }
 }
 
-/// The marker and channel of LTTng 0.x, as `text_dump` prints them.
+/// The marker and channel of LTTng 0.x, as `lttv dump` prints them.
 #[test]
 fn a_marker_with_its_channel() {
     let traces = bundled("legacy");

@@ -20,6 +20,7 @@ mod growing_views;
 mod host_messages;
 mod hostile_hooks;
 mod level_hooks;
+mod request_replay;
 mod scenarios;
 mod shared_background;
 #[cfg(feature = "views")]

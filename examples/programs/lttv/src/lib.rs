@@ -7,7 +7,6 @@ pub mod commands;
 pub mod loading;
 pub mod modules;
 pub mod prefetch;
-pub mod request_replay;
 mod tables;
 mod waits;
 

@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
-use lttv_common::args::InputArgs;
+use lttv_common::args::{InputArgs, OutputArgs};
+use lttv_common::calls::names::SymbolArgs;
 use lttv_common::report::Usage;
+
+use crate::commands::calls::args::{PairArgs, ThreadArgs};
 
 /// Examples of use, for the help.
 const EXAMPLES: &str = "\
 Examples:
   lttv chart flow -o flow.html TRACE
   lttv chart flow --timerange +1s..+1.2s -o flow.svg TRACE
-  lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE";
+  lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE
+  lttv chart flame --by process -o calls.svg TRACE";
 
 const FLOW_EXAMPLES: &str = "\
 Examples:
@@ -22,7 +26,12 @@ Examples:
   lttv chart usage -o usage.html TRACE
   lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE";
 
-/// Draw processes and CPUs over time, as an HTML page or an SVG picture
+const FLAME_EXAMPLES: &str = "\
+Examples:
+  lttv chart flame -o calls.svg TRACE
+  lttv chart flame --format folded -o calls.folded TRACE";
+
+/// Draw processes and CPUs over time, or the functions of programs
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ChartArgs {
@@ -46,6 +55,11 @@ pub enum Kind {
     /// process is on a CPU from the switch to it until the next switch.
     #[command(after_help = USAGE_EXAMPLES)]
     Usage(UsageArgs),
+    /// Draw the flame graph of programs traced in user space, or write their collapsed stacks
+    ///
+    /// A frame is as wide as the time of the calls with the frames below it on the stack.
+    #[command(after_help = FLAME_EXAMPLES)]
+    Flame(FlameArgs),
 }
 
 /// The arguments of `lttv chart flow`.
@@ -95,6 +109,69 @@ pub struct UsageArgs {
     #[arg(long, value_name = "PIXELS", default_value_t = 1200,
         value_parser = clap::value_parser!(u32).range(400..=10_000))]
     pub width: u32,
+}
+
+/// The arguments of `lttv chart flame`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct FlameArgs {
+    /// The traces and the window.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The destination.
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// The options of names.
+    #[command(flatten)]
+    pub symbols: SymbolArgs,
+
+    /// The pairs of events.
+    #[command(flatten)]
+    pub pairs: PairArgs,
+
+    /// The choice of threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
+    /// Format of the graph
+    #[arg(long, value_enum, default_value_t)]
+    pub format: FlameFormat,
+
+    /// The frames below those of functions
+    #[arg(long, value_enum, default_value_t)]
+    pub by: FramesBelow,
+
+    /// Width of the picture in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1200,
+        value_parser = clap::value_parser!(u32).range(200..=20_000))]
+    pub width: u32,
+
+    /// The title of the picture
+    #[arg(long, default_value = "Flame graph")]
+    pub title: String,
+}
+
+/// A format of flame graphs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum FlameFormat {
+    /// A picture, with the figures of each frame in its title
+    #[default]
+    Svg,
+    /// Lines of stacks with their time in ns
+    Folded,
+}
+
+/// The frames below those of functions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum FramesBelow {
+    /// None: the calls of all threads are put together
+    #[default]
+    All,
+    /// Each process has a frame
+    Process,
+    /// Each process and each thread has a frame
+    Thread,
 }
 
 /// A format of charts.

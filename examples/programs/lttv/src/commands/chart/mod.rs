@@ -1,6 +1,7 @@
-//! `lttv chart`: pictures of processes and CPUs over time.
+//! `lttv chart`: pictures of processes and CPUs over time, and of the functions of programs.
 
 mod args;
+mod flame;
 mod flow;
 mod hatch;
 mod page;
@@ -18,7 +19,10 @@ use lttv_common::report::Report;
 use lttv_common::text_dump::output::Output;
 use lttv_context::Traceset;
 
-pub use args::{ChartArgs, ChartFormat, FlowArgs, Kind, PageArgs, SecondsArgs, UsageArgs};
+pub use args::{
+    ChartArgs, ChartFormat, FlameArgs, FlameFormat, FlowArgs, FramesBelow, Kind, PageArgs,
+    SecondsArgs, UsageArgs,
+};
 
 /// Draws a chart.
 ///
@@ -33,6 +37,7 @@ pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         Kind::Flow(FlowArgs { input, page, .. }) | Kind::Usage(UsageArgs { input, page, .. }) => {
             (input, page)
         }
+        Kind::Flame(args) => return flame::draw(args, report),
     };
     input.refuse_filters("a chart follows all events")?;
     let format = page.format()?;
@@ -49,6 +54,7 @@ pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     match &args.kind {
         Kind::Flow(args) => flow::draw(args, format, &traceset, clock.as_deref(), report),
         Kind::Usage(args) => usage::draw(args, format, &traceset, clock.as_deref(), report),
+        Kind::Flame(args) => flame::draw(args, report),
     }
 }
 

@@ -146,9 +146,13 @@ impl DumpArgs {
                 self.input.threads.is_some() && self.follow.follow,
                 "--threads has no use with --follow",
             ),
-            (self.count && format != Text, "--format has no use with --count"),
+            (self.count && matches!(format, Json | Csv), "--format has no use with --count"),
             (self.count && rows, "--columns and --top have no use with --count"),
-            (self.count && self.clock.style().is_some(), "--count prints no times"),
+            // The options of babeltrace2 are accepted with its format.
+            (
+                self.count && format == Text && self.clock.style().is_some(),
+                "--count prints no times",
+            ),
             (!self.columns.is_empty() && !has_columns, "--columns needs --format text or csv"),
             (self.top.is_some() && !has_columns, "--top needs --format text or csv"),
             (self.top.is_some() && self.columns.is_empty(), "--top needs --columns"),

@@ -1,0 +1,115 @@
+//! `lttv stats`, `usage`, `latency`, `irq`, `disk` and `history build` write the same bytes with
+//! any number of threads, also for damaged traces.
+
+use crate::support;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lttv_benches::{Options, kernel_like};
+use crate::support::Run;
+
+fn lttv(args: &[&str]) -> Run {
+    support::run(&support::program("lttv"), args, None, Duration::from_secs(120))
+}
+
+/// Returns the bundled traces, one of a kernel on three CPUs with small packets, and a damaged one.
+fn traces(folder: &Path) -> Vec<PathBuf> {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+    let (kernel, damaged) = (folder.join("kernel"), folder.join("damaged"));
+    let options = Options { packet_bytes: 16 << 10, ..Options::default() };
+    for path in [&kernel, &damaged] {
+        kernel_like(path, 3, 60_000, &options).expect("a trace");
+    }
+    let file = fs::read_dir(&damaged).expect("a folder").map(|entry| entry.expect("a file").path());
+    let file = file.filter(|file| file.is_file() && !file.ends_with("metadata"));
+    let file = file.max().expect("a tracefile");
+    let mut bytes = fs::read(&file).expect("its bytes");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 2000].fill(0xff);
+    fs::write(&file, bytes).expect("the damaged file");
+    vec![bundled.join("kernel"), bundled.join("legacy"), kernel, damaged]
+}
+
+#[test]
+fn results_are_the_same_in_all_formats() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let forms: [&[&str]; 16] = [
+        &["stats"],
+        &["stats", "--format=json"],
+        &["stats", "--format=csv", "--table=processes"],
+        &["stats", "--tree"],
+        &["usage"],
+        &["usage", "--format=json", "--every=1ms"],
+        &["latency"],
+        &["latency", "--format=json"],
+        &["irq"],
+        &["irq", "--format=json"],
+        &["disk", "--format=json"],
+        // These are read by one thread.
+        &["irq", "--begin=+1ms", "--end=+2ms"],
+        &["stats", "--begin=+1ms", "--end=+2ms"],
+        &["usage", "--begin=+1ms"],
+        &["latency", "--begin=+1ms", "--end=+2ms"],
+        &["latency", "--every=1ms"],
+    ];
+    for trace in traces(folder.path()) {
+        let trace = trace.to_str().expect("UTF-8");
+        for form in forms {
+            let run = |threads| lttv(&[form, &[trace, "--threads", threads][..]].concat());
+            let one = run("1");
+            let is_alone = form[1..].iter().any(|arg| arg.starts_with("--begin"))
+                || form == ["latency", "--every=1ms"];
+            // A window may be outside of a trace, and not all have the events that are needed.
+            assert!(one.status != Some(0) || !one.stdout.is_empty(), "{trace} {form:?}");
+            for threads in ["2", "5"] {
+                let several = run(threads);
+                assert_eq!(several.status, one.status, "{trace} {form:?}: {}", several.stderr);
+                assert!(several.stdout == one.stdout, "{trace} {form:?}: other text");
+                let own = several.stderr.lines().filter(|line| !line.contains("one thread reads"));
+                assert_eq!(own.collect::<Vec<_>>(), one.stderr.lines().collect::<Vec<_>>());
+                if one.status == Some(0) {
+                    assert_eq!(several.stderr.contains("one thread reads"), is_alone, "{form:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_analyses_say_that_one_thread_reads() {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel");
+    let trace = trace.to_str().expect("UTF-8");
+    let commands: [&[&str]; 5] = [
+        &["irq", "-e", "irq > 0"],
+        &["disk", "--begin=+0s"],
+        &["critical-path", "--tid=1"],
+        &["wait"],
+        &["calls"],
+    ];
+    for command in commands {
+        let said = |threads| lttv(&[command, &[trace, "--threads", threads][..]].concat()).stderr;
+        assert!(said("2").contains("one thread reads"), "{command:?}: {}", said("2"));
+        assert!(!said("1").contains("one thread reads"), "{command:?}");
+    }
+}
+
+#[test]
+fn histories_are_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for trace in traces(folder.path()) {
+        let build = |threads: &str| {
+            let file = folder.path().join(format!("history-{threads}"));
+            let (trace, name) = (trace.to_str().expect("UTF-8"), file.to_str().expect("UTF-8"));
+            let run = lttv(&["history", "build", trace, name, "--force", "--threads", threads]);
+            (run.status, run.stderr, fs::read(&file).expect("a history"))
+        };
+        let one = build("1");
+        assert!(one.2.len() > 1000, "{trace:?}");
+        for threads in ["2", "5"] {
+            let several = build(threads);
+            assert_eq!((several.0, several.1), (one.0, one.1.clone()), "{trace:?}");
+            assert!(several.2 == one.2, "{trace:?}: other bytes");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `lttv critical-path`, the module `criticalPath` and the example `critical_path`.
+
+use crate::support;
+use std::time::Duration;
+
+use serde_json::Value;
+
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
+
+/// Runs a program, which has to succeed, and returns its output.
+fn run(program: &str, args: &[&str]) -> String {
+    let run = support::run(&support::program(program), args, None, Duration::from_secs(60));
+    assert!(run.is_orderly() && run.stderr.is_empty(), "{args:?}: {run:?}");
+    String::from_utf8(run.stdout).expect("UTF-8")
+}
+
+fn json(args: &[&str]) -> Value {
+    let args = [&["critical-path", "--format", "json", TRACE], args].concat();
+    serde_json::from_str(&run("lttv", &args)).expect("JSON")
+}
+
+fn number(row: &Value, column: &str) -> i64 {
+    row[column].as_i64().unwrap_or_else(|| panic!("{column} of {row}"))
+}
+
+fn rows<'v>(tables: &'v Value, table: &str) -> &'v [Value] {
+    tables[table].as_array().unwrap_or_else(|| panic!("{table} of {tables}"))
+}
+
+/// Returns the sum of a column.
+fn sum(tables: &Value, table: &str, column: &str) -> i64 {
+    rows(tables, table).iter().map(|row| number(row, column)).sum()
+}
+
+#[test]
+fn paths_cover_their_window() {
+    let tables = json(&["--tid", "210", "--limit", "0"]);
+    let segments = rows(&tables, "segments");
+    let (first, last) = (&segments[0], &segments[segments.len() - 1]);
+    let length = number(last, "end_ns") - number(first, "begin_ns");
+    for pair in segments.windows(2) {
+        assert_eq!(number(&pair[0], "end_ns"), number(&pair[1], "begin_ns"));
+    }
+    for (table, column) in
+        [("segments", "duration_ns"), ("path", "total_ns"), ("kinds", "total_ns")]
+    {
+        assert_eq!(sum(&tables, table, column), length, "{table}");
+    }
+    let states = &rows(&tables, "states")[0];
+    let blocked = ["task_ns", "timer_ns", "block_ns", "network_ns", "irq_ns", "softirq_ns"];
+    let blocked = blocked.into_iter().chain(["ipi_ns", "interrupt_ns", "no_wakeup_ns", "open_ns"]);
+    let blocked: i64 = blocked.map(|column| number(states, column)).sum();
+    assert_eq!(sum(&tables, "waits", "total_ns"), blocked);
+}
+
+#[test]
+fn a_wait_at_the_end_of_the_window_is_resolved_after_it() {
+    let tables = json(&["--tid", "210", "--limit", "0"]);
+    // Before its fork, the path is that of its parent.
+    let all = rows(&tables, "segments").iter();
+    let own = all.skip_while(|row| row["depth"] != 0 || row["state"] == "unknown");
+    let waits = own.filter(|row| row["depth"] == 1);
+    let longest = waits.max_by_key(|row| number(row, "duration_ns")).expect("a wait for a thread");
+    let middle = number(longest, "begin_ns") + number(longest, "duration_ns") / 2;
+    let end = format!("{}.{:09}", middle / 1_000_000_000, middle % 1_000_000_000);
+    let part = json(&["--tid", "210", "--limit", "0", "--end", &end]);
+    let open = rows(&part, "segments").iter().any(|row| row["state"] == "blocked:open");
+    assert!(!open, "the wait is followed");
+    let last = rows(&part, "segments").last().expect("a segment");
+    assert_eq!((&last["thread"], number(last, "end_ns")), (&longest["thread"], middle));
+}
+
+#[test]
+fn a_thread_that_is_not_there_is_an_error() {
+    let args = ["critical-path", "--tid", "99999", TRACE];
+    let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(60));
+    assert!(run.stderr.contains("no thread in the window has TID 99999"), "{run:?}");
+}
+
+/// Some threads wait until the end of the trace, so that reading on does not find who ends their waits.
+#[test]
+fn all_threads_have_their_times_by_state() {
+    for window in ["..", "+100ms..+300ms", "+100ms..", "..+100ms"] {
+        let args = ["critical-path", "--timerange", window, "--format", "json", TRACE];
+        let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(30));
+        assert_eq!(run.status, Some(0), "{window}: {run:?}");
+        let tables: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let states = tables["states"].as_array().expect("a table");
+        assert!(states.len() > 100, "{window}: {}", states.len());
+    }
+}
+
+#[test]
+fn the_module_reports_the_same_path() {
+    let text = run("lttv", &["run", "-t", TRACE, "-m", "criticalPath", "--path-tid", "210"]);
+    for title in ["Thread states", "Critical path: threads and states", "Waits"] {
+        assert!(text.contains(title), "{title}: {text}");
+    }
+}

@@ -1,0 +1,53 @@
+//! The tests of the program, in one program, since each program is linked on its own.
+
+#[path = "../../../../../ltt-read/tests/support/daemon.rs"]
+mod daemon;
+#[path = "support/lossy.rs"]
+mod lossy;
+#[path = "../../../../../ltt-read/tests/support/quarters.rs"]
+mod quarters;
+#[path = "../../../../../ltt-read/tests/support/relay.rs"]
+mod relay;
+#[path = "../../../../../ltt-read/tests/support/scripted.rs"]
+mod scripted;
+mod support;
+
+mod agreement;
+mod analysis_threads;
+mod calls;
+mod chart;
+mod compare;
+mod conformance;
+mod convert;
+mod convert_faults;
+mod convert_perfetto;
+mod convert_shared;
+mod convert_windows;
+mod critical_path;
+mod ctf2_rules;
+mod dump;
+mod dump_threads;
+mod history;
+mod info;
+mod legacy;
+mod legacy_statistics;
+mod live;
+mod losses;
+mod lttv_analyses;
+mod lttv_counts;
+mod lttv_fields;
+mod lttv_legacy;
+mod notes;
+mod opening;
+mod program;
+mod programs;
+mod run_driver;
+mod state;
+mod statistics;
+mod stats;
+mod synchronize;
+mod synchronize_tracers;
+mod threads_end;
+mod usage;
+mod user_docs;
+mod window_analyses;

@@ -1,0 +1,104 @@
+//! Functions that the tests share.
+
+pub(crate) mod convert;
+pub(crate) mod ctf2_rules;
+pub(crate) mod hosts;
+pub(crate) mod recorders;
+pub(crate) mod typed_json;
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Returns the folder of recorded traces next to the repository, if it exists.
+pub(crate) fn shared() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared");
+    path.join("traces/ctf").is_dir().then_some(path)
+}
+
+/// Prints a line even if the test passes: the output of `println!` is shown only for failed
+/// tests.
+pub(crate) fn print_note(line: &str) {
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Sends the signal of Ctrl-C to a program that has not been waited for. It may have ended. (The program
+/// `kill` would need longer to start than some programs to end.)
+#[cfg(unix)]
+pub(crate) fn interrupt(child: &Child) {
+    let id = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("own child");
+}
+
+/// Returns the path of a program of this package: there is only `lttv`.
+pub(crate) fn program(name: &str) -> PathBuf {
+    assert_eq!(name, "lttv");
+    PathBuf::from(env!("CARGO_BIN_EXE_lttv"))
+}
+
+/// The result of running a program.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+    /// The exit status; `None` if it was killed by a signal or by the time limit.
+    pub(crate) status: Option<i32>,
+}
+
+impl Run {
+    /// Returns `true` if it ended by itself without a panic.
+    pub(crate) fn is_orderly(&self) -> bool {
+        self.status.is_some_and(|status| status != 101)
+    }
+}
+
+/// Runs `lttv dump`, as [`run`] does.
+pub(crate) fn dump(args: &[&str], path: Option<&Path>, limit: Duration) -> Run {
+    run(&program("lttv"), &[&["dump"], args].concat(), path, limit)
+}
+
+/// Runs a program with UTC as the local time and without settings of the user, for at most
+/// `limit`.
+pub(crate) fn run(program: &Path, args: &[&str], path: Option<&Path>, limit: Duration) -> Run {
+    let mut child = Command::new(program)
+        .args(args)
+        .args(path)
+        .env("TZ", "UTC")
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env_remove("LTTV_CONFIG")
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|e| panic!("{}: {e}", program.display()));
+    let collect = |mut pipe: Box<dyn Read + Send>| {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            pipe.read_to_end(&mut bytes).map(|_| bytes).unwrap_or_default()
+        })
+    };
+    let stdout = collect(Box::new(child.stdout.take().expect("piped")));
+    let stderr = collect(Box::new(child.stderr.take().expect("piped")));
+    let started = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    let status = loop {
+        match child.try_wait().expect("own child") {
+            Some(status) => break status.code(),
+            None if started.elapsed() > limit => {
+                child.kill().expect("own child");
+                child.wait().expect("own child");
+                break None;
+            }
+            None => std::thread::sleep(pause),
+        }
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    Run {
+        stdout: stdout.join().expect("reader thread"),
+        stderr: String::from_utf8_lossy(&stderr.join().expect("reader thread")).into_owned(),
+        status,
+    }
+}

@@ -1,0 +1,127 @@
+//! `lttv usage` and the module `usage` print what the library computes.
+
+use crate::support;
+use std::path::Path;
+use std::time::Duration;
+
+use lttv_context::Traceset;
+use lttv_state::usage::{UsageOptions, usage};
+use serde_json::Value;
+
+const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
+
+fn lttv(args: &[&str]) -> support::Run {
+    let args = [&["usage", KERNEL], args].concat();
+    support::run(&support::program("lttv"), &args, None, Duration::from_secs(60))
+}
+
+fn tables(args: &[&str]) -> Value {
+    let run = lttv(&[args, &["--format", "json"]].concat());
+    assert_eq!(run.status, Some(0), "{run:?}");
+    serde_json::from_slice(&run.stdout).expect("JSON")
+}
+
+fn rows<'v>(tables: &'v Value, table: &str) -> &'v [Value] {
+    tables[table].as_array().unwrap_or_else(|| panic!("no table {table}"))
+}
+
+fn sum(rows: &[Value], column: &str) -> u64 {
+    rows.iter().map(|row| row[column].as_u64().expect(column)).sum()
+}
+
+#[test]
+fn tables_have_the_figures_of_the_library() {
+    let found = tables(&["--every", "10ms"]);
+    let traceset = Traceset::open(Path::new(KERNEL)).expect("the bundled trace");
+    let options = UsageOptions::new().every(Duration::from_millis(10));
+    let expected = usage(&traceset, options, 1).usage;
+    let expected = &expected.traces()[0];
+    for (row, cpu) in rows(&found, "cpus").iter().zip(expected.cpus()) {
+        assert_eq!(row["busy_ns"], cpu.sum.busy_time);
+        assert_eq!(row["idle_ns"], cpu.sum.idle_time);
+        assert_eq!(row["switches"], cpu.switches);
+        // What is not recorded is missing.
+        assert_eq!(row["frequency_mhz"], Value::Null);
+    }
+    let (cpus, intervals) = (rows(&found, "cpus"), rows(&found, "intervals"));
+    assert_eq!(cpus.len(), expected.cpus().len());
+    assert_eq!(intervals.len(), expected.intervals().len());
+    assert_eq!(sum(intervals, "busy_ns"), sum(cpus, "busy_ns"));
+    assert_eq!(sum(intervals, "switches"), sum(cpus, "switches"));
+    assert_eq!(sum(rows(&found, "cpu_intervals"), "busy_ns"), sum(cpus, "busy_ns"));
+    assert!(intervals.iter().all(|row| row["pages_allocated"].is_null()));
+    assert_eq!(rows(&found, "threads").len(), expected.threads().len());
+    assert_eq!(rows(&found, "processes").len(), expected.processes().len());
+    assert_eq!(found.get("frequencies").and_then(Value::as_array).map(Vec::len), Some(0));
+}
+
+#[test]
+fn windows_and_missing_events_are_honoured() {
+    let run = lttv(&["--timerange", "+10ms..+30ms", "--table", "cpus", "--format", "json"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stderr.contains("not recorded: ") && run.stderr.contains("power_cpu_frequency"));
+    let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    for cpu in rows(&found, "cpus") {
+        let times = ["busy_ns", "idle_ns", "unknown_ns"].map(|of| cpu[of].as_u64().expect(of));
+        assert_eq!(times.iter().sum::<u64>(), 20_000_000, "{cpu}");
+    }
+    let without = tables(&[]);
+    assert!(without.get("intervals").is_none());
+    for wrong in [&["--every", "0"][..], &["--every", "soon"], &["-e", "sched_switch"]] {
+        assert_eq!(lttv(wrong).status, Some(2), "{wrong:?}");
+    }
+}
+
+/// Runs the module, and returns its results about the trace.
+fn module(args: &[&str]) -> Value {
+    let args = [&["run", "-t", KERNEL, "-m", "usage", "--json"], args].concat();
+    let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(60));
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+    found["traces"]["[0]"]["usage"].clone()
+}
+
+#[test]
+fn the_module_reports_the_same() {
+    for window in [&[][..], &["--begin", "+10ms", "--end", "+300ms"]] {
+        let (expected, found) = (tables(window), module(window));
+        let totals = &rows(&expected, "totals")[0];
+        assert_eq!(found["switches"], totals["switches"]);
+        assert_eq!(found["sent_bytes"], totals["sent_bytes"]);
+        for cpu in rows(&expected, "cpus") {
+            let found = &found["cpus"][format!("[{}]", cpu["cpu"])];
+            let times = [("busy_time", "busy_ns"), ("idle_time", "idle_ns")];
+            times.iter().for_each(|(of, ns)| assert_eq!(found[of], cpu[ns], "{cpu}"));
+            assert_eq!(found["switches"], cpu["switches"]);
+            assert!(found.get("frequency_hz").is_none(), "{found}");
+        }
+        for process in rows(&expected, "processes") {
+            let found = &found["processes"][process["pid"].to_string()];
+            assert_eq!(found["cpu_time"], process["cpu_ns"], "{process}");
+            assert_eq!(found["threads"], process["threads"]);
+            // Pages are not recorded.
+            assert!(found.get("pages_allocated").is_none(), "{found}");
+        }
+        let threads = found["threads"].as_object().expect("threads");
+        let sum = threads.values().map(|thread| thread["cpu_time"].as_u64().expect("a time"));
+        // Interrupts are no thread.
+        let expected = rows(&expected, "threads").iter().filter(|row| !row["tid"].is_null());
+        let expected = expected.map(|row| row["cpu_ns"].as_u64().expect("a time"));
+        assert_eq!(sum.sum::<u64>(), expected.sum::<u64>());
+        assert!(found["missing"].as_str().is_some_and(|text| text.contains("page_alloc")));
+    }
+}
+
+#[test]
+fn the_module_prints_tables_and_needs_a_kernel_trace() {
+    let lttv = support::program("lttv");
+    let run = |args: &[&str]| support::run(&lttv, args, None, Duration::from_secs(60));
+    let text = run(&["run", "-t", KERNEL, "-m", "usage"]);
+    let text = String::from_utf8(text.stdout).expect("text");
+    for title in ["CPUs", "Threads", "Processes", "Network interfaces", "In all"] {
+        assert!(text.lines().any(|line| line == title), "{title}: {text}");
+    }
+    let ust = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/ust");
+    let refused = run(&["run", "-t", ust, "-m", "usage"]);
+    assert!(refused.stderr.contains("sched_switch"), "{refused:?}");
+}
