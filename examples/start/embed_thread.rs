@@ -66,7 +66,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Serves commands until the sender is dropped. Returns the errors of reading.
-fn read(traceset: Traceset, commands: Receiver<Command>, draw: Sender<Drawing>) -> Vec<ltt_read::Error> {
+fn read(
+    traceset: Traceset,
+    commands: Receiver<Command>,
+    draw: Sender<Drawing>,
+) -> Vec<ltt_read::Error> {
     let switches = Cell::new(0);
     let histogram = Histogram::new(TimeWindow::new(Timestamp::MIN, Timestamp::MAX).unwrap(), 60);
     let list = EventTable::new(Owner::unique(), 10, |call| {

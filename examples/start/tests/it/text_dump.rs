@@ -46,7 +46,10 @@ fn all_events_of_a_trace_are_printed_in_time_order() {
     // Without an argument, those of the bundled trace.
     let all = output("text_dump", &[]);
     assert_eq!(all.lines().count(), 6087);
-    assert!(all.starts_with("1795233416.237946824 0 irq_softirq_raise { vec: 7, name: 7 }\n"), "{all:.100}");
+    assert!(
+        all.starts_with("1795233416.237946824 0 irq_softirq_raise { vec: 7, name: 7 }\n"),
+        "{all:.100}"
+    );
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lttv_benches::{Options, kernel_like};
 use crate::support::Run;
+use lttv_benches::{Options, kernel_like};
 
 fn lttv(args: &[&str]) -> Run {
     support::run(&support::program("lttv"), args, None, Duration::from_secs(120))

@@ -108,7 +108,8 @@ fn flame_graphs_contain_the_self_times() {
 #[test]
 fn pictures_name_the_functions_with_most_time() {
     let shop = Shop::new();
-    let picture = run("lttv", &["chart", "flame", "--no-symbols", "--title", "a < b & c"], &shop.path());
+    let picture =
+        run("lttv", &["chart", "flame", "--no-symbols", "--title", "a < b & c"], &shop.path());
     let titles: Vec<_> = picture
         .split("<title>")
         .skip(1)
@@ -140,9 +141,11 @@ fn pairs_of_events_are_the_handlers_of_interrupts() {
 #[test]
 fn traces_without_calls_are_refused_with_the_way_to_record_them() {
     let kernel = Path::new(KERNEL);
-    for (program, args) in
-        [("lttv", &["calls"][..]), ("lttv", &["run", "-m", "calls", "-t"]), ("lttv", &["chart", "flame"])]
-    {
+    for (program, args) in [
+        ("lttv", &["calls"][..]),
+        ("lttv", &["run", "-m", "calls", "-t"]),
+        ("lttv", &["chart", "flame"]),
+    ] {
         let args = [args, &[kernel.to_str().expect("UTF-8")]].concat();
         let run = support::run(&support::program(program), &args, None, Duration::from_secs(60));
         assert_ne!(run.status, Some(0), "{program} {args:?}");

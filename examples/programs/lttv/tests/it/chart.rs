@@ -1,6 +1,5 @@
 //! Tests `lttv chart`: windows, shares of time, losses, formats.
 
-
 use crate::lossy;
 use crate::support;
 use std::collections::BTreeMap;
@@ -8,8 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use ltt_read::{Merge, Timestamp};
 use crate::support::Run;
+use ltt_read::{Merge, Timestamp};
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 const LIMIT: Duration = Duration::from_secs(120);

@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flate2::read::GzDecoder;
 use crate::support::Run;
+use flate2::read::GzDecoder;
 
 const LIMIT: Duration = Duration::from_secs(60);
 

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::convert::{
+    Random, canonical_text, converted, dump, kernel, run, seconds, span, time,
+};
+use crate::support::hosts::{self, Machine};
 use ltt_read::schema::{
     Array, ByteOrder, FieldClass, FieldKind, Format, Length, Roles, StreamClassId,
 };
@@ -11,8 +15,6 @@ use ltt_read::writer::{FieldValue, TraceWriter, metadata_text, presets};
 use ltt_read::{OpenOptions, Timestamp};
 use lttv_context::{Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
-use crate::support::convert::{Random, canonical_text, converted, dump, kernel, run, seconds, span, time};
-use crate::support::hosts::{self, Machine};
 
 #[test]
 fn a_converted_trace_has_the_same_text() {

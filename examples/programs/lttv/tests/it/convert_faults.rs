@@ -79,7 +79,8 @@ fn an_interrupted_conversion_leaves_nothing() {
 fn limited(commands: &str, output: &Path, args: &[&str]) -> support::Run {
     let script = format!("{commands}; exec \"$0\" \"$@\"");
     let program = support::program("lttv");
-    let paths = [program.to_str().unwrap(), "convert", kernel().to_str().unwrap(), "-o"].map(str::to_owned);
+    let paths =
+        [program.to_str().unwrap(), "convert", kernel().to_str().unwrap(), "-o"].map(str::to_owned);
     let mut all = vec!["-c", &script];
     all.extend(paths.iter().map(String::as_str));
     all.push(output.to_str().unwrap());

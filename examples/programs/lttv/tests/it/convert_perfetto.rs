@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use crate::support::convert::{Random, converted, dump, kernel, seconds, span};
 use lttv_context::{Bounds, EventCall, Subscription, Traceset, TracesetContext};
 use lttv_hooks::Priority;
 use lttv_state::kernel::{KernelState, Transition};
 use serde_json::Value;
-use crate::support::convert::{Random, converted, dump, kernel, seconds, span};
 
 /// The ids of a process and a thread.
 type Track = (i64, i64);

@@ -11,10 +11,10 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lttv_context::Traceset;
-use lttv_state::stats::statistics;
 use crate::support::convert::run;
 use crate::support::print_note;
+use lttv_context::Traceset;
+use lttv_state::stats::statistics;
 
 /// The traces with fields, names or roles that CTF 1.8 lacks. The warnings of the conversion name
 /// them.

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::support::convert::{Random, convert_here, events, kernel, seconds, try_convert_here};
+use crate::support::print_note;
 use ltt_read::schema::Format;
 use ltt_read::{NoticeKind, Timestamp, Trace, TracefileIndex};
 use lttv_context::{EventCall, Subscription, Traceset, TracesetContext};
 use lttv_hooks::{Flow, Priority};
 use lttv_state::kernel::{ExecutionMode, KernelState};
-use crate::support::convert::{Random, convert_here, events, kernel, seconds, try_convert_here};
-use crate::support::print_note;
 
 fn is_all() -> bool {
     std::env::var_os("LTTV_CONVERT_ALL").is_some()

@@ -4,9 +4,9 @@
 use crate::support;
 use std::fs;
 
-use serde_json::Value;
 use crate::support::ctf2_rules::check;
 use crate::support::print_note;
+use serde_json::Value;
 
 const SOUND: [&str; 5] = [
     r#"{"type": "preamble", "version": 2}"#,

@@ -4,9 +4,9 @@ use crate::support;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::support::Run;
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
-use crate::support::Run;
 
 /// The bundled kernel trace.
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lttv_benches::{Options, kernel_like, ust_like};
 use crate::support::Run;
+use lttv_benches::{Options, kernel_like, ust_like};
 
 fn run(program: &str, args: &[&str], trace: &Path) -> Run {
     let args = [args, &[trace.to_str().expect("UTF-8")]].concat();

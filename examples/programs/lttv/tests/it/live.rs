@@ -1,7 +1,6 @@
 //! `lttv dump` with traces that are being recorded: sessions of a relay daemon, which replays
 //! recorded conversations, and directories that grow.
 
-
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -10,11 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use crate::daemon::Daemon;
-use flate2::read::GzDecoder;
 use crate::quarters::copy_quarters;
 use crate::relay::Relay;
 use crate::scripted::{attached, end_session, metadata_reply, packet};
 use crate::support::{self, print_note, shared};
+use flate2::read::GzDecoder;
 
 /// The time after which a program is stopped.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -1,6 +1,5 @@
 //! Losses: in windows as babeltrace2 reports them, and their sums.
 
-
 use crate::lossy;
 use crate::support;
 use std::collections::BTreeSet;
@@ -8,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::support::Run;
 use ltt_read::{Merge, NoticeKind, OpenOptions, TracefileIndex};
 use lttv_common::losses::{Losses, Lost};
 use lttv_common::time::Window;
-use crate::support::Run;
 
 const LIMIT: Duration = Duration::from_secs(120);
 

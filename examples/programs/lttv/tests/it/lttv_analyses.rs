@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
+use crate::support::{Run, typed_json};
 use lttv_context::Traceset;
 use lttv_context::attributes::{AttributeId, AttributeValue, Attributes};
 use lttv_state::history::{History, Timestamp};
 use lttv_state::kernel_history::{Recorded, Target, record};
-use crate::support::{Run, typed_json};
 use lttv_state::waits::Cause;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");

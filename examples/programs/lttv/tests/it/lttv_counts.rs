@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::support::{Run, typed_json};
 use ltt_read::{Merge, TracefileIndex, open_all};
 use lttv_context::attributes::{AttributeId, AttributeValue, Attributes, Path as AttributePath};
-use crate::support::{Run, typed_json};
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 

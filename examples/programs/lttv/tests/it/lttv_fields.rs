@@ -4,8 +4,8 @@ use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ltt_read::open_all;
 use crate::support::Run;
+use ltt_read::open_all;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 const LEGACY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/legacy");

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::support::print_note;
 use ltt_read::{Timestamp, TracefileIndex};
 use lttv_common::notes::{MAX_TEXT_BYTES, Note, NoteId, Notes, NotesError, TraceId};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use proptest::prelude::*;
-use crate::support::print_note;
 
 fn kernel() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel")

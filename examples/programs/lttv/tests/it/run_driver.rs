@@ -8,10 +8,10 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::support::Run;
 use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
-use crate::support::Run;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 
@@ -210,7 +210,6 @@ fn the_running_process_of_every_line_is_that_of_the_kernel_state() {
 #[test]
 fn user_space_traces_have_no_columns_of_the_kernel() {
     let trace = Path::new(BUNDLED).with_file_name("ust");
-    let dumped =
-        |args: &[&str]| text(support::dump(args, Some(&trace), Duration::from_secs(60)));
+    let dumped = |args: &[&str]| text(support::dump(args, Some(&trace), Duration::from_secs(60)));
     assert_eq!(dumped(&["--process"]), dumped(&[]));
 }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::support::Run;
 use lttv_benches::Options;
 use serde_json::Value;
-use crate::support::Run;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 const LIMIT: Duration = Duration::from_secs(120);

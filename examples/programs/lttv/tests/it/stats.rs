@@ -4,8 +4,8 @@ use crate::support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::Value;
 use crate::support::Run;
+use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(60);
 

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use lttv_common::clocks::TransformFile;
-use serde_json::Value;
 use crate::support::hosts::{Machine, messages, write, write_legacy};
 use crate::support::{Run, print_note, shared};
+use lttv_common::clocks::TransformFile;
+use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(120);
 

@@ -4,10 +4,10 @@ use crate::support;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
 use crate::support::hosts::{Machine, Sent, messages, write_by, write_ticks};
 use crate::support::recorders::{Packet, Recorder};
 use crate::support::{Run, run};
+use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(120);
 

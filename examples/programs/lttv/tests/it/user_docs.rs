@@ -10,9 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::support::hosts::{Machine, messages, write};
 use lttv_benches::{Options, calls_like};
 use lttv_common::kernel_trace::{KernelEvents, USES};
-use crate::support::hosts::{Machine, messages, write};
 
 /// Returns the names of the pages, with their texts.
 fn pages() -> BTreeMap<PathBuf, String> {

@@ -5,7 +5,6 @@
 //! is gone. `LTTV_AGREEMENT=all` takes all recorded traces instead of a sample of the large sets, and
 //! `LTTV_PROGRAM` names another program to compare.
 
-
 use crate::support;
 mod generated;
 mod questions;

@@ -1,7 +1,6 @@
 //! Tests the program `lttv` as its users see it: command lines, settings, help, and the
 //! subcommands that need no test of their own.
 
-
 use crate::support;
 mod colors;
 mod columns;

@@ -95,7 +95,10 @@ fn no_program_prints_control_characters_of_a_trace() {
         assert_eq!(done.status.code(), Some(2), "{program}");
         assert_clean(program, &done.stderr);
     }
-    let done = run("lttv", &["dump".as_ref(), OsStr::new("-e"), hostile("x < ").as_ref(), trace.as_os_str()]);
+    let done = run(
+        "lttv",
+        &["dump".as_ref(), OsStr::new("-e"), hostile("x < ").as_ref(), trace.as_os_str()],
+    );
     assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
     assert_clean("lttv dump -e", &done.stderr);
 }

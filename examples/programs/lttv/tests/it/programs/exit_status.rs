@@ -124,7 +124,8 @@ fn what_cannot_be_read_or_written_ends_with_1() {
         assert_eq!(output.status.code(), Some(1), "{program} {args:?}: {stderr}");
         assert!(stderr.contains(nowhere), "{program} {args:?}: {stderr}");
     }
-    let output = run("lttv", &["dump".as_ref(), Path::new(KERNEL), "-o".as_ref(), "/dev/full".as_ref()]);
+    let output =
+        run("lttv", &["dump".as_ref(), Path::new(KERNEL), "-o".as_ref(), "/dev/full".as_ref()]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(text(&output.stderr).contains("/dev/full"), "{output:?}");
 }

@@ -1,7 +1,6 @@
 //! Common properties of all programs: exit status, standard streams, protection of input files,
 //! and hostile traces.
 
-
 use crate::support;
 mod damage;
 mod escapes;

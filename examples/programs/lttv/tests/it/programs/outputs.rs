@@ -90,7 +90,10 @@ fn an_output_elsewhere_is_replaced() {
     let (a, out) = (folder.path().join("a"), folder.path().join("out"));
     trace(&a);
     fs::write(&out, "a text that is longer than what replaces it, by far").unwrap();
-    let done = run("lttv", &["dump".as_ref(), "--count".as_ref(), a.as_os_str(), "-o".as_ref(), out.as_ref()]);
+    let done = run(
+        "lttv",
+        &["dump".as_ref(), "--count".as_ref(), a.as_os_str(), "-o".as_ref(), out.as_ref()],
+    );
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "1\n");
     // The file of a filter is an input, too.

@@ -34,7 +34,8 @@ pub(crate) fn dump(trace: &Path, args: &[&str]) -> Vec<String> {
 pub(crate) fn converted(folder: &Path, name: &str, args: &[&str]) -> PathBuf {
     let output = folder.join(name);
     let trace = kernel();
-    let all = [&["convert", trace.to_str().unwrap(), "-o", output.to_str().unwrap()], args].concat();
+    let all =
+        [&["convert", trace.to_str().unwrap(), "-o", output.to_str().unwrap()], args].concat();
     let run = run("lttv", &all);
     assert_eq!(run.status, Some(0), "{args:?}: {run:?}");
     output
