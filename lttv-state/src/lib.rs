@@ -15,6 +15,7 @@
 //! its traces:
 //!
 //! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
+//! * [`analysis`]: analyses of that state, and the way to run them on any number of threads.
 //! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
 //!   time.
 //! * [`latency`] (feature `latency`): how long threads wait for CPUs, and system calls,
@@ -66,6 +67,8 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+#[cfg(feature = "kernel")]
+pub mod analysis;
 #[cfg(feature = "call-stacks")]
 pub mod call_stacks;
 #[cfg(any(feature = "kernel", feature = "call-stacks"))]

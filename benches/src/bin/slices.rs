@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use clap::{Parser, ValueEnum};
 use lttv_context::{Bounds, SliceThreads, Traceset, TracesetContext, UnorderedReader};
+use lttv_state::analysis::read;
 use lttv_state::kernel_history::{Target, record_on};
-use lttv_state::latency::{Settings, latencies};
-use lttv_state::stats::statistics;
-use lttv_state::usage::{UsageOptions, usage};
+use lttv_state::latency::{LatencyAnalysis, Settings};
+use lttv_state::stats::StatisticsAnalysis;
+use lttv_state::usage::{UsageAnalysis, UsageOptions};
 use rustix::time::{ClockId, clock_gettime};
 
 #[derive(Parser)]
@@ -81,9 +82,15 @@ fn work(cli: &Cli, traceset: &Traceset, threads: usize) -> Result<Box<dyn Any>, 
             let reader = UnorderedReader::new(traceset).threads(threads);
             Box::new(reader.read(|(): &mut (), _| (), |_| ControlFlow::Continue(())).events)
         }
-        Work::Usage => Box::new(usage(traceset, UsageOptions::new(), threads)),
-        Work::Latency => Box::new(latencies(traceset, &Settings::new(), threads)),
-        Work::Statistics => Box::new(statistics(traceset, threads)),
+        Work::Usage => {
+            Box::new(read(traceset).threads(threads).run(UsageAnalysis::new(UsageOptions::new())))
+        }
+        Work::Latency => {
+            Box::new(read(traceset).threads(threads).run(LatencyAnalysis::new(Settings::new())))
+        }
+        Work::Statistics => {
+            Box::new(read(traceset).threads(threads).run(StatisticsAnalysis::new()))
+        }
         Work::History => {
             let target = cli.output.as_deref().map_or(Target::Memory, Target::Replace);
             let go_on = |_| ControlFlow::Continue(());

@@ -33,16 +33,23 @@ pub(super) struct Delivery<'d, 'h, M> {
     pub(super) mode: PhantomData<M>,
 }
 
-/// A receiver of all events that are delivered to hooks that keep no state.
+/// A receiver of all events that are delivered to hooks.
 pub(crate) trait EventRecorder {
-    /// Receives an event with its time of delivery.
-    fn record(&mut self, tracefile: TracefileNumber, time: Timestamp, event: &Event<'_>);
+    /// Receives an event with its time of delivery, after the hooks. `is_heard` is `false` if
+    /// only extensions got the event.
+    fn record(
+        &mut self,
+        tracefile: TracefileNumber,
+        time: Timestamp,
+        event: &Event<'_>,
+        is_heard: bool,
+    );
 }
 
 /// No receiver.
 impl EventRecorder for () {
     #[inline(always)]
-    fn record(&mut self, _: TracefileNumber, _: Timestamp, _: &Event<'_>) {}
+    fn record(&mut self, _: TracefileNumber, _: Timestamp, _: &Event<'_>, _: bool) {}
 }
 
 /// The reason why the delivery paused.
@@ -194,9 +201,8 @@ impl<M: Mode> Delivery<'_, '_, M> {
             let key = DeliveryKey::new(self.time, tracefile);
             let left_passing = self.left_passing;
             let pause = self.call(merge, &event, found, key, latest, is_skipped);
-            if !M::CHECKS || self.left_passing < left_passing {
-                recorder.record(tracefile, self.time, &event);
-            }
+            let is_heard = !M::CHECKS || self.left_passing < left_passing;
+            recorder.record(tracefile, self.time, &event, is_heard);
             if pause.is_some() {
                 return pause;
             }
@@ -272,9 +278,6 @@ impl<M: Mode, R: EventRecorder> EventSink for HookSink<'_, Delivery<'_, '_, M>, 
         self.time = delivery.time.max(time_of(event));
         let key = delivery.dispatch.key(tracefile, event.type_id());
         let is_over = self.time >= delivery.limit.time;
-        if !is_over {
-            self.recorder.record(tracefile, self.time, event);
-        }
         if is_over || delivery.dispatch.may_have_hooks(key) {
             let found = delivery.dispatch.find(key);
             self.found = Some(found);
@@ -282,6 +285,7 @@ impl<M: Mode, R: EventRecorder> EventSink for HookSink<'_, Delivery<'_, '_, M>, 
                 return true;
             }
         }
+        self.recorder.record(tracefile, self.time, event, true);
         (delivery.time, self.is_first) = (self.time, false);
         false
     }
@@ -296,16 +300,16 @@ impl<M: Mode, R: EventRecorder> EventSink for HookSink<'_, Delivery<'_, '_, M>, 
         let delivery = &mut *self.delivery;
         let Some(found) = self.found else { return ControlFlow::Continue(()) };
         let key = DeliveryKey::new(self.time, tracefile);
-        if self.time >= delivery.limit.time {
-            if let Some(reason) = delivery.limit.met(key, event) {
-                self.pause = Some(Pause::Before(reason));
-                return ControlFlow::Break(());
-            }
-            self.recorder.record(tracefile, self.time, event);
+        if self.time >= delivery.limit.time
+            && let Some(reason) = delivery.limit.met(key, event)
+        {
+            self.pause = Some(Pause::Before(reason));
+            return ControlFlow::Break(());
         }
         let latest = if self.is_first { delivery.latest } else { Some(delivery.time) };
         (delivery.time, self.is_first) = (self.time, false);
         self.pause = delivery.call(merge, event, found, key, latest, false);
+        self.recorder.record(tracefile, self.time, event, true);
         if self.pause.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

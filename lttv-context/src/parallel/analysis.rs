@@ -135,9 +135,22 @@ pub trait SliceAnalysis: Sync {
     /// `true` if [`record`](Self::record) fills slices, and not hooks.
     const RECORDS: bool = false;
 
-    /// Records an event that was delivered at a time: faster than hooks, since nothing is looked up.
+    /// Records an event that was delivered at a time, after the hooks for it: faster than hooks, since
+    /// nothing is looked up.
     /// Called only if [`RECORDS`](Self::RECORDS) is `true`; the slice of the handle then stays empty.
     fn record(&self, slice: &mut Self::Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
+        let (_, _, _) = (slice, at, event);
+    }
+
+    /// Records an event that only extensions get: it does not pass the check of the context, or is
+    /// outside of the [times](crate::Bounds::since) of the bounds, where a clock goes back. The default
+    /// does nothing.
+    fn record_unheard(
+        &self,
+        slice: &mut Self::Slice,
+        at: (TracefileNumber, Timestamp),
+        event: &Event<'_>,
+    ) {
         let (_, _, _) = (slice, at, event);
     }
 

@@ -186,8 +186,18 @@ struct SliceRecorder<'r, A: SliceAnalysis> {
 
 impl<A: SliceAnalysis> EventRecorder for SliceRecorder<'_, A> {
     #[inline(always)]
-    fn record(&mut self, tracefile: TracefileNumber, time: Timestamp, event: &Event<'_>) {
-        self.analysis.record(self.slice, (tracefile, time), event);
+    fn record(
+        &mut self,
+        tracefile: TracefileNumber,
+        time: Timestamp,
+        event: &Event<'_>,
+        is_heard: bool,
+    ) {
+        let at = (tracefile, time);
+        match is_heard {
+            true => self.analysis.record(self.slice, at, event),
+            false => self.analysis.record_unheard(self.slice, at, event),
+        }
     }
 }
 

@@ -89,6 +89,11 @@ impl KernelState {
         KernelState { ignores_initial_processes: true, ..self }
     }
 
+    /// Creates a state with the same options and without traces.
+    pub(crate) fn empty_like(&self) -> Self {
+        KernelState { ignores_initial_processes: self.ignores_initial_processes, ..Self::default() }
+    }
+
     /// Returns `true` if a trace has events that change the state of a machine, as kernel
     /// traces have.
     pub fn follows(trace: &Trace) -> bool {

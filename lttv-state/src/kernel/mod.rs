@@ -60,7 +60,6 @@ mod cpu_index;
 mod effect;
 mod extension;
 mod fields;
-mod follow;
 mod growth;
 mod initial;
 mod initial_running;
@@ -93,7 +92,6 @@ pub use cpu::Cpu;
 pub(crate) use cpu::MAX_CPUS;
 pub use effect::{Effect, Ended, Request, RequestStep, Wait};
 pub use extension::KernelState;
-pub use follow::{StateChange, StateFollowed, StateObserver, follow_state};
 pub(crate) use machine::Changed;
 pub use machine::TraceState;
 pub use memory::{Backing, Mapping, MemoryMaps};
@@ -107,8 +105,9 @@ pub(crate) use observer::Observer;
 pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};
 pub(crate) use recorded::{
-    Followed, Follower, FollowerObserver, RecordedEvent, RecordedEvents, Recorder,
+    Follower, FollowerObserver, Marks, RecordedEvent, RecordedEvents, Recorder,
 };
+pub use recorded::{OtherEvent, StateChange};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
 #[cfg(feature = "waits")]
 pub(crate) use rule::Rule;

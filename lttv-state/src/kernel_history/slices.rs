@@ -1,14 +1,15 @@
 //! Kernel histories in slices: the state is followed in order on one thread, while another one stores
 //! its changes.
 
-use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
+use ltt_read::{Event, Timestamp, TracefileNumber};
 use lttv_context::{Contexts, Handle, SliceAnalysis, TracesetContext};
 
 use super::machine::Cause;
 use super::writer::Storing;
 use crate::history::{Builder, Changes, Draft, HistoryError};
-use crate::kernel::{Followed, Follower, FollowerObserver, KernelState, RecordedEvents, Recorder};
+use crate::kernel::{
+    Follower, FollowerObserver, KernelState, Marks, RecordedEvents, Recorder, StateChange,
+};
 
 /// The kernel history as an analysis in slices, whose result is a builder.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl SliceAnalysis for InSlices {
 
     #[inline]
     fn record(&self, slice: &mut Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
-        self.recorder.record_change(&mut slice.recorded, at, event);
+        self.recorder.record::<false>(&mut slice.recorded, at, event, Marks::NONE);
     }
 
     fn resolve(&self, state: &mut State, slice: &mut Slice) {
@@ -108,18 +109,9 @@ struct Observer<'s> {
 
 impl FollowerObserver for Observer<'_> {
     #[inline]
-    fn changed(&mut self, kernel: &mut KernelState, followed: Followed) {
-        let Followed { trace, tracefile, transition, time, .. } = followed;
+    fn changed(&mut self, kernel: &mut KernelState, change: StateChange) {
+        let StateChange { trace, tracefile, transition, time, .. } = change;
         let cpu = kernel.cpu_of_tracefile(tracefile);
-        let (cause, t) = (Some(Cause { transition, cpu }), Timestamp::from_ns(time));
-        self.storing.store_or_fail(kernel, trace, cause, t);
-    }
-
-    fn elsewhere(
-        &mut self,
-        _: (usize, i64),
-        _: (TraceIndex, EventTypeId),
-        _: (u32, Option<usize>),
-    ) {
+        self.storing.store_or_fail(kernel, trace, Some(Cause { transition, cpu }), time);
     }
 }

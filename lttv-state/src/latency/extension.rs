@@ -6,9 +6,7 @@ use std::sync::Arc;
 use crc32fast::Hasher as Crc32;
 use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Trace, TraceIndex};
-use lttv_context::{
-    Extension, ExtensionIdentity, Extensions, Handle, Setup, Subscription, TraceContext,
-};
+use lttv_context::{Extension, ExtensionIdentity, Handle, Setup, Subscription, TraceContext};
 use lttv_hooks::Priority;
 
 use super::action::Action;
@@ -35,7 +33,7 @@ pub(super) struct Latencies {
 }
 
 /// The latencies of a trace.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct TraceLatencies {
     pub(super) trace: Arc<Trace>,
     pub(super) machine: Machine,
@@ -137,7 +135,16 @@ impl Extension for Latencies {
             }
         }
         let periods = setup.extensions[handle].settings.periods.clone();
-        period::install(handle, kernel, &periods, setup);
+        let all = periods.clone();
+        period::install(kernel, &all, setup, move |call, found| {
+            let index = call.trace.index();
+            let latencies = call.extensions.get_mut(handle);
+            let Some(of) = latencies.and_then(|of| of.traces.get_mut(index.0)) else { return };
+            for found in &found {
+                of.collector.is_on = found.counts;
+                of.machine.apply_period(&periods, found, &mut of.collector);
+            }
+        });
     }
 
     fn identity(&self) -> ExtensionIdentity {
@@ -169,15 +176,6 @@ impl Extension for Latencies {
 }
 
 impl Latencies {
-    /// Returns the latencies of a trace.
-    pub(super) fn of_trace(
-        extensions: &mut Extensions,
-        handle: Handle<Self>,
-        index: TraceIndex,
-    ) -> Option<&mut TraceLatencies> {
-        extensions.get_mut(handle)?.traces.get_mut(index.0)
-    }
-
     /// Applies an event, after the kernel state has.
     #[inline]
     fn apply(

@@ -75,6 +75,8 @@ pub(super) struct RecordedInputs {
     /// For each event, the places with values as bits, and a word for each field.
     words: Vec<u64>,
     bytes: Vec<u8>,
+    /// The number of words of the events whose values have been read.
+    read: usize,
 }
 
 impl RecordedInputs {
@@ -102,34 +104,21 @@ impl RecordedInputs {
         at << 32 | len
     }
 
-    /// Returns a reader of the values, event by event.
-    pub(super) fn reader(&self) -> InputReader<'_> {
-        InputReader { words: &self.words, bytes: &self.bytes }
+    /// Returns the values of the next event, whose action has a number of fields.
+    #[inline]
+    pub(super) fn next(&mut self, fields: usize) -> OneEvent<'_> {
+        let words = self.words.get(self.read..=self.read + fields).unwrap_or_default();
+        self.read += fields + 1;
+        let (known, words) =
+            words.split_first().map_or((0, words), |(known, words)| (*known, words));
+        OneEvent { known, words, bytes: &self.bytes }
     }
 
     /// Removes all values and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.words.clear();
         self.bytes.clear();
-    }
-}
-
-/// A reader of recorded values.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct InputReader<'r> {
-    words: &'r [u64],
-    bytes: &'r [u8],
-}
-
-impl<'r> InputReader<'r> {
-    /// Returns the values of the next event, whose action has a number of fields.
-    #[inline]
-    pub(super) fn next(&mut self, fields: usize) -> OneEvent<'r> {
-        let (words, rest) = self.words.split_at_checked(fields + 1).unwrap_or_default();
-        self.words = rest;
-        let (known, words) =
-            words.split_first().map_or((0, words), |(known, words)| (*known, words));
-        OneEvent { known, words, bytes: self.bytes }
+        self.read = 0;
     }
 }
 

@@ -61,6 +61,7 @@
 //! open. Each of these has a limit, beyond which durations share one entry.
 
 mod action;
+mod analysis;
 mod collector;
 mod counts;
 mod distribution;
@@ -72,24 +73,22 @@ mod inputs;
 mod ledger;
 mod machine;
 mod outcome;
-mod parallel;
 mod period;
 mod result;
 mod sample;
 mod settings;
-mod slices;
 mod spread;
 mod subjects;
 mod threads;
 
 use ltt_read::TraceIndex;
 
+pub use analysis::LatencyAnalysis;
 pub use counts::Unmatched;
 pub use distribution::{Distribution, RELATIVE_ERROR};
 pub use family::Family;
 pub use handle::LatencyHandle;
 pub use ledger::Figures;
-pub use parallel::{Computed, LatencyRead, latencies, read_latencies};
 pub use period::{Period, PeriodError};
 pub use result::{By, DiskUse, FutexUse, Open, Row, Subject, TraceLatency, Wakes};
 pub use sample::Sample;
@@ -99,8 +98,8 @@ pub use threads::{ThreadFacts, ThreadId};
 
 /// The latencies of a traceset.
 ///
-/// [`attach`](Self::attach) registers their collection in a context, and [`latencies`] computes
-/// them on several threads.
+/// A [`LatencyAnalysis`] computes them, and [`attach`](Self::attach) registers their collection in a
+/// context.
 #[derive(Debug, Clone, Default)]
 pub struct Latency {
     traces: Vec<TraceLatency>,

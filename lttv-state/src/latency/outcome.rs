@@ -183,12 +183,14 @@ pub(super) struct Log {
     pub(super) outcomes: Vec<Outcome>,
     /// The time of the last event, in ns.
     pub(super) last: Option<i64>,
+    /// `true` while events count.
+    pub(super) is_on: bool,
 }
 
 impl Outcomes for Log {
     #[inline]
     fn is_on(&self) -> bool {
-        true
+        self.is_on
     }
 
     #[inline]
@@ -198,6 +200,8 @@ impl Outcomes for Log {
 
     #[inline]
     fn put(&mut self, outcome: Outcome) {
-        self.outcomes.push(outcome);
+        if self.is_on {
+            self.outcomes.push(outcome);
+        }
     }
 }

@@ -50,10 +50,4 @@ impl Settings {
         let periods = Periods::new(periods.into_iter().collect(), traces, environment)?;
         Ok(Settings { periods, ..self })
     }
-
-    /// Returns `true` if latencies with these settings can be computed in slices, on several threads:
-    /// without periods, whose expressions may ask any field of events, and the state.
-    pub fn are_in_slices(&self) -> bool {
-        self.periods.is_empty()
-    }
 }

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::closing::{OpenFrame, open_frames, open_wait, since};
 use super::facts::ProcessFacts;
 use super::leaf::{Counts, LeafKey};
-use super::ledger::LeafIx;
+use super::ledger::Ledger;
 use crate::fast_hash::FastHash;
 use crate::kernel::{Ended, Process, Serial, TraceState, Wait};
 
@@ -20,9 +20,9 @@ pub(super) struct Border {
     /// The time for which processes had been blocked and ready at the start, until they run.
     waits: HashMap<Serial, (u64, u64), FastHash>,
     /// The frames that ended: the leaf, and the elapsed and the CPU time before the start.
-    ended: Vec<(LeafIx, u64, u64)>,
+    ended: Vec<(LeafKey, u64, u64)>,
     /// The waits that ended: leaf, process, and the time blocked and ready before the start.
-    waited: Vec<(LeafIx, Serial, u64, u64)>,
+    waited: Vec<(LeafKey, Serial, u64, u64)>,
 }
 
 impl Border {
@@ -60,7 +60,7 @@ impl Border {
         process: &Process,
         ended: &Ended,
         time: i64,
-        leaf: LeafIx,
+        leaf: LeafKey,
     ) {
         // It was on top of the present stack.
         let (depth, entry) = (process.stack().len(), time.saturating_sub_unsigned(ended.elapsed));
@@ -75,7 +75,7 @@ impl Border {
     }
 
     /// Notes that a process was switched in, whose wait counts for a leaf.
-    pub(super) fn wait_ended(&mut self, process: Serial, wait: &Wait, leaf: LeafIx) {
+    pub(super) fn wait_ended(&mut self, process: Serial, wait: &Wait, leaf: LeafKey) {
         if let Some((blocked, ready)) = self.waits.remove(&process) {
             let (blocked, ready) = (blocked.min(wait.blocked), ready.min(wait.ready));
             self.waited.push((leaf, process, blocked, ready));
@@ -111,15 +111,18 @@ impl Border {
     /// those of the ledger.
     pub(super) fn subtract(
         &self,
+        ledger: &Ledger,
         leaves: &mut [(LeafKey, Counts)],
         processes: &mut [ProcessFacts],
     ) {
         for (leaf, elapsed, cpu_time) in &self.ended {
+            let Some(leaf) = ledger.get(leaf) else { continue };
             let counts = &mut leaves[leaf.index()].1;
             counts.before_start = counts.before_start.wrapping_add(*elapsed);
             counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_sub(*cpu_time);
         }
         for (leaf, process, blocked, ready) in &self.waited {
+            let Some(leaf) = ledger.get(leaf) else { continue };
             let counts = &mut leaves[leaf.index()].1;
             counts.wait_time = counts.wait_time.wrapping_sub(blocked.wrapping_add(*ready));
             if let Some(facts) = processes.get_mut(process.index()) {

@@ -13,7 +13,7 @@ use super::leaf::{Counts, LeafKey, Leaves};
 use super::ledger::{Ledger, charge};
 use super::log::Log;
 use super::waits::Waits;
-use crate::kernel::{ExecutionMode, NameId, Observer, Process, Serial, TraceState, Transition};
+use crate::kernel::{ExecutionMode, NameId, Process, Serial, TraceState, Transition};
 
 /// The collector of a trace's statistics, with books of times and events by leaf.
 #[derive(Debug)]
@@ -28,62 +28,25 @@ pub(super) struct Collector<B = Accounts> {
     pub(super) devices: Vec<DeviceFacts>,
     begin: i64,
     /// `true` if the start is that of the trace.
-    starts_with_trace: bool,
+    pub(super) starts_with_trace: bool,
     /// The earliest time that is charged, in ns: the start of a window.
-    earliest: i64,
+    pub(super) earliest: i64,
     pub(super) last: i64,
 }
 
 /// The maximum number of CPUs that are counted separately without being in the state.
 const MAX_UNKNOWN_CPUS: usize = 1 << 14;
 
-impl Observer for Collector {
-    fn started_again(&mut self, state: &TraceState) {
-        if self.starts_with_trace && self.unknown_cpus.is_empty() && self.books.ledger.is_unused() {
-            *self = Collector::of_trace(state, self.books.ledger.event_types());
-        }
-    }
-
-    fn types_declared(&mut self, types: usize) {
-        self.books.ledger.add_event_types(types);
-    }
-
-    fn event_applied(
-        &mut self,
-        state: &TraceState,
-        transition: Transition,
-        event_type: EventTypeId,
-    ) {
-        self.applied(state, transition, event_type);
-    }
-
-    fn event_ignored(
-        &mut self,
-        cpu: u32,
-        place: Option<usize>,
-        event_type: EventTypeId,
-        time: i64,
-    ) {
-        self.ignored(cpu, place, event_type, time);
-    }
-}
-
 impl Collector {
-    /// Creates a collector that starts at a time in a state, for a number of event types.
-    pub(super) fn new(state: &TraceState, time: i64, types: usize) -> Self {
-        let books = Accounts::new(Ledger::new(types, state.cpus().count()));
-        Collector::with_books(books, state, time)
-    }
-
-    /// Creates a collector that starts with a trace, whose first event is at a time.
-    pub(super) fn of_trace(state: &TraceState, types: usize) -> Self {
-        let begin = state.start_time().as_ns();
-        Collector { starts_with_trace: true, ..Collector::new(state, begin, types) }
-    }
-
-    /// Creates a collector that starts at a time in a state and charges no time before it.
-    pub(super) fn of_window(state: &TraceState, time: i64, types: usize) -> Self {
-        Collector { earliest: time, ..Collector::new(state, time, types) }
+    /// Starts again in a state, if the statistics start with the trace and contain nothing.
+    pub(super) fn started_again(&mut self, state: &TraceState) {
+        let is_empty = self.unknown_cpus.is_empty() && self.books.ledger.is_unused();
+        if self.starts_with_trace && is_empty {
+            let (types, cpus) = (self.books.ledger.event_types(), state.cpus().count());
+            let books = Accounts::new(Ledger::new(types, cpus));
+            *self = Collector::with_books(books, state, state.start_time().as_ns());
+            self.starts_with_trace = true;
+        }
     }
 
     /// Adds an amount to a counter of the leaf that a CPU is on. `place` is the CPU's index in
@@ -118,7 +81,7 @@ impl Collector {
         for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
             waits.add_to(facts(&mut processes, at));
         }
-        border.subtract(&mut leaves, &mut processes);
+        border.subtract(&self.books.ledger, &mut leaves, &mut processes);
         if is_final {
             self.close(state, last, border, &mut leaves, &mut processes);
         }

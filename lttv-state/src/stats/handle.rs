@@ -9,14 +9,14 @@ use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_context::{EventCall, Extensions, Handle, Subscription, TracesetContext};
 use lttv_hooks::Priority;
 
-use super::border::Border;
-use super::collect::Collector;
+use super::books::Accounts;
 use super::collected::Collected;
 use super::extra::CounterId;
-use super::window::{Window, WindowCollector};
+use super::ledger::Ledger;
+use super::window::{Start, WindowCollector};
 use super::{Statistics, TraceStatistics};
+use crate::analysis::Window;
 use crate::kernel::KernelState;
-use crate::last_event::last_event;
 
 /// The priority of hooks for events that change no state: before hooks that may read the
 /// statistics. (The kernel state reports all other events.)
@@ -30,17 +30,6 @@ const BEFORE_STATE: Priority = match Priority::new(24) {
     Ok(priority) => priority,
     Err(_) => Priority::FIRST,
 };
-
-/// The start of a trace's statistics.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Start {
-    /// The first event of the trace.
-    Trace,
-    /// A time.
-    At(Timestamp),
-    /// The start of a window.
-    Window(Window),
-}
 
 /// The maximum number of counters of modules.
 const MAX_COUNTERS: usize = 1 << 10;
@@ -217,33 +206,17 @@ impl StatisticsHandle {
             return;
         };
         let Some(state) = extensions[kernel].trace(index) else { return };
-        let (first, types) = (state.start_time(), trace.schema().event_types.len());
-        let begin = match start {
-            Start::Trace => first,
-            Start::At(time) => time.max(first),
-            Start::Window(window) => Timestamp::from_ns(window.start).max(first),
-        };
-        let begin_ns = begin.as_ns();
-        let observer = match start {
-            Start::Window(window) => {
-                let last = window.end.map(|_| last_event(trace).as_ns());
-                let collector = WindowCollector::new(state, window, last, types);
-                extensions[kernel].add_observer(index, collector)
-            }
-            Start::Trace => {
-                let collector = Collector::of_trace(state, types);
-                extensions[kernel].add_observer(index, collector)
-            }
-            Start::At(_) => {
-                let collector = Collector::new(state, begin_ns, types);
-                extensions[kernel].add_observer(index, collector)
-            }
-        };
-        let collected = Collected::none(begin_ns);
+        let (cpus, types) = (state.cpus().count(), trace.schema().event_types.len());
+        let begin = start.begin(state.start_time().as_ns());
+        let books = Accounts::new(Ledger::new(types, cpus));
+        let collector = WindowCollector::new(books, state, start, trace);
+        let observer = extensions[kernel].add_observer(index, collector);
+        let collected = Collected::none(begin);
         let (trace, names, counters) = (Some(trace.clone()), Arc::default(), Arc::default());
+        let selected = None;
         if let Some(collection) = extensions.get_mut(self.0) {
             collection.observer = observer;
-            collection.traces.push(TraceStatistics { trace, collected, names, counters });
+            collection.traces.push(TraceStatistics { trace, collected, names, selected, counters });
         }
     }
 
@@ -294,10 +267,8 @@ impl StatisticsHandle {
         let Some((cpu, place)) = kernel.cpu_and_place(trace, tracefile, &call.event) else {
             return;
         };
-        if let Some(collector) = kernel.observer_mut::<Collector>(trace, observer) {
+        if let Some(collector) = kernel.observer_mut::<WindowCollector>(trace, observer) {
             collector.add(cpu, place, counter, amount);
-        } else if let Some(window) = kernel.observer_mut::<WindowCollector>(trace, observer) {
-            window.add(cpu, place, counter, amount);
         }
     }
 
@@ -349,14 +320,8 @@ impl StatisticsHandle {
         for (index, of) in taken.traces.iter_mut().enumerate() {
             let (trace, time) = (TraceIndex(index), time(index).map(Timestamp::as_ns));
             let Some(state) = kernel.trace(trace) else { continue };
-            of.collected = if let Some(of) = kernel.observer::<Collector>(trace, observer) {
-                let last = time.unwrap_or(of.last);
-                of.collected(state, last, time.is_none(), &Border::none())
-            } else if let Some(of) = kernel.observer::<WindowCollector>(trace, observer) {
-                of.collected(state, time)
-            } else {
-                continue;
-            };
+            let Some(found) = kernel.observer::<WindowCollector>(trace, observer) else { continue };
+            of.collected = found.collected(state, time);
             of.names = state.shared_names();
             of.counters = counters.clone();
         }

@@ -235,7 +235,7 @@ impl Booker<'_> {
                 Booking::Rare(at) => self.book_rare(accounts, at, event.time),
             }
         }
-        if let Some(place) = counts_at {
+        if let Some(place) = counts_at.filter(|_| event.marks().counts) {
             accounts.count(place.into(), event.event_type());
         }
     }

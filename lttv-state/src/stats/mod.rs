@@ -65,6 +65,7 @@
 //! Processes with the same id are counted separately. Sums may be requested any number of
 //! times.
 
+mod analysis;
 mod attributes;
 mod books;
 mod border;
@@ -79,14 +80,13 @@ mod kinds;
 mod leaf;
 mod ledger;
 mod log;
-pub(crate) mod parallel;
 mod rows;
-pub(crate) mod slices;
 mod sums;
 mod tally;
 mod waits;
 mod window;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
@@ -97,25 +97,26 @@ use self::handle::counter_of;
 use crate::kernel::{NameId, Names};
 
 pub use crate::durations::Durations;
+pub use analysis::StatisticsAnalysis;
 pub use extra::{CounterId, RequestCounts};
 pub use facts::{DeviceFacts, ProcessFacts};
 pub use handle::StatisticsHandle;
 pub use leaf::{Counts, LeafKey};
-pub use parallel::{Computed, StatisticsRead, read_statistics, statistics};
 pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 
 // For analyses that are based on statistics.
 #[cfg(feature = "usage")]
 pub(crate) use {
-    handle::{AFTER_STATE, Start},
-    window::Window,
+    analysis::{Part, Slice, State},
+    handle::AFTER_STATE,
+    window::Start,
 };
 
 /// The statistics of a traceset.
 ///
-/// [`attach`](Self::attach) registers their collection in a context, and
-/// [`statistics`] computes them on several threads.
+/// A [`StatisticsAnalysis`] computes them, and [`attach`](Self::attach) registers their collection in a
+/// context.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     traces: Vec<TraceStatistics>,
@@ -127,6 +128,8 @@ pub struct TraceStatistics {
     trace: Option<Arc<Trace>>,
     collected: Collected,
     names: Arc<Names>,
+    /// The number of events of each type that pass the filter, if they were counted.
+    selected: Option<BTreeMap<EventTypeId, u64>>,
     /// The names of the counters of modules.
     counters: Arc<Vec<Arc<str>>>,
 }
@@ -243,6 +246,16 @@ impl TraceStatistics {
     /// Returns the text of a name in keys of leaves.
     pub fn name(&self, id: NameId) -> &str {
         self.names.get(id)
+    }
+
+    /// Returns the number of events that pass the filter, by the names of their types; `None` if they
+    /// were [not counted](StatisticsAnalysis::counting_selected).
+    pub fn selected_events(&self) -> Option<BTreeMap<&str, u64>> {
+        let mut events = BTreeMap::new();
+        for (id, count) in self.selected.as_ref()? {
+            *events.entry(self.event_name(*id)).or_default() += count;
+        }
+        Some(events)
     }
 
     /// Returns the name of an event type.

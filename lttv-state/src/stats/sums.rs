@@ -124,9 +124,11 @@ impl TraceStatistics {
     ///
     /// ```
     /// # use lttv_context::Traceset;
+    /// # use lttv_state::analysis::read;
     /// # use lttv_state::kernel::ExecutionMode;
+    /// # use lttv_state::stats::StatisticsAnalysis;
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-    /// # let statistics = lttv_state::stats::statistics(&Traceset::open(path)?, 1).statistics;
+    /// # let statistics = read(&Traceset::open(path)?).run(StatisticsAnalysis::new()).output;
     /// # let trace = &statistics.traces()[0];
     /// let softirqs = trace.sum(|leaf| leaf.cpu == 4 && leaf.mode == ExecutionMode::Softirq);
     /// println!("CPU 4: {} requests completed in softirqs", softirqs.requests().completed);

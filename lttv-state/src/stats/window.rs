@@ -1,54 +1,52 @@
-//! Collection of the statistics of a time window.
+//! Collection of statistics with a start and an end.
 
-use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
-use ltt_read::Timestamp;
 use ltt_read::schema::EventTypeId;
+use ltt_read::{Timestamp, Trace};
 
+use super::books::{Accounts, Books};
 use super::border::Border;
 use super::collect::Collector;
 use super::collected::Collected;
 use super::extra::CounterId;
 use super::leaf::LeafKey;
+use super::log::Log;
+use crate::analysis::Window;
 use crate::kernel::{Observer, TraceState, Transition};
+use crate::last_event::last_event;
 
-/// A time window. Times are in ns.
+/// The start of a trace's statistics.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Window {
-    /// The time from which on time counts.
-    pub(crate) start: i64,
-    /// The time up to which time counts; `None` for that of the last event.
-    pub(super) end: Option<i64>,
-    /// The time of the first event after the window; `None` if it contains all further events.
-    pub(crate) until: Option<i64>,
+pub(crate) enum Start {
+    /// The first event of the trace.
+    Trace,
+    /// A time.
+    At(Timestamp),
+    /// The start of a window.
+    Window(Window),
 }
 
-impl Window {
-    /// Returns the window of a range.
-    pub(crate) fn of(range: &impl RangeBounds<Timestamp>) -> Self {
-        let start = match range.start_bound() {
-            Bound::Included(start) | Bound::Excluded(start) => start.as_ns(),
-            Bound::Unbounded => i64::MIN,
-        };
-        let (end, until) = match range.end_bound() {
-            Bound::Included(end) => (Some(end.as_ns()), end.as_ns().checked_add(1)),
-            Bound::Excluded(end) => (Some(end.as_ns()), Some(end.as_ns())),
-            Bound::Unbounded => (None, None),
-        };
-        Window { start, end, until }
+impl Start {
+    /// Returns the start of an analysis in a window.
+    pub(crate) fn of(window: Window) -> Self {
+        if window.is_everything() { Start::Trace } else { Start::Window(window) }
     }
 
-    /// Returns `true` if the window has no limits.
-    pub(super) fn is_everything(&self) -> bool {
-        self.start == i64::MIN && self.until.is_none()
+    /// Returns the time at which statistics start whose trace starts at a time, in ns.
+    pub(crate) fn begin(self, first: i64) -> i64 {
+        match self {
+            Start::Trace => first,
+            Start::At(time) => time.as_ns().max(first),
+            Start::Window(window) => window.start.max(first),
+        }
     }
 }
 
-/// The collector of a trace's statistics in a window. It contains a collector without a window,
-/// so that windows cost nothing where none is used.
+/// The collector of a trace's statistics with a start and an end.
 #[derive(Debug)]
-pub(super) struct WindowCollector {
-    pub(super) collector: Collector,
+pub(super) struct WindowCollector<B = Accounts> {
+    pub(super) collector: Collector<B>,
     border: Border,
     end: Option<i64>,
     until: Option<i64>,
@@ -56,21 +54,87 @@ pub(super) struct WindowCollector {
     closed: Option<Collected>,
 }
 
-impl WindowCollector {
-    /// Creates the collector of a window with the state at its start. `last` is the time of the
-    /// trace's last event.
-    pub(super) fn new(state: &TraceState, window: Window, last: Option<i64>, types: usize) -> Self {
-        let start = window.start.max(state.start_time().as_ns());
-        let end = window.end.map(|end| last.map_or(end, |last| end.min(last)).max(start));
-        WindowCollector {
-            collector: Collector::of_window(state, start, types),
-            border: Border::at(start, state),
-            end,
-            until: window.until,
-            closed: None,
+impl<B: Books> WindowCollector<B> {
+    /// Creates a collector with the state at its start.
+    pub(super) fn new(books: B, state: &TraceState, start: Start, trace: &Arc<Trace>) -> Self {
+        let begin = start.begin(state.start_time().as_ns());
+        let mut collector = Collector::with_books(books, state, begin);
+        collector.starts_with_trace = matches!(start, Start::Trace);
+        let (mut border, mut end, mut until) = (Border::none(), None, None);
+        if let Start::Window(window) = start {
+            collector.earliest = begin;
+            border = Border::at(begin, state);
+            let last = |end: i64| end.min(last_event(trace).as_ns()).max(begin);
+            (end, until) = (window.end.map(last), window.until);
+        }
+        WindowCollector { collector, border, end, until, closed: None }
+    }
+
+    /// Accounts for an event that has been applied to the state.
+    #[inline]
+    pub(super) fn applied(
+        &mut self,
+        state: &TraceState,
+        transition: Transition,
+        event_type: EventTypeId,
+    ) {
+        let effect = state.effect();
+        let time = effect.time().as_ns();
+        if self.is_over(time) {
+            return self.collector.books.skip();
+        }
+        self.collector.applied(state, transition, event_type);
+        let place = effect.place();
+        if let [ended] = effect.ended()
+            && self.border.was_open(ended, time)
+            && let (Some(running), Some(cpu)) = (state.running_at(place), effect.cpu())
+            && let Some(process) = state.process(ended.process)
+        {
+            let key = LeafKey::of(running, cpu);
+            let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
+            self.border.frame_ended(process, ended, time, left);
+        }
+        if let Some(wait) = effect.waited()
+            && self.border.has_waits()
+            && let Some(process) = state.process(wait.process)
+            && let Some(key) = self.collector.books.key(place)
+        {
+            self.border.wait_ended(process.serial(), &wait, *key);
         }
     }
 
+    /// Accounts for an event that changes no state.
+    #[inline]
+    pub(super) fn ignored(
+        &mut self,
+        cpu: u32,
+        place: Option<usize>,
+        event_type: EventTypeId,
+        time: i64,
+    ) {
+        match self.is_over(time) {
+            true => self.collector.books.skip(),
+            false => self.collector.ignored(cpu, place, event_type, time),
+        }
+    }
+
+    /// Returns `true` if an event at a time is after the window.
+    #[inline]
+    pub(super) fn is_over(&self, time: i64) -> bool {
+        self.until.is_some_and(|until| time >= until) || self.closed.is_some()
+    }
+}
+
+impl WindowCollector<Log> {
+    /// Returns a collector with the accounts in which the log has been booked.
+    pub(super) fn with_accounts(self, accounts: Accounts) -> WindowCollector {
+        let WindowCollector { collector, border, end, until, closed } = self;
+        let collector = collector.with_accounts(accounts);
+        WindowCollector { collector, border, end, until, closed }
+    }
+}
+
+impl WindowCollector {
     /// Ends the window, with the state at its end.
     pub(super) fn close(&mut self, state: &TraceState) {
         if self.closed.is_none() {
@@ -96,16 +160,15 @@ impl WindowCollector {
             self.collector.add(cpu, place, counter, amount);
         }
     }
-
-    /// Returns `true` if an event at a time is after the window.
-    fn is_over(&self, time: i64) -> bool {
-        self.until.is_some_and(|until| time >= until) || self.closed.is_some()
-    }
 }
 
 impl Observer for WindowCollector {
+    fn started_again(&mut self, state: &TraceState) {
+        self.collector.started_again(state);
+    }
+
     fn types_declared(&mut self, types: usize) {
-        self.collector.types_declared(types);
+        self.collector.books.ledger.add_event_types(types);
     }
 
     fn event_applied(
@@ -114,30 +177,7 @@ impl Observer for WindowCollector {
         transition: Transition,
         event_type: EventTypeId,
     ) {
-        let effect = state.effect();
-        let time = effect.time().as_ns();
-        if self.is_over(time) {
-            return;
-        }
-        self.collector.event_applied(state, transition, event_type);
-        let place = effect.place();
-        if let [ended] = effect.ended()
-            && self.border.was_open(ended, time)
-            && let (Some(running), Some(cpu)) = (state.running_at(place), effect.cpu())
-            && let Some(process) = state.process(ended.process)
-        {
-            let key = LeafKey::of(running, cpu);
-            let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
-            let leaf = self.collector.books.ledger.find_or_add(&left);
-            self.border.frame_ended(process, ended, time, leaf);
-        }
-        if let Some(wait) = effect.waited()
-            && self.border.has_waits()
-            && let Some(process) = state.process(wait.process)
-            && let Some(on) = self.collector.books.cpus.get(place)
-        {
-            self.border.wait_ended(process.serial(), &wait, on.leaf);
-        }
+        self.applied(state, transition, event_type);
     }
 
     fn event_ignored(
@@ -147,8 +187,6 @@ impl Observer for WindowCollector {
         event_type: EventTypeId,
         time: i64,
     ) {
-        if !self.is_over(time) {
-            self.collector.event_ignored(cpu, place, event_type, time);
-        }
+        self.ignored(cpu, place, event_type, time);
     }
 }

@@ -11,8 +11,9 @@ use super::collected::Collected;
 use super::events::Source;
 use super::intervals::Intervals;
 use super::{TraceUsage, Usage};
+use crate::analysis::Window;
 use crate::kernel::KernelState;
-use crate::stats::{AFTER_STATE, Start, Statistics, StatisticsHandle, Window};
+use crate::stats::{AFTER_STATE, Start, Statistics, StatisticsHandle};
 
 /// The options of the collection of usage.
 ///
@@ -174,13 +175,10 @@ impl Usage {
 impl Span {
     /// Returns the part of a trace with a start; `first` is the time of its first event.
     pub(super) fn of(start: Start, first: i64) -> Self {
-        let (begin, earliest, until) = match start {
-            Start::Trace => (first, i64::MIN, None),
-            Start::At(time) => (time.as_ns().max(first), i64::MIN, None),
-            Start::Window(window) => {
-                let begin = window.start.max(first);
-                (begin, begin, window.until)
-            }
+        let begin = start.begin(first);
+        let (earliest, until) = match start {
+            Start::Trace | Start::At(_) => (i64::MIN, None),
+            Start::Window(window) => (begin, window.until),
         };
         Span { begin, earliest, until }
     }

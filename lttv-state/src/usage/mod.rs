@@ -37,14 +37,13 @@
 //!   packets arrive in interrupts.
 //! * What is not recorded is not zero: see [`TraceUsage::is_recorded`].
 
+mod analysis;
 mod collect;
 mod collected;
 mod counts;
 mod events;
 mod handle;
 mod intervals;
-mod parallel;
-mod slices;
 mod sums;
 
 use ltt_read::Timestamp;
@@ -52,16 +51,15 @@ use ltt_read::Timestamp;
 use self::collected::Collected;
 use crate::stats::{ProcessFacts, TraceStatistics};
 
+pub use analysis::UsageAnalysis;
 pub use counts::{Activity, Pages, Traffic};
 pub use events::Figure;
 pub use handle::{UsageHandle, UsageOptions};
-pub use parallel::{ComputedUsage, UsageRead, read_usage, usage};
 pub use sums::{CpuFrequency, CpuUsage, InterfaceUsage, IntervalUsage, ProcessUsage, ThreadUsage};
 
 /// The usage of a traceset.
 ///
-/// [`attach`](Self::attach) registers its collection in a context, and [`usage`] computes it on
-/// several threads.
+/// A [`UsageAnalysis`] computes it, and [`attach`](Self::attach) registers its collection in a context.
 #[derive(Debug, Clone, Default)]
 pub struct Usage {
     traces: Vec<TraceUsage>,

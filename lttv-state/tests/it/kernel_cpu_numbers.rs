@@ -11,10 +11,11 @@ use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Event, Timestamp, TraceIndex};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression};
+use lttv_state::analysis::read;
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::{Snapshot, Target, record};
-use lttv_state::stats::{Statistics, statistics};
+use lttv_state::stats::{Statistics, StatisticsAnalysis};
 use proptest::prelude::*;
 
 /// The location of the CPU number in the events of a trace.
@@ -358,7 +359,11 @@ fn check(dir: &Path, cases: &[Case]) {
     }
 
     for threads in [1, 3] {
-        check_statistics(&statistics(&traceset, threads).statistics, &naive, &allowed);
+        check_statistics(
+            &read(&traceset).threads(threads).run(StatisticsAnalysis::new()).output,
+            &naive,
+            &allowed,
+        );
     }
 
     for (cpu, expected) in naive.by_cpu.iter().take(3) {
@@ -450,7 +455,7 @@ fn events_of_cpus_beyond_the_limit_are_counted() {
         .collect();
     write(&trace, CpuLocation::ByEvent, &[], &cases);
     let traceset = Traceset::open(&trace).unwrap();
-    let statistics = statistics(&traceset, 1).statistics;
+    let statistics = read(&traceset).threads(1).run(StatisticsAnalysis::new()).output;
     let of = &statistics.traces()[0];
     assert_eq!(of.total().events.total(), u64::from(CPUS));
     let rows = of.cpus();

@@ -6,8 +6,9 @@ use std::path::Path;
 use ltt_read::TraceIndex;
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::read;
 use lttv_state::kernel::{KernelState, TraceState, Transition};
-use lttv_state::stats::{Counts, LeafKey, Statistics, TraceStatistics, statistics};
+use lttv_state::stats::{Counts, LeafKey, Statistics, StatisticsAnalysis, TraceStatistics};
 
 use crate::support;
 
@@ -149,7 +150,7 @@ fn statistics_of_several_threads_equal_those_of_one() {
     for (name, traceset) in support::kernel_traces() {
         let (alone, _) = collected(&traceset);
         for threads in [1, 2, 5] {
-            let parallel = statistics(&traceset, threads).statistics;
+            let parallel = read(&traceset).threads(threads).run(StatisticsAnalysis::new()).output;
             same(&format!("{name}, {threads} threads"), &parallel, &alone);
         }
     }
@@ -167,7 +168,7 @@ fn traces_may_start_and_end_at_different_times() {
         let (alone, _) = collected(&traceset);
         assert!(alone.traces().iter().all(|of| of.leaves().count() > 0));
         for threads in [2, 3] {
-            let parallel = statistics(&traceset, threads).statistics;
+            let parallel = read(&traceset).threads(threads).run(StatisticsAnalysis::new()).output;
             same(&format!("{threads} threads"), &parallel, &alone);
         }
     }
@@ -226,7 +227,7 @@ fn errors_are_returned() {
     let expected = texts(context.errors());
     assert!(!expected.is_empty());
     for threads in [1, 3] {
-        let computed = statistics(&traceset, threads);
+        let computed = read(&traceset).threads(threads).run(StatisticsAnalysis::new());
         assert_eq!(texts(&computed.errors), expected, "{threads} threads");
         assert_eq!(computed.errors_omitted, context.errors_omitted());
     }

@@ -9,9 +9,10 @@ use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, TraceIndex};
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, ParallelReader, Subscription, Traceset, TracesetContext};
+use lttv_state::analysis::read;
 use lttv_state::kernel::{KernelState, RequestStep};
 use lttv_state::stats::{
-    CounterId, Counts, RequestCounts, Statistics, TraceStatistics, statistics,
+    CounterId, Counts, RequestCounts, Statistics, StatisticsAnalysis, TraceStatistics,
 };
 use proptest::prelude::*;
 
@@ -415,7 +416,7 @@ proptest! {
             prop_assert_eq!(sums_of(&sum.traces()[0]), expected.clone());
         }
         // Without counters, the same on several threads.
-        let parallel = statistics(&traceset, 3).statistics;
+        let parallel = read(&traceset).threads(3).run(StatisticsAnalysis::new()).output;
         let without = |sum: &Sum| Sum { packets: 0, plain: 0, ..sum.clone() };
         let mut expected: BTreeMap<_, _> =
             expected.into_iter().map(|(key, sum)| (key, without(&sum))).collect();
@@ -490,7 +491,7 @@ fn legacy_traces_have_bytes_and_requests() {
             }
         }
         assert!(bytes[0] > 0 && steps.iter().all(|step| *step > 0), "{name}: {bytes:?} {steps:?}");
-        let statistics = statistics(&traceset, 1).statistics;
+        let statistics = read(&traceset).threads(1).run(StatisticsAnalysis::new()).output;
         let total = statistics.traces()[0].total();
         assert_eq!([total.bytes_read(), total.bytes_written()], bytes, "{name}");
         let [inserted, merged, issued, completed, ..] = of_counts(&total.requests());

@@ -9,7 +9,8 @@ use crate::support::oracle::{Machine, cpu_of};
 use ltt_read::{Merge, Timestamp};
 use lttv_context::Traceset;
 use lttv_context::attributes::{AttributeId, AttributeValue, Attributes};
-use lttv_state::stats::{Statistics, statistics};
+use lttv_state::analysis::read;
+use lttv_state::stats::{Statistics, StatisticsAnalysis};
 
 /// Returns the user, system, idle, interrupt, softirq and unknown time of each CPU, by the
 /// naive model, which looks at all CPUs at each event.
@@ -47,7 +48,7 @@ fn times_of_model(traceset: &Traceset) -> BTreeMap<u64, [u64; 6]> {
 
 fn check(name: &str, traceset: &Traceset) {
     let expected = times_of_model(traceset);
-    let statistics = statistics(traceset, 1).statistics;
+    let statistics = read(traceset).run(StatisticsAnalysis::new()).output;
     let trace = &statistics.traces()[0];
     let found: BTreeMap<u64, [u64; 6]> = trace
         .cpus()
@@ -94,7 +95,7 @@ fn duration(tree: &Attributes, path: &str) -> u64 {
 #[test]
 fn idle_time_has_a_mode_of_its_own_in_the_tree() {
     let traceset = Traceset::open(support::bundled()).expect("a trace");
-    let statistics = statistics(&traceset, 1).statistics;
+    let statistics = read(&traceset).threads(1).run(StatisticsAnalysis::new()).output;
     let tree = exported(&statistics);
     for cpu in statistics.traces()[0].cpus() {
         let at = |name: &str| duration(&tree, &format!("traces/[0]/cpu/[{}]/{name}", cpu.number));
@@ -128,7 +129,8 @@ fn traces_and_the_traceset_have_start_end_and_duration() {
         let times: Vec<_> = times.flatten().collect();
         spans.push((*times.iter().min().expect("events"), *times.iter().max().expect("events")));
     }
-    let statistics = statistics(&Traceset::from_iter(traces), 1).statistics;
+    let statistics =
+        read(&Traceset::from_iter(traces)).threads(1).run(StatisticsAnalysis::new()).output;
     let tree = exported(&statistics);
     let check = |at: &str, (start, end): (Timestamp, Timestamp)| {
         let time = Duration::from_nanos(end.as_ns().abs_diff(start.as_ns()));

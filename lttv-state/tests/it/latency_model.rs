@@ -9,8 +9,9 @@ use crate::support::event_text::trace_of;
 use crate::support::latency_text::everything;
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::read;
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{By, Family, Latency, Settings, ThreadId, TraceLatency, latencies};
+use lttv_state::latency::{By, Family, Latency, LatencyAnalysis, Settings, ThreadId, TraceLatency};
 use proptest::prelude::*;
 
 const CPUS: usize = 3;
@@ -334,7 +335,7 @@ fn all() -> Settings {
 }
 
 fn whole(traceset: &Traceset) -> Latency {
-    latencies(traceset, &all(), 1).latency
+    read(traceset).run(LatencyAnalysis::new(all())).output
 }
 
 fn tid(of: &TraceLatency, id: ThreadId) -> i32 {
@@ -457,10 +458,11 @@ proptest! {
 fn results_do_not_depend_on_the_number_of_threads() {
     for (name, traceset) in support::kernel_traces() {
         let settings = Settings::new();
-        let one = latencies(&traceset, &settings, 1);
+        let one = read(&traceset).threads(1).run(LatencyAnalysis::new(settings.clone()));
         for threads in [2, 5] {
-            let several = latencies(&traceset, &settings, threads);
-            for (one, several) in one.latency.traces().iter().zip(several.latency.traces()) {
+            let several =
+                read(&traceset).threads(threads).run(LatencyAnalysis::new(settings.clone()));
+            for (one, several) in one.output.traces().iter().zip(several.output.traces()) {
                 assert_eq!(everything(one), everything(several), "{name}");
             }
         }

@@ -9,9 +9,10 @@ use crate::support::event_text::trace_of;
 use flate2::read::GzDecoder;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression};
+use lttv_state::analysis::read;
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{
-    By, Family, Latency, Period, PeriodError, Settings, TraceLatency, latencies,
+    By, Family, Latency, LatencyAnalysis, Period, PeriodError, Settings, TraceLatency,
 };
 use serde_json::Value;
 
@@ -165,7 +166,8 @@ fn threads_do_not_change_the_periods() {
         || vec![period("read", "syscall_entry_read", "syscall_exit_read").key("tid", "tid")];
     let settings = settings(&traceset, periods());
     let top = |threads| {
-        let latency = latencies(&traceset, &settings, threads).latency;
+        let latency =
+            read(&traceset).threads(threads).run(LatencyAnalysis::new(settings.clone())).output;
         let of = &latency.traces()[0];
         (of.top(Family::Period).to_vec(), of.rows(Family::Period, By::ThreadAndSubject))
     };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 use std::time::Duration;
 
 use crate::support;
@@ -11,36 +11,73 @@ use crate::support::latency_text::everything;
 use crate::support::scheduling::{Content, KernelEvent, Machine, trace};
 use ltt_read::{Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::attributes::{AttributeId, Attributes};
-use lttv_context::{Bounds, SliceThreads, Traceset, TracesetContext};
-use lttv_hooks::Flow;
-use lttv_state::kernel::{KernelState, StateChange, StateObserver, Transition, follow_state};
+use lttv_context::{Bounds, Handle, SliceThreads, Traceset, TracesetContext};
+use lttv_state::analysis::{End, KernelAnalysis, Read, read};
+use lttv_state::kernel::{KernelState, StateChange, Transition};
 use lttv_state::kernel_history::{Target, record_on};
-use lttv_state::latency::{Latency, Settings, read_latencies};
-use lttv_state::stats::{Counts, LeafKey, Statistics, read_statistics};
-use lttv_state::usage::{Usage, UsageOptions, read_usage};
+use lttv_state::latency::{Latency, LatencyAnalysis, Settings};
+use lttv_state::stats::{Counts, LeafKey, Statistics, StatisticsAnalysis};
+use lttv_state::usage::{Usage, UsageAnalysis, UsageOptions};
 use proptest::prelude::*;
 
-/// Collects statistics on one thread, by hooks after each event.
-fn alone(traceset: &Traceset) -> (Statistics, String) {
+/// A time window, both times inclusive.
+type Window = Option<(Timestamp, Timestamp)>;
+
+fn range(window: Window) -> (Bound<Timestamp>, Bound<Timestamp>) {
+    window.map_or((Bound::Unbounded, Bound::Unbounded), |(start, end)| {
+        (Bound::Included(start), Bound::Included(end))
+    })
+}
+
+/// Creates a context at the start of a window, with the state there.
+fn at_start(
+    traceset: &Traceset,
+    window: Window,
+) -> (TracesetContext<'static>, Handle<KernelState>) {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let statistics = Statistics::attach(&mut context, kernel);
-    _ = context.read(&Bounds::all()).expect("bounds without a position");
+    if let Some((start, _)) = window {
+        context.seek_time_with_state(start);
+    }
+    (context, kernel)
+}
+
+/// Reads to the end of a window, also what follows it where a clock goes back.
+fn read_window(context: &mut TracesetContext<'_>, window: Window) {
+    let bounds = window.map_or(Bounds::all(), |(start, end)| {
+        Bounds::all().since(start).until(end.saturating_add(1))
+    });
+    _ = context.read(&bounds).expect("bounds without a position");
+}
+
+/// Reads to the place at which a window ends, whose state is that at its end.
+fn read_to_end(context: &mut TracesetContext<'_>, window: Window) {
+    let bounds = window.map_or(Bounds::all(), |(start, end)| {
+        Bounds::all().since(start).until_start_of(end.saturating_add(1))
+    });
+    _ = context.read(&bounds).expect("bounds without a position");
+}
+
+/// Creates a read in slices.
+fn in_slices(traceset: &Traceset, window: Window, (threads, events): Slices) -> Read<'_> {
+    let threads = SliceThreads::new(threads).slice_events(events);
+    read(traceset).window(range(window)).in_slices(threads)
+}
+
+/// The number of threads and of events of a slice.
+type Slices = (usize, u64);
+
+/// Collects statistics by hooks after each event.
+fn alone(traceset: &Traceset, window: Window) -> (Statistics, String) {
+    let (mut context, kernel) = at_start(traceset, window);
+    let statistics = Statistics::attach_window(&mut context, kernel, range(window));
+    read_to_end(&mut context, window);
     let anomalies = anomalies(&context.extensions()[kernel]);
     (statistics.take(context.extensions()), anomalies)
 }
 
 fn anomalies(kernel: &KernelState) -> String {
     kernel.traces().map(|state| format!("{:?};", state.anomalies())).collect()
-}
-
-fn in_slices(traceset: &Traceset, threads: usize, events: u64) -> (Statistics, String) {
-    let mut context = TracesetContext::new(traceset);
-    let threads = SliceThreads::new(threads).slice_events(events);
-    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
-    let read = read_statistics(&mut context, KernelState::new(), threads, go_on);
-    let read = read.expect("bounds without a position");
-    (read.statistics, anomalies(&read.kernel))
 }
 
 /// Everything that statistics contain.
@@ -69,19 +106,14 @@ fn history(traceset: &Traceset, threads: usize, events: u64) -> Vec<u8> {
 }
 
 /// Computes the usage by hooks after each event, and in slices.
-fn usages(traceset: &Traceset, threads: usize, events: u64) -> [Usage; 2] {
-    let mut context = TracesetContext::new(traceset);
+fn usages(traceset: &Traceset, window: Window, slices: Slices) -> [Usage; 2] {
+    let (mut context, kernel) = at_start(traceset, window);
     let span = context.contexts().time_span().map_or(0, |span| span.end.since(span.start));
     let options = UsageOptions::new().every(Duration::from_nanos(span / 40));
-    let kernel = context.attach(KernelState::new());
-    let usage = Usage::attach(&mut context, kernel, options);
-    _ = context.read(&Bounds::all()).expect("bounds without a position");
+    let usage = Usage::attach_window(&mut context, kernel, range(window), options);
+    read_to_end(&mut context, window);
     let alone = usage.take(context.extensions());
-    let mut context = TracesetContext::new(traceset);
-    let threads = SliceThreads::new(threads).slice_events(events);
-    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
-    let read = read_usage(&mut context, KernelState::new(), options, threads, go_on);
-    [alone, read.expect("bounds without a position").usage]
+    [alone, in_slices(traceset, window, slices).run(UsageAnalysis::new(options)).output]
 }
 
 fn usage_of_traces(usage: &Usage) -> Vec<String> {
@@ -92,19 +124,25 @@ fn usage_of_traces(usage: &Usage) -> Vec<String> {
     traces.collect()
 }
 
-/// Computes the latencies by hooks after each event, and in slices.
-fn latencies(traceset: &Traceset, threads: usize, events: u64) -> [Latency; 2] {
+/// Computes the latencies by hooks after each event, and in slices: their contents, by trace.
+fn latencies(traceset: &Traceset, window: Window, slices: Slices) -> [Vec<String>; 2] {
     let settings = Settings::new().top(20);
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let latency = Latency::attach(&mut context, kernel, settings.clone());
-    _ = context.read(&Bounds::all()).expect("bounds without a position");
-    let alone = latency.take(context.extensions());
-    let mut context = TracesetContext::new(traceset);
-    let threads = SliceThreads::new(threads).slice_events(events);
-    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
-    let read = read_latencies(&mut context, KernelState::new(), &settings, threads, go_on);
-    [alone, read.expect("bounds without a position").latency]
+    let latency = Latency::attach_window(&mut context, kernel, settings.clone(), range(window));
+    read_window(&mut context, window);
+    let whole =
+        in_slices(traceset, None, slices).run(LatencyAnalysis::new(settings.clone())).output;
+    let alone = whole.traces().iter().enumerate().map(|(index, whole)| {
+        let latency = match window {
+            Some((_, end)) => latency.take_until(context.extensions(), end.min(whole.span().end)),
+            None => latency.take(context.extensions()),
+        };
+        everything(&latency.traces()[index])
+    });
+    let alone = alone.collect();
+    let several = in_slices(traceset, window, slices).run(LatencyAnalysis::new(settings)).output;
+    [alone, several.traces().iter().map(everything).collect()]
 }
 
 /// The changes that an observer of the kernel state sees: each with a digest of its effect and of the
@@ -128,17 +166,32 @@ impl Changes {
     }
 }
 
-impl StateObserver for Changes {
-    fn changed(&mut self, kernel: &KernelState, change: StateChange) {
+/// The analysis of changes.
+struct EachChange;
+
+impl KernelAnalysis for EachChange {
+    type State = Changes;
+    type Slice = ();
+    type Part = ();
+    type Output = Changes;
+
+    fn begin(&self, _: &KernelState, _: lttv_state::analysis::Window) -> (Changes, ()) {
+        Default::default()
+    }
+
+    fn changed(&self, all: &mut Changes, (): &mut (), kernel: &KernelState, change: StateChange) {
         let StateChange { trace, tracefile, transition, time, .. } = change;
-        self.add(kernel, (trace, tracefile), (transition, time));
+        all.add(kernel, (trace, tracefile), (transition, time));
+    }
+
+    fn finish(&self, all: Changes, (): (), _: End<'_>) -> Changes {
+        all
     }
 }
 
 /// Follows the state by hooks after each event, and in slices.
-fn changes(traceset: &Traceset, threads: usize, events: u64) -> [Changes; 2] {
-    let mut context = TracesetContext::new(traceset);
-    let kernel = context.attach(KernelState::new());
+fn changes(traceset: &Traceset, window: Window, slices: Slices) -> [Changes; 2] {
+    let (mut context, kernel) = at_start(traceset, window);
     let alone = context.attach_data(Changes::default());
     context.on_event("*", move |call| {
         let (trace, event_type) = (call.trace.index(), call.event.type_id());
@@ -148,34 +201,42 @@ fn changes(traceset: &Traceset, threads: usize, events: u64) -> [Changes; 2] {
             alone.add(kernel, (trace, tracefile), (transition, time));
         }
     });
-    _ = context.read(&Bounds::all()).expect("bounds without a position");
+    read_window(&mut context, window);
     let alone = std::mem::take(&mut context.extensions_mut()[alone]);
-    let (mut context, mut several) = (TracesetContext::new(traceset), Changes::default());
-    let threads = SliceThreads::new(threads).slice_events(events);
-    let go_on = |_: &mut TracesetContext<'_>| Flow::Continue(());
-    let read = follow_state(&mut context, KernelState::new(), &mut several, threads, go_on);
-    assert!(read.is_ok());
-    [alone, several]
+    [alone, in_slices(traceset, window, slices).run(EachChange).output]
 }
 
-fn check(name: &str, traceset: &Traceset, threads: usize, events: u64) {
-    let [expected, several] = changes(traceset, threads, events);
-    let differs = expected.0.iter().zip(&several.0).position(|(one, several)| one != several);
-    assert_eq!((several.0.len(), differs), (expected.0.len(), None), "{name}: changes");
-    let [expected, several] =
-        usages(traceset, threads, events).map(|usage| usage_of_traces(&usage));
-    assert_eq!(several, expected, "{name}: usage");
-    let [expected, several] = latencies(traceset, threads, events)
-        .map(|of| of.traces().iter().map(everything).collect::<Vec<_>>());
-    assert_eq!(several, expected, "{name}: latencies");
-    let (expected, expected_anomalies) = alone(traceset);
-    let (found, found_anomalies) = in_slices(traceset, threads, events);
-    assert_eq!(found_anomalies, expected_anomalies, "{name}");
-    let (found, expected) = (contents(&found), contents(&expected));
-    assert!(found.0 == expected.0, "{name}: {}\nexpected {}", found.0, expected.0);
-    assert_eq!(found.1, expected.1, "{name}");
+/// Compares all analyses, of everything and of a window: from a part of the time span to another one, in
+/// thousandths.
+fn check(name: &str, traceset: &Traceset, slices: Slices, part: (u64, u64)) {
+    check_window(name, traceset, slices, None);
+    if let Some(span) = TracesetContext::new(traceset).contexts().time_span() {
+        let at = |part: u64| {
+            let time = u128::from(span.end.since(span.start)) * u128::from(part) / 1000;
+            span.start.saturating_add(u64::try_from(time).expect("a part of a span"))
+        };
+        let name = format!("{name}, window {part:?}");
+        check_window(&name, traceset, slices, Some((at(part.0), at(part.1.max(part.0)))));
+    }
+    let (threads, events) = slices;
     let (one, several) = (history(traceset, 1, events), history(traceset, threads.max(2), events));
     assert!(one == several, "{name}: histories of {} and {} bytes", one.len(), several.len());
+}
+
+fn check_window(name: &str, traceset: &Traceset, slices: Slices, window: Window) {
+    let [expected, several] = changes(traceset, window, slices);
+    let differs = expected.0.iter().zip(&several.0).position(|(one, several)| one != several);
+    assert_eq!((several.0.len(), differs), (expected.0.len(), None), "{name}: changes");
+    let [expected, several] = usages(traceset, window, slices).map(|usage| usage_of_traces(&usage));
+    assert_eq!(several, expected, "{name}: usage");
+    let [expected, several] = latencies(traceset, window, slices);
+    assert!(several == expected, "{name}: latencies");
+    let (expected, expected_anomalies) = alone(traceset, window);
+    let found = in_slices(traceset, window, slices).run(StatisticsAnalysis::new());
+    assert_eq!(anomalies(&found.kernel), expected_anomalies, "{name}");
+    let (found, expected) = (contents(&found.output), contents(&expected));
+    assert!(found.0 == expected.0, "{name}: {}\nexpected {}", found.0, expected.0);
+    assert_eq!(found.1, expected.1, "{name}");
 }
 
 #[test]
@@ -188,7 +249,7 @@ fn recorded_traces() {
     for ((name, traceset), (threads, events)) in
         all.iter().zip([(3, 100), (2, 1000), (4, 17)].into_iter().cycle())
     {
-        check(name, traceset, threads, events);
+        check(name, traceset, (threads, events), (300, 700));
     }
 }
 
@@ -199,7 +260,7 @@ fn several_traces() {
     let paths = paths.map(|name| support::bundled().with_file_name(name));
     let paths: Vec<_> = paths.into_iter().filter(|path| path.is_dir()).collect();
     assert!(paths.len() > 1);
-    check("several", &Traceset::open_many(paths).expect("traces"), 3, 100);
+    check("several", &Traceset::open_many(paths).expect("traces"), (3, 100), (1, 999));
 }
 
 /// An event of a CPU, with the time since the previous event of any.
@@ -301,6 +362,7 @@ proptest! {
         (threads, size) in (1..4_usize, 1..40_u64),
         discards in prop::option::of(0..4_u64),
         ends in prop::array::uniform3((0..120_usize, 80..200_usize)),
+        part in (0..700_u64, 200..1100_u64),
     ) {
         let mut time = 1000;
         let mut all = Vec::new();
@@ -313,6 +375,6 @@ proptest! {
         }
         let machine = Machine { packet: 300, discards_before: discards, ..Machine::default() };
         let traceset = Traceset::from_iter([trace(machine, &all)]);
-        check("random", &traceset, threads, size);
+        check("random", &traceset, (threads, size), part);
     }
 }

@@ -9,8 +9,9 @@ use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::read;
 use lttv_state::kernel::KernelState;
-use lttv_state::usage::{Figure, Pages, TraceUsage, Usage, UsageOptions, usage};
+use lttv_state::usage::{Figure, Pages, TraceUsage, Usage, UsageAnalysis, UsageOptions};
 use proptest::prelude::*;
 
 use crate::support;
@@ -372,7 +373,7 @@ proptest! {
         let traceset = Traceset::from(vec![write(&steps)]);
         let options = UsageOptions::new().every(Duration::from_nanos(length));
         let end = end_of(&steps);
-        let whole = usage(&traceset, options, 1).usage;
+        let whole = read(&traceset).threads(1).run(UsageAnalysis::new(options)).output;
         prop_assert_eq!(Model::of(&whole.traces()[0]), Model::new(&steps, 0, end + 1, end));
         check_intervals(&whole.traces()[0], &steps, length);
         // Windows, and their sum.
@@ -395,7 +396,7 @@ proptest! {
     fn times_add_up_whatever_is_recorded(steps in steps(), length in 1..500_u64) {
         let traceset = Traceset::from(vec![write(&steps)]);
         let options = UsageOptions::new().every(Duration::from_nanos(length));
-        let found = usage(&traceset, options, 1).usage;
+        let found = read(&traceset).threads(1).run(UsageAnalysis::new(options)).output;
         let found = &found.traces()[0];
         let mut sums: BTreeMap<u32, [u64; 3]> = BTreeMap::new();
         for interval in found.intervals() {
@@ -431,9 +432,9 @@ fn same(one: &Usage, other: &Usage) {
 fn results_do_not_depend_on_the_number_of_threads() {
     for (name, traceset) in support::kernel_traces() {
         let options = UsageOptions::new().every(Duration::from_millis(7));
-        let one = usage(&traceset, options, 1).usage;
+        let one = read(&traceset).threads(1).run(UsageAnalysis::new(options)).output;
         for threads in [2, 3] {
-            same(&one, &usage(&traceset, options, threads).usage);
+            same(&one, &read(&traceset).threads(threads).run(UsageAnalysis::new(options)).output);
         }
         for of in one.traces() {
             let time: u64 = of.cpus().iter().map(|cpu| cpu.sum.busy_time).sum();
@@ -450,7 +451,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn what_is_not_recorded_is_told() {
     let traceset = Traceset::open(support::bundled()).expect("a trace");
-    let found = usage(&traceset, UsageOptions::new(), 1).usage;
+    let found = read(&traceset).threads(1).run(UsageAnalysis::new(UsageOptions::new())).output;
     let recorded: Vec<_> =
         Figure::ALL.into_iter().filter(|of| found.traces()[0].is_recorded(*of)).collect();
     assert!(recorded.contains(&Figure::Cpu) && !recorded.contains(&Figure::Frequencies));
@@ -478,7 +479,7 @@ fn recorded_traces_have_the_reference_figures() {
         let text = std::fs::read_to_string(text).expect("a file");
         let expected: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         let traceset = Traceset::open(path).expect("a trace");
-        let found = usage(&traceset, UsageOptions::new(), 2).usage;
+        let found = read(&traceset).threads(2).run(UsageAnalysis::new(UsageOptions::new())).output;
         let found = &found.traces()[0];
         for cpu in found.cpus() {
             let of = &expected["cpu"][cpu.sum.number.to_string()];
@@ -536,7 +537,10 @@ fn threads_have_the_shares_that_cputop_reports() {
         };
         let output: serde_json::Value =
             serde_json::from_reader(GzDecoder::new(output)).expect("JSON");
-        let found = usage(&Traceset::open(path).expect("a trace"), UsageOptions::new(), 1).usage;
+        let found = read(&Traceset::open(path).expect("a trace"))
+            .threads(1)
+            .run(UsageAnalysis::new(UsageOptions::new()))
+            .output;
         let kernel =
             found.traces().iter().find(|of| !of.cpus().is_empty()).expect("a kernel trace");
         let mut times: BTreeMap<i64, u64> = BTreeMap::new();

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::read;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats;
+use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::{
     CriticalPath, Interval, LinkKind, SegmentKind, ThreadState, TimelineId, WaitGraph,
 };
@@ -391,7 +392,7 @@ fn assert_cpu_times(traceset: &Traceset) {
         let times = graph.times(id, graph.begin()..graph.end());
         *of_graph.entry(timeline.tid()).or_default() += times.of(ThreadState::Running).total;
     }
-    let statistics = stats::statistics(traceset, 1).statistics;
+    let statistics = read(traceset).run(StatisticsAnalysis::new()).output;
     let mut of_statistics: BTreeMap<i32, u64> = BTreeMap::new();
     for trace in statistics.traces() {
         for sum in trace.processes() {

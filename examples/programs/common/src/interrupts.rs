@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use ltt_read::{Timestamp, TraceIndex};
-use lttv_state::kernel::{
-    Frame, KernelState, Process, SourceKind, StateChange, StateObserver, TraceState, Transition,
-};
+use lttv_state::kernel::{Frame, Process, SourceKind, TraceState, Transition};
 use lttv_state::latency::Spread;
 
 /// The frequency of a period of 1 ns, in mHz.
@@ -233,20 +231,6 @@ impl OnAllCpus<'_> {
     /// Returns the number of handlers per second over a time in ns; 0 for no time.
     pub fn frequency(&self, time: u64) -> f64 {
         frequency(self.count, time)
-    }
-}
-
-impl StateObserver for Interrupts {
-    #[inline]
-    fn changed(&mut self, kernel: &KernelState, change: StateChange) {
-        let StateChange { trace, transition, time, .. } = change;
-        if Interrupts::ended_by(transition).is_none() {
-            return;
-        }
-        let cpu = kernel.cpu_of_tracefile(change.tracefile);
-        if let (Some(state), Some(cpu)) = (kernel.trace(trace), cpu) {
-            self.ended(trace, state, transition, cpu, time.as_ns());
-        }
     }
 }
 

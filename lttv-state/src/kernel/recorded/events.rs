@@ -43,7 +43,31 @@ const CHANGES: u32 = 1 << 31;
 const HAS_PACKET: u32 = 1 << 30;
 /// The event contains its CPU number.
 const HAS_CPU: u32 = 1 << 29;
-const TYPE: u32 = HAS_CPU - 1;
+/// The event does not count: it only changes states.
+const UNCOUNTED: u32 = 1 << 28;
+/// The event does not pass the filter.
+const UNSELECTED: u32 = 1 << 27;
+const TYPE: u32 = UNSELECTED - 1;
+
+/// The marks of an event: properties besides its contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Marks {
+    /// `true` if the event counts: it is in the window.
+    pub(crate) counts: bool,
+    /// `true` if the event passes the filter.
+    pub(crate) is_selected: bool,
+}
+
+impl Marks {
+    /// The marks of events of a read without a window and a filter.
+    pub(crate) const NONE: Marks = Marks { counts: true, is_selected: true };
+
+    #[inline]
+    fn flags(self) -> u32 {
+        let uncounted = u32::from(!self.counts) * UNCOUNTED;
+        uncounted | (u32::from(!self.is_selected) * UNSELECTED)
+    }
+}
 
 /// No packet.
 const NO_PACKET: (u32, u64) = (u32::MAX, u64::MAX);
@@ -65,6 +89,13 @@ impl RecordedEvent {
     #[inline]
     pub(crate) fn changes_state(&self) -> bool {
         self.event_type & CHANGES != 0
+    }
+
+    /// Returns the marks of the event.
+    #[inline]
+    pub(crate) fn marks(&self) -> Marks {
+        let has = |flag| self.event_type & flag != 0;
+        Marks { counts: !has(UNCOUNTED), is_selected: !has(UNSELECTED) }
     }
 
     /// Returns `true` if the event may be on another CPU than the last event of its tracefile that
@@ -124,8 +155,9 @@ impl RecordedEvents {
         (rule, layout): (&Rule, &Layout),
         (tracefile, time): (TracefileNumber, i64),
         event: &Event<'_>,
+        marks: Marks,
     ) {
-        let mut flags = CHANGES;
+        let mut flags = CHANGES | marks.flags();
         let packet = (event.file_index() as u32, event.packet().offset);
         if self.current.get(tracefile.0) != Some(&packet) {
             self.enter(tracefile, packet);
@@ -163,20 +195,21 @@ impl RecordedEvents {
         cpu: &CpuField,
         (tracefile, time): (TracefileNumber, i64),
         event: &Event<'_>,
+        marks: Marks,
     ) {
-        let mut flags = 0;
+        let mut flags = marks.flags();
         match cpu {
             CpuField::Tracefile => {}
             CpuField::Packet(_) => {
                 let packet = (event.file_index() as u32, event.packet().offset);
                 if self.current.get(tracefile.0) != Some(&packet) {
                     self.packets.push(PacketFacts::of(cpu, event));
-                    flags = HAS_PACKET;
+                    flags |= HAS_PACKET;
                 }
             }
             CpuField::Event(field) => {
                 self.words.push(cpu_number(field, event).into());
-                flags = HAS_CPU;
+                flags |= HAS_CPU;
             }
         }
         self.push(flags, tracefile, time, event);

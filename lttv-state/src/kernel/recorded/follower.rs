@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Trace, TraceIndex, TracefileIndex, TracefileNumber};
+use ltt_read::{Timestamp, Trace, TraceIndex, TracefileIndex, TracefileNumber};
 use lttv_context::Contexts;
 
-use super::events::{RecordedEvent, RecordedEvents};
+use super::events::{Marks, RecordedEvents};
 use super::recorder::{Recorded, Recorder};
 use crate::kernel::{KernelState, Transition};
 
@@ -19,57 +19,61 @@ pub(crate) struct Follower {
     tracefiles: Vec<(Arc<Trace>, TraceIndex, TracefileIndex)>,
 }
 
-/// An event that has been applied to the state.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Followed {
+/// An event that can change the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StateChange {
+    /// The index of its trace.
+    pub trace: TraceIndex,
+    /// The number of its tracefile in the traceset.
+    pub tracefile: TracefileNumber,
+    /// The meaning for the state.
+    pub transition: Transition,
+    /// The event type.
+    pub event_type: EventTypeId,
+    /// The time of its delivery.
+    pub time: Timestamp,
+    /// `true` if the event counts: it is in the window.
+    pub counts: bool,
+    /// `true` if the event passes the filter, or if there is none.
+    pub is_selected: bool,
     /// The number of the event in its slice.
     pub(crate) number: usize,
-    pub(crate) trace: TraceIndex,
-    pub(crate) tracefile: TracefileNumber,
-    pub(crate) transition: Transition,
-    pub(crate) event_type: EventTypeId,
-    /// The time of delivery, in ns.
-    pub(crate) time: i64,
 }
 
-/// An analysis that a follower calls for events.
+/// An event that changes no state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtherEvent {
+    /// The index of its trace.
+    pub trace: TraceIndex,
+    /// The number of its tracefile in the traceset.
+    pub tracefile: TracefileNumber,
+    /// The event type.
+    pub event_type: EventTypeId,
+    /// The time of its delivery.
+    pub time: Timestamp,
+    /// `true` if the event counts: it is in the window.
+    pub counts: bool,
+    /// `true` if the event passes the filter, or if there is none.
+    pub is_selected: bool,
+    /// The number of the event in its slice.
+    pub(crate) number: usize,
+    /// The index of its CPU in the state, if the state has it.
+    pub(crate) place: Option<usize>,
+    /// The number of its CPU, unless it is that of the last event of its tracefile that changes the
+    /// state.
+    pub(crate) elsewhere: Option<u32>,
+}
+
+/// An observer that a follower calls for events.
 pub(crate) trait FollowerObserver {
     /// Called after an event has been applied.
-    fn changed(&mut self, kernel: &mut KernelState, followed: Followed);
+    fn changed(&mut self, kernel: &mut KernelState, change: StateChange);
 
-    /// Called for an event that changes no state, unless it is on the CPU of the last event of its
-    /// tracefile that does: with the number of the event in its slice and its time of delivery in ns,
-    /// its trace and type, and the number of its CPU and the index of that in the state.
-    fn elsewhere(
-        &mut self,
-        event: (usize, i64),
-        of: (TraceIndex, EventTypeId),
-        cpu: (u32, Option<usize>),
-    );
-
-    /// Called for each event that changes no state: with its number in its slice and its time of
-    /// delivery in ns, its trace, and the index of its CPU in the state.
-    fn unchanged(
-        &mut self,
-        kernel: &KernelState,
-        event: (usize, i64),
-        trace: TraceIndex,
-        place: Option<usize>,
-    ) {
-        let (_, _, _, _) = (kernel, event, trace, place);
-    }
-}
-
-/// No further observer.
-impl FollowerObserver for () {
-    fn changed(&mut self, _: &mut KernelState, _: Followed) {}
-
-    fn elsewhere(
-        &mut self,
-        _: (usize, i64),
-        _: (TraceIndex, EventTypeId),
-        _: (u32, Option<usize>),
-    ) {
+    /// Called for each event that changes no state.
+    fn unchanged(&mut self, kernel: &KernelState, event: OtherEvent) {
+        let (_, _) = (kernel, event);
     }
 }
 
@@ -84,6 +88,11 @@ impl Follower {
     /// Returns the state after the last event.
     pub(crate) fn kernel(&self) -> &KernelState {
         &self.kernel
+    }
+
+    /// Returns the state after the last event, to be changed.
+    pub(crate) fn kernel_mut(&mut self) -> &mut KernelState {
+        &mut self.kernel
     }
 
     /// Returns the state after the last event, which is no longer followed.
@@ -103,16 +112,29 @@ impl Follower {
             let tracefile = event.tracefile();
             let (trace, index, of) = &tracefiles[tracefile.0];
             let event_type = event.event_type();
+            let Marks { counts, is_selected } = event.marks();
+            let time = Timestamp::from_ns(event.time);
             if !event.changes_state() {
-                let (at, mut place) = ((number, event.time), kernel.place_of(tracefile));
+                let (mut place, mut elsewhere) = (kernel.place_of(tracefile), None);
                 if event.may_be_elsewhere() || place.is_none() {
                     let (packet, cpu) = (details.packet(event), details.cpu(event));
                     if let Some(cpu) = kernel.elsewhere(*index, tracefile, packet, cpu) {
-                        observer.elsewhere(at, (*index, event_type), cpu);
-                        place = cpu.1;
+                        (elsewhere, place) = (Some(cpu.0), cpu.1);
                     }
                 }
-                observer.unchanged(kernel, at, *index, place);
+                let (trace, number) = (*index, number);
+                let other = OtherEvent {
+                    trace,
+                    tracefile,
+                    event_type,
+                    time,
+                    counts,
+                    is_selected,
+                    number,
+                    place,
+                    elsewhere,
+                };
+                observer.unchanged(kernel, other);
                 continue;
             }
             let Some(Recorded { rule, layout }) = recorder.rule(*index, event_type) else {
@@ -122,10 +144,18 @@ impl Follower {
             let (cpu, fields) = details.change(event, layout);
             let at = (tracefile, event.time);
             kernel.apply_recorded((*index, trace, *of), at, rule, (packet, cpu), &fields);
-            let RecordedEvent { time, .. } = *event;
             let (trace, transition) = (*index, rule.transition);
-            let followed = Followed { number, trace, tracefile, transition, event_type, time };
-            observer.changed(kernel, followed);
+            let change = StateChange {
+                trace,
+                tracefile,
+                transition,
+                event_type,
+                time,
+                counts,
+                is_selected,
+                number,
+            };
+            observer.changed(kernel, change);
         }
     }
 }

@@ -7,6 +7,7 @@ mod events;
 mod follower;
 mod recorder;
 
-pub(crate) use events::{RecordedEvent, RecordedEvents};
-pub(crate) use follower::{Followed, Follower, FollowerObserver};
+pub(crate) use events::{Marks, RecordedEvent, RecordedEvents};
+pub(crate) use follower::{Follower, FollowerObserver};
+pub use follower::{OtherEvent, StateChange};
 pub(crate) use recorder::Recorder;

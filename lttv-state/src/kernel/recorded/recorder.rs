@@ -6,7 +6,7 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::Contexts;
 
-use super::events::{Layout, RecordedEvents};
+use super::events::{Layout, Marks, RecordedEvents};
 use crate::kernel::KernelState;
 use crate::kernel::rule::{CpuField, Rule, cpu_field};
 
@@ -16,7 +16,7 @@ pub(crate) struct Recorder {
     /// The event types, by trace.
     types: Arc<Vec<Vec<RecordedType>>>,
     /// The index of the trace of each tracefile.
-    traces: Vec<usize>,
+    traces: Arc<[usize]>,
 }
 
 /// The way in which events of a type are recorded.
@@ -54,35 +54,28 @@ impl Recorder {
         (Recorder { types, traces }, kernel)
     }
 
-    /// Records an event.
+    /// Records an event; if it changes no state, only if all are wanted.
     #[inline]
-    pub(crate) fn record(
+    pub(crate) fn record<const EVERY: bool>(
         &self,
         recorded: &mut RecordedEvents,
         at: (TracefileNumber, Timestamp),
         event: &Event<'_>,
+        marks: Marks,
     ) {
-        let (tracefile, time) = (at.0, at.1.as_ns());
-        match self.recorded_type(tracefile, event) {
+        let at = (at.0, at.1.as_ns());
+        match self.recorded_type(at.0, event) {
             Some(RecordedType::Change(of)) => {
-                recorded.push_change((&of.rule, &of.layout), (tracefile, time), event);
+                recorded.push_change((&of.rule, &of.layout), at, event, marks);
             }
-            Some(RecordedType::Other(cpu)) => recorded.push_other(cpu, (tracefile, time), event),
-            None => {}
+            Some(RecordedType::Other(cpu)) if EVERY => recorded.push_other(cpu, at, event, marks),
+            _ => {}
         }
     }
 
-    /// Records an event if it changes the state.
-    #[inline]
-    pub(crate) fn record_change(
-        &self,
-        recorded: &mut RecordedEvents,
-        at: (TracefileNumber, Timestamp),
-        event: &Event<'_>,
-    ) {
-        if let Some(RecordedType::Change(of)) = self.recorded_type(at.0, event) {
-            recorded.push_change((&of.rule, &of.layout), (at.0, at.1.as_ns()), event);
-        }
+    /// Returns the index of the trace of each tracefile.
+    pub(crate) fn traces(&self) -> &[usize] {
+        &self.traces
     }
 
     #[inline]

@@ -3,16 +3,17 @@
 use std::rc::Rc;
 
 use ltt_read::schema::{EventTypeId, Scope};
-use ltt_read::{Field, Trace, TraceIndex};
+use ltt_read::{Field, Trace};
 use lttv_context::{EventCall, Handle, Setup, Subscription, TraceContext};
 use lttv_filter::Verdict;
 
 use super::definition::Periods;
 use super::open::{Begun, OpenPeriods, Value};
 use crate::filter::{KernelFilters, KernelView};
-use crate::kernel::KernelState;
-use crate::latency::extension::{AFTER_STATE, Latencies};
-use crate::latency::outcome::At;
+use crate::kernel::{KernelState, Serial, Tid};
+use crate::latency::extension::AFTER_STATE;
+use crate::latency::machine::Machine;
+use crate::latency::outcome::{At, Outcomes};
 use crate::latency::threads::ThreadId;
 
 /// The source of a value.
@@ -36,9 +37,24 @@ struct Rule {
 }
 
 /// A value that has been read from an event.
-enum Read<'e> {
+#[derive(Debug)]
+enum Read {
     Value(Value),
-    Text(&'e [u8]),
+    Text(Box<[u8]>),
+}
+
+/// A period that an event begins or ends, with the values of its key and of its group.
+#[derive(Debug)]
+pub(in crate::latency) struct Found {
+    period: u32,
+    is_begin: bool,
+    key: Vec<Read>,
+    values: Vec<Read>,
+    /// The thread that runs.
+    thread: Option<(Serial, Tid)>,
+    at: At,
+    /// `true` if the event counts.
+    pub(in crate::latency) counts: bool,
 }
 
 impl Source {
@@ -57,7 +73,7 @@ impl Source {
         }
     }
 
-    fn read<'r>(&self, call: &'r EventCall<'_, '_>, view: &KernelView<'r>) -> Read<'r> {
+    fn read(&self, call: &EventCall<'_, '_>, view: &KernelView<'_>) -> Read {
         let integer =
             |value: Option<i128>| Read::Value(value.map_or(Value::Missing, Value::Integer));
         match self {
@@ -66,10 +82,10 @@ impl Source {
             Source::Pid => integer(view.own(&call.event).and_then(|of| of.pid()).map(i128::from)),
             Source::Comm => {
                 let name = view.own(&call.event).and_then(|of| view.name(of.name()));
-                name.map_or(Read::Value(Value::Missing), |name| Read::Text(name.as_bytes()))
+                name.map_or(Read::Value(Value::Missing), |name| Read::Text(name.as_bytes().into()))
             }
             Source::Field(field) => match call.event.get(field) {
-                Some(ltt_read::Value::Str(text)) => Read::Text(text.bytes),
+                Some(ltt_read::Value::Str(text)) => Read::Text(text.bytes.into()),
                 Some(value) => {
                     let signed = value.as_i64().map(i128::from);
                     integer(signed.or_else(|| value.as_u64().map(i128::from)))
@@ -81,25 +97,21 @@ impl Source {
     }
 }
 
-impl Read<'_> {
-    fn into_value(self, open: &mut OpenPeriods) -> Value {
-        match self {
-            Read::Value(value) => value,
-            Read::Text(text) => open.text(text),
-        }
-    }
+fn values(read: &[Read], open: &mut OpenPeriods) -> Box<[Value]> {
+    let value = |read: &Read| match read {
+        Read::Value(value) => *value,
+        Read::Text(text) => open.text(text),
+    };
+    read.iter().map(value).collect()
 }
 
-fn values(read: Vec<Read<'_>>, open: &mut OpenPeriods) -> Box<[Value]> {
-    read.into_iter().map(|read| read.into_value(open)).collect()
-}
-
-/// Adds the hooks for the periods of a trace.
+/// Adds hooks that call a function with the periods that each event begins or ends, if there are any:
+/// those that end first, and children first among them.
 pub(in crate::latency) fn install(
-    handle: Handle<Latencies>,
     kernel: Handle<KernelState>,
     periods: &Periods,
     setup: &mut Setup<'_, '_>,
+    receive: impl Fn(&mut EventCall<'_, '_>, Vec<Found>) + Clone + 'static,
 ) {
     let contexts = setup.contexts;
     let traces = contexts.traceset().traces();
@@ -116,10 +128,13 @@ pub(in crate::latency) fn install(
             if begins.is_empty() && ends.is_empty() {
                 continue;
             }
-            let periods = periods.clone();
+            let receive = receive.clone();
             let events = Subscription::to_type(trace.index(), id).priority(AFTER_STATE);
             setup.hooks.on_event(events, move |call| {
-                apply(call, handle, kernel, &periods, &begins, &ends);
+                let found = find(call, kernel, &begins, &ends);
+                if !found.is_empty() {
+                    receive(call, found);
+                }
             });
         }
     }
@@ -165,65 +180,57 @@ fn rules(
     (begins, ends)
 }
 
-/// Applies an event that may begin or end periods.
-fn apply(
+/// Returns the periods that an event ends and begins.
+fn find(
     call: &mut EventCall<'_, '_>,
-    handle: Handle<Latencies>,
     kernel: Handle<KernelState>,
-    periods: &Periods,
     begins: &[Rule],
     ends: &[Rule],
-) {
-    let passes = |rule: &&Rule| rule.filter.matches(call);
-    let ends: Vec<&Rule> = ends.iter().filter(passes).collect();
-    let begins: Vec<&Rule> = begins.iter().filter(passes).collect();
-    if ends.is_empty() && begins.is_empty() {
-        return;
+) -> Vec<Found> {
+    if begins.iter().chain(ends).all(|rule| !rule.filter.matches(call)) {
+        return Vec::new();
     }
-    let is_on = call.reaches_all_hooks();
-    let Some(state) = call.extensions.get(kernel) else { return };
-    let Some((cpu, place)) =
-        state.cpu_and_place(call.trace.index(), call.tracefile.number(), &call.event)
-    else {
-        return;
+    let counts = call.reaches_all_hooks();
+    let call = &*call;
+    let ends = ends.iter().map(|rule| (rule, false));
+    let rules = ends.chain(begins.iter().map(|rule| (rule, true)));
+    let passing = rules.filter(|(rule, _)| rule.filter.matches(call));
+    let Some((kernel, (cpu, place))) = call.extensions.get(kernel).and_then(|kernel| {
+        let (trace, tracefile) = (call.trace.index(), call.tracefile.number());
+        Some((kernel, kernel.cpu_and_place(trace, tracefile, &call.event)?))
+    }) else {
+        return Vec::new();
     };
     let at = At::new(cpu, place.unwrap_or(0), call.time().as_ns(), &call.event);
-    let index: TraceIndex = call.trace.index();
-    // The state is read through the call, and the open periods are changed: one after the other.
-    let Some(of) = Latencies::of_trace(call.extensions, handle, index) else { return };
-    let mut open = std::mem::take(&mut of.machine.periods);
-    let read = |call: &EventCall<'_, '_>, rule: &Rule, open: &mut OpenPeriods| {
-        let kernel = call.extensions.get(kernel)?;
-        let view = KernelView::new(kernel, call);
-        let all = |sources: &[Source]| sources.iter().map(|of| of.read(call, &view)).collect();
-        let (key, own): (Vec<_>, Vec<_>) = (all(&rule.key), all(&rule.values));
-        Some((values(key, open), values(own, open)))
-    };
-    for rule in ends {
-        if let Some((key, own)) = read(call, rule, &mut open)
-            && let Some(of) = Latencies::of_trace(call.extensions, handle, index)
-        {
-            of.collector.is_on = is_on;
-            open.end(rule.period, key, &own, &at, &mut of.collector);
+    let view = KernelView::new(kernel, call);
+    let all = |sources: &[Source]| sources.iter().map(|of| of.read(call, &view)).collect();
+    let found = passing.map(|(rule, is_begin)| {
+        let process = view.own(&call.event).filter(|_| is_begin);
+        let thread = process.and_then(|process| Some((process.serial(), process.tid()?)));
+        let (period, key, values) = (rule.period, all(&rule.key), all(&rule.values));
+        Found { period, is_begin, key, values, thread, at, counts }
+    });
+    found.collect()
+}
+
+impl Machine {
+    /// Ends or begins a period.
+    pub(in crate::latency) fn apply_period(
+        &mut self,
+        periods: &Periods,
+        found: &Found,
+        out: &mut impl Outcomes,
+    ) {
+        let Machine { threads, periods: open, .. } = self;
+        let Found { period, is_begin, thread, at, .. } = *found;
+        let (key, values) = (values(&found.key, open), values(&found.values, open));
+        if !is_begin {
+            return open.end(period, key, &values, &at, out);
         }
-    }
-    for rule in begins {
-        let Some((key, own)) = read(call, rule, &mut open) else { continue };
-        let process = call.extensions.get(kernel).and_then(|kernel| {
-            let view = KernelView::new(kernel, call);
-            view.own(&call.event).map(|process| (process.serial(), process.tid()))
-        });
-        if let Some(of) = Latencies::of_trace(call.extensions, handle, index) {
-            let thread = match process {
-                Some((serial, Some(tid @ 1..))) => of.machine.threads.of_serial(serial, tid),
-                _ => ThreadId::NONE,
-            };
-            of.collector.is_on = is_on;
-            let begun = Begun { period: rule.period, key, values: own, thread };
-            open.begin(periods, begun, &at, &mut of.collector);
-        }
-    }
-    if let Some(of) = Latencies::of_trace(call.extensions, handle, index) {
-        of.machine.periods = open;
+        let thread = match thread {
+            Some((serial, tid @ 1..)) => threads.of_serial(serial, tid),
+            _ => ThreadId::NONE,
+        };
+        open.begin(periods, Begun { period, key, values, thread }, &at, out);
     }
 }

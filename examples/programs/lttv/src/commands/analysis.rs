@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::error::Error;
 use std::mem;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,22 +20,20 @@ use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
 use lttv_common::time::{Window, event_span};
-use lttv_context::{
-    Bounds, EndReason, Handle, ReadEnd, SliceThreads, StalePosition, Subscription, Traceset,
-    TracesetContext,
-};
-use lttv_hooks::Flow;
+use lttv_context::{Bounds, EndReason, Handle, Subscription, Traceset, TracesetContext};
+use lttv_state::analysis::{KernelAnalysis, read};
+use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::{KernelState, Transition};
 
 /// The number of events between two updates of progress, notices and interrupts.
 const BATCH: u64 = 1 << 14;
 
-/// The traces of an analysis, with the kernel state at the start of its window.
+/// The traces of an analysis, and its window.
 #[derive(Debug)]
 pub struct Analysis {
     /// The traces.
     pub traceset: Traceset,
-    /// The context: at first at the start of the window.
+    /// The context: at first at the start of the traces.
     pub context: TracesetContext<'static>,
     /// The kernel state.
     pub kernel: Handle<KernelState>,
@@ -51,39 +48,26 @@ pub struct Analysis {
     warnings: Warnings,
     progress: Progress,
     cancel: Arc<AtomicBool>,
-    /// The context that has read the traces for several threads, in place of `context`.
-    reader: Option<TracesetContext<'static>>,
+    /// `true` while the context is at the start of the traces.
+    is_at_start: bool,
+    /// The errors of a [run](Self::run), the number of further ones, and that of omitted notices.
+    damage: Option<(Vec<ltt_read::Error>, u64, u64)>,
     losses: OnceCell<Losses>,
     events: u64,
 }
 
 impl Analysis {
-    /// Opens the traces, and computes the state at the start of the window.
+    /// Opens the traces.
     ///
     /// # Errors
     ///
-    /// If no trace can be opened, if none has the events that the command needs, if the window is
-    /// wrong or outside of the traces, or after an interrupt by the user.
+    /// If no trace can be opened, if none has the events that the command needs, or if the window is
+    /// wrong or outside of the traces.
     pub fn open(
         input: &InputArgs,
         report: &mut Report,
         needs: Option<&Use>,
     ) -> Result<Self, Box<dyn Error>> {
-        Ok(Self::open_with(input, report, needs, |_, _| ())?.0)
-    }
-
-    /// Opens the traces, attaches extensions that need all events, and computes the state at the
-    /// start of the window.
-    ///
-    /// # Errors
-    ///
-    /// Fails for the reasons of [`open`](Self::open).
-    pub fn open_with<T>(
-        input: &InputArgs,
-        report: &mut Report,
-        needs: Option<&Use>,
-        attach: impl FnOnce(&mut TracesetContext<'static>, Handle<KernelState>) -> T,
-    ) -> Result<(Self, T), Box<dyn Error>> {
         let traceset = input.open(report)?;
         let serves = match needs {
             Some(needs) => kernel_trace::require_one(&traceset, needs, report)?,
@@ -92,11 +76,10 @@ impl Analysis {
         let window = input.window(traceset.traces())?;
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(kernel_state(traceset.traces()));
-        let attached = attach(&mut context, kernel);
         let cancel = cancel::on_interrupt()?;
         let warnings = warnings(input, traceset.traces())?;
         let progress = Progress::new(false);
-        let mut analysis = Analysis {
+        Ok(Analysis {
             traceset,
             context,
             kernel,
@@ -106,11 +89,28 @@ impl Analysis {
             warnings,
             progress,
             cancel,
-            reader: None,
+            is_at_start: true,
+            damage: None,
             losses: OnceCell::new(),
             events: 0,
-        };
-        if let Some(begin) = window.begin {
+        })
+    }
+
+    /// Opens the traces, attaches extensions that need all events, and computes the state at the
+    /// start of the window.
+    ///
+    /// # Errors
+    ///
+    /// Fails for the reasons of [`open`](Self::open), or after an interrupt by the user.
+    pub fn open_with<T>(
+        input: &InputArgs,
+        report: &mut Report,
+        needs: Option<&Use>,
+        attach: impl FnOnce(&mut TracesetContext<'static>, Handle<KernelState>) -> T,
+    ) -> Result<(Self, T), Box<dyn Error>> {
+        let mut analysis = Self::open(input, report, needs)?;
+        let attached = attach(&mut analysis.context, analysis.kernel);
+        if let Some(begin) = analysis.window.begin {
             analysis.replay(begin)?;
         }
         Ok((analysis, attached))
@@ -166,16 +166,11 @@ impl Analysis {
         })
     }
 
-    /// Narrows the window to a part of it, and seeks its start, with the state there.
-    ///
-    /// # Errors
-    ///
-    /// After an interrupt by the user.
-    pub fn narrow(&mut self, part: TimeSpan) -> Result<(), Interrupted> {
+    /// Narrows the window to a part of it.
+    pub fn narrow(&mut self, part: TimeSpan) {
         self.window = Window { begin: Some(part.start), end: Some(part.end) };
         self.spans = OnceCell::new();
         self.losses = OnceCell::new();
-        self.replay(part.start)
     }
 
     /// Reads up to the start of a time, and calls the hooks.
@@ -201,40 +196,43 @@ impl Analysis {
         read.map_err(|_| self.interrupted())
     }
 
-    /// Reads the whole traces on several threads, by a function that is called with a context at their
-    /// start, the state there, and a function to be called after each slice. The state is then that
-    /// at their end. After an interrupt, the result is that up to there.
-    pub fn read_in_slices<T: Default>(
+    /// Reads the window for an analysis, on a number of threads. The state is then that at its end.
+    /// After an interrupt, the result is that up to there.
+    pub fn run<A: KernelAnalysis>(
         &mut self,
         threads: usize,
-        read: impl FnOnce(
-            &mut TracesetContext<'static>,
-            KernelState,
-            SliceThreads,
-            &mut dyn FnMut(&mut TracesetContext<'static>) -> Flow,
-        ) -> Result<(T, KernelState, ReadEnd), StalePosition>,
-    ) -> (T, Result<(), Interrupted>) {
-        let mut reader = TracesetContext::new(&self.traceset);
-        let kernel = std::mem::take(&mut self.context.extensions_mut()[self.kernel]);
-        let Analysis { progress, warnings, cancel, .. } = self;
-        let mut passed = |reader: &mut TracesetContext<'static>| {
-            progress.update(reader.merge().progress());
-            for notice in reader.take_notices() {
-                report::line(&warnings.text(&notice));
-            }
-            match cancel.load(Ordering::Relaxed) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+        filters: Option<KernelFilters>,
+        analysis: A,
+    ) -> (A::Output, Result<(), Interrupted>) {
+        // The state before the first events has been looked up.
+        let kernel = match std::mem::replace(&mut self.is_at_start, false) {
+            true => mem::take(&mut self.context.extensions_mut()[self.kernel]),
+            false => kernel_state(self.traceset.traces()),
         };
-        let read = read(&mut reader, kernel, SliceThreads::new(threads), &mut passed);
-        self.reader = Some(reader);
-        // Whole traces are read without a position that could be refused.
-        let Ok((result, kernel, end)) = read else { return (T::default(), Ok(())) };
-        self.context.extensions_mut()[self.kernel] = kernel;
-        self.events += end.events;
-        let is_whole = end.reason != EndReason::Stopped;
-        (result, if is_whole { Ok(()) } else { Err(self.interrupted()) })
+        let Analysis { progress, warnings, cancel, damage, .. } = self;
+        let is_first = damage.is_none();
+        let read = read(&self.traceset)
+            .kernel(kernel)
+            .window(self.window.range())
+            .threads(threads)
+            .cancel(cancel)
+            .progress(|context| {
+                progress.update(context.merge().progress());
+                for notice in context.take_notices().iter().filter(|_| is_first) {
+                    report::line(&warnings.text(notice));
+                }
+            });
+        let read = match filters {
+            Some(filters) => read.filter(filters),
+            None => read,
+        };
+        let found = read.run(analysis);
+        // Another run reads a part of the same window.
+        damage.get_or_insert((found.errors, found.errors_omitted, found.notices_omitted));
+        self.context.extensions_mut()[self.kernel] = found.kernel;
+        self.events += found.events;
+        let read = if found.is_stopped { Err(self.interrupted()) } else { Ok(()) };
+        (found.output, read)
     }
 
     /// Ends the window with the last event that was read.
@@ -264,6 +262,7 @@ impl Analysis {
         &mut self,
         mut chunk: impl FnMut(&mut TracesetContext<'static>) -> EndReason,
     ) -> Result<(), Interrupted> {
+        self.is_at_start = false;
         loop {
             let reason = chunk(&mut self.context);
             self.progress.update(self.context.merge().progress());
@@ -305,15 +304,17 @@ impl Analysis {
 
     /// Reports damage and losses.
     pub fn finish(mut self, report: &mut Report) {
-        let context = self.reader.as_mut().unwrap_or(&mut self.context);
-        report.notices_omitted(context.merge().notices_omitted());
-        let errors = context.take_errors();
-        report.errors(&errors, context.errors_omitted());
+        let context = &mut self.context;
+        let (errors, errors_omitted, notices_omitted) = self.damage.take().unwrap_or_else(|| {
+            (context.take_errors(), context.errors_omitted(), context.merge().notices_omitted())
+        });
+        report.notices_omitted(notices_omitted);
+        report.errors(&errors, errors_omitted);
         // The events of filtered reads are not those of the window.
         self.losses().report(report, None);
-        let Analysis { traceset, context, reader, .. } = self;
+        let Analysis { traceset, context, .. } = self;
         // Leaked, since the process ends with them: dropping all that was found takes time.
-        mem::forget((traceset, context, reader));
+        mem::forget((traceset, context));
     }
 }
 

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::support::convert::run;
 use crate::support::print_note;
 use lttv_context::Traceset;
-use lttv_state::stats::statistics;
+use lttv_state::analysis::read;
+use lttv_state::stats::StatisticsAnalysis;
 
 /// The traces with fields, names or roles that CTF 1.8 lacks. The warnings of the conversion name
 /// them.
@@ -174,7 +175,7 @@ fn follows_rules(folder: &Path) {
 /// Returns the sums of each process, CPU and mode.
 fn statistics_of(folder: &Path) -> BTreeMap<String, String> {
     let traceset = Traceset::open(folder).unwrap();
-    let statistics = statistics(&traceset, 1).statistics;
+    let statistics = read(&traceset).threads(1).run(StatisticsAnalysis::new()).output;
     let mut sums: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for of_trace in statistics.traces() {
         for (key, counts) in of_trace.leaves() {
@@ -215,7 +216,7 @@ fn statistics_stay_with_the_names_of_today() {
         assert_eq!(done.status, Some(0), "{name}: {}", done.stderr);
         let sums = |folder: &Path| {
             let traceset = Traceset::open(folder).unwrap();
-            let statistics = statistics(&traceset, 1).statistics;
+            let statistics = read(&traceset).threads(1).run(StatisticsAnalysis::new()).output;
             let trace = &statistics.traces()[0];
             let mut times: BTreeMap<(u32, String), (u64, u64)> = BTreeMap::new();
             for (key, counts) in trace.leaves() {

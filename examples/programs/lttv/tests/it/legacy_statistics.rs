@@ -11,8 +11,9 @@ use flate2::read::GzDecoder;
 use ltt_read::Trace;
 use ltt_read::schema::EventTypeId;
 use lttv_context::Traceset;
+use lttv_state::analysis::read;
 use lttv_state::kernel::ExecutionMode;
-use lttv_state::stats::{TraceStatistics, statistics};
+use lttv_state::stats::{StatisticsAnalysis, TraceStatistics};
 
 /// The sums of a process id.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -88,7 +89,7 @@ struct Compared {
 fn compare(name: &str, path: &Path, text: &str) -> Compared {
     let traceset = Traceset::open(path).expect("a trace");
     let trace = &traceset.traces()[0];
-    let statistics = statistics(&traceset, 1).statistics;
+    let statistics = read(&traceset).threads(1).run(StatisticsAnalysis::new()).output;
     let (original, ours) = (original(text), ours(&statistics.traces()[0]));
     let all = |of: &BTreeMap<Option<i32>, Sum>| -> u64 {
         of.values().flat_map(|sum| sum.events.values()).sum()

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use lttv_context::Traceset;
-use lttv_state::usage::{UsageOptions, usage};
+use lttv_state::analysis::read;
+use lttv_state::usage::{UsageAnalysis, UsageOptions};
 use serde_json::Value;
 
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
@@ -34,7 +35,7 @@ fn tables_have_the_figures_of_the_library() {
     let found = tables(&["--every", "10ms"]);
     let traceset = Traceset::open(Path::new(KERNEL)).expect("the bundled trace");
     let options = UsageOptions::new().every(Duration::from_millis(10));
-    let expected = usage(&traceset, options, 1).usage;
+    let expected = read(&traceset).threads(1).run(UsageAnalysis::new(options)).output;
     let expected = &expected.traces()[0];
     for (row, cpu) in rows(&found, "cpus").iter().zip(expected.cpus()) {
         assert_eq!(row["busy_ns"], cpu.sum.busy_time);

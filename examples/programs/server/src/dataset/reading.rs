@@ -1,9 +1,14 @@
 //! Reading events until a result is no longer wanted.
 
+use std::num::NonZeroUsize;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, EndReason, ReadEnd, StalePosition, Traceset, TracesetContext};
+use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
+use lttv_state::analysis::{self, KernelAnalysis};
+
+use super::statistics::Window;
 
 /// The number of events between two checks whether the result is still wanted.
 const STEP: u64 = 1 << 14;
@@ -23,32 +28,13 @@ pub(super) fn read(
     stop: &AtomicBool,
 ) -> Option<()> {
     let bounds = bounds.clone().events(STEP);
-    in_steps(context, |context| context.read(&bounds), stop)
-}
-
-/// Computes the states of extensions at a time. Returns `None` if `stop` is set.
-pub(super) fn replay(
-    context: &mut TracesetContext<'_>,
-    time: Timestamp,
-    stop: &AtomicBool,
-) -> Option<()> {
-    context.seek_checkpoint(time);
-    let bounds = Bounds::all().until_start_of(time).events(STEP);
-    in_steps(context, |context| context.replay_state(&bounds), stop)
-}
-
-fn in_steps(
-    context: &mut TracesetContext<'_>,
-    step: impl Fn(&mut TracesetContext<'_>) -> Result<ReadEnd, StalePosition>,
-    stop: &AtomicBool,
-) -> Option<()> {
     let mut steps = 0_u32;
     loop {
         if stop.load(Ordering::Relaxed) {
             return None;
         }
         // The bounds contain no position that could be stale.
-        let reason = step(context).ok()?.reason;
+        let reason = context.read(&bounds).ok()?.reason;
         let is_last = !matches!(reason, EndReason::EventCount | EndReason::Stopped);
         steps = steps.wrapping_add(1);
         if is_last || steps.is_multiple_of(RELEASE) {
@@ -58,4 +44,34 @@ fn in_steps(
             return Some(());
         }
     }
+}
+
+/// Reads a window, or everything, for an analysis. Returns `None` if `stop` is set.
+pub(super) fn analyze<A: KernelAnalysis>(
+    traceset: &Traceset,
+    window: Window,
+    stop: &AtomicBool,
+    analysis: A,
+) -> Option<A::Output> {
+    let time = |time| Timestamp::from_ns(time);
+    let window = window.map_or((Bound::Unbounded, Bound::Unbounded), |(start, end)| {
+        (Bound::Included(time(start)), Bound::Excluded(time(end)))
+    });
+    let mut steps = 0_u32;
+    let read = analysis::read(traceset).window(window).threads(threads()).cancel(stop);
+    let found = read
+        .progress(|context| {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(RELEASE) {
+                release(context.contexts().traceset());
+            }
+        })
+        .run(analysis);
+    release(traceset);
+    (!found.is_stopped).then_some(found.output)
+}
+
+/// Returns the number of threads that read for an analysis.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }

@@ -8,9 +8,10 @@ use crate::support::{Running, ids, random, span, traces};
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_server::http::guard::Guard;
+use lttv_state::analysis::read;
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{By, Family, Latency, Settings, latencies};
-use lttv_state::stats::statistics;
+use lttv_state::latency::{By, Family, Latency, LatencyAnalysis, Settings};
+use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitGraph};
 use serde_json::{Value, json};
 
@@ -50,8 +51,8 @@ fn cpu_times_of_threads_are_those_of_the_statistics() {
     let (experiment, model) = server.experiment("threads", &[&path]);
     let (start, end) = span(&model);
     let tree = server.complete(&format!("{experiment}{USAGE}/tree"), json!({}));
-    let computed = statistics(&Traceset::open(&path).unwrap(), 1);
-    let of = &computed.statistics.traces()[0];
+    let computed = read(&Traceset::open(&path).unwrap()).threads(1).run(StatisticsAnalysis::new());
+    let of = &computed.output.traces()[0];
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
     for process in of.processes() {
         let tid = of.process_facts()[process.process.index()].tid.unwrap_or(0);
@@ -218,7 +219,7 @@ fn latencies_are_those_of_the_crate() {
     let (experiment, model) = server.experiment("latencies", &[&path]);
     let (start, end) = span(&model);
     let traceset = Traceset::open(&path).unwrap();
-    let whole = latencies(&traceset, &Settings::new().top(1_000_000), 1).latency;
+    let whole = read(&traceset).run(LatencyAnalysis::new(Settings::new().top(1_000_000))).output;
     let mut durations = 0;
     for (id, families) in ANALYSES {
         let tree = server.complete(&format!("{experiment}{STATISTICS}{id}/tree"), json!({}));
@@ -287,7 +288,7 @@ fn tables_of_durations_are_those_of_the_crate() {
     let server = Running::start(&traces(), Guard::default());
     let (experiment, _) = server.experiment("durations", &[&path]);
     let traceset = Traceset::open(&path).unwrap();
-    let whole = latencies(&traceset, &Settings::new().top(1_000_000), 1).latency;
+    let whole = read(&traceset).run(LatencyAnalysis::new(Settings::new().top(1_000_000))).output;
     let of = &whole.traces()[0];
     let mut durations = 0;
     for (id, families) in ANALYSES {

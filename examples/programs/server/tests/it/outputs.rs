@@ -13,9 +13,10 @@ use lttv_common::report::Report;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_server::dataset::DatasetOptions;
 use lttv_server::http::guard::Guard;
+use lttv_state::analysis::read;
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::Snapshot;
-use lttv_state::stats::{Statistics, statistics};
+use lttv_state::stats::{Statistics, StatisticsAnalysis};
 use serde_json::{Value, json};
 
 const HISTOGRAM: &str =
@@ -83,8 +84,8 @@ fn statistics_are_those_of_the_crate() {
     let (experiment, _) = server.experiment("statistics", &[&path]);
     let tree =
         server.complete(&format!("{experiment}/outputs/data/org.lttv.statistics/tree"), json!({}));
-    let computed = statistics(&Traceset::open(&path).unwrap(), 1);
-    let of = &computed.statistics.traces()[0];
+    let computed = read(&Traceset::open(&path).unwrap()).threads(1).run(StatisticsAnalysis::new());
+    let of = &computed.output.traces()[0];
     let labels: Vec<Vec<String>> = tree["entries"]
         .as_array()
         .unwrap()
@@ -217,8 +218,8 @@ fn usage_of_cpus_is_that_of_the_statistics() {
         "requested_items": ids(&tree),
     });
     let model = server.complete(&format!("{experiment}{CPUS}/xy"), parameters);
-    let computed = statistics(&Traceset::open(&path).unwrap(), 1);
-    for cpu in computed.statistics.traces()[0].cpus() {
+    let computed = read(&Traceset::open(&path).unwrap()).threads(1).run(StatisticsAnalysis::new());
+    for cpu in computed.output.traces()[0].cpus() {
         let series = model["series"].as_array().unwrap().iter();
         let name = format!("CPU {}", cpu.number);
         let series = series.clone().find(|of| of["seriesName"] == name.as_str()).unwrap();

@@ -19,7 +19,8 @@ use lttv_common::kernel_trace;
 use lttv_common::time::Window;
 use lttv_state::history::History;
 use lttv_state::kernel_history::{self, Target};
-use lttv_state::stats::statistics;
+use lttv_state::analysis::read;
+use lttv_state::stats::StatisticsAnalysis;
 use tempfile::NamedTempFile;
 
 use crate::messages::{ScanPart, Slice};
@@ -151,8 +152,9 @@ impl WholeRows {
         }
         let traceset = self.shared.tables.traceset();
         kernel_trace::require(traceset, &kernel_trace::HISTORY).map_err(external)?;
-        let computed = statistics(traceset, self.shared.threads);
-        let batch = statistics_batch(&computed.statistics, traceset.traces())?;
+        let computed =
+            read(traceset).threads(self.shared.threads).run(StatisticsAnalysis::new());
+        let batch = statistics_batch(&computed.output, traceset.traces())?;
         let (errors, errors_omitted) = (computed.errors, computed.errors_omitted);
         self.shared.add_damage(Damage { errors, errors_omitted, ..Damage::default() });
         kept.statistics = Some(batch.clone());

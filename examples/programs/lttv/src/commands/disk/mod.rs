@@ -1,13 +1,11 @@
 //! `lttv disk`: requests to disks, and their speed.
 
-use std::borrow::Cow;
 use std::error::Error;
 
-use ltt_read::Timestamp;
 use lttv_common::args::Common;
 use lttv_common::kernel_trace;
-use lttv_common::report::{Interrupted, Report, Usage};
-use lttv_state::stats::{DeviceFacts, Statistics, StatisticsHandle, read_statistics};
+use lttv_common::report::{Report, Usage};
+use lttv_state::stats::{DeviceFacts, StatisticsAnalysis};
 
 use super::analysis::Analysis;
 use crate::tables::disk::{self as tables, Disk};
@@ -54,27 +52,20 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         "the times that disks are busy follow from all requests; choose disks with --disk",
     )?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::DISK))?;
-    let threads = match analysis.window.is_everything() {
-        true => args.common.input.threads_or_all(),
-        false => args.common.input.one_thread(report, "a time window"),
-    };
-    let (collected, read) = collect(&mut analysis, threads);
+    let threads = args.common.input.threads_or_all();
+    let (collected, read) = analysis.run(threads, None, StatisticsAnalysis::new());
 
     let is_wanted = |disk: &DeviceFacts| {
         let number = disk.number.to_string();
         args.disk.is_empty() || args.disk.iter().any(|of| **of == *disk.name || *of == number)
     };
-    let statistics: Vec<_> = analysis
-        .spans()
-        .map(|(trace, span)| (trace, collected.until(&analysis, span.end)))
-        .collect();
     let mut disks = Vec::new();
-    for (trace, of) in &statistics {
-        let Some(of) = of.traces().get(trace.0) else { continue };
+    for (trace, _) in analysis.spans() {
+        let Some(of) = collected.traces().get(trace.0) else { continue };
         let wanted = of.devices().iter().filter(|disk| is_wanted(disk));
-        disks.extend(wanted.map(|facts| Disk { trace: *trace, facts, time: of.time() }));
+        disks.extend(wanted.map(|facts| Disk { trace, facts, time: of.time() }));
     }
-    let mut table = tables::disks("Disks", statistics.len() > 1, &disks);
+    let mut table = tables::disks("Disks", analysis.spans().count() > 1, &disks);
     if table.rows().is_empty() && !args.disk.is_empty() {
         return Err(format!("no disk in the traces is {}", args.disk.join(" or ")).into());
     }
@@ -84,41 +75,4 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     analysis.write(&args.common, vec![table])?;
     analysis.finish(report);
     Ok(read?)
-}
-
-/// The statistics that contain the disks.
-enum Collected {
-    /// Statistics of whole traces.
-    Whole(Statistics),
-    /// Statistics of a window, which the context collects.
-    Window(StatisticsHandle),
-}
-
-/// Reads the window and collects, on several threads only whole traces.
-fn collect(analysis: &mut Analysis, threads: usize) -> (Collected, Result<(), Interrupted>) {
-    if threads > 1 {
-        let (whole, read) = analysis.read_in_slices(threads, |context, kernel, threads, passed| {
-            let read = read_statistics(context, kernel, threads, passed)?;
-            Ok((read.statistics, read.kernel, read.end))
-        });
-        return (Collected::Whole(whole), read);
-    }
-    let context = &mut analysis.context;
-    let window = match analysis.window.begin {
-        Some(begin) => Statistics::attach_at(context, analysis.kernel, begin),
-        None => Statistics::attach(context, analysis.kernel),
-    };
-    (Collected::Window(window), analysis.read())
-}
-
-impl Collected {
-    /// Returns the statistics up to the end of the window in a trace.
-    fn until(&self, analysis: &Analysis, end: Timestamp) -> Cow<'_, Statistics> {
-        match self {
-            Collected::Whole(whole) => Cow::Borrowed(whole),
-            Collected::Window(window) => {
-                Cow::Owned(window.take_until(analysis.context.extensions(), end))
-            }
-        }
-    }
 }

@@ -59,11 +59,8 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.common.input.expression()?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
     let filters = args.common.input.filters(report, analysis.traceset.traces())?;
-    let threads = match filters.is_none() && analysis.window.is_everything() {
-        true => args.common.input.threads_or_all(),
-        false => args.common.input.one_thread(report, "a time window, and events with filters"),
-    };
-    let (found, read) = follow::collect(&mut analysis, threads, filters)?;
+    let threads = args.common.input.threads_or_all();
+    let (found, read) = follow::collect(&mut analysis, threads, filters);
 
     let has_traces = analysis.spans().count() > 1;
     let is_wanted = |key: &InterruptKey| args.cpu.is_empty() || args.cpu.contains(&key.cpu);

@@ -15,7 +15,7 @@ use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
 use lttv_filter::Environment;
 use lttv_state::latency::{
-    By, Family, Latency, LatencyHandle, Settings, TraceLatency, read_latencies,
+    By, Family, Latency, LatencyAnalysis, LatencyHandle, Settings, TraceLatency,
 };
 
 use self::periods::PeriodArgs;
@@ -128,52 +128,33 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         .top(args.top.unwrap_or(usual_top))
         .periods(periods, analysis.traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
-    let is_whole = analysis.window.is_everything() && args.every.is_none();
-    let threads = match is_whole && settings.are_in_slices() {
-        true => input.threads_or_all(),
-        false => input.one_thread(report, "a time window, intervals and periods"),
+    let threads = match args.every {
+        None => input.threads_or_all(),
+        Some(_) => input.one_thread(report, "intervals"),
     };
     let mut choice = args.choice();
     choice.has_traces = analysis.spans().count() > 1;
-    let (tables, read) = if threads > 1 {
-        let (latency, read) =
-            analysis.read_in_slices(threads, |context, kernel, threads, passed| {
-                let read = read_latencies(context, kernel, &settings, threads, passed)?;
-                Ok((read.latency, read.kernel, read.end))
-            });
-        let of = |(index, _): (TraceIndex, TimeSpan)| Some((index, latency.trace(index)?.clone()));
-        let taken: Vec<_> = analysis.spans().filter_map(of).collect();
-        (args.tables(&taken, &choice), read)
-    } else {
-        let handle = Latency::attach(&mut analysis.context, analysis.kernel, settings);
-        if let Some(begin) = analysis.window.begin {
-            // What is open there is known only from the events before it.
-            analysis.replay(begin)?;
-            handle.restart(analysis.context.extensions_mut(), begin);
+    let (tables, read) = match args.every {
+        None => {
+            let (latency, read) = analysis.run(threads, None, LatencyAnalysis::new(settings));
+            let of =
+                |(index, _): (TraceIndex, TimeSpan)| Some((index, latency.trace(index)?.clone()));
+            let taken: Vec<_> = analysis.spans().filter_map(of).collect();
+            (args.tables(&taken, &choice), read)
         }
-        match args.every {
-            Some(length) => {
-                let (table, read) = intervals(&mut analysis, handle, &choice, length)?;
-                (vec![table], read)
+        Some(length) => {
+            let handle = Latency::attach(&mut analysis.context, analysis.kernel, settings);
+            if let Some(begin) = analysis.window.begin {
+                // What is open there is known only from the events before it.
+                analysis.replay(begin)?;
             }
-            None => {
-                let read = analysis.read();
-                (args.tables(&latencies(&analysis, handle), &choice), read)
-            }
+            let (table, read) = intervals(&mut analysis, handle, &choice, length)?;
+            (vec![table], read)
         }
     };
     analysis.write(&args.common, tables)?;
     analysis.finish(report);
     Ok(read?)
-}
-
-/// Returns the latencies of the traces in the window.
-fn latencies(analysis: &Analysis, handle: LatencyHandle) -> Vec<(TraceIndex, TraceLatency)> {
-    let of = |(index, span): (TraceIndex, TimeSpan)| {
-        let latency = handle.take_until(analysis.context.extensions(), span.end);
-        Some((index, latency.trace(index)?.clone()))
-    };
-    analysis.spans().filter_map(of).collect()
 }
 
 impl LatencyArgs {

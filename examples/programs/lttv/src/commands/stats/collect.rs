@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ltt_read::schema::EventTypeId;
 use lttv_common::report::Interrupted;
 use lttv_state::filter::KernelFilters;
-use lttv_state::stats::{Statistics, TraceStatistics, read_statistics};
+use lttv_state::stats::{Statistics, StatisticsAnalysis, TraceStatistics};
 
 use super::longest::Call;
 use crate::commands::analysis::Analysis;
@@ -25,70 +24,35 @@ pub(crate) struct Collected {
     pub(crate) anomalies: Vec<Vec<(String, u64)>>,
 }
 
-/// Reads the window and collects. After an interrupt, these are the statistics up to there. More than
-/// one thread must be for whole traces without filters only.
+/// Reads the window and collects. After an interrupt, these are the statistics up to there.
 pub(crate) fn collect(
     analysis: &mut Analysis,
     threads: usize,
     filters: Option<KernelFilters>,
     longest: Option<Call>,
 ) -> (Collected, Result<(), Interrupted>) {
-    if threads > 1 {
-        let (taken, read) = analysis.read_in_slices(threads, |context, kernel, threads, passed| {
-            let read = read_statistics(context, kernel, threads, passed)?;
-            Ok((read.statistics, read.kernel, read.end))
-        });
-        return (Collected::of(analysis, taken, None, longest), read);
-    }
-    let (kernel, window) = (analysis.kernel, analysis.window);
-    let context = &mut analysis.context;
-    let statistics = Statistics::attach_window(context, kernel, window.range());
     let is_filtered = filters.is_some();
-    let counts = context.attach_data(BTreeMap::<(usize, EventTypeId), u64>::new());
-    if let Some(filters) = filters {
-        let filters = filters.with_state(kernel);
-        context.on_event("*", move |call| {
-            if filters.matches(call) {
-                let key = (call.trace.index().0, call.event.type_id());
-                *call.extensions[counts].entry(key).or_default() += 1;
-            }
-        });
-    }
-    let read = analysis.read();
-    let extensions = analysis.context.extensions();
-    let taken = match read {
-        Ok(()) => statistics.take(extensions),
-        Err(_) => statistics.take_until(extensions, analysis.last_event()),
+    let statistics = match is_filtered {
+        true => StatisticsAnalysis::new().counting_selected(),
+        false => StatisticsAnalysis::new(),
     };
-    let counts = is_filtered.then(|| &extensions[counts]);
-    (Collected::of(analysis, taken, counts, longest), read)
+    let (statistics, read) = analysis.run(threads, filters, statistics);
+    (Collected::of(analysis, statistics, is_filtered, longest), read)
 }
 
 impl Collected {
-    /// Returns statistics with what else is reported. `counts` are the events that pass the filters,
-    /// by trace and type, if there are filters.
+    /// Returns statistics with what else is reported.
     fn of(
         analysis: &Analysis,
         statistics: Statistics,
-        counts: Option<&BTreeMap<(usize, EventTypeId), u64>>,
+        is_filtered: bool,
         longest: Option<Call>,
     ) -> Self {
-        let filtered = |(at, trace): (usize, &TraceStatistics)| {
-            let mut events: BTreeMap<String, u64> = BTreeMap::new();
-            for ((_, id), count) in counts.into_iter().flatten().filter(|of| of.0.0 == at) {
-                *events.entry(trace.event_name(*id).to_owned()).or_default() += count;
-            }
-            events
+        let counts = |trace: &TraceStatistics| {
+            let events = trace.selected_events().unwrap_or_else(|| trace.events());
+            events.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
         };
-        let all = |(_, trace): (usize, &TraceStatistics)| {
-            let events = trace.events().into_iter();
-            events.map(|(name, count)| (name.to_owned(), count)).collect()
-        };
-        let traces = statistics.traces().iter().enumerate();
-        let events = match counts.is_some() {
-            true => traces.map(filtered).collect(),
-            false => traces.map(all).collect(),
-        };
+        let events = statistics.traces().iter().map(counts).collect();
         let anomalies = analysis.state().traces().map(|state| {
             let all = state.anomalies().iter().filter(|(_, count)| *count > 0);
             all.map(|(name, count)| (name.replace('_', " "), count)).collect()
@@ -97,7 +61,6 @@ impl Collected {
         let names =
             analysis.traceset.traces().iter().map(|trace| trace.path().display().to_string());
         let names = names.collect();
-        let is_filtered = counts.is_some();
         Collected { statistics, longest, events, is_filtered, names, anomalies }
     }
 }

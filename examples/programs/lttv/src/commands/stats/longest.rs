@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::error::Error;
 
 use ltt_read::{TimeSpan, Timestamp, TraceIndex};
-use lttv_context::{EventCall, Handle};
 use lttv_filter::nearest;
-use lttv_state::kernel::{ExecutionMode, KernelState, Process, Serial, Tid, TraceState};
+use lttv_state::analysis::{End, KernelAnalysis, Window};
+use lttv_state::kernel::{
+    ExecutionMode, KernelState, Process, Serial, StateChange, Tid, TraceState,
+};
 use lttv_state::stats::TraceStatistics;
 
 use crate::commands::analysis::Analysis;
@@ -44,7 +46,7 @@ fn duration(span: TimeSpan) -> u64 {
 }
 
 /// The calls that were found up to the current position.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Search {
     name: String,
     /// The start of the window.
@@ -60,21 +62,15 @@ struct Search {
 /// # Errors
 ///
 /// If there is no such call, or after an interrupt by the user.
-pub(crate) fn find(analysis: &mut Analysis, name: &str) -> Result<Call, Box<dyn Error>> {
+pub(crate) fn find(
+    analysis: &mut Analysis,
+    threads: usize,
+    name: &str,
+) -> Result<Call, Box<dyn Error>> {
     let begin = analysis.window.begin;
     let search = Search { name: name.to_owned(), begin, ..Search::default() };
-    let search = analysis.context.attach_data(search);
-    let kernel = analysis.kernel;
-    let hooks: Vec<_> = analysis
-        .events_of(|_| true)
-        .into_iter()
-        .map(|events| analysis.context.on_event(events, move |call| ended(call, search, kernel)))
-        .collect();
-    analysis.read()?;
-    for hook in hooks {
-        analysis.context.remove(hook);
-    }
-    let mut search = std::mem::take(&mut analysis.context.extensions_mut()[search]);
+    let (mut search, read) = analysis.run(threads, None, LongestCall(search));
+    read?;
     for (trace, span) in analysis.spans() {
         if let Some(state) = analysis.state().trace(trace) {
             search.add_open(trace, state, span.end);
@@ -86,23 +82,39 @@ pub(crate) fn find(analysis: &mut Analysis, name: &str) -> Result<Call, Box<dyn 
     }
 }
 
-/// Takes note of a system call that ends with an event.
-fn ended(call: &mut EventCall<'_, '_>, search: Handle<Search>, kernel: Handle<KernelState>) {
-    let (trace, time) = (call.trace.index(), call.time());
-    let Some((search, kernel)) = call.extensions.get_pair_mut(search, kernel) else { return };
-    let Some(state) = kernel.trace(trace) else { return };
-    for ended in state.effect().ended().iter().filter(|of| of.mode == ExecutionMode::Syscall) {
-        let name = state.name(ended.submode);
-        if !search.names.contains(name) {
-            search.names.insert(name.to_owned());
+/// The search for the longest system call, as it begins.
+struct LongestCall(Search);
+
+impl KernelAnalysis for LongestCall {
+    type State = Search;
+    type Slice = ();
+    type Part = ();
+    type Output = Search;
+
+    fn begin(&self, _: &KernelState, _: Window) -> (Search, ()) {
+        (self.0.clone(), ())
+    }
+
+    fn changed(&self, search: &mut Search, (): &mut (), kernel: &KernelState, change: StateChange) {
+        let StateChange { trace, time, .. } = change;
+        let Some(state) = kernel.trace(trace) else { return };
+        for ended in state.effect().ended().iter().filter(|of| of.mode == ExecutionMode::Syscall) {
+            let name = state.name(ended.submode);
+            if !search.names.contains(name) {
+                search.names.insert(name.to_owned());
+            }
+            if let Some(process) = state.process(ended.process)
+                && name == search.name
+            {
+                let elapsed = i64::try_from(ended.elapsed).unwrap_or(i64::MAX);
+                let entry = Timestamp::from_ns(time.as_ns().saturating_sub(elapsed));
+                search.add(trace, state, process, entry, time, true);
+            }
         }
-        if let Some(process) = state.process(ended.process)
-            && name == search.name
-        {
-            let elapsed = i64::try_from(ended.elapsed).unwrap_or(i64::MAX);
-            let entry = Timestamp::from_ns(time.as_ns().saturating_sub(elapsed));
-            search.add(trace, state, process, entry, time, true);
-        }
+    }
+
+    fn finish(&self, search: Search, (): (), _: End<'_>) -> Search {
+        search
     }
 }
 

@@ -56,17 +56,14 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let needs = follows_kernel.then_some(&kernel_trace::STATS);
     let mut analysis = Analysis::open(input, report, needs)?;
     let filters = input.filters(report, analysis.traceset.traces())?;
+    let threads = input.threads_or_all();
     let longest = match &args.longest {
         Some(name) => {
-            let call = longest::find(&mut analysis, name)?;
-            analysis.narrow(call.span)?;
+            let call = longest::find(&mut analysis, threads, name)?;
+            analysis.narrow(call.span);
             Some(call)
         }
         None => None,
-    };
-    let threads = match filters.is_none() && analysis.window.is_everything() {
-        true => input.threads_or_all(),
-        false => input.one_thread(report, "a time window, and events with filters"),
     };
     let (found, read) = collect::collect(&mut analysis, threads, filters, longest);
     write(args, &found, &analysis)?;

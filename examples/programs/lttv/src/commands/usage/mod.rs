@@ -5,7 +5,7 @@ mod every;
 use std::error::Error;
 
 use ltt_read::TraceIndex;
-use lttv_state::usage::{Usage as Found, UsageOptions, read_usage};
+use lttv_state::usage::{UsageAnalysis, UsageOptions};
 
 pub use every::Every;
 
@@ -56,22 +56,7 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let mut analysis = Analysis::open(input, report, Some(&kernel_trace::USAGE))?;
     let options = UsageOptions::new();
     let options = args.every.map_or(options, |every| options.every(every.length()));
-    let threads = match analysis.window.is_everything() {
-        true => input.threads_or_all(),
-        false => input.one_thread(report, "a time window"),
-    };
-    let (usage, read) = if threads > 1 {
-        analysis.read_in_slices(threads, |context, kernel, threads, passed| {
-            let read = read_usage(context, kernel, options, threads, passed)?;
-            Ok((read.usage, read.kernel, read.end))
-        })
-    } else {
-        let window = analysis.window.range();
-        let (context, kernel) = (&mut analysis.context, analysis.kernel);
-        let usage = Found::attach_window(context, kernel, window, options);
-        let read = analysis.read();
-        (usage.take(analysis.context.extensions()), read)
-    };
+    let (usage, read) = analysis.run(input.threads_or_all(), None, UsageAnalysis::new(options));
     let served = analysis.spans().map(|(trace, _)| trace);
     let traces: Vec<(TraceIndex, _)> =
         served.filter_map(|index| Some((index, usage.traces().get(index.0)?))).collect();

@@ -27,7 +27,8 @@ use lttv_common::progress::Progress;
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_context::Traceset;
 use lttv_state::kernel_history::{self, Target as HistoryTarget};
-use lttv_state::stats::statistics;
+use lttv_state::analysis::read;
+use lttv_state::stats::StatisticsAnalysis;
 
 use crate::damage::Damage;
 use crate::scan::Scan;
@@ -314,9 +315,9 @@ impl Export<'_> {
         report: &mut Report,
     ) -> Result<(), Box<dyn Error>> {
         kernel_trace::require(traceset, &kernel_trace::HISTORY)?;
-        let computed = statistics(traceset, threads);
+        let computed = read(traceset).threads(threads).run(StatisticsAnalysis::new());
         report.errors(&computed.errors, computed.errors_omitted);
-        let batch = statistics_batch(&computed.statistics, traceset.traces())?;
+        let batch = statistics_batch(&computed.output, traceset.traces())?;
         debug_assert_eq!(batch.schema(), statistics_schema());
         Ok(write_table(self.directory, "statistics", &batch)?)
     }

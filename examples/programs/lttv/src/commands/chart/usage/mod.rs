@@ -13,8 +13,9 @@ use lttv_common::losses::Losses;
 use lttv_common::report::Report;
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_hooks::Priority;
+use lttv_state::analysis::read;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::{Statistics, TraceStatistics};
+use lttv_state::stats::{StatisticsAnalysis, TraceStatistics};
 use rows::Rows;
 use svg::Picture;
 
@@ -38,7 +39,10 @@ pub(super) fn draw(
 ) -> Result<(), Box<dyn Error>> {
     let span = Span::of(&args.input, args.seconds, traceset.traces())?;
     // A first read determines the busiest processes.
-    let statistics = statistics(traceset, &span)?;
+    let threads = args.input.threads_or_all();
+    let read = read(traceset).window(span.window.range()).threads(threads);
+    // The second read reports damage.
+    let statistics = read.run(StatisticsAnalysis::new()).output;
     let columns = svg::columns(args.width);
     let of_trace = |(index, trace): (usize, &TraceStatistics)| TraceRows {
         index: TraceIndex(index),
@@ -70,18 +74,6 @@ pub(super) fn draw(
     write(&args.page, &text)?;
     losses.report(report, Some(events));
     Ok(())
-}
-
-/// Collects the statistics of the window.
-fn statistics(traceset: &Traceset, span: &Span) -> Result<Statistics, Box<dyn Error>> {
-    let mut context = TracesetContext::new(traceset);
-    let kernel = context.attach(KernelState::new());
-    if span.window.begin.is_some() {
-        context.seek_time_with_state(span.from);
-    }
-    let statistics = Statistics::attach_window(&mut context, kernel, span.window.range());
-    _ = context.read(&span.window.bounds())?;
-    Ok(statistics.take(context.extensions()))
 }
 
 /// Follows the state over the window, in which the first state is that of its start. Reports

@@ -1,0 +1,190 @@
+//! The interface of analyses.
+
+use ltt_read::{Event, TraceIndex, TracefileNumber};
+use lttv_context::{Contexts, Joining, TracesetContext};
+
+use super::window::Window;
+use crate::kernel::{KernelState, OtherEvent, RecordedEvent, StateChange};
+
+/// An analysis of the kernel state: see the [module](super).
+///
+/// The result does not depend on the slices if these laws hold:
+///
+/// * *Slices compose.* The changes of two adjacent slices lead to the same state and the same result as
+///   those of the one slice of all their events.
+/// * *Parts commute*, if there is a [`joining`](Self::joining): slices may be added to any of several
+///   parts in any order, and the parts be joined in any order.
+pub trait KernelAnalysis: Sync {
+    /// The state of the analysis after an event.
+    type State: Send;
+
+    /// The notes about the events of a slice: `()` if all is done in order.
+    type Slice: Default + Send + 'static;
+
+    /// The sums of slices: `()` if all is done in order.
+    type Part: Send;
+
+    /// The result.
+    type Output;
+
+    /// `true` to be told events that change no state, too.
+    const EVERY_EVENT: bool = false;
+
+    /// The number of events of a slice, unless the caller sets another one: see
+    /// [`SliceAnalysis::SLICE_EVENTS`](lttv_context::SliceAnalysis::SLICE_EVENTS).
+    const SLICE_EVENTS: u64 = 1 << 13;
+
+    /// Returns `true` if the analysis keeps a state of its own, which events before the window change
+    /// as well. It then begins before the first event, is told also events that do not
+    /// [count](StateChange::counts), and [enters](Self::enter) the window. The default is `false`.
+    fn keeps_state(&self) -> bool {
+        false
+    }
+
+    /// Called once before anything is read, with the state before the first event: to find event types
+    /// and their fields. The default does nothing.
+    fn prepare(&mut self, contexts: &Contexts, kernel: &KernelState) {
+        let (_, _) = (contexts, kernel);
+    }
+
+    /// Adds hooks to the context that reads, for what [`record`](Self::record) cannot find out: an event
+    /// is recorded after its hooks. `kernel` is the state before the first event; the context has none
+    /// attached. The default does nothing.
+    fn attach(&self, context: &mut TracesetContext<'_>, kernel: &KernelState) {
+        let (_, _) = (context, kernel);
+    }
+
+    /// Begins in a state: that at the start of the window, or that before the first event if the
+    /// analysis [keeps state](Self::keeps_state).
+    fn begin(&self, kernel: &KernelState, window: Window) -> (Self::State, Self::Part);
+
+    /// Enters the window with a state, if the analysis [keeps state](Self::keeps_state). What was
+    /// collected before is dropped. The default does nothing.
+    fn enter(
+        &self,
+        state: &mut Self::State,
+        part: &mut Self::Part,
+        kernel: &KernelState,
+        window: Window,
+    ) {
+        let (_, _, _, _) = (state, part, kernel, window);
+    }
+
+    /// Returns a copy of the state at the end of the window. Where a clock goes back, events of the
+    /// window may follow, and others between them: they count, and the copy is then the state at the
+    /// end. The default is `None`: the state after them remains.
+    fn at_end(&self, state: &Self::State) -> Option<Self::State> {
+        let _ = state;
+        None
+    }
+
+    /// Records what the analysis needs of an event besides the state: the next one of its slice, which
+    /// has a number there. The default does nothing.
+    #[inline]
+    fn record(
+        &self,
+        slice: &mut Self::Slice,
+        number: usize,
+        of: (TraceIndex, TracefileNumber),
+        event: &Event<'_>,
+    ) {
+        let (_, _, _, _) = (slice, number, of, event);
+    }
+
+    /// Called before the changes of a slice. The default does nothing.
+    fn begin_slice(&self, state: &mut Self::State, slice: &mut Self::Slice) {
+        let (_, _) = (state, slice);
+    }
+
+    /// Called after each event that can change the state, in order. The state of its trace is that
+    /// after the event, with its [effect](crate::kernel::TraceState::effect).
+    fn changed(
+        &self,
+        state: &mut Self::State,
+        slice: &mut Self::Slice,
+        kernel: &KernelState,
+        change: StateChange,
+    );
+
+    /// Called for each event that changes no state, in order, if the analysis is to be told
+    /// [every event](Self::EVERY_EVENT). The default does nothing.
+    #[inline]
+    fn unchanged(
+        &self,
+        state: &mut Self::State,
+        slice: &mut Self::Slice,
+        kernel: &KernelState,
+        event: OtherEvent,
+    ) {
+        let (_, _, _, _) = (state, slice, kernel, event);
+    }
+
+    /// Called after the changes of a slice, with its events. The default does nothing.
+    fn end_slice(
+        &self,
+        state: &mut Self::State,
+        slice: &mut Self::Slice,
+        events: EventsOfSlice<'_>,
+    ) {
+        let (_, _, _) = (state, slice, events);
+    }
+
+    /// Adds what was written down for a slice. The default does nothing.
+    fn add(&self, part: &mut Self::Part, slice: &mut Self::Slice, events: EventsOfSlice<'_>) {
+        let (_, _, _) = (part, slice, events);
+    }
+
+    /// Returns how parts are joined, if slices can be added to several parts in any order. The default
+    /// is `None`: slices are added in order to one part.
+    fn joining(&self) -> Option<Joining<Self::Part>> {
+        None
+    }
+
+    /// Makes a slice empty. The default replaces it; keeping its memory for the next slice is faster.
+    fn clear(&self, slice: &mut Self::Slice) {
+        *slice = Self::Slice::default();
+    }
+
+    /// Returns the result.
+    fn finish(&self, state: Self::State, part: Self::Part, end: End<'_>) -> Self::Output;
+}
+
+/// The end of a read.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct End<'e> {
+    /// The kernel state at the end.
+    pub kernel: &'e KernelState,
+    /// The traces.
+    pub contexts: &'e Contexts,
+    /// The window.
+    pub window: Window,
+    /// `true` if the read was stopped before the end of the window.
+    pub is_stopped: bool,
+}
+
+/// The events of a slice that an analysis was told, and those before them.
+#[derive(Debug, Clone, Copy)]
+pub struct EventsOfSlice<'s> {
+    /// The number of events before the slice.
+    pub(crate) before: u64,
+    pub(crate) events: &'s [RecordedEvent],
+    /// The index of the trace of each tracefile.
+    pub(crate) traces: &'s [usize],
+}
+
+/// Only follows the state.
+impl KernelAnalysis for () {
+    type State = ();
+    type Slice = ();
+    type Part = ();
+    type Output = ();
+
+    fn begin(&self, _: &KernelState, _: Window) -> ((), ()) {
+        ((), ())
+    }
+
+    fn changed(&self, (): &mut (), (): &mut (), _: &KernelState, _: StateChange) {}
+
+    fn finish(&self, (): (), (): (), _: End<'_>) {}
+}
