@@ -24,17 +24,16 @@ fuzz_target!(|data: &[u8]| {
     let quarks: Vec<Quark> = history.tree().quarks().take(20).collect();
     for quark in &quarks {
         let _ = history.tree().path(*quark);
-        let _ = history.next_change(*quark, middle);
-        let _ = history.previous_change(*quark, middle);
         if let Ok(intervals) = history.intervals(*quark, start..end) {
             intervals.clone().take(10_000).for_each(drop);
             intervals.rev().take(10_000).for_each(drop);
         }
     }
-    let _ = history.number_statistics(Quark::from_index(0), start..end);
     // Damaged files may declare very many intervals, for which this would take long.
     if history.intervals_count() < 100_000 {
-        let _ = history.durations_of(&quarks, start..end);
+        for quark in &quarks {
+            let _ = history.durations(*quark, start..end);
+        }
     }
     let times = (0..64u64).map(|i| middle.saturating_add(i * i * i));
     let times: Vec<Timestamp> = times.filter(|time| *time < end).collect();

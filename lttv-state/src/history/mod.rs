@@ -25,12 +25,9 @@
 //! | attributes at times that depend on each other | [`forward_reader`](History::forward_reader) |
 //! | some attributes over a time range, every interval or one for each pixel | [`for_each_in`](History::for_each_in) |
 //! | intervals of one attribute, forward or backward | [`intervals`](History::intervals) |
-//! | the next or the previous value | [`next_change`](History::next_change), [`previous_change`](History::previous_change) |
 //! | the first or the last time with a value | [`first_with`](History::first_with), [`last_with`](History::last_with) |
 //! | all attributes that match a pattern at a time | [`state_matching`](History::state_matching) |
-//! | the attributes that exist at a time | [`tree_at`](History::tree_at) |
-//! | total duration of each value | [`durations`](History::durations), [`durations_of`](History::durations_of) |
-//! | minimum, maximum and mean of numbers | [`number_statistics`](History::number_statistics) |
+//! | total duration of each value | [`durations`](History::durations) |
 //!
 //! A [`History`] never changes. It can be cloned cheaply and queried from many threads at
 //! the same time, without locks. [`Live`] returns successive histories to other threads
@@ -111,7 +108,7 @@ pub use build::unordered::IntervalBuilder;
 pub use error::HistoryError;
 pub use file::resume_note::ResumeNote;
 pub use identity::HistoryIdentity;
-pub use query::durations::{NumberStatistics, ValueDuration};
+pub use query::durations::ValueDuration;
 pub use query::forward_reader::ForwardReader;
 pub use query::history::History;
 pub use query::intervals::Intervals;

@@ -150,8 +150,7 @@ fn damage_with_right_checksums_does_no_harm() {
             for t in [history.start(), history.end().saturating_sub(1), history.end(), ns(350)] {
                 let _ = history.state_at(t);
                 for quark in history.tree().quarks().take(100) {
-                    let _ = history.next_change(quark, t);
-                    let _ = history.previous_change(quark, t);
+                    let _ = history.at(quark, t);
                 }
             }
         }

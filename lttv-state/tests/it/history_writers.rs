@@ -483,9 +483,6 @@ fn the_earliest_and_latest_possible_times() {
             assert_eq!(history.at(quark, t).unwrap().value, expected.into());
             assert_eq!(history.state_at(t).unwrap()[quark.index()].value, expected.into());
         }
-        assert_eq!(history.next_change(quark, max).unwrap().map(|i| i.start), None);
-        assert_eq!(history.next_change(quark, min).unwrap().map(|i| i.start), Some(ns(0)));
-        assert_eq!(history.previous_change(quark, min).unwrap().map(|i| i.start), None);
         let shares = history.durations(quark, min..max).unwrap();
         assert_eq!(
             shares.iter().map(|share| share.time).collect::<Vec<_>>(),

@@ -361,9 +361,8 @@ impl Builder {
         self.set_raw(quark, time.as_ns(), raw)
     }
 
-    /// Sets an attribute and all below it to null from `time` on, so that they do not
-    /// [exist](History::tree_at) any more. Their quarks remain valid: setting one of them
-    /// adds it again.
+    /// Sets an attribute and all below it to null from `time` on. Their quarks remain valid:
+    /// setting one of them adds it again.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Total durations of values, and statistics of numbers.
+//! Total durations of values.
 
 use std::ops::Range;
 
@@ -21,22 +21,6 @@ pub struct ValueDuration<'a> {
     /// The total time, in ns.
     pub time: u64,
     /// The number of intervals.
-    pub count: u64,
-}
-
-/// Statistics of the numbers that an attribute had.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct NumberStatistics {
-    /// The least number.
-    pub min: f64,
-    /// The greatest number.
-    pub max: f64,
-    /// The mean over time, in which each number is weighted by its duration.
-    pub mean: f64,
-    /// The total time for which the value was a number, in ns.
-    pub time: u64,
-    /// The number of intervals in which the value was a number.
     pub count: u64,
 }
 
@@ -74,72 +58,11 @@ impl History {
         quark: Quark,
         range: Range<Timestamp>,
     ) -> Result<Vec<ValueDuration<'_>>, HistoryError> {
-        self.durations_of(&[quark], range)
-    }
-
-    /// Computes the total time of each value of several attributes together, such as all
-    /// that match a [pattern](crate::tree), in `range`. An example is the time that
-    /// all threads spent in each state. See [`durations`](Self::durations).
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`intervals`](Self::intervals).
-    pub fn durations_of(
-        &self,
-        quarks: &[Quark],
-        range: Range<Timestamp>,
-    ) -> Result<Vec<ValueDuration<'_>>, HistoryError> {
-        quarks.iter().try_for_each(|quark| self.check_quark(*quark))?;
+        self.check_quark(quark)?;
         let mut sums = DurationSums::default();
         let Some((first, last)) = self.check_range(&range)? else { return Ok(sums.found) };
-        for quark in quarks {
-            sums.add_all(Cursor::new(self, *quark, first)?, first, last)?;
-        }
+        sums.add_all(Cursor::new(self, quark, first)?, first, last)?;
         Ok(sums.found)
-    }
-
-    /// Computes statistics of the numbers that an attribute had in `range`. Values
-    /// that are not numbers are ignored; `None` if there are no others. Integers above 2⁵³
-    /// are rounded.
-    ///
-    /// ```
-    /// # use lttv_state::history::{Builder, HistoryError, Timestamp};
-    /// # let ns = Timestamp::from_ns;
-    /// # let mut builder = Builder::in_memory(ns(0));
-    /// # let frequency = builder.add("CPUs/0/Frequency")?;
-    /// builder.set(frequency, ns(100), 800_000_000u64)?;
-    /// builder.set(frequency, ns(175), 2_000_000_000u64)?;
-    /// let history = builder.close(ns(200))?;
-    /// let numbers = history.number_statistics(frequency, ns(0)..ns(200))?.unwrap();
-    /// assert_eq!((numbers.min, numbers.max, numbers.mean), (8e8, 2e9, 1.1e9));
-    /// assert_eq!((numbers.time, numbers.count), (100, 2));
-    /// # Ok::<(), HistoryError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Returns the errors of [`intervals`](Self::intervals).
-    pub fn number_statistics(
-        &self,
-        quark: Quark,
-        range: Range<Timestamp>,
-    ) -> Result<Option<NumberStatistics>, HistoryError> {
-        let mut all: Option<NumberStatistics> = None;
-        for ValueDuration { value, time, count } in self.durations(quark, range)? {
-            let Some(number) = value.as_f64() else { continue };
-            let of = all.get_or_insert(NumberStatistics {
-                min: number,
-                max: number,
-                mean: 0.0,
-                time: 0,
-                count: 0,
-            });
-            (of.min, of.max) = (of.min.min(number), of.max.max(number));
-            of.time = of.time.saturating_add(time);
-            of.count = of.count.saturating_add(count);
-            of.mean += (number - of.mean) * (time as f64 / of.time as f64);
-        }
-        Ok(all)
     }
 }
 

@@ -188,40 +188,6 @@ impl History {
         Ok(Intervals { ends, first, last })
     }
 
-    /// Returns the first interval of an attribute that starts after a time: its next
-    /// change. `None` if it does not change any more.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the attribute or the time is not in the history.
-    pub fn next_change(
-        &self,
-        quark: Quark,
-        time: Timestamp,
-    ) -> Result<Option<Interval<'_>>, HistoryError> {
-        self.check_quark(quark)?;
-        let t = self.check_time(time)?;
-        let mut cursor = Cursor::new(self, quark, t)?;
-        if cursor.next()? { cursor.interval().map(Some) } else { Ok(None) }
-    }
-
-    /// Returns the interval of an attribute before the one that contains a time. `None` if
-    /// that is the first one.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the attribute or the time is not in the history.
-    pub fn previous_change(
-        &self,
-        quark: Quark,
-        time: Timestamp,
-    ) -> Result<Option<Interval<'_>>, HistoryError> {
-        self.check_quark(quark)?;
-        let t = self.check_time(time)?;
-        let mut cursor = Cursor::new(self, quark, t)?;
-        if cursor.previous()? { cursor.interval().map(Some) } else { Ok(None) }
-    }
-
     /// Finds the first interval of an attribute that overlaps `range` and whose
     /// value `wanted` accepts.
     ///

@@ -14,4 +14,3 @@ pub(crate) mod history;
 pub(crate) mod intervals;
 mod state_at;
 mod text_cache;
-mod tree_at;
