@@ -18,7 +18,7 @@ impl<'w> Log<'w> {
 
     /// Writes a line that starts with the id of a request.
     pub(crate) fn line(&self, id: &str, what: fmt::Arguments<'_>) {
-        if let Err(error) = writeln!(self.out.borrow_mut(), "{id} {what}") {
+        if let Err(error) = writeln!(self.out.borrow_mut(), "{} {what}", id.escape_debug()) {
             let first = self.failure.take().unwrap_or(error);
             self.failure.set(Some(first));
         }
@@ -27,7 +27,7 @@ impl<'w> Log<'w> {
     /// Writes the line of an event, and counts the event.
     pub(crate) fn event(&self, id: &str, time: i64, name: &str) {
         self.events.set(self.events.get() + 1);
-        self.line(id, format_args!("event {time} {name}"));
+        self.line(id, format_args!("event {time} {}", name.escape_debug()));
     }
 
     /// Returns the number of events logged.

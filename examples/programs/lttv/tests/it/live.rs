@@ -102,6 +102,8 @@ fn options_without_an_effect_are_refused() {
 fn follow(dir: &Path) -> (String, String, Option<i32>) {
     let mut command = Command::new(support::program("lttv"));
     command.args(["dump", "--follow", "--silence", "0.1", "--count"]).arg(dir);
+    // The settings of this user may be unreadable for the other one.
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     if rustix::process::geteuid().is_root() {

@@ -24,12 +24,6 @@ fn no_program_prints_control_characters_of_a_trace() {
     traces::hostile_kernel(&trace);
     let metadata = folder.path().join(hostile("metadata"));
     traces::hostile_metadata(&metadata);
-    let script = folder.path().join("script");
-    let json = serde_json::json!({
-        "traces": [trace],
-        "requests": [{ "id": hostile("request") }],
-    });
-    fs::write(&script, json.to_string()).unwrap();
     let (output, history) = (folder.path().join("out"), folder.path().join("history"));
     let lttv = |more: &[&'static str]| [&["run"], more, &["-t"]].concat();
     let mut programs: Vec<_> = PROGRAMS.map(|(program, args)| (program, args.to_vec())).into();
@@ -84,11 +78,6 @@ fn no_program_prints_control_characters_of_a_trace() {
     assert_clean("history build", &built.stderr);
     let shown = run("lttv", &["history".as_ref(), "info".as_ref(), history.as_os_str()]);
     assert_clean("history info", &shown.stdout);
-    let replayed = run("request_replay", &[&script]);
-    assert_eq!(replayed.status.code(), Some(1), "{}", text(&replayed.stderr));
-    assert!(text(&replayed.stdout).contains("request\\x1b[31m"), "{}", text(&replayed.stdout));
-    assert_clean("request_replay", &replayed.stdout);
-    assert_clean("request_replay", &replayed.stderr);
     // An argument of the command line may contain them, too.
     for program in PROGRAMS.map(|of| of.0) {
         let done = run(program, &[format!("--{}", hostile("option"))]);
