@@ -62,7 +62,7 @@ fn model(text: &Path) -> Option<Value> {
 /// Returns the result of the model for a text: a list if there are windows. `None` if there is no
 /// Python.
 fn model_of(text: &mut impl Read, windows: &[(i64, i64)]) -> Option<Value> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/kernel_model.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/support/kernel_model.py");
     let mut python = Command::new("python3");
     python.arg(script).args(windows.iter().flat_map(|of| [of.0.to_string(), of.1.to_string()]));
     python.stdin(Stdio::piped()).stdout(Stdio::piped());
