@@ -2,7 +2,7 @@
 
 pub(crate) mod calls;
 
-use std::io::{Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -95,9 +95,14 @@ impl Running {
     pub(crate) fn raw(&self, request: &[u8]) -> Reply {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        stream.write_all(request).unwrap();
+        // The server may refuse a body that is too large, and close, before all of it is sent.
+        let closed = [ErrorKind::BrokenPipe, ErrorKind::ConnectionReset];
+        let is_closed = |error: &io::Error| closed.contains(&error.kind());
+        let sent = stream.write_all(request);
+        assert!(sent.as_ref().err().is_none_or(is_closed), "{sent:?}");
         let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
+        let read = stream.read_to_end(&mut bytes);
+        assert!(read.as_ref().err().is_none_or(is_closed) && !bytes.is_empty(), "{read:?}");
         let end = bytes.windows(4).position(|of| of == b"\r\n\r\n").unwrap_or(bytes.len());
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let status = head.split(' ').nth(1).and_then(|of| of.parse().ok()).unwrap_or(0);
