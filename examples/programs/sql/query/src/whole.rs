@@ -17,9 +17,9 @@ use lttv_arrow::{
 };
 use lttv_common::kernel_trace;
 use lttv_common::time::Window;
+use lttv_state::analysis::read;
 use lttv_state::history::History;
 use lttv_state::kernel_history::{self, Target};
-use lttv_state::analysis::read;
 use lttv_state::stats::StatisticsAnalysis;
 use tempfile::NamedTempFile;
 
@@ -152,8 +152,7 @@ impl WholeRows {
         }
         let traceset = self.shared.tables.traceset();
         kernel_trace::require(traceset, &kernel_trace::HISTORY).map_err(external)?;
-        let computed =
-            read(traceset).threads(self.shared.threads).run(StatisticsAnalysis::new());
+        let computed = read(traceset).threads(self.shared.threads).run(StatisticsAnalysis::new());
         let batch = statistics_batch(&computed.output, traceset.traces())?;
         let (errors, errors_omitted) = (computed.errors, computed.errors_omitted);
         self.shared.add_damage(Damage { errors, errors_omitted, ..Damage::default() });
