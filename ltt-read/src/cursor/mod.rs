@@ -199,7 +199,7 @@ impl Cursor {
     }
 
     /// Sets the number of the trace among those that are read together, which
-    /// [`Event::trace_index`] returns.
+    /// [`Event::trace_index`](crate::Event::trace_index) returns.
     #[must_use]
     pub fn with_trace_number(self, number: usize) -> Self {
         Cursor { trace_number: number as u32, ..self }

@@ -694,7 +694,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// The decision about an event in [`Merge::next_taken`].
+/// The decision about an event while a merge advances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Skips the event.
