@@ -90,6 +90,7 @@ impl KernelState {
     }
 
     /// Creates a state with the same options and without traces.
+    #[cfg(feature = "filter")]
     pub(crate) fn empty_like(&self) -> Self {
         KernelState { ignores_initial_processes: self.ignores_initial_processes, ..Self::default() }
     }
