@@ -2,11 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use lttv_context::Traceset;
-
-use crate::opening::open;
-use crate::report::Report;
-
 /// Returns the path of the bundled kernel trace, which programs read if no trace is given.
 ///
 /// The path is relative if the trace is below the current directory.
@@ -26,18 +21,4 @@ pub fn bundled_trace() -> Result<PathBuf, String> {
     let mut candidates = here.ancestors().map(|dir| dir.join("examples/traces/kernel"));
     let missing = "no TRACE given, and the bundled examples/traces/kernel was not found";
     candidates.find(|path| path.is_dir()).ok_or_else(|| missing.to_owned())
-}
-
-/// Opens all traces at or below the paths, as [`open`] does; the bundled trace if there
-/// are no paths.
-///
-/// # Errors
-///
-/// Returns the errors of [`open`], and an error if the bundled trace cannot be found.
-pub fn open_or_bundled(
-    report: &mut Report,
-    paths: &[PathBuf],
-) -> Result<Traceset, Box<dyn std::error::Error>> {
-    let bundled = if paths.is_empty() { Some(bundled_trace()?) } else { None };
-    Ok(open(report, paths.iter().chain(&bundled))?)
 }

@@ -1,6 +1,5 @@
 //! Analyses that are served, compared with those of the crates.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::collections::BTreeMap;
 
 use crate::support::calls::write_calls;

@@ -1,6 +1,5 @@
 //! The time and memory that clients take who hold connections and read nothing.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
 //! Requests that are wrong on purpose.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! Served data, compared with what the crates compute by other ways.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::collections::BTreeMap;
 
 use crate::support::{Running, ids, random, shared, span, traces};

@@ -1,6 +1,5 @@
 //! The page: its files, filters, and a browser that is driven as a user does it.
 
-#[allow(dead_code, reason = "each test uses a part of it")]
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

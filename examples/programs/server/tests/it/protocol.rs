@@ -1,7 +1,6 @@
 //! The types of all answers, compared with those of version 0.6.0 of the protocol.
 
 use crate::support::{Reply, Running, ids, span, traces};
-#[allow(dead_code, reason = "each test uses a part of it")]
 use lttv_server::http::guard::Guard;
 use serde_json::{Value, json};
 
