@@ -13,6 +13,7 @@
 //! available without its default features.
 
 use std::error::Error;
+use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
 
 use lttv_state::history::{History, IntervalBuilder, Settings, Timestamp};
@@ -31,30 +32,41 @@ usage: service_states store HISTORY [LOG.csv]
        service_states draw HISTORY [PATTERN [FROM TO]]
 TIME is like 2026-11-20T14:10:00Z; in PATTERN, * is one name of a path and ** any number";
 
+type Out<'a> = &'a mut dyn Write;
+
 fn main() -> Result<(), Box<dyn Error>> {
+    let closed = |error: &Box<dyn Error>| {
+        error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == ErrorKind::BrokenPipe)
+    };
+    // A reader that has seen enough, like `head`, is no error.
+    run(&mut io::stdout().lock()).or_else(|error| if closed(&error) { Ok(()) } else { Err(error) })
+}
+
+/// Runs the query of the command line.
+fn run(out: Out<'_>) -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
-        ["store", path] => store(path, BUNDLED),
-        ["store", path, log] => store(path, &std::fs::read_to_string(log)?),
-        ["at", path, time] => at(&History::open(path)?, time, "**"),
-        ["at", path, time, pattern] => at(&History::open(path)?, time, pattern),
+        ["store", path] => store(out, path, BUNDLED),
+        ["store", path, log] => store(out, path, &std::fs::read_to_string(log)?),
+        ["at", path, time] => at(out, &History::open(path)?, time, "**"),
+        ["at", path, time, pattern] => at(out, &History::open(path)?, time, pattern),
         ["intervals", path, service, ref range @ ..] => {
             let history = History::open(path)?;
-            intervals(&history, service, &within(&history, range)?)
+            intervals(out, &history, service, &within(&history, range)?)
         }
-        ["durations", path] => durations(&History::open(path)?, "**", &[]),
+        ["durations", path] => durations(out, &History::open(path)?, "**", &[]),
         ["durations", path, pattern, ref range @ ..] => {
-            durations(&History::open(path)?, pattern, range)
+            durations(out, &History::open(path)?, pattern, range)
         }
-        ["draw", path] => draw(&History::open(path)?, "**", &[]),
-        ["draw", path, pattern, ref range @ ..] => draw(&History::open(path)?, pattern, range),
+        ["draw", path] => draw(out, &History::open(path)?, "**", &[]),
+        ["draw", path, pattern, ref range @ ..] => draw(out, &History::open(path)?, pattern, range),
         _ => Err(USAGE.into()),
     }
 }
 
 /// Stores a log in a history.
-fn store(path: &str, log: &str) -> Result<(), Box<dyn Error>> {
+fn store(out: Out<'_>, path: &str, log: &str) -> Result<(), Box<dyn Error>> {
     // States are sorted, in files if they are many.
     let mut builder = IntervalBuilder::create(path, Settings::default())?;
     for (number, line) in log.lines().enumerate().skip(1) {
@@ -72,22 +84,33 @@ fn store(path: &str, log: &str) -> Result<(), Box<dyn Error>> {
     let span = builder.span().ok_or("the log has no states")?;
     let history = builder.close(span.clone())?;
     let services = services(&history, "**")?.len();
-    println!("{count} states of {services} services, {} to {}", text(span.start), text(span.end));
+    writeln!(
+        out,
+        "{count} states of {services} services, {} to {}",
+        text(span.start),
+        text(span.end)
+    )?;
     Ok(())
 }
 
 /// Prints the states of services at a time.
-fn at(history: &History, time: &str, pattern: &str) -> Result<(), Box<dyn Error>> {
+fn at(out: Out<'_>, history: &History, time: &str, pattern: &str) -> Result<(), Box<dyn Error>> {
     for service in services(history, pattern)? {
         let found = history.at(service, parse(time)?)?;
         let (path, state) = (history.tree().path(service), state(found.value));
-        println!("{path:24} {state:<12} since {}, until {}", text(found.start), text(found.end));
+        writeln!(
+            out,
+            "{path:24} {state:<12} since {}, until {}",
+            text(found.start),
+            text(found.end)
+        )?;
     }
     Ok(())
 }
 
 /// Prints the states of one service.
 fn intervals(
+    out: Out<'_>,
     history: &History,
     service: &str,
     range: &Range<Timestamp>,
@@ -97,27 +120,48 @@ fn intervals(
         let interval = interval?;
         let (start, end) = (interval.start.max(range.start), interval.end.min(range.end));
         let seconds = end.since(start) / 1_000_000_000;
-        println!("{}  {}  {:<12} {seconds:>8} s", text(start), text(end), state(interval.value));
+        writeln!(
+            out,
+            "{}  {}  {:<12} {seconds:>8} s",
+            text(start),
+            text(end),
+            state(interval.value)
+        )?;
     }
     Ok(())
 }
 
 /// Prints the total time of each state of services.
-fn durations(history: &History, pattern: &str, range: &[&str]) -> Result<(), Box<dyn Error>> {
+fn durations(
+    out: Out<'_>,
+    history: &History,
+    pattern: &str,
+    range: &[&str],
+) -> Result<(), Box<dyn Error>> {
     let range = within(history, range)?;
     for service in services(history, pattern)? {
         let mut states = history.durations(service, range.clone())?;
         states.sort_by_key(|state| std::cmp::Reverse(state.time));
         for of in states {
             let (path, seconds) = (history.tree().path(service), of.time / 1_000_000_000);
-            println!("{path:24} {:<12} {seconds:>8} s {:>4} times", state(of.value), of.count);
+            writeln!(
+                out,
+                "{path:24} {:<12} {seconds:>8} s {:>4} times",
+                state(of.value),
+                of.count
+            )?;
         }
     }
     Ok(())
 }
 
 /// Draws the states of services over time as an SVG picture, a row for each service.
-fn draw(history: &History, pattern: &str, range: &[&str]) -> Result<(), Box<dyn Error>> {
+fn draw(
+    out: Out<'_>,
+    history: &History,
+    pattern: &str,
+    range: &[&str],
+) -> Result<(), Box<dyn Error>> {
     const COLORS: [&str; 6] = ["#2ea043", "#e3a008", "#d73535", "#3b7dd8", "#7a5cc4", "#708090"];
     const LEFT: f64 = 160.0;
     const WIDTH: f64 = 800.0;
@@ -128,12 +172,17 @@ fn draw(history: &History, pattern: &str, range: &[&str]) -> Result<(), Box<dyn 
     };
     // The states so far; their places are those of their colours.
     let (mut legend, height): (Vec<String>, _) = (Vec::new(), (services.len() + 3) * ROW);
-    println!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"980\" height=\"{height}\"");
-    println!(" font-family=\"sans-serif\" font-size=\"11\" fill=\"#24292f\">");
-    println!("<text x=\"12\" y=\"16\">{} to {}</text>", text(range.start), text(range.end));
+    writeln!(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"980\" height=\"{height}\"")?;
+    writeln!(out, " font-family=\"sans-serif\" font-size=\"11\" fill=\"#24292f\">")?;
+    writeln!(out, "<text x=\"12\" y=\"16\">{} to {}</text>", text(range.start), text(range.end))?;
     for (row, service) in (1..).zip(&services) {
         let (y, path) = (row * ROW, escaped(&history.tree().path(*service)));
-        println!("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{path}</text>", LEFT - 8.0, y + 12);
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{path}</text>",
+            LEFT - 8.0,
+            y + 12
+        )?;
         for interval in history.intervals(*service, range.clone())? {
             let interval = interval?;
             if interval.value.is_null() {
@@ -147,21 +196,22 @@ fn draw(history: &History, pattern: &str, range: &[&str]) -> Result<(), Box<dyn 
             }
             let (left, right) = (x(start), x(interval.end.min(range.end)));
             let title = escaped(&format!("{state} since {}", text(start)));
-            println!(
+            writeln!(
+                out,
                 "<rect x=\"{left:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"16\" fill=\"{}\">\
                  <title>{title}</title></rect>",
                 (right - left).max(1.0),
                 COLORS[color % COLORS.len()],
-            );
+            )?;
         }
     }
     for (number, state) in legend.iter().enumerate() {
         let (x, y) = (LEFT + number as f64 * 110.0, height - ROW);
         let color = COLORS[number % COLORS.len()];
-        println!("<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{color}\"/>");
-        println!("<text x=\"{}\" y=\"{}\">{}</text>", x + 17.0, y + 10, escaped(state));
+        writeln!(out, "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" fill=\"{color}\"/>")?;
+        writeln!(out, "<text x=\"{}\" y=\"{}\">{}</text>", x + 17.0, y + 10, escaped(state))?;
     }
-    println!("</svg>");
+    writeln!(out, "</svg>")?;
     Ok(())
 }
 
