@@ -14,11 +14,12 @@ use std::time::Duration;
 use ltt_read::Timestamp;
 use lttv_benches::{Input, Kind, Random, bench_events, time_range};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{Latency, Settings};
-use lttv_state::stats::Statistics;
-use lttv_state::usage::{Usage, UsageOptions};
-use lttv_state::waits::WaitGraph;
+use lttv_state::latency::{LatencyAnalysis, Settings};
+use lttv_state::stats::StatisticsAnalysis;
+use lttv_state::usage::{UsageAnalysis, UsageOptions};
+use lttv_state::waits::WaitAnalysis;
 use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;
@@ -98,33 +99,35 @@ fn pass(traceset: &Traceset, work: Work) -> u64 {
         Work::State => _ = context.attach(KernelState::new()),
         Work::Statistics => {
             let kernel = context.attach(KernelState::new());
-            statistics = Some(Statistics::attach(&mut context, kernel));
+            statistics = Some(attach(&mut context, kernel, .., StatisticsAnalysis::new()));
         }
         Work::Latencies => {
             let kernel = context.attach(KernelState::new());
-            latency = Some(Latency::attach(&mut context, kernel, Settings::new()));
+            let analysis = LatencyAnalysis::new(Settings::new());
+            latency = Some(attach(&mut context, kernel, .., analysis));
         }
         Work::Waits => {
             let kernel = context.attach(KernelState::new());
-            waits = Some(WaitGraph::attach(&mut context, kernel));
+            waits = Some(attach(&mut context, kernel, .., WaitAnalysis::new()));
         }
         Work::Usage => {
             let kernel = context.attach(KernelState::new());
-            usage = Some(Usage::attach(&mut context, kernel, UsageOptions::new()));
+            let analysis = UsageAnalysis::new(UsageOptions::new());
+            usage = Some(attach(&mut context, kernel, .., analysis));
         }
     }
     let events = context.read(&Bounds::all()).map_or(0, |read| read.events);
     if let Some(statistics) = statistics {
-        black_box(statistics.take(context.extensions()));
+        black_box(statistics.take(context.extensions_mut()));
     }
     if let Some(latency) = latency {
-        black_box(latency.take(context.extensions()));
+        black_box(latency.take(context.extensions_mut()));
     }
     if let Some(waits) = waits {
-        black_box(waits.take(context.extensions()));
+        black_box(waits.take(context.extensions_mut()));
     }
     if let Some(usage) = usage {
-        black_box(usage.take(context.extensions()));
+        black_box(usage.take(context.extensions_mut()));
     }
     events
 }

@@ -17,8 +17,9 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, CheckpointPolicy, Fingerprint, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::Statistics;
+use lttv_state::stats::StatisticsAnalysis;
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/kernel");
 /// The greatest size of the checkpoints of a file in memory, in bytes.
@@ -46,9 +47,9 @@ fuzz_target!(|data: &[u8]| {
     for position in positions {
         context.seek_position(&position).expect("of this traceset");
         context.update_state();
-        let statistics = Statistics::attach_at(&mut context, kernel, Timestamp::MIN);
+        let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         _ = context.read(&Bounds::all().events(300)).expect("no position");
-        statistics.take(context.extensions());
+        statistics.take(context.extensions_mut());
     }
 });
 

@@ -1,7 +1,7 @@
 //! The interface of analyses.
 
-use ltt_read::{Event, TraceIndex, TracefileNumber};
-use lttv_context::{Contexts, Joining, TracesetContext};
+use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
+use lttv_context::{Contexts, Handle, Joining, TracesetContext};
 
 use super::window::Window;
 use crate::kernel::{KernelState, OtherEvent, RecordedEvent, StateChange};
@@ -16,19 +16,22 @@ use crate::kernel::{KernelState, OtherEvent, RecordedEvent, StateChange};
 ///   parts in any order, and the parts be joined in any order.
 pub trait KernelAnalysis: Sync {
     /// The state of the analysis after an event.
-    type State: Send;
+    type State: Clone + Send + Sync + 'static;
 
     /// The notes about the events of a slice: `()` if all is done in order.
     type Slice: Default + Send + 'static;
 
     /// The sums of slices: `()` if all is done in order.
-    type Part: Send;
+    type Part: Clone + Send;
 
     /// The result.
     type Output;
 
     /// `true` to be told events that change no state, too.
     const EVERY_EVENT: bool = false;
+
+    /// `true` if the analysis can be [prepared](Self::grow) for more of a growing traceset.
+    const GROWS: bool = false;
 
     /// The number of events of a slice, unless the caller sets another one: see
     /// [`SliceAnalysis::SLICE_EVENTS`](lttv_context::SliceAnalysis::SLICE_EVENTS).
@@ -41,17 +44,37 @@ pub trait KernelAnalysis: Sync {
         false
     }
 
-    /// Called once before anything is read, with the state before the first event: to find event types
-    /// and their fields. The default does nothing.
+    /// Returns a number that identifies the options on which the state depends. Checkpoints with
+    /// another one are refused. The default is 0.
+    fn options(&self) -> u64 {
+        0
+    }
+
+    /// Returns the number of bytes of memory that a state in a checkpoint occupies, without those that
+    /// it shares with the previous one, `before`. The default is the size of the type.
+    fn state_bytes(state: &Self::State, before: Option<&Self::State>) -> usize {
+        let _ = before;
+        size_of_val(state)
+    }
+
+    /// Called before anything is read, with the state before the first event: to find event types and
+    /// their fields. Called again when a traceset has [grown](Self::grow). The default does nothing.
     fn prepare(&mut self, contexts: &Contexts, kernel: &KernelState) {
         let (_, _) = (contexts, kernel);
     }
 
     /// Adds hooks to the context that reads, for what [`record`](Self::record) cannot find out: an event
-    /// is recorded after its hooks. `kernel` is the state before the first event; the context has none
-    /// attached. The default does nothing.
-    fn attach(&self, context: &mut TracesetContext<'_>, kernel: &KernelState) {
+    /// is recorded after its hooks. `kernel` returns the kernel state in the context, which it attaches
+    /// if there is none. The default does nothing.
+    fn attach(&self, context: &mut TracesetContext<'_>, kernel: &mut KernelOfContext<'_>) {
         let (_, _) = (context, kernel);
+    }
+
+    /// Extends the state and the sums for traces, tracefiles and event types that the traceset has got,
+    /// after another call of [`prepare`](Self::prepare). Called only if the analysis
+    /// [grows](Self::GROWS). The default does nothing.
+    fn grow(&self, state: &mut Self::State, part: &mut Self::Part, kernel: &KernelState) {
+        let (_, _, _) = (state, part, kernel);
     }
 
     /// Begins in a state: that at the start of the window, or that before the first event if the
@@ -70,25 +93,24 @@ pub trait KernelAnalysis: Sync {
         let (_, _, _, _) = (state, part, kernel, window);
     }
 
-    /// Returns a copy of the state at the end of the window. Where a clock goes back, events of the
-    /// window may follow, and others between them: they count, and the copy is then the state at the
-    /// end. The default is `None`: the state after them remains.
-    fn at_end(&self, state: &Self::State) -> Option<Self::State> {
-        let _ = state;
-        None
+    /// Ends the window, with a copy of the state at its end. Where a clock goes back, events of the
+    /// window may follow, and others between them: they have changed `state` since. The default does
+    /// nothing: the state after them remains.
+    fn end_window(&self, state: &mut Self::State, at_end: Self::State) {
+        let (_, _) = (state, at_end);
     }
 
     /// Records what the analysis needs of an event besides the state: the next one of its slice, which
-    /// has a number there. The default does nothing.
+    /// has a number there, and counts if it is in the window. The default does nothing.
     #[inline]
     fn record(
         &self,
         slice: &mut Self::Slice,
-        number: usize,
+        (number, counts): (usize, bool),
         of: (TraceIndex, TracefileNumber),
         event: &Event<'_>,
     ) {
-        let (_, _, _, _) = (slice, number, of, event);
+        let (_, _, _, _, _) = (slice, number, counts, of, event);
     }
 
     /// Called before the changes of a slice. The default does nothing.
@@ -149,18 +171,22 @@ pub trait KernelAnalysis: Sync {
     fn finish(&self, state: Self::State, part: Self::Part, end: End<'_>) -> Self::Output;
 }
 
+/// A function that returns the kernel state in a context: see [`KernelAnalysis::attach`].
+pub type KernelOfContext<'k> = dyn FnMut(&mut TracesetContext<'_>) -> Handle<KernelState> + 'k;
+
 /// The end of a read.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct End<'e> {
     /// The kernel state at the end.
     pub kernel: &'e KernelState,
-    /// The traces.
-    pub contexts: &'e Contexts,
     /// The window.
     pub window: Window,
     /// `true` if the read was stopped before the end of the window.
     pub is_stopped: bool,
+    /// The time up to which a read that was stopped is known to have read. `None` if that is the last
+    /// event.
+    pub reached: Option<Timestamp>,
 }
 
 /// The events of a slice that an analysis was told, and those before them.

@@ -58,12 +58,17 @@
 //! with a state of its own that needs the events before the window says so by
 //! [`keeps_state`](KernelAnalysis::keeps_state).
 
+mod attached;
 mod kernel_analysis;
+mod pair;
 mod read;
 mod slices;
 mod window;
 
-pub use kernel_analysis::{End, EventsOfSlice, KernelAnalysis};
+#[cfg(feature = "latency")]
+pub(crate) use attached::AFTER_STATE;
+pub use attached::{Attached, attach};
+pub use kernel_analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext};
 pub use read::{Analyzed, Read, read};
 #[cfg(test)]
 pub(crate) use slices::check;

@@ -127,7 +127,10 @@ impl<'r> Read<'r> {
         let Read { kernel, window, threads, cancel, progress, .. } = self;
         let (recorder, kernel) = Recorder::new(context.contexts(), kernel);
         analysis.prepare(context.contexts(), &kernel);
-        analysis.attach(&mut context, &kernel);
+        let mut of_context = None;
+        analysis.attach(&mut context, &mut |context| {
+            *of_context.get_or_insert_with(|| context.attach(kernel.empty_like()))
+        });
         let follower = Follower::new(context.contexts(), recorder.clone(), kernel);
         let mut reading = Reading { context, threads, cancel, progress, is_stopped: false };
         let new = || InSlices::new(&analysis, recorder.clone(), selected.clone());
@@ -159,15 +162,15 @@ impl<'r> Read<'r> {
         let mut events = reading.read(&new(), (&mut order, &mut part), &to_end);
         if let Some(until) = window.until() {
             // Where a clock goes back, events of the window may follow. The state at its end remains.
-            let (kernel, own) = (order.follower.kernel().save(), analysis.at_end(&order.own));
+            let (kernel, own) = (order.follower.kernel().save(), order.own.clone());
             events += reading.read(&new(), (&mut order, &mut part), &within.until(until));
             order.follower.kernel_mut().restore(&kernel);
-            order.own = own.unwrap_or(order.own);
+            analysis.end_window(&mut order.own, own);
         }
         let Reading { mut context, is_stopped, .. } = reading;
         let InOrder { follower, own, .. } = order;
         let kernel = follower.into_kernel();
-        let end = End { kernel: &kernel, contexts: context.contexts(), window, is_stopped };
+        let end = End { kernel: &kernel, window, is_stopped, reached: None };
         let output = analysis.finish(own, part, end);
         let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
         let notices_omitted = context.merge().notices_omitted();

@@ -82,7 +82,8 @@ impl<'a, A: KernelAnalysis> InSlices<'a, A> {
         if (counts || self.keeps_state)
             && let Some(trace) = self.recorder.traces().get(at.0.0)
         {
-            self.analysis.record(&mut slice.own, number, (TraceIndex(*trace), at.0), event);
+            let of = (TraceIndex(*trace), at.0);
+            self.analysis.record(&mut slice.own, (number, counts), of, event);
         }
     }
 
@@ -194,7 +195,7 @@ pub(crate) fn check<A: KernelAnalysis, D: PartialEq + std::fmt::Debug>(
     };
     let digest = |order: InOrder<A::State>, part| {
         let kernel = order.follower.kernel();
-        let end = super::End { kernel, contexts, window, is_stopped: false };
+        let end = super::End { kernel, window, is_stopped: false, reached: None };
         digest(analysis.finish(order.own, part, end))
     };
     lttv_context::testing::check_slices(&in_slices, start, digest, seed, 200);

@@ -1,6 +1,5 @@
 //! Kernel state as an extension of a context.
 
-use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,7 +16,6 @@ use super::initial::Initial;
 use super::machine::{At, SavedState, TraceState};
 #[cfg(feature = "latency")]
 use super::names::NameId;
-use super::observer::Observer;
 use super::packets::{PacketFacts, PacketTracker};
 use super::rule::{CpuField, Rule, cpu_field, transition_of};
 use super::transition::Transition;
@@ -46,7 +44,6 @@ use super::transition::Transition;
 #[doc(alias("perf"))]
 pub struct KernelState {
     ignores_initial_processes: bool,
-    has_observers: bool,
     pub(super) traces: Vec<Machine>,
     /// The packet trackers, by tracefile number.
     pub(super) packets: Vec<PacketTracker>,
@@ -65,7 +62,6 @@ pub(super) struct Machine {
     type_names: Vec<NameId>,
     /// The location of the CPU number in events of each type.
     cpu_fields: Vec<CpuField>,
-    observers: Vec<Box<dyn Observer>>,
     pub(super) initial: Initial,
 }
 
@@ -90,7 +86,6 @@ impl KernelState {
     }
 
     /// Creates a state with the same options and without traces.
-    #[cfg(feature = "filter")]
     pub(crate) fn empty_like(&self) -> Self {
         KernelState { ignores_initial_processes: self.ignores_initial_processes, ..Self::default() }
     }
@@ -177,14 +172,28 @@ impl KernelState {
         tracefile: TracefileNumber,
         event: &Event<'_>,
     ) -> Option<(u32, Option<usize>)> {
+        let (elsewhere, place) = self.place_of_other(trace, tracefile, event)?;
+        Some((elsewhere.or_else(|| self.cpu_of_tracefile(tracefile))?, place))
+    }
+
+    /// Returns the number of the CPU of an event, unless it is that of the last event of its tracefile
+    /// that changes the state, and the CPU's index, if the state has it.
+    #[inline]
+    pub(crate) fn place_of_other(
+        &self,
+        trace: TraceIndex,
+        tracefile: TracefileNumber,
+        event: &Event<'_>,
+    ) -> Option<(Option<u32>, Option<usize>)> {
         let (packet, machine) = (self.packets.get(tracefile.0)?, self.traces.get(trace.0)?);
         let field = machine.cpu_fields.get(event.type_id().index())?;
         let cpu = match packet.other_cpu(field, event) {
             Some(cpu) => cpu,
-            None if packet.place().is_some() => return Some((packet.cpu(), packet.place())),
+            None if packet.place().is_some() => return Some((None, packet.place())),
             None => packet.cpu(),
         };
-        Some(machine.located(cpu))
+        let (cpu, place) = machine.located(cpu);
+        Some((Some(cpu), place))
     }
 
     /// Returns the CPU number of the last event of a tracefile that can change the state;
@@ -217,68 +226,7 @@ impl KernelState {
         Some(super::validate::Limits { names, processes: *processes })
     }
 
-    /// Adds an observer of the events of a trace that pass the context's check and can
-    /// change the state; [`report_ignored`](Self::report_ignored) reports others. Returns
-    /// the observer's number, which is the same in all traces if each observer is added to
-    /// all of them.
-    pub(crate) fn add_observer(
-        &mut self,
-        trace: TraceIndex,
-        observer: impl Observer,
-    ) -> Option<usize> {
-        let observers = &mut self.traces.get_mut(trace.0)?.observers;
-        observers.push(Box::new(observer));
-        self.has_observers = true;
-        Some(observers.len() - 1)
-    }
-
-    /// Returns the observer with a number, if it has type `F`.
-    pub(crate) fn observer<F: Observer>(&self, trace: TraceIndex, number: usize) -> Option<&F> {
-        let observer: &dyn Any = &**self.traces.get(trace.0)?.observers.get(number)?;
-        observer.downcast_ref()
-    }
-
-    /// Returns the observer with a number, to be changed, if it has type `F`.
-    pub(crate) fn observer_mut<F: Observer>(
-        &mut self,
-        trace: TraceIndex,
-        number: usize,
-    ) -> Option<&mut F> {
-        let observer: &mut dyn Any =
-            &mut **self.traces.get_mut(trace.0)?.observers.get_mut(number)?;
-        observer.downcast_mut()
-    }
-
-    /// Returns the observer with a number, to be changed, if it has type `F`, and the machine of
-    /// its trace.
-    pub(crate) fn observer_and_state<F: Observer>(
-        &mut self,
-        trace: TraceIndex,
-        number: usize,
-    ) -> Option<(&mut F, &TraceState)> {
-        let Machine { state, observers, .. } = self.traces.get_mut(trace.0)?;
-        let observer: &mut dyn Any = &mut **observers.get_mut(number)?;
-        Some((observer.downcast_mut()?, state))
-    }
-
-    /// Reports an event that changes no state to an observer.
-    #[inline]
-    pub(crate) fn report_ignored(
-        &mut self,
-        trace: TraceIndex,
-        observer: usize,
-        tracefile: TracefileNumber,
-        event: &Event<'_>,
-        time: i64,
-    ) {
-        let Some((cpu, place)) = self.cpu_and_place(trace, tracefile, event) else { return };
-        let machine = self.traces.get_mut(trace.0);
-        if let Some(observer) = machine.and_then(|machine| machine.observers.get_mut(observer)) {
-            observer.event_ignored(cpu, place, event.type_id(), time);
-        }
-    }
-
-    /// Applies an event. Returns `true` if there are observers to notify.
+    /// Applies an event.
     #[inline(always)] // one frame less for each event
     fn apply_event(
         &mut self,
@@ -287,12 +235,11 @@ impl KernelState {
         rule: &Rule,
         event: &Event<'_>,
         time: i64,
-    ) -> bool {
+    ) {
         let packet = &mut self.packets[tracefile.0];
         let gap = packet.advance(rule, event);
         let state = &mut self.traces[trace.0].state;
         apply_fields(state, packet, rule, &EventFields { rule, event }, (gap, time));
-        self.has_observers
     }
 
     /// Applies an event of which its fields, the CPU number in it and the packet, if it may be a new
@@ -338,15 +285,6 @@ impl KernelState {
         Some(machine.located(cpu))
     }
 
-    /// Notifies all observers of the last event that was applied.
-    #[inline(always)]
-    fn notify_observers(&mut self, trace: TraceIndex, rule: &Rule) {
-        let Machine { state, observers, .. } = &mut self.traces[trace.0];
-        for observer in observers {
-            observer.event_applied(state, rule.transition, rule.event_type);
-        }
-    }
-
     /// Returns the rules for the traces of a context, by trace and event type. A state that is no
     /// extension gets the machines and trackers for these traces.
     pub(super) fn prepare(&mut self, contexts: &Contexts) -> Vec<Vec<Option<Arc<Rule>>>> {
@@ -381,7 +319,6 @@ impl KernelState {
             #[cfg(feature = "latency")]
             type_names: Vec::new(),
             cpu_fields: Vec::new(),
-            observers: Vec::new(),
             initial,
         };
         machine.add_types(trace, rules);
@@ -389,7 +326,7 @@ impl KernelState {
     }
 
     /// Determines the state before the first event of a trace again, if no event has changed it
-    /// yet and more has arrived. Observers start again.
+    /// yet and more has arrived.
     pub(super) fn restart(
         &mut self,
         trace: &Arc<Trace>,
@@ -401,9 +338,6 @@ impl KernelState {
         let names = machine.initial.names.clone();
         machine.initial = Initial::of(trace, rules, names, looks_ahead);
         machine.state = machine.initial.state();
-        for observer in &mut machine.observers {
-            observer.started_again(&machine.state);
-        }
     }
 
     /// Adds a hook's event to the state of a trace.
@@ -415,15 +349,8 @@ impl KernelState {
         rule: &Rule,
     ) {
         let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
-        let heard = call.known_to_reach_all_hooks();
-        let Some(state) = call.extensions.get_mut(handle) else { return };
-        if !state.apply_event(index, tracefile, rule, &call.event, time) {
-            return;
-        }
-        match heard {
-            Some(true) => state.notify_observers(index, rule),
-            Some(false) => {}
-            None => notify_if_heard(call, handle, rule),
+        if let Some(state) = call.extensions.get_mut(handle) {
+            state.apply_event(index, tracefile, rule, &call.event, time);
         }
     }
 }
@@ -488,19 +415,6 @@ impl Machine {
             Some(rule) => rule.cpu.clone(),
             None => cpu_field(trace, id),
         }));
-        let types = self.types();
-        self.observers.iter_mut().for_each(|observer| observer.types_declared(types));
-    }
-}
-
-/// Notifies observers of an event, unless the context has a check that the event does not
-/// pass.
-#[cold]
-fn notify_if_heard(call: &mut EventCall<'_, '_>, handle: Handle<KernelState>, rule: &Rule) {
-    if call.reaches_all_hooks()
-        && let Some(state) = call.extensions.get_mut(handle)
-    {
-        state.notify_observers(call.trace.index(), rule);
     }
 }
 

@@ -69,7 +69,6 @@ mod memory;
 mod modes;
 mod name_cache;
 mod names;
-mod observer;
 mod packets;
 mod process;
 mod recorded;
@@ -92,6 +91,7 @@ pub use cpu::Cpu;
 pub(crate) use cpu::MAX_CPUS;
 pub use effect::{Effect, Ended, Request, RequestStep, Wait};
 pub use extension::KernelState;
+pub(crate) use extension::SavedKernelState;
 pub(crate) use machine::Changed;
 pub use machine::TraceState;
 pub use memory::{Backing, Mapping, MemoryMaps};
@@ -100,7 +100,6 @@ pub use modes::{
 };
 pub use names::NameId;
 pub(crate) use names::Names;
-pub(crate) use observer::Observer;
 #[cfg(feature = "waits")]
 pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};

@@ -5,7 +5,7 @@ use ltt_read::{Trace, TraceIndex};
 
 use super::family::Family;
 use super::file_calls::{FutexUse, file_family};
-use super::inputs::{Input, Inputs};
+use super::inputs::{Input, RecordedEvent};
 use crate::kernel::{KernelState, NameId, Transition};
 
 /// The meaning of the events of a type, resolved once for each type.
@@ -231,6 +231,6 @@ impl Futex {
 
 /// Reads an integer of 32 bits; `u32::MAX` if it is larger.
 #[inline]
-pub(super) fn number(event: &impl Inputs, input: &Input) -> Option<u32> {
+pub(super) fn number(event: &RecordedEvent<'_>, input: &Input) -> Option<u32> {
     Some(u32::try_from(event.integer(input)?).unwrap_or(u32::MAX))
 }

@@ -1,18 +1,19 @@
 //! Latencies as an analysis: the state is followed in order, and figures are added on any thread.
 
+use crc32fast::Hasher as Crc32;
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, TraceIndex, TracefileIndex, TracefileNumber};
+use ltt_read::{Event, Timestamp, TraceIndex, TracefileIndex, TracefileNumber};
 use lttv_context::{Contexts, TracesetContext};
 
 use super::action::Action;
 use super::collector::Collector;
-use super::extension::TraceLatencies;
-use super::inputs::{Input, OneEvent, RecordedInputs};
+use super::inputs::{Input, RecordedEvent, RecordedInputs};
 use super::machine::Machine;
-use super::outcome::{At, Log, Outcomes};
+use super::outcome::{At, Log};
 use super::period::{PendingPeriods, PeriodHooks, RecordedPeriods};
+use super::trace_latencies::TraceLatencies;
 use super::{Latency, Settings, TraceLatency};
-use crate::analysis::{End, EventsOfSlice, KernelAnalysis, Window};
+use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Window};
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
 
@@ -59,11 +60,11 @@ pub struct Slice {
 }
 
 /// The state between two slices.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct State(Vec<Machine>);
 
 /// The figures so far, without open durations.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Part(Vec<TraceLatencies>);
 
 impl LatencyAnalysis {
@@ -114,10 +115,20 @@ impl KernelAnalysis for LatencyAnalysis {
         self.tracefiles = contexts.tracefiles().iter().map(|of| of.index()).collect();
     }
 
-    fn attach(&self, context: &mut TracesetContext<'_>, kernel: &KernelState) {
+    fn options(&self) -> u64 {
+        let mut hasher = Crc32::new();
+        hasher.update(self.settings.periods.identity().as_bytes());
+        hasher.finalize().into()
+    }
+
+    fn state_bytes(State(machines): &State, _: Option<&State>) -> usize {
+        machines.iter().map(|machine| size_of::<Machine>() + machine.bytes()).sum()
+    }
+
+    fn attach(&self, context: &mut TracesetContext<'_>, kernel: &mut KernelOfContext<'_>) {
         if !self.settings.periods.is_empty() {
             let (periods, pending) = (self.settings.periods.clone(), self.pending.clone());
-            let kernel = context.attach(kernel.empty_like());
+            let kernel = kernel(context);
             context.attach(PeriodHooks { kernel, periods, pending });
         }
     }
@@ -134,15 +145,15 @@ impl KernelAnalysis for LatencyAnalysis {
         }
     }
 
-    fn at_end(&self, State(machines): &State) -> Option<State> {
-        Some(State(machines.clone()))
+    fn end_window(&self, state: &mut State, at_end: State) {
+        *state = at_end;
     }
 
     #[inline]
     fn record(
         &self,
         slice: &mut Slice,
-        number: usize,
+        (number, counts): (usize, bool),
         (trace, _): (TraceIndex, TracefileNumber),
         event: &Event<'_>,
     ) {
@@ -152,7 +163,8 @@ impl KernelAnalysis for LatencyAnalysis {
         {
             slice.inputs.push(inputs, event);
         }
-        if let Some(found) = self.pending.take() {
+        if let Some(mut found) = self.pending.take() {
+            found.iter_mut().for_each(|found| found.counts &= counts);
             // Any change of the state has a meaning.
             slice.periods.push((number, meaning.is_some()), trace.0, found);
         }
@@ -169,7 +181,7 @@ impl KernelAnalysis for LatencyAnalysis {
         self.apply_periods(all, slice, (number, false));
         let Slice { inputs: recorded, logs, .. } = slice;
         let event = match inputs.len() {
-            0 => OneEvent::NONE,
+            0 => RecordedEvent::NONE,
             fields => recorded.next(fields),
         };
         let Some(state) = kernel.trace(trace) else { return };
@@ -208,7 +220,8 @@ impl KernelAnalysis for LatencyAnalysis {
             of.machine = machine;
         }
         // Of a read that was stopped, all traces have been read to the same time.
-        let reached = traces.iter().map(|of| of.collector.last).max().filter(|_| end.is_stopped);
+        let last = traces.iter().map(|of| of.collector.last).max();
+        let reached = end.reached.map(Timestamp::as_ns).or(last).filter(|_| end.is_stopped);
         let until = reached.into_iter().chain(end.window.end).min().unwrap_or(i64::MAX);
         let of_traces = end.kernel.traces().zip(&traces).map(|(state, of)| {
             let end = last_event(&of.trace).as_ns().min(until);

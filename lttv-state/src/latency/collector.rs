@@ -6,7 +6,7 @@ use ltt_read::TracefileIndex;
 use super::counts::Unmatched;
 use super::family::Family;
 use super::ledger::{Key, Ledger};
-use super::outcome::{Addition, Ended, Outcome, Outcomes, WakerKey};
+use super::outcome::{Addition, Ended, Outcome, WakerKey};
 use super::sample::{Sample, TopList};
 use super::spread::Spread;
 use super::threads::{NEVER, at_ns};
@@ -54,8 +54,6 @@ pub(super) struct FutexCounts {
 /// The figures of a part of a trace.
 #[derive(Debug, Clone)]
 pub(super) struct Collector {
-    /// `true` while events count: not while the state is computed again.
-    pub(super) is_on: bool,
     /// The time from which on time counts, in ns.
     pub(super) begin: i64,
     /// The time of the last event, in ns.
@@ -76,7 +74,6 @@ pub(super) struct Collector {
 impl Collector {
     pub(super) fn new(top: usize, begin: i64) -> Self {
         Collector {
-            is_on: true,
             begin,
             last: begin,
             ledger: Ledger::default(),
@@ -194,24 +191,16 @@ impl Collector {
             mine.woken = mine.woken.saturating_add(counts.woken);
         }
     }
-}
 
-impl Outcomes for Collector {
+    /// Notes the time of an event, in ns.
     #[inline]
-    fn is_on(&self) -> bool {
-        self.is_on
-    }
-
-    #[inline]
-    fn passed(&mut self, time: i64) {
+    pub(super) fn passed(&mut self, time: i64) {
         self.last = time;
     }
 
-    #[inline(always)] // the kind of an outcome is known where it is made
-    fn put(&mut self, outcome: Outcome) {
-        if !self.is_on {
-            return;
-        }
+    /// Adds an outcome.
+    #[inline]
+    pub(super) fn put(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Ended(ended) => self.ended(&ended),
             Outcome::Woken { key, begin, time } => self.woken_by(key, begin, time),

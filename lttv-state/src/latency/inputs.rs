@@ -1,4 +1,4 @@
-//! The fields of events that actions read: in the events themselves, or as recorded.
+//! The fields of events that actions read, as they are recorded.
 
 use ltt_read::{Event, Field, Value};
 
@@ -38,37 +38,6 @@ impl Input {
     }
 }
 
-/// The values of the fields of an event.
-pub(super) trait Inputs {
-    /// Returns an integer; `None` if the event does not have it.
-    fn integer(&self, input: &Input) -> Option<u64>;
-
-    /// Returns a text; empty if the event does not have it.
-    fn text(&self, input: &Input) -> &[u8];
-
-    /// Returns the operation of a request, of an event that may have a field for it.
-    fn operation(&self, input: Option<&Input>) -> RequestOperation;
-}
-
-impl Inputs for Event<'_> {
-    #[inline]
-    fn integer(&self, input: &Input) -> Option<u64> {
-        Event::integer(self, &input.field)
-    }
-
-    fn text(&self, input: &Input) -> &[u8] {
-        match self.get(&input.field) {
-            Some(Value::Str(text)) => text.bytes,
-            _ => &[],
-        }
-    }
-
-    fn operation(&self, input: Option<&Input>) -> RequestOperation {
-        let kind = input.and_then(|input| self.get(&input.field));
-        RequestOperation::of(kind.as_ref())
-    }
-}
-
 /// The values of the fields of many events.
 #[derive(Debug, Default)]
 pub(super) struct RecordedInputs {
@@ -88,9 +57,14 @@ impl RecordedInputs {
         let mut known = 0;
         for (place, input) in inputs.iter().enumerate() {
             let word = match input.kind {
-                Kind::Integer => Inputs::integer(event, input),
-                Kind::Text => Some(self.push_text(Inputs::text(event, input))),
-                Kind::Operation => Some(event.operation(Some(input)) as u64),
+                Kind::Integer => event.integer(&input.field),
+                Kind::Text => match event.get(&input.field) {
+                    Some(Value::Str(text)) => Some(self.push_text(text.bytes)),
+                    _ => None,
+                },
+                Kind::Operation => {
+                    Some(RequestOperation::of(event.get(&input.field).as_ref()) as u64)
+                }
             };
             known |= u64::from(word.is_some()) << place;
             self.words.push(word.unwrap_or(0));
@@ -106,12 +80,12 @@ impl RecordedInputs {
 
     /// Returns the values of the next event, whose action has a number of fields.
     #[inline]
-    pub(super) fn next(&mut self, fields: usize) -> OneEvent<'_> {
+    pub(super) fn next(&mut self, fields: usize) -> RecordedEvent<'_> {
         let words = self.words.get(self.read..=self.read + fields).unwrap_or_default();
         self.read += fields + 1;
         let (known, words) =
             words.split_first().map_or((0, words), |(known, words)| (*known, words));
-        OneEvent { known, words, bytes: &self.bytes }
+        RecordedEvent { known, words, bytes: &self.bytes }
     }
 
     /// Removes all values and keeps the memory.
@@ -124,33 +98,35 @@ impl RecordedInputs {
 
 /// The recorded values of an event.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OneEvent<'r> {
+pub(super) struct RecordedEvent<'r> {
     known: u64,
     words: &'r [u64],
     bytes: &'r [u8],
 }
 
-impl OneEvent<'_> {
+impl RecordedEvent<'_> {
     /// The values of an event whose action reads none.
-    pub(super) const NONE: OneEvent<'static> = OneEvent { known: 0, words: &[], bytes: &[] };
-}
+    pub(super) const NONE: RecordedEvent<'static> =
+        RecordedEvent { known: 0, words: &[], bytes: &[] };
 
-impl Inputs for OneEvent<'_> {
+    /// Returns an integer; `None` if the event does not have it.
     #[inline]
-    fn integer(&self, input: &Input) -> Option<u64> {
+    pub(super) fn integer(&self, input: &Input) -> Option<u64> {
         if self.known >> input.place & 1 == 0 {
             return None;
         }
         self.words.get(usize::from(input.place)).copied()
     }
 
-    fn text(&self, input: &Input) -> &[u8] {
+    /// Returns a text; empty if the event does not have it.
+    pub(super) fn text(&self, input: &Input) -> &[u8] {
         let word = self.integer(input).unwrap_or(0);
         let (at, len) = ((word >> 32) as usize, word as u32 as usize);
         self.bytes.get(at..at + len).unwrap_or(&[])
     }
 
-    fn operation(&self, input: Option<&Input>) -> RequestOperation {
+    /// Returns the operation of a request, of an event that may have a field for it.
+    pub(super) fn operation(&self, input: Option<&Input>) -> RequestOperation {
         let code = input.and_then(|input| self.integer(input)).map(|code| code as usize);
         let operation = code.and_then(|code| RequestOperation::ALL.get(code).copied());
         operation.unwrap_or_else(|| RequestOperation::of(None))

@@ -7,19 +7,15 @@
 //! sum, extremes, deviation, percentiles and histogram.
 //!
 //! ```
-//! use lttv_context::{Bounds, TracesetContext, Traceset};
-//! use lttv_state::kernel::KernelState;
-//! use lttv_state::latency::{By, Family, Latency, Settings};
+//! use lttv_context::Traceset;
+//! use lttv_state::analysis::read;
+//! use lttv_state::latency::{By, Family, LatencyAnalysis, Settings};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-//! let mut context = TracesetContext::new(Traceset::open(path)?);
-//! let kernel = context.attach(KernelState::new());
-//! let latency = Latency::attach(&mut context, kernel, Settings::new());
-//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
-//!
-//! let latency = latency.take(context.extensions());
-//! context.finish()?; // an error if the trace is damaged
-//! let trace = &latency.traces()[0];
+//! let analysis = LatencyAnalysis::new(Settings::new());
+//! let found = read(&Traceset::open(path)?).threads(2).run(analysis);
+//! assert!(found.errors.is_empty()); // there are some if the trace is damaged
+//! let trace = &found.output.traces()[0];
 //! for row in trace.rows(Family::Syscall, By::Subject) {
 //!     let durations = row.figures.durations();
 //!     println!(
@@ -65,10 +61,8 @@ mod analysis;
 mod collector;
 mod counts;
 mod distribution;
-mod extension;
 mod family;
 mod file_calls;
-mod handle;
 mod inputs;
 mod ledger;
 mod machine;
@@ -80,6 +74,7 @@ mod settings;
 mod spread;
 mod subjects;
 mod threads;
+mod trace_latencies;
 
 use ltt_read::TraceIndex;
 
@@ -87,7 +82,6 @@ pub use analysis::LatencyAnalysis;
 pub use counts::Unmatched;
 pub use distribution::{Distribution, RELATIVE_ERROR};
 pub use family::Family;
-pub use handle::LatencyHandle;
 pub use ledger::Figures;
 pub use period::{Period, PeriodError};
 pub use result::{By, DiskUse, FutexUse, Open, Row, Subject, TraceLatency, Wakes};
@@ -98,8 +92,7 @@ pub use threads::{ThreadFacts, ThreadId};
 
 /// The latencies of a traceset.
 ///
-/// A [`LatencyAnalysis`] computes them, and [`attach`](Self::attach) registers their collection in a
-/// context.
+/// A [`LatencyAnalysis`] computes them.
 #[derive(Debug, Clone, Default)]
 pub struct Latency {
     traces: Vec<TraceLatency>,

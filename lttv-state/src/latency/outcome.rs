@@ -1,6 +1,6 @@
 //! Outcomes of events: durations and counters.
 
-use ltt_read::{Event, TracefileIndex};
+use ltt_read::TracefileIndex;
 
 use super::counts::Unmatched;
 use super::family::Family;
@@ -15,12 +15,6 @@ pub(super) struct At {
     /// The time of delivery, in ns.
     pub(super) time: i64,
     pub(super) tracefile: TracefileIndex,
-}
-
-impl At {
-    pub(super) fn new(cpu: u32, place: usize, time: i64, event: &Event<'_>) -> Self {
-        At { cpu, place, time, tracefile: event.tracefile_index() }
-    }
 }
 
 /// The key of wake-ups: a family, the thread that woke another one, that one, and the subject.
@@ -126,26 +120,47 @@ impl Outcome {
     }
 }
 
-/// A destination of the outcomes of events.
-pub(super) trait Outcomes {
-    /// Returns `true` while events count: not while the state is computed again.
-    fn is_on(&self) -> bool;
+/// The outcomes of a slice, in order.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) outcomes: Vec<Outcome>,
+    /// The time of the last event, in ns.
+    pub(super) last: Option<i64>,
+    /// `true` while events count: not before a window, or while the state is computed again.
+    pub(super) is_on: bool,
+}
 
+impl Log {
     /// Notes the time of an event, in ns.
-    fn passed(&mut self, time: i64);
+    #[inline]
+    pub(super) fn passed(&mut self, time: i64) {
+        self.last = Some(time);
+    }
 
-    /// Takes an outcome.
-    fn put(&mut self, outcome: Outcome);
+    /// Adds an outcome, if events count.
+    #[inline]
+    pub(super) fn put(&mut self, outcome: Outcome) {
+        if self.is_on {
+            self.outcomes.push(outcome);
+        }
+    }
 
     /// Adds a duration from `begin`, in ns, to an event.
     #[inline]
-    fn sample(&mut self, family: Family, thread: ThreadId, subject: u32, begin: i64, at: &At) {
+    pub(super) fn sample(
+        &mut self,
+        family: Family,
+        thread: ThreadId,
+        subject: u32,
+        begin: i64,
+        at: &At,
+    ) {
         self.sample_by(family, thread, subject, begin, at, ThreadId::NONE);
     }
 
     /// Adds a duration like [`sample`](Self::sample), which the thread `by` ended.
     #[inline]
-    fn sample_by(
+    pub(super) fn sample_by(
         &mut self,
         family: Family,
         thread: ThreadId,
@@ -160,48 +175,19 @@ pub(super) trait Outcomes {
 
     /// Adds a duration to those that one thread ended for another.
     #[inline]
-    fn woken(&mut self, key: WakerKey, begin: i64, at: &At) {
+    pub(super) fn woken(&mut self, key: WakerKey, begin: i64, at: &At) {
         self.put(Outcome::Woken { key, begin, time: at.time });
     }
 
     /// Counts what led to no duration.
     #[inline]
-    fn count(&mut self, counter: fn(&mut Unmatched) -> &mut u64) {
+    pub(super) fn count(&mut self, counter: fn(&mut Unmatched) -> &mut u64) {
         self.put(Outcome::Count(counter));
     }
 
     /// Adds the time since the last change of the number of waiters of a futex.
     #[inline]
-    fn waiters_passed(&mut self, futex: u32, number: u32, since: i64, time: i64) {
+    pub(super) fn waiters_passed(&mut self, futex: u32, number: u32, since: i64, time: i64) {
         self.put(Outcome::WaitersPassed { futex, number, since, time });
-    }
-}
-
-/// The outcomes of a slice, in order.
-#[derive(Debug, Default)]
-pub(super) struct Log {
-    pub(super) outcomes: Vec<Outcome>,
-    /// The time of the last event, in ns.
-    pub(super) last: Option<i64>,
-    /// `true` while events count.
-    pub(super) is_on: bool,
-}
-
-impl Outcomes for Log {
-    #[inline]
-    fn is_on(&self) -> bool {
-        self.is_on
-    }
-
-    #[inline]
-    fn passed(&mut self, time: i64) {
-        self.last = Some(time);
-    }
-
-    #[inline]
-    fn put(&mut self, outcome: Outcome) {
-        if self.is_on {
-            self.outcomes.push(outcome);
-        }
     }
 }

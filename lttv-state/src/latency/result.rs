@@ -6,16 +6,16 @@ use ltt_read::{TimeSpan, Timestamp};
 
 use super::collector::{Collector, Usage};
 use super::counts::Unmatched;
-use super::extension::TraceLatencies;
 use super::family::Family;
 use super::ledger::Figures;
 use super::machine::kind_of_subject;
-use super::outcome::{Outcome, Outcomes};
+use super::outcome::Outcome;
 use super::period::Periods;
 use super::sample::Sample;
 use super::spread::Spread;
 use super::subjects::Subjects;
 use super::threads::{Detail, ThreadFacts, ThreadId, at_ns};
+use super::trace_latencies::TraceLatencies;
 use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
 
 /// The latencies of a trace.
@@ -150,13 +150,13 @@ impl TraceLatency {
         let mut collector = of.collector.clone();
         let end = end.max(collector.begin);
         // What is in use counts up to the end.
-        collector.is_on = true;
         for (disk, of) in (0..).zip(&machine.disks.states) {
             let (number, since) = (of.depth, of.changed);
             collector.put(Outcome::DiskPassed { disk, number, since, time: end });
         }
         for (at, futex) in (0..).zip(&machine.futexes.facts) {
-            collector.waiters_passed(at, futex.waiters, futex.changed, end);
+            let (number, since) = (futex.waiters, futex.changed);
+            collector.put(Outcome::WaitersPassed { futex: at, number, since, time: end });
         }
         let mut open: Vec<Open> = Vec::new();
         for (at, thread) in (0..).zip(&machine.threads.states) {

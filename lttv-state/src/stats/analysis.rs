@@ -7,10 +7,10 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Contexts, Joining};
 
-use super::books::{Accounts, Books};
+use super::accounts::Accounts;
 use super::ledger::Ledger;
-use super::log::{Bookings, Log};
-use super::window::{Start, WindowCollector};
+use super::log::Bookings;
+use super::window::WindowCollector;
 use super::{Statistics, TraceStatistics};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, Window};
 use crate::kernel::{KernelState, OtherEvent, StateChange};
@@ -33,7 +33,8 @@ use crate::kernel::{KernelState, OtherEvent, StateChange};
 pub struct StatisticsAnalysis {
     counts_selected: bool,
     traces: Vec<Arc<Trace>>,
-    tracefiles: usize,
+    /// The index of the trace of each tracefile.
+    tracefiles: Vec<usize>,
 }
 
 /// The additions of a slice to leaves.
@@ -48,16 +49,16 @@ pub struct Slice {
 }
 
 /// The state between two slices.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct State {
-    collectors: Vec<WindowCollector<Log>>,
+    collectors: Vec<WindowCollector>,
     /// The CPU of each tracefile, as its index in the state.
     places: Vec<u16>,
     sizes: Arc<[(usize, usize)]>,
 }
 
 /// The sums of slices.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Part {
     /// Accounts by trace, of the slices of each thread.
     accounts: Vec<Vec<Accounts>>,
@@ -81,12 +82,18 @@ impl StatisticsAnalysis {
     pub fn counting_selected(self) -> Self {
         StatisticsAnalysis { counts_selected: true, ..self }
     }
+
+    /// Returns the number of event types and of CPUs, by trace.
+    fn sizes(&self, kernel: &KernelState) -> Arc<[(usize, usize)]> {
+        let states = self.traces.iter().zip(kernel.traces());
+        let sizes = states.map(|(trace, of)| (trace.schema().event_types.len(), of.cpus().count()));
+        sizes.collect()
+    }
 }
 
-/// Creates the accounts of all traces, from the numbers of event types and of CPUs.
-fn accounts_of(sizes: &[(usize, usize)]) -> Vec<Accounts> {
-    let ledgers = sizes.iter().map(|(types, cpus)| Ledger::new(*types, *cpus));
-    ledgers.map(Accounts::new).collect()
+/// Creates the accounts of a trace, from the numbers of event types and of CPUs.
+fn accounts_of((types, cpus): (usize, usize)) -> Accounts {
+    Accounts::new(Ledger::new(types, cpus))
 }
 
 impl State {
@@ -96,7 +103,7 @@ impl State {
         let known = &mut self.places[tracefile];
         if usize::from(*known) != place {
             *known = place as u16;
-            self.collectors[collector].collector.books.set_place(place);
+            self.collectors[collector].collector.log.set_place(place);
         }
     }
 }
@@ -108,22 +115,43 @@ impl KernelAnalysis for StatisticsAnalysis {
     type Output = Statistics;
 
     const EVERY_EVENT: bool = true;
+    const GROWS: bool = true;
 
     fn prepare(&mut self, contexts: &Contexts, _: &KernelState) {
         self.traces = contexts.traces().iter().map(|of| of.trace().clone()).collect();
-        self.tracefiles = contexts.tracefiles().len();
+        self.tracefiles = contexts.tracefiles().iter().map(|of| of.trace_index().0).collect();
+    }
+
+    fn grow(&self, of: &mut State, part: &mut Part, kernel: &KernelState) {
+        of.places.resize(self.tracefiles.len(), NO_PLACE);
+        let mut has_events = vec![false; self.traces.len()];
+        for (place, trace) in of.places.iter().zip(&self.tracefiles) {
+            has_events[*trace] |= *place != NO_PLACE;
+        }
+        for (at, (trace, state)) in self.traces.iter().zip(kernel.traces()).enumerate() {
+            let collector = || WindowCollector::new(state, Window::everything(), trace);
+            match of.collectors.get_mut(at) {
+                Some(known) if has_events[at] || known.collector.has_unknown_cpus() => {}
+                // More may have become known of the state before the first event.
+                Some(known) => *known = collector(),
+                None => of.collectors.push(collector()),
+            }
+        }
+        of.sizes = self.sizes(kernel);
+        for accounts in &mut part.accounts {
+            let new = of.sizes.iter().skip(accounts.len());
+            accounts.extend(new.map(|size| accounts_of(*size)));
+            for (accounts, (types, _)) in accounts.iter_mut().zip(&*of.sizes) {
+                accounts.ledger.add_event_types(*types);
+            }
+        }
     }
 
     fn begin(&self, kernel: &KernelState, window: Window) -> (State, Part) {
-        let states = || self.traces.iter().zip(kernel.traces());
-        let sizes = states()
-            .map(|(trace, of)| (trace.schema().event_types.len(), of.cpus().count()))
-            .collect();
-        let collectors = states().map(|(trace, state)| {
-            WindowCollector::new(Log::default(), state, Start::of(window), trace)
-        });
-        let (collectors, places) = (collectors.collect(), vec![NO_PLACE; self.tracefiles]);
-        (State { collectors, places, sizes }, Part::default())
+        let states = self.traces.iter().zip(kernel.traces());
+        let collectors = states.map(|(trace, state)| WindowCollector::new(state, window, trace));
+        let (collectors, places) = (collectors.collect(), vec![NO_PLACE; self.tracefiles.len()]);
+        (State { collectors, places, sizes: self.sizes(kernel) }, Part::default())
     }
 
     fn begin_slice(&self, state: &mut State, slice: &mut Slice) {
@@ -131,17 +159,17 @@ impl KernelAnalysis for StatisticsAnalysis {
         slice.bookings.resize_with(state.collectors.len(), Bookings::default);
         slice.places.clone_from(&state.places);
         for (collector, bookings) in state.collectors.iter_mut().zip(&mut slice.bookings) {
-            collector.collector.books.begin(bookings);
+            collector.collector.log.begin(bookings);
         }
     }
 
     #[inline]
     fn changed(&self, all: &mut State, _: &mut Slice, kernel: &KernelState, change: StateChange) {
-        let StateChange { number, trace, tracefile, transition, event_type, .. } = change;
+        let StateChange { number, trace, tracefile, transition, .. } = change;
         let Some(state) = kernel.trace(trace) else { return };
-        all.collectors[trace.0].collector.books.event = number as u32;
+        all.collectors[trace.0].collector.log.event = number as u32;
         all.set_place(trace.0, tracefile.0, state.effect().place());
-        all.collectors[trace.0].applied(state, transition, event_type);
+        all.collectors[trace.0].applied(state, transition);
     }
 
     #[inline]
@@ -153,13 +181,13 @@ impl KernelAnalysis for StatisticsAnalysis {
         if elsewhere.is_none() && place == Some(known) && !collector.is_over(time) {
             return;
         }
-        collector.collector.books.event = number as u32;
+        collector.collector.log.event = number as u32;
         let cpu = elsewhere.or_else(|| Some(kernel.trace(trace)?.cpu_at(place?)?.number()));
         match place {
             Some(place)
                 if elsewhere.is_none()
                     && !collector.is_over(time)
-                    && collector.collector.books.key(place).is_some() =>
+                    && collector.collector.log.key(place).is_some() =>
             {
                 all.set_place(trace.0, tracefile.0, place);
             }
@@ -170,7 +198,7 @@ impl KernelAnalysis for StatisticsAnalysis {
     fn end_slice(&self, state: &mut State, slice: &mut Slice, events: EventsOfSlice<'_>) {
         let collectors = &mut state.collectors;
         for (collector, bookings) in collectors.iter_mut().zip(&mut slice.bookings) {
-            collector.collector.books.end(bookings);
+            collector.collector.log.end(bookings);
         }
         // The last events may be ones that change no state.
         let mut left = collectors.len();
@@ -191,7 +219,7 @@ impl KernelAnalysis for StatisticsAnalysis {
 
     fn add(&self, part: &mut Part, slice: &mut Slice, events: EventsOfSlice<'_>) {
         if part.accounts.is_empty() {
-            part.accounts.push(accounts_of(&slice.sizes));
+            part.accounts.push(slice.sizes.iter().copied().map(accounts_of).collect());
         }
         let EventsOfSlice { before, events, traces } = events;
         let Slice { places, bookings, .. } = slice;
@@ -230,9 +258,9 @@ impl KernelAnalysis for StatisticsAnalysis {
     fn finish(&self, state: State, part: Part, end: End<'_>) -> Statistics {
         let State { collectors, sizes, .. } = state;
         let Part { accounts: mut parts, selected } = part;
-        let until = end.is_stopped.then_some(Timestamp::MIN.as_ns());
+        let until = end.reached.or(end.is_stopped.then_some(Timestamp::MIN)).map(Timestamp::as_ns);
         if parts.is_empty() {
-            parts.push(accounts_of(&sizes));
+            parts.push(sizes.iter().copied().map(accounts_of).collect());
         }
         let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
         let mut traces = Vec::new();
@@ -242,7 +270,7 @@ impl KernelAnalysis for StatisticsAnalysis {
             let Some(mut accounts) = others.next() else { continue };
             let mut ranks = accounts.ledger.ranks();
             others.for_each(|other| accounts.ledger.join(&other.ledger, &mut ranks));
-            let mut collected = collector.with_accounts(accounts).collected(state, until);
+            let mut collected = collector.collected(accounts, state, until);
             // The order in which one thread would have added them; those of no ledger are the last ones.
             collected.leaves.sort_by_rank(&ranks);
             let of_trace = selected.iter().filter(|((trace, _), _)| *trace == index);
@@ -252,7 +280,6 @@ impl KernelAnalysis for StatisticsAnalysis {
                 collected,
                 names: state.shared_names(),
                 selected: self.counts_selected.then(|| of_trace.collect()),
-                counters: Default::default(),
             });
         }
         Statistics { traces }

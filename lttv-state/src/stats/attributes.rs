@@ -48,7 +48,7 @@ impl TraceStatistics {
     /// `swapper/N`.
     ///
     /// The leaves that have them, and their sums, contain `bytes read` and `bytes written`,
-    /// requests to block devices in total and by device, and `counters` of modules.
+    /// and requests to block devices in total and by device.
     ///
     /// # Errors
     ///
@@ -284,13 +284,6 @@ impl Sums<'_> {
                 }
                 sum_up(into, place, "bytes read", requests.bytes_read)?;
                 sum_up(into, place, "bytes written", requests.bytes_written)?;
-            }
-        }
-        for (counter, name) in trace.counters() {
-            let amount = counts.counter(counter);
-            if amount > 0 {
-                let counters = into.subtree(at, "counters")?;
-                sum_up(into, counters, name, amount)?;
             }
         }
         Ok(())

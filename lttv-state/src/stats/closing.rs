@@ -1,58 +1,56 @@
 //! Frames and waits open at the end of statistics, which count up to there.
 
 use super::border::Border;
-use super::collect::{Collector, facts};
+use super::collect::facts;
 use super::facts::ProcessFacts;
 use super::leaf::{Counts, LeafKey, Leaves};
+use super::ledger::Ledger;
 use crate::kernel::{ExecutionMode, Process, ProcessIndex, TraceState};
 
-impl Collector {
-    /// Adds the time of frames and waits that are still open at a time, in ns. `leaves` are those
-    /// of the ledger, to which further ones are added.
-    pub(super) fn close(
-        &self,
-        state: &TraceState,
-        time: i64,
-        border: &Border,
-        leaves: &mut Vec<(LeafKey, Counts)>,
-        processes: &mut Vec<ProcessFacts>,
-    ) {
-        // Leaves without any counts so far. They are found by key, the others in the
-        // ledger.
-        let mut new = Leaves::default();
-        let first = state.cpus().next().map_or(0, |(number, _)| number);
-        for (ix, process) in state.processes() {
-            // Events may name CPUs that are not in the state.
-            let known = process.cpu().and_then(|cpu| state.cpu(cpu));
-            let cpu = known.map_or(first, |known| known.number());
-            let runs = known.is_some_and(|cpu| cpu.running() == ix);
-            for open in open_frames(process, runs, time).filter(OpenFrame::is_known) {
-                let key =
-                    LeafKey { mode: open.mode, submode: open.submode, ..LeafKey::of(process, cpu) };
-                let counts = match self.books.ledger.get(&key) {
-                    Some(leaf) => &mut leaves[leaf.index()].1,
-                    None => new.at(key),
-                };
-                let (elapsed, cpu_time) = border.within(process, &open, time);
-                counts.open_time = counts.open_time.wrapping_add(elapsed);
-                counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(cpu_time);
-            }
-            let (blocked, ready) = border.wait_within(process, open_wait(state, ix, process, time));
-            if (blocked, ready) == (0, 0) {
-                continue;
-            }
-            let facts = facts(processes, process.serial().index());
-            facts.blocked_time = facts.blocked_time.wrapping_add(blocked);
-            facts.ready_time = facts.ready_time.wrapping_add(ready);
-            let key = LeafKey::of(process, cpu);
-            let counts = match self.books.ledger.get(&key) {
+/// Adds the time of frames and waits that are still open at a time, in ns. `leaves` are those
+/// of the ledger, to which further ones are added.
+pub(super) fn close(
+    ledger: &Ledger,
+    (state, time): (&TraceState, i64),
+    border: &Border,
+    leaves: &mut Vec<(LeafKey, Counts)>,
+    processes: &mut Vec<ProcessFacts>,
+) {
+    // Leaves without any counts so far. They are found by key, the others in the
+    // ledger.
+    let mut new = Leaves::default();
+    let first = state.cpus().next().map_or(0, |(number, _)| number);
+    for (ix, process) in state.processes() {
+        // Events may name CPUs that are not in the state.
+        let known = process.cpu().and_then(|cpu| state.cpu(cpu));
+        let cpu = known.map_or(first, |known| known.number());
+        let runs = known.is_some_and(|cpu| cpu.running() == ix);
+        for open in open_frames(process, runs, time).filter(OpenFrame::is_known) {
+            let key =
+                LeafKey { mode: open.mode, submode: open.submode, ..LeafKey::of(process, cpu) };
+            let counts = match ledger.get(&key) {
                 Some(leaf) => &mut leaves[leaf.index()].1,
                 None => new.at(key),
             };
-            counts.wait_time = counts.wait_time.wrapping_add(blocked.wrapping_add(ready));
+            let (elapsed, cpu_time) = border.within(process, &open, time);
+            counts.open_time = counts.open_time.wrapping_add(elapsed);
+            counts.cumulative_cpu_time = counts.cumulative_cpu_time.wrapping_add(cpu_time);
         }
-        leaves.extend(new.into_vec());
+        let (blocked, ready) = border.wait_within(process, open_wait(state, ix, process, time));
+        if (blocked, ready) == (0, 0) {
+            continue;
+        }
+        let facts = facts(processes, process.serial().index());
+        facts.blocked_time = facts.blocked_time.wrapping_add(blocked);
+        facts.ready_time = facts.ready_time.wrapping_add(ready);
+        let key = LeafKey::of(process, cpu);
+        let counts = match ledger.get(&key) {
+            Some(leaf) => &mut leaves[leaf.index()].1,
+            None => new.at(key),
+        };
+        counts.wait_time = counts.wait_time.wrapping_add(blocked.wrapping_add(ready));
     }
+    leaves.extend(new.into_vec());
 }
 
 /// A frame that is open at some time.

@@ -4,21 +4,22 @@ use std::collections::BTreeMap;
 
 use ltt_read::schema::EventTypeId;
 
-use super::books::{Accounts, Books};
+use super::accounts::Accounts;
 use super::border::Border;
+use super::closing::close;
 use super::collected::Collected;
-use super::extra::CounterId;
 use super::facts::{DeviceFacts, ProcessFacts};
 use super::leaf::{Counts, LeafKey, Leaves};
-use super::ledger::{Ledger, charge};
+use super::ledger::charge;
 use super::log::Log;
 use super::waits::Waits;
 use crate::kernel::{ExecutionMode, NameId, Process, Serial, TraceState, Transition};
 
-/// The collector of a trace's statistics, with books of times and events by leaf.
-#[derive(Debug)]
-pub(super) struct Collector<B = Accounts> {
-    pub(super) books: B,
+/// The collector of a trace's statistics. Times and events by leaf are written down in a log, to be
+/// booked in accounts.
+#[derive(Debug, Clone)]
+pub(super) struct Collector {
+    pub(super) log: Log,
     /// The events of CPUs that are not in the state, since their events change nothing.
     unknown_cpus: BTreeMap<u32, Counts>,
     /// The waits of processes, by serial number.
@@ -27,8 +28,6 @@ pub(super) struct Collector<B = Accounts> {
     pub(super) processes: Vec<ProcessFacts>,
     pub(super) devices: Vec<DeviceFacts>,
     begin: i64,
-    /// `true` if the start is that of the trace.
-    pub(super) starts_with_trace: bool,
     /// The earliest time that is charged, in ns: the start of a window.
     pub(super) earliest: i64,
     pub(super) last: i64,
@@ -38,52 +37,31 @@ pub(super) struct Collector<B = Accounts> {
 const MAX_UNKNOWN_CPUS: usize = 1 << 14;
 
 impl Collector {
-    /// Starts again in a state, if the statistics start with the trace and contain nothing.
-    pub(super) fn started_again(&mut self, state: &TraceState) {
-        let is_empty = self.unknown_cpus.is_empty() && self.books.ledger.is_unused();
-        if self.starts_with_trace && is_empty {
-            let (types, cpus) = (self.books.ledger.event_types(), state.cpus().count());
-            let books = Accounts::new(Ledger::new(types, cpus));
-            *self = Collector::with_books(books, state, state.start_time().as_ns());
-            self.starts_with_trace = true;
-        }
-    }
-
-    /// Adds an amount to a counter of the leaf that a CPU is on. `place` is the CPU's index in
-    /// the state, if the state has the CPU.
-    #[inline]
-    pub(super) fn add(&mut self, cpu: u32, place: Option<usize>, counter: CounterId, amount: u64) {
-        if amount == 0 {
-            return;
-        }
-        match place.and_then(|place| self.books.cpus.get(place)) {
-            Some(of) => self.books.ledger.extra_mut(of.leaf).add_to(counter, amount),
-            None => self.unknown_cpu(cpu).extra.get_or_insert_default().add_to(counter, amount),
-        }
-    }
-
     /// Returns the statistics up to a time. If they are final, what is still open then counts
     /// up to that time; otherwise statistics of later events can be added. What was open before
     /// the `border` counts from there.
     pub(super) fn collected(
         &self,
+        mut accounts: Accounts,
         state: &TraceState,
         last: i64,
         is_final: bool,
         border: &Border,
     ) -> Collected {
         let last = last.max(self.last);
-        let mut leaves = self.books.ledger.leaves(state.process_bound());
-        for of in &self.books.cpus {
+        accounts.set_cpus(&self.log.cpus);
+        let Accounts { ledger, cpus } = &accounts;
+        let mut leaves = ledger.leaves(state.process_bound());
+        for of in cpus {
             charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
         }
         let mut processes = self.processes.clone();
         for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
             waits.add_to(facts(&mut processes, at));
         }
-        border.subtract(&self.books.ledger, &mut leaves, &mut processes);
+        border.subtract(ledger, &mut leaves, &mut processes);
         if is_final {
-            self.close(state, last, border, &mut leaves, &mut processes);
+            close(ledger, (state, last), border, &mut leaves, &mut processes);
         }
         leaves.extend(self.unknown_cpus.iter().map(|(cpu, counts)| {
             let (mode, submode) = (ExecutionMode::Unknown, NameId::UNKNOWN);
@@ -103,39 +81,18 @@ impl Collector {
     }
 }
 
-impl Collector<Log> {
-    /// Returns a collector with the accounts in which the log has been booked.
-    pub(super) fn with_accounts(self, mut accounts: Accounts) -> Collector {
-        accounts.set_cpus(&self.books.cpus);
-        let Collector { unknown_cpus, waits, processes, devices, begin, .. } = self;
-        let Collector { starts_with_trace, earliest, last, .. } = self;
-        Collector {
-            books: accounts,
-            unknown_cpus,
-            waits,
-            processes,
-            devices,
-            begin,
-            starts_with_trace,
-            earliest,
-            last,
-        }
-    }
-}
-
-impl<B: Books> Collector<B> {
-    /// Creates a collector with books that starts at a time in a state.
-    pub(super) fn with_books(books: B, state: &TraceState, time: i64) -> Self {
+impl Collector {
+    /// Creates a collector that starts at a time in a state.
+    pub(super) fn new(state: &TraceState, time: i64) -> Self {
         let devices = state.devices().iter();
         let devices = devices.map(|of| DeviceFacts::new(of.number(), time, of.in_flight()));
         let mut collector = Collector {
-            books,
+            log: Log::default(),
             unknown_cpus: BTreeMap::new(),
             waits: Vec::new(),
             processes: Vec::new(),
             devices: devices.collect(),
             begin: time,
-            starts_with_trace: false,
             earliest: i64::MIN,
             last: time,
         };
@@ -143,19 +100,13 @@ impl<B: Books> Collector<B> {
         collector
     }
 
-    /// Accounts for an event that has been applied to the state.
-    #[inline(always)] // one call site for each kind of books
-    pub(super) fn applied(
-        &mut self,
-        state: &TraceState,
-        transition: Transition,
-        event_type: EventTypeId,
-    ) {
+    /// Accounts for an event that has been applied to the state, and counts without a booking.
+    #[inline]
+    pub(super) fn applied(&mut self, state: &TraceState, transition: Transition) {
         let effect = state.effect();
         let Some(cpu) = effect.cpu() else { return };
         self.transition(state, transition, cpu);
         self.last = effect.time().as_ns();
-        self.books.count(effect.place(), event_type);
     }
 
     /// Accounts for an event that changes no state.
@@ -167,13 +118,13 @@ impl<B: Books> Collector<B> {
         event_type: EventTypeId,
         time: i64,
     ) {
-        match place.filter(|place| self.books.key(*place).is_some()) {
+        match place.filter(|place| self.log.key(*place).is_some()) {
             Some(place) => {
                 self.last = time;
-                self.books.count_other(place, event_type);
+                self.log.count(place);
             }
             None => {
-                self.books.skip();
+                self.log.skip();
                 self.count_on_unknown_cpu(cpu, event_type, time);
             }
         }
@@ -184,6 +135,11 @@ impl<B: Books> Collector<B> {
     fn count_on_unknown_cpu(&mut self, cpu: u32, event_type: EventTypeId, time: i64) {
         self.last = time;
         self.unknown_cpu(cpu).events.count(event_type);
+    }
+
+    /// Returns `true` if events of CPUs that are not in the state have been counted.
+    pub(super) fn has_unknown_cpus(&self) -> bool {
+        !self.unknown_cpus.is_empty()
     }
 
     /// Returns the counts of a CPU that is not in the state.
@@ -200,12 +156,11 @@ impl<B: Books> Collector<B> {
     fn transition(&mut self, state: &TraceState, transition: Transition, cpu: u32) {
         let effect = state.effect();
         let (time, place) = (effect.time().as_ns(), effect.place());
-        if self.books.key(place).is_none() {
+        if self.log.key(place).is_none() {
             self.last = time;
             self.update_all_cpus(state);
         }
-        let (Some(before), Some(running)) =
-            (self.books.key(place).copied(), state.running_at(place))
+        let (Some(before), Some(running)) = (self.log.key(place).copied(), state.running_at(place))
         else {
             return;
         };
@@ -217,18 +172,18 @@ impl<B: Books> Collector<B> {
         if let [ended] = effect.ended() {
             // The process that left the frame continues to run.
             let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
-            self.books.ended(place, &left, ended);
+            self.log.ended(place, &left, ended);
         }
         // Most of the other transitions change the leaf, so that comparing does not pay.
         // (Events of other CPUs may also have changed the process that runs here.)
         if !transition.mostly_keeps_frame() || !key.eq_branchless(&before) {
-            self.books.move_to(place, &key, time);
+            self.log.move_to(place, &key, time);
         }
         if before.process != key.process {
             self.switched_to(state, running);
         }
         if let Some(waited) = effect.waited() {
-            self.books.waited(place, waited.blocked.wrapping_add(waited.ready));
+            self.log.waited(place, waited.blocked.wrapping_add(waited.ready));
             self.waits_of(running).count(&waited);
         }
         if transition.is_rare() || !effect.is_common() {
@@ -243,7 +198,7 @@ impl<B: Books> Collector<B> {
     fn lost(&mut self, state: &TraceState, (place, cpu): (usize, u32), lost_since: i64, time: i64) {
         let placeholder = state.cpu(cpu).and_then(|of| state.process(of.unknown_process()));
         let unknown = placeholder.map(|placeholder| unknown_leaf(placeholder, cpu));
-        self.books.lost(place, lost_since, unknown, time);
+        self.log.lost(place, lost_since, unknown, time);
     }
 
     /// Returns the waits of a process.
@@ -336,10 +291,10 @@ impl<B: Books> Collector<B> {
             let key = LeafKey::of(running, cpu.number());
             let time = self.last;
             self.switched_to(state, running);
-            match self.books.key(place) {
+            match self.log.key(place) {
                 Some(of) if *of == key => {}
-                Some(_) => self.books.move_to(place, &key, time),
-                None => self.books.open(key, self.begin),
+                Some(_) => self.log.move_to(place, &key, time),
+                None => self.log.open(key, self.begin),
             }
         }
     }

@@ -15,12 +15,6 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// Creates empty statistics that start at a time.
-    pub(super) fn none(begin: i64) -> Self {
-        let (leaves, processes, devices) = Default::default();
-        Collected { leaves, processes, devices, begin, last: begin }
-    }
-
     /// Adds the statistics of the following part of the trace.
     pub(super) fn add(&mut self, later: &Collected) {
         self.leaves.add(&later.leaves);

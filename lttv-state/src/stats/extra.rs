@@ -1,18 +1,6 @@
-//! Counters that only some leaves have: bytes, requests to block devices, and those of modules.
+//! Counters that only some leaves have: bytes, and requests to block devices.
 
 use crate::kernel::{Request, RequestKind, RequestStep, Transfer};
-
-/// The number of a [counter](super::StatisticsHandle::add_counter) of a module. Numbers are
-/// dense.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CounterId(pub(super) u16);
-
-impl CounterId {
-    /// Returns the number as an index into tables.
-    pub fn index(self) -> usize {
-        self.0.into()
-    }
-}
 
 /// The numbers of steps of requests to block devices, and the bytes that they moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,8 +61,6 @@ pub(super) struct Extra {
     pub(super) bytes_written: u64,
     /// The requests by index of the device, in ascending order; without index come first.
     pub(super) requests: Vec<(Option<u32>, RequestCounts)>,
-    /// The counters of modules, by number; the last one is not 0.
-    counters: Vec<u64>,
 }
 
 impl Extra {
@@ -99,46 +85,12 @@ impl Extra {
         &mut self.requests[at].1
     }
 
-    /// Adds an amount other than 0 to a counter of a module.
-    #[inline]
-    pub(super) fn add_to(&mut self, counter: CounterId, amount: u64) {
-        let Some(sum) = self.counters.get_mut(counter.index()) else {
-            return self.add_counter(counter, amount);
-        };
-        *sum = sum.saturating_add(amount);
-    }
-
-    #[cold]
-    fn add_counter(&mut self, counter: CounterId, amount: u64) {
-        self.counters.resize(counter.index() + 1, 0);
-        self.counters[counter.index()] = amount;
-    }
-
-    /// Returns the counters of modules, by number. Further ones are 0.
-    pub(super) fn counters(&self) -> &[u64] {
-        &self.counters
-    }
-
-    /// Replaces the number of each counter by another one.
-    pub(super) fn renumber(&mut self, numbers: &[CounterId]) {
-        for (sum, number) in std::mem::take(&mut self.counters).into_iter().zip(numbers) {
-            if sum > 0 {
-                self.add_to(*number, sum);
-            }
-        }
-    }
-
     /// Adds the counters of another leaf or part.
     pub(super) fn add(&mut self, other: &Extra) {
         self.transfer(Transfer::Read, other.bytes_read);
         self.transfer(Transfer::Write, other.bytes_written);
         for (device, counts) in &other.requests {
             self.requests_to(*device).add(counts);
-        }
-        for (number, amount) in (0..).map(CounterId).zip(&other.counters) {
-            if *amount > 0 {
-                self.add_to(number, *amount);
-            }
         }
     }
 }

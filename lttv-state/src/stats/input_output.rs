@@ -1,12 +1,11 @@
 //! Collection of the bytes that processes move, and of requests to block devices.
 
-use super::books::Books;
 use super::collect::{Collector, facts};
 use super::facts::DeviceFacts;
 use super::leaf::LeafKey;
 use crate::kernel::{ProcessIndex, Request, RequestKind, RequestStep, TraceState, Transfer};
 
-impl<B: Books> Collector<B> {
+impl Collector {
     /// Counts bytes that a process read or wrote, for the process and for the leaf of the
     /// system call.
     #[cold]
@@ -24,12 +23,12 @@ impl<B: Books> Collector<B> {
             Transfer::Write => facts.bytes_written = facts.bytes_written.saturating_add(bytes),
         }
         let place = state.effect().place();
-        let Some(key) = self.books.key(place) else { return };
+        let Some(key) = self.log.key(place) else { return };
         let left = match state.effect().ended() {
             [ended] => Some(LeafKey { mode: ended.mode, submode: ended.submode, ..*key }),
             _ => None,
         };
-        self.books.transferred(place, left.as_ref(), transfer, bytes);
+        self.log.transferred(place, left.as_ref(), transfer, bytes);
     }
 
     /// Counts a step of a request to a block device.
@@ -49,7 +48,7 @@ impl<B: Books> Collector<B> {
                 *sum = sum.saturating_add(request.bytes);
             }
         }
-        self.books.request(state.effect().place(), &request);
+        self.log.request(state.effect().place(), &request);
         let Some(at) = request.device else { return };
         while self.devices.len() <= at {
             let Some(device) = state.devices().get(self.devices.len()) else { return };

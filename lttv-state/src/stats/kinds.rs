@@ -48,11 +48,6 @@ impl Kinds {
         Kinds { types, ..Kinds::default() }
     }
 
-    /// Returns the number of event types.
-    pub(super) fn event_types(&self) -> usize {
-        self.types
-    }
-
     /// Adds event types, up to a number of them.
     pub(super) fn add_event_types(&mut self, types: usize) {
         if types <= self.types {

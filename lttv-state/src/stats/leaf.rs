@@ -4,7 +4,7 @@ use std::iter::Sum;
 
 use hashbrown::HashMap;
 
-use super::extra::{CounterId, Extra, RequestCounts};
+use super::extra::{Extra, RequestCounts};
 use super::tally::{Tally, TallySum};
 use crate::durations::Durations;
 use crate::fast_hash::FastHash;
@@ -38,7 +38,7 @@ pub struct Counts {
     /// that ended, and at the end of the statistics for those still open.
     pub cumulative_cpu_time: u64,
     /// The durations of frames that ended, from entry to exit. They are never cut at the start
-    /// of a [window](super::Statistics::attach_window); [`elapsed_time`](Self::elapsed_time) is.
+    /// of a [window](super#windows); [`elapsed_time`](Self::elapsed_time) is.
     pub durations: Durations,
     /// The number of events by type.
     pub events: Tally,
@@ -114,12 +114,6 @@ impl Counts {
     pub fn requests_by_device(&self) -> impl Iterator<Item = (Option<usize>, RequestCounts)> {
         let all = self.extra.iter().flat_map(|extra| &extra.requests);
         all.map(|(device, counts)| (device.map(|at| at as usize), *counts))
-    }
-
-    /// Returns a [counter](super::StatisticsHandle::add_counter) of a module.
-    pub fn counter(&self, counter: CounterId) -> u64 {
-        let counters = self.extra.as_ref().map_or(&[] as &[_], |extra| extra.counters());
-        counters.get(counter.index()).copied().unwrap_or(0)
     }
 
     /// Adds the counts of another leaf or part.
@@ -204,15 +198,6 @@ impl Leaves {
 
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&LeafKey, &Counts)> {
         self.leaves.iter().map(|(key, counts)| (key, counts))
-    }
-
-    /// Replaces the number of each counter of a module by another one.
-    pub(super) fn renumber_counters(&mut self, numbers: &[CounterId]) {
-        for (_, counts) in &mut self.leaves {
-            if let Some(extra) = &mut counts.extra {
-                extra.renumber(numbers);
-            }
-        }
     }
 
     pub(super) fn into_vec(self) -> Vec<(LeafKey, Counts)> {

@@ -121,20 +121,9 @@ impl Ledger {
         }
     }
 
-    /// Returns the number of event types.
-    pub(super) fn event_types(&self) -> usize {
-        self.kinds.event_types()
-    }
-
     /// Adds event types, up to a number of them.
     pub(super) fn add_event_types(&mut self, types: usize) {
         self.kinds.add_event_types(types);
-    }
-
-    /// Returns `true` if no event has been counted.
-    pub(super) fn is_unused(&self) -> bool {
-        let none = |account: &Account| account.counters.iter().all(|count| *count == 0);
-        self.overflow.is_empty() && self.counters.is_empty() && self.accounts.iter().all(none)
     }
 
     /// Returns the row of a process on a CPU, which is added if it is new.

@@ -1,19 +1,18 @@
-//! Books that write down what is to be booked, for another thread.
+//! Logs of what is to be booked, by another thread.
 
 use std::mem::swap;
 
 use ltt_read::TracefileNumber;
-use ltt_read::schema::EventTypeId;
 
-use super::books::{Accounts, Books};
+use super::accounts::Accounts;
 use super::leaf::LeafKey;
 use crate::kernel::{
     Ended, ExecutionMode, MAX_CPUS, NameId, RecordedEvent, Request, Serial, Transfer,
 };
 
-/// The books of a collector whose bookings are written down, with the events of a slice that they
-/// belong to.
-#[derive(Debug, Default)]
+/// What is to be booked of a slice: the bookings, with the events that they belong to. CPUs are counted
+/// as in the state.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Log {
     /// The current leaf of each CPU, and the time from which on its time has not been counted yet.
     pub(super) cpus: Vec<(LeafKey, i64)>,
@@ -24,7 +23,7 @@ pub(super) struct Log {
 
 /// The bookings to be made for the events of a slice. Events without bookings count for the leaf that
 /// the CPU of their tracefile is on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Bookings {
     /// The CPUs at the start of the slice.
     cpus: Vec<(LeafKey, i64)>,
@@ -93,21 +92,22 @@ impl Log {
         self.book(Booking::Rare(self.bookings.rare.len() as u32));
         self.bookings.rare.push(rare);
     }
-}
 
-impl Books for Log {
+    /// Returns the key of the leaf that a CPU is on; `None` if the CPU is not in the accounts.
     #[inline]
-    fn key(&self, place: usize) -> Option<&LeafKey> {
+    pub(super) fn key(&self, place: usize) -> Option<&LeafKey> {
         Some(&self.cpus.get(place)?.0)
     }
 
-    fn open(&mut self, key: LeafKey, since: i64) {
+    /// Adds the leaf of a CPU that is new, whose time has not been counted since a time.
+    pub(super) fn open(&mut self, key: LeafKey, since: i64) {
         self.cpus.push((key, since));
         self.book_rare(Rare::Open { key, since });
     }
 
+    /// Changes the leaf of a CPU at a time.
     #[inline]
-    fn move_to(&mut self, place: usize, key: &LeafKey, time: i64) {
+    pub(super) fn move_to(&mut self, place: usize, key: &LeafKey, time: i64) {
         let Some(of) = self.cpus.get_mut(place) else { return };
         *of = (*key, time);
         let (LeafKey { process, mode, submode, .. }, place) = (*key, place as u16);
@@ -117,8 +117,9 @@ impl Books for Log {
         }
     }
 
+    /// Adds a frame that ended to a leaf of the process on a CPU.
     #[inline]
-    fn ended(&mut self, place: usize, left: &LeafKey, ended: &Ended) {
+    pub(super) fn ended(&mut self, place: usize, left: &LeafKey, ended: &Ended) {
         let LeafKey { mode, submode, .. } = *left;
         let Ended { elapsed, cpu_time, .. } = *ended;
         let is_of_current =
@@ -130,30 +131,37 @@ impl Books for Log {
         }
     }
 
+    /// Adds the time that the process on a CPU waited.
     #[inline]
-    fn waited(&mut self, place: usize, time: u64) {
+    pub(super) fn waited(&mut self, place: usize, time: u64) {
         self.book(Booking::Waited { place: place as u16, time });
     }
 
-    fn lost(&mut self, place: usize, lost_since: i64, unknown: Option<LeafKey>, time: i64) {
+    /// Adds the time since events of a CPU were lost to an unknown leaf, if there is one.
+    pub(super) fn lost(
+        &mut self,
+        place: usize,
+        lost_since: i64,
+        unknown: Option<LeafKey>,
+        time: i64,
+    ) {
         let Some((_, since)) = self.cpus.get_mut(place) else { return };
         *since = if unknown.is_some() { time } else { lost_since };
         self.book_rare(Rare::Lost { place: place as u16, lost_since, unknown });
     }
 
-    /// Events that are applied count without a booking.
-    #[inline]
-    fn count(&mut self, _: usize, _: EventTypeId) {}
-
-    fn count_other(&mut self, place: usize, _: EventTypeId) {
+    /// Counts an event that changes no state on a CPU. Others count without a booking.
+    pub(super) fn count(&mut self, place: usize) {
         self.book(Booking::Count(place as u16));
     }
 
-    fn skip(&mut self) {
+    /// Notes that an event counts elsewhere: its CPU is not in the accounts.
+    pub(super) fn skip(&mut self) {
         self.book(Booking::Skip);
     }
 
-    fn transferred(
+    /// Adds bytes that a process on a CPU moved to a leaf, or to the one that the CPU is on.
+    pub(super) fn transferred(
         &mut self,
         place: usize,
         left: Option<&LeafKey>,
@@ -164,7 +172,8 @@ impl Books for Log {
         self.book_rare(Rare::Transferred { place, left, transfer, bytes });
     }
 
-    fn request(&mut self, place: usize, request: &Request) {
+    /// Adds a step of a request to the leaf that a CPU is on.
+    pub(super) fn request(&mut self, place: usize, request: &Request) {
         self.book_rare(Rare::Request { place: place as u16, request: *request });
     }
 }

@@ -6,19 +6,14 @@
 //! computed on request.
 //!
 //! ```
-//! use lttv_context::{Bounds, TracesetContext, Traceset};
-//! use lttv_state::kernel::KernelState;
-//! use lttv_state::stats::Statistics;
+//! use lttv_context::Traceset;
+//! use lttv_state::analysis::read;
+//! use lttv_state::stats::StatisticsAnalysis;
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-//! let mut context = TracesetContext::new(Traceset::open(path)?);
-//! let kernel = context.attach(KernelState::new());
-//! let statistics = Statistics::attach(&mut context, kernel);
-//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
-//!
-//! let statistics = statistics.take(context.extensions());
-//! context.finish()?; // an error if the trace is damaged
-//! let trace = &statistics.traces()[0];
+//! let found = read(&Traceset::open(path)?).threads(2).run(StatisticsAnalysis::new());
+//! assert!(found.errors.is_empty()); // there are some if the trace is damaged
+//! let trace = &found.output.traces()[0];
 //! for cpu in trace.cpus() {
 //!     println!("CPU {}: {} of {} ns busy", cpu.number, cpu.busy_time, trace.time());
 //!     assert_eq!(cpu.busy_time + cpu.idle_time + cpu.unknown_time, trace.time());
@@ -37,8 +32,7 @@
 //! * Events that change no state count for their CPU, too. If nothing else is known about
 //!   the CPU, they count for no process ([`Serial::NONE`](crate::kernel::Serial::NONE)).
 //! * Bytes that a system call moves count for the leaf of the system call; a step of a request
-//!   to a block device counts for the leaf of its CPU, like its event. Modules may
-//!   [add counters](StatisticsHandle::add_counter) of their own to the leaves.
+//!   to a block device counts for the leaf of its CPU, like its event.
 //! * At the end, what is still open counts up to it: system calls, interrupts, and the waits of
 //!   processes.
 //! * When events were lost, the time from the CPU's last event before the gap to its next
@@ -46,8 +40,7 @@
 //!
 //! # Windows
 //!
-//! [`Statistics::attach_window`] collects in a time window. What is open at its start counts from
-//! there: the running processes, system calls, interrupts, waits and block requests. What is open
+//! In a [window](crate::analysis#windows), what is open at its start counts from there: the running processes, system calls, interrupts, waits and block requests. What is open
 //! at its end counts up to the end.
 //!
 //! * Times are those within the window: of CPUs and processes, [elapsed](Counts::elapsed_time),
@@ -65,16 +58,15 @@
 //! Processes with the same id are counted separately. Sums may be requested any number of
 //! times.
 
+mod accounts;
 mod analysis;
 mod attributes;
-mod books;
 mod border;
 mod closing;
 mod collect;
 mod collected;
 mod extra;
 mod facts;
-mod handle;
 mod input_output;
 mod kinds;
 mod leaf;
@@ -93,30 +85,23 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Timestamp, Trace};
 
 use self::collected::Collected;
-use self::handle::counter_of;
 use crate::kernel::{NameId, Names};
 
 pub use crate::durations::Durations;
 pub use analysis::StatisticsAnalysis;
-pub use extra::{CounterId, RequestCounts};
+pub use extra::RequestCounts;
 pub use facts::{DeviceFacts, ProcessFacts};
-pub use handle::StatisticsHandle;
 pub use leaf::{Counts, LeafKey};
 pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 
 // For analyses that are based on statistics.
 #[cfg(feature = "usage")]
-pub(crate) use {
-    analysis::{Part, Slice, State},
-    handle::AFTER_STATE,
-    window::Start,
-};
+pub(crate) use analysis::{Part, Slice, State};
 
 /// The statistics of a traceset.
 ///
-/// A [`StatisticsAnalysis`] computes them, and [`attach`](Self::attach) registers their collection in a
-/// context.
+/// A [`StatisticsAnalysis`] computes them.
 #[derive(Debug, Clone, Default)]
 pub struct Statistics {
     traces: Vec<TraceStatistics>,
@@ -130,8 +115,6 @@ pub struct TraceStatistics {
     names: Arc<Names>,
     /// The number of events of each type that pass the filter, if they were counted.
     selected: Option<BTreeMap<EventTypeId, u64>>,
-    /// The names of the counters of modules.
-    counters: Arc<Vec<Arc<str>>>,
 }
 
 impl Statistics {
@@ -169,8 +152,7 @@ impl Statistics {
         self.traces.iter().filter(|trace| !trace.is_empty())
     }
 
-    /// Adds the statistics of the following part of the same traceset. Counters of modules
-    /// are added by name.
+    /// Adds the statistics of the following part of the same traceset.
     pub fn add(&mut self, later: &Statistics) {
         for (of, later) in self.traces.iter_mut().zip(&later.traces) {
             of.add(later);
@@ -184,16 +166,7 @@ impl TraceStatistics {
     /// Adds the statistics of the following part of the trace.
     pub(crate) fn add(&mut self, later: &TraceStatistics) {
         self.names = later.names.clone();
-        if self.counters == later.counters {
-            return self.collected.add(&later.collected);
-        }
-        let names = Arc::make_mut(&mut self.counters);
-        // Statistics with too many counters together lose the last ones.
-        let numbers: Vec<_> =
-            later.counters.iter().map_while(|name| counter_of(names, name)).collect();
-        let mut later = later.collected.clone();
-        later.leaves.renumber_counters(&numbers);
-        self.collected.add(&later);
+        self.collected.add(&later.collected);
     }
 
     /// Returns `true` if there are neither events nor time.
@@ -220,11 +193,6 @@ impl TraceStatistics {
     /// Returns the time from start to end, in ns.
     pub fn time(&self) -> u64 {
         self.collected.last.saturating_sub(self.collected.begin).max(0) as u64
-    }
-
-    /// Iterates over the counters of modules, with their names.
-    pub fn counters(&self) -> impl ExactSizeIterator<Item = (CounterId, &str)> {
-        self.counters.iter().enumerate().map(|(at, name)| (CounterId(at as u16), &**name))
     }
 
     /// Iterates over all leaves with their counts.

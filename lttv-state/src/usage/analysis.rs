@@ -6,14 +6,14 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::Contexts;
 
-use super::collect::{Collector, Span, Sums};
+use super::collect::{Addition, Collector, Log};
 use super::collected::Collected;
 use super::events::{Measure, Source};
-use super::handle::UsageOptions;
+use super::options::UsageOptions;
 use super::{TraceUsage, Usage};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, Window};
-use crate::kernel::{KernelState, Observer, OtherEvent, Serial, StateChange};
-use crate::stats::{self, Start, StatisticsAnalysis};
+use crate::kernel::{KernelState, OtherEvent, StateChange};
+use crate::stats::{self, StatisticsAnalysis};
 
 /// The analysis that computes [`Usage`], with the statistics that it is based on.
 ///
@@ -52,71 +52,18 @@ pub struct Slice {
 }
 
 /// The state between two slices.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct State {
     statistics: stats::State,
-    collectors: Vec<Collector<Log>>,
+    collectors: Vec<Collector>,
 }
 
 /// The sums of slices.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Part {
     statistics: stats::Part,
     /// By trace.
     collected: Vec<Collected>,
-}
-
-/// Additions to sums, in order.
-#[derive(Debug, Default)]
-struct Log(Vec<Addition>);
-
-#[derive(Debug, Clone, Copy)]
-enum Addition {
-    Time {
-        cpu: u32,
-        process: Serial,
-        from: i64,
-        to: i64,
-    },
-    Frequency {
-        cpu: u32,
-        hz: u64,
-        from: i64,
-        to: i64,
-    },
-    Switch {
-        cpu: u32,
-        time: i64,
-    },
-    Migration {
-        time: i64,
-    },
-    /// The measure with this number.
-    Measured {
-        owner: Serial,
-        measure: u32,
-        time: i64,
-    },
-}
-
-impl Sums for Log {
-    #[inline]
-    fn charge(&mut self, cpu: u32, process: Serial, from: i64, to: i64) {
-        self.0.push(Addition::Time { cpu, process, from, to });
-    }
-
-    fn charge_frequency(&mut self, cpu: u32, hz: u64, from: i64, to: i64) {
-        self.0.push(Addition::Frequency { cpu, hz, from, to });
-    }
-
-    #[inline]
-    fn switched(&mut self, cpu: u32, time: i64) {
-        self.0.push(Addition::Switch { cpu, time });
-    }
-
-    fn migrated(&mut self, time: i64) {
-        self.0.push(Addition::Migration { time });
-    }
 }
 
 impl UsageAnalysis {
@@ -155,13 +102,10 @@ impl KernelAnalysis for UsageAnalysis {
 
     fn begin(&self, kernel: &KernelState, window: Window) -> (State, Part) {
         let (of_statistics, part) = self.statistics.begin(kernel, window);
-        let span = |first| Span::of(Start::of(window), first);
-        let begins = kernel.traces().map(|state| span(state.start_time().as_ns()).begin);
-        let intervals = self.options.intervals(begins.min().unwrap_or(0));
-        let collectors = kernel
-            .traces()
-            .map(|state| Collector::new(state, span(state.start_time().as_ns()), Log::default()));
-        let collectors: Vec<_> = collectors.collect();
+        let collectors: Vec<_> =
+            kernel.traces().map(|state| Collector::new(state, window)).collect();
+        let begin = collectors.iter().map(|of| of.begin).min();
+        let intervals = self.options.intervals(begin.unwrap_or(0));
         let collected = collectors.iter().map(|_| Collected::new(intervals)).collect();
         (State { statistics: of_statistics, collectors }, Part { statistics: part, collected })
     }
@@ -170,7 +114,7 @@ impl KernelAnalysis for UsageAnalysis {
     fn record(
         &self,
         slice: &mut Slice,
-        number: usize,
+        (number, _): (usize, bool),
         (trace, _): (TraceIndex, TracefileNumber),
         event: &Event<'_>,
     ) {
@@ -188,10 +132,10 @@ impl KernelAnalysis for UsageAnalysis {
     #[inline]
     fn changed(&self, all: &mut State, slice: &mut Slice, kernel: &KernelState, of: StateChange) {
         self.statistics.changed(&mut all.statistics, &mut slice.statistics, kernel, of);
-        let StateChange { number, trace, transition, event_type, .. } = of;
+        let StateChange { number, trace, transition, .. } = of;
         let Some(state) = kernel.trace(trace) else { return };
         let collector = &mut all.collectors[trace.0];
-        collector.event_applied(state, transition, event_type);
+        collector.applied(state, transition);
         if let Some(measure) = slice.next_measure(number) {
             collector.measure_recorded(
                 kernel,
@@ -250,11 +194,12 @@ impl KernelAnalysis for UsageAnalysis {
     fn finish(&self, state: State, part: Part, end: End<'_>) -> Usage {
         let statistics = self.statistics.finish(state.statistics, part.statistics, end);
         let traces = statistics.into_traces().into_iter();
-        let traces =
-            traces.zip(state.collectors).zip(part.collected).map(|((statistics, of), sums)| {
-                let collected = of.with_sums(sums).collected(statistics.end().as_ns());
+        let traces = traces.zip(state.collectors).zip(part.collected).map(
+            |((statistics, of), mut collected)| {
+                of.add_rest(&mut collected, statistics.end().as_ns());
                 TraceUsage { statistics, collected }
-            });
+            },
+        );
         Usage { traces: traces.collect() }
     }
 }
@@ -262,7 +207,7 @@ impl KernelAnalysis for UsageAnalysis {
 /// Exchanges the logs of collectors and of a slice.
 fn swap_logs(state: &mut State, slice: &mut Slice) {
     for (collector, log) in state.collectors.iter_mut().zip(&mut slice.logs) {
-        swap(&mut collector.sums, log);
+        swap(&mut collector.log, log);
     }
 }
 
@@ -292,7 +237,7 @@ impl Slice {
     }
 }
 
-impl Collector<Log> {
+impl Collector {
     /// Adds what an event on the CPU at an index measures: the measure with a number, at a time.
     fn measure_recorded(
         &mut self,
@@ -306,7 +251,7 @@ impl Collector<Log> {
         let running = running.map(|of| (of.serial(), of.mode().is_interrupt()));
         let time = time.as_ns();
         if let Some(owner) = self.owner(running, time) {
-            self.sums.0.push(Addition::Measured { owner, measure, time });
+            self.log.0.push(Addition::Measured { owner, measure, time });
         }
     }
 }

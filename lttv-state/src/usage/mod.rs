@@ -6,18 +6,13 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use lttv_context::{Bounds, TracesetContext, Traceset};
-//! use lttv_state::kernel::KernelState;
-//! use lttv_state::usage::{Usage, UsageOptions};
+//! use lttv_context::Traceset;
+//! use lttv_state::analysis::read;
+//! use lttv_state::usage::{UsageAnalysis, UsageOptions};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-//! let mut context = TracesetContext::new(Traceset::open(path)?);
-//! let kernel = context.attach(KernelState::new());
 //! let options = UsageOptions::new().every(Duration::from_millis(10));
-//! let usage = Usage::attach(&mut context, kernel, options);
-//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
-//!
-//! let usage = usage.take(context.extensions());
+//! let usage = read(&Traceset::open(path)?).threads(2).run(UsageAnalysis::new(options)).output;
 //! for interval in usage.traces()[0].intervals() {
 //!     let busy = interval.cpus.iter().map(|(cpu, _)| cpu.busy_time).sum::<u64>();
 //!     println!("{}: {busy} ns busy, {} switches", interval.start, interval.activity.switches);
@@ -42,8 +37,8 @@ mod collect;
 mod collected;
 mod counts;
 mod events;
-mod handle;
 mod intervals;
+mod options;
 mod sums;
 
 use ltt_read::Timestamp;
@@ -54,12 +49,12 @@ use crate::stats::{ProcessFacts, TraceStatistics};
 pub use analysis::UsageAnalysis;
 pub use counts::{Activity, Pages, Traffic};
 pub use events::Figure;
-pub use handle::{UsageHandle, UsageOptions};
+pub use options::UsageOptions;
 pub use sums::{CpuFrequency, CpuUsage, InterfaceUsage, IntervalUsage, ProcessUsage, ThreadUsage};
 
 /// The usage of a traceset.
 ///
-/// A [`UsageAnalysis`] computes it, and [`attach`](Self::attach) registers its collection in a context.
+/// A [`UsageAnalysis`] computes it.
 #[derive(Debug, Clone, Default)]
 pub struct Usage {
     traces: Vec<TraceUsage>,

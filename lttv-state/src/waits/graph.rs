@@ -4,15 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ltt_read::{Timestamp, TraceIndex};
-use lttv_context::{Extensions, Handle, TracesetContext};
 
 use super::cause::{Devices, WakeSource};
-use super::follow::WaitState;
 use super::interval::{Form, Interval, Link, ThreadState};
 use super::machine::{Links, Machine, Status};
 use super::recorded::NeededEvents;
 use super::timeline::{Span, Timeline};
-use crate::kernel::{KernelState, NameId, Names, Tid};
+use crate::kernel::{NameId, Names, Tid};
 
 /// The number of a timeline in a [`WaitGraph`]. Numbers are dense, in the order in which the
 /// threads were first mentioned.
@@ -82,28 +80,7 @@ pub struct Anomalies {
     pub received_before_sent: u64,
 }
 
-/// A handle of a wait graph that is being built in a context. It is valid only in that context.
-#[derive(Debug, Clone, Copy)]
-pub struct WaitGraphHandle {
-    waits: Handle<WaitState>,
-    kernel: Handle<KernelState>,
-}
-
 impl WaitGraph {
-    /// Registers the building of a wait graph for the events that are read from now on. `kernel`
-    /// must be attached to the context.
-    ///
-    /// The graph is part of the state of the context: attach it before reading, and it contains all
-    /// events before the position, also after a [seek with
-    /// state](TracesetContext::seek_time_with_state). No separate graph of a window is needed, since
-    /// all queries of a graph name a window.
-    pub fn attach(
-        context: &mut TracesetContext<'_>,
-        kernel: Handle<KernelState>,
-    ) -> WaitGraphHandle {
-        WaitGraphHandle { waits: context.attach(WaitState::new(kernel)), kernel }
-    }
-
     /// Creates the graph of a machine that ends at a time, in ns. `describe` returns the process id
     /// and the name of a thread that has not ended.
     pub(super) fn new(
@@ -306,24 +283,5 @@ impl WaitGraph {
         let of_timeline = size_of::<Timeline>() + size_of::<(TraceIndex, Tid, i64, TimelineId)>();
         let timelines = self.timelines.len() * of_timeline;
         intervals.sum::<usize>() + self.links.bytes_since(None) + timelines
-    }
-}
-
-impl WaitGraphHandle {
-    /// Returns the graph of the events that were read, as final: all events of the traceset have
-    /// been read. The graph ends with the last event of a kernel trace. `extensions` are those of
-    /// the context, which hooks have access to as well.
-    ///
-    /// The graph is empty if `extensions` are those of another context.
-    pub fn take(self, extensions: &Extensions) -> WaitGraph {
-        let (waits, kernel) = (extensions.get(self.waits), extensions.get(self.kernel));
-        waits.zip(kernel).map(|(waits, kernel)| waits.graph(kernel)).unwrap_or_default()
-    }
-
-    /// Returns the graph of the events that were read, up to a time that has been read to. Waits
-    /// that have not ended by then have the cause [`Open`](super::Cause::Open).
-    pub fn take_until(self, extensions: &Extensions, time: Timestamp) -> WaitGraph {
-        let (waits, kernel) = (extensions.get(self.waits), extensions.get(self.kernel));
-        waits.zip(kernel).map(|(waits, kernel)| waits.graph_until(kernel, time)).unwrap_or_default()
     }
 }

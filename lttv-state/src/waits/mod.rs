@@ -12,17 +12,12 @@
 //!   thread is replaced by what that thread did in the meantime.
 //!
 //! ```
-//! use lttv_context::{Bounds, TracesetContext, Traceset};
-//! use lttv_state::kernel::KernelState;
-//! use lttv_state::waits::{ThreadState, WaitGraph};
+//! use lttv_context::Traceset;
+//! use lttv_state::analysis::read;
+//! use lttv_state::waits::{ThreadState, WaitAnalysis};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-//! let mut context = TracesetContext::new(Traceset::open(path)?);
-//! let kernel = context.attach(KernelState::new());
-//! let waits = WaitGraph::attach(&mut context, kernel);
-//! assert_eq!(context.read(&Bounds::all())?.errors, 0);
-//!
-//! let graph = waits.take(context.extensions());
+//! let graph = read(&Traceset::open(path)?).threads(2).run(WaitAnalysis::new()).output;
 //! let window = graph.begin()..graph.end();
 //! let running = |id| graph.times(id, window.clone()).of(ThreadState::Running).total;
 //! let threads = graph.timelines().filter(|(_, thread)| !thread.is_idle());
@@ -59,14 +54,15 @@
 //!
 //! # Cost
 //!
-//! The events are read once, in order: what ends a wait may come at any later time, so that a graph
-//! cannot be built from slices of time. It takes 16 bytes for each interval and 24 for each link,
+//! The events are followed in order: what ends a wait may come at any later time. Another thread reads
+//! them meanwhile. A graph takes 16 bytes for each interval and 24 for each link,
 //! at most two intervals for each switch or wake-up. A path takes the time to find its segments.
 
+mod analysis;
 mod cause;
 mod columns;
-mod follow;
 mod graph;
+mod input;
 mod interval;
 mod machine;
 mod path;
@@ -74,9 +70,9 @@ mod recorded;
 mod timeline;
 mod times;
 
+pub use analysis::WaitAnalysis;
 pub use cause::{Cause, WakeSource};
-pub use follow::WaitState;
-pub use graph::{Anomalies, TimelineId, WaitGraph, WaitGraphHandle};
+pub use graph::{Anomalies, TimelineId, WaitGraph};
 pub use interval::{Interval, Link, LinkKind, ThreadState};
 pub use path::{CriticalPath, Segment, SegmentKind, Share};
 pub use recorded::NeededEvents;

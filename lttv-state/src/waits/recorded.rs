@@ -98,6 +98,12 @@ pub(super) enum EventUse {
     Vector,
     Leave(ContextKind),
     Completed,
+    /// The expiry of a high-resolution timer.
+    TimerEntry,
+    /// The end of that.
+    TimerExit,
+    /// A packet is sent or received.
+    Packet,
     /// Only what the kernel state says of it.
     Other,
 }
@@ -207,14 +213,17 @@ impl Recorded {
         }
     }
 
-    /// Returns the event types of high-resolution timers; `true` for those of their expiry, `false`
-    /// for those of its end.
-    pub(super) fn timers(&self) -> impl Iterator<Item = (EventTypeId, bool)> {
-        let has_both = self.has_timers();
+    /// Returns the event types of high-resolution timers and packets, with their use.
+    pub(super) fn others(&self) -> impl Iterator<Item = (EventTypeId, EventUse)> {
+        let has_timers = self.has_timers();
         self.types.iter().filter_map(move |of| {
-            let is_entry = TIMER_ENTRIES.contains(&&*of.name);
-            (has_both && (is_entry || TIMER_EXITS.contains(&&*of.name)))
-                .then_some((of.id, is_entry))
+            let event_use = match &*of.name {
+                name if has_timers && TIMER_ENTRIES.contains(&name) => EventUse::TimerEntry,
+                name if has_timers && TIMER_EXITS.contains(&name) => EventUse::TimerExit,
+                _ if of.is_packet => EventUse::Packet,
+                _ => return None,
+            };
+            Some((of.id, event_use))
         })
     }
 }

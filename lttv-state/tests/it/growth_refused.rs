@@ -4,29 +4,30 @@
 use crate::arriving::Arriving;
 use ltt_read::Timestamp;
 use lttv_context::{GrowthError, Handle, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::call_stacks::{CallRules, CallStackState};
 use lttv_state::heap::HeapState;
 use lttv_state::kernel::{KernelState, MemoryMaps};
-use lttv_state::latency::{Latency, Settings};
-use lttv_state::stats::Statistics;
-use lttv_state::usage::{Usage, UsageOptions};
-use lttv_state::waits::WaitGraph;
+use lttv_state::latency::{LatencyAnalysis, Settings};
+use lttv_state::stats::StatisticsAnalysis;
+use lttv_state::usage::{UsageAnalysis, UsageOptions};
+use lttv_state::waits::WaitAnalysis;
 
 type Attach = fn(&mut TracesetContext<'static>, Handle<KernelState>);
 
 /// The analyses, by the name in the refusal.
 const ANALYSES: [(&str, Attach); 7] = [
-    ("Usage", |context, kernel| {
-        Usage::attach(context, kernel, UsageOptions::new());
+    ("UsageAnalysis", |context, kernel| {
+        attach(context, kernel, .., UsageAnalysis::new(UsageOptions::new()));
     }),
-    ("Statistics", |context, kernel| {
-        Statistics::attach_window(context, kernel, Timestamp::from_ns(0)..);
+    ("StatisticsAnalysis", |context, kernel| {
+        attach(context, kernel, Timestamp::from_ns(0).., StatisticsAnalysis::new());
     }),
-    ("Latencies", |context, kernel| {
-        Latency::attach(context, kernel, Settings::new());
+    ("LatencyAnalysis", |context, kernel| {
+        attach(context, kernel, .., LatencyAnalysis::new(Settings::new()));
     }),
-    ("WaitState", |context, kernel| {
-        WaitGraph::attach(context, kernel);
+    ("WaitAnalysis", |context, kernel| {
+        attach(context, kernel, .., WaitAnalysis::new());
     }),
     ("MemoryMaps", |context, kernel| {
         context.attach(MemoryMaps::new(kernel));

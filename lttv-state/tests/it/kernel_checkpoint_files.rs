@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use lttv_context::{
     Bounds, CheckpointFileFault, CheckpointPolicy, Extension, Handle, Traceset, TracesetContext,
 };
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
 
 type SavedKernelState = <KernelState as Extension>::Checkpoint;
-use lttv_state::stats::Statistics;
+use lttv_state::stats::StatisticsAnalysis;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -126,9 +127,9 @@ fn use_file(traceset: &Traceset, path: &Path) -> bool {
     for position in positions {
         context.seek_position(&position).expect("its traceset");
         context.update_state();
-        let statistics = Statistics::attach_at(&mut context, kernel, ltt_read::Timestamp::MIN);
+        let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         _ = context.read(&Bounds::all().events(300)).expect("bounds without a position");
-        statistics.take(context.extensions());
+        statistics.take(context.extensions_mut());
     }
     true
 }

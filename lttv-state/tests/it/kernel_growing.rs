@@ -9,10 +9,11 @@ use crate::support::same_history;
 use ltt_read::{Merge, Trace, TraceIndex};
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::history::{Builder, History};
 use lttv_state::kernel::{KernelState, TraceState};
 use lttv_state::kernel_history::KernelHistory;
-use lttv_state::stats::Statistics;
+use lttv_state::stats::{Statistics, StatisticsAnalysis};
 use proptest::prelude::*;
 
 /// Returns the state of a machine as text.
@@ -50,7 +51,7 @@ type Results = (String, String, History);
 struct Analyses {
     context: TracesetContext<'static>,
     kernel: lttv_context::Handle<KernelState>,
-    statistics: lttv_state::stats::StatisticsHandle,
+    statistics: lttv_state::analysis::Attached<StatisticsAnalysis>,
     history: Option<lttv_context::Handle<KernelHistory>>,
 }
 
@@ -62,7 +63,7 @@ impl Analyses {
             false => KernelState::new().without_looking_ahead(),
         };
         let kernel = context.attach(kernel);
-        let statistics = Statistics::attach(&mut context, kernel);
+        let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         Analyses { context, kernel, statistics, history: None }
     }
 
@@ -74,9 +75,10 @@ impl Analyses {
     }
 
     fn finish(mut self) -> Results {
-        let extensions = self.context.extensions();
+        let extensions = self.context.extensions_mut();
+        let statistics = statistics_text(&self.statistics.take(extensions));
         let state = extensions[self.kernel].trace(TraceIndex(0)).expect("one trace");
-        let texts = (state_text(state), statistics_text(&self.statistics.take(extensions)));
+        let texts = (state_text(state), statistics);
         let history = self.history.expect("a history");
         let history = KernelHistory::finish(&mut self.context, history).expect("in memory");
         (texts.0, texts.1, history)

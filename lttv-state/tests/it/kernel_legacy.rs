@@ -2,8 +2,9 @@
 
 use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::{CpuMode, ExecutionMode, KernelState, ProcessStatus};
-use lttv_state::stats::Statistics;
+use lttv_state::stats::StatisticsAnalysis;
 
 use crate::support;
 
@@ -12,7 +13,7 @@ fn processes_start_run_and_exit() {
     let path = support::bundled().with_file_name("legacy");
     let mut context = TracesetContext::new(Traceset::open(path).expect("a trace"));
     let kernel = context.attach(KernelState::new());
-    let statistics = Statistics::attach(&mut context, kernel);
+    let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
     let (mut forked, mut busy) = (0u64, 0u64);
     loop {
         if context.read(&Bounds::all().events(1)).expect("bounds without a position").events == 0 {
@@ -37,7 +38,7 @@ fn processes_start_run_and_exit() {
     assert!(state.processes().any(|(_, process)| process.mode() == ExecutionMode::User));
     assert!(state.processes().all(|(_, process)| process.status() != ProcessStatus::Zombie));
 
-    let statistics = statistics.take(context.extensions());
+    let statistics = statistics.take(context.extensions_mut());
     let trace = &statistics.traces()[0];
     for cpu in trace.cpus() {
         assert_eq!(cpu.busy_time + cpu.idle_time + cpu.unknown_time, trace.time());

@@ -8,8 +8,9 @@ use std::path::Path;
 use ltt_read::{Event, TraceIndex};
 use lttv_context::{Bounds, EventCall, Traceset, TracesetContext};
 use lttv_hooks::Flow;
+use lttv_state::analysis::attach;
 use lttv_state::kernel::{IrqMode, KernelState, ProcessStatus, Serial, SourceKind, TraceState};
-use lttv_state::stats::Statistics;
+use lttv_state::stats::StatisticsAnalysis;
 
 use crate::support;
 
@@ -241,9 +242,9 @@ fn exiting_tasks_have_the_status_exit_until_freed() {
 
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        let statistics = Statistics::attach(&mut context, kernel);
+        let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         _ = context.read(&Bounds::all()).expect("bounds without a position");
-        let statistics = statistics.take(context.extensions());
+        let statistics = statistics.take(context.extensions_mut());
         for (serial, time) in exits {
             let facts = &statistics.traces()[0].process_facts()[serial.index()];
             assert_eq!(facts.end, Some(time), "{name}: {facts:?}");

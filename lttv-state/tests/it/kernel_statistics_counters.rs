@@ -1,4 +1,4 @@
-//! Bytes, requests to block devices and counters of modules: in the leaves and in all sums,
+//! Bytes and requests to block devices: in the leaves and in all sums,
 //! compared with plain counts of random events.
 
 use std::collections::BTreeMap;
@@ -8,12 +8,10 @@ use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, Strea
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, TraceIndex};
 use lttv_context::attributes::{AttributeId, Attributes};
-use lttv_context::{Bounds, ParallelReader, Subscription, Traceset, TracesetContext};
-use lttv_state::analysis::read;
+use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::{KernelState, RequestStep};
-use lttv_state::stats::{
-    CounterId, Counts, RequestCounts, Statistics, StatisticsAnalysis, TraceStatistics,
-};
+use lttv_state::stats::{RequestCounts, StatisticsAnalysis, TraceStatistics};
 use proptest::prelude::*;
 
 use crate::support;
@@ -119,8 +117,6 @@ struct Sum {
     read: u64,
     written: u64,
     requests: BTreeMap<u64, RequestCountsOf>,
-    packets: u64,
-    plain: u64,
 }
 
 /// Inserted, merged, issued, completed, bytes read, bytes written.
@@ -228,8 +224,6 @@ fn write(dir: &Path, steps: &[(usize, Step)]) -> BTreeMap<Key, Sum> {
             }
             Step::Plain(length) => {
                 event("net_dev_queue", vec![("len", length.into())]);
-                let sum = sums.entry(key(own)).or_default();
-                (sum.packets, sum.plain) = (sum.packets + length, sum.plain + 1);
             }
         }
     }
@@ -238,33 +232,8 @@ fn write(dir: &Path, steps: &[(usize, Step)]) -> BTreeMap<Key, Sum> {
     sums
 }
 
-/// Attaches statistics and two counters of a module.
-fn attach<'t>(
-    context: &mut TracesetContext<'t>,
-    attach: impl FnOnce(
-        &mut TracesetContext<'t>,
-        lttv_context::Handle<KernelState>,
-    ) -> lttv_state::stats::StatisticsHandle,
-    names: [&str; 2],
-) -> (lttv_state::stats::StatisticsHandle, [CounterId; 2]) {
-    let kernel = context.attach(KernelState::new());
-    let statistics = attach(context, kernel);
-    let counters =
-        names.map(|name| statistics.add_counter(context.extensions_mut(), name).expect("new"));
-    let ids = names.iter().zip(counters).collect::<BTreeMap<_, _>>();
-    let (bytes, packets) = (ids[&"bytes"], ids[&"packets"]);
-    context.on_event(Subscription::to("net_dev_queue"), move |call| {
-        let length = call.event.field("len").and_then(|length| length.as_u64()).expect("a length");
-        statistics.count(call, bytes, length);
-        statistics.count(call, packets, 1);
-        statistics.count(call, packets, 0);
-    });
-    (statistics, counters)
-}
-
 /// Returns the sums of statistics in the form of the model.
 fn sums_of(trace: &TraceStatistics) -> BTreeMap<(u32, i64, String, String), Sum> {
-    let ids: BTreeMap<&str, CounterId> = trace.counters().map(|(id, name)| (name, id)).collect();
     let mut sums: BTreeMap<(u32, i64, String, String), Sum> = BTreeMap::new();
     for (key, counts) in trace.leaves() {
         let tid = trace.process_facts()[key.process.index()].tid.expect("all are known");
@@ -277,8 +246,6 @@ fn sums_of(trace: &TraceStatistics) -> BTreeMap<(u32, i64, String, String), Sum>
             read: counts.bytes_read(),
             written: counts.bytes_written(),
             requests: requests.collect(),
-            packets: ids.get("bytes").map_or(0, |id| counts.counter(*id)),
-            plain: ids.get("packets").map_or(0, |id| counts.counter(*id)),
         };
         if sum != Sum::default() {
             assert!(sums.insert(place, sum).is_none());
@@ -305,8 +272,6 @@ fn check_place(
     let at = |name: &str| number(tree, &format!("{at}{name}"));
     assert_eq!(at("bytes read"), total(|sum| sum.read));
     assert_eq!(at("bytes written"), total(|sum| sum.written));
-    assert_eq!(at("counters/bytes"), total(|sum| sum.packets));
-    assert_eq!(at("counters/packets"), total(|sum| sum.plain));
     let steps = ["inserted", "merged", "issued", "completed"].map(|it| format!("requests {it}"));
     for (step, name) in steps.iter().enumerate() {
         let requests = all().flat_map(|sum| sum.requests.values());
@@ -333,10 +298,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let model = write(folder.path(), &steps);
         let traceset = Traceset::open(folder.path()).unwrap();
-        let mut context = TracesetContext::new(&traceset);
-        let (handle, _) = attach(&mut context, Statistics::attach, ["bytes", "packets"]);
-        prop_assert_eq!(context.read(&Bounds::all()).unwrap().errors, 0);
-        let whole = handle.take(context.extensions());
+        let whole = read(&traceset).threads(3).run(StatisticsAnalysis::new()).output;
         let trace = &whole.traces()[0];
         let expected: BTreeMap<_, _> = model
             .iter()
@@ -390,75 +352,14 @@ proptest! {
             }
         }
 
-        // Parts that several threads collect add up to the whole, in whatever order their
-        // counters were added.
-        for threads in [2, 3] {
-            let parts = ParallelReader::new(&traceset).threads(threads).run(|slice| {
-                let mut context = slice.context();
-                context.seek_time_with_state(slice.start());
-                let is_first = slice.start() == traceset_start(&traceset);
-                let names =
-                    if is_first { ["bytes", "packets"] } else { ["packets", "bytes"] };
-                let at = |context: &mut TracesetContext<'_>, kernel| {
-                    context.seek_time_with_state(slice.start());
-                    Statistics::attach_at(context, kernel, slice.start())
-                };
-                let (handle, _) = attach(&mut context, at, names);
-                _ = slice.read(&mut context);
-                match slice.end() {
-                    Some(end) => handle.take_until(context.extensions(), end),
-                    None => handle.take(context.extensions()),
-                }
-            });
-            let mut parts = parts.results.into_iter();
-            let mut sum = parts.next().unwrap_or_default();
-            parts.for_each(|part| sum.add(&part));
-            prop_assert_eq!(sums_of(&sum.traces()[0]), expected.clone());
-        }
-        // Without counters, the same on several threads.
-        let parallel = read(&traceset).threads(3).run(StatisticsAnalysis::new()).output;
-        let without = |sum: &Sum| Sum { packets: 0, plain: 0, ..sum.clone() };
-        let mut expected: BTreeMap<_, _> =
-            expected.into_iter().map(|(key, sum)| (key, without(&sum))).collect();
-        expected.retain(|_, sum| *sum != Sum::default());
-        prop_assert_eq!(sums_of(&parallel.traces()[0]), expected);
+        // The same beside other hooks.
+        let mut context = TracesetContext::new(&traceset);
+        let kernel = context.attach(KernelState::new());
+        let attached = attach(&mut context, kernel, .., StatisticsAnalysis::new());
+        prop_assert_eq!(context.read(&Bounds::all()).unwrap().errors, 0);
+        let attached = attached.take(context.extensions_mut());
+        prop_assert_eq!(sums_of(&attached.traces()[0]), expected);
     }
-}
-
-fn traceset_start(traceset: &Traceset) -> ltt_read::Timestamp {
-    let mut merge = Merge::new(traceset.traces());
-    merge.next().and_then(|event| event.timestamp()).expect("an event")
-}
-
-/// Counts of a CPU that is not in the state, since its events change nothing, are kept.
-#[test]
-fn counters_of_unknown_cpus_and_of_other_contexts() {
-    let ust = support::bundled().with_file_name("ust");
-    let traceset = Traceset::open(ust).expect("a trace");
-    let mut context = TracesetContext::new(&traceset);
-    let kernel = context.attach(KernelState::new());
-    let handle = Statistics::attach(&mut context, kernel);
-    let all = handle.add_counter(context.extensions_mut(), "all").expect("the first");
-    assert_eq!(handle.add_counter(context.extensions_mut(), "all"), Some(all));
-    let other = handle.add_counter(context.extensions_mut(), "other").expect("the second");
-    assert_eq!((all.index(), other.index()), (0, 1));
-    context.on_event("*", move |call| handle.count(call, all, 2));
-    let events = context.read(&Bounds::all()).expect("no position").events;
-    let taken = handle.take(context.extensions());
-    let trace = &taken.traces()[0];
-    assert_eq!((trace.total().counter(all), trace.total().counter(other)), (2 * events, 0));
-    assert_eq!(trace.total().counter(other), Counts::default().counter(all));
-    assert!(trace.leaves().all(|(_, counts)| counts.counter(all) == 2 * counts.events.total()));
-
-    let mut stranger = TracesetContext::new(&traceset);
-    assert_eq!(handle.add_counter(stranger.extensions_mut(), "all"), None);
-    stranger.on_event("*", move |call| handle.count(call, all, 1));
-    assert_eq!(stranger.read(&Bounds::all()).expect("no position").events, events);
-    for number in 2..1024 {
-        let name = format!("counter {number}");
-        assert!(handle.add_counter(context.extensions_mut(), &name).is_some(), "{number}");
-    }
-    assert_eq!(handle.add_counter(context.extensions_mut(), "too many"), None);
 }
 
 /// In LTTng 0.x, events of reads and writes contain bytes, and those of requests name no

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use ltt_read::{Merge, Timestamp, TraceIndex};
 use lttv_context::{Bounds, Handle, Subscription, Traceset, TracesetContext};
 use lttv_hooks::Priority;
+use lttv_state::analysis::attach;
 use lttv_state::kernel::{
     DeviceNumber, ExecutionMode, KernelState, NameId, ProcessStatus, Serial, TraceState,
 };
-use lttv_state::stats::{LeafKey, Statistics, TraceStatistics};
+use lttv_state::stats::{LeafKey, StatisticsAnalysis, TraceStatistics};
 
 use crate::support;
 
@@ -139,9 +140,9 @@ fn collected(traceset: &Traceset, (start, end): (i64, i64)) -> Sums {
     let kernel = context.attach(KernelState::new());
     let window = Timestamp::from_ns(start)..=Timestamp::from_ns(end);
     context.seek_time_with_state(Timestamp::from_ns(start));
-    let statistics = Statistics::attach_window(&mut context, kernel, window);
+    let statistics = attach(&mut context, kernel, window, StatisticsAnalysis::new());
     _ = context.read(&Bounds::all()).expect("bounds without a position");
-    Sums::of(&statistics.take(context.extensions()).traces()[0])
+    Sums::of(&statistics.take(context.extensions_mut()).traces()[0])
 }
 
 /// Returns windows whose ends are at events, 1 ns beside them, or anywhere.

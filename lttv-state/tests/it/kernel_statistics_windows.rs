@@ -9,8 +9,9 @@ use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, Schema, Strea
 use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, Timestamp};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::{Durations, ProcessFacts, Statistics, TraceStatistics};
+use lttv_state::stats::{Durations, ProcessFacts, Statistics, StatisticsAnalysis, TraceStatistics};
 use proptest::prelude::*;
 
 use crate::support;
@@ -561,10 +562,10 @@ fn collected(
         Bound::Unbounded => Timestamp::MIN,
     };
     context.seek_time_with_state(start);
-    let handle = Statistics::attach_window(context, kernel, window);
+    let handle = attach(context, kernel, window, StatisticsAnalysis::new());
     let bounds = if reads_on { Bounds::all() } else { Bounds::all().until(at(until)) };
     assert_eq!(context.read(&bounds).unwrap().errors, 0);
-    handle.take(context.extensions())
+    handle.take(context.extensions_mut())
 }
 
 fn steps() -> impl Strategy<Value = Vec<(usize, i64, Step)>> {
@@ -627,9 +628,9 @@ proptest! {
 fn whole(traceset: &Traceset) -> Statistics {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let handle = Statistics::attach(&mut context, kernel);
+    let handle = attach(&mut context, kernel, .., StatisticsAnalysis::new());
     assert_eq!(context.read(&Bounds::all()).unwrap().errors, 0);
-    handle.take(context.extensions())
+    handle.take(context.extensions_mut())
 }
 
 /// Adds up the windows between times.
@@ -703,9 +704,9 @@ fn nothing_is_left_over_from_before_a_window() {
             let mut context = TracesetContext::new(&traceset);
             let kernel = context.attach(KernelState::new());
             context.seek_time_with_state(window.start);
-            let handle = Statistics::attach_window(&mut context, kernel, window.clone());
+            let handle = attach(&mut context, kernel, window.clone(), StatisticsAnalysis::new());
             _ = context.read(&Bounds::all().until(window.end)).unwrap();
-            let found = handle.take(context.extensions());
+            let found = handle.take(context.extensions_mut());
             let trace = &found.traces()[0];
             let time = trace.time();
             for cpu in trace.cpus() {

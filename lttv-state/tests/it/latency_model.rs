@@ -9,7 +9,7 @@ use crate::support::event_text::trace_of;
 use crate::support::latency_text::everything;
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_state::analysis::read;
+use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{By, Family, Latency, LatencyAnalysis, Settings, ThreadId, TraceLatency};
 use proptest::prelude::*;
@@ -360,15 +360,14 @@ fn joined(traceset: &Traceset, cuts: &[Timestamp]) -> Latency {
         let (start, end) = (part.checked_sub(1).map(|at| cuts[at]), cuts.get(part));
         let mut context = TracesetContext::new(traceset);
         let kernel = context.attach(KernelState::new());
-        let handle = match start {
-            Some(start) => Latency::attach_window(&mut context, kernel, all(), start..),
-            None => Latency::attach(&mut context, kernel, all()),
-        };
+        let begin = start.unwrap_or(Timestamp::MIN);
+        let handle = attach(&mut context, kernel, begin.., LatencyAnalysis::new(all()));
+        context.seek_time_with_state(begin);
         let bounds = end.map_or(Bounds::all(), |end| Bounds::all().until_start_of(*end));
         _ = context.read(&bounds).expect("bounds without a position");
         let latency = match end {
-            Some(end) => handle.take_until(context.extensions(), *end),
-            None => handle.take(context.extensions()),
+            Some(end) => handle.take_until(context.extensions_mut(), *end),
+            None => handle.take(context.extensions_mut()),
         };
         match &mut joined {
             Some(joined) => joined.add(&latency),

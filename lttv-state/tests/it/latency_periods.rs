@@ -9,10 +9,10 @@ use crate::support::event_text::trace_of;
 use flate2::read::GzDecoder;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression};
-use lttv_state::analysis::read;
+use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{
-    By, Family, Latency, LatencyAnalysis, Period, PeriodError, Settings, TraceLatency,
+    By, Family, LatencyAnalysis, Period, PeriodError, Settings, TraceLatency,
 };
 use serde_json::Value;
 
@@ -30,9 +30,9 @@ fn latency(traceset: &Traceset, periods: Vec<Period>) -> TraceLatency {
     let settings = settings(traceset, periods);
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let latency = Latency::attach(&mut context, kernel, settings);
+    let latency = attach(&mut context, kernel, .., LatencyAnalysis::new(settings));
     _ = context.read(&Bounds::all()).expect("bounds without a position");
-    latency.take(context.extensions()).traces()[0].clone()
+    latency.take(context.extensions_mut()).traces()[0].clone()
 }
 
 /// Returns the tables of a class in the stored output of a command.
@@ -141,15 +141,17 @@ fn periods_of_parts_add_up() {
         let cut = ltt_read::Timestamp::from_ns(cut);
         let mut first = TracesetContext::new(&traceset);
         let kernel = first.attach(KernelState::new());
-        let handle = Latency::attach(&mut first, kernel, settings(&traceset, requests()));
+        let handle =
+            attach(&mut first, kernel, .., LatencyAnalysis::new(settings(&traceset, requests())));
         _ = first.read(&Bounds::all().until_start_of(cut)).expect("bounds without a position");
-        let mut joined = handle.take_until(first.extensions(), cut);
+        let mut joined = handle.take_until(first.extensions_mut(), cut);
         let mut second = TracesetContext::new(&traceset);
         let kernel = second.attach(KernelState::new());
         let settings = settings(&traceset, requests());
-        let handle = Latency::attach_window(&mut second, kernel, settings, cut..);
+        let handle = attach(&mut second, kernel, cut.., LatencyAnalysis::new(settings));
+        second.seek_time_with_state(cut);
         _ = second.read(&Bounds::all()).expect("bounds without a position");
-        joined.add(&handle.take(second.extensions()));
+        joined.add(&handle.take(second.extensions_mut()));
         let joined = &joined.traces()[0];
         assert_eq!(joined.top(Family::Period), whole.top(Family::Period), "{cut}");
         assert_eq!(joined.open(), whole.open(), "{cut}");

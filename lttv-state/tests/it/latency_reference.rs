@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use ltt_read::{Merge, Timestamp};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{By, Family, Figures, Latency, Open, Settings, Spread, TraceLatency};
+use lttv_state::latency::{
+    By, Family, Figures, Latency, LatencyAnalysis, Open, Settings, Spread, TraceLatency,
+};
 use serde_json::{Value, json};
 
 use crate::support;
@@ -30,9 +33,9 @@ fn read(path: &Path) -> Value {
 fn latency(traceset: &Traceset) -> Latency {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let latency = Latency::attach(&mut context, kernel, Settings::new());
+    let latency = attach(&mut context, kernel, .., LatencyAnalysis::new(Settings::new()));
     _ = context.read(&Bounds::all()).expect("bounds without a position");
-    latency.take(context.extensions())
+    latency.take(context.extensions_mut())
 }
 
 /// Returns count, sum, minimum and maximum.

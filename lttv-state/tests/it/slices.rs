@@ -12,10 +12,10 @@ use crate::support::scheduling::{Content, KernelEvent, Machine, trace};
 use ltt_read::{Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, Handle, SliceThreads, Traceset, TracesetContext};
-use lttv_state::analysis::{End, KernelAnalysis, Read, read};
+use lttv_state::analysis::{End, KernelAnalysis, Read, attach, read};
 use lttv_state::kernel::{KernelState, StateChange, Transition};
 use lttv_state::kernel_history::{Target, record_on};
-use lttv_state::latency::{Latency, LatencyAnalysis, Settings};
+use lttv_state::latency::{LatencyAnalysis, Settings};
 use lttv_state::stats::{Counts, LeafKey, Statistics, StatisticsAnalysis};
 use lttv_state::usage::{Usage, UsageAnalysis, UsageOptions};
 use proptest::prelude::*;
@@ -70,10 +70,10 @@ type Slices = (usize, u64);
 /// Collects statistics by hooks after each event.
 fn alone(traceset: &Traceset, window: Window) -> (Statistics, String) {
     let (mut context, kernel) = at_start(traceset, window);
-    let statistics = Statistics::attach_window(&mut context, kernel, range(window));
+    let statistics = attach(&mut context, kernel, range(window), StatisticsAnalysis::new());
     read_to_end(&mut context, window);
     let anomalies = anomalies(&context.extensions()[kernel]);
-    (statistics.take(context.extensions()), anomalies)
+    (statistics.take(context.extensions_mut()), anomalies)
 }
 
 fn anomalies(kernel: &KernelState) -> String {
@@ -110,9 +110,9 @@ fn usages(traceset: &Traceset, window: Window, slices: Slices) -> [Usage; 2] {
     let (mut context, kernel) = at_start(traceset, window);
     let span = context.contexts().time_span().map_or(0, |span| span.end.since(span.start));
     let options = UsageOptions::new().every(Duration::from_nanos(span / 40));
-    let usage = Usage::attach_window(&mut context, kernel, range(window), options);
+    let usage = attach(&mut context, kernel, range(window), UsageAnalysis::new(options));
     read_to_end(&mut context, window);
-    let alone = usage.take(context.extensions());
+    let alone = usage.take(context.extensions_mut());
     [alone, in_slices(traceset, window, slices).run(UsageAnalysis::new(options)).output]
 }
 
@@ -129,14 +129,20 @@ fn latencies(traceset: &Traceset, window: Window, slices: Slices) -> [Vec<String
     let settings = Settings::new().top(20);
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let latency = Latency::attach_window(&mut context, kernel, settings.clone(), range(window));
+    let latency =
+        attach(&mut context, kernel, range(window), LatencyAnalysis::new(settings.clone()));
+    if let Some((start, _)) = window {
+        context.seek_time_with_state(start);
+    }
     read_window(&mut context, window);
     let whole =
         in_slices(traceset, None, slices).run(LatencyAnalysis::new(settings.clone())).output;
     let alone = whole.traces().iter().enumerate().map(|(index, whole)| {
         let latency = match window {
-            Some((_, end)) => latency.take_until(context.extensions(), end.min(whole.span().end)),
-            None => latency.take(context.extensions()),
+            Some((_, end)) => {
+                latency.take_until(context.extensions_mut(), end.min(whole.span().end))
+            }
+            None => latency.take(context.extensions_mut()),
         };
         everything(&latency.traces()[index])
     });
@@ -147,7 +153,7 @@ fn latencies(traceset: &Traceset, window: Window, slices: Slices) -> [Vec<String
 
 /// The changes that an observer of the kernel state sees: each with a digest of its effect and of the
 /// processes that it changed.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Changes(Vec<(TraceIndex, TracefileNumber, Transition, Timestamp, u64)>);
 
 impl Changes {

@@ -9,7 +9,7 @@ use ltt_read::schema::{ByteOrder, EventTypeId, FieldClass, Format, StreamClassId
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_state::analysis::read;
+use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
 use lttv_state::usage::{Figure, Pages, TraceUsage, Usage, UsageAnalysis, UsageOptions};
 use proptest::prelude::*;
@@ -316,9 +316,9 @@ fn window(traceset: &Traceset, from: u64, to: u64, options: UsageOptions) -> Usa
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     context.seek_time_with_state(at(from));
-    let usage = Usage::attach_window(&mut context, kernel, at(from)..at(to), options);
+    let usage = attach(&mut context, kernel, at(from)..at(to), UsageAnalysis::new(options));
     _ = context.read(&Bounds::all().since(at(from)).until(at(to))).expect("no position");
-    usage.take(context.extensions())
+    usage.take(context.extensions_mut())
 }
 
 /// Checks that the intervals are those of windows.

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_state::analysis::read;
+use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::{
-    CriticalPath, Interval, LinkKind, SegmentKind, ThreadState, TimelineId, WaitGraph,
+    CriticalPath, Interval, LinkKind, SegmentKind, ThreadState, TimelineId, WaitAnalysis, WaitGraph,
 };
 use proptest::prelude::*;
 
@@ -21,9 +21,9 @@ use crate::support::scheduling::{KernelEvent, Machine, trace};
 fn graph_of(traceset: &Traceset) -> WaitGraph {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let waits = WaitGraph::attach(&mut context, kernel);
+    let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
     _ = context.read(&Bounds::all()).expect("bounds without a position");
-    waits.take(context.extensions())
+    waits.take(context.extensions_mut())
 }
 
 fn graph_of_events(machine: Machine<'_>, events: &[KernelEvent]) -> WaitGraph {
@@ -467,13 +467,13 @@ fn graphs_survive_seeks() {
     let whole = graph_of(&traceset);
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
-    let waits = WaitGraph::attach(&mut context, kernel);
+    let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
     context.set_checkpoint_policy(lttv_context::CheckpointPolicy::default());
     let length = whole.end().as_ns() - whole.begin().as_ns();
     for eighth in [7, 2, 5, 0, 8, 3] {
         context.seek_time_with_state(ns(whole.begin().as_ns() + length * eighth / 8));
         _ = context.read(&Bounds::all()).expect("bounds without a position");
-        let graph = waits.take(context.extensions());
+        let graph = waits.take(context.extensions_mut());
         assert_eq!(graph.interval_count(), whole.interval_count());
         let window = whole.begin()..whole.end();
         assert_eq!(sums(&graph, &window), sums(&whole, &window));
@@ -492,17 +492,17 @@ fn a_graph_that_is_taken_early_has_open_waits() {
     let traceset = Traceset::from_iter([trace(Machine::default(), &events)]);
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
-    let waits = WaitGraph::attach(&mut context, kernel);
+    let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
     _ = context.read(&Bounds::all().until(ns(30))).expect("bounds without a position");
     let labels = |graph: &WaitGraph| {
         let id = graph.find(TraceIndex(0), 1, ns(30)).expect("a thread");
         let all = graph.intervals(id, ns(0)..ns(100));
         all.map(|of| (of.start.as_ns(), of.end.as_ns(), of.state.label())).collect::<Vec<_>>()
     };
-    let early = waits.take_until(context.extensions(), ns(30));
+    let early = waits.take_until(context.extensions_mut(), ns(30));
     assert_eq!(labels(&early), [(10, 20, "running"), (20, 30, "blocked:open")]);
     _ = context.read(&Bounds::all()).expect("bounds without a position");
-    let late = waits.take(context.extensions());
+    let late = waits.take(context.extensions_mut());
     let expected = [(10, 20, "running"), (20, 40, "blocked:task"), (40, 50, "woken")];
     assert_eq!(labels(&late), expected);
 }

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::waits::{SegmentKind, ThreadState, TimelineId, WaitGraph};
+use lttv_state::waits::{SegmentKind, ThreadState, TimelineId, WaitAnalysis, WaitGraph};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -47,9 +48,9 @@ fn json(text: impl Read) -> Value {
 fn graph_of(traceset: &Traceset) -> WaitGraph {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let waits = WaitGraph::attach(&mut context, kernel);
+    let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
     _ = context.read(&Bounds::all()).expect("bounds without a position");
-    waits.take(context.extensions())
+    waits.take(context.extensions_mut())
 }
 
 /// Names the timelines as the references do.

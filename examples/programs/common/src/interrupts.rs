@@ -69,7 +69,7 @@ pub struct Interrupt {
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Interrupts {
     all: BTreeMap<InterruptKey, Interrupt>,
     /// The start of the window, in ns.

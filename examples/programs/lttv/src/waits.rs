@@ -107,27 +107,36 @@ pub(crate) fn known(name: &str) -> Option<&str> {
     Some(name).filter(|name| !matches!(*name, "" | "NONE" | "UNKNOWN"))
 }
 
-/// Reads on after a window, until it is known who ended the waits that are open at its end: further
-/// and further, up to the last event. `graph_until` reads up to a time and returns the graph there,
-/// and `is_open` tells whether waits are open that matter. Threads keep the names that they have at
-/// the end of the window.
+/// Reads on after a window whose graph is `at_end`, until it is known who ended the waits that are open
+/// at its end: further and further, up to the last event. `graph_until` returns the graph up to a time,
+/// and `is_open` tells whether waits are open that matter. Threads keep the names that they have at the
+/// end of the window. After an error, the graph so far is returned.
 pub(crate) fn read_on<E>(
     window: &Range<Timestamp>,
     last: Timestamp,
+    at_end: WaitGraph,
     is_open: impl Fn(&WaitGraph) -> bool,
     mut graph_until: impl FnMut(Timestamp) -> Result<WaitGraph, E>,
-) -> Result<WaitGraph, E> {
-    let mut step = window.end.as_ns().abs_diff(window.start.as_ns()).max(1_000_000);
-    let mut until = window.end;
-    let at_end = graph_until(until)?;
-    let mut graph = at_end.clone();
-    while until <= last && is_open(&graph) {
+) -> (WaitGraph, Result<(), E>) {
+    let (mut until, mut further) = (window.end, None);
+    // Each graph is built from the first event on: few steps, of lengths that grow fast.
+    let mut step = window.end.as_ns().abs_diff(window.start.as_ns()).max(MIN_STEP);
+    while until <= last && is_open(further.as_ref().unwrap_or(&at_end)) {
         until = until.saturating_add(step);
-        step = step.saturating_mul(2);
-        graph = graph_until(until)?;
+        step = step.saturating_mul(8);
+        match graph_until(until) {
+            Ok(graph) => further = Some(graph),
+            Err(error) => return (at_end, Err(error)),
+        }
     }
-    Ok(graph.with_names_of(&at_end))
+    match further {
+        Some(graph) => (graph.with_names_of(&at_end), Ok(())),
+        None => (at_end, Ok(())),
+    }
 }
+
+/// The least time that is read after a window, in ns.
+const MIN_STEP: u64 = 100_000_000;
 
 /// Returns `true` if the wait at the end of a window is open.
 pub(crate) fn ends_open(graph: &WaitGraph, id: TimelineId, window: &Range<Timestamp>) -> bool {

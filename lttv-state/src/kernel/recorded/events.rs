@@ -73,6 +73,17 @@ impl Marks {
 const NO_PACKET: (u32, u64) = (u32::MAX, u64::MAX);
 
 impl RecordedEvent {
+    /// Creates an event of which nothing else is recorded, at the time of its delivery in ns.
+    #[inline]
+    pub(crate) fn new(
+        marks: Marks,
+        (tracefile, time): (TracefileNumber, i64),
+        event_type: EventTypeId,
+    ) -> Self {
+        let event_type = marks.flags() | event_type.0 & TYPE;
+        RecordedEvent { time, tracefile: tracefile.0 as u32, event_type }
+    }
+
     /// Returns the number of the tracefile.
     #[inline]
     pub(crate) fn tracefile(&self) -> TracefileNumber {

@@ -7,8 +7,8 @@ use crate::kernel::{NameId, Tid, TraceState};
 use crate::latency::action::{Entry, Futex};
 use crate::latency::family::Family;
 use crate::latency::file_calls::{FutexUse, PRIVATE, file_family, futex_use};
-use crate::latency::inputs::{Input, Inputs};
-use crate::latency::outcome::{Addition, At, Outcome, Outcomes, WakerKey};
+use crate::latency::inputs::{Input, RecordedEvent};
+use crate::latency::outcome::{Addition, At, Log, Outcome, WakerKey};
 use crate::latency::threads::{Detail, NEVER, OpenCall, ThreadId};
 
 /// The maximum number of futexes that are told apart.
@@ -55,12 +55,12 @@ impl Futexes {
     }
 
     /// Changes the number of waiters of a futex by one.
-    fn change(&mut self, futex: u32, by: i32, time: i64, out: &mut impl Outcomes) {
+    fn change(&mut self, futex: u32, by: i32, time: i64, log: &mut Log) {
         let facts = &mut self.facts[futex as usize];
-        out.waiters_passed(futex, facts.waiters, facts.changed, time);
+        log.waiters_passed(futex, facts.waiters, facts.changed, time);
         facts.waiters = facts.waiters.saturating_add_signed(by);
         facts.changed = time;
-        out.put(Outcome::HasWaiters { futex, number: facts.waiters });
+        log.put(Outcome::HasWaiters { futex, number: facts.waiters });
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -76,7 +76,7 @@ impl Machine {
         &mut self,
         state: &TraceState,
         field: Option<&Input>,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
     ) -> Option<ThreadId> {
         let current = self.cpus[at.place].current;
@@ -95,17 +95,17 @@ impl Machine {
         &mut self,
         state: &TraceState,
         entry: &Entry,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let Some(id) = self.caller(state, entry.thread.as_ref(), event, at) else {
-            out.count(|of| &mut of.entries_without_thread);
+            log.count(|of| &mut of.entries_without_thread);
             return;
         };
         if self.threads.at(id).call.is_open() {
-            out.count(|of| &mut of.entries_over_entry);
-            self.drop_call(id, at, out);
+            log.count(|of| &mut of.entries_over_entry);
+            self.drop_call(id, at, log);
         }
         let mut name = entry.name;
         if name == NameId::EMPTY {
@@ -115,7 +115,7 @@ impl Machine {
         if let Some(field) = &entry.descriptor {
             detail = Detail::File(file_of(state, at, event.integer(field)));
         } else if let Some(futex) = &entry.futex {
-            detail = self.futex_call(state, id, futex, event, at, out);
+            detail = self.futex_call(state, id, futex, event, at, log);
         }
         let call = OpenCall { begin: at.time, name, place: at.place as u32, detail };
         self.threads.at(id).call = call;
@@ -127,9 +127,9 @@ impl Machine {
         state: &TraceState,
         id: ThreadId,
         futex: &Futex,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) -> Detail {
         let operation = futex.operation.as_ref().and_then(|field| event.integer(field));
         let operation = operation.unwrap_or(0);
@@ -147,12 +147,12 @@ impl Machine {
         let pid = process.and_then(|(_, process)| process.pid());
         let is_shared = address.is_some() && operation & PRIVATE == 0;
         let Some(number) = self.futexes.futex(pid, address, is_shared) else {
-            out.count(|of| &mut of.dropped);
+            log.count(|of| &mut of.dropped);
             return Detail::Nothing;
         };
         match usage {
             FutexUse::Wait => {
-                self.futexes.change(number, 1, at.time, out);
+                self.futexes.change(number, 1, at.time, log);
                 Detail::Wait(number)
             }
             FutexUse::Wake => Detail::Wake(number),
@@ -160,10 +160,10 @@ impl Machine {
     }
 
     /// Drops the open system call of a thread, whose exit was lost.
-    fn drop_call(&mut self, id: ThreadId, at: &At, out: &mut impl Outcomes) -> OpenCall {
+    fn drop_call(&mut self, id: ThreadId, at: &At, log: &mut Log) -> OpenCall {
         let call = std::mem::replace(&mut self.threads.at(id).call, OpenCall::NONE);
         if let Detail::Wait(futex) = call.detail {
-            self.futexes.change(futex, -1, at.time, out);
+            self.futexes.change(futex, -1, at.time, log);
         }
         call
     }
@@ -176,25 +176,25 @@ impl Machine {
         name: NameId,
         result: Option<&Input>,
         thread: Option<&Input>,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let id = self.caller(state, thread, event, at);
         let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
-            out.count(|of| &mut of.exits_without_entry);
+            log.count(|of| &mut of.exits_without_entry);
             return;
         };
-        let call = self.drop_call(id, at, out);
+        let call = self.drop_call(id, at, log);
         if name != NameId::EMPTY && name != call.name {
-            out.count(|of| &mut of.exits_of_another_call);
+            log.count(|of| &mut of.exits_of_another_call);
             return;
         }
         if self.lost_since(call.place, call.begin) || self.lost_since(at.place as u32, call.begin) {
-            out.count(|of| &mut of.lost);
+            log.count(|of| &mut of.lost);
             return;
         }
-        if !out.is_on() {
+        if !log.is_on {
             return;
         }
         let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
@@ -204,21 +204,21 @@ impl Machine {
             let more = Addition::Call { error, bytes };
             Outcome::sample((family, id, subject), call.begin, at, by, more)
         };
-        out.put(sample(Family::Syscall, call.name.index() as u32, ThreadId::NONE, 0));
+        log.put(sample(Family::Syscall, call.name.index() as u32, ThreadId::NONE, 0));
         match call.detail {
             Detail::Wait(futex) => {
                 let thread = self.threads.at(id);
                 let was_woken = thread.last_woken > call.begin;
                 let waker = if was_woken { thread.waker } else { ThreadId::NONE };
-                out.put(sample(Family::Futex, futex, waker, 0));
+                log.put(sample(Family::Futex, futex, waker, 0));
                 if was_woken {
                     let (family, subject) = (Family::Futex, futex);
-                    out.woken(WakerKey { family, subject, waker, thread: id }, call.begin, at);
+                    log.woken(WakerKey { family, subject, waker, thread: id }, call.begin, at);
                 }
             }
             Detail::Wake(futex) => {
                 let woken = result.unwrap_or(0).max(0) as u64;
-                out.put(Outcome::Wakes { futex, woken });
+                log.put(Outcome::Wakes { futex, woken });
             }
             Detail::File(_) | Detail::Nothing => {
                 let Some(family) = self.families.of(state, call.name) else { return };
@@ -231,7 +231,7 @@ impl Machine {
                     }
                     _ => NameId::EMPTY,
                 };
-                out.put(sample(family, file.index() as u32, ThreadId::NONE, bytes));
+                log.put(sample(family, file.index() as u32, ThreadId::NONE, bytes));
             }
         }
     }

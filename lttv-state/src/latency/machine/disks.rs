@@ -8,8 +8,8 @@ use super::Machine;
 use crate::kernel::{DeviceNumber, RequestOperation};
 use crate::latency::action::{RequestFields, Step, number};
 use crate::latency::family::Family;
-use crate::latency::inputs::Inputs;
-use crate::latency::outcome::{At, Outcome, Outcomes};
+use crate::latency::inputs::RecordedEvent;
+use crate::latency::outcome::{At, Log, Outcome};
 use crate::latency::threads::{NEVER, ThreadId};
 
 /// The maximum number of disks that are told apart.
@@ -94,9 +94,9 @@ impl Machine {
         &mut self,
         step: Step,
         fields: &RequestFields,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let (Some(device), Some(sector)) =
             (number(event, &fields.device), event.integer(&fields.sector))
@@ -104,7 +104,7 @@ impl Machine {
             return;
         };
         let Some(disk) = self.disks.disk(DeviceNumber::from_kernel(device)) else {
-            out.count(|of| &mut of.dropped);
+            log.count(|of| &mut of.dropped);
             return;
         };
         let recorded = fields.sectors.as_ref().and_then(|field| event.integer(field));
@@ -116,7 +116,7 @@ impl Machine {
                 if self.disks.queued.len() < MAX_REQUESTS {
                     self.disks.queued.entry(key).or_insert(at.time);
                 } else {
-                    out.count(|of| &mut of.dropped);
+                    log.count(|of| &mut of.dropped);
                 }
             }
             Step::Issue => {
@@ -124,101 +124,94 @@ impl Machine {
                 let thread = self.cpus[at.place].current;
                 if let Some(inserted) = self.disks.queued.remove(&key) {
                     let subject = subject(disk, operation);
-                    out.sample(Family::DiskQueue, thread, subject, inserted, at);
+                    log.sample(Family::DiskQueue, thread, subject, inserted, at);
                 }
                 let request = Issued { time: at.time, sectors, operation, thread };
                 if recorded == Some(0) && operation == RequestOperation::Flush {
-                    self.issue_flush(disk, request, at, out);
+                    self.issue_flush(disk, request, at, log);
                 } else {
-                    self.issue(key, request, at, out);
+                    self.issue(key, request, at, log);
                 }
             }
             Step::Complete if recorded == Some(0) => match operation(fields) {
-                RequestOperation::Flush => self.complete_flush(disk, at, out),
+                RequestOperation::Flush => self.complete_flush(disk, at, log),
                 // A write that flushes the disk's cache is completed twice: first its data, then,
                 // with no sectors remaining, the whole request.
                 RequestOperation::Read | RequestOperation::Write => {}
-                RequestOperation::Discard => self.complete(key, 0, at, out),
+                RequestOperation::Discard => self.complete(key, 0, at, log),
             },
-            Step::Complete => self.complete(key, sectors, at, out),
+            Step::Complete => self.complete(key, sectors, at, log),
         }
     }
 
-    fn issue_flush(&mut self, disk: u32, flush: Issued, at: &At, out: &mut impl Outcomes) {
+    fn issue_flush(&mut self, disk: u32, flush: Issued, at: &At, log: &mut Log) {
         if self.disks.flushing >= MAX_REQUESTS {
-            out.count(|of| &mut of.dropped);
+            log.count(|of| &mut of.dropped);
             return;
         }
         self.disks.flushes.entry(disk).or_default().push_back(flush);
         self.disks.flushing += 1;
-        self.change_depth(disk, 1, at.time, out);
+        self.change_depth(disk, 1, at.time, log);
     }
 
-    fn complete_flush(&mut self, disk: u32, at: &At, out: &mut impl Outcomes) {
+    fn complete_flush(&mut self, disk: u32, at: &At, log: &mut Log) {
         let flushes = self.disks.flushes.get_mut(&disk);
         let Some(flush) = flushes.and_then(VecDeque::pop_front) else {
-            out.count(|of| &mut of.completions_without_issue);
+            log.count(|of| &mut of.completions_without_issue);
             return;
         };
         self.disks.flushing -= 1;
-        self.finish(disk, &flush, 0, at, out);
+        self.finish(disk, &flush, 0, at, log);
     }
 
-    fn issue(&mut self, key: (u32, u64), request: Issued, at: &At, out: &mut impl Outcomes) {
+    fn issue(&mut self, key: (u32, u64), request: Issued, at: &At, log: &mut Log) {
         if self.disks.issued.len() >= MAX_REQUESTS {
-            out.count(|of| &mut of.dropped);
+            log.count(|of| &mut of.dropped);
             return;
         }
         if self.disks.issued.insert(key, request).is_some() {
-            out.count(|of| &mut of.issues_over_issue);
+            log.count(|of| &mut of.issues_over_issue);
         } else {
-            self.change_depth(key.0, 1, at.time, out);
+            self.change_depth(key.0, 1, at.time, log);
         }
     }
 
-    fn complete(&mut self, key: (u32, u64), sectors: u64, at: &At, out: &mut impl Outcomes) {
+    fn complete(&mut self, key: (u32, u64), sectors: u64, at: &At, log: &mut Log) {
         let Some(request) = self.disks.issued.remove(&key) else {
-            out.count(|of| &mut of.completions_without_issue);
+            log.count(|of| &mut of.completions_without_issue);
             return;
         };
         let (disk, sector) = key;
         let rest = request.sectors.saturating_sub(sectors);
         if sectors > 0 && rest > 0 {
             let subject = subject(disk, request.operation);
-            out.put(Outcome::Completed { subject, thread: request.thread, sectors });
+            log.put(Outcome::Completed { subject, thread: request.thread, sectors });
             // The rest is completed later.
             let rest = Issued { sectors: rest, ..request };
             let next = (disk, sector.wrapping_add(sectors));
             if self.disks.issued.insert(next, rest).is_some() {
-                out.count(|of| &mut of.issues_over_issue);
-                self.change_depth(disk, -1, at.time, out);
+                log.count(|of| &mut of.issues_over_issue);
+                self.change_depth(disk, -1, at.time, log);
             }
             return;
         }
-        self.finish(disk, &request, sectors, at, out);
+        self.finish(disk, &request, sectors, at, log);
     }
 
     /// Ends a request with the completion of its last sectors.
-    fn finish(
-        &mut self,
-        disk: u32,
-        request: &Issued,
-        sectors: u64,
-        at: &At,
-        out: &mut impl Outcomes,
-    ) {
+    fn finish(&mut self, disk: u32, request: &Issued, sectors: u64, at: &At, log: &mut Log) {
         let subject = subject(disk, request.operation);
-        self.change_depth(disk, -1, at.time, out);
-        out.sample(Family::DiskDevice, request.thread, subject, request.time, at);
-        out.put(Outcome::Completed { subject, thread: request.thread, sectors });
+        self.change_depth(disk, -1, at.time, log);
+        log.sample(Family::DiskDevice, request.thread, subject, request.time, at);
+        log.put(Outcome::Completed { subject, thread: request.thread, sectors });
     }
 
     /// Changes the number of requests in a disk by one.
-    fn change_depth(&mut self, disk: u32, by: i32, time: i64, out: &mut impl Outcomes) {
+    fn change_depth(&mut self, disk: u32, by: i32, time: i64, log: &mut Log) {
         let state = &mut self.disks.states[disk as usize];
-        out.put(Outcome::DiskPassed { disk, number: state.depth, since: state.changed, time });
+        log.put(Outcome::DiskPassed { disk, number: state.depth, since: state.changed, time });
         state.depth = state.depth.saturating_add_signed(by);
         state.changed = time;
-        out.put(Outcome::DiskHas { disk, number: state.depth });
+        log.put(Outcome::DiskHas { disk, number: state.depth });
     }
 }

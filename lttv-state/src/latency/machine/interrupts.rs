@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 use super::Machine;
 use crate::latency::action::{Handler, number};
 use crate::latency::family::Family;
-use crate::latency::inputs::{Input, Inputs};
-use crate::latency::outcome::{Addition, At, Outcome, Outcomes};
+use crate::latency::inputs::{Input, RecordedEvent};
+use crate::latency::outcome::{Addition, At, Log, Outcome};
 use crate::latency::threads::{NEVER, ThreadId};
 
 /// The maximum depth of handlers on a CPU. Without exits they would add up.
@@ -78,20 +78,20 @@ impl Machine {
         kind: Handler,
         field: &Input,
         name: Option<&Input>,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let Some(number) = number(event, field) else { return };
         let name = name.map_or(&[][..], |input| event.text(input));
         let subject = self.handlers.subject(kind, number, name);
         if kind == Handler::Softirq {
-            self.served(number, subject, at, out);
+            self.served(number, subject, at, log);
         }
         let stack = &mut self.cpus[at.place].stack;
         if stack.len() >= MAX_DEPTH {
             stack.remove(0);
-            out.count(|of| &mut of.interrupts_without_exit);
+            log.count(|of| &mut of.interrupts_without_exit);
         }
         if let Some(outer) = stack.last_mut() {
             outer.was_interrupted = true;
@@ -105,15 +105,15 @@ impl Machine {
         &mut self,
         kind: Handler,
         field: Option<&Input>,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let number = field.and_then(|field| number(event, field));
         let stack = &mut self.cpus[at.place].stack;
         let is_it = |of: &OpenHandler| of.kind == kind && number.is_none_or(|n| n == of.number);
         let Some(depth) = stack.iter().rposition(is_it) else {
-            out.count(|of| &mut of.interrupt_exits_without_entry);
+            log.count(|of| &mut of.interrupt_exits_without_entry);
             return;
         };
         for _ in depth + 1..stack.len() {
@@ -121,7 +121,7 @@ impl Machine {
                 && let Some(outer) = stack.last_mut()
             {
                 outer.nested = outer.nested.saturating_add(inner.nested);
-                out.count(|of| &mut of.interrupts_without_exit);
+                log.count(|of| &mut of.interrupts_without_exit);
             }
         }
         let Some(ended) = stack.pop() else { return };
@@ -132,11 +132,11 @@ impl Machine {
         let net = gross.saturating_sub(ended.nested);
         let more = Addition::Handler { net, was_interrupted: ended.was_interrupted };
         let key = (kind.family(), ThreadId::NONE, ended.subject);
-        out.put(Outcome::sample(key, ended.begin, at, ThreadId::NONE, more));
+        log.put(Outcome::sample(key, ended.begin, at, ThreadId::NONE, more));
     }
 
     /// Applies the raise of a softirq.
-    pub(super) fn raise(&mut self, field: &Input, event: &impl Inputs, at: &At) {
+    pub(super) fn raise(&mut self, field: &Input, event: &RecordedEvent<'_>, at: &At) {
         let Some(number) = number(event, field).filter(|number| *number < SOFTIRQS) else { return };
         let raised = &mut self.cpus[at.place].raised;
         if raised.len() <= number as usize {
@@ -149,11 +149,11 @@ impl Machine {
     }
 
     /// Ends the wait of a softirq for its handler.
-    fn served(&mut self, number: u32, subject: u32, at: &At, out: &mut impl Outcomes) {
+    fn served(&mut self, number: u32, subject: u32, at: &At, log: &mut Log) {
         let raised = self.cpus[at.place].raised.get_mut(number as usize);
         let first = raised.map_or(NEVER, |first| std::mem::replace(first, NEVER));
         if first != NEVER {
-            out.sample(Family::SoftirqRaise, ThreadId::NONE, subject, first, at);
+            log.sample(Family::SoftirqRaise, ThreadId::NONE, subject, first, at);
         }
     }
 }

@@ -6,8 +6,8 @@ mod interrupts;
 mod scheduling;
 
 use super::action::Action;
-use super::inputs::Inputs;
-use super::outcome::{At, Outcomes};
+use super::inputs::RecordedEvent;
+use super::outcome::{At, Log};
 use super::period::OpenPeriods;
 use super::threads::{NEVER, ThreadId, Threads};
 use crate::kernel::{Process, TraceState};
@@ -67,37 +67,37 @@ impl Machine {
         &mut self,
         state: &TraceState,
         action: &Action,
-        event: &impl Inputs,
+        event: &RecordedEvent<'_>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
-        out.passed(at.time);
+        log.passed(at.time);
         if self.cpus.len() <= at.place {
             self.cpus.resize_with(at.place + 1, CpuState::default);
         }
         if !state.effect().is_common() {
-            self.rare(state, at, out);
+            self.rare(state, at, log);
         }
         match action {
             Action::Switch { priority } => {
                 let priority = priority.as_ref().and_then(|input| event.integer(input));
-                self.switch(state, priority, at, out);
+                self.switch(state, priority, at, log);
             }
             Action::Wake => self.wake(state, at),
-            Action::Entry(entry) => self.call_entry(state, entry, event, at, out),
+            Action::Entry(entry) => self.call_entry(state, entry, event, at, log),
             Action::Exit { name, result, thread } => {
                 let thread = thread.as_ref();
-                self.call_exit(state, *name, result.as_ref(), thread, event, at, out);
+                self.call_exit(state, *name, result.as_ref(), thread, event, at, log);
             }
             Action::HandlerEntry { kind, number, name } => {
-                self.handler_entry(*kind, number, name.as_ref(), event, at, out);
+                self.handler_entry(*kind, number, name.as_ref(), event, at, log);
             }
             Action::HandlerExit { kind, number } => {
-                self.handler_exit(*kind, number.as_ref(), event, at, out);
+                self.handler_exit(*kind, number.as_ref(), event, at, log);
             }
             Action::Raise { number } => self.raise(number, event, at),
             Action::Request { step, fields } => {
-                self.request(*step, fields, event, at, out);
+                self.request(*step, fields, event, at, log);
             }
             Action::Fork => self.fork(state),
             Action::Other => {}
@@ -106,24 +106,24 @@ impl Machine {
 
     /// Applies what few events do: they follow lost ones, or remove threads.
     #[cold]
-    fn rare(&mut self, state: &TraceState, at: &At, out: &mut impl Outcomes) {
+    fn rare(&mut self, state: &TraceState, at: &At, log: &mut Log) {
         for process in state.effect().removed() {
             if let Some(id) = self.threads.find(process.serial()) {
                 self.describe(id, process);
             }
         }
         if state.effect().lost_since().is_some() {
-            self.lost(at, out);
+            self.lost(at, log);
         }
     }
 
     /// Drops the open durations on a CPU whose events were lost.
-    fn lost(&mut self, at: &At, out: &mut impl Outcomes) {
+    fn lost(&mut self, at: &At, log: &mut Log) {
         let cpu = &mut self.cpus[at.place];
         cpu.lost = at.time;
         cpu.raised.clear();
         cpu.is_idle = false;
-        cpu.stack.drain(..).for_each(|_| out.count(|of| &mut of.lost));
+        cpu.stack.drain(..).for_each(|_| log.count(|of| &mut of.lost));
         let current = std::mem::replace(&mut cpu.current, ThreadId::NONE);
         if current != ThreadId::NONE {
             self.threads.at(current).runs = false;

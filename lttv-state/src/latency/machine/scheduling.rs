@@ -3,7 +3,7 @@
 use super::Machine;
 use crate::kernel::{ProcessStatus, TraceState};
 use crate::latency::family::Family;
-use crate::latency::outcome::{At, Outcomes, WakerKey};
+use crate::latency::outcome::{At, Log, WakerKey};
 use crate::latency::threads::{NEVER, ThreadId};
 
 /// The number that subjects of priorities are above, so that negative ones have a number.
@@ -31,7 +31,7 @@ impl Machine {
         state: &TraceState,
         priority: Option<u64>,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let Some(switch) = state.effect().waited() else {
             self.cpus[at.place].current = ThreadId::NONE;
@@ -53,12 +53,12 @@ impl Machine {
         cpu.current = id.unwrap_or(ThreadId::NONE);
         cpu.is_idle = next.tid() == Some(0);
         if let Some(id) = id {
-            self.switch_in(id, priority, at, out);
+            self.switch_in(id, priority, at, log);
         }
     }
 
     #[inline]
-    fn switch_in(&mut self, id: ThreadId, priority: Option<u64>, at: &At, out: &mut impl Outcomes) {
+    fn switch_in(&mut self, id: ThreadId, priority: Option<u64>, at: &At, log: &mut Log) {
         let thread = self.threads.at(id);
         let woken = std::mem::replace(&mut thread.woken, NEVER);
         let preempted = std::mem::replace(&mut thread.preempted, NEVER);
@@ -71,15 +71,15 @@ impl Machine {
             (woken, _) => (Family::WakeUp, woken, woken_for),
         };
         if self.lost_since(place, begin) || self.lost_since(at.place as u32, begin) {
-            out.count(|of| &mut of.lost);
+            log.count(|of| &mut of.lost);
             return;
         }
         let subject = subject_of_priority(priority);
         if family == Family::WakeUp {
-            out.sample_by(family, id, subject, begin, at, waker);
-            out.woken(WakerKey { family, subject: 0, waker, thread: id }, begin, at);
+            log.sample_by(family, id, subject, begin, at, waker);
+            log.woken(WakerKey { family, subject: 0, waker, thread: id }, begin, at);
         } else {
-            out.sample(family, id, subject, begin, at);
+            log.sample(family, id, subject, begin, at);
         }
     }
 

@@ -21,10 +21,10 @@ use crate::filter::KernelFilters;
 /// `cpu`, `tid`, `pid` and `comm` for what the event belongs to.
 ///
 /// ```
-/// use lttv_context::{Bounds, TracesetContext, Traceset};
+/// use lttv_context::Traceset;
 /// use lttv_filter::{Environment, Expression};
-/// use lttv_state::kernel::KernelState;
-/// use lttv_state::latency::{By, Family, Latency, Period, Settings};
+/// use lttv_state::analysis::read;
+/// use lttv_state::latency::{By, Family, LatencyAnalysis, Period, Settings};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
@@ -36,11 +36,7 @@ use crate::filter::KernelFilters;
 /// let environment = Environment::new();
 /// let settings = Settings::new().periods([write], traceset.traces(), &environment)?;
 ///
-/// let mut context = TracesetContext::new(&traceset);
-/// let kernel = context.attach(KernelState::new());
-/// let latency = Latency::attach(&mut context, kernel, settings);
-/// assert_eq!(context.read(&Bounds::all())?.errors, 0);
-/// let latency = latency.take(context.extensions());
+/// let latency = read(&traceset).run(LatencyAnalysis::new(settings)).output;
 /// for row in latency.traces()[0].rows(Family::Period, By::Subject) {
 ///     let subject = latency.traces()[0].subject(row.subject.expect("by subject"));
 ///     println!("{subject}: {} periods", row.figures.durations().count());

@@ -9,4 +9,3 @@ pub use definition::{Period, PeriodError};
 pub(super) use definition::{Periods, describe};
 pub(super) use open::{OpenPeriods, Value};
 pub(super) use recorded::{PendingPeriods, PeriodHooks, RecordedPeriods};
-pub(super) use rules::install;

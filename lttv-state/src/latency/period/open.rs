@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use super::definition::Periods;
 use crate::latency::family::Family;
-use crate::latency::outcome::{At, Outcomes};
+use crate::latency::outcome::{At, Log};
 use crate::latency::threads::ThreadId;
 
 /// The maximum number of open periods.
@@ -82,7 +82,7 @@ impl OpenPeriods {
         periods: &Periods,
         Begun { period, key, values, thread }: Begun,
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let parent = match periods.parents[period as usize] {
             None => None,
@@ -94,7 +94,7 @@ impl OpenPeriods {
             }
         };
         if self.open.len() >= MAX_OPEN {
-            out.count(|of| &mut of.dropped);
+            log.count(|of| &mut of.dropped);
             return;
         }
         let id = self.next;
@@ -127,25 +127,25 @@ impl OpenPeriods {
         key: Box<[Value]>,
         values: &[Value],
         at: &At,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         for id in self.by_key.remove(&(period, key)).unwrap_or_default() {
             let Some(ended) = self.open.remove(&id) else { continue };
             for child in &ended.children {
-                self.drop_incomplete(*child, out);
+                self.drop_incomplete(*child, log);
             }
             let group = ended.values.iter().chain(values).copied().collect();
             let subject = self.group(period, group);
-            out.sample(Family::Period, ended.thread, subject, ended.begin, at);
+            log.sample(Family::Period, ended.thread, subject, ended.begin, at);
         }
     }
 
     /// Drops a period whose parent has ended, with its children.
-    fn drop_incomplete(&mut self, id: u64, out: &mut impl Outcomes) {
+    fn drop_incomplete(&mut self, id: u64, log: &mut Log) {
         let mut ids = vec![id];
         while let Some(id) = ids.pop() {
             let Some(open) = self.open.remove(&id) else { continue };
-            out.count(|of| &mut of.incomplete_periods);
+            log.count(|of| &mut of.incomplete_periods);
             ids.extend(open.children);
             let key = (open.period, open.key);
             if let Some(of_key) = self.by_key.get_mut(&key) {

@@ -9,11 +9,11 @@ use lttv_filter::Verdict;
 
 use super::definition::Periods;
 use super::open::{Begun, OpenPeriods, Value};
+use crate::analysis::AFTER_STATE;
 use crate::filter::{KernelFilters, KernelView};
 use crate::kernel::{KernelState, Serial, Tid};
-use crate::latency::extension::AFTER_STATE;
 use crate::latency::machine::Machine;
-use crate::latency::outcome::{At, Outcomes};
+use crate::latency::outcome::{At, Log};
 use crate::latency::threads::ThreadId;
 
 /// The source of a value.
@@ -201,7 +201,8 @@ fn find(
     }) else {
         return Vec::new();
     };
-    let at = At::new(cpu, place.unwrap_or(0), call.time().as_ns(), &call.event);
+    let (place, time) = (place.unwrap_or(0), call.time().as_ns());
+    let at = At { cpu, place, time, tracefile: call.event.tracefile_index() };
     let view = KernelView::new(kernel, call);
     let all = |sources: &[Source]| sources.iter().map(|of| of.read(call, &view)).collect();
     let found = passing.map(|(rule, is_begin)| {
@@ -219,18 +220,18 @@ impl Machine {
         &mut self,
         periods: &Periods,
         found: &Found,
-        out: &mut impl Outcomes,
+        log: &mut Log,
     ) {
         let Machine { threads, periods: open, .. } = self;
         let Found { period, is_begin, thread, at, .. } = *found;
         let (key, values) = (values(&found.key, open), values(&found.values, open));
         if !is_begin {
-            return open.end(period, key, &values, &at, out);
+            return open.end(period, key, &values, &at, log);
         }
         let thread = match thread {
             Some((serial, tid @ 1..)) => threads.of_serial(serial, tid),
             _ => ThreadId::NONE,
         };
-        open.begin(periods, Begun { period, key, values, thread }, &at, out);
+        open.begin(periods, Begun { period, key, values, thread }, &at, log);
     }
 }

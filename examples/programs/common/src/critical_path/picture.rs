@@ -43,14 +43,15 @@ struct Bar {
 /// use lttv_context::{Bounds, TracesetContext, Traceset};
 /// use lttv_common::critical_path::{busiest, picture};
 /// use lttv_state::kernel::KernelState;
-/// use lttv_state::waits::WaitGraph;
+/// use lttv_state::analysis::attach;
+/// use lttv_state::waits::WaitAnalysis;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let kernel = context.attach(KernelState::new());
-/// let waits = WaitGraph::attach(&mut context, kernel);
+/// let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
 /// assert_eq!(context.read(&Bounds::all())?.errors, 0);
-/// let graph = waits.take(context.extensions());
+/// let graph = waits.take(context.extensions_mut());
 /// let window = graph.begin()..graph.end();
 /// let thread = busiest(&graph, &window).expect("a thread");
 /// let svg = picture(&graph, &graph.critical_path(thread, window), &TimeZone::UTC);

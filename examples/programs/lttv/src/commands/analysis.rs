@@ -96,26 +96,6 @@ impl Analysis {
         })
     }
 
-    /// Opens the traces, attaches extensions that need all events, and computes the state at the
-    /// start of the window.
-    ///
-    /// # Errors
-    ///
-    /// Fails for the reasons of [`open`](Self::open), or after an interrupt by the user.
-    pub fn open_with<T>(
-        input: &InputArgs,
-        report: &mut Report,
-        needs: Option<&Use>,
-        attach: impl FnOnce(&mut TracesetContext<'static>, Handle<KernelState>) -> T,
-    ) -> Result<(Self, T), Box<dyn Error>> {
-        let mut analysis = Self::open(input, report, needs)?;
-        let attached = attach(&mut analysis.context, analysis.kernel);
-        if let Some(begin) = analysis.window.begin {
-            analysis.replay(begin)?;
-        }
-        Ok((analysis, attached))
-    }
-
     /// Returns the part of the window in which a trace has events; `None` if there is none, or if
     /// the trace lacks the needed events.
     pub fn span(&self, trace: TraceIndex) -> Option<TimeSpan> {
@@ -204,6 +184,33 @@ impl Analysis {
         filters: Option<KernelFilters>,
         analysis: A,
     ) -> (A::Output, Result<(), Interrupted>) {
+        let (output, is_stopped) = self.run_within(self.window, threads, filters, analysis);
+        let read = if is_stopped { Err(self.interrupted()) } else { Ok(()) };
+        (output, read)
+    }
+
+    /// Reads everything up to a time for an analysis, on a number of threads, like [`run`](Self::run).
+    /// The window remains.
+    pub fn run_before<A: KernelAnalysis>(
+        &mut self,
+        end: Timestamp,
+        threads: usize,
+        analysis: A,
+    ) -> (A::Output, Result<(), Interrupted>) {
+        let window = Window { begin: None, end: Some(end) };
+        let (output, is_stopped) = self.run_within(window, threads, None, analysis);
+        let read = if is_stopped { Err(Interrupted { events: self.events }) } else { Ok(()) };
+        (output, read)
+    }
+
+    /// Reads a window for an analysis. Returns the result, and `true` after an interrupt.
+    fn run_within<A: KernelAnalysis>(
+        &mut self,
+        window: Window,
+        threads: usize,
+        filters: Option<KernelFilters>,
+        analysis: A,
+    ) -> (A::Output, bool) {
         // The state before the first events has been looked up.
         let kernel = match std::mem::replace(&mut self.is_at_start, false) {
             true => mem::take(&mut self.context.extensions_mut()[self.kernel]),
@@ -213,7 +220,7 @@ impl Analysis {
         let is_first = damage.is_none();
         let read = read(&self.traceset)
             .kernel(kernel)
-            .window(self.window.range())
+            .window(window.range())
             .threads(threads)
             .cancel(cancel)
             .progress(|context| {
@@ -230,9 +237,10 @@ impl Analysis {
         // Another run reads a part of the same window.
         damage.get_or_insert((found.errors, found.errors_omitted, found.notices_omitted));
         self.context.extensions_mut()[self.kernel] = found.kernel;
-        self.events += found.events;
-        let read = if found.is_stopped { Err(self.interrupted()) } else { Ok(()) };
-        (found.output, read)
+        if is_first {
+            self.events += found.events;
+        }
+        (found.output, found.is_stopped)
     }
 
     /// Ends the window with the last event that was read.

@@ -6,7 +6,7 @@ use lttv_common::args::Common;
 use lttv_common::kernel_trace;
 use lttv_common::report::Report;
 use lttv_common::table::{Format, Table};
-use lttv_state::waits::WaitGraph;
+use lttv_state::waits::WaitAnalysis;
 
 use super::analysis::Analysis;
 use super::select::{Select, ThreadArgs};
@@ -65,12 +65,10 @@ pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn E
         "critical paths follow from all events; choose threads with --tid, --pid and --comm",
     )?;
     let needs = Some(&kernel_trace::CRITICAL_PATH);
-    let (mut analysis, waits) =
-        Analysis::open_with(&common.input, report, needs, WaitGraph::attach)?;
-    common.input.one_thread(report, "the events of a wait graph");
-    let mut end = analysis.read();
-    let select = Select::new(threads);
-    let waits = wait_graph::waits(&mut analysis, waits, &select, &mut end)?;
+    let mut analysis = Analysis::open(&common.input, report, needs)?;
+    let (threads_of_read, select) = (common.input.threads_or_all(), Select::new(threads));
+    let (graph, mut end) = analysis.run(threads_of_read, None, WaitAnalysis::new());
+    let waits = wait_graph::waits(&mut analysis, threads_of_read, graph, &select, &mut end)?;
     let mut ids = select.threads(&waits.graph);
     ids.retain(|id| waits.times(*id).total() > 0);
     if ids.is_empty() && !select.is_everything() {

@@ -6,8 +6,8 @@ use lttv_common::args::Common;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 use lttv_state::kernel::Transition;
-use lttv_state::stats::Statistics;
-use lttv_state::waits::WaitGraph;
+use lttv_state::stats::StatisticsAnalysis;
+use lttv_state::waits::WaitAnalysis;
 
 use super::analysis::Analysis;
 use super::select::{Select, ThreadArgs};
@@ -63,22 +63,15 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         "waits follow from all events; choose threads with --tid, --pid and --comm",
     )?;
     let needs = Some(&kernel_trace::WAIT);
-    let (mut analysis, waits) =
-        Analysis::open_with(&common.input, report, needs, WaitGraph::attach)?;
-    common.input.one_thread(report, "the events of a wait graph");
+    let mut analysis = Analysis::open(&common.input, report, needs)?;
     if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
         report
             .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
     }
-    let (kernel, window) = (analysis.kernel, analysis.window);
-    let statistics = Statistics::attach_window(&mut analysis.context, kernel, window.range());
-    let mut end = analysis.read();
-    let statistics = match end {
-        Ok(()) => statistics.take(analysis.context.extensions()),
-        Err(_) => statistics.take_until(analysis.context.extensions(), analysis.last_event()),
-    };
-    let select = Select::new(threads);
-    let waits = wait_graph::waits(&mut analysis, waits, &select, &mut end)?;
+    let (threads_of_read, select) = (common.input.threads_or_all(), Select::new(threads));
+    let both = (StatisticsAnalysis::new(), WaitAnalysis::new());
+    let ((statistics, graph), mut end) = analysis.run(threads_of_read, None, both);
+    let waits = wait_graph::waits(&mut analysis, threads_of_read, graph, &select, &mut end)?;
     let cpu_times = CpuTimes::of(&waits.graph, &statistics);
     let shown = Shown {
         waits: &waits,

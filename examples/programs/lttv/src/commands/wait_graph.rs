@@ -5,22 +5,23 @@ use std::error::Error;
 use ltt_read::TraceIndex;
 use lttv_common::critical_path::is_open;
 use lttv_common::report::Interrupted;
-use lttv_state::waits::{NeededEvents, WaitGraph, WaitGraphHandle};
+use lttv_state::waits::{NeededEvents, WaitAnalysis, WaitGraph};
 
 use super::analysis::Analysis;
 use super::select::Select;
 use crate::waits::{WindowWaits, ends_open, read_on, window_of};
 
-/// Returns the waits of the window of an analysis, which has been read to its end unless that is an
-/// interrupt. Reads on until it is known who ended the waits of the selected threads that are open
-/// at the end.
+/// Returns the waits of the window of an analysis, of which the graph is known unless reading it was
+/// interrupted. Reads further, on a number of threads, until it is known who ended the waits of the
+/// selected threads that are open at the end.
 ///
 /// # Errors
 ///
 /// If no event is in the window.
 pub(super) fn waits(
     analysis: &mut Analysis,
-    handle: WaitGraphHandle,
+    threads: usize,
+    graph: WaitGraph,
     select: &Select<'_>,
     end: &mut Result<(), Interrupted>,
 ) -> Result<WindowWaits, Box<dyn Error>> {
@@ -32,20 +33,15 @@ pub(super) fn waits(
             false => is_open(&graph.critical_path(id, window.clone())),
         })
     };
-    let last = analysis.context.contexts().time_span().map_or(window.end, |span| span.end);
-    let mut graph = None;
+    let mut graph = graph;
     if end.is_ok() {
-        let read = read_on(&window, last, any_open, |until| {
-            analysis.read_until(until)?;
-            Ok(handle.take_until(analysis.context.extensions(), until))
+        let last = analysis.context.contexts().time_span().map_or(window.end, |span| span.end);
+        let further = read_on(&window, last, graph, any_open, |until| {
+            let (graph, read) = analysis.run_before(until, threads, WaitAnalysis::new());
+            read.map(|()| graph)
         });
-        match read {
-            Ok(resolved) => graph = Some(resolved),
-            Err(interrupted) => *end = Err(interrupted),
-        }
+        (graph, *end) = further;
     }
-    let extensions = analysis.context.extensions();
-    let graph = graph.unwrap_or_else(|| handle.take_until(extensions, window.end));
     Ok(WindowWaits::new(graph, window, spans))
 }
 

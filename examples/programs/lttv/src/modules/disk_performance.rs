@@ -8,7 +8,8 @@ use lttv_common::kernel_trace;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
-use lttv_state::stats::{DeviceFacts, StatisticsHandle, TraceStatistics};
+use lttv_state::analysis::Attached;
+use lttv_state::stats::{DeviceFacts, StatisticsAnalysis, TraceStatistics};
 
 use super::print::{self, Style};
 use super::statistics::{collect, taken};
@@ -43,7 +44,7 @@ impl Module<Host> for DiskPerformance {
     }
 }
 
-fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
+fn report(host: &mut Host, statistics: Attached<StatisticsAnalysis>) -> Result<(), AttributeError> {
     let found = taken(&mut host.data, statistics);
     for (index, trace) in (0..).map(TraceIndex).zip(found.traces()) {
         match host.data.style {

@@ -8,9 +8,8 @@ use lttv_common::kernel_trace;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
-use lttv_state::latency::{
-    By, Distribution, Family, Latency as Latencies, LatencyHandle, Settings, TraceLatency,
-};
+use lttv_state::analysis::{Attached, attach};
+use lttv_state::latency::{By, Distribution, Family, LatencyAnalysis, Settings, TraceLatency};
 
 use super::print::{self, Style};
 use super::{Host, places, report_with};
@@ -41,22 +40,21 @@ impl Module<Host> for Latency {
             return Ok(());
         }
         let kernel = work.kernel_at_begin();
-        let context = &mut work.batch.context;
-        let handle = Latencies::attach(context, kernel, Settings::new());
+        let (context, window) = (&mut work.batch.context, work.window.range());
+        let handle = attach(context, kernel, window, LatencyAnalysis::new(Settings::new()));
         if let Some(begin) = work.window.begin {
             // What is open there is known only from the events before it.
             context.seek_time_with_state(begin);
-            handle.restart(context.extensions_mut(), begin);
         }
         report_with(host, Priority::DEFAULT, move |host| report(host, handle));
         Ok(())
     }
 }
 
-fn report(host: &mut Host, handle: LatencyHandle) -> Result<(), AttributeError> {
+fn report(host: &mut Host, handle: Attached<LatencyAnalysis>) -> Result<(), AttributeError> {
     for (index, span) in (0..).map(TraceIndex).zip(host.data.spans()) {
         let Some(TimeSpan { end, .. }) = span else { continue };
-        let latency = handle.take_until(host.data.batch.context.extensions(), end);
+        let latency = handle.take_until(host.data.batch.context.extensions_mut(), end);
         let Some(of) = latency.trace(index) else { continue };
         if host.data.style == Style::Text {
             let choice = Choice {

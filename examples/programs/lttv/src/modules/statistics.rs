@@ -5,7 +5,8 @@ use std::fmt::Write;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
-use lttv_state::stats::{Statistics as Collected, StatisticsHandle};
+use lttv_state::analysis::{Attached, attach};
+use lttv_state::stats::{Statistics as Collected, StatisticsAnalysis};
 
 use super::batch_analysis::read_once;
 use super::print::Style;
@@ -49,28 +50,28 @@ impl Module<Host> for Statistics {
 }
 
 /// Attaches the collector of statistics, which all modules share.
-pub(super) fn collect(work: &mut Work) -> StatisticsHandle {
+pub(super) fn collect(work: &mut Work) -> Attached<StatisticsAnalysis> {
     if let Some(known) = work.statistics {
         return known;
     }
     let kernel = work.kernel_at_begin();
-    let context = &mut work.batch.context;
-    let statistics = Collected::attach_window(context, kernel, work.window.range());
+    let (context, window) = (&mut work.batch.context, work.window.range());
+    let statistics = attach(context, kernel, window, StatisticsAnalysis::new());
     work.statistics = Some(statistics);
     statistics
 }
 
 /// Returns the statistics of the window, or of the part of it that was read before an interrupt.
-pub(super) fn taken(work: &mut Work, statistics: StatisticsHandle) -> Collected {
+pub(super) fn taken(work: &mut Work, statistics: Attached<StatisticsAnalysis>) -> Collected {
     let reached = work.interrupted_at();
-    let extensions = work.batch.context.extensions();
+    let extensions = work.batch.context.extensions_mut();
     match reached {
         Some(time) => statistics.take_until(extensions, time),
         None => statistics.take(extensions),
     }
 }
 
-fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
+fn report(host: &mut Host, statistics: Attached<StatisticsAnalysis>) -> Result<(), AttributeError> {
     let found = taken(&mut host.data, statistics);
     if host.data.style != Style::Text {
         let place = host.attributes.subtree(AttributeId::ROOT, "statistics")?;

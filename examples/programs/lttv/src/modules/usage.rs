@@ -7,7 +7,8 @@ use lttv_common::kernel_trace;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Name};
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::Priority;
-use lttv_state::usage::{Figure, Pages, TraceUsage, Traffic, Usage, UsageHandle, UsageOptions};
+use lttv_state::analysis::{Attached, attach};
+use lttv_state::usage::{Figure, Pages, TraceUsage, Traffic, UsageAnalysis, UsageOptions};
 
 use super::print::{self, Style};
 use super::{Host, places, report_with};
@@ -38,15 +39,15 @@ impl Module<Host> for Usages {
         }
         let kernel = work.kernel_at_begin();
         let (context, window) = (&mut work.batch.context, work.window.range());
-        let handle = Usage::attach_window(context, kernel, window, UsageOptions::new());
+        let handle = attach(context, kernel, window, UsageAnalysis::new(UsageOptions::new()));
         report_with(host, Priority::DEFAULT, move |host| report(host, handle));
         Ok(())
     }
 }
 
-fn report(host: &mut Host, handle: UsageHandle) -> Result<(), AttributeError> {
+fn report(host: &mut Host, handle: Attached<UsageAnalysis>) -> Result<(), AttributeError> {
     let reached = host.data.interrupted_at();
-    let extensions = host.data.batch.context.extensions();
+    let extensions = host.data.batch.context.extensions_mut();
     let usage = match reached {
         Some(time) => handle.take_until(extensions, time),
         None => handle.take(extensions),

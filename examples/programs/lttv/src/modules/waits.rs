@@ -11,8 +11,9 @@ use lttv_common::time::Times;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Kind};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
+use lttv_state::analysis::{Attached, attach};
 use lttv_state::kernel::Tid;
-use lttv_state::waits::{ThreadState, Timeline, TimelineId, WaitGraph, WaitGraphHandle};
+use lttv_state::waits::{ThreadState, Timeline, TimelineId, WaitAnalysis};
 
 use super::core::time_option;
 use super::print::{self, Style};
@@ -101,7 +102,7 @@ impl Module<Host> for Waits {
             return Ok(());
         }
         let kernel = host.data.kernel();
-        let waits = WaitGraph::attach(&mut host.data.batch.context, kernel);
+        let waits = attach(&mut host.data.batch.context, kernel, .., WaitAnalysis::new());
         // The graph needs the events before the window, too.
         host.data.kernel_at_begin();
         report_with(host, Priority::DEFAULT, move |host| report(host, waits, query));
@@ -132,7 +133,11 @@ impl Waits {
     }
 }
 
-fn report(host: &mut Host, handle: WaitGraphHandle, query: Query) -> Result<(), AttributeError> {
+fn report(
+    host: &mut Host,
+    handle: Attached<WaitAnalysis>,
+    query: Query,
+) -> Result<(), AttributeError> {
     let part = |span: TimeSpan| {
         let (start, end) = (span.start.max(query.part.start), span.end.min(query.part.end));
         (start <= end).then_some(TimeSpan { start, end })
@@ -140,7 +145,7 @@ fn report(host: &mut Host, handle: WaitGraphHandle, query: Query) -> Result<(), 
     let spans = host.data.spans().into_iter().map(|span| span.and_then(part));
     let spans: Vec<_> = spans.collect();
     let Some(window) = window_of(&spans) else { return Ok(()) };
-    let graph = handle.take_until(host.data.batch.context.extensions(), window.end);
+    let graph = handle.take_until(host.data.batch.context.extensions_mut(), window.end);
     let waits = WindowWaits::new(graph, window, spans.clone());
     for (index, _) in (0..).map(TraceIndex).zip(spans).filter(|(_, span)| span.is_some()) {
         let Some(missing) = waits.graph.missing(index) else { continue };

@@ -16,8 +16,9 @@ use lttv_common::time::{Window, event_span};
 use lttv_context::framework::{Batch, BatchEnd, BatchOutcome};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
 use lttv_hooks::{Flow, IntoFlow};
+use lttv_state::analysis::Attached;
 use lttv_state::kernel::{KernelState, Transition};
-use lttv_state::stats::StatisticsHandle;
+use lttv_state::stats::StatisticsAnalysis;
 
 use super::chosen::Chosen;
 use super::print::Style;
@@ -58,7 +59,7 @@ pub struct Work {
     /// `true` if the output starts with the list of events of a JSON object.
     pub(super) lists_events: bool,
     /// The statistics, once a module collects them.
-    pub(super) statistics: Option<StatisticsHandle>,
+    pub(super) statistics: Option<Attached<StatisticsAnalysis>>,
 }
 
 impl Work {

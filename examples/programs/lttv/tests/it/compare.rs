@@ -11,8 +11,9 @@ use lttv::commands::compare::{CompareArgs, run};
 use lttv_common::report::{Report, Usage};
 use lttv_common::time::event_span;
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::Statistics;
+use lttv_state::stats::StatisticsAnalysis;
 use serde_json::Value;
 
 #[derive(Debug, Parser)]
@@ -85,9 +86,9 @@ fn two_traces_have_the_numbers_of_separate_statistics() {
     for (side, path) in [("a", &a), ("b", &b)] {
         let mut context = TracesetContext::new(Traceset::open(path).expect("a trace"));
         let kernel = context.attach(KernelState::new());
-        let statistics = Statistics::attach(&mut context, kernel);
+        let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         assert_eq!(context.read(&Bounds::all()).expect("bounds").errors, 0);
-        let statistics = statistics.take(context.extensions());
+        let statistics = statistics.take(context.extensions_mut());
         let [trace] = statistics.traces() else { panic!("one trace") };
         let mut events = BTreeMap::new();
         for (name, count) in trace.events() {

@@ -6,13 +6,13 @@ use std::collections::hash_map::Entry;
 use std::sync::atomic::AtomicBool;
 
 use lttv_common::critical_path::busiest;
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::Traceset;
 use lttv_state::history::{History, HistoryError, IntervalBuilder, Settings};
-use lttv_state::kernel::{KernelState, Tid};
+use lttv_state::kernel::Tid;
 use lttv_state::tree::Quark;
-use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitGraph};
+use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitAnalysis, WaitGraph};
 
-use super::reading::read;
+use super::reading::analyze;
 
 /// The wait graph of a traceset.
 #[derive(Debug)]
@@ -26,11 +26,7 @@ pub struct Waits {
 impl Waits {
     /// Builds the graph. Returns `None` if `stop` is set.
     pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Waits> {
-        let mut context = TracesetContext::new(traceset);
-        let kernel = context.attach(KernelState::new());
-        let waits = WaitGraph::attach(&mut context, kernel);
-        read(&mut context, &Bounds::all(), stop)?;
-        let graph = waits.take(context.extensions());
+        let graph = analyze(traceset, None, stop, WaitAnalysis::new())?;
         let busiest = busiest(&graph, &(graph.begin()..graph.end()));
         Some(Waits { graph, busiest })
     }

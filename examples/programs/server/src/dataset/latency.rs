@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use lttv_context::{Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{Family, Latency, LatencyAnalysis, Settings};
 
@@ -16,8 +17,8 @@ const LONGEST: usize = 20_000;
 pub(super) fn families(traceset: &Traceset) -> Vec<Family> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let handle = Latency::attach(&mut context, kernel, settings());
-    let latency = handle.take(context.extensions());
+    let handle = attach(&mut context, kernel, .., LatencyAnalysis::new(settings()));
+    let latency = handle.take(context.extensions_mut());
     let is_served = |family: &Family| {
         let mut traces = latency.traces().iter();
         traces.any(|of| !family.needs().is_empty() && of.missing(*family).is_empty())

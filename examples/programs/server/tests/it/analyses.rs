@@ -7,11 +7,11 @@ use crate::support::{Running, ids, random, span, traces};
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_server::http::guard::Guard;
-use lttv_state::analysis::read;
+use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{By, Family, Latency, LatencyAnalysis, Settings};
 use lttv_state::stats::StatisticsAnalysis;
-use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitGraph};
+use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitAnalysis, WaitGraph};
 use serde_json::{Value, json};
 
 const USAGE: &str = "/outputs/XY/org.lttv.cpuusage.threads";
@@ -38,9 +38,9 @@ fn entries(tree: &Value) -> &[Value] {
 fn wait_graph(traceset: &Traceset) -> WaitGraph {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    let waits = WaitGraph::attach(&mut context, kernel);
+    let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
     assert_eq!(context.read(&Bounds::all()).unwrap().errors, 0);
-    waits.take(context.extensions())
+    waits.take(context.extensions_mut())
 }
 
 #[test]
@@ -266,12 +266,12 @@ fn latencies_are_those_of_the_crate() {
         let (from, to) = (from.min(to), from.max(to));
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        let handle = Latency::attach(&mut context, kernel, Settings::new());
+        let analysis = LatencyAnalysis::new(Settings::new());
+        let handle = attach(&mut context, kernel, Timestamp::from_ns(from).., analysis);
         context.seek_time_with_state(Timestamp::from_ns(from));
-        handle.restart(context.extensions_mut(), Timestamp::from_ns(from));
         let bounds = Bounds::all().until(Timestamp::from_ns(to));
         assert_eq!(context.read(&bounds).unwrap().errors, 0);
-        let expected = handle.take_until(context.extensions(), Timestamp::from_ns(to));
+        let expected = handle.take_until(context.extensions_mut(), Timestamp::from_ns(to));
         for (id, families) in ANALYSES {
             let range =
                 json!({ "requested_timerange": { "start": from, "end": to, "nbTimes": 2 } });

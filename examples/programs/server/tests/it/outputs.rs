@@ -12,10 +12,10 @@ use lttv_common::report::Report;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_server::dataset::DatasetOptions;
 use lttv_server::http::guard::Guard;
-use lttv_state::analysis::read;
+use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
 use lttv_state::kernel_history::Snapshot;
-use lttv_state::stats::{Statistics, StatisticsAnalysis};
+use lttv_state::stats::StatisticsAnalysis;
 use serde_json::{Value, json};
 
 const HISTOGRAM: &str =
@@ -118,10 +118,10 @@ fn statistics_of_random_windows_are_those_of_the_crate() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         context.seek_time_with_state(*window.start());
-        let handle = Statistics::attach_window(&mut context, kernel, window.clone());
+        let handle = attach(&mut context, kernel, window.clone(), StatisticsAnalysis::new());
         let end = context.read(&Bounds::all().until(*window.end())).unwrap();
         assert_eq!(end.errors, 0);
-        let statistics = handle.take(context.extensions());
+        let statistics = handle.take(context.extensions_mut());
         let of = &statistics.traces()[0];
         let mut expected: Vec<Vec<String>> = Vec::new();
         let row = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect();

@@ -6,10 +6,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lttv_context::{CheckpointPolicy, Level, TimeSpan, Traceset, TracesetContext};
+use lttv_context::{CheckpointPolicy, Extensions, Level, TimeSpan, Traceset, TracesetContext};
 use lttv_requests::{Background, ComputationId, ComputationProgress, Owner, Scheduler};
+use lttv_state::analysis::{Attached, attach};
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::{Statistics, StatisticsHandle};
+use lttv_state::stats::{Statistics, StatisticsAnalysis};
 
 /// The time between two copies of the statistics.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -42,7 +43,7 @@ impl Overview {
     ) -> Self {
         let mut context = TracesetContext::new(traceset);
         let kernel = context.attach(KernelState::new());
-        let statistics = Statistics::attach(&mut context, kernel);
+        let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         context.set_checkpoint_policy(CheckpointPolicy::default());
         let background = Background::new(context);
         let latest: Rc<Latest> = Rc::default();
@@ -106,7 +107,7 @@ impl Overview {
 }
 
 impl Latest {
-    fn take(&self, extensions: &lttv_context::Extensions, statistics: StatisticsHandle) {
+    fn take(&self, extensions: &mut Extensions, statistics: Attached<StatisticsAnalysis>) {
         self.statistics.replace(Some(Arc::new(statistics.take(extensions))));
         self.number.set(self.number.get() + 1);
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use lttv_context::TracesetContext;
 use lttv_requests::Owner;
 use lttv_requests::views::TimeWindow;
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::waits::WaitGraph;
+use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
 use super::window_collection::{Collection, OfTimeWindow, OfWindow};
 use crate::session::Session;
@@ -17,10 +18,11 @@ impl OfTimeWindow for WaitGraph {
     fn collect(of: &Collection<Self>) {
         let mut context = TracesetContext::new(&of.traceset);
         let kernel = context.attach(KernelState::new());
-        let waits = WaitGraph::attach(&mut context, kernel);
-        if of.read(&mut context, |context, reached| waits.take_until(context.extensions(), reached))
-        {
-            of.send(waits.take(context.extensions()), true);
+        let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
+        if of.read(&mut context, |context, reached| {
+            waits.take_until(context.extensions_mut(), reached)
+        }) {
+            of.send(waits.take(context.extensions_mut()), true);
         }
     }
 }

@@ -246,7 +246,7 @@ impl<F: OfTimeWindow> Collection<F> {
     pub(super) fn read(
         &self,
         context: &mut TracesetContext<'_>,
-        so_far: impl Fn(&TracesetContext<'_>, Timestamp) -> F,
+        so_far: impl Fn(&mut TracesetContext<'_>, Timestamp) -> F,
     ) -> bool {
         let (start, end) = (self.window.start(), self.window.end());
         let mut last = Instant::now();

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use lttv_context::{CheckpointPolicy, Checkpoints, TracesetContext};
 use lttv_requests::Owner;
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{Latency, Settings};
+use lttv_state::latency::{Latency, LatencyAnalysis, Settings};
 
 use super::window_collection::{Collection, OfTimeWindow, OfWindow};
 use crate::session::Session;
@@ -28,21 +29,21 @@ impl OfTimeWindow for WindowLatency {
     fn collect(of: &Collection<Self>) {
         let mut context = TracesetContext::new(&of.traceset);
         let kernel = context.attach(KernelState::new());
-        let handle = Latency::attach(&mut context, kernel, Settings::new().top(TOP));
+        let (start, end) = (of.window.start(), of.window.end());
+        let analysis = LatencyAnalysis::new(Settings::new().top(TOP));
+        let handle = attach(&mut context, kernel, start.., analysis);
         context.set_checkpoint_policy(CheckpointPolicy::default());
         // Those of the previous window; without them, the state is computed from the start on.
         _ = context.set_checkpoints(of.known.clone());
         if !of.replay(&mut context) {
             return;
         }
-        let (start, end) = (of.window.start(), of.window.end());
-        handle.restart(context.extensions_mut(), start);
-        let found = |context: &TracesetContext<'_>, reached| WindowLatency {
-            latency: handle.take_until(context.extensions(), reached),
+        let found = |context: &mut TracesetContext<'_>, reached| WindowLatency {
+            latency: handle.take_until(context.extensions_mut(), reached),
             checkpoints: context.checkpoints().clone(),
         };
         if of.read(&mut context, found) {
-            of.send(found(&context, end), true);
+            of.send(found(&mut context, end), true);
         }
     }
 }

@@ -6,8 +6,9 @@ use ltt_read::Timestamp;
 use lttv_context::attributes::Attributes;
 use lttv_context::{CheckpointPolicy, Checkpoints, TracesetContext};
 use lttv_requests::Owner;
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::Statistics;
+use lttv_state::stats::{Statistics, StatisticsAnalysis};
 
 use super::statistics_tree::{names, tree};
 use super::window_collection::{Collection, OfTimeWindow, OfWindow};
@@ -39,7 +40,7 @@ impl OfTimeWindow for WindowStatistics {
         // As for ranges that the user types, times are measured up to the last time in the window.
         let (start, end) = (of.window.start(), of.window.end());
         let last = Timestamp::from_ns(end.as_ns() - 1);
-        let statistics = Statistics::attach_window(&mut context, kernel, start..=last);
+        let statistics = attach(&mut context, kernel, start..=last, StatisticsAnalysis::new());
         let names = names(&of.traceset);
         let with_tree = |statistics: Statistics| {
             // Names of statistics have one type each, so there is no error.
@@ -47,10 +48,10 @@ impl OfTimeWindow for WindowStatistics {
             WindowStatistics { statistics, tree }
         };
         let is_wanted = of.read(&mut context, |context, reached| {
-            with_tree(statistics.take_until(context.extensions(), reached))
+            with_tree(statistics.take_until(context.extensions_mut(), reached))
         });
         if is_wanted {
-            of.send(with_tree(statistics.take(context.extensions())), true);
+            of.send(with_tree(statistics.take(context.extensions_mut())), true);
         }
     }
 }

@@ -6,8 +6,9 @@ use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_common::critical_path::{busiest, label, words};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::waits::{Segment, WaitGraph};
+use lttv_state::waits::{Segment, WaitAnalysis, WaitGraph};
 use lttv_tui::look::Look;
 use lttv_tui::session::Session;
 use ratatui::crossterm::event::KeyCode;
@@ -33,9 +34,9 @@ fn screen_of(mut screen: Screen) -> Screen {
 fn graph() -> WaitGraph {
     let mut context = TracesetContext::new(Traceset::open(TRACE).expect("the trace"));
     let kernel = context.attach(KernelState::new());
-    let waits = WaitGraph::attach(&mut context, kernel);
+    let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
     assert_eq!(context.read(&Bounds::all()).expect("a position").errors, 0);
-    waits.take(context.extensions())
+    waits.take(context.extensions_mut())
 }
 
 /// Returns the segments of the path of the thread that runs longest.

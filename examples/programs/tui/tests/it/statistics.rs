@@ -6,8 +6,9 @@ use std::time::Duration;
 use crate::support::Screen;
 use ltt_read::{Merge, Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::{Statistics, TraceStatistics};
+use lttv_state::stats::{StatisticsAnalysis, TraceStatistics};
 use lttv_tui::look::Look;
 use ratatui::crossterm::event::{KeyCode, MouseEventKind};
 
@@ -119,10 +120,10 @@ fn read((start, end): (i64, i64)) -> TraceStatistics {
     // The end is that of a half-open range.
     let window = Timestamp::from_ns(start)..=Timestamp::from_ns(end - 1);
     context.seek_time_with_state(*window.start());
-    let statistics = Statistics::attach_window(&mut context, kernel, window);
+    let statistics = attach(&mut context, kernel, window, StatisticsAnalysis::new());
     let read = context.read(&Bounds::all().until(Timestamp::from_ns(end)));
     assert_eq!(read.expect("no position").errors, 0);
-    statistics.take(context.extensions()).traces()[0].clone()
+    statistics.take(context.extensions_mut()).traces()[0].clone()
 }
 
 /// Returns the numbers of events of a window by type, without any statistics.

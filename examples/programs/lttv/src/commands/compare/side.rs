@@ -1,21 +1,19 @@
 //! One of the two parts that are compared, and its events and times.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use ltt_read::{Progress, TimeSpan, Timestamp};
+use ltt_read::{Progress, TimeSpan};
 use lttv_common::losses::Losses;
 use lttv_common::time::{Window, event_span};
-use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
+use lttv_context::{Traceset, TracesetContext};
+use lttv_state::analysis::read;
 use lttv_state::kernel::{ExecutionMode, KernelState, Serial, Tid};
-use lttv_state::stats::{Statistics, TraceStatistics};
-use lttv_state::waits::WaitGraph;
+use lttv_state::stats::{StatisticsAnalysis, TraceStatistics};
+use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
 use super::waits::{Wait, add_waits};
 use crate::waits::{ends_open, read_on};
-
-/// The number of events between two reports of progress.
-const BATCH: u64 = 1 << 14;
 
 /// Traces, and the window of them that is compared.
 #[derive(Debug, Clone)]
@@ -76,36 +74,25 @@ impl Part {
     pub(crate) fn measure(side: &Side, mut goes_on: impl FnMut(Progress) -> bool) -> Self {
         let Some(events) = event_span(side.traceset.traces()) else { return Part::default() };
         let Some(span) = side.window.part_of(events) else { return Part::default() };
-        let mut context = TracesetContext::new(&side.traceset);
-        let kernel = context.attach(KernelState::new());
-        let waits = WaitGraph::attach(&mut context, kernel);
-        context.seek_checkpoint(span.start);
-        let before = Bounds::all().until_start_of(span.start).events(BATCH);
-        // The bounds contain no position that could be refused.
-        while let Ok(end) = context.replay_state(&before)
-            && end.reason == EndReason::EventCount
-            && goes_on(context.merge().progress())
-        {}
-        let statistics = Statistics::attach_window(&mut context, kernel, span.start..=span.end);
-        let after = Timestamp::from_ns(span.end.as_ns().saturating_add(1));
-        let mut read_to = |context: &mut TracesetContext<'_>, time| {
-            let bounds = Bounds::all().until(time).max_examined(BATCH);
-            while let Ok(end) = context.read(&bounds)
-                && end.reason == EndReason::ExaminedCount
-                && goes_on(context.merge().progress())
-            {}
+        let stop = AtomicBool::new(false);
+        let mut passed = |context: &mut TracesetContext<'_>| {
+            if !goes_on(context.merge().progress()) {
+                stop.store(true, Ordering::Relaxed);
+            }
         };
-        read_to(&mut context, after);
-        let errors = (context.take_errors(), context.errors_omitted());
-        let statistics = statistics.take(context.extensions());
+        let both = (StatisticsAnalysis::new(), WaitAnalysis::new());
+        let of_window = read(&side.traceset).window(span.start..=span.end);
+        let found = of_window.cancel(&stop).progress(&mut passed).run(both);
+        let (statistics, graph) = found.output;
+        let errors = (found.errors, found.errors_omitted);
         let window = span.start..span.end;
         let any_open =
             |graph: &WaitGraph| graph.timelines().any(|(id, _)| ends_open(graph, id, &window));
-        let graph = read_on(&window, events.end, any_open, |until| {
-            read_to(&mut context, until);
-            Ok::<_, Infallible>(waits.take_until(context.extensions(), until))
+        let (graph, _) = read_on(&window, events.end, graph, any_open, |until| {
+            let further = read(&side.traceset).window(..until).cancel(&stop).progress(&mut passed);
+            let found = further.run(WaitAnalysis::new());
+            if found.is_stopped { Err(()) } else { Ok(found.output) }
         });
-        let Ok(graph) = graph;
         let losses = Losses::of(side.traceset.traces(), side.window);
         let mut part = Part { span: Some(span), losses, ..Part::default() };
         for (index, trace) in statistics.traces().iter().enumerate() {

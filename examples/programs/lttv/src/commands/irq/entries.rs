@@ -6,7 +6,7 @@ use lttv_state::kernel::{Frame, Process, Serial};
 
 /// The running handlers whose entry events pass a filter, by process. A handler is identified by
 /// its depth on the stack of the process, and its start in ns.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Entries(BTreeMap<Serial, Vec<(usize, i64)>>);
 
 impl Entries {

@@ -37,6 +37,7 @@ struct Collection {
 }
 
 /// The interrupts so far.
+#[derive(Clone)]
 struct Found {
     interrupts: Interrupts,
     /// The handlers that run and whose entries pass, by trace; empty without a filter.

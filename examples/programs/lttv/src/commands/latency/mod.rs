@@ -14,9 +14,8 @@ use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
 use lttv_filter::Environment;
-use lttv_state::latency::{
-    By, Family, Latency, LatencyAnalysis, LatencyHandle, Settings, TraceLatency,
-};
+use lttv_state::analysis::{Attached, attach};
+use lttv_state::latency::{By, Family, LatencyAnalysis, Settings, TraceLatency};
 
 use self::periods::PeriodArgs;
 use super::analysis::Analysis;
@@ -143,7 +142,8 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
             (args.tables(&taken, &choice), read)
         }
         Some(length) => {
-            let handle = Latency::attach(&mut analysis.context, analysis.kernel, settings);
+            let (context, latency) = (&mut analysis.context, LatencyAnalysis::new(settings));
+            let handle = attach(context, analysis.kernel, .., latency);
             if let Some(begin) = analysis.window.begin {
                 // What is open there is known only from the events before it.
                 analysis.replay(begin)?;
@@ -213,7 +213,7 @@ impl LatencyArgs {
 /// interrupt by the user.
 fn intervals(
     analysis: &mut Analysis,
-    handle: LatencyHandle,
+    handle: Attached<LatencyAnalysis>,
     choice: &Choice,
     length: u64,
 ) -> Result<(Table, Result<(), Interrupted>), Box<dyn Error>> {
@@ -231,7 +231,7 @@ fn intervals(
     let mut begin = start;
     while begin <= end {
         let next = begin.saturating_add(length);
-        handle.restart(analysis.context.extensions_mut(), begin);
+        handle.begin_window(analysis.context.extensions_mut(), begin..);
         let is_last = next > end;
         let read = if is_last { analysis.read() } else { analysis.read_until(next) };
         let span = TimeSpan { start: begin, end: next.min(end) };
@@ -246,13 +246,13 @@ fn intervals(
 
 /// Returns the figures of an interval of time.
 fn interval(
-    analysis: &Analysis,
-    handle: LatencyHandle,
+    analysis: &mut Analysis,
+    handle: Attached<LatencyAnalysis>,
     choice: &Choice,
     span: TimeSpan,
 ) -> Vec<tables::Interval> {
     let end: Timestamp = span.end;
-    let latency = handle.take_until(analysis.context.extensions(), end);
+    let latency = handle.take_until(analysis.context.extensions_mut(), end);
     let indices: Vec<_> = analysis.spans().map(|(index, _)| index).collect();
     let taken: Vec<_> =
         indices.iter().filter_map(|index| Some((*index, latency.trace(*index)?))).collect();

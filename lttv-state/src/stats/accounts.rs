@@ -1,4 +1,4 @@
-//! The books of a collector: where it keeps times and events by leaf.
+//! The accounts in which times and events are booked by leaf.
 
 use ltt_read::schema::EventTypeId;
 
@@ -6,47 +6,10 @@ use super::kinds::Kind;
 use super::leaf::LeafKey;
 use super::ledger::{LeafIx, Ledger};
 use super::rows::Row;
-use crate::kernel::{Ended, Request, Transfer};
+use crate::kernel::{Request, Transfer};
 
-/// The times and events of the leaves that CPUs are on. CPUs are counted as in the state.
-pub(super) trait Books {
-    /// Returns the key of the leaf that a CPU is on; `None` if the CPU is not in the books.
-    fn key(&self, place: usize) -> Option<&LeafKey>;
-
-    /// Adds a CPU, whose time counts from a time on.
-    fn open(&mut self, key: LeafKey, since: i64);
-
-    /// Charges the current leaf of a CPU up to a time, and changes to another one.
-    fn move_to(&mut self, place: usize, key: &LeafKey, time: i64);
-
-    /// Adds a frame that ended to a leaf of the process on a CPU.
-    fn ended(&mut self, place: usize, left: &LeafKey, ended: &Ended);
-
-    /// Adds the time that a process waited to the leaf that a CPU is on.
-    fn waited(&mut self, place: usize, time: u64);
-
-    /// Charges the current leaf of a CPU up to `lost_since`, and the time since then to the leaf of
-    /// an unknown process, if there is one.
-    fn lost(&mut self, place: usize, lost_since: i64, unknown: Option<LeafKey>, time: i64);
-
-    /// Counts an event that was applied to the state, for the leaf that its CPU is on after it.
-    fn count(&mut self, place: usize, event_type: EventTypeId);
-
-    /// Counts an event that changes no state.
-    fn count_other(&mut self, place: usize, event_type: EventTypeId);
-
-    /// Notes that an event counts elsewhere: its CPU is not in the books.
-    fn skip(&mut self) {}
-
-    /// Adds bytes that a process on a CPU moved to a leaf, or to the one that the CPU is on.
-    fn transferred(&mut self, place: usize, left: Option<&LeafKey>, transfer: Transfer, bytes: u64);
-
-    /// Adds a step of a request to the leaf that a CPU is on.
-    fn request(&mut self, place: usize, request: &Request);
-}
-
-/// The books with a ledger.
-#[derive(Debug, Default)]
+/// The accounts of the leaves that CPUs are on. CPUs are counted as in the state.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Accounts {
     pub(super) ledger: Ledger,
     /// The current leaf of each CPU, by index in the state.
@@ -110,7 +73,7 @@ impl OnCpu {
 }
 
 impl Accounts {
-    /// Creates the books with a ledger.
+    /// Creates accounts with a ledger.
     pub(super) fn new(ledger: Ledger) -> Self {
         Accounts { ledger, cpus: Vec::new() }
     }
@@ -132,39 +95,37 @@ impl Accounts {
             self.open(*key, *since);
         }
     }
-}
 
-impl Books for Accounts {
-    #[inline]
-    fn key(&self, place: usize) -> Option<&LeafKey> {
-        Some(&self.cpus.get(place)?.key)
-    }
-
-    fn open(&mut self, key: LeafKey, since: i64) {
+    /// Adds the current leaf of a CPU that is new, whose time has not been counted since a time.
+    pub(super) fn open(&mut self, key: LeafKey, since: i64) {
         self.cpus.push(OnCpu::new(&mut self.ledger, key, since));
     }
 
+    /// Changes the leaf of a CPU at a time.
     #[inline(always)]
-    fn move_to(&mut self, place: usize, key: &LeafKey, time: i64) {
+    pub(super) fn move_to(&mut self, place: usize, key: &LeafKey, time: i64) {
         if let Some(of) = self.cpus.get_mut(place) {
             of.move_to(&mut self.ledger, key, time);
         }
     }
 
+    /// Adds the time that the process on a CPU waited.
     #[inline]
-    fn ended(&mut self, place: usize, left: &LeafKey, ended: &Ended) {
-        self.ended_at(place, left, (ended.elapsed, ended.cpu_time));
-    }
-
-    #[inline]
-    fn waited(&mut self, place: usize, time: u64) {
+    pub(super) fn waited(&mut self, place: usize, time: u64) {
         if let Some(of) = self.cpus.get(place) {
             self.ledger.waited(of.leaf, time);
         }
     }
 
+    /// Adds the time since events of a CPU were lost to an unknown leaf, if there is one.
     #[cold]
-    fn lost(&mut self, place: usize, lost_since: i64, unknown: Option<LeafKey>, time: i64) {
+    pub(super) fn lost(
+        &mut self,
+        place: usize,
+        lost_since: i64,
+        unknown: Option<LeafKey>,
+        time: i64,
+    ) {
         let Some(of) = self.cpus.get_mut(place) else { return };
         of.charge(&mut self.ledger, lost_since);
         if let Some(unknown) = unknown {
@@ -174,20 +135,17 @@ impl Books for Accounts {
         }
     }
 
+    /// Counts an event on a CPU.
     #[inline]
-    fn count(&mut self, place: usize, event_type: EventTypeId) {
+    pub(super) fn count(&mut self, place: usize, event_type: EventTypeId) {
         if let Some(of) = self.cpus.get(place) {
             of.count(&mut self.ledger, event_type);
         }
     }
 
-    #[inline]
-    fn count_other(&mut self, place: usize, event_type: EventTypeId) {
-        self.count(place, event_type);
-    }
-
+    /// Adds bytes that a process on a CPU moved to a leaf, or to the one that the CPU is on.
     #[cold]
-    fn transferred(
+    pub(super) fn transferred(
         &mut self,
         place: usize,
         left: Option<&LeafKey>,
@@ -202,8 +160,9 @@ impl Books for Accounts {
         self.ledger.extra_mut(leaf).transfer(transfer, bytes);
     }
 
+    /// Adds a step of a request to the leaf that a CPU is on.
     #[cold]
-    fn request(&mut self, place: usize, request: &Request) {
+    pub(super) fn request(&mut self, place: usize, request: &Request) {
         let Some(of) = self.cpus.get(place) else { return };
         // The state limits the number of devices.
         let device = request.device.map(|at| at as u32);
