@@ -35,7 +35,7 @@ impl UsageOptions {
     }
 
     /// Sets the start of the first interval. Usage of parts of a traceset can be
-    /// [added](Usage::add) only if their intervals are the same.
+    /// [added](super::Usage::add) only if their intervals are the same.
     #[must_use]
     pub fn origin(self, time: Timestamp) -> Self {
         UsageOptions { origin: Some(time.as_ns()), ..self }
