@@ -19,8 +19,9 @@ use crate::parallel::{Recording, SliceAnalysis};
 /// has a [joining](SliceAnalysis::joining). The numbers drawn depend on `seed` only.
 ///
 /// ```
+/// use ltt_read::{Event, Timestamp, TracefileNumber};
 /// use lttv_context::testing::check_slices;
-/// use lttv_context::{Handle, SliceAnalysis, Traceset, TracesetContext};
+/// use lttv_context::{SliceAnalysis, Traceset, TracesetContext};
 ///
 /// /// Counts events.
 /// struct Count;
@@ -30,10 +31,8 @@ use crate::parallel::{Recording, SliceAnalysis};
 ///     type State = ();
 ///     type Part = u64;
 ///
-///     fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<u64> {
-///         let count = context.attach_data(0);
-///         context.on_event("*", move |call| call.extensions[count] += 1);
-///         count
+///     fn record(&self, count: &mut u64, _: (TracefileNumber, Timestamp), _: &Event<'_>) {
+///         *count += 1;
 ///     }
 ///
 ///     fn resolve(&self, (): &mut (), _: &mut u64) {}
@@ -85,9 +84,8 @@ fn read<'h, A: SliceAnalysis>(
     slicing: &mut Slicing,
     random: &mut Random,
 ) -> (A::State, A::Part) {
-    let handle = analysis.attach(&mut context);
     let go_on = |_: &mut TracesetContext<'h>| Flow::Continue(());
-    let mut recording = Recording::new(&mut context, (analysis, handle), &Bounds::all(), 0, go_on);
+    let mut recording = Recording::new(&mut context, analysis, &Bounds::all(), 0, go_on);
     let joining = analysis.joining();
     let mut parts: Vec<A::Part> =
         joining.iter().flat_map(|of| (0..PARTS).map(|_| (of.empty)())).collect();

@@ -2,15 +2,12 @@
 
 use ltt_read::{Event, Timestamp, TracefileNumber};
 
-use crate::context::TracesetContext;
-use crate::state::Handle;
-
 /// An analysis that reads a traceset in slices, on several threads.
 ///
 /// A slice passes through four stages:
 ///
-/// 1. [`attach`](Self::attach)ed hooks *record* what the analysis needs of its events. They know
-///    nothing of the events before the slice.
+/// 1. [`record`](Self::record) writes down what the analysis needs of its events. It knows nothing of
+///    the events before the slice.
 /// 2. [`resolve`](Self::resolve) applies what was recorded to the state at the start of the slice,
 ///    and notes in the slice what depends on that state. Slices are resolved in order, one after the
 ///    other, so this should do as little as possible.
@@ -34,9 +31,8 @@ use crate::state::Handle;
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use lttv_context::{
-///     Bounds, Handle, Joining, SliceAnalysis, SliceThreads, Traceset, TracesetContext,
-/// };
+/// use ltt_read::{Event, Timestamp, TracefileNumber};
+/// use lttv_context::{Bounds, Joining, SliceAnalysis, SliceThreads, Traceset, TracesetContext};
 /// use lttv_hooks::Flow;
 ///
 /// /// Counts system calls by the thread that was switched in last on their CPU.
@@ -55,18 +51,14 @@ use crate::state::Handle;
 ///     type State = BTreeMap<Option<u32>, u64>;
 ///     type Part = BTreeMap<Option<u64>, u64>;
 ///
-///     fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Calls> {
-///         let slice = context.attach_data(Calls::default());
-///         context.on_event("syscall_entry_*", move |call| {
-///             let (cpu, calls) = (call.event.tracefile().cpu(), &mut call.extensions[slice]);
+///     fn record(&self, calls: &mut Calls, _: (TracefileNumber, Timestamp), event: &Event<'_>) {
+///         let (cpu, name) = (event.tracefile().cpu(), event.event_type().name());
+///         if name.starts_with("syscall_entry_") {
 ///             *calls.counts.entry((cpu, calls.running.get(&cpu).copied())).or_default() += 1;
-///         });
-///         let switches = lttv_context::Subscription::to("sched_switch").fields(["next_tid"]);
-///         context.on_event(switches, move |call| {
-///             let (cpu, tid) = (call.event.tracefile().cpu(), call.integer(0).unwrap_or(0));
-///             call.extensions[slice].running.insert(cpu, tid);
-///         });
-///         slice
+///         } else if name == "sched_switch" {
+///             let tid = event.field("next_tid").and_then(|tid| tid.as_u64());
+///             calls.running.insert(cpu, tid.unwrap_or(0));
+///         }
 ///     }
 ///
 ///     fn resolve(&self, running: &mut Self::State, calls: &mut Calls) {
@@ -95,11 +87,9 @@ use crate::state::Handle;
 /// let mut results = [1, 2].map(|threads| {
 ///     let mut context = TracesetContext::new(Traceset::open(path).expect("a trace"));
 ///     let (mut running, mut calls) = Default::default();
-///     let slice = CallsByThread.attach(&mut context);
 ///     let threads = SliceThreads::new(threads).slice_events(100);
 ///     let read = context.read_analysis(
 ///         &CallsByThread,
-///         slice,
 ///         (&mut running, &mut calls),
 ///         &Bounds::all(),
 ///         threads,
@@ -121,26 +111,14 @@ pub trait SliceAnalysis: Sync {
     /// The result of slices.
     type Part: Send;
 
-    /// Adds the hooks that record events to a context, and returns the handle of the slice that they
-    /// fill. Whenever a slice is full, another one takes its place: an empty one, or one that has
-    /// been [cleared](Self::clear).
-    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Self::Slice>;
-
     /// The number of events of a slice, unless the caller [sets](crate::SliceThreads::slice_events) another
     /// one. By default there are so few that the slices under way fit in the cache of a processor, for
     /// analyses that record most events. More are better if much is done in order, since fewer threads
     /// wait for each other.
     const SLICE_EVENTS: u64 = 1 << 13;
 
-    /// `true` if [`record`](Self::record) fills slices, and not hooks.
-    const RECORDS: bool = false;
-
-    /// Records an event that was delivered at a time, after the hooks for it: faster than hooks, since
-    /// nothing is looked up.
-    /// Called only if [`RECORDS`](Self::RECORDS) is `true`; the slice of the handle then stays empty.
-    fn record(&self, slice: &mut Self::Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
-        let (_, _, _) = (slice, at, event);
-    }
+    /// Records an event that was delivered at a time, after the hooks of the context for it.
+    fn record(&self, slice: &mut Self::Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>);
 
     /// Records an event that only extensions get: it does not pass the check of the context, or is
     /// outside of the [times](crate::Bounds::since) of the bounds, where a clock goes back. The default

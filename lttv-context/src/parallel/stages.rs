@@ -5,7 +5,7 @@
 //! order has precedence, since other work depends on it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::mem::{swap, take};
+use std::mem::take;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,6 @@ use lttv_hooks::Flow;
 use super::analysis::{Joining, SliceAnalysis};
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::context::{EventRecorder, TracesetContext};
-use crate::state::Handle;
 use crate::traceset::StalePosition;
 
 /// The number of threads that read an [analysis in slices](SliceAnalysis), and the size of slices.
@@ -53,8 +52,7 @@ impl SliceThreads {
 
 impl TracesetContext<'_> {
     /// Reads events from the current position on, as [`read`](Self::read) does, for an analysis on
-    /// several threads that has been [attached](SliceAnalysis::attach) to this context: `slice` is its
-    /// handle.
+    /// several threads.
     ///
     /// `result` contains the state at the current position and the result so far; both are brought
     /// forward to the end of the read. This context reads the events in slices, on the calling thread,
@@ -74,14 +72,13 @@ impl TracesetContext<'_> {
     pub fn read_analysis<A: SliceAnalysis>(
         &mut self,
         analysis: &A,
-        slice: Handle<A::Slice>,
         (state, part): (&mut A::State, &mut A::Part),
         bounds: &Bounds,
         threads: SliceThreads,
         passed: impl FnMut(&mut Self) -> Flow,
     ) -> Result<ReadEnd, StalePosition> {
         let events = threads.events.unwrap_or(A::SLICE_EVENTS.max(1));
-        let mut recording = Recording::new(self, (analysis, slice), bounds, events, passed);
+        let mut recording = Recording::new(self, analysis, bounds, events, passed);
         if threads.threads <= 1 {
             let mut slice = A::Slice::default();
             while recording.record(&mut slice) {
@@ -102,7 +99,6 @@ impl TracesetContext<'_> {
 pub(crate) struct Recording<'c, 'h, A: SliceAnalysis, P> {
     context: &'c mut TracesetContext<'h>,
     analysis: &'c A,
-    slice: Handle<A::Slice>,
     bounds: Bounds,
     events: u64,
     /// The maximum number of events that may still be delivered.
@@ -118,7 +114,7 @@ where
 {
     pub(crate) fn new(
         context: &'c mut TracesetContext<'h>,
-        (analysis, slice): (&'c A, Handle<A::Slice>),
+        analysis: &'c A,
         bounds: &Bounds,
         events: u64,
         passed: P,
@@ -126,7 +122,7 @@ where
         let reason = EndReason::EndOfTraceset;
         let end = Ok(ReadEnd { events: 0, examined: 0, errors: 0, reason });
         let (left, bounds) = (bounds.max_events(), bounds.clone().unlimited());
-        Recording { context, analysis, slice, bounds, events, left, passed, is_over: false, end }
+        Recording { context, analysis, bounds, events, left, passed, is_over: false, end }
     }
 
     /// Sets the number of events of the next slices.
@@ -148,16 +144,8 @@ where
         }
         let bounds = self.bounds.clone().max_examined(self.events);
         let bounds = self.left.map_or(bounds.clone(), |left| bounds.events(left));
-        let read = if A::RECORDS {
-            let mut recorder = SliceRecorder { analysis: self.analysis, slice };
-            self.context.read_recording(&bounds, &mut recorder)
-        } else {
-            swap(&mut self.context.extensions_mut()[self.slice], slice);
-            let read = self.context.read(&bounds);
-            swap(&mut self.context.extensions_mut()[self.slice], slice);
-            read
-        };
-        let read = match read {
+        let mut recorder = SliceRecorder { analysis: self.analysis, slice };
+        let read = match self.context.read_recording(&bounds, &mut recorder) {
             Ok(read) => read,
             Err(stale) => {
                 (self.is_over, self.end) = (true, Err(stale));
@@ -178,7 +166,7 @@ where
     }
 }
 
-/// A recorder of events in a slice, without hooks.
+/// A recorder of events in a slice.
 struct SliceRecorder<'r, A: SliceAnalysis> {
     analysis: &'r A,
     slice: &'r mut A::Slice,

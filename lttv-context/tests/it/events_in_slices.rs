@@ -7,7 +7,7 @@ use crate::support::config::cases;
 use crate::support::sample;
 use ltt_read::{Event, EventSequence, Notice, Timestamp, TracefileNumber};
 use lttv_context::testing::check_slices;
-use lttv_context::{Bounds, Handle, SliceAnalysis, SliceThreads, TracesetContext};
+use lttv_context::{Bounds, SliceAnalysis, SliceThreads, TracesetContext};
 use lttv_filter::{Expression, Filters};
 use lttv_hooks::Flow;
 use proptest::prelude::*;
@@ -24,12 +24,6 @@ impl SliceAnalysis for Again {
     type Slice = (EventSequence, Vec<(usize, u32)>);
     type State = ();
     type Part = Vec<(usize, u32)>;
-
-    const RECORDS: bool = true;
-
-    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Self::Slice> {
-        context.attach_data(Self::Slice::default())
-    }
 
     fn record(&self, slice: &mut Self::Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
         slice.0.push(at.0, event);
@@ -98,11 +92,11 @@ proptest! {
         }));
         let read = alone.read(&bounds).expect("no position");
         alone.remove(hook);
-        let (slice, mut seen) = (Again.attach(&mut ahead), Vec::new());
+        let mut seen = Vec::new();
         let size = SliceThreads::new(threads).slice_events(size);
         let parts = (&mut (), &mut seen);
         let end = ahead
-            .read_analysis(&Again, slice, parts, &bounds, size, |_| Flow::Continue(()))
+            .read_analysis(&Again, parts, &bounds, size, |_| Flow::Continue(()))
             .expect("no position");
         prop_assert_eq!((end.events, end.reason), (read.events, read.reason));
         prop_assert_eq!(ahead.position(), alone.position());

@@ -6,9 +6,7 @@ use crate::support::config::cases;
 use crate::support::{Known, sample};
 use ltt_read::{Event, Timestamp, TracefileNumber};
 use lttv_context::testing::check_slices;
-use lttv_context::{
-    Bounds, Contexts, EndReason, Handle, Joining, SliceAnalysis, SliceThreads, TracesetContext,
-};
+use lttv_context::{Bounds, EndReason, Joining, SliceAnalysis, SliceThreads, TracesetContext};
 use lttv_filter::{Expression, Filters};
 use lttv_hooks::Flow;
 use proptest::prelude::*;
@@ -57,15 +55,13 @@ impl SliceAnalysis for Listing {
     type State = u64;
     type Part = Found;
 
-    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
-        let slice = context.attach_data(Slice::default());
-        context.on_event("*", move |call| {
-            let number = call.event.field("number").and_then(|v| v.as_u64()).expect("a number");
-            let (trace, tracefile) = (call.trace.index().0, call.tracefile.index().0);
-            let known = Known { time: call.time(), trace, tracefile, number: number as u32 };
-            call.extensions[slice].events.push(known);
-        });
-        slice
+    fn record(
+        &self,
+        slice: &mut Slice,
+        (_, time): (TracefileNumber, Timestamp),
+        event: &Event<'_>,
+    ) {
+        slice.events.push(known(time, event));
     }
 
     fn resolve(&self, sum: &mut u64, slice: &mut Slice) {
@@ -98,49 +94,21 @@ impl SliceAnalysis for Listing {
     }
 }
 
-/// A listing that is recorded without hooks.
-struct Recorded {
-    listing: Listing,
-    /// The trace and the number in it of each tracefile.
-    tracefiles: Vec<(usize, usize)>,
+fn known(time: Timestamp, event: &Event<'_>) -> Known {
+    let number = event.field("number").and_then(|v| v.as_u64()).expect("a number") as u32;
+    let (trace, tracefile) = (event.trace_index().0, event.tracefile_index().0);
+    Known { time, trace, tracefile, number }
 }
 
-impl Recorded {
-    fn new(contexts: &Contexts) -> Self {
-        let tracefiles = contexts.tracefiles().iter();
-        let tracefiles = tracefiles.map(|of| (of.trace_index().0, of.index().0)).collect();
-        Recorded { listing: Listing::default(), tracefiles }
-    }
-}
-
-impl SliceAnalysis for Recorded {
-    type Slice = Slice;
-    type State = u64;
-    type Part = Found;
-
-    const RECORDS: bool = true;
-
-    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
-        context.attach_data(Slice::default())
-    }
-
-    fn record(&self, slice: &mut Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
-        let number = event.field("number").and_then(|v| v.as_u64()).expect("a number");
-        let (trace, tracefile) = self.tracefiles[at.0.0];
-        slice.events.push(Known { time: at.1, trace, tracefile, number: number as u32 });
-    }
-
-    fn resolve(&self, sum: &mut u64, slice: &mut Slice) {
-        self.listing.resolve(sum, slice);
-    }
-
-    fn compute(&self, slice: &mut Slice) {
-        self.listing.compute(slice);
-    }
-
-    fn add(&self, found: &mut Found, slice: &mut Slice) {
-        self.listing.add(found, slice);
-    }
+/// Reads with a hook for every event.
+fn heard(context: &mut TracesetContext<'_>, bounds: &Bounds) -> Vec<Known> {
+    let events = context.attach_data(Vec::new());
+    context.on_event("*", move |call| {
+        let event = known(call.time(), &call.event);
+        call.extensions[events].push(event);
+    });
+    assert!(context.read(bounds).is_ok());
+    std::mem::take(&mut context.extensions_mut()[events])
 }
 
 /// Reads on several threads. `most` is the number of slices after which `passed` stops the read.
@@ -156,9 +124,8 @@ fn read<A: SliceAnalysis<Slice = Slice, State = u64, Part = Found>>(
         slices += 1;
         if slices >= most { Flow::Break(()) } else { Flow::Continue(()) }
     };
-    let slice = analysis.attach(context);
     let result = (&mut sum, &mut found);
-    let read = context.read_analysis(analysis, slice, result, bounds, threads, passed);
+    let read = context.read_analysis(analysis, result, bounds, threads, passed);
     let read = read.expect("bounds without a position");
     (found, read.reason, read.events)
 }
@@ -217,8 +184,7 @@ proptest! {
             prop_assert_eq!(&found.list, &listed(&sample.events[..sample.at(event.time)]));
         }
 
-        // Without hooks: all, a window of time, and what a filter lets pass.
-        let recorded = Recorded::new(context().contexts());
+        // All, a window of time, and what a filter lets pass.
         let windows = sample.events.get(sample.events.len() / 3).map(|first| {
             let last = sample.events.last().expect("an event").time;
             Bounds::all().since(first.time).until(last)
@@ -234,9 +200,9 @@ proptest! {
                     }
                     context
                 };
-                let hooks = read(&mut context(), &listing, &bounds, with, usize::MAX);
-                let found = read(&mut context(), &recorded, &bounds, with, usize::MAX);
-                prop_assert_eq!(found, hooks, "filtered: {}", is_filtered);
+                let expected = listed(&heard(&mut context(), &bounds));
+                let (found, _, _) = read(&mut context(), &listing, &bounds, with, usize::MAX);
+                prop_assert_eq!(found.list, expected, "filtered: {}", is_filtered);
             }
         }
 
@@ -272,13 +238,13 @@ fn forgetting_is_found() {
         type State = ();
         type Part = u64;
 
-        fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Vec<Timestamp>> {
-            let times = context.attach_data(Vec::new());
-            context.on_event("*", move |call| {
-                let time = call.time();
-                call.extensions[times].push(time);
-            });
-            times
+        fn record(
+            &self,
+            times: &mut Vec<Timestamp>,
+            (_, time): (TracefileNumber, Timestamp),
+            _: &Event<'_>,
+        ) {
+            times.push(time);
         }
 
         fn resolve(&self, (): &mut (), _: &mut Vec<Timestamp>) {}

@@ -228,7 +228,6 @@ impl<'r> Reading<'r> {
             return 0;
         }
         let Reading { context, threads, cancel, progress, .. } = self;
-        let slice = analysis.attach(context);
         let passed = |context: &mut TracesetContext<'r>| -> Flow {
             if let Some(progress) = progress {
                 progress(context);
@@ -238,7 +237,7 @@ impl<'r> Reading<'r> {
                 false => ControlFlow::Continue(()),
             }
         };
-        let read = context.read_analysis(analysis, slice, result, bounds, *threads, passed);
+        let read = context.read_analysis(analysis, result, bounds, *threads, passed);
         // The bounds contain no position that could be stale.
         let Ok(ReadEnd { events, reason, .. }) = read else { return 0 };
         self.is_stopped = reason == EndReason::Stopped;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
-use lttv_context::{Handle, Joining, SliceAnalysis, TracesetContext};
+use lttv_context::{Joining, SliceAnalysis};
 
 use super::kernel_analysis::{EventsOfSlice, KernelAnalysis};
 use crate::kernel::{
@@ -97,12 +97,7 @@ impl<A: KernelAnalysis> SliceAnalysis for InSlices<'_, A> {
     type State = InOrder<A::State>;
     type Part = A::Part;
 
-    const RECORDS: bool = true;
     const SLICE_EVENTS: u64 = A::SLICE_EVENTS;
-
-    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Self::Slice> {
-        context.attach_data(Slice::default())
-    }
 
     #[inline]
     fn record(&self, slice: &mut Self::Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {
@@ -180,7 +175,7 @@ pub(crate) fn check<A: KernelAnalysis, D: PartialEq + std::fmt::Debug>(
 ) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     let traceset = lttv_context::Traceset::open(path).expect("the bundled trace");
-    let context = TracesetContext::new(&traceset);
+    let context = lttv_context::TracesetContext::new(&traceset);
     let contexts = context.contexts();
     let new = || Recorder::new(contexts, KernelState::new());
     let (recorder, kernel) = new();
@@ -191,7 +186,7 @@ pub(crate) fn check<A: KernelAnalysis, D: PartialEq + std::fmt::Debug>(
         let (_, kernel) = new();
         let (own, part) = analysis.begin(&kernel, window);
         let follower = Follower::new(contexts, recorder.clone(), kernel);
-        (TracesetContext::new(&traceset), InOrder { follower, own, events: 0 }, part)
+        (lttv_context::TracesetContext::new(&traceset), InOrder { follower, own, events: 0 }, part)
     };
     let digest = |order: InOrder<A::State>, part| {
         let kernel = order.follower.kernel();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ltt_read::Timestamp;
 use lttv_context::{
-    Bounds, EndReason, Fingerprint, Handle, SliceAnalysis, SliceThreads, Traceset, TracesetContext,
+    Bounds, EndReason, Fingerprint, Handle, SliceThreads, Traceset, TracesetContext,
 };
 
 use super::extend::{Existing, MarkWriter, resume_or_extend};
@@ -277,7 +277,7 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
         let mut reader = TracesetContext::new(self.context.traceset());
         // The position is one of the same traceset.
         let _ = reader.seek_position(&self.context.position());
-        let (mut events, mut slice) = (0, None);
+        let mut events = 0;
         loop {
             let bounds = self.bounds();
             let extensions = self.context.extensions_mut();
@@ -293,8 +293,7 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
                 flow
             };
             let result = (&mut state, &mut stored);
-            let slice = *slice.get_or_insert_with(|| analysis.attach(&mut reader));
-            let read = reader.read_analysis(&analysis, slice, result, &bounds, threads, passed);
+            let read = reader.read_analysis(&analysis, result, &bounds, threads, passed);
             let (kernel, storing) = state.into_parts(stored);
             let extensions = self.context.extensions_mut();
             extensions[self.kernel] = kernel;

@@ -2,7 +2,7 @@
 //! its changes.
 
 use ltt_read::{Event, Timestamp, TracefileNumber};
-use lttv_context::{Contexts, Handle, SliceAnalysis, TracesetContext};
+use lttv_context::{Contexts, SliceAnalysis};
 
 use super::machine::Cause;
 use super::writer::Storing;
@@ -69,14 +69,8 @@ impl SliceAnalysis for InSlices {
     type State = State;
     type Part = Stored;
 
-    const RECORDS: bool = true;
-
     /// Half of the time is for what is done in order.
     const SLICE_EVENTS: u64 = 1 << 14;
-
-    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
-        context.attach_data(Slice::default())
-    }
 
     #[inline]
     fn record(&self, slice: &mut Slice, at: (TracefileNumber, Timestamp), event: &Event<'_>) {

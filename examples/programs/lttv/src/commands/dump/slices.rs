@@ -9,7 +9,7 @@ use lttv_common::text_dump::output::{Output, Reader};
 use lttv_common::text_dump::text::Text;
 use lttv_common::text_dump::{EventText, PartEnds};
 use lttv_common::time::Window;
-use lttv_context::{EndReason, Handle, SliceAnalysis, SliceThreads, TracesetContext};
+use lttv_context::{EndReason, SliceAnalysis, SliceThreads, TracesetContext};
 use lttv_hooks::Flow;
 
 use super::print::batch_of;
@@ -57,7 +57,6 @@ impl Slices<'_> {
             is_over: AtomicBool::new(false),
         };
         let mut lines = Lines { format, output, counted: 0, outcome: Ok(Reader::There) };
-        let slice = printing.attach(context);
         let bounds = self.window.bounds();
         let size = batch_of(context.traceset().traces());
         let threads = SliceThreads::new(self.threads).slice_events(size);
@@ -69,7 +68,7 @@ impl Slices<'_> {
             }
         };
         let parts = (&mut (), &mut lines);
-        let read = context.read_analysis(&printing, slice, parts, &bounds, threads, passed);
+        let read = context.read_analysis(&printing, parts, &bounds, threads, passed);
         // The bounds contain no position that could be refused.
         let (read, reason) = read.map_or((0, EndReason::Stopped), |end| (end.events, end.reason));
         let Lines { counted, outcome, .. } = lines;
@@ -109,12 +108,6 @@ impl<'d> SliceAnalysis for Printing<'d> {
     type Slice = Slice;
     type State = ();
     type Part = Lines<'d>;
-
-    const RECORDS: bool = true;
-
-    fn attach(&self, context: &mut TracesetContext<'_>) -> Handle<Slice> {
-        context.attach_data(Slice::default())
-    }
 
     #[inline(always)]
     fn record(
