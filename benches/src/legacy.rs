@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ltt_read::writer::{FieldValue, LegacyMarker, LegacyWriter, WriteError};
+use ltt_read::legacy::{LegacyMarker, LegacyWriter};
+use ltt_read::writer::{FieldValue, WriteError};
 
 use crate::{Options, Random};
 

@@ -214,16 +214,19 @@ mod base;
 mod columns;
 mod cursor;
 mod event;
+mod files;
 mod format;
 mod growth;
 mod index;
 mod layout;
+pub mod legacy;
 #[cfg(feature = "live")]
 pub mod live;
 mod merge;
 pub mod metadata;
 mod open;
 pub mod order;
+mod packet;
 mod report;
 pub mod schema;
 pub mod selection;
@@ -242,12 +245,12 @@ pub use event::{
     ArrayView, Event, EventSequence, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct,
     OwnedValue, RangeTest, RangeTests, StrValue, StructView, Value, Visitor,
 };
-pub use format::Packet;
+pub use files::findings::OnFailure;
 pub use growth::{Follower, GrowingTrace};
 pub use layout::FieldInfo;
 pub use merge::{EventSink, Merge, Prefetch, Progress, TimeSearch, Upcoming};
-pub use open::legacy;
-pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
+pub use open::{OpenOptions, Opened, find_traces, open_all};
+pub use packet::Packet;
 pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};
 pub use trace::{
     Index, IndexEntry, PacketTimes, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber,

@@ -12,7 +12,8 @@
 use std::collections::VecDeque;
 use std::error::Error;
 
-use ltt_read::writer::{FieldValue, LegacyMarker, LegacyWriter, WriteError};
+use ltt_read::legacy::{LegacyMarker, LegacyWriter};
+use ltt_read::writer::{FieldValue, WriteError};
 use lttv_benches::Random;
 
 const EVENTS: u64 = 8000;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::base::source::Source;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, FileKind, Packet, PacketBounds, packet_bounds};
+use crate::format::{Decoder, FileKind, PacketBounds, packet_bounds};
 use crate::layout::program::{Scratch, Window};
+use crate::packet::Packet;
 use crate::report::DecodeError;
 use crate::trace::{Before, DataFile, FilePart, FirstPacket, Growth, Tracefile};
 

@@ -1,26 +1,20 @@
 //! Opening of single traces, and of all traces at or below several paths.
 
 pub(crate) mod discover;
-pub(crate) mod entries;
-pub(crate) mod file_id;
-mod files;
-pub(crate) mod findings;
-pub mod legacy;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::source::{Access, Source};
+use crate::files::findings::{Findings, OnFailure};
+use crate::files::once::{FilesOnce, data_files};
 use crate::metadata::Declarations;
 use crate::report::{Error, Notice};
 use crate::trace::{SMALL, Trace};
 
 use discover::{Search, is_legacy};
-use files::{FilesOnce, data_files};
-use findings::Findings;
 
 pub use discover::find_traces;
-pub use findings::OnFailure;
 
 /// Options for opening traces.
 ///
@@ -131,7 +125,7 @@ impl OpenOptions {
         let mut opening = Opening::new(self.access, OnFailure::Stop);
         if is_legacy(path) {
             let mut once = FilesOnce::default();
-            let trace = legacy::open(path, self.access, &mut once, &mut opening.findings);
+            let trace = crate::legacy::open(path, self.access, &mut once, &mut opening.findings);
             return trace.map(|trace| self.apply(trace));
         }
         let parsed = parse_metadata(path)?;
@@ -285,7 +279,7 @@ impl Opening {
     fn open(&mut self, group: Group) -> Result<Option<Trace>, Error> {
         let Some(parsed) = group.parsed else {
             let (once, findings) = (&mut self.once, &mut self.findings);
-            let opened = legacy::open(&group.dirs[0], self.access, once, findings);
+            let opened = crate::legacy::open(&group.dirs[0], self.access, once, findings);
             return self.findings.keep(opened);
         };
         let duplicates = self.once.duplicates;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::base::source::Source;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, FileKind, Packet, PacketError};
+use crate::format::{Decoder, FileKind};
 use crate::layout::program::Scratch;
+use crate::packet::{Packet, PacketError};
 
 /// One file of a tracefile.
 #[derive(Debug, Clone)]

@@ -11,10 +11,11 @@ use super::packet_index::Indexes;
 use super::tracefile::Tracefile;
 use crate::base::source::Source;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, FileKind, Packet};
+use crate::format::{Decoder, FileKind};
 use crate::layout::node::NodeKind;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
+use crate::packet::Packet;
 use crate::schema::StreamClassId;
 
 /// The number of packets at the start of a file that are searched for a readable one,

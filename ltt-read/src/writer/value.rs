@@ -122,7 +122,7 @@ impl FieldValue {
     }
 
     /// Returns the kind of the value, for error messages.
-    pub(super) fn kind_name(&self) -> &'static str {
+    pub(crate) fn kind_name(&self) -> &'static str {
         match self {
             FieldValue::Auto => "an automatic value",
             FieldValue::Uint(_) => "an unsigned integer",

@@ -13,12 +13,12 @@ use super::silence::Silence;
 use super::trace::FollowedTrace;
 use crate::base::source::{Access, Source};
 use crate::base::time::Timestamp;
+use crate::files::file_id::FileId;
+use crate::files::findings::{Findings, OnFailure};
 use crate::growth::GrowingTrace;
 use crate::merge::Merge;
 use crate::open::MAX_METADATA;
 use crate::open::discover::Search;
-use crate::open::file_id::FileId;
-use crate::open::findings::{Findings, OnFailure};
 use crate::report::Error;
 use crate::trace::Trace;
 

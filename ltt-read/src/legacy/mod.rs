@@ -40,47 +40,19 @@
 //! [`Schema::format`]: crate::schema::Schema::format
 //! [`Schema::version`]: crate::schema::Schema::version
 
-mod checksum;
-mod description;
-mod facilities;
-mod facility_class;
-mod files;
+pub(crate) mod blocks;
+pub(crate) mod decode;
 mod format_string;
-mod markers;
-mod name;
+#[cfg(feature = "writer")]
+mod headers;
 mod open;
-mod system;
-mod xml;
+#[cfg(feature = "writer")]
+mod write;
 
-pub(crate) use files::is_trace;
 pub use format_string::{MarkerField, MarkerFormat, MarkerKind, MarkerSize, PrintFormat};
-pub use open::from_memory;
-pub(crate) use open::open;
-
-use crate::metadata::{Diagnostic, Span};
-use crate::schema::FieldClass;
-
-/// The user attributes of integers that are characters.
-const CHARACTER: &str = r#"{"lttng.org,0.x":{"character":true}}"#;
-
-/// Returns `true` if a field class of a legacy trace is for characters rather than
-/// numbers.
-///
-/// ```
-/// use ltt_read::legacy::is_character;
-/// use ltt_read::schema::{ByteOrder, FieldClass};
-///
-/// assert!(!is_character(&FieldClass::uint(8, ByteOrder::Little)));
-/// ```
-pub fn is_character(class: &FieldClass) -> bool {
-    class.attributes.as_deref() == Some(CHARACTER)
-}
-
-/// The maximum number of stored warnings.
-const MAX_WARNINGS: usize = 1024;
-
-fn warn(warnings: &mut Vec<Diagnostic>, message: String) {
-    if warnings.len() < MAX_WARNINGS {
-        warnings.push(Diagnostic::warning(Span::default(), message));
-    }
-}
+#[cfg(feature = "writer")]
+pub(crate) use headers::with_headers;
+pub use open::{from_memory, is_character};
+pub(crate) use open::{is_trace, open};
+#[cfg(feature = "writer")]
+pub use write::{LegacyMarker, LegacyWriter};

@@ -1,16 +1,15 @@
 //! The decoder of legacy traces: blocks to packets, event headers to ids and times.
 
-use super::block::{BlockHeader, TraceHeader};
-use super::block_2003::{self, Block};
-use super::clock::TickClock;
-use super::event_header::{EventHeader, Form, align_up};
-use super::interpolation::interpolate;
-use super::packing::{Packing, packing};
-use super::version::Version;
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
-use crate::format::packet::{Packet, PacketError};
 use crate::layout::program::Window;
+use crate::legacy::blocks::block::{BlockHeader, TraceHeader};
+use crate::legacy::blocks::block_2003::{self, Block};
+use crate::legacy::blocks::clock::TickClock;
+use crate::legacy::blocks::event_header::{EventHeader, Form, align_up};
+use crate::legacy::blocks::version::Version;
+use crate::legacy::blocks::{Packing, interpolate, packing};
+use crate::packet::{Packet, PacketError};
 use crate::report::DecodeError;
 use crate::schema::{ByteOrder, EventTypeId, Schema, StreamClassId};
 

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::error::{Problem, WriteError};
-use super::value::FieldValue;
-use crate::legacy::{MarkerField, MarkerFormat, MarkerKind, MarkerSize};
+use super::format_string::{MarkerField, MarkerFormat, MarkerKind, MarkerSize};
 use crate::schema::ByteOrder;
+use crate::writer::{FieldValue, Problem, WriteError};
 
 /// The channel that describes the other channels.
 const METADATA: &str = "metadata";
@@ -25,8 +24,7 @@ const ID: u32 = 31;
 /// A writer of traces of format 2.6: declare markers, write events, and take the files.
 ///
 /// ```
-/// use ltt_read::legacy;
-/// use ltt_read::writer::LegacyWriter;
+/// use ltt_read::legacy::{self, LegacyWriter};
 ///
 /// let mut writer = LegacyWriter::new();
 /// let open = writer.marker("fs", "open", "fd %d filename %s")?;

@@ -17,7 +17,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn name(&self) -> &[u8] {
+    pub(crate) fn name(&self) -> &[u8] {
         self.path.file_name().unwrap_or_default().as_encoded_bytes()
     }
 

@@ -1,10 +1,10 @@
-//! Packets: sizes, times and counters from their headers and contexts.
+//! Decoded packets and event records, whatever their format.
 
-use super::legacy::Packing;
 use crate::base::time::Timestamp;
 use crate::base::uuid::Uuid;
+use crate::legacy::blocks::Packing;
 use crate::report::DecodeError;
-use crate::schema::StreamClassId;
+use crate::schema::{EventTypeId, StreamClassId};
 
 /// The decoded header and context of a packet, and the values derived from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +58,20 @@ pub struct Packet {
     /// The error in its content size, if that is the only damage. Until the events are
     /// found, `content_bits` is then the size of the whole packet.
     pub(crate) damage: Option<DecodeError>,
+}
+
+/// A decoded event record, with positions in bits from the packet's start.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Record {
+    /// The start of its header.
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) event_type: EventTypeId,
+    pub(crate) timestamp: Option<Timestamp>,
+    /// The clock value of its timestamp, in cycles.
+    pub(crate) cycles: u64,
+    /// The value of the default clock after it, in cycles.
+    pub(crate) clock: u64,
 }
 
 /// An error in a packet's header or context.

@@ -10,15 +10,15 @@ use crate::schema::ByteOrder;
 /// The packing of the events of one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
-    pub(super) form: Form,
+    pub(crate) form: Form,
     /// The alignment of all payloads in bytes, minus 1 (before 2.0).
-    pub(super) payload_mask: u8,
+    pub(crate) payload_mask: u8,
     /// The fast path for most event headers (since 2.0).
     pub(crate) quick: Option<Quick>,
 }
 
 /// Returns the packing of the events of a block with this header.
-pub(super) fn packing(trace: &TraceHeader, compact: bool, clock: TickClock) -> Packing {
+pub(crate) fn packing(trace: &TraceHeader, compact: bool, clock: TickClock) -> Packing {
     let version = trace.version;
     let arch = trace.alignment.min(trace.arch_size).checked_next_power_of_two().unwrap_or(1);
     let mask = |size| version.align(trace.alignment, size) - 1;

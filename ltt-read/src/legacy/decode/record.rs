@@ -2,10 +2,10 @@
 //! CTF.
 
 use super::decoder::Decoder;
-use crate::format::Record;
-use crate::format::packet::Packet;
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::Tables;
+use crate::packet::Packet;
+use crate::packet::Record;
 use crate::report::DecodeError;
 use crate::schema::Schema;
 

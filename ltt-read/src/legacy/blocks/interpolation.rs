@@ -6,7 +6,7 @@ use crate::base::time::Timestamp;
 /// Computes the time of a tick count by linear interpolation between two ends of a block,
 /// each given as ticks and time. Rounds like LTTV, which computed ticks per nanosecond
 /// and divided the ticks since the start by that.
-pub(super) fn interpolate(
+pub(crate) fn interpolate(
     begin: (u64, Timestamp),
     end: (u64, Timestamp),
     cycles: u64,

@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::schema::{
-    ByteOrder, ClockClass, EventType, FieldClass, FieldKind, Format, Schema, Struct,
-};
-use crate::writer::presets;
+use crate::schema::{ByteOrder, ClockClass, EventType, FieldClass, FieldKind, Schema, Struct};
 
-/// Returns a schema with the headers of LTTng's kernel traces and a clock of nanoseconds.
+/// Returns a schema with the headers of another one, which is in CTF, and a clock of nanoseconds.
 /// Payloads are packed; each has the fields of the source in the same order.
-pub(super) fn with_headers(source: &Schema) -> Schema {
-    let headers = presets::lttng_kernel(Format::Ctf1);
+pub(crate) fn with_headers(source: &Schema, headers: &Schema) -> Schema {
     let preset = &headers.stream_classes[0];
     let order = source.native_byte_order;
     let in_order = |class: &Option<Arc<FieldClass>>| {

@@ -8,12 +8,12 @@ use hashbrown::HashMap;
 
 use super::name::Name;
 use crate::base::source::{Access, Source};
-use crate::format::legacy::block::BlockHeader;
-use crate::format::legacy::version::Version;
-use crate::open::entries::{MAX_DEPTH, entries};
-use crate::open::file_id::FileId;
-use crate::open::files::FilesOnce;
-use crate::open::findings::Findings;
+use crate::files::entries::{MAX_DEPTH, entries};
+use crate::files::file_id::FileId;
+use crate::files::findings::Findings;
+use crate::files::once::FilesOnce;
+use crate::legacy::blocks::block::BlockHeader;
+use crate::legacy::blocks::version::Version;
 use crate::report::Error;
 use crate::report::NoticeKind;
 

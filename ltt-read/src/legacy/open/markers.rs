@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::format_string::{MarkerField, MarkerFormat, MarkerKind, MarkerSize};
 use super::{CHARACTER, warn};
 use crate::cursor::Cursor;
 use crate::event::Event;
 use crate::event::Value;
-use crate::format::legacy::version::Version;
+use crate::legacy::blocks::version::Version;
+use crate::legacy::format_string::{MarkerField, MarkerFormat, MarkerKind, MarkerSize};
 use crate::metadata::Diagnostic;
 use crate::schema::{
     BitOrder, ByteOrder, DisplayBase, EventType, FieldClass, FieldKind, FixedLen, Integer, Member,

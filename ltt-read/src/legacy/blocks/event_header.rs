@@ -10,15 +10,15 @@ use crate::report::DecodeError;
 use crate::schema;
 
 /// The width of the clock in an event header of 2.0 to 2.6, in bits.
-pub(super) const TSC_BITS: u32 = 27;
+pub(crate) const TSC_BITS: u32 = 27;
 /// Codes in place of an event id, which define the data after the header's first word.
-pub(super) const ID_SIZE_TSC: u32 = 29;
-pub(super) const ID_SIZE: u32 = 30;
-pub(super) const ID: u32 = 31;
+pub(crate) const ID_SIZE_TSC: u32 = 29;
+pub(crate) const ID_SIZE: u32 = 30;
+pub(crate) const ID: u32 = 31;
 
 /// The form of event headers in a tracefile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// 2.0 to 2.6: an id of 5 bits, 27 bits of the clock, and optional further data.
     /// `word` and `tsc` are the alignments in bytes, minus 1, of the first word and of
     /// the full clock.
@@ -34,7 +34,7 @@ pub(super) enum Form {
 
 /// The encoding of the 16 bits of an id before 2.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ids {
+pub(crate) enum Ids {
     /// A number in the byte order of the trace.
     Marker,
     /// A byte of facility and a byte of event. The id is `facility · 256 + event`.
@@ -43,22 +43,22 @@ pub(super) enum Ids {
 
 /// A decoded event header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct EventHeader {
+pub(crate) struct EventHeader {
     /// The start of the header, in bytes.
-    pub(super) begin: u64,
+    pub(crate) begin: u64,
     /// The end of the header in bytes, before any padding.
-    pub(super) end: u64,
-    pub(super) id: u64,
+    pub(crate) end: u64,
+    pub(crate) id: u64,
     /// The clock value after the update.
-    pub(super) cycles: u64,
+    pub(crate) cycles: u64,
     /// The size of the payload in bytes, if the header contains it.
-    pub(super) size: Option<u64>,
+    pub(crate) size: Option<u64>,
 }
 
 impl EventHeader {
     /// Reads the header after a record that ended at byte `pos`. `clock` is the clock
     /// value at that position.
-    pub(super) fn read(
+    pub(crate) fn read(
         form: Form,
         order: schema::ByteOrder,
         window: Window<'_>,
@@ -74,7 +74,7 @@ impl EventHeader {
 
 impl Form {
     /// Returns the start of a header after byte `pos`.
-    pub(super) fn begin(self, pos: u64) -> u64 {
+    pub(crate) fn begin(self, pos: u64) -> u64 {
         match self {
             Form::Markers { word: align, .. }
             | Form::Heartbeat { align, .. }
@@ -85,7 +85,7 @@ impl Form {
 }
 
 /// Rounds a position up to an alignment, given as the alignment minus 1.
-pub(super) fn align_up(pos: u64, mask: u8) -> u64 {
+pub(crate) fn align_up(pos: u64, mask: u8) -> u64 {
     let mask = u64::from(mask);
     (pos + mask) & !mask
 }

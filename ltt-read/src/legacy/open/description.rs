@@ -111,7 +111,7 @@ impl<'a, I: Iterator<Item = Tag<'a>>> Parser<'a, I> {
             match tag.name {
                 "event" => events.push(self.event(&tag)?),
                 "type" => {
-                    let name = crate::legacy::description::name(&tag)?;
+                    let name = self::name(&tag)?;
                     let next = self.next("a type")?;
                     types.push((name, self.class(&next)?));
                     self.close("type")?;

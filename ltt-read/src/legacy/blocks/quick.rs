@@ -11,9 +11,9 @@ use crate::layout::ids::IdTable;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Quick {
     /// The alignment of headers in bits, minus 1.
-    pub(super) align_mask: u64,
-    pub(super) big: bool,
-    pub(super) clock: TickClock,
+    pub(crate) align_mask: u64,
+    pub(crate) big: bool,
+    pub(crate) clock: TickClock,
 }
 
 impl Quick {

@@ -5,11 +5,11 @@
 //! quotient differs in many events.
 
 /// The number of significant bits of a double.
-pub(super) const PRECISION: u32 = 53;
+pub(crate) const PRECISION: u32 = 53;
 
 /// A number `mantissa · 2^exponent`, rounded to 53 significant bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Double {
+pub(crate) struct Double {
     /// The significant bits, at most 2⁵³.
     mantissa: u64,
     exponent: i32,
@@ -17,7 +17,7 @@ pub(super) struct Double {
 
 impl Double {
     /// Returns the double nearest to an integer.
-    pub(super) fn new(value: u64) -> Self {
+    pub(crate) fn new(value: u64) -> Self {
         Self::rounded(value.into(), 0, false)
     }
 
@@ -34,13 +34,13 @@ impl Double {
         Double { mantissa: mantissa + u64::from(up), exponent: exponent + excess as i32 }
     }
 
-    pub(super) fn times(self, other: Double) -> Self {
+    pub(crate) fn times(self, other: Double) -> Self {
         let product = u128::from(self.mantissa) * u128::from(other.mantissa);
         Self::rounded(product, self.exponent + other.exponent, false)
     }
 
     /// Returns the quotient; 0 if the divisor is zero.
-    pub(super) fn over(self, other: Double) -> Self {
+    pub(crate) fn over(self, other: Double) -> Self {
         if self.mantissa == 0 || other.mantissa == 0 {
             return Self::new(0);
         }
@@ -52,7 +52,7 @@ impl Double {
     }
 
     /// Returns the integer part, at most `u64::MAX`.
-    pub(super) fn trunc(self) -> u64 {
+    pub(crate) fn trunc(self) -> u64 {
         let mantissa = u128::from(self.mantissa);
         match u32::try_from(self.exponent) {
             Ok(up) if up < 64 => u64::try_from(mantissa << up).unwrap_or(u64::MAX),

@@ -9,7 +9,7 @@ use super::files::Files;
 use super::warn;
 use crate::cursor::Cursor;
 use crate::event::Value;
-use crate::format::legacy::version::Version;
+use crate::legacy::blocks::version::Version;
 use crate::metadata::Diagnostic;
 use crate::schema::{EventType, Identity, Schema, StreamClassId};
 

@@ -10,14 +10,14 @@ use super::markers::{self, METADATA, Markers, Sizes};
 use super::system::System;
 use super::warn;
 use crate::base::source::Access;
+use crate::files::findings::Findings;
+use crate::files::once::FilesOnce;
 use crate::format;
-use crate::format::legacy::block::{BlockHeader, TraceHeader};
-use crate::format::legacy::clock::{Scale, TickClock};
-use crate::format::legacy::version::Version;
-use crate::format::legacy::{Decoder, FileKind};
+use crate::legacy::blocks::block::{BlockHeader, TraceHeader};
+use crate::legacy::blocks::clock::{Scale, TickClock};
+use crate::legacy::blocks::version::Version;
+use crate::legacy::decode::{Decoder, FileKind};
 use crate::metadata::{Diagnostic, MetadataError};
-use crate::open::files::FilesOnce;
-use crate::open::findings::Findings;
 use crate::report::Error;
 use crate::schema::{
     ClockClass, ClockOrigin, EnvValue, Format, Identity, Schema, StreamClass, StreamClassId,
