@@ -243,7 +243,7 @@ pub use columns::{Column, ColumnError, ColumnValues, Columns};
 pub use cursor::{Cursor, Position};
 pub use event::{
     ArrayView, Event, EventSequence, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct,
-    OwnedValue, RangeTest, RangeTests, StrValue, StructView, Value, Visitor,
+    OwnedValue, RangeTests, StrValue, StructView, Value, Visitor,
 };
 pub use files::findings::OnFailure;
 pub use growth::{Follower, GrowingTrace};
