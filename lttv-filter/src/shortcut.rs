@@ -1,8 +1,8 @@
 //! Shortcuts: tests of integers in ranges that run before the program of an event type,
 //! and usually decide without it.
 
-use ltt_read::RangeTests;
 use ltt_read::selection::Shortcut;
+use ltt_read::tuning::RangeTests;
 
 use crate::compile::{Node, Test};
 use crate::trace::TraceField;

@@ -8,6 +8,7 @@ use crate::report::{Notice, NoticeKind};
 /// The reaction to a trace, directory or file that cannot be opened or read, when several
 /// traces are opened. See [`OpenOptions`](crate::OpenOptions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[non_exhaustive]
 pub enum OnFailure {
     /// Opens nothing and returns the first failure as the error. This is the default
     /// because the caller cannot overlook it.

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::entries::entries;
 use super::file_id::FileId;
 use super::findings::Findings;
-use crate::base::source::{Access, Source, check_is_file};
+use crate::base::source::{Access, FileBytes, check_is_file};
 use crate::report::{Error, NoticeKind};
 
 /// An opener of the files of traces, which opens each file once.
@@ -27,7 +27,7 @@ impl FilesOnce {
         path: &Path,
         access: Access,
         findings: &mut Findings,
-    ) -> Result<Option<Source>, Error> {
+    ) -> Result<Option<FileBytes>, Error> {
         let io = |error| Error::Io { path: path.to_owned(), error };
         // With thousands of files, finding each by its path once takes less time than twice.
         let identify = || {
@@ -50,7 +50,7 @@ impl FilesOnce {
             findings.note(path, NoticeKind::Duplicate { first: first.as_path().into() });
             return Ok(None);
         }
-        let source = Source::of_found(&file, &found, access).map_err(io);
+        let source = FileBytes::of_found(&file, &found, access).map_err(io);
         let Some(source) = findings.keep(source)? else { return Ok(None) };
         self.opened.insert(id, path.to_owned());
         Ok(Some(source))
@@ -63,7 +63,7 @@ pub(crate) fn data_files(
     access: Access,
     once: &mut FilesOnce,
     findings: &mut Findings,
-) -> Result<Vec<(PathBuf, Source)>, Error> {
+) -> Result<Vec<(PathBuf, FileBytes)>, Error> {
     let mut files = Vec::new();
     for entry in findings.keep(entries(dir))?.unwrap_or_default() {
         if entry.name() == b"metadata" || entry.name().starts_with(b".") {

@@ -35,6 +35,7 @@ pub struct MarkerField {
 }
 
 /// The type of a field of a marker.
+// Exhaustive: the format strings of LTTng 0.x have no other types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkerKind {
     /// A signed integer.
@@ -51,6 +52,7 @@ pub enum MarkerKind {
 
 /// The size of a field as far as a format string defines it. The C types of the traced
 /// machine define the others.
+// Exhaustive: the format strings of LTTng 0.x have no other sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkerSize {
     /// This many bytes.

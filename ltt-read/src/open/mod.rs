@@ -5,7 +5,7 @@ pub(crate) mod discover;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::source::{Access, Source};
+use crate::base::source::{Access, FileBytes};
 use crate::files::findings::{Findings, OnFailure};
 use crate::files::once::{FilesOnce, data_files};
 use crate::metadata::Declarations;
@@ -62,6 +62,7 @@ impl Default for OpenOptions {
 /// The result of opening several traces.
 #[derive(Debug, Default)]
 #[must_use = "`failures` has the traces and files that could not be opened"]
+#[non_exhaustive]
 pub struct Opened {
     /// The traces, sorted by the given path that led to them, then by their own path.
     pub traces: Vec<Arc<Trace>>,
@@ -98,7 +99,7 @@ impl OpenOptions {
     /// Sets the size in bytes up to which the data of a trace is read before its first
     /// seek, to determine the times of its packets from their events. The default is 16
     /// MiB. For larger traces, the times that packets declare are used if they are
-    /// [reliable](crate::PacketTimes).
+    /// [reliable](crate::index::PacketTimes).
     ///
     /// ```
     /// use ltt_read::OpenOptions;
@@ -292,7 +293,7 @@ impl Opening {
     }
 
     /// Opens the data stream files of some directories.
-    fn files(&mut self, dirs: &[PathBuf]) -> Result<Vec<(PathBuf, Source)>, Error> {
+    fn files(&mut self, dirs: &[PathBuf]) -> Result<Vec<(PathBuf, FileBytes)>, Error> {
         let mut files = Vec::new();
         for dir in dirs {
             files.extend(data_files(dir, self.access, &mut self.once, &mut self.findings)?);
@@ -308,7 +309,7 @@ pub(crate) const MAX_METADATA: u64 = 1 << 28;
 fn parse_metadata(dir: &Path) -> Result<Declarations, Error> {
     let path = dir.join("metadata");
     // Not mapped, since a tracer that regenerates metadata truncates it.
-    match Source::open_up_to(&path, Access::Read, MAX_METADATA) {
+    match FileBytes::open_up_to(&path, Access::Read, MAX_METADATA) {
         Ok(source) => Declarations::of(source.bytes())
             .map_err(|e| Error::Metadata { path, error: Box::new(e) }),
         Err(error) => Err(Error::Io { path, error }),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::source::Source;
+use crate::base::source::FileBytes;
 use crate::base::time::Timestamp;
 use crate::format::{Decoder, FileKind};
 use crate::layout::program::Scratch;
@@ -13,7 +13,7 @@ use crate::packet::{Packet, PacketError};
 #[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
-    pub(crate) source: Arc<Source>,
+    pub(crate) source: Arc<FileBytes>,
     /// `true` if LTTng may have stored an index of the file.
     pub(crate) may_have_index: bool,
     /// The start of the first packet, by which the files of a tracefile are ordered when it is

@@ -138,7 +138,7 @@ fn an_unreadable_file_of_a_legacy_trace_is_a_failure_and_the_others_are_read() {
 
 struct Every;
 
-impl ltt_read::EventSink for Every {
+impl ltt_read::tuning::EventSink for Every {
     fn accepts(&mut self, _: TracefileNumber, _: &ltt_read::Event<'_>) -> bool {
         false
     }

@@ -9,7 +9,8 @@ use crate::support::timeline::timeline;
 use crate::support::{Known, Sample};
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
-use ltt_read::{Event, RangeTests, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
+use ltt_read::tuning::RangeTests;
+use ltt_read::{Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext, TracesetPosition};
 use proptest::prelude::*;
 

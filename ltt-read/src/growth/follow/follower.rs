@@ -11,7 +11,7 @@ use hashbrown::HashSet;
 
 use super::silence::Silence;
 use super::trace::FollowedTrace;
-use crate::base::source::{Access, Source};
+use crate::base::source::{Access, FileBytes};
 use crate::base::time::Timestamp;
 use crate::files::file_id::FileId;
 use crate::files::findings::{Findings, OnFailure};
@@ -267,7 +267,7 @@ impl Follower {
         if state.len == 0 && before.is_some() {
             return Ok(false);
         }
-        let source = Source::open_up_to(&path, Access::Read, MAX_METADATA);
+        let source = FileBytes::open_up_to(&path, Access::Read, MAX_METADATA);
         let source = source.map_err(|error| Error::Io { path: path.clone(), error })?;
         let (trace, error, has_grown) = match self.add_metadata(dir, source.bytes()) {
             Ok((trace, has_grown)) => (Some(trace), None, has_grown),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::name::Name;
-use crate::base::source::{Access, Source};
+use crate::base::source::{Access, FileBytes};
 use crate::files::entries::{MAX_DEPTH, entries};
 use crate::files::file_id::FileId;
 use crate::files::findings::Findings;
@@ -36,7 +36,7 @@ pub(super) struct File {
     /// The path in the trace's directory, with `/` as separator.
     pub(super) path: String,
     pub(super) name: Name,
-    pub(super) source: Arc<Source>,
+    pub(super) source: Arc<FileBytes>,
 }
 
 /// The files of a trace.
@@ -63,7 +63,7 @@ impl Files {
         for path in list.found {
             let full = root.join(&path);
             if is_text(&path) {
-                let text = Source::open_up_to(&full, access, MAX_TEXT);
+                let text = FileBytes::open_up_to(&full, access, MAX_TEXT);
                 let text = text.map_err(|error| Error::Io { path: full, error });
                 let text = findings.keep(text)?;
                 files.texts.extend(text.map(|text| (path, text.bytes().to_vec())));
@@ -84,7 +84,7 @@ impl Files {
             if is_text(&path) {
                 files.texts.push((path, bytes));
             } else {
-                files.add(path, || Ok(Some(Source::in_memory(bytes))))?;
+                files.add(path, || Ok(Some(FileBytes::in_memory(bytes))))?;
             }
         }
         files.sort();
@@ -95,7 +95,7 @@ impl Files {
     fn add(
         &mut self,
         path: String,
-        open: impl FnOnce() -> Result<Option<Source>, Error>,
+        open: impl FnOnce() -> Result<Option<FileBytes>, Error>,
     ) -> Result<(), Error> {
         let Some(name) = parse_name_of_2003(&path).or_else(|| Name::parse(&path)) else {
             return Ok(());

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ltt_read::{Trace, Waypoints};
+use ltt_read::Trace;
+use ltt_read::tuning::Waypoints;
 use lttv_context::{Fingerprint, Traceset};
 
 use super::{Cache, CacheFolder, Unusable};
