@@ -60,9 +60,9 @@ impl Default for OpenOptions {
 }
 
 /// The result of opening several traces.
+// Exhaustive: who takes it apart should see all of it.
 #[derive(Debug, Default)]
 #[must_use = "`failures` has the traces and files that could not be opened"]
-#[non_exhaustive]
 pub struct Opened {
     /// The traces, sorted by the given path that led to them, then by their own path.
     pub traces: Vec<Arc<Trace>>,
