@@ -12,13 +12,14 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use ltt_read::Timestamp;
-use lttv_benches::{Input, Kind, Random, bench_events, time_range};
+use lttv_benches::{bench_events, time_range};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{Latency, Settings};
 use lttv_state::stats::Statistics;
 use lttv_state::usage::{Usage, UsageOptions};
 use lttv_state::waits::WaitGraph;
+use lttv_traces::{Input, Kind, Random};
 use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;

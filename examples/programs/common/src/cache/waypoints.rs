@@ -108,8 +108,8 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
-    use lttv_benches::{Input, Kind};
     use lttv_context::{Bounds, Subscription, TracesetContext};
+    use lttv_traces::{Input, Kind};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 //! which a shell starts programs.
 //!
 //! ```sh
-//! cargo run --release -p lttv-benches --bin legacy_sample -- examples/traces/legacy
+//! cargo run --release -p lttv-traces --bin legacy_sample -- examples/traces/legacy
 //! ```
 //!
 //! Unlike in the traces for measurements, its events are consistent: a system call ends on
@@ -14,7 +14,7 @@ use std::error::Error;
 
 use ltt_read::legacy::{LegacyMarker, LegacyWriter};
 use ltt_read::writer::{FieldValue, WriteError};
-use lttv_benches::Random;
+use lttv_traces::Random;
 
 const EVENTS: u64 = 8000;
 const CPUS: usize = 2;

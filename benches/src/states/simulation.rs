@@ -9,7 +9,7 @@ pub const START: Timestamp = Timestamp::from_ns(1_000_000_000);
 
 /// The size of the system, and the length of the simulation.
 #[derive(Debug, Clone, Copy)]
-pub struct K1 {
+pub struct System {
     /// The number of CPUs.
     pub cpus: u32,
     /// The number of threads.
@@ -45,7 +45,7 @@ impl Sink for Builder {
 
 /// The numbers of attributes.
 mod quarks {
-    use super::K1;
+    use super::System;
 
     pub(super) const CURRENT_THREAD: u32 = 1;
     pub(super) const IRQS: u32 = 2;
@@ -57,7 +57,7 @@ mod quarks {
     pub(super) const SYSTEM_CALL: u32 = 4;
     pub(super) const CPU_RQ: u32 = 5;
 
-    impl K1 {
+    impl System {
         /// Returns the attribute with the status of a CPU.
         pub fn cpu(&self, cpu: u32) -> u32 {
             1 + 5 * cpu
@@ -100,7 +100,7 @@ struct Thread {
 }
 
 struct Simulation<'s, S> {
-    k1: K1,
+    system: System,
     sink: &'s mut S,
     changes: u64,
     time: Timestamp,
@@ -110,7 +110,7 @@ struct Simulation<'s, S> {
     system_calls: Vec<String>,
 }
 
-impl K1 {
+impl System {
     /// Adds all attributes, in the order of their numbers.
     pub fn add_attributes(&self, builder: &mut Builder) -> Result<(), HistoryError> {
         let cpus = builder.add("CPUs")?;
@@ -134,7 +134,7 @@ impl K1 {
     /// Makes all changes. Returns their number and the last time.
     pub fn run<S: Sink>(&self, sink: &mut S) -> Result<(u64, Timestamp), S::Error> {
         let mut simulation = Simulation {
-            k1: *self,
+            system: *self,
             sink,
             changes: 0,
             time: START,
@@ -164,22 +164,22 @@ impl<S: Sink> Simulation<'_, S> {
     }
 
     fn cpu_status(&mut self, cpu: u32, status: i32) -> Result<(), S::Error> {
-        self.emit(self.k1.cpu(cpu), status)
+        self.emit(self.system.cpu(cpu), status)
     }
 
     fn status(&mut self, thread: u32, status: i32) -> Result<(), S::Error> {
         self.threads[thread as usize].status = status;
-        self.emit(self.k1.thread(thread), status)
+        self.emit(self.system.thread(thread), status)
     }
 
     fn run(&mut self) -> Result<(), S::Error> {
-        for cpu in 0..self.k1.cpus {
+        for cpu in 0..self.system.cpus {
             self.cpu_status(cpu, 0)?;
-            self.emit(self.k1.cpu(cpu) + quarks::CURRENT_THREAD, 0)?;
-            self.emit(self.k1.cpu(cpu) + quarks::FREQUENCY, 2_000_000_000i64)?;
+            self.emit(self.system.cpu(cpu) + quarks::CURRENT_THREAD, 0)?;
+            self.emit(self.system.cpu(cpu) + quarks::FREQUENCY, 2_000_000_000i64)?;
         }
-        for thread in 0..self.k1.threads {
-            let at = self.k1.thread(thread);
+        for thread in 0..self.system.threads {
+            let at = self.system.thread(thread);
             self.status(thread, 1)?;
             let parent = if thread == 0 { 1 } else { 1000 + thread as i32 / 10 };
             self.emit(at + quarks::PPID, parent)?;
@@ -187,9 +187,9 @@ impl<S: Sink> Simulation<'_, S> {
             self.emit(at + quarks::EXEC_NAME, name.as_str())?;
             self.emit(at + quarks::PRIO, 20)?;
         }
-        for event in 0..self.k1.events {
+        for event in 0..self.system.events {
             self.time = self.time.saturating_add(1 + u64::from(self.random.below(2000)));
-            let cpu = self.random.below(self.k1.cpus);
+            let cpu = self.random.below(self.system.cpus);
             match self.random.below(100) {
                 0..45 => self.system_call(cpu)?,
                 45..75 => self.schedule(cpu)?,
@@ -200,7 +200,7 @@ impl<S: Sink> Simulation<'_, S> {
             }
             if event & 63 == 63 {
                 let frequency = 800_000_000 + 100_000_000 * i64::from(self.random.below(30));
-                self.emit(self.k1.cpu(cpu) + quarks::FREQUENCY, frequency)?;
+                self.emit(self.system.cpu(cpu) + quarks::FREQUENCY, frequency)?;
             }
         }
         Ok(())
@@ -208,7 +208,7 @@ impl<S: Sink> Simulation<'_, S> {
 
     fn system_call(&mut self, cpu: u32) -> Result<(), S::Error> {
         let Some(thread) = self.cpus[cpu as usize].current else { return self.schedule(cpu) };
-        let at = self.k1.thread(thread) + quarks::SYSTEM_CALL;
+        let at = self.system.thread(thread) + quarks::SYSTEM_CALL;
         if self.threads[thread as usize].system_call.is_none() {
             let call = self.random.below(40);
             self.threads[thread as usize].system_call = Some(call);
@@ -234,19 +234,19 @@ impl<S: Sink> Simulation<'_, S> {
             self.threads[previous as usize].on_cpu = false;
             let status = if self.random.below(4) != 0 { 1 } else { 5 };
             self.status(previous, status)?;
-            self.emit(self.k1.thread(previous) + quarks::CPU_RQ, StateValue::Null)?;
+            self.emit(self.system.thread(previous) + quarks::CPU_RQ, StateValue::Null)?;
         }
         let mut next = None;
         if self.random.below(5) != 0 {
-            let most = self.random.below(self.k1.threads);
+            let most = self.random.below(self.system.threads);
             let mut thread = self.random.below(most + 1);
             while self.threads[thread as usize].on_cpu {
-                thread = (thread + 1) % self.k1.threads;
+                thread = (thread + 1) % self.system.threads;
             }
             next = Some(thread);
         }
         self.cpus[cpu as usize].current = next;
-        let current = self.k1.cpu(cpu) + quarks::CURRENT_THREAD;
+        let current = self.system.cpu(cpu) + quarks::CURRENT_THREAD;
         let Some(next) = next else {
             self.emit(current, 0)?;
             return self.cpu_status(cpu, 0);
@@ -254,7 +254,7 @@ impl<S: Sink> Simulation<'_, S> {
         self.threads[next as usize].on_cpu = true;
         self.emit(current, 1000 + next as i32)?;
         self.status(next, self.running(next))?;
-        self.emit(self.k1.thread(next) + quarks::CPU_RQ, cpu as i32)?;
+        self.emit(self.system.thread(next) + quarks::CPU_RQ, cpu as i32)?;
         let calls = self.threads[next as usize].system_call.is_some();
         self.cpu_status(cpu, if calls { 4 } else { 2 })
     }
@@ -285,7 +285,7 @@ impl<S: Sink> Simulation<'_, S> {
 
     fn interrupt(&mut self, cpu: u32, which: u32, now: u32, status: i32) -> Result<(), S::Error> {
         let number = (now > 0).then_some(now as i32);
-        self.emit(self.k1.cpu(cpu) + which, number)?;
+        self.emit(self.system.cpu(cpu) + which, number)?;
         self.cpu_status(cpu, if now > 0 { status } else { self.restored(cpu) })?;
         match self.cpus[cpu as usize].current {
             None => Ok(()),
@@ -294,14 +294,14 @@ impl<S: Sink> Simulation<'_, S> {
     }
 
     fn wake_up(&mut self) -> Result<(), S::Error> {
-        let thread = self.random.below(self.k1.threads);
+        let thread = self.random.below(self.system.threads);
         let Thread { status, on_cpu, .. } = self.threads[thread as usize];
         if !on_cpu && status == 1 { self.status(thread, 5) } else { Ok(()) }
     }
 
     fn rename(&mut self) -> Result<(), S::Error> {
-        let thread = self.random.below(self.k1.threads);
-        let at = self.k1.thread(thread);
+        let thread = self.random.below(self.system.threads);
+        let at = self.system.thread(thread);
         if self.random.below(4) == 0 {
             let name = format!("proc-{}", self.random.below(2000));
             self.emit(at + quarks::EXEC_NAME, name.as_str())

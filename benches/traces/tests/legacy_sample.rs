@@ -20,7 +20,7 @@ fn the_bundled_trace_is_as_generated() {
     let made = tempfile::tempdir().unwrap();
     let status = Command::new(env!("CARGO_BIN_EXE_legacy_sample")).arg(made.path()).status();
     assert!(status.expect("it runs").success());
-    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/traces/legacy");
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/traces/legacy");
     let (made, bundled) = (files(made.path()), files(&bundled));
     assert!(made.contains_key("kernel_1"));
     assert!(made == bundled, "write it again, as described in docs/traces.md");

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use lttv_state::history::{History, HistoryError, Interval, Timestamp};
 use lttv_state::tree::Quark;
 
-use super::{Digest, K1};
+use super::{Digest, System};
 
 /// A kind of query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,13 +90,13 @@ impl Random {
 
 impl QueryBatch {
     /// Creates the queries of a kind for the history of a workload.
-    pub fn of(query: Query, k1: &K1, history: &History) -> QueryBatch {
+    pub fn of(query: Query, system: &System, history: &History) -> QueryBatch {
         let start = history.start().as_ns();
         let span = history.end().since(history.start());
         let ns = Timestamp::from_ns;
         let window = span / 100;
-        let status = |i: u32| Quark::from_index(k1.thread(i));
-        let threads = |count: u32| (0..count.min(k1.threads)).map(status).collect::<Vec<_>>();
+        let status = |i: u32| Quark::from_index(system.thread(i));
+        let threads = |count: u32| (0..count.min(system.threads)).map(status).collect::<Vec<_>>();
         let windows = |count: usize| {
             let mut random = Random(0x5EED_0004);
             (0..count).map(move |_| start + random.next(span - window))
@@ -116,7 +116,7 @@ impl QueryBatch {
                 random = Random(0x5EED_0002);
                 let one = |_| {
                     let time = ns(start + random.next(span));
-                    let quark = random.next(k1.attributes().into());
+                    let quark = random.next(system.attributes().into());
                     QueryArguments::One(Quark::from_index(quark as u32), time)
                 };
                 (Vec::new(), (0..10_000).map(one).collect())
@@ -125,7 +125,7 @@ impl QueryBatch {
                 random = Random(0x5EED_0003);
                 let one = |_| {
                     let time = ns(start + random.next(span));
-                    QueryArguments::One(status(random.next(k1.threads.into()) as u32), time)
+                    QueryArguments::One(status(random.next(system.threads.into()) as u32), time)
                 };
                 (Vec::new(), (0..10_000).map(one).collect())
             }
@@ -150,7 +150,7 @@ impl QueryBatch {
             Query::Row | Query::Rows => {
                 let count = if query == Query::Row { 5 } else { 20 };
                 let range = |w: i64| QueryArguments::Range(0, ns(w)..ns(w + window as i64 + 1));
-                (vec![Quark::from_index(k1.cpu(0))], windows(count).map(range).collect())
+                (vec![Quark::from_index(system.cpu(0))], windows(count).map(range).collect())
             }
         };
         QueryBatch { rows: vec![row], queries }

@@ -58,9 +58,9 @@ fn started(
     left: u64,
 ) -> Result<Builder, MeasureError> {
     let mut builder = Builder::create(path, START, settings)?;
-    workload.k1.add_attributes(&mut builder)?;
+    workload.system.add_attributes(&mut builder)?;
     let mut part = Part { builder: &mut builder, from: START, left };
-    match workload.k1.run(&mut part) {
+    match workload.system.run(&mut part) {
         Err(Stop::Error(error)) => Err(error.into()),
         _ => Ok(builder),
     }
@@ -70,7 +70,7 @@ fn started(
 fn continued(workload: &Workload, mut builder: Builder) -> Result<History, MeasureError> {
     let from = builder.earliest();
     let mut part = Part { builder: &mut builder, from, left: u64::MAX };
-    match workload.k1.run(&mut part) {
+    match workload.system.run(&mut part) {
         Ok((_, last)) => Ok(builder.close(last.saturating_add(1))?),
         Err(Stop::Error(error)) => Err(error.into()),
         Err(Stop::Enough) => Err(HistoryError::Unfinished.into()),

@@ -45,7 +45,7 @@ pub(super) fn cold(
         let before = pages_waited_for();
         let timer = Instant::now();
         let history = History::open(path)?;
-        let batch = QueryBatch::of(query, &workload.k1, &history);
+        let batch = QueryBatch::of(query, &workload.system, &history);
         if let Some(query) = batch.queries.first() {
             batch.run(&history, query, |interval| {
                 std::hint::black_box(interval);

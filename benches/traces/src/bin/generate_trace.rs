@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use ltt_read::schema::Format;
-use lttv_benches::{Input, Kind, Options};
+use lttv_traces::{Input, Kind, Options};
 
 /// Generate a trace for benchmarks; equal arguments generate equal traces
 #[derive(Parser)]

@@ -136,7 +136,7 @@ fn build(
     let expected = &workload.expected;
     let timer = Timer::start();
     let mut builder = Builder::create(path, START, Settings::default())?;
-    let (changes, last) = workload.k1.build(&mut builder)?;
+    let (changes, last) = workload.system.build(&mut builder)?;
     let history = builder.close(last.saturating_add(1))?;
     let (cpu, wall) = timer.stop();
     let memory = peak_memory();
@@ -172,7 +172,7 @@ fn build(
             seen.add(interval);
         }
     });
-    let (_, last) = workload.k1.build(&mut builder)?;
+    let (_, last) = workload.system.build(&mut builder)?;
     builder.close(last.saturating_add(1))?;
     let seen = seen.lock().map(|seen| *seen).unwrap_or_default();
     verdict(out, "seqH", seen.sequence, expected.sequence, wrong)?;
@@ -281,7 +281,7 @@ struct Measured {
 impl Measured {
     fn open(query: Query, workload: &Workload, path: &Path) -> Result<Measured, MeasureError> {
         let history = History::open(path)?;
-        let batch = QueryBatch::of(query, &workload.k1, &history);
+        let batch = QueryBatch::of(query, &workload.system, &history);
         let timer = Timer::start();
         let mut found = 0;
         for arguments in &batch.queries {

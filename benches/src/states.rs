@@ -17,7 +17,7 @@ mod simulation;
 pub use digest::Digest;
 pub use measure::{MeasureError, measure};
 pub use queries::{Query, QueryArguments, QueryBatch};
-pub use simulation::{K1, START, Sink};
+pub use simulation::{START, Sink, System};
 
 /// The expected digests of a workload.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ pub struct Workload {
     /// The name of the workload.
     pub name: &'static str,
     /// The size of the simulated system.
-    pub k1: K1,
+    pub system: System,
     /// The expected digests.
     pub expected: Expected,
     /// The greatest accepted costs.
@@ -69,7 +69,7 @@ const fn micros(most: u64) -> Option<Duration> {
     Some(Duration::from_micros(most))
 }
 
-const K1_10M_LIMITS: Limits = Limits {
+const LIMITS_10M: Limits = Limits {
     build: micros(1_000_000),
     memory: Some(64.0),
     file: Some(40_000_000),
@@ -86,7 +86,7 @@ const K1_10M_LIMITS: Limits = Limits {
     ],
 };
 
-const K1_WIDE_LIMITS: Limits = Limits {
+const LIMITS_WIDE: Limits = Limits {
     build: None,
     memory: Some(128.0),
     file: Some(48_000_000),
@@ -97,8 +97,8 @@ const K1_WIDE_LIMITS: Limits = Limits {
 /// All workloads, by size.
 pub const WORKLOADS: [Workload; 3] = [
     Workload {
-        name: "K1-1M",
-        k1: K1 { cpus: 8, threads: 500, events: 300_000 },
+        name: "1M",
+        system: System { cpus: 8, threads: 500, events: 300_000 },
         expected: Expected {
             changes: 1_090_793,
             intervals: 1_017_885,
@@ -118,8 +118,8 @@ pub const WORKLOADS: [Workload; 3] = [
         limits: NO_LIMITS,
     },
     Workload {
-        name: "K1-10M",
-        k1: K1 { cpus: 8, threads: 500, events: 3_000_000 },
+        name: "10M",
+        system: System { cpus: 8, threads: 500, events: 3_000_000 },
         expected: Expected {
             changes: 10_892_913,
             intervals: 10_155_760,
@@ -136,11 +136,11 @@ pub const WORKLOADS: [Workload; 3] = [
                 0x7d32_c4c6_9ca1_81bc,
             ],
         },
-        limits: K1_10M_LIMITS,
+        limits: LIMITS_10M,
     },
     Workload {
-        name: "K1-wide",
-        k1: K1 { cpus: 32, threads: 20_000, events: 3_000_000 },
+        name: "wide",
+        system: System { cpus: 32, threads: 20_000, events: 3_000_000 },
         expected: Expected {
             changes: 10_972_608,
             intervals: 10_283_003,
@@ -157,7 +157,7 @@ pub const WORKLOADS: [Workload; 3] = [
                 0xed14_d0b1_0ce5_0564,
             ],
         },
-        limits: K1_WIDE_LIMITS,
+        limits: LIMITS_WIDE,
     },
 ];
 
