@@ -23,7 +23,7 @@ traces=()
 for trace; do traces+=("$(realpath "$trace")"); done
 
 cd "$(dirname "$0")/.."
-cargo build --quiet --profile dist -p lttv-benches --bins
+cargo build --quiet --profile dist -p lttv-benches -p lttv-traces --bins
 cargo build --quiet --profile dist -p lttv
 bin=${CARGO_TARGET_DIR:-target}/dist
 dump=("$bin/lttv" dump)

@@ -23,7 +23,7 @@ cargo build --quiet --profile dist -p lttv
 bin=${CARGO_TARGET_DIR:-target}/dist
 dump=("$bin/lttv" dump)
 if [[ ! $trace ]]; then
-    cargo build --quiet --profile dist -p lttv-benches --bins
+    cargo build --quiet --profile dist -p lttv-benches -p lttv-traces --bins
     trace=$("$bin/generate_trace" --kind kernel)
 fi
 command -v babeltrace2 >/dev/null || { echo "babeltrace2 is not installed" >&2; exit 1; }

@@ -21,7 +21,7 @@ if [[ ! -e $source ]]; then
     echo "skipped: there is no $source" >&2
     exit 0
 fi
-cargo build --quiet --profile dist -p lttv-benches --bins
+cargo build --quiet --profile dist -p lttv-benches -p lttv-traces --bins
 cargo build --quiet --profile dist -p lttv
 bin=${CARGO_TARGET_DIR:-target}/dist
 trace=$("$bin/generate_trace" --kind kernel)

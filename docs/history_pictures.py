@@ -165,7 +165,7 @@ def times():
     # The smallest value has a bar, too.
     least, most = math.floor(math.log10(min(all_times) / 2)), math.ceil(math.log10(max(all_times)))
     place = lambda value: labels + (math.log10(value) - least) / (most - least) * bars
-    picture.text(16, 26, "CPU time of an answer, K1-10M, file in memory (each line is ten times the last)",
+    picture.text(16, 26, "CPU time of an answer, workload 10M, file in memory (each line is ten times the last)",
                  weight="bold")
     for x, (fill, name) in zip([16, 150], SIDES):
         picture.box(x, 38, 12, 15, fill, outline=False)

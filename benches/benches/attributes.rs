@@ -5,8 +5,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lttv_benches::Random;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Key, MergeRule, Path};
+use lttv_traces::Random;
 
 const TYPES: u64 = 200;
 /// The number of counts per iteration, so that the loop costs nothing.

@@ -8,10 +8,11 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
-use lttv_benches::{Input, Kind, bench_events};
+use lttv_benches::bench_events;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::call_stacks::{CallRules, CallStackState, CallStacks};
 use lttv_state::heap::{Heap, HeapState};
+use lttv_traces::{Input, Kind};
 use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;

@@ -8,11 +8,12 @@ use criterion::{
     BatchSize, BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main,
 };
 use ltt_read::{Merge, Timestamp};
-use lttv_benches::{Input, Kind, Random, bench_events, handles, time_range};
+use lttv_benches::{bench_events, handles, time_range};
 use lttv_context::{
     Bounds, CheckpointPolicy, Extension, Handle, ParallelReader, Setup, Subscription, Traceset,
     TracesetContext,
 };
+use lttv_traces::{Input, Kind, Random};
 
 fn traceset() -> Traceset {
     traceset_of(Kind::Kernel)

@@ -8,7 +8,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::schema::Format;
 use ltt_read::writer::{Record, Retargeted, StreamCopier, StreamWriter, Transfer, WriteError};
 use ltt_read::{Cursor, Event, Trace};
-use lttv_benches::{Input, Kind, bench_events};
+use lttv_benches::bench_events;
+use lttv_traces::{Input, Kind};
 
 fn convert(c: &mut Criterion) {
     for (name, kind) in

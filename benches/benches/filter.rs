@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Event, Merge, Trace};
-use lttv_benches::{Input, Kind, bench_events, time_range};
+use lttv_benches::{bench_events, time_range};
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_filter::{Expression, Filters};
+use lttv_traces::{Input, Kind};
 
 fn compile(text: &str, traces: &[Arc<Trace>]) -> Filters {
     let expression = Expression::parse(text).expect("a sound expression");

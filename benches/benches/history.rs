@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use lttv_benches::k1::{Query, QueryBatch, START, WORKLOADS, Workload};
+use lttv_benches::states::{Query, QueryBatch, START, WORKLOADS, Workload};
 use lttv_state::history::{Builder, History, Settings, Timestamp};
 
 /// Builds a history in a temporary file.
@@ -12,7 +12,7 @@ fn built(workload: &Workload) -> (tempfile::TempDir, History) {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("history");
     let mut builder = Builder::create(path, START, Settings::default()).expect("a file");
-    let (_, last) = workload.k1.build(&mut builder).expect("changes");
+    let (_, last) = workload.system.build(&mut builder).expect("changes");
     let history = builder.close(last.saturating_add(1)).expect("a history");
     (dir, history)
 }
@@ -31,7 +31,7 @@ fn build(c: &mut Criterion) {
 /// Measures only making changes, for comparison.
 fn changes(c: &mut Criterion) {
     struct Nowhere;
-    impl lttv_benches::k1::Sink for Nowhere {
+    impl lttv_benches::states::Sink for Nowhere {
         type Error = std::convert::Infallible;
         fn change(
             &mut self,
@@ -47,7 +47,7 @@ fn changes(c: &mut Criterion) {
     group.sample_size(10);
     for workload in &WORKLOADS {
         group.throughput(Throughput::Elements(workload.expected.changes));
-        group.bench_function(workload.name, |b| b.iter(|| workload.k1.run(&mut Nowhere)));
+        group.bench_function(workload.name, |b| b.iter(|| workload.system.run(&mut Nowhere)));
     }
     group.finish();
 }
@@ -59,7 +59,7 @@ fn ask(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("ask {}, per question", workload.name));
         group.sample_size(10);
         for query in Query::ALL {
-            let batch = QueryBatch::of(query, &workload.k1, &history);
+            let batch = QueryBatch::of(query, &workload.system, &history);
             group.throughput(Throughput::Elements(batch.queries.len() as u64));
             group.bench_function(BenchmarkId::from_parameter(query.name()), |b| {
                 b.iter(|| {

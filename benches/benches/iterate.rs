@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use ltt_read::Trace;
+use ltt_read::columns::Columns;
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
-use ltt_read::{Columns, Trace};
-use lttv_benches::{
-    Input, Kind, Sums, bench_events, each_event, first_two_integers, sum_plain, sum_ust_like,
-};
+use lttv_benches::{Sums, bench_events, each_event, first_two_integers, sum_plain, sum_ust_like};
+use lttv_traces::{Input, Kind};
 
 type ByHand = fn(&[u8]) -> Option<(u64, Sums)>;
 

@@ -3,7 +3,8 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Merge, Trace};
-use lttv_benches::{Input, Kind, Sums, bench_events};
+use lttv_benches::{Sums, bench_events};
+use lttv_traces::{Input, Kind};
 
 fn headers(c: &mut Criterion) {
     let mut group = c.benchmark_group("merge, headers and sizes only, kernel-like");

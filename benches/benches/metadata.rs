@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::metadata;
 use ltt_read::schema::Format;
-use lttv_benches::many_types;
+use lttv_traces::many_types;
 
 fn parse(c: &mut Criterion) {
     let mut group = c.benchmark_group("metadata: parse and resolve");

@@ -2,7 +2,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Merge, Trace, TracefileIndex};
-use lttv_benches::{Input, Kind, bench_events};
+use lttv_benches::bench_events;
+use lttv_traces::{Input, Kind};
 
 const PACKET: u64 = 64 << 10;
 

@@ -6,10 +6,11 @@ use std::cell::Cell;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::Timestamp;
-use lttv_benches::{Input, Kind, bench_events, counting, drain};
+use lttv_benches::{bench_events, counting, drain};
 use lttv_context::{Traceset, TracesetContext};
 use lttv_requests::Scheduler;
 use lttv_requests::views::TimeWindow;
+use lttv_traces::{Input, Kind};
 
 fn traceset() -> Traceset {
     let dir = Input::new(Kind::Kernel, bench_events()).packet_bytes(64 << 10).cached();

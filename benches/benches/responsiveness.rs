@@ -13,11 +13,12 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
-use lttv_benches::{Input, Kind, Random, processor_time};
+use lttv_benches::processor_time;
 use lttv_context::{Bounds, CheckpointPolicy, Handle, Traceset, TracesetContext};
 use lttv_requests::views::{ControlFlow, EventTable, Histogram, Resources, TimeWindow};
 use lttv_requests::{Budget, ChunkReport, EventsRequest, Owner, Scheduler, Urgency};
 use lttv_state::kernel::KernelState;
+use lttv_traces::{Input, Kind, Random};
 
 /// The number of events between checkpoints, as in LTTV.
 const CHECKPOINTS: u64 = 50_000;

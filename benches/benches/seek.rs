@@ -3,7 +3,8 @@
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ltt_read::{Merge, Timestamp, Trace};
-use lttv_benches::{Input, Kind, Random, bench_events, time_range};
+use lttv_benches::{bench_events, time_range};
+use lttv_traces::{Input, Kind, Random};
 
 fn random_times(c: &mut Criterion) {
     let mut group = c.benchmark_group("seek to a random time and read one event, index made");

@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use ltt_read::Timestamp;
-use lttv_benches::{Input, Kind, Random, bench_events, time_range};
+use lttv_benches::{bench_events, time_range};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
@@ -20,6 +20,7 @@ use lttv_state::latency::{LatencyAnalysis, Settings};
 use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::usage::{UsageAnalysis, UsageOptions};
 use lttv_state::waits::WaitAnalysis;
+use lttv_traces::{Input, Kind, Random};
 use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;

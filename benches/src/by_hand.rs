@@ -3,7 +3,7 @@
 use crate::Sums;
 
 /// Computes the [`Sums`] of all fields of a data stream file that
-/// [`ust_like`](crate::ust_like) wrote, with its layout known at compile time. Returns the
+/// [`ust_like`](lttv_traces::ust_like) wrote, with its layout known at compile time. Returns the
 /// number of events and the sums; `None` for other files.
 ///
 /// Checks bounds, follows the clock, and checks that time does not go back, which every
@@ -12,7 +12,7 @@ pub fn sum_ust_like(file: &[u8]) -> Option<(u64, Sums)> {
     sum(file, ust_body)
 }
 
-/// Computes the sums of a file that [`plain`](crate::plain) wrote, as [`sum_ust_like`] does.
+/// Computes the sums of a file that [`plain`](lttv_traces::plain) wrote, as [`sum_ust_like`] does.
 pub fn sum_plain(file: &[u8]) -> Option<(u64, Sums)> {
     sum(file, plain_body)
 }
@@ -189,7 +189,7 @@ mod tests {
     use ltt_read::Trace;
 
     use super::*;
-    use crate::{Input, Kind};
+    use lttv_traces::{Input, Kind};
 
     #[test]
     fn agree_with_the_general_reader() {

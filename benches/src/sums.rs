@@ -1,6 +1,7 @@
 //! Sums of fields: work that is cheap but cannot be skipped.
 
-use ltt_read::{Column, ColumnValues, Columns, Event, FieldInfo, StrValue, Visitor};
+use ltt_read::columns::{Column, ColumnValues, Columns};
+use ltt_read::{Event, FieldInfo, StrValue, Visitor};
 
 /// The sums of all fields of some events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

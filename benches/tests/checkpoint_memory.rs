@@ -2,9 +2,9 @@
 //!
 //! A single test, since the heap is that of the whole process.
 
-use lttv_benches::{Input, Kind};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
+use lttv_traces::{Input, Kind};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use ltt_read::{Merge, open_all};
-use lttv_benches::{Input, Kind, Sums};
+use lttv_benches::Sums;
+use lttv_traces::{Input, Kind};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;

@@ -104,6 +104,9 @@
 //! | [`selection`] | a description of the wanted events, so that the others need not be read |
 //! | [`Field`], [`Value`], [`Visitor`] | three ways to read fields: by handle, by name, or all of them |
 //! | [`Notice`], [`Error`] | anomalies that do not stop reading, and data that cannot be read |
+//! | [`columns`] | fields of many events, each in a vector of its own |
+//! | [`index`] | the places and times of packets |
+//! | [`tuning`] | cheaper ways to read large traces |
 //!
 //! # Units
 //!
@@ -137,7 +140,7 @@
 //! others. Directories are searched 16 deep, each once, so cycles of links are harmless.
 //! Input beyond a limit is an error.
 //!
-//! Two structures grow with the data: an [`Index`] has an entry for each packet, and a
+//! Two structures grow with the data: an [`Index`](index::Index) has an entry for each packet, and a
 //! [`Merge`] keeps an error for each packet that it skipped, up to 4096, and counts the
 //! others ([`Merge::errors_omitted`]).
 //!
@@ -211,23 +214,27 @@ pub struct Readme;
 extern crate self as ltt_read; // for what unit tests share with others
 
 mod base;
-mod columns;
+pub mod columns;
 mod cursor;
 mod event;
+mod files;
 mod format;
 mod growth;
-mod index;
+pub mod index;
 mod layout;
+pub mod legacy;
 #[cfg(feature = "live")]
 pub mod live;
 mod merge;
 pub mod metadata;
 mod open;
 pub mod order;
+mod packet;
 mod report;
 pub mod schema;
 pub mod selection;
 mod trace;
+pub mod tuning;
 #[cfg(feature = "writer")]
 pub mod writer;
 
@@ -236,20 +243,16 @@ pub use base::source;
 pub use base::source::Access;
 pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
 pub use base::uuid;
-pub use columns::{Column, ColumnError, ColumnValues, Columns};
 pub use cursor::{Cursor, Position};
 pub use event::{
-    ArrayView, Event, EventSequence, Field, FieldStep, KeyFields, OwnedEvent, OwnedStruct,
-    OwnedValue, RangeTest, RangeTests, StrValue, StructView, Value, Visitor,
+    ArrayView, Event, Field, FieldStep, OwnedEvent, OwnedStruct, OwnedValue, StrValue, StructView,
+    Value, Visitor,
 };
-pub use format::Packet;
+pub use files::findings::OnFailure;
 pub use growth::{Follower, GrowingTrace};
 pub use layout::FieldInfo;
-pub use merge::{EventSink, Merge, Prefetch, Progress, TimeSearch, Upcoming};
-pub use open::legacy;
-pub use open::{OnFailure, OpenOptions, Opened, find_traces, open_all};
+pub use merge::{Merge, Progress};
+pub use open::{OpenOptions, Opened, find_traces, open_all};
+pub use packet::Packet;
 pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};
-pub use trace::{
-    Index, IndexEntry, PacketTimes, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber,
-    UserProcess, Waypoints,
-};
+pub use trace::{Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber, UserProcess};

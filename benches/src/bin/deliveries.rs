@@ -14,9 +14,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use lttv_benches::{Input, Kind, bench_events, counting, drain, processor_time};
+use lttv_benches::{bench_events, counting, drain, processor_time};
 use lttv_context::{Traceset, TracesetContext};
 use lttv_requests::Scheduler;
+use lttv_traces::{Input, Kind};
 
 #[derive(Parser)]
 #[command(about)]

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use ltt_read::Timestamp;
-use lttv_benches::{Input, Kind, Random};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::kernel::KernelState;
+use lttv_traces::{Input, Kind, Random};
 
 /// Measure checkpoints of the kernel state
 #[derive(Debug, Parser)]

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use lttv_benches::k1::{MeasureError, WORKLOADS, measure, workload};
+use lttv_benches::states::{MeasureError, WORKLOADS, measure, workload};
 
 #[derive(Debug, Parser)]
 #[command(about)]
 struct Options {
-    /// Workload: K1-1M, K1-10M or K1-wide
-    #[arg(long, default_value = "K1-1M")]
+    /// Workload: 1M, 10M or wide
+    #[arg(long, default_value = "1M")]
     workload: String,
     /// Directory of the history file [default: a temporary directory]
     #[arg(long)]

@@ -71,13 +71,6 @@ pub(crate) fn word_le(data: &[u8], pos: u64) -> u64 {
     word(data, (pos >> 3) as usize) >> (pos & 7)
 }
 
-/// Reads the little-endian bits from `pos` on, at least 57 of them; `None` if their word
-/// is not wholly within the data.
-#[inline(always)]
-pub(crate) fn whole_word_le(data: &[u8], pos: u64) -> Option<u64> {
-    Some(u64::from_le_bytes(whole(data, (pos >> 3) as usize)?) >> (pos & 7))
-}
-
 /// Finds the index of the first zero byte. Most strings are short: the first 32 bytes are
 /// tested inline before `memchr` is worth its call.
 #[inline(always)]

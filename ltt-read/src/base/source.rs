@@ -108,33 +108,33 @@ impl Bytes {
 
 /// The bytes of one file.
 #[derive(Debug)]
-pub struct Source(Bytes);
+pub struct FileBytes(Bytes);
 
-impl Source {
+impl FileBytes {
     /// Opens a regular file.
     ///
     /// # Errors
     ///
     /// Returns an error if the file cannot be read, or if it is no regular file.
-    pub fn open(path: &Path, access: Access) -> io::Result<Source> {
-        Source::open_up_to(path, access, u64::MAX)
+    pub fn open(path: &Path, access: Access) -> io::Result<FileBytes> {
+        FileBytes::open_up_to(path, access, u64::MAX)
     }
 
     /// Opens a regular file of at most `max` bytes.
-    pub(crate) fn open_up_to(path: &Path, access: Access, max: u64) -> io::Result<Source> {
+    pub(crate) fn open_up_to(path: &Path, access: Access, max: u64) -> io::Result<FileBytes> {
         let found = fs::metadata(path)?;
         if found.len() > max {
             let text = format!("file has {} bytes, the limit is {max}", found.len());
             return Err(io::Error::new(ErrorKind::FileTooLarge, text));
         }
-        Source::open_found(path, &found, access)
+        FileBytes::open_found(path, &found, access)
     }
 
     /// Opens the regular file whose metadata has been found at a path, with links followed.
-    fn open_found(path: &Path, found: &Metadata, access: Access) -> io::Result<Source> {
+    fn open_found(path: &Path, found: &Metadata, access: Access) -> io::Result<FileBytes> {
         // Opening a pipe would wait for a writer.
         check_is_file(found)?;
-        Source::of(&File::open(path)?, access)
+        FileBytes::of(&File::open(path)?, access)
     }
 
     /// Creates a source of all bytes that an open file has now.
@@ -142,8 +142,8 @@ impl Source {
     /// # Errors
     ///
     /// Returns an error if the file cannot be read.
-    pub fn of(file: &File, access: Access) -> io::Result<Source> {
-        Source::of_found(file, &file.metadata()?, access)
+    pub fn of(file: &File, access: Access) -> io::Result<FileBytes> {
+        FileBytes::of_found(file, &file.metadata()?, access)
     }
 
     /// Creates a source of all bytes that an open file had when its metadata was found.
@@ -151,7 +151,7 @@ impl Source {
         mut file: &File,
         found: &Metadata,
         access: Access,
-    ) -> io::Result<Source> {
+    ) -> io::Result<FileBytes> {
         if access == Access::Map
             && let Ok(len @ 1..) = usize::try_from(found.len())
             && let Some(permit) = Permit::new()
@@ -171,7 +171,7 @@ impl Source {
             let mapped = unsafe { memmap2::MmapOptions::new().len(len).map(file) };
             // Some file systems do not support mapping; all support reading.
             if let Ok(map) = mapped {
-                let source = Source(Bytes::Mapped(map, permit));
+                let source = FileBytes(Bytes::Mapped(map, permit));
                 if source.bytes().len() > LARGE {
                     source.use_large_pages();
                     source.read_ahead(0..START);
@@ -181,16 +181,16 @@ impl Source {
         }
         file.seek(SeekFrom::Start(0))?;
         if let Some(bytes) = Bytes::fill(file, file.metadata()?.len())? {
-            return Ok(Source(bytes));
+            return Ok(FileBytes(bytes));
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        Ok(Source(Bytes::Owned(bytes)))
+        Ok(FileBytes(Bytes::Owned(bytes)))
     }
 
     /// Creates a source from bytes in memory.
-    pub fn in_memory(bytes: Vec<u8>) -> Source {
-        Source(Bytes::Owned(bytes))
+    pub fn in_memory(bytes: Vec<u8>) -> FileBytes {
+        FileBytes(Bytes::Owned(bytes))
     }
 
     /// Returns all bytes.
@@ -314,7 +314,7 @@ pub(crate) fn check_is_file(found: &Metadata) -> io::Result<()> {
 pub(crate) struct SharedBytes {
     bytes: NonNull<[u8]>,
     /// Keeps the bytes.
-    _source: Arc<Source>,
+    _source: Arc<FileBytes>,
 }
 
 // SAFETY: `bytes` are those of a source, which other threads may read, too.
@@ -325,7 +325,7 @@ unsafe impl Send for SharedBytes {}
 unsafe impl Sync for SharedBytes {}
 
 impl SharedBytes {
-    pub(crate) fn new(source: Arc<Source>) -> Self {
+    pub(crate) fn new(source: Arc<FileBytes>) -> Self {
         SharedBytes { bytes: NonNull::from(source.bytes()), _source: source }
     }
 
@@ -392,7 +392,7 @@ mod tests {
             let content: Vec<u8> = (0..size).map(|at| (at ^ at >> 9) as u8).collect();
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&content).unwrap();
-            let source = Source::open(file.path(), Access::Read).unwrap();
+            let source = FileBytes::open(file.path(), Access::Read).unwrap();
             assert!(source.bytes() == content, "{size}");
             assert_eq!(matches!(source.0, Bytes::Filled(..)), size >= MANY_PAGES);
             // A file that has become shorter meanwhile ends earlier.
@@ -401,7 +401,7 @@ mod tests {
                 reader.seek(SeekFrom::Start(0)).unwrap();
                 file.as_file().set_len(1 << 20).unwrap();
                 let bytes = Bytes::fill(reader, size as u64).unwrap().unwrap();
-                assert!(*Source(bytes).bytes() == content[..1 << 20]);
+                assert!(*FileBytes(bytes).bytes() == content[..1 << 20]);
             }
         }
     }
@@ -412,7 +412,7 @@ mod tests {
         let content: Vec<u8> = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&content).unwrap();
-        let source = Source::open(file.path(), Access::Map).unwrap();
+        let source = FileBytes::open(file.path(), Access::Map).unwrap();
         let size = content.len() as u64;
         for range in [0..0, 0..1, 5000..size, size - 1..size + 1, size..u64::MAX, 0..u64::MAX] {
             source.populate(range.clone());

@@ -293,6 +293,7 @@ impl std::fmt::Display for Timestamp {
 /// assert_eq!(span.join(TimeSpan { start: at(30), end: at(40) }).end, at(40));
 /// assert!(TimeSpan::ALL.contains(Timestamp::MAX));
 /// ```
+// Exhaustive: a pair of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimeSpan {
     /// The earliest time of the span.

@@ -30,7 +30,8 @@ use run::{Bodies, Gather, Parts, RunLayout};
 ///
 /// ```
 /// use ltt_read::schema::Scope;
-/// use ltt_read::{Columns, ColumnValues, Trace};
+/// use ltt_read::columns::{Columns, ColumnValues};
+/// use ltt_read::Trace;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 /// let trace = Trace::open(path)?;

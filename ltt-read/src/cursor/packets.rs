@@ -5,9 +5,9 @@ use std::path::Path;
 use super::{Cursor, State};
 use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
-use crate::format::Packet;
 use crate::layout::header::Ahead;
 use crate::layout::tables::StreamTable;
+use crate::packet::Packet;
 use crate::report::{DecodeError, Error, Notice, NoticeKind, Place};
 use crate::trace::{DuplicateRun, FilePart, files_overlap};
 

@@ -17,7 +17,7 @@
 
 use super::{Cursor, State};
 use crate::base::time::Timestamp;
-use crate::format::Packet;
+use crate::packet::Packet;
 use crate::report::{DecodeError, Error};
 
 /// The recovered content of a packet.

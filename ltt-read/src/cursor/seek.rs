@@ -2,7 +2,7 @@
 
 use super::{Cursor, Position, State};
 use crate::base::time::Timestamp;
-use crate::format::Packet;
+use crate::packet::Packet;
 use crate::report::Error;
 use crate::trace::TimedPacket;
 

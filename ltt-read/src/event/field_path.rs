@@ -2,6 +2,7 @@
 
 /// A step of a path to a field: see [`Trace::field_at`](crate::Trace::field_at).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum FieldStep {
     /// The member of a structure, or the option of a variant, with this name.
     Name(String),

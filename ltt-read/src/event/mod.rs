@@ -18,10 +18,10 @@ use std::sync::Arc;
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position, Run};
-use crate::format::Packet;
 use crate::layout::node::Node;
 use crate::layout::program::Window;
 use crate::layout::region::Region;
+use crate::packet::Packet;
 use crate::report::Error;
 use crate::schema::{EventType, EventTypeId, Scope};
 use crate::trace::{Trace, TraceIndex, Tracefile, TracefileIndex};
@@ -33,7 +33,7 @@ pub use field::Field;
 pub use field_path::FieldStep;
 pub use key_fields::KeyFields;
 pub use owned::{OwnedEvent, OwnedStruct, OwnedValue};
-pub use range_test::{RangeTest, RangeTests};
+pub use range_test::RangeTests;
 pub use sequence::EventSequence;
 pub use value::{ArrayView, StructView, Value};
 pub use visit::{StrValue, Visitor};
@@ -275,13 +275,6 @@ impl<'a> Event<'a> {
     #[inline]
     pub fn all_in_range(&self, tests: &RangeTests) -> bool {
         debug_assert!(tests.event_type().is_none_or(|of| of == self.type_id()));
-        let (data, begin) = self.cursor.data_and_begin();
-        let hold = tests.hold_vectorized(data, begin, &self.cursor.scratch().slots);
-        hold.unwrap_or_else(|| self.all_in_range_slowly(tests))
-    }
-
-    #[inline(never)]
-    fn all_in_range_slowly(&self, tests: &RangeTests) -> bool {
         let (data, begin) = self.cursor.data_and_begin();
         tests.hold(data, begin, &self.cursor.scratch().slots)
     }

@@ -1,13 +1,12 @@
 //! Packets and event records of CTF, which layouts describe completely.
 
-use super::Record;
-use super::packet::{Packet, PacketError};
 use crate::base::uuid::Uuid;
 use crate::layout::clock::update_clock;
 use crate::layout::node::NodeKind;
 use crate::layout::program::{Len, RoleValues, Scratch, Window};
 use crate::layout::region::Region;
 use crate::layout::tables::Tables;
+use crate::packet::{Packet, PacketError, Record};
 use crate::report::DecodeError;
 use crate::schema::{Role, Schema};
 

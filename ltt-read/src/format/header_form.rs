@@ -3,11 +3,11 @@
 //! Nearly all events of nearly all traces have one of these forms, and a cursor tries them
 //! first. Each form returns what the [`Decoder`](super::Decoder) would return, or `None`.
 
-use super::legacy;
-use super::packet::Packet;
 use crate::layout::header::{Ahead, Quick, QuickValues};
 use crate::layout::ids::IdTable;
 use crate::layout::tables::StreamTable;
+use crate::legacy::blocks as legacy;
+use crate::packet::Packet;
 
 /// A form of event headers. This is a trait rather than a closure because closures are
 /// not always inlined.

@@ -8,19 +8,17 @@
 
 mod ctf;
 pub(crate) mod header_form;
-pub(crate) mod legacy;
-mod packet;
 mod quirks;
 
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 use crate::layout::program::{Scratch, Slot, Window};
 use crate::layout::tables::{BodyStart, Tables};
+use crate::legacy::decode as legacy;
+use crate::packet::{Packet, PacketError, Record};
 use crate::report::{DecodeError, LayoutError};
-use crate::schema::{EventTypeId, Schema};
+use crate::schema::Schema;
 
-pub use packet::Packet;
-pub(crate) use packet::PacketError;
 pub(crate) use quirks::{PacketBounds, packet_bounds};
 
 /// The decoder of the packets and event records of one trace.
@@ -45,20 +43,6 @@ enum Format {
 pub(crate) enum FileKind {
     Ctf,
     Legacy(legacy::FileKind),
-}
-
-/// A decoded event record, with positions in bits from the packet's start.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Record {
-    /// The start of its header.
-    pub(crate) begin: u64,
-    pub(crate) end: u64,
-    pub(crate) event_type: EventTypeId,
-    pub(crate) timestamp: Option<Timestamp>,
-    /// The clock value of its timestamp, in cycles.
-    pub(crate) cycles: u64,
-    /// The value of the default clock after it, in cycles.
-    pub(crate) clock: u64,
 }
 
 impl Decoder {

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::source::Source;
+use crate::base::source::FileBytes;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, FileKind, Packet, PacketBounds, packet_bounds};
+use crate::format::{Decoder, FileKind, PacketBounds, packet_bounds};
 use crate::layout::program::{Scratch, Window};
+use crate::packet::Packet;
 use crate::report::DecodeError;
 use crate::trace::{Before, DataFile, FilePart, FirstPacket, Growth, Tracefile};
 
@@ -61,7 +62,7 @@ impl Stream {
         };
         self.waiting.push(DataFile {
             path: file,
-            source: Arc::new(Source::in_memory(bytes)),
+            source: Arc::new(FileBytes::in_memory(bytes)),
             may_have_index: false,
             first_begin: None,
             kind: FileKind::Ctf,

@@ -23,10 +23,9 @@ use std::sync::Arc;
 use crate::base::time::{TimeSpan, Timestamp};
 use crate::format::Decoder;
 use crate::report::{Notice, NoticeKind};
-use crate::trace::{
-    Index, IndexEntry, PacketTimes, TimedPacket, Trace, Tracefile, TracefileIndex, times_overlap,
-};
+use crate::trace::{TimedPacket, Trace, Tracefile, TracefileIndex, times_overlap};
 
+pub use crate::trace::{Index, IndexEntry, PacketTimes};
 pub(crate) use survey::Survey;
 
 impl Trace {

@@ -13,7 +13,7 @@ impl Cursor {
     /// the seek, since nothing after it can be found.
     ///
     /// This is a binary search in the [times of packets](crate::Trace::packet_times),
-    /// followed by reading within one packet. [`PacketTimes`](crate::PacketTimes)
+    /// followed by reading within one packet. [`PacketTimes`](crate::index::PacketTimes)
     /// describes how wrong times in packet headers can mislead it.
     ///
     /// # Errors

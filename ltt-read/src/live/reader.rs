@@ -31,6 +31,7 @@ pub struct LiveReader {
 }
 
 /// The result of a call of [`LiveReader::poll`].
+// Exhaustive: a caller has to tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LiveState {
     /// The daemon has nothing new at the moment. The caller should wait for a part of

@@ -170,7 +170,8 @@ impl Merge {
     /// use std::ops::ControlFlow;
     ///
     /// use ltt_read::schema::EventTypeId;
-    /// use ltt_read::{Event, EventSink, Merge, TracefileNumber};
+    /// use ltt_read::tuning::EventSink;
+    /// use ltt_read::{Event, Merge, TracefileNumber};
     ///
     /// /// Stops at the tenth event of a type.
     /// struct Tenth(Option<EventTypeId>, u32);
@@ -686,6 +687,7 @@ enum Winner {
 }
 
 /// A part of a whole, in bytes of data stream files.
+// Exhaustive: a pair of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// The number of bytes that have been read.
@@ -695,6 +697,7 @@ pub struct Progress {
 }
 
 /// The decision about an event while a merge advances.
+// Exhaustive: a caller has to tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Skips the event.

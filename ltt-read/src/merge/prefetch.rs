@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Merge, is_left_out};
-use crate::base::source::Source;
+use crate::base::source::FileBytes;
 use crate::cursor::Cursor;
 use crate::trace::{Trace, TracefileIndex};
 
@@ -43,13 +43,14 @@ const FIRST: u64 = 128 << 10;
 /// system takes pages that are not mapped away in less time.
 ///
 /// ```
-/// use ltt_read::{Merge, Prefetch};
+/// use ltt_read::tuning::Prefetch;
+/// use ltt_read::Merge;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traces = ltt_read::open_all(path)?;
 /// let (mut merge, mut ahead) = (Merge::new(&traces), Prefetch::default());
 /// std::thread::scope(|scope| {
-///     let (sender, receiver) = std::sync::mpsc::channel::<Vec<ltt_read::Upcoming>>();
+///     let (sender, receiver) = std::sync::mpsc::channel::<Vec<ltt_read::tuning::Upcoming>>();
 ///     scope.spawn(move || receiver.iter().flatten().for_each(|part| part.fetch()));
 ///     let mut events = 0_u64;
 ///     while merge.next().is_some() {
@@ -71,7 +72,7 @@ pub struct Prefetch {
 /// A part of a file that will be read soon.
 #[derive(Debug, Clone)]
 pub struct Upcoming {
-    source: Arc<Source>,
+    source: Arc<FileBytes>,
     range: Range<u64>,
     /// `true` if all large pages are read that contain a byte of the part.
     large: bool,
@@ -90,7 +91,7 @@ impl Upcoming {
     }
 
     /// Creates a part that is read in large pages, and may be the first one of its file.
-    fn large(source: &Arc<Source>, range: Range<u64>, is_first: bool) -> Self {
+    fn large(source: &Arc<FileBytes>, range: Range<u64>, is_first: bool) -> Self {
         if is_first {
             source.will_be_populated();
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::schema::span::Span;
 
 /// The severity of a diagnostic.
+// Exhaustive: a diagnostic either stops parsing or does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
     /// The metadata can be used.
@@ -31,6 +32,7 @@ pub struct Diagnostic {
 }
 
 /// A construct around the position of a [`Diagnostic`].
+// Exhaustive: a construct has a name and a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     /// The position of the construct.
@@ -72,6 +74,7 @@ impl Diagnostic {
 }
 
 /// A line and column, both counted from 1. Columns count bytes.
+// Exhaustive: a pair of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineColumn {
     /// The line number, from 1.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
 
-use super::entries::{Entry, MAX_DEPTH, entries};
-use super::file_id::FileId;
-use super::findings::{Findings, OnFailure};
-use super::legacy;
+use crate::files::entries::{Entry, MAX_DEPTH, entries};
+use crate::files::file_id::FileId;
+use crate::files::findings::{Findings, OnFailure};
+use crate::legacy::is_trace;
 use crate::report::{Error, NoticeKind};
 
 /// Returns the directories at or below `path` that contain a `metadata` file or are
@@ -186,5 +186,5 @@ impl Search {
 
 /// Returns `true` if a directory is a trace in a format before CTF.
 pub(crate) fn is_legacy(dir: &Path) -> bool {
-    !dir.join("metadata").is_file() && legacy::is_trace(dir)
+    !dir.join("metadata").is_file() && is_trace(dir)
 }

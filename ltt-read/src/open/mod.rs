@@ -1,26 +1,20 @@
 //! Opening of single traces, and of all traces at or below several paths.
 
 pub(crate) mod discover;
-pub(crate) mod entries;
-pub(crate) mod file_id;
-mod files;
-pub(crate) mod findings;
-pub mod legacy;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::source::{Access, Source};
+use crate::base::source::{Access, FileBytes};
+use crate::files::findings::{Findings, OnFailure};
+use crate::files::once::{FilesOnce, data_files};
 use crate::metadata::Declarations;
 use crate::report::{Error, Notice};
 use crate::trace::{SMALL, Trace};
 
 use discover::{Search, is_legacy};
-use files::{FilesOnce, data_files};
-use findings::Findings;
 
 pub use discover::find_traces;
-pub use findings::OnFailure;
 
 /// Options for opening traces.
 ///
@@ -66,6 +60,7 @@ impl Default for OpenOptions {
 }
 
 /// The result of opening several traces.
+// Exhaustive: who takes it apart should see all of it.
 #[derive(Debug, Default)]
 #[must_use = "`failures` has the traces and files that could not be opened"]
 pub struct Opened {
@@ -104,7 +99,7 @@ impl OpenOptions {
     /// Sets the size in bytes up to which the data of a trace is read before its first
     /// seek, to determine the times of its packets from their events. The default is 16
     /// MiB. For larger traces, the times that packets declare are used if they are
-    /// [reliable](crate::PacketTimes).
+    /// [reliable](crate::index::PacketTimes).
     ///
     /// ```
     /// use ltt_read::OpenOptions;
@@ -131,7 +126,7 @@ impl OpenOptions {
         let mut opening = Opening::new(self.access, OnFailure::Stop);
         if is_legacy(path) {
             let mut once = FilesOnce::default();
-            let trace = legacy::open(path, self.access, &mut once, &mut opening.findings);
+            let trace = crate::legacy::open(path, self.access, &mut once, &mut opening.findings);
             return trace.map(|trace| self.apply(trace));
         }
         let parsed = parse_metadata(path)?;
@@ -285,7 +280,7 @@ impl Opening {
     fn open(&mut self, group: Group) -> Result<Option<Trace>, Error> {
         let Some(parsed) = group.parsed else {
             let (once, findings) = (&mut self.once, &mut self.findings);
-            let opened = legacy::open(&group.dirs[0], self.access, once, findings);
+            let opened = crate::legacy::open(&group.dirs[0], self.access, once, findings);
             return self.findings.keep(opened);
         };
         let duplicates = self.once.duplicates;
@@ -298,7 +293,7 @@ impl Opening {
     }
 
     /// Opens the data stream files of some directories.
-    fn files(&mut self, dirs: &[PathBuf]) -> Result<Vec<(PathBuf, Source)>, Error> {
+    fn files(&mut self, dirs: &[PathBuf]) -> Result<Vec<(PathBuf, FileBytes)>, Error> {
         let mut files = Vec::new();
         for dir in dirs {
             files.extend(data_files(dir, self.access, &mut self.once, &mut self.findings)?);
@@ -314,7 +309,7 @@ pub(crate) const MAX_METADATA: u64 = 1 << 28;
 fn parse_metadata(dir: &Path) -> Result<Declarations, Error> {
     let path = dir.join("metadata");
     // Not mapped, since a tracer that regenerates metadata truncates it.
-    match Source::open_up_to(&path, Access::Read, MAX_METADATA) {
+    match FileBytes::open_up_to(&path, Access::Read, MAX_METADATA) {
         Ok(source) => Declarations::of(source.bytes())
             .map_err(|e| Error::Metadata { path, error: Box::new(e) }),
         Err(error) => Err(Error::Io { path, error }),

@@ -224,14 +224,6 @@ impl OrderedReader {
     }
 }
 
-impl Merge {
-    /// Returns the position before the current event, given its key and an upper bound on the times
-    /// of the events before it: see [`OrderPosition::new`].
-    pub fn order_position(&self, key: DeliveryKey, latest: Option<Timestamp>) -> OrderPosition {
-        OrderPosition::new(Some(key), latest, self.positions())
-    }
-}
-
 /// Computes the key of the next event of a merge, given the times of what was delivered before it.
 /// Where the merge waits, it is the key before which no event follows. `None` at the end. Also
 /// returns the bound on the times before it, raised if an earlier event than the time of delivery

@@ -11,11 +11,12 @@ use crate::base::uuid::Uuid;
 ///
 /// [`Cursor::take_notices`](crate::Cursor::take_notices) and
 /// [`Merge::take_notices`](crate::Merge::take_notices) return the notices from reading.
-/// [`Index::notices`](crate::Index::notices) and
-/// [`PacketTimes::notices`](crate::PacketTimes::notices) return those about index files
+/// [`Index::notices`](crate::index::Index::notices) and
+/// [`PacketTimes::notices`](crate::index::PacketTimes::notices) return those about index files
 /// and packet times, which a merge also reports after a seek.
 /// [`Opened::notices`](crate::Opened::notices) contains those about whole files and
 /// directories. `Display` writes the place and an explanation on one line.
+// Exhaustive: programs make notices of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// The kind of the anomaly.

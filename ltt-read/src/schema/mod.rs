@@ -4,6 +4,9 @@
 //! translated to a [`Schema`]. It contains clock classes, stream classes and event types,
 //! each with trees of [`FieldClass`]es. A schema is plain data: the decoder compiles it
 //! to flat layouts, the trace writer prints it as metadata.
+//!
+//! Most types of this module are exhaustive, since schemas are written as literals and their readers
+//! have to know each part. [`FieldKind`], [`Role`] and [`Format`] may grow.
 
 mod clock;
 mod field_class;

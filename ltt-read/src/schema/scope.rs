@@ -43,7 +43,7 @@ impl Scope {
     }
 
     /// Returns the value of `origin` for the scope in CTF 2.
-    pub fn ctf2_name(self) -> &'static str {
+    pub(crate) fn ctf2_name(self) -> &'static str {
         match self {
             Scope::PacketHeader => "packet-header",
             Scope::PacketContext => "packet-context",

@@ -1,6 +1,7 @@
 //! Places in the metadata text.
 
 /// A range of bytes of the metadata text.
+// Exhaustive: a pair of offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Span {
     /// The offset of the first byte.

@@ -112,6 +112,7 @@ impl<C: EventSelection + ?Sized> EventSelection for &C {
 }
 
 /// The knowledge about all events of a type.
+// Exhaustive: there is nothing between always and never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// All events of the type are wanted.

@@ -14,7 +14,8 @@ use crate::event::RangeTests;
 ///
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
 /// let tid = trace.field(switch, Scope::Payload, "next_tid").expect("a field of it");
-/// let to_idle = tid.range_test(0, 0).into_iter().collect();
+/// let mut to_idle = ltt_read::tuning::RangeTests::default();
+/// assert!(to_idle.add(&tid, 0, 0));
 /// // An event is wanted if and only if the test holds.
 /// let shortcut = Shortcut::new(to_idle, false, Verdict::Always);
 ///

@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::source::Source;
+use crate::base::source::FileBytes;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, FileKind, Packet, PacketError};
+use crate::format::{Decoder, FileKind};
 use crate::layout::program::Scratch;
+use crate::packet::{Packet, PacketError};
 
 /// One file of a tracefile.
 #[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
-    pub(crate) source: Arc<Source>,
+    pub(crate) source: Arc<FileBytes>,
     /// `true` if LTTng may have stored an index of the file.
     pub(crate) may_have_index: bool,
     /// The start of the first packet, by which the files of a tracefile are ordered when it is

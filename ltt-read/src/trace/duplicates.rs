@@ -14,8 +14,9 @@ use hashbrown::hash_map::Entry;
 
 use super::data_file::DataFile;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, Packet};
+use crate::format::Decoder;
 use crate::layout::program::Scratch;
+use crate::packet::Packet;
 use crate::schema::StreamClassId;
 
 /// The packets of a tracefile that are left out.

@@ -9,12 +9,13 @@ use super::data_file::{Before, DataFile, FilePart, split_name};
 use super::duplicates::follows;
 use super::packet_index::Indexes;
 use super::tracefile::Tracefile;
-use crate::base::source::Source;
+use crate::base::source::FileBytes;
 use crate::base::time::Timestamp;
-use crate::format::{Decoder, FileKind, Packet};
+use crate::format::{Decoder, FileKind};
 use crate::layout::node::NodeKind;
 use crate::layout::program::Scratch;
 use crate::layout::tables::Tables;
+use crate::packet::Packet;
 use crate::schema::StreamClassId;
 
 /// The number of packets at the start of a file that are searched for a readable one,
@@ -24,7 +25,7 @@ const DAMAGED_PACKETS: u64 = 64;
 /// Groups the files of a trace into tracefiles, sorted by channel and CPU.
 pub(crate) fn tracefiles(
     decoder: &Decoder,
-    files: impl IntoIterator<Item = (PathBuf, Source)>,
+    files: impl IntoIterator<Item = (PathBuf, FileBytes)>,
 ) -> Vec<Tracefile> {
     let files = files.into_iter();
     // They are large, and may be thousands: growing would move them.
@@ -108,7 +109,7 @@ fn add_file(
     known: &mut HashMap<StreamKey, usize>,
     decoder: &Decoder,
     path: &Path,
-    source: Source,
+    source: FileBytes,
 ) {
     let first = FirstPacket::read(decoder, source.bytes());
     let file = DataFile {

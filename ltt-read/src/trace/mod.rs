@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use crate::base::clock_transform::ClockTransform;
-use crate::base::source::Source;
+use crate::base::source::FileBytes;
 use crate::base::uuid::Uuid;
 use crate::format::Decoder;
 use crate::metadata::{Declarations, Diagnostic};
@@ -106,7 +106,7 @@ impl Trace {
         let wrong = |e| Error::Metadata { path: "metadata".into(), error: Box::new(e) };
         let declared = Declarations::of(metadata).map_err(wrong)?;
         let files = files.into_iter().filter(|(_, bytes)| !bytes.is_empty());
-        let files = files.map(|(name, bytes)| (name.into(), Source::in_memory(bytes)));
+        let files = files.map(|(name, bytes)| (name.into(), FileBytes::in_memory(bytes)));
         Trace::new(vec![PathBuf::new()], declared, files).map(Arc::new)
     }
 
@@ -114,7 +114,7 @@ impl Trace {
     pub(crate) fn new(
         paths: Vec<PathBuf>,
         declared: Declarations,
-        files: impl IntoIterator<Item = (PathBuf, Source)>,
+        files: impl IntoIterator<Item = (PathBuf, FileBytes)>,
     ) -> Result<Trace, Error> {
         let Declarations { schema, warnings } = declared;
         let decoder = Decoder::of_ctf(schema)

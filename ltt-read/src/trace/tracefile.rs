@@ -8,7 +8,7 @@ use super::data_file::{DataFile, split_name};
 use super::duplicates::Duplicates;
 use super::growth::Growth;
 use super::packet_index::Indexes;
-use crate::base::source::Source;
+use crate::base::source::FileBytes;
 use crate::format::Decoder;
 use crate::schema::StreamClassId;
 
@@ -34,6 +34,7 @@ pub struct Tracefile {
 
 /// The process whose events are in a user-space tracefile of LTTng 0.x, according to the
 /// file's name.
+// Exhaustive: the name of a file has no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserProcess {
     /// The thread id in the file's name.
@@ -134,7 +135,7 @@ impl Tracefile {
     pub(crate) fn parts_of(
         &self,
         bytes: Range<u64>,
-    ) -> impl Iterator<Item = (&Arc<Source>, Range<u64>)> {
+    ) -> impl Iterator<Item = (&Arc<FileBytes>, Range<u64>)> {
         let mut begin = 0_u64;
         self.files.iter().filter_map(move |file| {
             let size = file.source.bytes().len() as u64;
@@ -174,9 +175,9 @@ impl Tracefile {
     }
 
     /// Returns the bytes of its first file; none if there is no file yet.
-    pub(crate) fn first_source(&self) -> Arc<Source> {
+    pub(crate) fn first_source(&self) -> Arc<FileBytes> {
         let first = self.files.first().map(|file| file.source.clone());
-        first.unwrap_or_else(|| Arc::new(Source::in_memory(Vec::new())))
+        first.unwrap_or_else(|| Arc::new(FileBytes::in_memory(Vec::new())))
     }
 
     /// Returns the size of all its files together, in bytes.

@@ -30,7 +30,8 @@ const MARKED: usize = 16;
 /// most one for each 64 KiB, and about 16,384 for a trace.
 ///
 /// ```
-/// use ltt_read::{Merge, Trace, Waypoints};
+/// use ltt_read::tuning::Waypoints;
+/// use ltt_read::{Merge, Trace};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 /// let trace = Trace::open(path)?;

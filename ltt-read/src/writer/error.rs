@@ -84,7 +84,7 @@ pub enum WriteError {
 
 /// A problem with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Problem {
+pub(crate) enum Problem {
     /// The value is of another kind than the field class.
     #[error("expected {expected}, found {found}")]
     Kind {
@@ -145,7 +145,7 @@ pub(super) enum Problem {
 }
 
 impl WriteError {
-    pub(super) fn io(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(file: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let file = file.into();
         move |error| WriteError::Io { file, error }
     }

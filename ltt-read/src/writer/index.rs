@@ -9,6 +9,7 @@ const ENTRY_BYTES: u32 = 72;
 
 /// The properties of a written packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PacketInfo {
     /// The offset in bytes from the start of the stream.
     pub offset: u64,

@@ -44,7 +44,7 @@
 //! | copy events and packets of a trace | [`StreamCopier`] with a [`Transfer`] |
 //! | give fields other values on the way | [`StreamCopier::event_with`] |
 //! | get a schema for the other version of CTF, or from before CTF | [`Retargeted`] |
-//! | write a trace of LTTng 0.x, from format strings | [`LegacyWriter`] |
+//! | write a trace of LTTng 0.x, from format strings | [`LegacyWriter`](crate::legacy::LegacyWriter) |
 //!
 //! A stream needs memory for one packet, whatever its length. Streams are independent, so
 //! several threads can write one each.
@@ -64,7 +64,6 @@ mod float;
 mod header;
 mod index;
 mod json;
-mod legacy;
 mod memory;
 mod metadata;
 mod output;
@@ -83,9 +82,9 @@ mod tsdl_names;
 mod value;
 
 pub use copy::{FieldEncoder, StreamCopier, Transfer};
+pub(crate) use error::Problem;
 pub use error::WriteError;
 pub use index::{PacketInfo, write_index};
-pub use legacy::{LegacyMarker, LegacyWriter};
 pub use memory::{MemoryTrace, MemoryTraceError};
 pub use metadata::{metadata_text, packetized_metadata};
 pub use record::Record;

@@ -13,6 +13,7 @@ use crate::schema::EventTypeId;
 ///     ..Record::new(EventTypeId(0), 1_000_000)
 /// };
 /// ```
+// Exhaustive: records are written as literals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The event type.

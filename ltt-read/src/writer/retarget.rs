@@ -1,7 +1,6 @@
 //! Schemas for another format.
 
 mod classes;
-mod legacy;
 mod names;
 mod selectors;
 
@@ -12,6 +11,8 @@ use classes::{Classes, Scopes};
 use names::identifier_like;
 use selectors::Labels;
 
+use super::presets;
+use crate::legacy::with_headers;
 use crate::schema::{
     ClockClass, ClockOrigin, EventType, FieldClass, Format, Identity, Schema, Scope, StreamClass,
 };
@@ -49,7 +50,7 @@ impl Retargeted {
     /// then counts nanoseconds, since those formats convert cycles in their own ways.
     pub fn new(source: &Schema, format: Format) -> Self {
         let mut schema = match source.format {
-            Format::Legacy => legacy::with_headers(source),
+            Format::Legacy => with_headers(source, &presets::lttng_kernel(Format::Ctf1)),
             _ => source.clone(),
         };
         if source.format == format {

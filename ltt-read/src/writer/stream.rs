@@ -189,7 +189,7 @@ impl<W: Write> StreamWriter<W> {
 
     /// Sets members of the packet header that have no role, for the packets that start
     /// after this call.
-    pub fn set_packet_header(&mut self, header: FieldValue) {
+    pub(crate) fn set_packet_header(&mut self, header: FieldValue) {
         self.packet_header = header;
     }
 

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 /// `Value::from(3)` serves for all classes. Lengths, selectors and fields with a role can
 /// be left as [`FieldValue::Auto`].
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub enum FieldValue {
     /// A value that follows from the others: a length, a selector, an id, a size, a
     /// timestamp. Zero or empty for all other fields.
@@ -122,7 +123,7 @@ impl FieldValue {
     }
 
     /// Returns the kind of the value, for error messages.
-    pub(super) fn kind_name(&self) -> &'static str {
+    pub(crate) fn kind_name(&self) -> &'static str {
         match self {
             FieldValue::Auto => "an automatic value",
             FieldValue::Uint(_) => "an unsigned integer",

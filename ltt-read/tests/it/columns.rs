@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use ltt_read::columns::{Column, ColumnError, ColumnValues, Columns};
 use ltt_read::schema::{EventTypeId, FieldClass, FieldKind, Scope};
-use ltt_read::{
-    Column, ColumnError, ColumnValues, Columns, Event, Field, Merge, Trace, TracefileIndex, Value,
-};
+use ltt_read::{Event, Field, Merge, Trace, TracefileIndex, Value};
 
 use crate::support;
 

@@ -2,7 +2,8 @@
 
 use crate::support::config::cases;
 use ltt_read::schema::{EventTypeId, FieldKind, Scope};
-use ltt_read::{Field, KeyFields, Trace, TracefileIndex, Value};
+use ltt_read::tuning::KeyFields;
+use ltt_read::{Field, Trace, TracefileIndex, Value};
 use proptest::prelude::*;
 
 #[test]

@@ -514,7 +514,7 @@ fn a_seek_into_a_packet_that_waits_for_a_declaration_loses_none_of_its_events() 
         let time = trace.time_of(0, 25).expect("a clock");
         let mut seeking = Merge::new(std::slice::from_ref(&version));
         seeking.seek(time);
-        let mut search = ltt_read::TimeSearch::new(std::slice::from_ref(&version), time);
+        let mut search = ltt_read::tuning::TimeSearch::new(std::slice::from_ref(&version), time);
         while !search.run(1) {}
         let mut searching = Merge::new(&[version]);
         searching.seek_result(search);

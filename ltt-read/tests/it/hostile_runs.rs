@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
+use ltt_read::columns::{ColumnValues, Columns};
 use ltt_read::schema::{EventTypeId, Scope};
-use ltt_read::{
-    ColumnValues, Columns, Cursor, Event, EventSequence, Merge, Position, Trace, TracefileIndex,
-    TracefileNumber, Value,
-};
+use ltt_read::tuning::EventSequence;
+use ltt_read::{Cursor, Event, Merge, Position, Trace, TracefileIndex, TracefileNumber, Value};
 use proptest::prelude::*;
 
 /// The form of a trace.
@@ -540,7 +539,7 @@ impl<'p> Readers<'p> {
             match event_type {
                 None => prop_assert_eq!(columns.types()[at].index(), row.event_type),
                 Some(_) => {
-                    let of = |column: &ltt_read::Column| cell_in(column.values(), at);
+                    let of = |column: &ltt_read::columns::Column| cell_in(column.values(), at);
                     let cells: Vec<_> = columns.columns().iter().map(of).collect();
                     prop_assert_eq!(&cells, &row.cells);
                 }

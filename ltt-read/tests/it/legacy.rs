@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::support::read_all::{Seen, read_all, read_tracefile, visit_event};
 use ltt_read::legacy::from_memory;
+use ltt_read::legacy::{LegacyMarker, LegacyWriter};
 use ltt_read::schema::{ByteOrder, Format, Scope};
-use ltt_read::writer::{FieldValue, LegacyMarker, LegacyWriter};
+use ltt_read::writer::FieldValue;
 use ltt_read::{Merge, NoticeKind, Timestamp, Trace, TracefileIndex, UserProcess};
 use proptest::prelude::*;
 

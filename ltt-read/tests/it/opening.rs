@@ -92,7 +92,8 @@ fn cycles_of_links_are_followed_once() {
 #[cfg(unix)]
 #[test]
 fn cycles_of_links_in_a_legacy_trace_are_followed_once() {
-    use ltt_read::writer::{FieldValue, LegacyWriter};
+    use ltt_read::legacy::LegacyWriter;
+    use ltt_read::writer::FieldValue;
 
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("legacy");
@@ -113,7 +114,8 @@ fn cycles_of_links_in_a_legacy_trace_are_followed_once() {
 #[cfg(unix)]
 #[test]
 fn an_unreadable_file_of_a_legacy_trace_is_a_failure_and_the_others_are_read() {
-    use ltt_read::writer::{FieldValue, LegacyWriter};
+    use ltt_read::legacy::LegacyWriter;
+    use ltt_read::writer::FieldValue;
 
     let dir = tempfile::tempdir().unwrap();
     let mut writer = LegacyWriter::new();
@@ -136,7 +138,7 @@ fn an_unreadable_file_of_a_legacy_trace_is_a_failure_and_the_others_are_read() {
 
 struct Every;
 
-impl ltt_read::EventSink for Every {
+impl ltt_read::tuning::EventSink for Every {
     fn accepts(&mut self, _: TracefileNumber, _: &ltt_read::Event<'_>) -> bool {
         false
     }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::support::config::cases;
 use crate::support::timeline::{Event, Timeline, timeline};
+use ltt_read::tuning::{EventSink, TimeSearch};
 use ltt_read::{
-    Cursor, Error, EventSink, Merge, NoticeKind, TimeSearch, Timestamp, Trace, TracefileIndex,
-    TracefileNumber,
+    Cursor, Error, Merge, NoticeKind, Timestamp, Trace, TracefileIndex, TracefileNumber,
 };
 use proptest::prelude::*;
 

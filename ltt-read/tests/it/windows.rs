@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use crate::support::config::cases;
 use crate::support::timeline::{Timeline, deceptive, timeline};
-use ltt_read::{
-    Event, Merge, OpenOptions, Position, TimeSearch, Timestamp, Trace, TracefileIndex, Waypoints,
-};
+use ltt_read::tuning::{TimeSearch, Waypoints};
+use ltt_read::{Event, Merge, OpenOptions, Position, Timestamp, Trace, TracefileIndex};
 use proptest::prelude::*;
 use proptest::sample::Index;
 

@@ -78,7 +78,7 @@ pub(crate) fn packets(trace: &Arc<Trace>) -> Vec<VecDeque<Vec<u8>>> {
     let of = |(at, tracefile): (usize, &ltt_read::Tracefile)| {
         let files: Vec<_> = tracefile.file_bytes().collect();
         let entries = trace.packet_index(TracefileIndex(at)).entries();
-        let bytes = |entry: &ltt_read::IndexEntry| {
+        let bytes = |entry: &ltt_read::index::IndexEntry| {
             let begin = entry.offset as usize;
             files[entry.file as usize][begin..begin + entry.size as usize].to_vec()
         };

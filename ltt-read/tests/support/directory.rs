@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ltt_read::tuning::EventSink;
 use ltt_read::{
-    Cursor, Event, EventSink, Merge, OnFailure, OpenOptions, Opened, Timestamp, Trace,
-    TracefileIndex, TracefileNumber, find_traces,
+    Cursor, Event, Merge, OnFailure, OpenOptions, Opened, Timestamp, Trace, TracefileIndex,
+    TracefileNumber, find_traces,
 };
 
 const METADATA: [&[u8]; 4] = [

@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use ltt_read::order::DeliveryKey;
-use ltt_read::{Event, EventSink, Merge, Timestamp, TracefileNumber};
+use ltt_read::tuning::EventSink;
+use ltt_read::{Event, Merge, Timestamp, TracefileNumber};
 use lttv_hooks::{Flow, HooksFound};
 
 use super::time_filter::TimeFilter;

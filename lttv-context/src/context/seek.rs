@@ -1,6 +1,7 @@
 //! Seeking a time, a position, the start and the end.
 
-use ltt_read::{TimeSearch, Timestamp};
+use ltt_read::Timestamp;
+use ltt_read::tuning::TimeSearch;
 
 use super::TracesetContext;
 use super::read_ahead::ReadAhead;

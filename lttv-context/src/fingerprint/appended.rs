@@ -4,7 +4,8 @@
 //! of its last packet are therefore complete in this tracefile. Another tracefile may be
 //! behind, and receive events before that time.
 
-use ltt_read::{IndexEntry, Timestamp, TracefileIndex};
+use ltt_read::index::IndexEntry;
+use ltt_read::{Timestamp, TracefileIndex};
 
 use crate::traceset::Traceset;
 

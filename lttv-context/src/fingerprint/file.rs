@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crc32fast::Hasher;
-use ltt_read::{IndexEntry, Trace};
+use ltt_read::Trace;
+use ltt_read::index::IndexEntry;
 
 /// The size of a sample of a file in bytes.
 const SAMPLE: usize = 4096;

@@ -1,6 +1,7 @@
 //! The times at which a traceset is divided into slices that take about equally long to read.
 
-use ltt_read::{IndexEntry, Timestamp};
+use ltt_read::Timestamp;
+use ltt_read::index::IndexEntry;
 
 /// The greatest distance between the ideal dividing point and the start of a packet that is
 /// used instead, as a fraction of a slice.

@@ -9,6 +9,7 @@ use crate::support::timeline::timeline;
 use crate::support::{Known, Sample};
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::selection::{EventSelection, Shortcut, Verdict};
+use ltt_read::tuning::RangeTests;
 use ltt_read::{Event, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext, TracesetPosition};
 use proptest::prelude::*;
@@ -33,9 +34,10 @@ impl Sieve {
     fn with_shortcuts(self, traceset: &Traceset) -> Self {
         let shortcut = |trace: &Trace, event_type| {
             let number = trace.field(event_type, Scope::Payload, "number")?;
-            let tests =
-                [number.range_test(self.from.into(), u32::MAX.into())?].into_iter().collect();
-            Some(Shortcut::new(tests, false, Verdict::Depends))
+            let mut tests = RangeTests::default();
+            tests
+                .add(&number, self.from.into(), u32::MAX.into())
+                .then(|| Shortcut::new(tests, false, Verdict::Depends))
         };
         let of_trace = |trace: &Arc<Trace>| {
             let types = 0..trace.schema().event_types.len() as u32;

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 
 use crate::support::config::cases;
 use crate::support::sample;
-use ltt_read::{Event, EventSequence, Notice, Timestamp, TracefileNumber};
+use ltt_read::tuning::EventSequence;
+use ltt_read::{Event, Notice, Timestamp, TracefileNumber};
 use lttv_context::testing::check_slices;
 use lttv_context::{Bounds, SliceAnalysis, SliceThreads, TracesetContext};
 use lttv_filter::{Expression, Filters};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::writer::LegacyWriter;
+use ltt_read::legacy::LegacyWriter;
 use ltt_read::{Trace, TraceIndex, legacy};
 use lttv_context::Traceset;
 use lttv_context::synchronize::matching::{

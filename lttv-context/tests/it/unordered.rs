@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::support::config::cases;
 use crate::support::sample;
-use ltt_read::{Error, Event, Merge, Notice, Position, Timestamp, Upcoming};
+use ltt_read::tuning::Upcoming;
+use ltt_read::{Error, Event, Merge, Notice, Position, Timestamp};
 use lttv_context::{Traceset, UnorderedReader};
 use lttv_hooks::Flow;
 use proptest::prelude::*;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use ltt_read::legacy::LegacyWriter;
 use ltt_read::schema::{
     Array, ByteOrder, ClockClass, Dependency, EventTypeId, FieldClass, FieldKind, Format, Length,
     Roles, Schema, StreamClassId, Variant, VariantOption,
 };
 use ltt_read::uuid::Uuid;
-use ltt_read::writer::{FieldValue, LegacyWriter, MemoryTrace, presets};
+use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, Trace, legacy};
 use lttv_context::synchronize::matching::Direction;
 

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use ltt_read::{Prefetch, Upcoming};
+use ltt_read::tuning::{Prefetch, Upcoming};
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// The number of threads: as many parts are on their way from the disk at a time, in the order in which they

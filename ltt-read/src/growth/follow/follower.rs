@@ -11,14 +11,14 @@ use hashbrown::HashSet;
 
 use super::silence::Silence;
 use super::trace::FollowedTrace;
-use crate::base::source::{Access, Source};
+use crate::base::source::{Access, FileBytes};
 use crate::base::time::Timestamp;
+use crate::files::file_id::FileId;
+use crate::files::findings::{Findings, OnFailure};
 use crate::growth::GrowingTrace;
 use crate::merge::Merge;
 use crate::open::MAX_METADATA;
 use crate::open::discover::Search;
-use crate::open::file_id::FileId;
-use crate::open::findings::{Findings, OnFailure};
 use crate::report::Error;
 use crate::trace::Trace;
 
@@ -267,7 +267,7 @@ impl Follower {
         if state.len == 0 && before.is_some() {
             return Ok(false);
         }
-        let source = Source::open_up_to(&path, Access::Read, MAX_METADATA);
+        let source = FileBytes::open_up_to(&path, Access::Read, MAX_METADATA);
         let source = source.map_err(|error| Error::Io { path: path.clone(), error })?;
         let (trace, error, has_grown) = match self.add_metadata(dir, source.bytes()) {
             Ok((trace, has_grown)) => (Some(trace), None, has_grown),

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::format::{Decoder, FileKind, Packet};
+use crate::format::{Decoder, FileKind};
 use crate::growth::stream::Packets;
 use crate::layout::program::Scratch;
+use crate::packet::Packet;
 use crate::report::DecodeError;
 use crate::schema::{Role, StreamClassId};
 use crate::trace::FilePart;

@@ -10,10 +10,10 @@ use hashbrown::HashMap;
 use super::packet_run::{PacketPlace, PacketRun, StreamKey};
 use super::tail::Tail;
 use crate::base::time::Timestamp;
+use crate::files::entries::entries;
+use crate::files::file_id::FileId;
 use crate::growth::GrowingTrace;
 use crate::growth::stream::Packets;
-use crate::open::entries::entries;
-use crate::open::file_id::FileId;
 use crate::report::Error;
 use crate::trace::TracefileIndex;
 

@@ -25,6 +25,7 @@ const CLEAN_REFUSALS: u32 = 13;
 
 /// The place in a session at which reading starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum LiveStart {
     /// The oldest data that the daemon still has.
     #[default]
@@ -35,6 +36,7 @@ pub enum LiveStart {
 }
 
 /// The next step of the caller of a [`LiveClient`].
+// Exhaustive: a caller has to perform each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum LiveAction {

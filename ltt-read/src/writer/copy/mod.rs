@@ -21,7 +21,7 @@ use super::stream::StreamWriter;
 use super::value::FieldValue;
 use crate::cursor::Cursor;
 use crate::event::Event;
-use crate::format::Packet;
+use crate::packet::Packet;
 use crate::schema::{Scope, StreamClassId};
 
 pub use field_encoder::FieldEncoder;

@@ -110,12 +110,6 @@ impl Transfer {
     pub fn copies_packets(&self, class: StreamClassId) -> bool {
         self.streams.get(class.index()).is_some_and(|stream| stream.packets)
     }
-
-    /// Returns `true` if the bytes of every event of the target can be copied, though
-    /// headers may be encoded again.
-    pub fn copies_events(&self) -> bool {
-        self.events.iter().all(|event| !event.is_wanted || event.align.is_some())
-    }
 }
 
 fn stream_plan(source: &Trace, target: &Schema, class: StreamClassId) -> StreamPlan {

@@ -3,7 +3,8 @@
 use std::collections::BinaryHeap;
 use std::sync::{Mutex, PoisonError};
 
-use ltt_read::{TraceIndex, TracefileIndex, Upcoming};
+use ltt_read::tuning::Upcoming;
+use ltt_read::{TraceIndex, TracefileIndex};
 
 use crate::traceset::Traceset;
 

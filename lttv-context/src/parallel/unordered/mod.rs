@@ -8,9 +8,9 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
+use ltt_read::tuning::Upcoming;
 use ltt_read::{
     Error, Event, Merge, Notice, Position, Progress, Timestamp, TraceIndex, TracefileIndex,
-    Upcoming,
 };
 use lttv_hooks::Flow;
 

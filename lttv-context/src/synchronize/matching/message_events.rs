@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use ltt_read::schema::{EventTypeId, FieldKind, Length, Scope};
-use ltt_read::{Event, Field, KeyFields, Trace, TraceIndex, TracefileIndex, Value};
+use ltt_read::tuning::KeyFields;
+use ltt_read::{Event, Field, Trace, TraceIndex, TracefileIndex, Value};
 
 use super::hosts::Hosts;
 use super::matcher::MessageEnd;

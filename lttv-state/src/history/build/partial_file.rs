@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ltt_read::Access;
-use ltt_read::source::Source;
+use ltt_read::source::FileBytes;
 
 use crate::history::error::HistoryError;
 use crate::history::file::lazy_frame::LazyFrame;
@@ -115,8 +115,9 @@ impl PartialFile {
     }
 
     /// Maps the file. While it is locked, it is not truncated.
-    pub(crate) fn map(&self) -> Result<Source, HistoryError> {
-        Source::of(&self.file, Access::Map).map_err(|error| HistoryError::io(&self.partial, error))
+    pub(crate) fn map(&self) -> Result<FileBytes, HistoryError> {
+        FileBytes::of(&self.file, Access::Map)
+            .map_err(|error| HistoryError::io(&self.partial, error))
     }
 
     /// Truncates the file to `len` bytes, after which the next frame is written.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ltt_read::Access;
-use ltt_read::source::Source;
+use ltt_read::source::FileBytes;
 
 use super::partial_file::partial_path;
 use crate::history::block::bits::ByteReader;
@@ -32,12 +32,12 @@ impl Recovered {
     pub(crate) fn read(path: &Path) -> Result<Recovered, HistoryError> {
         // Others may truncate the file, so it must not be mapped.
         let path = partial_path(path);
-        let source = Source::open(&path, Access::Read);
+        let source = FileBytes::open(&path, Access::Read);
         Recovered::of(source.map_err(|error| HistoryError::io(&path, error))?)
     }
 
     /// Reads the bytes of an unfinished file.
-    pub(crate) fn of(source: Source) -> Result<Recovered, HistoryError> {
+    pub(crate) fn of(source: FileBytes) -> Result<Recovered, HistoryError> {
         let bytes = source.bytes();
         let header = file::read_header(bytes)?;
         let mut sequence = BlockSequence::new(&header);

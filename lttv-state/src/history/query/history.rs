@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ltt_read::source::Source;
+use ltt_read::source::FileBytes;
 use ltt_read::{Access, Timestamp};
 
 use super::text_cache::TextCache;
@@ -30,7 +30,7 @@ use crate::value::StateValue;
 #[derive(Debug)]
 pub(crate) enum Store {
     /// All in one file, one after the other.
-    File(Source),
+    File(FileBytes),
     /// Each frame by itself in memory.
     Memory(Vec<Arc<[u8]>>),
     /// Each frame by itself in a growing file with this path.
@@ -128,7 +128,7 @@ impl History {
     /// Returns the errors of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, access: Access) -> Result<History, HistoryError> {
         let path = path.as_ref();
-        let source = Source::open(path, access);
+        let source = FileBytes::open(path, access);
         History::of_source(source.map_err(|error| HistoryError::io(path, error))?)
     }
 
@@ -156,10 +156,10 @@ impl History {
     ///
     /// Returns the errors of [`open`](Self::open).
     pub fn from_bytes(bytes: Vec<u8>) -> Result<History, HistoryError> {
-        History::of_source(Source::in_memory(bytes))
+        History::of_source(FileBytes::in_memory(bytes))
     }
 
-    pub(crate) fn of_source(source: Source) -> Result<History, HistoryError> {
+    pub(crate) fn of_source(source: FileBytes) -> Result<History, HistoryError> {
         let header = file::read_header(source.bytes())?;
         let index = index::read(source.bytes(), &header)?;
         let mut history = History::from_parts(Parts {

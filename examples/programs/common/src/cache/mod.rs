@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use ltt_read::Access;
-use ltt_read::source::Source;
+use ltt_read::source::FileBytes;
 use lttv_context::{Fingerprint, Traceset};
 
 use crate::fnv::Fnv;
@@ -143,7 +143,7 @@ impl CacheFolder {
         traceset: &Traceset,
     ) -> Result<Stored, Unusable> {
         // Files of the cache are replaced as a whole.
-        let source = Source::open(&self.file(name), Access::Map).map_err(Unusable::Missing)?;
+        let source = FileBytes::open(&self.file(name), Access::Map).map_err(Unusable::Missing)?;
         let (content, sum) = source.bytes().split_last_chunk::<4>().ok_or(Unusable::Damaged)?;
         if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
             return Err(Unusable::Damaged);
@@ -188,7 +188,7 @@ impl CacheFolder {
 /// Data in a file of the cache.
 #[derive(Debug)]
 pub struct Stored {
-    source: Source,
+    source: FileBytes,
     /// The place in the file.
     data: Range<usize>,
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ltt_read::{Trace, Waypoints};
+use ltt_read::Trace;
+use ltt_read::tuning::Waypoints;
 use lttv_context::{Fingerprint, Traceset};
 
 use super::{Cache, CacheFolder, Unusable};
@@ -107,8 +108,8 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
-    use lttv_benches::{Input, Kind};
     use lttv_context::{Bounds, Subscription, TracesetContext};
+    use lttv_traces::{Input, Kind};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::support::Run;
-use lttv_benches::{Options, kernel_like};
+use lttv_traces::{Options, kernel_like};
 
 fn lttv(args: &[&str]) -> Run {
     support::run(&support::program("lttv"), args, None, Duration::from_secs(120))

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lttv_benches::{Options, calls_like};
+use lttv_traces::{Options, calls_like};
 use serde_json::Value;
 
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::support::Run;
-use lttv_benches::{Options, kernel_like, ust_like};
+use lttv_traces::{Options, kernel_like, ust_like};
 
 fn run(program: &str, args: &[&str], trace: &Path) -> Run {
     let args = [args, &[trace.to_str().expect("UTF-8")]].concat();

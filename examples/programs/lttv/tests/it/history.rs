@@ -5,11 +5,11 @@ use crate::support;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lttv_benches::Options;
 use lttv_common::time::event_span;
 use lttv_context::Traceset;
 use lttv_state::history::{History, Interval, Timestamp};
 use lttv_state::kernel_history::{Target, record};
+use lttv_traces::Options;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -106,7 +106,7 @@ fn a_history_is_extended_when_its_trace_has_grown() {
     let dir = tempfile::tempdir().expect("a directory");
     let (trace, file) = (dir.path().join("trace"), dir.path().join("kernel.history"));
     let options = Options { packet_bytes: PACKET, index: false, ..Options::default() };
-    lttv_benches::kernel_like(&trace, 2, 20_000, &options).expect("a trace");
+    lttv_traces::kernel_like(&trace, 2, 20_000, &options).expect("a trace");
     let streams = ["channel0_0", "channel0_1"].map(|name| trace.join(name));
     let whole = streams.each_ref().map(|stream| std::fs::read(stream).expect("a stream"));
     for (stream, bytes) in streams.iter().zip(&whole) {

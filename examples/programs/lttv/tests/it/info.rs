@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ltt_read::{Merge, TracefileIndex};
-use lttv_benches::Options;
+use lttv_traces::Options;
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -132,7 +132,7 @@ fn a_user_space_trace_names_the_events_that_commands_need() {
 fn events_of_large_traces_are_counted_only_if_asked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large");
-    lttv_benches::kernel_like(&path, 2, 500_000, &Options::default()).unwrap();
+    lttv_traces::kernel_like(&path, 2, 500_000, &Options::default()).unwrap();
     let path = path.to_str().unwrap();
     let found = json(path, &[]);
     let trace = &rows(&found, "traces")[0];

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::support::Run;
-use lttv_benches::Options;
+use lttv_traces::Options;
 use serde_json::Value;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
@@ -124,7 +124,7 @@ fn a_file_of_checkpoints_is_made_once() {
     assert_eq!(fs::read(&path).unwrap(), made);
     // A file of another trace is also written again.
     let other = folder.path().join("other");
-    lttv_benches::kernel_like(&other, 2, 1000, &Options::default()).expect("a trace");
+    lttv_traces::kernel_like(&other, 2, 1000, &Options::default()).expect("a trace");
     let run = state_at(other.to_str().unwrap(), "-0s", &with_file);
     assert!(run.stderr.contains("other traces") && run.status == Some(0), "{run:?}");
     assert_ne!(fs::read(&path).unwrap(), made);

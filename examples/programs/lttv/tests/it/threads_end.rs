@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use lttv_benches::{Options, kernel_like};
+use lttv_traces::{Options, kernel_like};
 
 /// The signal of Ctrl-C.
 const SIGINT: i32 = 2;

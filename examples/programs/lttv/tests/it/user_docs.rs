@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::support::hosts::{Machine, messages, write};
-use lttv_benches::{Options, calls_like};
 use lttv_common::kernel_trace::{KernelEvents, USES};
+use lttv_traces::{Options, calls_like};
 
 /// Returns the names of the pages, with their texts.
 fn pages() -> BTreeMap<PathBuf, String> {

@@ -4,7 +4,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use ltt_read::{Event, EventSequence, Timestamp, TracefileNumber};
+use ltt_read::tuning::EventSequence;
+use ltt_read::{Event, Timestamp, TracefileNumber};
 use lttv_common::text_dump::output::{Output, Reader};
 use lttv_common::text_dump::text::Text;
 use lttv_common::text_dump::{EventText, PartEnds};

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use ltt_read::{Event, EventSink, Merge, Timestamp, TracefileNumber};
+use ltt_read::tuning::EventSink;
+use ltt_read::{Event, Merge, Timestamp, TracefileNumber};
 use lttv_common::time::Window;
 
 /// A listener that counts the events in a window.

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use ltt_read::selection::EventSelection;
-use ltt_read::{Event, Merge, Progress, TimeSpan, Timestamp, Upcoming};
+use ltt_read::tuning::Upcoming;
+use ltt_read::{Event, Merge, Progress, TimeSpan, Timestamp};
 use lttv_common::time::Window;
 use lttv_context::{Traceset, UnorderedReader, UnorderedResult};
 use lttv_filter::Filters;

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, EventSink, Merge, Trace, TracefileNumber};
+use ltt_read::tuning::EventSink;
+use ltt_read::{Event, Merge, Trace, TracefileNumber};
 use lttv_common::progress::Progress;
 use lttv_common::report::Report;
 

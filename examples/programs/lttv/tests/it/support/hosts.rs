@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use ltt_read::legacy::LegacyWriter;
 use ltt_read::schema::{
     ByteOrder, EnvValue, EventTypeId, FieldClass, Format, Schema, StreamClassId,
 };
 use ltt_read::uuid::Uuid;
-use ltt_read::writer::{FieldValue, LegacyWriter, TraceWriter, presets};
+use ltt_read::writer::{FieldValue, TraceWriter, presets};
 
 use super::recorders::Recorder;
 

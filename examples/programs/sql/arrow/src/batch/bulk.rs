@@ -10,10 +10,8 @@ use std::sync::Arc;
 
 use arrow_schema::ArrowError;
 use ltt_read::schema::{Encoding, FieldKind};
-use ltt_read::{
-    ColumnValues, Columns as Values, Cursor, Merge, Progress, Timestamp, Trace, TraceIndex,
-    TracefileIndex,
-};
+use ltt_read::columns::{ColumnValues, Columns as Values};
+use ltt_read::{Cursor, Merge, Progress, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_common::time::Window;
 
 use super::column::{Columns, NodeId};
