@@ -5,11 +5,11 @@ use std::fmt::Write;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
-use lttv_state::stats::{Statistics as Collected, StatisticsHandle};
+use lttv_state::stats::StatisticsHandle;
 
 use super::batch_analysis::read_once;
 use super::print::Style;
-use super::{Host, Work, report_with};
+use super::{Host, at_end};
 
 /// The module `statistics`.
 #[derive(Debug)]
@@ -36,10 +36,10 @@ impl Module<Host> for Statistics {
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
-        let asked = host.data.loaded.iter().any(|name| name == "statistics");
+        let asked = host.data.loaded.iter().any(|(name, _)| name == "statistics");
         if asked || host.options.is_set("stats")? {
-            let statistics = collect(&mut host.data);
-            report_with(host, Priority::DEFAULT, move |host| report(host, statistics));
+            let statistics = host.data.statistics();
+            at_end(host, Priority::DEFAULT, move |host| report(host, statistics));
         }
         if asked {
             read_once(host);
@@ -48,30 +48,8 @@ impl Module<Host> for Statistics {
     }
 }
 
-/// Attaches the collector of statistics, which all modules share.
-pub(super) fn collect(work: &mut Work) -> StatisticsHandle {
-    if let Some(known) = work.statistics {
-        return known;
-    }
-    let kernel = work.kernel_at_begin();
-    let context = &mut work.batch.context;
-    let statistics = Collected::attach_window(context, kernel, work.window.range());
-    work.statistics = Some(statistics);
-    statistics
-}
-
-/// Returns the statistics of the window, or of the part of it that was read before an interrupt.
-pub(super) fn taken(work: &mut Work, statistics: StatisticsHandle) -> Collected {
-    let reached = work.interrupted_at();
-    let extensions = work.batch.context.extensions();
-    match reached {
-        Some(time) => statistics.take_until(extensions, time),
-        None => statistics.take(extensions),
-    }
-}
-
 fn report(host: &mut Host, statistics: StatisticsHandle) -> Result<(), AttributeError> {
-    let found = taken(&mut host.data, statistics);
+    let found = host.data.statistics_of(statistics);
     if host.data.style != Style::Text {
         let place = host.attributes.subtree(AttributeId::ROOT, "statistics")?;
         return found.export(&mut host.attributes, place);
