@@ -356,7 +356,7 @@ impl Dump<'_> {
                 report::line(&self.warnings.loss(loss));
             }
         }
-        losses.report(self.report, recorded);
+        self.report.losses(&losses, recorded);
     }
 
     /// Reports a window that contains no event since it is outside of the traces. `is_followed`

@@ -98,7 +98,7 @@ fn report_end(host: &mut Host) -> Result<(), Interrupted> {
     };
     report.notices_omitted(end.notices_omitted);
     report.errors(&end.errors, end.errors_omitted);
-    Losses::of(batch.context.traceset().traces(), *window).report(report, None);
+    report.losses(&Losses::of(batch.context.traceset().traces(), *window), None);
     match end.outcome {
         BatchOutcome::Cancelled => Err(Interrupted { events: end.events }),
         _ => Ok(()),
