@@ -1,4 +1,4 @@
-//! `lttv critical-path`, the module `criticalPath` and the example `critical_path`.
+//! `lttv critical-path` and the module `criticalPath`.
 
 use crate::support;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use serde_json::Value;
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 
 /// Runs a program, which has to succeed, and returns its output.
-fn run(program: &str, args: &[&str]) -> String {
-    let run = support::run(&support::program(program), args, None, Duration::from_secs(60));
+fn run(args: &[&str]) -> String {
+    let run = support::run(&support::lttv(), args, None, Duration::from_secs(60));
     assert!(run.is_orderly() && run.stderr.is_empty(), "{args:?}: {run:?}");
     String::from_utf8(run.stdout).expect("UTF-8")
 }
 
 fn json(args: &[&str]) -> Value {
     let args = [&["critical-path", "--format", "json", TRACE], args].concat();
-    serde_json::from_str(&run("lttv", &args)).expect("JSON")
+    serde_json::from_str(&run(&args)).expect("JSON")
 }
 
 fn number(row: &Value, column: &str) -> i64 {
@@ -73,7 +73,7 @@ fn a_wait_at_the_end_of_the_window_is_resolved_after_it() {
 #[test]
 fn a_thread_that_is_not_there_is_an_error() {
     let args = ["critical-path", "--tid", "99999", TRACE];
-    let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(60));
+    let run = support::run(&support::lttv(), &args, None, Duration::from_secs(60));
     assert!(run.stderr.contains("no thread in the window has TID 99999"), "{run:?}");
 }
 
@@ -82,7 +82,7 @@ fn a_thread_that_is_not_there_is_an_error() {
 fn all_threads_have_their_times_by_state() {
     for window in ["..", "+100ms..+300ms", "+100ms..", "..+100ms"] {
         let args = ["critical-path", "--timerange", window, "--format", "json", TRACE];
-        let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(30));
+        let run = support::run(&support::lttv(), &args, None, Duration::from_secs(30));
         assert_eq!(run.status, Some(0), "{window}: {run:?}");
         let tables: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
         let states = tables["states"].as_array().expect("a table");
@@ -92,7 +92,7 @@ fn all_threads_have_their_times_by_state() {
 
 #[test]
 fn the_module_reports_the_same_path() {
-    let text = run("lttv", &["run", "-t", TRACE, "-m", "criticalPath", "--path-tid", "210"]);
+    let text = run(&["run", "-t", TRACE, "-m", "criticalPath", "--path-tid", "210"]);
     for title in ["Thread states", "Critical path: threads and states", "Waits"] {
         assert!(text.contains(title), "{title}: {text}");
     }

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 fn lttv(args: &[&str]) -> Run {
     let args = [&["run"], args, &["-t", BUNDLED]].concat();
-    let run = support::run(&support::program("lttv"), &args, None, LIMIT);
+    let run = support::run(&support::lttv(), &args, None, LIMIT);
     assert_eq!(run.status, Some(0), "{run:?}");
     run
 }
@@ -303,7 +303,7 @@ fn critical_paths() {
     let other = text(&["-m", "criticalPath", "--path-tid", "180", "--path-limit", "10"]);
     assert_eq!(table, other);
     let args = ["run", "-m", "depAnalysis", "--dep-pid", "4000000", "-t", BUNDLED];
-    let none = support::run(&support::program("lttv"), &args, None, LIMIT);
+    let none = support::run(&support::lttv(), &args, None, LIMIT);
     assert_eq!((none.status, none.stdout.len()), (Some(1), 0), "{none:?}");
     assert!(none.stderr.contains("no thread in the window has TID 4000000"), "{none:?}");
 }
@@ -363,7 +363,7 @@ fn histories() {
     };
     assert_eq!(values(&stored), values(&expected));
     let args = ["run", "-m", "precompute", "--begin=0", "--history", "/nowhere"];
-    let run = support::run(&support::program("lttv"), &args, None, LIMIT);
+    let run = support::run(&support::lttv(), &args, None, LIMIT);
     assert!(run.stderr.contains("a history covers whole traces"), "{run:?}");
 }
 

@@ -14,7 +14,7 @@ const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel"
 fn analyse(args: &[&str], trace: Option<&Path>) -> Run {
     let last: &[&str] = if trace.is_some() { &["--trace"] } else { &[] };
     let args = [&["run"], args, last].concat();
-    support::run(&support::program("lttv"), &args, trace, Duration::from_secs(120))
+    support::run(&support::lttv(), &args, trace, Duration::from_secs(120))
 }
 
 /// Returns the results that the program printed.

@@ -17,7 +17,7 @@ const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel"
 
 fn lttv(args: &[&str]) -> Run {
     let args = [&["run"], args].concat();
-    support::run(&support::program("lttv"), &args, None, Duration::from_secs(120))
+    support::run(&support::lttv(), &args, None, Duration::from_secs(120))
 }
 
 fn text(run: Run) -> String {

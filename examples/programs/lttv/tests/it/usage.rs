@@ -13,7 +13,7 @@ const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel")
 
 fn lttv(args: &[&str]) -> support::Run {
     let args = [&["usage", KERNEL], args].concat();
-    support::run(&support::program("lttv"), &args, None, Duration::from_secs(60))
+    support::run(&support::lttv(), &args, None, Duration::from_secs(60))
 }
 
 fn tables(args: &[&str]) -> Value {
@@ -78,7 +78,7 @@ fn the_module_reports_the_same() {
     for window in [&[][..], &["--begin", "+10ms", "--end", "+300ms"]] {
         let expected = tables(window);
         let args = [&["run", "-t", KERNEL, "-m", "usage", "--json"], window].concat();
-        let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(60));
+        let run = support::run(&support::lttv(), &args, None, Duration::from_secs(60));
         assert_eq!(run.status, Some(0), "{run:?}");
         assert!(run.stderr.contains("not recorded: ") && run.stderr.contains("page_alloc"));
         let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
@@ -94,7 +94,7 @@ fn the_module_reports_the_same() {
 
 #[test]
 fn the_module_prints_tables_and_needs_a_kernel_trace() {
-    let lttv = support::program("lttv");
+    let lttv = support::lttv();
     let run = |args: &[&str]| support::run(&lttv, args, None, Duration::from_secs(60));
     let text = run(&["run", "-t", KERNEL, "-m", "usage"]);
     let text = String::from_utf8(text.stdout).expect("text");

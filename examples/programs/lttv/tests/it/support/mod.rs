@@ -33,9 +33,8 @@ pub(crate) fn interrupt(child: &Child) {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("own child");
 }
 
-/// Returns the path of a program of this package: there is only `lttv`.
-pub(crate) fn program(name: &str) -> PathBuf {
-    assert_eq!(name, "lttv");
+/// Returns the path of the program.
+pub(crate) fn lttv() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_lttv"))
 }
 
@@ -75,7 +74,7 @@ impl Run {
 
 /// Runs `lttv dump`, as [`run`] does.
 pub(crate) fn dump(args: &[&str], path: Option<&Path>, limit: Duration) -> Run {
-    run(&program("lttv"), &[&["dump"], args].concat(), path, limit)
+    run(&lttv(), &[&["dump"], args].concat(), path, limit)
 }
 
 /// Runs a program with UTC as the local time and without settings of the user, for at most
