@@ -82,19 +82,6 @@ impl Default for Interrupts {
     }
 }
 
-/// The number, name and duration of an interrupt on all CPUs.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OnAllCpus<'a> {
-    /// The name of the interrupt.
-    pub name: &'a str,
-    /// The number of handlers that ended.
-    pub count: u64,
-    /// The time of handlers in the window, in ns.
-    pub time: u64,
-    /// The durations of the handlers that are wholly in the window.
-    pub durations: Spread,
-}
-
 impl Interrupts {
     /// Creates the interrupts of a window, without any. Handlers that started before it count
     /// from its start.
@@ -127,19 +114,6 @@ impl Interrupts {
     /// Iterates over the interrupts of a trace, by key.
     pub fn of_trace(&self, trace: TraceIndex) -> impl Iterator<Item = (&InterruptKey, &Interrupt)> {
         self.all().filter(move |(key, _)| key.trace == trace)
-    }
-
-    /// Returns the measurements of each interrupt of a trace on all CPUs, by kind and number.
-    pub fn on_all_cpus(&self, trace: TraceIndex) -> BTreeMap<(SourceKind, u32), OnAllCpus<'_>> {
-        let mut sums: BTreeMap<(SourceKind, u32), OnAllCpus<'_>> = BTreeMap::new();
-        for (key, of) in self.of_trace(trace) {
-            let sum = sums.entry((key.kind, key.number)).or_default();
-            sum.name = &of.name;
-            sum.count += of.count;
-            sum.time = sum.time.saturating_add(of.time);
-            sum.durations.add_all(&of.durations);
-        }
-        sums
     }
 
     /// Adds the handler that an event of a CPU ended, if it did. `state` is that after the
@@ -224,13 +198,6 @@ impl Interrupt {
                 self.frequencies.add(frequency, begin);
             }
         }
-    }
-}
-
-impl OnAllCpus<'_> {
-    /// Returns the number of handlers per second over a time in ns; 0 for no time.
-    pub fn frequency(&self, time: u64) -> f64 {
-        frequency(self.count, time)
     }
 }
 

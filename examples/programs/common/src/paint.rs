@@ -7,8 +7,6 @@ use lttv_state::kernel::{
     BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
 };
 
-use crate::settings;
-
 /// A drawable state of a row of a chart, with LTTV's colour, a sign for displays without
 /// colours, and a label for legends.
 ///
@@ -196,11 +194,6 @@ impl Paint {
             ResourceState::Softirq(SoftirqMode::Unknown | SoftirqMode::Idle) => None,
             ResourceState::Block(mode) => Paint::of_device(mode),
         }
-    }
-
-    /// Returns the colour of the user's [settings], or else LTTV's.
-    pub fn chosen_color(self) -> Color {
-        settings::current().palette().get(self).unwrap_or(self.color())
     }
 
     /// Returns the index of the variant in [`ALL`](Self::ALL).

@@ -21,6 +21,7 @@ use lttv_filter::{FilterError, FilterNotes};
 
 use crate::escape;
 use crate::inputs::IsInput;
+use crate::losses::Losses;
 use crate::progress;
 use crate::text_dump::output::Output;
 use crate::text_dump::palette::Color;
@@ -123,6 +124,14 @@ impl Report {
     /// Writes a message that is no fault.
     pub fn message(&self, text: impl Display) {
         line(&format!("{}: {text}", self.program));
+    }
+
+    /// Reports the sum of all losses, if there are any. `events` is the number of events that
+    /// were recorded in the window, if it is known.
+    pub fn losses(&self, losses: &Losses, events: Option<u64>) {
+        if let Some(summary) = losses.summary(events) {
+            self.message(summary);
+        }
     }
 
     /// Returns `true` if something could not be read or written.

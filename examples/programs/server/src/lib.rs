@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`protocol`] | the types of the protocol: parameters of requests, models of answers, samples |
 //! | [`dataset`] | a traceset with all that is computed from it: histories, times of events |
+//! | [`error`] | failures to compute answers |
 //! | [`filters`] | faults of filters while they are written, and how they can go on |
 //! | [`outputs`] | the views that clients know, each computed from a dataset |
 //! | [`workspace`] | the open traces and experiments, and the directories that may be opened |
@@ -29,6 +30,7 @@
 
 mod allocator;
 pub mod dataset;
+pub mod error;
 pub mod filters;
 pub mod http;
 pub mod outputs;

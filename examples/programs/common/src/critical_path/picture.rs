@@ -10,6 +10,7 @@ use lttv_state::waits::{CriticalPath, Segment, TimelineId, WaitGraph};
 use super::{PAINTS, label, paint, words};
 use crate::escape;
 use crate::paint::Paint;
+use crate::settings::color_of;
 use crate::time::date_text;
 
 /// The width of the labels and that of the chart.
@@ -113,7 +114,7 @@ pub fn picture(graph: &WaitGraph, path: &CriticalPath, zone: &TimeZone) -> Strin
                 "<rect x=\"{from:.3}\" y=\"{top:.1}\" width=\"{:.3}\" height=\"{thick}\" \
                  fill=\"{}\"><title>{}</title></rect>",
                 (to - from).max(NARROW),
-                paint.chosen_color(),
+                color_of(paint),
                 hint.split('\n').map(escape::xml).collect::<Vec<_>>().join("\n"),
             );
         }
@@ -179,7 +180,7 @@ fn legend(svg: &mut String) {
             svg,
             "<rect x=\"{x}\" y=\"28\" width=\"14\" height=\"12\" fill=\"{}\" stroke=\"#777\" \
              stroke-width=\"0.5\"/><text x=\"{}\" y=\"38\">{label}</text>",
-            paint.chosen_color(),
+            color_of(paint),
             x + 20.0,
         );
         x += 40.0 + 7.5 * label.len() as f64;

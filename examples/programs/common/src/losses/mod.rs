@@ -2,7 +2,7 @@
 //!
 //! Packets count the losses, so the losses in a time window are known without the events
 //! outside of it. After a command has read its window, it calls [`Losses::of`] and
-//! [`Losses::report`], and writes them with its tables
+//! [`Report::losses`](crate::report::Report::losses), and writes them with its tables
 //! ([`Common::write_with`](crate::args::Common::write_with)):
 //!
 //! ```
@@ -25,7 +25,6 @@ use std::sync::Arc;
 
 use ltt_read::{Notice, TimeSpan, Timestamp, Trace, TraceIndex, TracefileIndex};
 
-use crate::report::Report;
 use crate::time::Window;
 
 pub use range::{LossRange, Lost};
@@ -117,14 +116,6 @@ impl Losses {
             }
         }
         spans
-    }
-
-    /// Reports the sum of all losses, if there are any. `events` is the number of events that
-    /// were recorded in the window, if it is known.
-    pub fn report(&self, report: &Report, events: Option<u64>) {
-        if let Some(summary) = self.summary(events) {
-            report.message(summary);
-        }
     }
 }
 

@@ -18,6 +18,7 @@ pub use file::{KeyBinding, SettingsError};
 pub use palette::Palette;
 pub use place::Place;
 
+use crate::paint::{self, Paint};
 use crate::text_dump::clock_text::ClockStyle;
 use crate::text_dump::palette::Color;
 use crate::text_dump::zone::local_zone;
@@ -66,6 +67,11 @@ pub fn install(settings: Settings) {
 pub fn current() -> &'static Settings {
     static DEFAULT: OnceLock<Settings> = OnceLock::new();
     CURRENT.get().unwrap_or_else(|| DEFAULT.get_or_init(Settings::default))
+}
+
+/// Returns the colour of a state in the settings of the process, or else LTTV's.
+pub fn color_of(paint: Paint) -> paint::Color {
+    current().palette().get(paint).unwrap_or(paint.color())
 }
 
 impl Settings {

@@ -81,6 +81,11 @@ impl Table {
         self.key
     }
 
+    /// Iterates over the keys of the columns.
+    pub fn columns(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().map(|column| column.key)
+    }
+
     /// Returns `true` if the table has a column of this key.
     pub fn has_column(&self, key: &str) -> bool {
         self.columns.iter().any(|column| column.key == key)

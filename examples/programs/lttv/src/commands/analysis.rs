@@ -319,7 +319,7 @@ impl Analysis {
         report.notices_omitted(notices_omitted);
         report.errors(&errors, errors_omitted);
         // The events of filtered reads are not those of the window.
-        self.losses().report(report, None);
+        report.losses(self.losses(), None);
         let Analysis { traceset, context, .. } = self;
         // Leaked, since the process ends with them: dropping all that was found takes time.
         mem::forget((traceset, context));

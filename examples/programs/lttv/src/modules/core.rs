@@ -82,8 +82,9 @@ impl Module<Host> for Core {
         let window = times.window(begin.as_ref(), end.as_ref()).map_err(Usage::new)?;
         if let Err(outside) = times.inside(window) {
             // Events are printed until there are none; an analysis of nothing would mislead.
-            let prints_only =
-                |name: &String| matches!(Results::of(name), Results::None | Results::PrintedEvents);
+            let prints_only = |(_, results): &(_, Results)| {
+                matches!(results, Results::None | Results::PrintedEvents)
+            };
             match host.data.loaded.iter().all(prints_only) {
                 true => host.data.report.warning(outside),
                 false => return Err(Usage::new(outside).into()),

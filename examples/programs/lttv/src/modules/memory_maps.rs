@@ -1,91 +1,67 @@
 //! The memory maps of processes.
 
-use std::fmt::Write;
-
+use ltt_read::TraceIndex;
+use lttv_common::table::Table;
 use lttv_context::Handle;
-use lttv_context::attributes::{AttributeError, AttributeId, Attributes};
-use lttv_context::framework::{Failure, Module, ModuleInfo};
-use lttv_hooks::Priority;
+use lttv_context::framework::ModuleInfo;
 use lttv_state::kernel::{Backing, KernelState, Mapping, MemoryMaps, TraceState};
 
-use super::print::Style;
-use super::table::Table;
-use super::{Host, places, report_with};
+use super::Host;
+use super::analysis::AnalysisModule;
 
-/// The module `memoryMaps`.
-#[derive(Debug)]
-pub(super) struct Maps;
-
-impl Module<Host> for Maps {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            name: "memoryMaps",
-            summary: "Memory maps of processes at the end",
-            description: "Reports the mappings of each process at the end of the trace or at \
-                          --end, in traces/[TRACE]/memory_maps/PROCESS/ADDRESS: end, size, access \
-                          and contents. Known are the mappings that the process made within the \
-                          trace by system calls, those that it inherited, and those in state \
-                          dumps.",
-            requires: &["batchAnalysis"],
-        }
-    }
-
-    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+/// Returns the module `memoryMaps`.
+pub(super) fn module() -> AnalysisModule {
+    let info = ModuleInfo {
+        name: "memoryMaps",
+        summary: "Memory maps of processes at the end",
+        description: "Reports the mappings of each process at the end of the trace or at --end: \
+                      addresses, size, access and contents. Known are the mappings that the \
+                      process made within the trace by system calls, those that it inherited, and \
+                      those in state dumps.",
+        requires: &["batchAnalysis"],
+    };
+    AnalysisModule::new(info, |host| {
         let kernel = host.data.kernel();
         let maps = host.data.batch.context.attach(MemoryMaps::new(kernel));
-        report_with(host, Priority::DEFAULT, move |host| report(host, kernel, maps));
-        Ok(())
-    }
+        Ok(Some(Box::new(move |host| Ok(vec![table(host, kernel, maps)]))))
+    })
 }
 
-fn report(
-    host: &mut Host,
-    kernel: Handle<KernelState>,
-    maps: Handle<MemoryMaps>,
-) -> Result<(), AttributeError> {
+/// A mapping of a process.
+struct Row<'m> {
+    trace: TraceIndex,
+    pid: i32,
+    name: &'m str,
+    of: &'m Mapping,
+    contents: String,
+}
+
+fn table(host: &Host, kernel: Handle<KernelState>, maps: Handle<MemoryMaps>) -> Table {
     let context = &host.data.batch.context;
     let maps = &context.extensions()[maps];
-    for trace in context.contexts().traces() {
-        let index = trace.index();
-        let Some(state) = context.extensions()[kernel].trace(index) else { continue };
-        let mut table = Table::new(format!("Memory maps of trace {}", index.0))
-            .numbers(["PID"])
-            .text("NAME")
-            .numbers(["START", "END"])
-            .text("ACCESS")
-            .text("CONTENTS");
-        let is_text = host.data.style == Style::Text;
+    let mut rows = Vec::new();
+    for (trace, state) in (0..).map(TraceIndex).zip(context.extensions()[kernel].traces()) {
         for (_, process) in state.processes() {
             // Threads share the maps of their process.
-            let Some(tid) = process.tid().filter(|tid| process.pid().is_none_or(|of| of == *tid))
-            else {
-                continue;
-            };
+            let is_process = |tid: &i32| process.pid().is_none_or(|pid| pid == *tid);
+            let Some(pid) = process.tid().filter(is_process) else { continue };
             let name = state.name(process.name());
-            for mapping in maps.of(index, state, process) {
-                let (range, contents) = (mapping.addresses(), contents(state, mapping));
-                if is_text {
-                    table.row([
-                        tid.to_string(),
-                        name.to_owned(),
-                        format!("{:x}", range.start),
-                        format!("{:x}", range.end),
-                        access(mapping),
-                        contents,
-                    ]);
-                    continue;
-                }
-                let place = places::of_trace(&mut host.attributes, trace)?;
-                let label = format!("{name} ({tid})");
-                export(&mut host.attributes, place, &label, mapping, &contents)?;
-            }
-        }
-        if is_text {
-            // Writing to a buffer never fails.
-            _ = write!(host.data.output.borrow_mut().buffer(), "{table}");
+            rows.extend(maps.of(trace, state, process).iter().map(|of| {
+                let contents = contents(state, of);
+                Row { trace, pid, name, of, contents }
+            }));
         }
     }
-    Ok(())
+    Table::of("memory_maps", "Memory maps", &rows)
+        .trace_if(host.data.has_traces(), |row| row.trace)
+        .integer("pid", "PID", |row| row.pid)
+        .text("name", "NAME", |row| row.name)
+        .text("start", "START", |row| format!("{:x}", row.of.addresses().start))
+        .text("end", "END", |row| format!("{:x}", row.of.addresses().end))
+        .integer("bytes", "BYTES", |row| row.of.addresses().end - row.of.addresses().start)
+        .text("access", "ACCESS", |row| access(row.of))
+        .text("contents", "CONTENTS", |row| row.contents.as_str())
+        .build()
 }
 
 /// Returns the permissions in the form of `/proc/PID/maps`.
@@ -112,22 +88,4 @@ fn contents(state: &TraceState, of: &Mapping) -> String {
         Backing::Inode { number, offset } => format!("inode {number} at {offset:#x}"),
         _ => "[memory]".to_owned(),
     }
-}
-
-fn export(
-    attributes: &mut Attributes,
-    place: AttributeId,
-    process: &str,
-    mapping: &Mapping,
-    contents: &str,
-) -> Result<(), AttributeError> {
-    let all = attributes.subtree(place, "memory_maps")?;
-    let of_process = attributes.subtree(all, process)?;
-    let range = mapping.addresses();
-    let place = attributes.subtree(of_process, &*format!("{:#x}", range.start))?;
-    attributes.set(place, "end", &*format!("{:#x}", range.end))?;
-    attributes.set(place, "bytes", range.end - range.start)?;
-    attributes.set(place, "access", access(mapping))?;
-    attributes.set(place, "contents", contents)?;
-    Ok(())
 }

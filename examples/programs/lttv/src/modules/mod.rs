@@ -5,35 +5,38 @@
 //!
 //! Modules and options have the names that they have in LTTV, if they exist there.
 
+mod analysis;
 mod batch_analysis;
 mod calls;
 mod chosen;
 mod core;
-pub(crate) mod disk_performance;
+mod disk_performance;
 mod event_counts;
 mod field_list;
 mod interrupts;
 mod json;
 mod latency;
 mod memory_maps;
-mod places;
 mod precompute;
 mod print;
 mod rates;
 mod statistics;
-mod table;
 mod text_dump;
 mod text_filter;
 mod usage;
 mod waits;
 mod work;
 
+use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt;
 
-use lttv_context::framework::{ModuleError, Modules, Session};
+use lttv_context::framework::{Module, ModuleError, ModuleInfo, Modules, Session};
 use lttv_hooks::{Flow, Priority};
 
+pub use analysis::{AnalysisModule, Tables};
 pub use field_list::list_fields;
+pub use print::Style;
 pub use work::Work;
 
 /// The session that modules share.
@@ -41,7 +44,7 @@ pub type Host = Session<'static, Work>;
 
 /// The events that the results of a module follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Results {
+pub enum Results {
     /// The module has no results of its own.
     None,
     /// Events that a filter chooses, each printed alone.
@@ -52,55 +55,90 @@ enum Results {
     AllEvents,
 }
 
-impl Results {
-    /// Returns the events that the results of the module with a name follow from.
-    fn of(module: &str) -> Self {
-        match module {
-            "core" | "print" | "textFilter" | "batchAnalysis" => Results::None,
-            "textDump" => Results::PrintedEvents,
-            "eventCounts" | "rates" => Results::CountedEvents,
-            // A module from elsewhere is an analysis, until it is listed here.
-            _ => Results::AllEvents,
-        }
+/// Modules by name, each with the events that its results follow from.
+///
+/// ```
+/// let modules = lttv::modules::Registry::new()?;
+/// assert!(modules.infos().any(|info| info.name == "textDump"));
+/// # Ok::<(), lttv_context::framework::ModuleError>(())
+/// ```
+pub struct Registry {
+    pub(crate) modules: Modules<Host>,
+    results: BTreeMap<&'static str, Results>,
+}
+
+impl Registry {
+    /// Returns the modules of the program `lttv`.
+    ///
+    /// # Errors
+    ///
+    /// If two modules have the same name.
+    pub fn new() -> Result<Self, ModuleError> {
+        use Results::{AllEvents, CountedEvents, PrintedEvents};
+        let mut all = Registry { modules: Modules::new(), results: BTreeMap::new() };
+        all.add(core::Core, Results::None)?;
+        all.add(print::Print, Results::None)?;
+        all.add(text_filter::TextFilter, Results::None)?;
+        all.add(batch_analysis::BatchAnalysis, Results::None)?;
+        all.add(text_dump::TextDump, PrintedEvents)?;
+        all.add(statistics::Statistics, AllEvents)?;
+        all.add(precompute::Precompute, AllEvents)?;
+        all.add(interrupts::module(), AllEvents)?;
+        all.add(disk_performance::module(), AllEvents)?;
+        all.add(latency::module(), AllEvents)?;
+        all.add(memory_maps::module(), AllEvents)?;
+        all.add(calls::module(), AllEvents)?;
+        all.add(waits::dep_analysis(), AllEvents)?;
+        all.add(waits::critical_path(), AllEvents)?;
+        all.add(usage::module(), AllEvents)?;
+        all.add(event_counts::module(), CountedEvents)?;
+        all.add(rates::module(), CountedEvents)?;
+        Ok(all)
+    }
+
+    /// Adds a module. The modules that it requires may be added later.
+    ///
+    /// # Errors
+    ///
+    /// If there is already a module of this name.
+    pub fn add(
+        &mut self,
+        module: impl Module<Host> + 'static,
+        results: Results,
+    ) -> Result<(), ModuleError> {
+        let name = module.info().name;
+        self.modules.add(module)?;
+        self.results.insert(name, results);
+        Ok(())
+    }
+
+    /// Iterates over the descriptions of all modules, in the order in which they were added.
+    pub fn infos(&self) -> impl ExactSizeIterator<Item = ModuleInfo> {
+        self.modules.infos()
+    }
+
+    /// Returns the modules of these names, with the events that their results follow from.
+    pub(crate) fn results(&self, names: &[String]) -> Vec<(String, Results)> {
+        let of = |name: &String| self.results.get(&**name).copied().unwrap_or(Results::None);
+        names.iter().map(|name| (name.clone(), of(name))).collect()
     }
 }
 
-/// Returns all modules of the program `lttv`.
-///
-/// # Errors
-///
-/// If two modules have the same name.
-pub fn modules() -> Result<Modules<Host>, ModuleError> {
-    let mut modules = Modules::new();
-    modules.add(core::Core)?;
-    modules.add(print::Print)?;
-    modules.add(text_filter::TextFilter)?;
-    modules.add(batch_analysis::BatchAnalysis)?;
-    modules.add(text_dump::TextDump)?;
-    modules.add(statistics::Statistics)?;
-    modules.add(precompute::Precompute)?;
-    modules.add(interrupts::Interrupts)?;
-    modules.add(disk_performance::DiskPerformance)?;
-    modules.add(latency::Latency)?;
-    modules.add(memory_maps::Maps)?;
-    modules.add(calls::Calls)?;
-    modules.add(waits::DEP_ANALYSIS)?;
-    modules.add(waits::CRITICAL_PATH)?;
-    modules.add(usage::Usages)?;
-    modules.add(event_counts::EventCounts)?;
-    modules.add(rates::Rates)?;
-    Ok(modules)
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").field("results", &self.results).finish_non_exhaustive()
+    }
 }
 
 /// Adds a function that writes results at the end of the session. Functions of the same
-/// priority are called in the order of their modules.
-fn report_with<E: Into<Box<dyn Error>>>(
+/// priority are called in the order of their modules. An error makes the exit status 1.
+pub fn at_end<E: Into<Box<dyn Error>>>(
     host: &mut Host,
     priority: Priority,
-    report: impl Fn(&mut Host) -> Result<(), E> + 'static,
+    write: impl Fn(&mut Host) -> Result<(), E> + 'static,
 ) {
     host.after.add(priority, move |host: &mut Host| {
-        let failure = report(host).err();
+        let failure = write(host).err();
         host.data.failures.extend(failure.map(Into::into));
         Flow::Continue(())
     });

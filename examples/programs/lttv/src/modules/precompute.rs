@@ -12,7 +12,7 @@ use lttv_hooks::Priority;
 use lttv_state::history::{Builder, Settings};
 use lttv_state::kernel_history::{KernelHistory, Recorded};
 
-use super::{Host, report_with};
+use super::{Host, at_end};
 
 /// The default files, in the current directory. Files in a trace directory could be
 /// mistaken for a part of the trace.
@@ -72,7 +72,7 @@ impl Module<Host> for Precompute {
             .map_err(|error| format!("cannot write {path}: {error}"))?;
         let history = context.attach(KernelHistory::new(kernel, builder));
         context.set_checkpoint_policy(CheckpointPolicy::default());
-        report_with(host, Priority::DEFAULT, move |host| {
+        at_end(host, Priority::DEFAULT, move |host| {
             finish(host, history, &path)?;
             store(host, &checkpoints)
         });

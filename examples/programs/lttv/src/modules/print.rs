@@ -17,7 +17,7 @@ use lttv_context::framework::{Failure, Module, ModuleInfo, OptionError, OptionSp
 use lttv_hooks::Priority;
 
 use super::json::Json;
-use super::{Host, report_with};
+use super::{Host, at_end};
 
 /// The module `print`.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Print;
 
 /// The format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Style {
+pub enum Style {
     /// For people: tables, and a tree of the results without a table.
     #[default]
     Text,
@@ -39,7 +39,7 @@ pub(super) enum Style {
 
 impl Style {
     /// Returns `true` for a JSON object.
-    pub(super) fn is_json(self) -> bool {
+    pub fn is_json(self) -> bool {
         matches!(self, Style::Json | Style::TypedJson)
     }
 }
@@ -95,7 +95,7 @@ impl Module<Host> for Print {
         if json {
             host.data.output.borrow_mut().set_escapes(Escapes::Json);
         }
-        report_with(host, Priority::LAST, print);
+        at_end(host, Priority::LAST, print);
         Ok(())
     }
 }

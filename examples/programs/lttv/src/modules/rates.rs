@@ -3,68 +3,61 @@
 use std::time::Duration;
 
 use lttv_common::report::Usage;
+use lttv_common::table::{Declaration, Table};
 use lttv_context::Handle;
-use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Kind, Name};
-use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
-use lttv_hooks::Priority;
+use lttv_context::attributes::Kind;
+use lttv_context::framework::{Failure, ModuleInfo, OptionSpec};
 
-use super::{Host, event_counts, places, report_with};
+use super::Host;
+use super::analysis::{AnalysisModule, Tables};
+use super::event_counts::{self, Counts, Row, table};
 
-/// The module `rates`.
-#[derive(Debug)]
-pub(super) struct Rates;
+/// Returns the module `rates`.
+pub(super) fn module() -> AnalysisModule {
+    let info = ModuleInfo {
+        name: "rates",
+        summary: "Rates of the events counted, in events per second",
+        description: "Reports the rates of the events that eventCounts counts, in the tables \
+                      `totals`, `cpus` and `event_types`: the duration from the first to the last \
+                      event counted; the average rate over that time; and the peak rate, that of \
+                      the busiest interval of --rate-interval.",
+        requires: &["eventCounts"],
+    };
+    let help = "Length of the intervals over which peak rates are computed";
+    let interval = OptionSpec::new("rate-interval", Kind::Duration, help);
+    let interval = interval.value_name("SECONDS").default_value("0.1");
+    AnalysisModule::new(info, attach).with_options([interval])
+}
 
-impl Module<Host> for Rates {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
-            name: "rates",
-            summary: "Rates of the events counted, in events per second",
-            description: "Adds to the counts of eventCounts: `duration`, from the first to the \
-                          last event counted; `rate`, the average over that time; `peak_rate`, \
-                          the rate of the busiest interval of --rate-interval; and \
-                          `event_rates`, the averages by type.",
-            requires: &["eventCounts"],
-        }
+fn attach(host: &mut Host) -> Result<Option<Tables>, Failure> {
+    let interval = host.options.get::<Duration>("rate-interval")?.copied().unwrap_or_default();
+    let interval = u64::try_from(interval.as_nanos()).map_err(Usage::new)?;
+    if interval == 0 {
+        return Err(Usage::new("--rate-interval must be longer than 0").into());
     }
-
-    fn options(&self) -> Vec<OptionSpec> {
-        let help = "Length of the intervals over which peak rates are computed";
-        let interval = OptionSpec::new("rate-interval", Kind::Duration, help);
-        vec![interval.value_name("SECONDS").default_value("0.1")]
+    let events = event_counts::events(host)?;
+    let context = &mut host.data.batch.context;
+    let contexts = context.contexts();
+    let (mut cpus, mut of_tracefile) = (Vec::new(), Vec::new());
+    for tracefile in contexts.tracefiles() {
+        let cpu = (tracefile.trace_index().0, tracefile.tracefile().cpu());
+        let known = cpus.iter().position(|(known, _)| *known == cpu);
+        of_tracefile.push(known.unwrap_or_else(|| {
+            cpus.push((cpu, Peak::default()));
+            cpus.len() - 1
+        }));
     }
-
-    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
-        let interval = host.options.get::<Duration>("rate-interval")?.copied().unwrap_or_default();
-        let interval = u64::try_from(interval.as_nanos()).map_err(Usage::new)?;
-        if interval == 0 {
-            return Err(Usage::new("--rate-interval must be longer than 0").into());
-        }
-        let events = event_counts::events(host)?;
-        let batch = &mut host.data.batch;
-        let contexts = batch.context.contexts();
-        let (mut cpus, mut of_tracefile) = (Vec::new(), Vec::new());
-        for tracefile in contexts.tracefiles() {
-            let cpu = (tracefile.trace_index().0, places::cpu(tracefile));
-            let known = cpus.iter().position(|(known, _)| *known == cpu);
-            of_tracefile.push(known.unwrap_or_else(|| {
-                cpus.push((cpu, Peak::default()));
-                cpus.len() - 1
-            }));
-        }
-        let traces = contexts.traces().iter().map(|_| Peak::default()).collect();
-        let peaks = Peaks { interval, traces, cpus, of_tracefile };
-        let peaks = batch.context.attach_data(peaks);
-        host.data.on_chosen(events, move |call| {
-            let time = call.time().as_ns();
-            let peaks = &mut call.extensions[peaks];
-            peaks.traces[call.tracefile.trace_index().0].count(time, peaks.interval);
-            let cpu = peaks.of_tracefile[call.tracefile.number().0];
-            peaks.cpus[cpu].1.count(time, peaks.interval);
-        });
-        // The counts have been exported: their module comes first.
-        report_with(host, Priority::DEFAULT, move |host| report(host, peaks));
-        Ok(())
-    }
+    let traces = contexts.traces().iter().map(|_| Peak::default()).collect();
+    let counts = context.extensions().find::<Counts>().ok_or("no events are counted")?;
+    let peaks = context.attach_data(Peaks { interval, traces, cpus, of_tracefile });
+    host.data.on_chosen(events, move |call| {
+        let time = call.time().as_ns();
+        let peaks = &mut call.extensions[peaks];
+        peaks.traces[call.tracefile.trace_index().0].count(time, peaks.interval);
+        let cpu = peaks.of_tracefile[call.tracefile.number().0];
+        peaks.cpus[cpu].1.count(time, peaks.interval);
+    });
+    Ok(Some(Box::new(move |host| Ok(tables(host, counts, peaks)))))
 }
 
 /// The busiest intervals of traces and of their CPUs.
@@ -103,73 +96,52 @@ impl Peak {
         self.most = self.most.max(self.events);
     }
 
-    /// Returns the time from the first to the last event.
-    fn duration(&self) -> Duration {
+    /// Returns the time from the first to the last event in ns.
+    fn duration(&self) -> u64 {
         let (first, last) = self.span.unwrap_or_default();
-        Duration::from_nanos(last.abs_diff(first))
-    }
-
-    /// Returns the events per second in the busiest interval.
-    fn rate(&self, interval: u64) -> f64 {
-        self.most as f64 / Duration::from_nanos(interval).as_secs_f64()
+        last.abs_diff(first)
     }
 }
 
-fn report(host: &mut Host, peaks: Handle<Peaks>) -> Result<(), AttributeError> {
-    let attributes = &mut host.attributes;
-    let context = &host.data.batch.context;
-    let (traces, peaks) = (context.contexts().traces(), &context.extensions()[peaks]);
-    for (trace, peak) in traces.iter().zip(&peaks.traces) {
-        let trace = places::of_trace(attributes, trace)?;
-        attributes.set(trace, "duration", peak.duration())?;
-        add_rates(attributes, trace, peak, peaks.interval, peak.duration())?;
-        add_type_rates(attributes, trace, peak.duration())?;
-    }
-    for ((trace, cpu), peak) in &peaks.cpus {
-        // The average of a CPU is over the time of its trace, including idle time.
-        let duration = peaks.traces[*trace].duration();
-        let cpu = places::of_cpu(attributes, &traces[*trace], *cpu)?;
-        add_rates(attributes, cpu, peak, peaks.interval, duration)?;
-    }
-    Ok(())
+fn tables(host: &Host, counts: Handle<Counts>, peaks: Handle<Peaks>) -> Vec<Table> {
+    let (context, has_traces) = (&host.data.batch.context, host.data.has_traces());
+    let (counts, peaks) = (&context.extensions()[counts], &context.extensions()[peaks]);
+    let totals = counts.by(context.contexts(), |_, _| ());
+    let cpus = counts.by(context.contexts(), |cpu, _| cpu);
+    let types = counts.by(context.contexts(), |_, event| event.to_owned());
+    let peak_of_cpu = |row: &Row<Option<u32>>| {
+        let peak = peaks.cpus.iter().find(|(cpu, _)| *cpu == (row.0.0, row.1))?;
+        Some(per_second(peak.1.most, peaks.interval))
+    };
+    vec![
+        table(("totals", "Rates"), has_traces, &totals)
+            .duration("duration_ns", "DURATION us", |row| peaks.traces[row.0.0].duration())
+            .with(|table| rate(table, peaks))
+            .decimal("peak_rate", "PEAK/s", |row| {
+                per_second(peaks.traces[row.0.0].most, peaks.interval)
+            })
+            .build(),
+        table(("cpus", "Rates by CPU"), has_traces, &cpus)
+            .integer("cpu", "CPU", |row| row.1)
+            .with(|table| rate(table, peaks))
+            .decimal("peak_rate", "PEAK/s", peak_of_cpu)
+            .build(),
+        table(("event_types", "Rates by type"), has_traces, &types)
+            .text("event", "EVENT", |row| row.1.as_str())
+            .with(|table| rate(table, peaks))
+            .build(),
+    ]
 }
 
-/// Adds the rates of the events that are counted in a subtree.
-fn add_rates(
-    attributes: &mut Attributes,
-    tree: AttributeId,
-    peak: &Peak,
-    interval: u64,
-    duration: Duration,
-) -> Result<(), AttributeError> {
-    let events = attributes.entry::<u64>(tree, "events")?;
-    if let Some(rate) = rate(attributes[events], duration) {
-        attributes.set(tree, "rate", rate)?;
-    }
-    attributes.set(tree, "peak_rate", peak.rate(interval))?;
-    Ok(())
+/// Adds the column of average rates. All are over the time of the trace, including idle time.
+fn rate<'r, K>(table: Declaration<'r, Row<K>>, peaks: &Peaks) -> Declaration<'r, Row<K>> {
+    table.decimal("rate", "EVENTS/s", |row| {
+        let duration = peaks.traces[row.0.0].duration();
+        (duration != 0).then(|| per_second(row.2, duration))
+    })
 }
 
-/// Adds the rates of the events of each type of a trace.
-fn add_type_rates(
-    attributes: &mut Attributes,
-    trace: AttributeId,
-    duration: Duration,
-) -> Result<(), AttributeError> {
-    let types = attributes.subtree(trace, "event_types")?;
-    let rates = attributes.subtree(trace, "event_rates")?;
-    let found: Vec<(String, f64)> = attributes
-        .children(types)
-        .filter_map(|id| {
-            let Some(Name::Text(name)) = attributes.name(id) else { return None };
-            let events = attributes[attributes.key::<u64>(id)?];
-            Some((name.to_owned(), rate(events, duration)?))
-        })
-        .collect();
-    found.iter().try_for_each(|(name, rate)| attributes.set(rates, name, *rate).map(|_| ()))
-}
-
-/// Returns the events per second; `None` for no time.
-fn rate(events: u64, duration: Duration) -> Option<f64> {
-    (!duration.is_zero()).then(|| events as f64 / duration.as_secs_f64())
+/// Returns the number of events per second in a time in ns.
+fn per_second(events: u64, ns: u64) -> f64 {
+    events as f64 * 1e9 / ns as f64
 }

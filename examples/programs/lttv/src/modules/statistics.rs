@@ -5,12 +5,12 @@ use std::fmt::Write;
 use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Indented};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::Priority;
-use lttv_state::analysis::{Attached, attach};
-use lttv_state::stats::{Statistics as Collected, StatisticsAnalysis};
+use lttv_state::analysis::Attached;
+use lttv_state::stats::StatisticsAnalysis;
 
 use super::batch_analysis::read_once;
 use super::print::Style;
-use super::{Host, Work, report_with};
+use super::{Host, at_end};
 
 /// The module `statistics`.
 #[derive(Debug)]
@@ -37,10 +37,10 @@ impl Module<Host> for Statistics {
     }
 
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
-        let asked = host.data.loaded.iter().any(|name| name == "statistics");
+        let asked = host.data.loaded.iter().any(|(name, _)| name == "statistics");
         if asked || host.options.is_set("stats")? {
-            let statistics = collect(&mut host.data);
-            report_with(host, Priority::DEFAULT, move |host| report(host, statistics));
+            let statistics = host.data.statistics();
+            at_end(host, Priority::DEFAULT, move |host| report(host, statistics));
         }
         if asked {
             read_once(host);
@@ -49,30 +49,8 @@ impl Module<Host> for Statistics {
     }
 }
 
-/// Attaches the collector of statistics, which all modules share.
-pub(super) fn collect(work: &mut Work) -> Attached<StatisticsAnalysis> {
-    if let Some(known) = work.statistics {
-        return known;
-    }
-    let kernel = work.kernel_at_begin();
-    let (context, window) = (&mut work.batch.context, work.window.range());
-    let statistics = attach(context, kernel, window, StatisticsAnalysis::new());
-    work.statistics = Some(statistics);
-    statistics
-}
-
-/// Returns the statistics of the window, or of the part of it that was read before an interrupt.
-pub(super) fn taken(work: &mut Work, statistics: Attached<StatisticsAnalysis>) -> Collected {
-    let reached = work.interrupted_at();
-    let extensions = work.batch.context.extensions_mut();
-    match reached {
-        Some(time) => statistics.take_until(extensions, time),
-        None => statistics.take(extensions),
-    }
-}
-
 fn report(host: &mut Host, statistics: Attached<StatisticsAnalysis>) -> Result<(), AttributeError> {
-    let found = taken(&mut host.data, statistics);
+    let found = host.data.statistics_of(statistics);
     if host.data.style != Style::Text {
         let place = host.attributes.subtree(AttributeId::ROOT, "statistics")?;
         return found.export(&mut host.attributes, place);

@@ -15,7 +15,7 @@ use lttv_context::Subscription;
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
 use lttv_hooks::{Flow, Priority};
 
-use super::{Host, report_with};
+use super::{Host, at_end};
 
 /// The module `textDump`.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl Module<Host> for TextDump {
                 }
             });
         }
-        report_with(host, Priority::FIRST, move |host| -> io::Result<()> {
+        at_end(host, Priority::FIRST, move |host| -> io::Result<()> {
             if let Some(error) = failure.take() {
                 return Err(error);
             }

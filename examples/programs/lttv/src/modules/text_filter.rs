@@ -54,9 +54,9 @@ impl Module<Host> for TextFilter {
         }
         // A result that seems to be of some events only would mislead.
         let loaded = &host.data.loaded;
-        let chooses = |results| matches!(results, Results::PrintedEvents | Results::CountedEvents);
-        if let Some(name) = loaded.iter().find(|name| Results::of(name) == Results::AllEvents)
-            && !loaded.iter().any(|name| chooses(Results::of(name)))
+        let chooses = |of| matches!(of, Results::PrintedEvents | Results::CountedEvents);
+        if let Some((name, _)) = loaded.iter().find(|(_, of)| *of == Results::AllEvents)
+            && !loaded.iter().any(|(_, of)| chooses(*of))
         {
             let reason = format_args!("a filter has no use here: {name} follows all events");
             return Err(Usage::new(reason).into());

@@ -1,29 +1,29 @@
 //! Thread states, waits and critical paths.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::error::Error;
 
 use ltt_read::{TimeSpan, Timestamp, TraceIndex};
-use lttv_common::critical_path::label;
 use lttv_common::kernel_trace;
 use lttv_common::report::Usage;
+use lttv_common::table::Table;
 use lttv_common::time::Times;
-use lttv_context::attributes::{AttributeError, AttributeId, Attributes, Kind};
-use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};
-use lttv_hooks::Priority;
-use lttv_state::analysis::{Attached, attach};
+use lttv_context::attributes::Kind;
+use lttv_context::framework::{Failure, ModuleInfo, OptionSpec};
+use lttv_state::analysis::{self, Attached};
 use lttv_state::kernel::Tid;
-use lttv_state::waits::{ThreadState, Timeline, TimelineId, WaitAnalysis};
+use lttv_state::waits::{Timeline, TimelineId, WaitAnalysis};
 
+use super::Host;
+use super::analysis::{AnalysisModule, Tables};
 use super::core::time_option;
-use super::print::{self, Style};
-use super::{Host, places, report_with};
+use super::print::Style;
 use crate::tables::waits::{self, Shown};
 use crate::waits::{WindowWaits, window_of};
 
-/// The module `criticalPath`, or `depAnalysis`: the name and the options that LTTV had.
-#[derive(Debug)]
-pub(super) struct Waits {
+/// The name and the options of the module `criticalPath`, or of `depAnalysis`, which has those that
+/// LTTV had.
+#[derive(Debug, Clone, Copy)]
+struct Waits {
     name: &'static str,
     summary: &'static str,
     /// The option that names a thread, with its help.
@@ -32,24 +32,6 @@ pub(super) struct Waits {
     /// The options for the start and the end of a part of the read.
     part: Option<[&'static str; 2]>,
 }
-
-/// The module `criticalPath`.
-pub(super) const CRITICAL_PATH: Waits = Waits {
-    name: "criticalPath",
-    summary: "Thread states by cause, and the critical path of a thread",
-    tid: ("path-tid", "Report the critical path of this thread"),
-    limit: "path-limit",
-    part: None,
-};
-
-/// The module `depAnalysis`.
-pub(super) const DEP_ANALYSIS: Waits = Waits {
-    name: "depAnalysis",
-    summary: "The results of criticalPath, with the options of LTTV",
-    tid: ("dep-pid", "Report this process in detail (by its thread id)"),
-    limit: "dep-limit",
-    part: Some(["dep-time-start", "dep-time-end"]),
-};
 
 /// The parameters of a report.
 #[derive(Debug, Clone, Copy)]
@@ -62,56 +44,72 @@ struct Query {
     part: TimeSpan,
 }
 
-impl Module<Host> for Waits {
-    fn info(&self) -> ModuleInfo {
-        ModuleInfo {
+/// Returns the module `criticalPath`.
+pub(super) fn critical_path() -> AnalysisModule {
+    Waits {
+        name: "criticalPath",
+        summary: "Thread states by cause, and the critical path of a thread",
+        tid: ("path-tid", "Report the critical path of this thread"),
+        limit: "path-limit",
+        part: None,
+    }
+    .module()
+}
+
+/// Returns the module `depAnalysis`.
+pub(super) fn dep_analysis() -> AnalysisModule {
+    Waits {
+        name: "depAnalysis",
+        summary: "The results of criticalPath, with the options of LTTV",
+        tid: ("dep-pid", "Report this process in detail (by its thread id)"),
+        limit: "dep-limit",
+        part: Some(["dep-time-start", "dep-time-end"]),
+    }
+    .module()
+}
+
+impl Waits {
+    fn module(self) -> AnalysisModule {
+        let info = ModuleInfo {
             name: self.name,
             summary: self.summary,
             description: "Reports for each thread how long it was running, waiting for a CPU, and \
                           blocked by each cause. For one thread, reports its critical path, on \
                           which each wait for another thread is replaced by what that thread did \
                           in the meantime; and which threads and devices it waited for directly. \
-                          In traces/[TRACE]/waits. What is open at --begin or --end counts from \
-                          there or up to there. Keeps all intervals in memory, 16 bytes each.",
+                          The tables are those of lttv critical-path. What is open at --begin or \
+                          --end counts from there or up to there. Keeps all intervals in memory, \
+                          16 bytes each.",
             requires: &["batchAnalysis"],
-        }
-    }
-
-    fn options(&self) -> Vec<OptionSpec> {
-        let mut options = vec![
-            OptionSpec::new(self.tid.0, Kind::UInt, self.tid.1).value_name("TID"),
-            OptionSpec::new(
-                self.limit,
-                Kind::UInt,
-                "Print at most N segments of the critical path",
-            )
-            .value_name("N")
-            .default_value("100"),
-        ];
+        };
+        let number = |name, help| OptionSpec::new(name, Kind::UInt, help);
+        let limit = number(self.limit, "Print at most N segments of the critical path");
         let helps = ["Ignore what came before this time", "Ignore what came after this time"];
         let part = self.part.into_iter().flatten().zip(helps);
-        options.extend(
-            part.map(|(name, help)| OptionSpec::new(name, Kind::Text, help).value_name("TIME")),
-        );
-        options
+        let part =
+            part.map(|(name, help)| OptionSpec::new(name, Kind::Text, help).value_name("TIME"));
+        AnalysisModule::new(info, move |host| self.attach(host))
+            .with_options([
+                number(self.tid.0, self.tid.1).value_name("TID"),
+                limit.value_name("N").default_value("100"),
+            ])
+            .with_options(part)
     }
 
-    fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
+    fn attach(self, host: &mut Host) -> Result<Option<Tables>, Failure> {
         let query = self.query(host)?;
         if !host.data.has(&kernel_trace::CRITICAL_PATH) {
-            return Ok(());
+            return Ok(None);
         }
         let kernel = host.data.kernel();
-        let waits = attach(&mut host.data.batch.context, kernel, .., WaitAnalysis::new());
+        let context = &mut host.data.batch.context;
+        let waits = analysis::attach(context, kernel, .., WaitAnalysis::new());
         // The graph needs the events before the window, too.
         host.data.kernel_at_begin();
-        report_with(host, Priority::DEFAULT, move |host| report(host, waits, query));
-        Ok(())
+        Ok(Some(Box::new(move |host| tables(host, waits, query))))
     }
-}
 
-impl Waits {
-    fn query(&self, host: &Host) -> Result<Query, Failure> {
+    fn query(self, host: &Host) -> Result<Query, Failure> {
         let options = &host.options;
         let times = Times::new(host.data.zone.clone(), host.data.batch.context.traceset().traces());
         let time = |name| {
@@ -133,128 +131,43 @@ impl Waits {
     }
 }
 
-fn report(
+fn tables(
     host: &mut Host,
     handle: Attached<WaitAnalysis>,
     query: Query,
-) -> Result<(), AttributeError> {
+) -> Result<Vec<Table>, Box<dyn Error>> {
     let part = |span: TimeSpan| {
         let (start, end) = (span.start.max(query.part.start), span.end.min(query.part.end));
         (start <= end).then_some(TimeSpan { start, end })
     };
     let spans = host.data.spans().into_iter().map(|span| span.and_then(part));
     let spans: Vec<_> = spans.collect();
-    let Some(window) = window_of(&spans) else { return Ok(()) };
+    let window = window_of(&spans).ok_or("no event is in the window")?;
     let graph = handle.take_until(host.data.batch.context.extensions_mut(), window.end);
     let waits = WindowWaits::new(graph, window, spans.clone());
+    let is_asked = |of: &Timeline| {
+        spans[of.trace().0].is_some()
+            && !of.is_idle()
+            && query.tid.is_none_or(|tid| of.tid() == tid)
+    };
+    let asked = waits.graph.timelines().filter(|(_, of)| is_asked(of));
+    let threads: Vec<TimelineId> = asked.map(|(id, _)| id).collect();
+    if let (Some(tid), true) = (query.tid, threads.is_empty()) {
+        return Err(format!("no thread in the window has TID {tid}").into());
+    }
+    let limit = if host.data.style == Style::Text { query.limit } else { 0 };
+    let has_traces = host.data.has_traces();
+    let shown = Shown { waits: &waits, threads: &threads, has_traces, limit };
+    let mut tables = vec![shown.states()];
+    if query.tid.is_some() {
+        tables.extend(shown.paths());
+        tables.push(shown.waits());
+    }
+    let mut missing = Vec::new();
     for (index, _) in (0..).map(TraceIndex).zip(spans).filter(|(_, span)| span.is_some()) {
-        let Some(missing) = waits.graph.missing(index) else { continue };
-        let of_trace = |of: &Timeline| of.trace() == index && !of.is_idle();
-        let all = waits.graph.timelines().filter(|(_, of)| of_trace(of));
-        let asked = |tid| query.tid.is_some_and(|asked| asked == tid);
-        let threads: Vec<TimelineId> = match (host.data.style, query.tid) {
-            (Style::Text, Some(_)) => {
-                all.filter(|(_, of)| asked(of.tid())).map(|of| of.0).collect()
-            }
-            _ => all.map(|of| of.0).collect(),
-        };
-        if host.data.style == Style::Text {
-            let output = &mut host.data.output.borrow_mut();
-            if let (Some(tid), true) = (query.tid, threads.is_empty()) {
-                let none = format!("Trace {index} has no thread {tid}\n\n", index = index.0);
-                output.buffer().append(none.as_bytes());
-                continue;
-            }
-            let (has_traces, limit) = (false, query.limit);
-            let shown = Shown { waits: &waits, threads: &threads, has_traces, limit };
-            let mut tables = vec![shown.states()];
-            if query.tid.is_some() {
-                tables.extend(shown.paths());
-                tables.push(shown.waits());
-            }
-            let missing: Vec<_> = missing.iter().map(|of| (index, *of)).collect();
-            tables.push(waits::missing(&missing));
-            tables.retain(|table| !table.rows().is_empty());
-            print::tables(output, &tables);
-            continue;
-        }
-        let of = &host.data.batch.context.contexts().traces()[index.0];
-        let place = places::of_trace(&mut host.attributes, of)?;
-        let place = host.attributes.subtree(place, "waits")?;
-        export_states(&mut host.attributes, place, &waits, &threads)?;
-        for id in threads {
-            if waits.graph.timeline(id).is_some_and(|of| asked(of.tid())) {
-                export_path(&mut host.attributes, place, &waits, id)?;
-            }
-        }
-        let missing_events = host.attributes.subtree(place, "missing_events")?;
-        for of in missing {
-            host.attributes.set(missing_events, of.names(), of.consequence())?;
-        }
+        let of_trace = waits.graph.missing(index).unwrap_or_default().iter();
+        missing.extend(of_trace.map(|of| (index, *of)));
     }
-    Ok(())
-}
-
-/// Returns the subtree of a thread.
-fn place_of(
-    attributes: &mut Attributes,
-    place: AttributeId,
-    tid: Tid,
-) -> Result<AttributeId, AttributeError> {
-    let threads = attributes.subtree(place, "threads")?;
-    attributes.subtree(threads, &*tid.to_string())
-}
-
-/// Sets the times of threads by state. Threads with one id, one after the other, are added up.
-fn export_states(
-    attributes: &mut Attributes,
-    place: AttributeId,
-    waits: &WindowWaits,
-    threads: &[TimelineId],
-) -> Result<(), AttributeError> {
-    let mut sums: BTreeMap<Tid, BTreeMap<ThreadState, u64>> = BTreeMap::new();
-    for id in threads {
-        let (times, timeline) = (waits.times(*id), waits.graph.timeline(*id));
-        let Some(timeline) = timeline.filter(|_| times.total() > 0) else { continue };
-        let of_thread = sums.entry(timeline.tid()).or_default();
-        for (state, times) in times.all() {
-            *of_thread.entry(state).or_default() += times.total;
-        }
-        let thread = place_of(attributes, place, timeline.tid())?;
-        attributes.set(thread, "command", waits.command(*id))?;
-    }
-    for (tid, times) in sums {
-        let thread = place_of(attributes, place, tid)?;
-        let states = attributes.subtree(thread, "states")?;
-        for (state, time) in times {
-            attributes.set(states, state.label(), Duration::from_nanos(time))?;
-        }
-    }
-    Ok(())
-}
-
-/// Sets the critical path of a thread: the times by thread and state, and the segments.
-fn export_path(
-    attributes: &mut Attributes,
-    place: AttributeId,
-    waits: &WindowWaits,
-    id: TimelineId,
-) -> Result<(), AttributeError> {
-    let Some(tid) = waits.graph.timeline(id).map(Timeline::tid) else { return Ok(()) };
-    let thread = place_of(attributes, place, tid)?;
-    let path = waits.critical_path(id);
-    let shares = attributes.subtree(thread, "critical_path")?;
-    for share in path.shares() {
-        let of = attributes.subtree(shares, &*label(&waits.graph, share.thread))?;
-        attributes.set(of, share.kind.label(), Duration::from_nanos(share.times.total))?;
-    }
-    let segments = attributes.subtree(thread, "segments")?;
-    for (number, segment) in (0_u64..).zip(path.segments()) {
-        let place = attributes.subtree(segments, number)?;
-        attributes.set(place, "begin", segment.start)?;
-        attributes.set(place, "end", segment.end)?;
-        attributes.set(place, "thread", &*label(&waits.graph, segment.thread))?;
-        attributes.set(place, "state", segment.kind.label())?;
-    }
-    Ok(())
+    tables.push(waits::missing(&missing));
+    Ok(tables)
 }

@@ -11,17 +11,19 @@ use ltt_read::Timestamp;
 use lttv_common::kernel_hooks::{events_of, kernel_state, last_event};
 use lttv_common::kernel_trace::{self, Use};
 use lttv_common::report::Report;
+use lttv_common::table::Table;
 use lttv_common::text_dump::output::Output;
 use lttv_common::time::{Window, event_span};
 use lttv_context::framework::{Batch, BatchEnd, BatchOutcome};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
 use lttv_hooks::{Flow, IntoFlow};
-use lttv_state::analysis::Attached;
+use lttv_state::analysis::{Attached, attach};
 use lttv_state::kernel::{KernelState, Transition};
-use lttv_state::stats::StatisticsAnalysis;
+use lttv_state::stats::{Statistics, StatisticsAnalysis};
 
+use super::Results;
 use super::chosen::Chosen;
-use super::print::Style;
+use super::print::{self, Style};
 
 /// The work of a session: one read of a traceset.
 #[derive(Debug)]
@@ -36,8 +38,8 @@ pub struct Work {
     pub failures: Vec<Box<dyn Error>>,
     /// A flag that ends the read early when it is set.
     pub cancel: Arc<AtomicBool>,
-    /// The names of the modules given on the command line.
-    pub loaded: Vec<String>,
+    /// The modules given on the command line, with the events that their results follow from.
+    pub(crate) loaded: Vec<(String, Results)>,
     /// The names of the traces in messages, by trace index.
     pub(super) names: Vec<String>,
     /// The time zone of times that are parsed and printed.
@@ -59,12 +61,12 @@ pub struct Work {
     /// `true` if the output starts with the list of events of a JSON object.
     pub(super) lists_events: bool,
     /// The statistics, once a module collects them.
-    pub(super) statistics: Option<Attached<StatisticsAnalysis>>,
+    statistics: Option<Attached<StatisticsAnalysis>>,
 }
 
 impl Work {
     /// Creates the work of an empty traceset, with output to standard output.
-    pub fn new(report: Report) -> Self {
+    pub(crate) fn new(report: Report) -> Self {
         Work {
             report,
             batch: Batch::new(Traceset::new()),
@@ -87,7 +89,7 @@ impl Work {
     }
 
     /// Returns the time that a read has reached which ended before its window; `None` if it did not.
-    pub(super) fn interrupted_at(&mut self) -> Option<Timestamp> {
+    pub fn interrupted_at(&mut self) -> Option<Timestamp> {
         let end = self.end.as_ref()?;
         let is_complete = end.outcome == BatchOutcome::Complete;
         if is_complete { None } else { self.batch.context.position().time() }
@@ -95,7 +97,7 @@ impl Work {
 
     /// Returns, for each trace, the part of the read from its first to its last event; `None` for
     /// a trace without events in it.
-    pub(super) fn spans(&self) -> Vec<Option<TimeSpan>> {
+    pub fn spans(&self) -> Vec<Option<TimeSpan>> {
         let is_whole = self.end.as_ref().is_none_or(|end| end.outcome == BatchOutcome::Complete);
         let context = &self.batch.context;
         let kernel = context.extensions().find().filter(|_| !is_whole);
@@ -106,9 +108,35 @@ impl Work {
         traces.map(|trace| read.part_of(event_span(std::slice::from_ref(trace))?)).collect()
     }
 
+    /// Returns `true` if several traces have events in the read, so that tables have a column for
+    /// their numbers.
+    pub fn has_traces(&self) -> bool {
+        self.spans().iter().flatten().count() > 1
+    }
+
+    /// Returns the window of the read, both times inclusive.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// Returns the format of results.
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// Returns the destination of results.
+    pub fn output(&self) -> Rc<RefCell<Output>> {
+        Rc::clone(&self.output)
+    }
+
+    /// Appends tables to the output, as text.
+    pub fn print(&self, tables: &[Table]) {
+        print::tables(&mut self.output.borrow_mut(), tables);
+    }
+
     /// Returns the handle of the kernel state, and attaches it if it is not yet attached.
     /// For legacy traces it is the state of LTTV, which did not look ahead.
-    pub(super) fn kernel(&mut self) -> Handle<KernelState> {
+    pub fn kernel(&mut self) -> Handle<KernelState> {
         let context = &mut self.batch.context;
         if let Some(known) = context.extensions().find() {
             return known;
@@ -119,7 +147,7 @@ impl Work {
 
     /// Returns `true` if a trace has the events that a module needs; otherwise reports that none
     /// has.
-    pub(super) fn has(&mut self, needs: &Use) -> bool {
+    pub fn has(&mut self, needs: &Use) -> bool {
         match kernel_trace::require(self.batch.context.traceset(), needs) {
             Ok(_) => true,
             Err(missing) => {
@@ -131,7 +159,7 @@ impl Work {
 
     /// Returns the handle of the kernel state, which is that of the start of the read: results
     /// start with it.
-    pub(super) fn kernel_at_begin(&mut self) -> Handle<KernelState> {
+    pub fn kernel_at_begin(&mut self) -> Handle<KernelState> {
         let kernel = self.kernel();
         let is_there = self.is_at_begin && self.batch.context.is_state_current();
         if let Some(begin) = self.window.begin.filter(|_| !is_there) {
@@ -141,9 +169,32 @@ impl Work {
         kernel
     }
 
+    /// Returns the handle of the statistics, which all modules share, and attaches them if they are
+    /// not yet attached.
+    pub fn statistics(&mut self) -> Attached<StatisticsAnalysis> {
+        if let Some(known) = self.statistics {
+            return known;
+        }
+        let kernel = self.kernel_at_begin();
+        let context = &mut self.batch.context;
+        let statistics = attach(context, kernel, self.window.range(), StatisticsAnalysis::new());
+        self.statistics = Some(statistics);
+        statistics
+    }
+
+    /// Returns the statistics of the window, or of the part of it that was read before an interrupt.
+    pub fn statistics_of(&mut self, statistics: Attached<StatisticsAnalysis>) -> Statistics {
+        let reached = self.interrupted_at();
+        let extensions = self.batch.context.extensions_mut();
+        match reached {
+            Some(time) => statistics.take_until(extensions, time),
+            None => statistics.take(extensions),
+        }
+    }
+
     /// Adds a hook for all events whose transition is `wanted`. It is called when the kernel
     /// state includes the event.
-    pub(super) fn on_transitions(
+    pub fn on_transitions(
         &mut self,
         wanted: fn(Transition) -> bool,
         hook: impl Fn(&mut EventCall<'_, 'static>) + Copy + 'static,
@@ -155,7 +206,7 @@ impl Work {
     }
 
     /// Adds a hook for the events that pass the text filters.
-    pub(super) fn on_chosen<V: IntoFlow>(
+    pub fn on_chosen<V: IntoFlow>(
         &mut self,
         events: impl Into<Subscription>,
         mut hook: impl FnMut(&mut EventCall<'_, 'static>) -> V + 'static,

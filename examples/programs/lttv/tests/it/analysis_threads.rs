@@ -10,7 +10,7 @@ use crate::support::Run;
 use lttv_traces::{Options, kernel_like};
 
 fn lttv(args: &[&str]) -> Run {
-    support::run(&support::program("lttv"), args, None, Duration::from_secs(120))
+    support::run(&support::lttv(), args, None, Duration::from_secs(120))
 }
 
 /// Returns the bundled traces, one of a kernel on three CPUs with small packets, and a damaged one.

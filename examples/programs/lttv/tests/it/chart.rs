@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 fn chart(args: &[&str], trace: &Path) -> Run {
     let args = [&["chart"], args].concat();
-    support::run(&support::program("lttv"), &args, Some(trace), LIMIT)
+    support::run(&support::lttv(), &args, Some(trace), LIMIT)
 }
 
 /// Returns the chart of the bundled trace, which must be drawn without messages.

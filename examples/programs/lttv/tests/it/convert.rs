@@ -34,7 +34,7 @@ fn a_converted_trace_has_the_same_text() {
     let there = folder.path().join("ctf2");
     let back = folder.path().join("back");
     let (from, to) = (there.to_str().unwrap(), back.to_str().unwrap());
-    let run = run("lttv", &["convert", from, "-o", to, "--to", "ctf1.8"]);
+    let run = run(&["convert", from, "-o", to, "--to", "ctf1.8"]);
     assert_eq!(run.status, Some(0), "{run:?}");
     assert!(dump(&back, &["--names=all", "--fields=all"]) == expected);
     let small = converted(folder.path(), "small", &["--packet-size", "4K"]);
@@ -87,9 +87,9 @@ fn events_and_cpus_are_selected() {
     let trace = kernel();
     let other = folder.path().join("other");
     let args = [trace.to_str().unwrap(), "-o", other.to_str().unwrap()];
-    let unknown = run("lttv", &[&["convert"], &args[..], &["--events", "nothing"]].concat());
+    let unknown = run(&[&["convert"], &args[..], &["--events", "nothing"]].concat());
     assert_eq!(unknown.status, Some(2), "{unknown:?}");
-    let occupied = run("lttv", &["convert", args[0], "-o", output.to_str().unwrap()]);
+    let occupied = run(&["convert", args[0], "-o", output.to_str().unwrap()]);
     assert_eq!(occupied.status, Some(1), "{occupied:?}");
     let entries = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(entries, 1, "only the result is there");
@@ -155,7 +155,7 @@ fn a_state_dump_needs_no_event_types_of_the_source() {
     let part = folder.path().join("part");
     let (from, to) = (source.to_str().unwrap(), part.to_str().unwrap());
     let args = ["convert", from, "-o", to, "--begin", &seconds(begin), "--with-statedump"];
-    let run = run("lttv", &args);
+    let run = run(&args);
     assert_eq!((run.status, run.stderr.contains("warning")), (Some(0), false), "{run:?}");
     let later = Timestamp::from_ns(begin + 1);
     let (expected, found) = (threads(&source, later), threads(&part, later));
@@ -237,7 +237,7 @@ fn addresses_and_texts_of_all_kinds_are_replaced() {
 
     let output = folder.path().join("output");
     let (from, to) = (source.to_str().unwrap(), output.to_str().unwrap());
-    let run = run("lttv", &["convert", from, "-o", to, "--anonymise"]);
+    let run = run(&["convert", from, "-o", to, "--anonymise"]);
     assert_eq!(run.status, Some(0), "{run:?}");
     let found: Vec<String> = dump(&output, &[]).iter().map(|line| payload(line)).collect();
     let line = |n: u64, last: u64| {
@@ -270,7 +270,7 @@ fn sessions_become_folders_of_one() {
     let (kernel, ust) = (traces.join("kernel"), traces.join("ust"));
     let (kernel, ust) = (kernel.to_str().unwrap(), ust.to_str().unwrap());
     let output = folder.path().join("both");
-    let run = run("lttv", &["convert", kernel, ust, "-o", output.to_str().unwrap()]);
+    let run = run(&["convert", kernel, ust, "-o", output.to_str().unwrap()]);
     assert_eq!(run.status, Some(0), "{run:?}");
     let all = |paths: &[&str]| -> Vec<String> {
         let options = OpenOptions::new();
@@ -298,7 +298,7 @@ fn corrected_times_are_those_of_the_result() {
     ] {
         let output = folder.path().join(name);
         let (from, to) = (source.to_str().unwrap(), output.to_str().unwrap());
-        let run = run("lttv", &[&["convert", from, "-o", to], options].concat());
+        let run = run(&[&["convert", from, "-o", to], options].concat());
         assert_eq!(run.status, Some(0), "{run:?}");
         let (found, expected) = (dump(&output, &[]), dump(&source, options));
         assert!(expected.len() > 100 && found == expected, "{name}");
@@ -312,7 +312,7 @@ fn traces_of_2008_get_the_names_of_today() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/legacy");
     let output = folder.path().join("new");
     let (from, to) = (source.to_str().unwrap(), output.to_str().unwrap());
-    let run = run("lttv", &["convert", from, "-o", to, "--modern-names"]);
+    let run = run(&["convert", from, "-o", to, "--modern-names"]);
     assert_eq!(run.status, Some(0), "{run:?}");
     let (old, new) = (dump(&source, &[]), dump(&output, &[]));
     assert_eq!(old.len(), new.len());

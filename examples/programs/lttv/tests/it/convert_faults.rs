@@ -14,7 +14,7 @@ const LATEST: i64 = 60_000;
 
 /// Starts a conversion that copies event by event.
 fn started(output: &Path) -> Child {
-    Command::new(support::program("lttv"))
+    Command::new(support::lttv())
         .args([Path::new("convert"), &kernel(), Path::new("-o"), output])
         .args(["--filter", "event.name != \"\""])
         .stderr(Stdio::null())
@@ -78,7 +78,7 @@ fn an_interrupted_conversion_leaves_nothing() {
 #[cfg(unix)]
 fn limited(commands: &str, output: &Path, args: &[&str]) -> support::Run {
     let script = format!("{commands}; exec \"$0\" \"$@\"");
-    let program = support::program("lttv");
+    let program = support::lttv();
     let paths =
         [program.to_str().unwrap(), "convert", kernel().to_str().unwrap(), "-o"].map(str::to_owned);
     let mut all = vec!["-c", &script];

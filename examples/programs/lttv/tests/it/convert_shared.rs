@@ -265,13 +265,13 @@ fn in_parallel(traces: &[PathBuf], work: impl Fn(&PathBuf) + Sync) {
 
 fn convert(source: &Path, output: &Path, args: &[&str]) -> support::Run {
     let paths = [source.to_str().unwrap(), "-o", output.to_str().unwrap()];
-    run("lttv", &[&["convert"], &paths[..], args].concat())
+    run(&[&["convert"], &paths[..], args].concat())
 }
 
 /// Returns the text of a trace, sorted; `None` if it cannot be read whole.
 fn ours(trace: &Path, args: &[&str]) -> Option<Vec<String>> {
     let all = [&["dump", "--format", "babeltrace"], args, &[trace.to_str().unwrap()]].concat();
-    let run = run("lttv", &all);
+    let run = run(&all);
     (run.status == Some(0)).then(|| lines(&run.stdout))
 }
 

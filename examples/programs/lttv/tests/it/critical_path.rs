@@ -1,6 +1,7 @@
-//! `lttv critical-path`, the module `criticalPath` and the example `critical_path`.
+//! `lttv critical-path` and the module `criticalPath`.
 
 use crate::support;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -8,15 +9,15 @@ use serde_json::Value;
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 
 /// Runs a program, which has to succeed, and returns its output.
-fn run(program: &str, args: &[&str]) -> String {
-    let run = support::run(&support::program(program), args, None, Duration::from_secs(60));
+fn run(args: &[&str]) -> String {
+    let run = support::run(&support::lttv(), args, None, Duration::from_secs(60));
     assert!(run.is_orderly() && run.stderr.is_empty(), "{args:?}: {run:?}");
     String::from_utf8(run.stdout).expect("UTF-8")
 }
 
 fn json(args: &[&str]) -> Value {
     let args = [&["critical-path", "--format", "json", TRACE], args].concat();
-    serde_json::from_str(&run("lttv", &args)).expect("JSON")
+    serde_json::from_str(&run(&args)).expect("JSON")
 }
 
 fn number(row: &Value, column: &str) -> i64 {
@@ -73,7 +74,7 @@ fn a_wait_at_the_end_of_the_window_is_resolved_after_it() {
 #[test]
 fn a_thread_that_is_not_there_is_an_error() {
     let args = ["critical-path", "--tid", "99999", TRACE];
-    let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(60));
+    let run = support::run(&support::lttv(), &args, None, Duration::from_secs(60));
     assert!(run.stderr.contains("no thread in the window has TID 99999"), "{run:?}");
 }
 
@@ -82,7 +83,7 @@ fn a_thread_that_is_not_there_is_an_error() {
 fn all_threads_have_their_times_by_state() {
     for window in ["..", "+100ms..+300ms", "+100ms..", "..+100ms"] {
         let args = ["critical-path", "--timerange", window, "--format", "json", TRACE];
-        let run = support::run(&support::program("lttv"), &args, None, Duration::from_secs(30));
+        let run = support::run(&support::lttv(), &args, None, Duration::from_secs(30));
         assert_eq!(run.status, Some(0), "{window}: {run:?}");
         let tables: serde_json::Value = serde_json::from_slice(&run.stdout).expect("JSON");
         let states = tables["states"].as_array().expect("a table");
@@ -92,8 +93,48 @@ fn all_threads_have_their_times_by_state() {
 
 #[test]
 fn the_module_reports_the_same_path() {
-    let text = run("lttv", &["run", "-t", TRACE, "-m", "criticalPath", "--path-tid", "210"]);
+    let text = run(&["run", "-t", TRACE, "-m", "criticalPath", "--path-tid", "210"]);
     for title in ["Thread states", "Critical path: threads and states", "Waits"] {
         assert!(text.contains(title), "{title}: {text}");
     }
+}
+
+#[test]
+fn the_picture_has_a_row_for_each_thread_on_the_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("path.svg");
+    let file_name = file.to_str().expect("UTF-8");
+    let tables = json(&["--tid", "210", "--limit", "0", "--utc", "--picture", file_name]);
+    let svg = std::fs::read_to_string(&file).expect("a picture");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    assert!(svg.contains(">Critical path of diskio (210), "), "{svg}");
+    let mut expected: BTreeMap<&str, i64> = BTreeMap::new();
+    for row in rows(&tables, "path") {
+        *expected.entry(row["thread"].as_str().expect("a name")).or_default() +=
+            number(row, "total_ns");
+    }
+    let mut shown: BTreeMap<&str, i64> = BTreeMap::new();
+    // Each state has its length at the pointer; narrow neighbours are drawn as one.
+    for hint in svg.split("<title>").filter_map(|text| text.split_once("</title>")) {
+        let Some((words, length)) = hint.0.split_once('\n') else { continue };
+        let us = length.split_once(' ').expect("a unit").0;
+        let thread = words.split_once(": ").expect("a state").0;
+        *shown.entry(thread).or_default() += us.replace('.', "").parse::<i64>().expect("a length");
+    }
+    assert_eq!(shown.len(), 9, "{shown:?}");
+    for (thread, time) in &expected {
+        assert!(svg.contains(&format!(">{thread}</text>")), "{thread}");
+        assert!(shown[thread] <= *time, "{thread}: {shown:?}");
+    }
+    let [shown, all] = [&shown, &expected].map(|of| of.values().sum::<i64>());
+    assert!(shown > all / 100 * 99, "{shown} of {all}");
+
+    // Without a choice, it is the thread that ran longest.
+    json(&["--utc", "--picture", file_name]);
+    let tables = json(&[]);
+    let longest = rows(&tables, "states").iter().max_by_key(|row| number(row, "running_ns"));
+    let (command, tid) = longest.map(|row| (&row["command"], number(row, "tid"))).expect("a row");
+    let svg = std::fs::read_to_string(&file).expect("a picture");
+    let title = format!(">Critical path of {} ({tid}), ", command.as_str().expect("a name"));
+    assert!(svg.contains(&title), "{title}");
 }

@@ -9,20 +9,20 @@ use std::time::Duration;
 use crate::support::Run;
 use lttv_traces::{Options, kernel_like, ust_like};
 
-fn run(program: &str, args: &[&str], trace: &Path) -> Run {
+fn run(args: &[&str], trace: &Path) -> Run {
     let args = [args, &[trace.to_str().expect("UTF-8")]].concat();
-    support::run(&support::program(program), &args, None, Duration::from_secs(120))
+    support::run(&support::lttv(), &args, None, Duration::from_secs(120))
 }
 
 /// Runs a program with one thread and with several. All results must be equal and have this status.
-fn compare(program: &str, args: &[&str], trace: &Path, status: i32) -> Run {
-    let one = run(program, &[args, &["--threads", "1"]].concat(), trace);
-    assert_eq!(one.status, Some(status), "{program} {args:?}: {}", one.stderr);
+fn compare(args: &[&str], trace: &Path, status: i32) -> Run {
+    let one = run(&[args, &["--threads", "1"]].concat(), trace);
+    assert_eq!(one.status, Some(status), "{args:?}: {}", one.stderr);
     for threads in ["2", "5"] {
-        let several = run(program, &[args, &["--threads", threads]].concat(), trace);
-        assert_eq!(several.status, one.status, "{program} {args:?}: {}", several.stderr);
-        assert_eq!(several.stderr, one.stderr, "{program} {args:?}");
-        assert!(several.stdout == one.stdout, "{program} {args:?}: other text");
+        let several = run(&[args, &["--threads", threads]].concat(), trace);
+        assert_eq!(several.status, one.status, "{args:?}: {}", several.stderr);
+        assert_eq!(several.stderr, one.stderr, "{args:?}");
+        assert!(several.stdout == one.stdout, "{args:?}: other text");
     }
     one
 }
@@ -48,7 +48,7 @@ fn all_formats_are_the_same() {
         &["--format=babeltrace", "--no-delta"],
         &["--format=json"],
     ] {
-        let run = compare("lttv", &[&["dump"], args].concat(), &kernel, 0);
+        let run = compare(&[&["dump"], args].concat(), &kernel, 0);
         let lines = run.stdout.iter().filter(|byte| **byte == b'\n').count();
         assert_eq!(lines, events, "{args:?}");
     }
@@ -62,7 +62,7 @@ fn all_formats_are_the_same() {
         &["dump", "-e", "state.cpu == 1"],
         &["dump", "--count"],
     ] {
-        let run = compare("lttv", args, &kernel, 0);
+        let run = compare(args, &kernel, 0);
         assert!(!run.stdout.is_empty(), "{args:?}");
     }
 }
@@ -87,7 +87,7 @@ fn counts_are_the_same() {
         // Outside of the trace.
         (&["--begin=+100h"], Some(0)),
     ] {
-        let run = compare("lttv", &[&["dump"], args, &["--count"]].concat(), &kernel, 0);
+        let run = compare(&[&["dump"], args, &["--count"]].concat(), &kernel, 0);
         let counted: u64 = String::from_utf8_lossy(&run.stdout).trim().parse().expect("a number");
         match events {
             Some(events) => assert_eq!(counted, events, "{args:?}"),
@@ -100,7 +100,7 @@ fn counts_are_the_same() {
 fn windows_and_filters_are_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let kernel = kernel(folder.path());
-    let all = run("lttv", &["dump", "--format=babeltrace"], &kernel).stdout;
+    let all = run(&["dump", "--format=babeltrace"], &kernel).stdout;
     for args in [
         &["--timerange=+3ms..+9ms"][..],
         &["--begin=+10ms"],
@@ -110,7 +110,7 @@ fn windows_and_filters_are_the_same() {
         &["-e", r#"event.name == "no such event""#],
     ] {
         let args = [args, &["--format=babeltrace"]].concat();
-        let run = compare("lttv", &[&["dump"], &args[..]].concat(), &kernel, 0);
+        let run = compare(&[&["dump"], &args[..]].concat(), &kernel, 0);
         assert!(run.stdout.len() < all.len(), "{args:?}");
     }
 }
@@ -139,12 +139,12 @@ fn damage_is_reported_once_and_in_order() {
         fs::write(file, bytes).expect("a file");
     }
     for args in [&["--format=babeltrace"][..], &["--format=json"], &["--begin=+5ms"]] {
-        let run = compare("lttv", &[&["dump"], args].concat(), &ust, 1);
+        let run = compare(&[&["dump"], args].concat(), &ust, 1);
         assert!(run.stderr.lines().count() > 20, "{}", run.stderr);
         assert!(run.stdout.len() > 1 << 20);
     }
     for args in [&[][..], &["--begin=+5ms"], &["-e", "tracefile.cpu != 1"]] {
-        let run = compare("lttv", &[&["dump"], args, &["--count"]].concat(), &ust, 1);
+        let run = compare(&[&["dump"], args, &["--count"]].concat(), &ust, 1);
         assert!(run.stderr.lines().count() > 5, "{}", run.stderr);
     }
 }
@@ -154,7 +154,7 @@ fn a_closed_pipe_ends_all_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let kernel = kernel(folder.path());
     let script = "\"$0\" dump --threads 3 \"$1\" | head -n 3; echo ended";
-    let program = support::program("lttv");
+    let program = support::lttv();
     let args = ["-c", script, program.to_str().expect("UTF-8"), kernel.to_str().expect("UTF-8")];
     let run = support::run(Path::new("sh"), &args, None, Duration::from_secs(60));
     let text = String::from_utf8(run.stdout).expect("UTF-8");

@@ -18,7 +18,7 @@ fn trace() -> PathBuf {
 }
 
 fn run(args: &[&str]) -> support::Run {
-    support::run(&support::program("lttv"), &[&["history"], args].concat(), None, LIMIT)
+    support::run(&support::lttv(), &[&["history"], args].concat(), None, LIMIT)
 }
 
 /// Returns the output of the program, which must succeed.

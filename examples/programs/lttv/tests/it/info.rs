@@ -17,7 +17,7 @@ fn bundled(name: &str) -> String {
 
 fn info(trace: &str, args: &[&str]) -> support::Run {
     let args = [&["info"], args].concat();
-    support::run(&support::program("lttv"), &args, Some(Path::new(trace)), LIMIT)
+    support::run(&support::lttv(), &args, Some(Path::new(trace)), LIMIT)
 }
 
 fn json(trace: &str, args: &[&str]) -> Value {

@@ -100,7 +100,7 @@ fn options_without_an_effect_are_refused() {
 /// Follows a directory until a message appears or a second is over, as a user who may not read
 /// everything, and ends with Ctrl-C. Returns the output, the messages and the exit status.
 fn follow(dir: &Path) -> (String, String, Option<i32>) {
-    let mut command = Command::new(support::program("lttv"));
+    let mut command = Command::new(support::lttv());
     command.args(["dump", "--follow", "--silence", "0.1", "--count"]).arg(dir);
     // The settings of this user may be unreadable for the other one.
     command.env("XDG_CONFIG_HOME", "/nonexistent");
@@ -171,7 +171,7 @@ fn a_session_without_valid_metadata_is_an_error() {
             true => [1, 2].iter().for_each(|stream| relay.index(*stream, 2, 0, 0)),
             false => end_session(&mut relay, &[1, 2]),
         }
-        let child = Command::new(support::program("lttv"))
+        let child = Command::new(support::lttv())
             .arg("dump")
             .arg(Daemon::start(relay).session("s"))
             .stdout(Stdio::piped())
@@ -193,7 +193,7 @@ fn a_session_without_valid_metadata_is_an_error() {
 fn directories_are_followed_until_ctrl_c() {
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel/kernel");
     let dir = tempfile::tempdir().expect("a directory");
-    let mut child = Command::new(support::program("lttv"))
+    let mut child = Command::new(support::lttv())
         .args(["dump", "--follow", "--silence", "0.2", "--format", "babeltrace", "--clock-gmt"])
         .args(["--clock-seconds", "--no-delta"])
         .arg(dir.path())

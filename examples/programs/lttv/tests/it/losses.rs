@@ -195,9 +195,8 @@ fn every_command_ends_with_the_losses_of_its_window() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
     lossy::kernel_trace(&trace);
-    let lttv = |args: &[&str]| {
-        support::run(&support::program("lttv"), args, Some(&trace), Duration::from_secs(60))
-    };
+    let lttv =
+        |args: &[&str]| support::run(&support::lttv(), args, Some(&trace), Duration::from_secs(60));
     let commands: [&[&str]; 7] = [
         &["dump"],
         &["stats"],
@@ -231,7 +230,7 @@ fn every_command_ends_with_the_losses_of_its_window() {
         assert!(losses.iter().all(|row| row["cpu"] == 1), "{command}: {losses:?}");
     }
     let run = support::run(
-        &support::program("lttv"),
+        &support::lttv(),
         &["compare", "--window=..+50us", "--window=+50us.."],
         Some(&trace),
         Duration::from_secs(60),

@@ -5,33 +5,28 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::support::{Run, typed_json};
+use crate::support::{Run, module_rows};
 use ltt_read::{Merge, TracefileIndex, open_all};
-use lttv_context::attributes::{AttributeId, AttributeValue, Attributes, Path as AttributePath};
+use serde_json::{Value, json};
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 
 fn analyse(args: &[&str], trace: Option<&Path>) -> Run {
     let last: &[&str] = if trace.is_some() { &["--trace"] } else { &[] };
     let args = [&["run"], args, last].concat();
-    support::run(&support::program("lttv"), &args, trace, Duration::from_secs(120))
+    support::run(&support::lttv(), &args, trace, Duration::from_secs(120))
 }
 
 /// Returns the results that the program printed.
-fn results(args: &[&str], trace: Option<&Path>) -> Attributes {
-    let run = analyse(&[&["-m", "rates", "--json", "--types"], args].concat(), trace);
+fn results(args: &[&str], trace: Option<&Path>) -> Value {
+    let run = analyse(&[&["-m", "rates", "--json"], args].concat(), trace);
     assert_eq!(run.status, Some(0), "{run:?}");
-    typed_json::attributes(&run.stdout)
+    serde_json::from_slice(&run.stdout).expect("JSON")
 }
 
-fn number(attributes: &Attributes, path: &str) -> f64 {
-    let id = attributes.find_path(path).unwrap().unwrap_or_else(|| panic!("no {path}"));
-    match attributes.value(id).unwrap() {
-        AttributeValue::UInt(value) => *value as f64,
-        AttributeValue::Float(value) => *value,
-        AttributeValue::Duration(value) => value.as_secs_f64(),
-        other => panic!("{path} is {other}"),
-    }
+/// Returns the row of a table about a trace.
+fn row(found: &Value, module: &str, table: &str) -> Value {
+    module_rows(found, module, table).swap_remove(0)
 }
 
 /// Returns the number of events by trace, CPU and name, counted by reading them.
@@ -54,31 +49,28 @@ fn counted(path: &Path) -> BTreeMap<(usize, Option<u32>, String), u64> {
 fn check_counts(path: &Path) {
     let found = results(&[], Some(path));
     let expected = counted(path);
-    let mut sums = BTreeMap::new();
+    let has_traces = expected.keys().any(|key| key.0 > 0);
+    let mut sums: BTreeMap<(&str, String), u64> = BTreeMap::new();
     for ((trace, cpu, name), count) in &expected {
-        let cpu = cpu.map_or("unknown".to_owned(), |cpu| format!("[{cpu}]"));
-        let name = name.replace('*', r"\*");
-        let path = format!("traces/[{trace}]/cpus/{cpu}/event_types/{name}");
-        assert_eq!(number(&found, &path), *count as f64, "{path}");
-        for sum in [
-            format!("traces/[{trace}]/event_types/{name}"),
-            format!("traces/[{trace}]/cpus/{cpu}/events"),
-            format!("traces/[{trace}]/events"),
+        for (table, cpu, name) in [
+            ("cpu_event_types", *cpu, Some(name)),
+            ("event_types", None, Some(name)),
+            ("cpus", *cpu, None),
+            ("totals", None, None),
         ] {
-            *sums.entry(sum).or_insert(0) += count;
+            let of = json!({ "trace": has_traces.then_some(trace), "cpu": cpu, "event": name });
+            *sums.entry((table, of.to_string())).or_insert(0) += count;
         }
     }
-    for (path, sum) in &sums {
-        assert_eq!(number(&found, path), *sum as f64, "{path}");
+    let mut counts = BTreeMap::new();
+    for table in ["cpu_event_types", "event_types", "cpus", "totals"] {
+        for row in module_rows(&found, "eventCounts", table) {
+            let of = json!({ "trace": row["trace"], "cpu": row["cpu"], "event": row["event"] });
+            let count = row["count"].as_u64().expect("a count");
+            assert_eq!(counts.insert((table, of.to_string()), count), None, "{row}");
+        }
     }
-    let all = typed_json::below(&found, AttributeId::ROOT).into_iter();
-    let is_count = |path: &AttributePath| {
-        let names: Vec<_> = path.names().map(|name| name.to_string()).collect();
-        matches!(&*names, [traces, _, cpus, _, types, _]
-            if [&**traces, &**cpus, &**types] == ["traces", "cpus", "event_types"])
-    };
-    let counts = all.filter_map(|id| found.path(id)).filter(is_count);
-    assert_eq!(counts.count(), expected.len());
+    assert_eq!(counts, sums);
 }
 
 #[test]
@@ -119,21 +111,29 @@ fn rates_are_counts_by_time() {
     let found = results(&["--events=sched_*", "--rate-interval", "0.01"], None);
     let (first, last) = (times[0], times[times.len() - 1]);
     let seconds = (last - first) as f64 / 1e9;
-    let near = |path: &str, expected: f64| {
-        let value = number(&found, path);
-        assert!((value / expected - 1.0).abs() < 1e-9, "{path}: {value}, not {expected}");
+    let near = |row: &Value, column: &str, expected: f64| {
+        let value = row[column].as_f64().unwrap_or_else(|| panic!("no {column} in {row}"));
+        assert!((value / expected - 1.0).abs() < 1e-9, "{row}: {column} is not {expected}");
     };
-    near("traces/[0]/events", times.len() as f64);
-    near("traces/[0]/duration", seconds);
-    near("traces/[0]/rate", times.len() as f64 / seconds);
+    near(&row(&found, "eventCounts", "totals"), "count", times.len() as f64);
+    let totals = row(&found, "rates", "totals");
+    near(&totals, "duration_ns", seconds * 1e9);
+    near(&totals, "rate", times.len() as f64 / seconds);
     let mut stretches = BTreeMap::new();
     for time in &times {
         *stretches.entry((time - first) / 10_000_000).or_insert(0) += 1;
     }
-    near("traces/[0]/peak_rate", f64::from(*stretches.values().max().unwrap()) * 100.0);
-    let switches = number(&found, "traces/[0]/event_types/sched_switch");
-    near("traces/[0]/event_rates/sched_switch", switches / seconds);
-    assert_eq!(found.find_path("traces/[0]/event_types/irq_handler_entry"), Ok(None));
+    near(&totals, "peak_rate", f64::from(*stretches.values().max().unwrap()) * 100.0);
+    let of_type = |module: &str, name: &str| {
+        let rows = module_rows(&found, module, "event_types").into_iter();
+        rows.filter(|row| row["event"] == name).collect::<Vec<_>>()
+    };
+    let switches = of_type("eventCounts", "sched_switch")[0]["count"].as_f64().expect("a count");
+    near(&of_type("rates", "sched_switch")[0], "rate", switches / seconds);
+    assert!(of_type("eventCounts", "irq_handler_entry").is_empty());
+    let cpus = module_rows(&found, "rates", "cpus");
+    let rates = cpus.iter().map(|row| row["rate"].as_f64().expect("a rate"));
+    near(&totals, "rate", rates.sum());
 }
 
 #[test]
@@ -147,19 +147,19 @@ fn a_time_window() {
     let (begin, end) = (times[1000], times[2000]);
     let within = times.iter().filter(|time| (begin..=end).contains(time)).count();
     let (begin, end) = (begin.to_string(), end.to_string());
-    let args = ["-m", "eventCounts", "--json", "--types", "--begin", &begin, "--end", &end];
-    let run = analyse(&args, None);
-    let found = typed_json::attributes(&run.stdout);
-    assert_eq!(number(&found, "traces/[0]/events"), within as f64);
-    assert_eq!(found.find_path("traces/[0]/rate"), Ok(None), "rates were not asked for");
+    let args = ["-m", "eventCounts", "--json", "--begin", &begin, "--end", &end];
+    let found: Value = serde_json::from_slice(&analyse(&args, None).stdout).expect("JSON");
+    assert_eq!(row(&found, "eventCounts", "totals")["count"], within);
+    assert_eq!(found.get("rates"), None, "rates were not asked for");
 }
 
 #[test]
 fn forms_of_output() {
-    let tree = String::from_utf8(analyse(&["-m", "rates"], None).stdout).unwrap();
-    assert!(tree.starts_with("traces\n  [0]\n    path: \""), "{tree}");
-    assert!(tree.contains("\n    events: 6087\n"), "{tree}");
-    assert!(tree.contains("\n        events: "), "{tree}");
+    let text = String::from_utf8(analyse(&["-m", "rates"], None).stdout).unwrap();
+    assert!(text.starts_with("Events\n  COUNT\n   6087\n\nEvents by type\n"), "{text}");
+    assert!(text.contains("\nRates\n  DURATION us"), "{text}");
     let paths = String::from_utf8(analyse(&["-m", "rates", "-a"], None).stdout).unwrap();
-    assert!(paths.contains("\n/traces/[0]/event_types/sched_switch: 497\n"), "{paths}");
+    let name = paths.lines().find_map(|line| line.strip_suffix("/event: \"sched_switch\""));
+    let name = name.expect("a type");
+    assert!(paths.contains(&format!("\n{name}/count: 497\n")), "{paths}");
 }

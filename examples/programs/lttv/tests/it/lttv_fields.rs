@@ -12,7 +12,7 @@ const LEGACY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/legacy")
 
 fn lttv(args: &[&str]) -> Run {
     let args = [&["run"], args].concat();
-    support::run(&support::program("lttv"), &args, None, Duration::from_secs(120))
+    support::run(&support::lttv(), &args, None, Duration::from_secs(120))
 }
 
 fn text(run: Run) -> String {

@@ -34,8 +34,8 @@ fn cases(suffix: &str) -> Vec<(String, PathBuf, String)> {
     cases
 }
 
-fn run(program: &str, args: &[&str], trace: &Path) -> String {
-    let run = support::run(&support::program(program), args, Some(trace), LIMIT);
+fn run(args: &[&str], trace: &Path) -> String {
+    let run = support::run(&support::lttv(), args, Some(trace), LIMIT);
     assert_eq!(run.status, Some(0), "{}: {}", trace.display(), run.stderr);
     String::from_utf8_lossy(&run.stdout).into_owned()
 }
@@ -44,7 +44,7 @@ fn run(program: &str, args: &[&str], trace: &Path) -> String {
 fn event_lines() {
     let (mut lines, mut framed) = (0, 0);
     for (name, trace, original) in cases(".dump.txt.gz") {
-        let printed = run("lttv", &["run", "-m", "textDump", "-t"], &trace);
+        let printed = run(&["run", "-m", "textDump", "-t"], &trace);
         let (head, foot) = ("Trace set contains 1 traces\n\n", "End trace set\n");
         // Statistics may follow; some references contain only event lines.
         if original.starts_with("Trace set") {
@@ -54,7 +54,7 @@ fn event_lines() {
         }
         let events = printed.strip_prefix(head).and_then(|rest| rest.strip_suffix(foot));
         let events = events.unwrap_or_else(|| panic!("{name}: {}", &printed[..200]));
-        assert!(events == run("lttv", &["dump", "--format=lttv"], &trace), "{name}");
+        assert!(events == run(&["dump", "--format=lttv"], &trace), "{name}");
         lines += events.lines().count();
     }
     assert!(framed > 0 || lines == 0);
@@ -86,7 +86,7 @@ fn sums(text: &str) -> BTreeMap<String, u64> {
 #[test]
 fn statistics() {
     for (name, trace, original) in cases(".stats.txt.gz") {
-        let printed = run("lttv", &["run", "-m", "textDump", "-n", "-s", "-a", "-t"], &trace);
+        let printed = run(&["run", "-m", "textDump", "-n", "-s", "-a", "-t"], &trace);
         let mut ours = BTreeMap::new();
         for line in printed.lines().filter_map(|line| line.strip_prefix("/statistics/")) {
             let (path, value) = line.rsplit_once(": ").unwrap();
@@ -113,10 +113,10 @@ fn parts_of_lines() {
     let mut cases = cases(".dump.txt.gz");
     cases.retain(|(name, ..)| name.starts_with("synth-v2"));
     for (name, trace, _) in cases.into_iter().take(2) {
-        let plain = run("lttv", &["run", "-m", "textDump", "-t"], &trace);
+        let plain = run(&["run", "-m", "textDump", "-t"], &trace);
         // LTTV's option has an underscore.
         for option in ["-r", "--process-state", "--process_state"] {
-            let printed = run("lttv", &["run", "-m", "textDump", option, "-t"], &trace);
+            let printed = run(&["run", "-m", "textDump", option, "-t"], &trace);
             assert_eq!(plain.lines().count(), printed.lines().count(), "{name}");
             for (plain, printed) in plain.lines().zip(printed.lines()) {
                 let mut more = printed.split(' ');
@@ -135,7 +135,7 @@ fn parts_of_lines() {
                 seen.extend(status.map(str::to_owned));
             }
         }
-        let nameless = run("lttv", &["run", "-m", "textDump", "--no-field-names", "-t"], &trace);
+        let nameless = run(&["run", "-m", "textDump", "--no-field-names", "-t"], &trace);
         assert_eq!(plain.lines().count(), nameless.lines().count(), "{name}");
         assert!(plain.contains(" = ") && !nameless.contains(" = "), "{name}");
     }

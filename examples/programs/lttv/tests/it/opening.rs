@@ -14,10 +14,10 @@ fn bundled() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel/kernel")
 }
 
-fn run(program: &str, args: &[&str], paths: &[&Path]) -> Run {
+fn run(args: &[&str], paths: &[&Path]) -> Run {
     let paths = paths.iter().map(|path| path.to_str().expect("plain names"));
     let args: Vec<_> = args.iter().copied().chain(paths).collect();
-    support::run(&support::program(program), &args, None, LIMIT)
+    support::run(&support::lttv(), &args, None, LIMIT)
 }
 
 /// Copies the bundled trace.
@@ -45,22 +45,22 @@ fn one_bad_of_two() -> tempfile::TempDir {
 fn programs_read_the_traces_beside_a_bad_one_and_fail() {
     let dir = one_bad_of_two();
     let good = dir.path().join("a");
-    let cases: [(&str, &[&str]); 5] = [
-        ("lttv", &["dump", "--count"]),
-        ("lttv", &["dump"]),
-        ("lttv", &["stats", "--format", "json"]),
-        ("lttv", &["state", "--at", "1795233416.4"]),
-        ("lttv", &["chart", "flow", "--svg"]),
+    let cases: [&[&str]; 5] = [
+        &["dump", "--count"],
+        &["dump"],
+        &["stats", "--format", "json"],
+        &["state", "--at", "1795233416.4"],
+        &["chart", "flow", "--svg"],
     ];
-    for (program, args) in cases {
-        let (of_all, of_good) = (run(program, args, &[dir.path()]), run(program, args, &[&good]));
-        assert_eq!(of_good.status, Some(0), "{program}: {}", of_good.stderr);
-        assert!(!of_good.stdout.is_empty(), "{program}");
+    for args in cases {
+        let (of_all, of_good) = (run(args, &[dir.path()]), run(args, &[&good]));
+        assert_eq!(of_good.status, Some(0), "{args:?}: {}", of_good.stderr);
+        assert!(!of_good.stdout.is_empty(), "{args:?}");
         // Only names that depend on the given path may differ.
-        assert_eq!(of_all.stdout.len(), of_good.stdout.len(), "{program} {args:?}");
-        assert_eq!(of_all.status, Some(1), "{program}: {}", of_all.stderr);
+        assert_eq!(of_all.stdout.len(), of_good.stdout.len(), "{args:?}");
+        assert_eq!(of_all.status, Some(1), "{args:?}: {}", of_all.stderr);
         let reports = of_all.stderr.matches("b/metadata:1:1: ").count();
-        assert_eq!(reports, 1, "{program}: {}", of_all.stderr);
+        assert_eq!(reports, 1, "{args:?}: {}", of_all.stderr);
     }
 }
 
@@ -69,7 +69,7 @@ fn a_bad_trace_sets_the_status_of_a_history_build() {
     let dir = one_bad_of_two();
     let file = dir.path().join("out.history");
     let args = ["history", "build", "--force"];
-    let run = run("lttv", &args, &[dir.path(), &file]);
+    let run = run(&args, &[dir.path(), &file]);
     assert_eq!(run.status, Some(1), "{}", run.stderr);
     assert!(run.stderr.contains("b/metadata:1:1: "), "{}", run.stderr);
     assert!(file.is_file());
@@ -78,7 +78,7 @@ fn a_bad_trace_sets_the_status_of_a_history_build() {
 #[test]
 fn a_bad_trace_sets_the_status_of_modules() {
     let dir = one_bad_of_two();
-    let of = |path: &Path| run("lttv", &["run", "-m", "textDump", "-t"], &[path]);
+    let of = |path: &Path| run(&["run", "-m", "textDump", "-t"], &[path]);
     let (of_all, of_good) = (of(dir.path()), of(&dir.path().join("a")));
     assert_eq!((of_all.status, of_good.status), (Some(1), Some(0)), "{}", of_all.stderr);
     assert!(of_all.stderr.contains("b/metadata:1:1: "), "{}", of_all.stderr);
@@ -91,7 +91,7 @@ fn a_bad_trace_sets_the_status_of_modules() {
 fn without_any_trace_each_failure_is_reported_once() {
     let dir = one_bad_of_two();
     let (bad, missing) = (dir.path().join("b"), dir.path().join("missing"));
-    let run = run("lttv", &["dump", "--count"], &[&bad, &missing]);
+    let run = run(&["dump", "--count"], &[&bad, &missing]);
     assert_eq!((run.status, run.stdout.as_slice()), (Some(1), [].as_slice()));
     assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
     assert_eq!(run.stderr.matches("b/metadata:1:1: ").count(), 1, "{}", run.stderr);
@@ -103,7 +103,7 @@ fn a_trace_named_twice_is_read_once_and_noted() {
     let dir = tempfile::tempdir().unwrap();
     let trace = copy_to(&dir.path().join("kernel"));
     for paths in [[&*trace, &*trace], [dir.path(), &*trace], [&*trace, dir.path()]] {
-        let run = run("lttv", &["dump", "--count"], &paths);
+        let run = run(&["dump", "--count"], &paths);
         assert_eq!((run.stdout.as_slice(), run.status), (b"6087\n".as_slice(), Some(0)));
         assert_eq!(run.stderr.matches("read once, as ").count(), 1, "{}", run.stderr);
     }
@@ -125,7 +125,7 @@ fn a_directory_without_permission_is_reported_and_the_rest_is_read() {
     };
     mode(dir.path(), 0o755);
     mode(&bad, 0o000);
-    let mut command = Command::new(support::program("lttv"));
+    let mut command = Command::new(support::lttv());
     command.args(["dump".as_ref(), "--count".as_ref(), dir.path().as_os_str()]);
     // The settings of this user may be unreadable for the other one.
     command.env("XDG_CONFIG_HOME", "/nonexistent");
@@ -151,7 +151,7 @@ fn overlapping_snapshots_are_read_as_babeltrace_reads_them() {
         return;
     };
     let snapshots = shared.join("traces/snapshots-overlap");
-    let run = run("lttv", &["dump", "--count"], &[&snapshots]);
+    let run = run(&["dump", "--count"], &[&snapshots]);
     assert_eq!((run.stdout.as_slice(), run.status), (b"600\n".as_slice(), Some(0)));
     assert_eq!(run.stderr.matches("left out ").count(), 2, "{}", run.stderr);
 }

@@ -16,7 +16,7 @@ const TIME: &str = "1795233416.400000000";
 
 fn state_at(trace: &str, time: &str, args: &[&str]) -> Run {
     let args = [&["state", trace, "--format=json", "--time", time], args].concat();
-    support::run(&support::program("lttv"), &args, None, LIMIT)
+    support::run(&support::lttv(), &args, None, LIMIT)
 }
 
 fn json(run: &Run) -> Value {
@@ -64,7 +64,7 @@ fn all_notations_of_a_time_mean_the_same() {
         assert_eq!(json(&state_at(BUNDLED, time, &[])), expected, "{time}");
     }
     let args = ["state", BUNDLED, "--at", TIME, "--format=json"];
-    assert_eq!(json(&support::run(&support::program("lttv"), &args, None, LIMIT)), expected);
+    assert_eq!(json(&support::run(&support::lttv(), &args, None, LIMIT)), expected);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_time_outside_of_the_trace_is_refused_with_its_range() {
 fn a_user_space_trace_has_no_state() {
     let ust = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/ust");
     for args in [&["state", "--at=+0"][..], &["history", "info"], &["chart", "usage"]] {
-        let run = support::run(&support::program("lttv"), args, Some(Path::new(ust)), LIMIT);
+        let run = support::run(&support::lttv(), args, Some(Path::new(ust)), LIMIT);
         assert_eq!(run.status, Some(1), "{args:?}: {run:?}");
         let words = "needs a kernel trace with the events sched_switch";
         assert!(run.stderr.contains(words), "{}", run.stderr);
@@ -95,7 +95,7 @@ fn a_user_space_trace_has_no_state() {
 fn columns_are_chosen_by_name() {
     let args = ["--table=processes", "--columns=comm,tid,pid", "--format=csv"];
     let args = [&["state", BUNDLED, "--at", TIME], &args[..]].concat();
-    let run = support::run(&support::program("lttv"), &args, None, LIMIT);
+    let run = support::run(&support::lttv(), &args, None, LIMIT);
     assert_eq!(run.status, Some(0), "{run:?}");
     let text = String::from_utf8(run.stdout).unwrap();
     let mut lines = text.lines();
@@ -145,7 +145,7 @@ fn the_driver_makes_files_that_are_used() {
     let (history, checkpoints) = (in_folder("a.history"), in_folder("a.checkpoints"));
     let args = ["run", "-m", "precompute", "--history", &history, "--checkpoints", &checkpoints];
     let args = [&args[..], &["-t", BUNDLED]].concat();
-    let run = support::run(&support::program("lttv"), &args, None, LIMIT);
+    let run = support::run(&support::lttv(), &args, None, LIMIT);
     assert_eq!(run.status, Some(0), "{run:?}");
     assert!(Path::new(&history).is_file());
     let made = fs::read(&checkpoints).unwrap();

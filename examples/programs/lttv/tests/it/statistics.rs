@@ -84,7 +84,7 @@ fn statistics(trace: &Path) -> Value {
 
 fn statistics_with(args: &[&str], trace: &Path) -> Value {
     let args = [&["stats", "--format", "json"], args].concat();
-    let run = support::run(&support::program("lttv"), &args, Some(trace), LIMIT);
+    let run = support::run(&support::lttv(), &args, Some(trace), LIMIT);
     assert_eq!(run.status, Some(0), "{}: {}", trace.display(), run.stderr);
     serde_json::from_slice(&run.stdout).expect("JSON")
 }
@@ -125,7 +125,7 @@ fn compare_windows(name: &str, trace: &Path, text: &[u8], count: usize) -> bool 
 fn random_windows_are_those_of_a_plain_model() {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel");
     let dump = ["dump", "--format", "babeltrace", "--clock-seconds", "--no-delta"];
-    let text = support::run(&support::program("lttv"), &dump, Some(&bundled), LIMIT).stdout;
+    let text = support::run(&support::lttv(), &dump, Some(&bundled), LIMIT).stdout;
     if !compare_windows("bundled", &bundled, &text, WINDOWS) {
         return;
     }

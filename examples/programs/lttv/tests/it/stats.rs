@@ -17,7 +17,7 @@ fn bundled(name: &str) -> PathBuf {
 }
 
 fn lttv(args: &[&str], trace: &Path) -> Run {
-    support::run(&support::program("lttv"), args, Some(trace), LIMIT)
+    support::run(&support::lttv(), args, Some(trace), LIMIT)
 }
 
 /// Runs `lttv stats` on the bundled kernel trace.

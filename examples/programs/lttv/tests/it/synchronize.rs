@@ -35,8 +35,8 @@ fn one_alone() -> tempfile::TempDir {
     folder
 }
 
-fn run(program: &str, args: &[&str], folder: &Path) -> Run {
-    support::run(&support::program(program), args, Some(folder), LIMIT)
+fn run(args: &[&str], folder: &Path) -> Run {
+    support::run(&support::lttv(), args, Some(folder), LIMIT)
 }
 
 fn text(run: &Run) -> String {
@@ -46,7 +46,7 @@ fn text(run: &Run) -> String {
 
 /// Runs a command that fails, and returns its messages.
 fn failed(status: i32, args: &[&str], folder: &Path) -> String {
-    let run = run("lttv", args, folder);
+    let run = run(args, folder);
     assert_eq!(run.status, Some(status), "{args:?}: {run:?}");
     run.stderr
 }
@@ -73,17 +73,17 @@ fn values(text: &str, field: &str) -> Vec<i64> {
 #[test]
 fn synchronized_events_are_in_the_order_of_true_times() {
     let folder = three();
-    let recorded = values(&text(&run("lttv", &["dump"], folder.path())), "true_ns");
+    let recorded = values(&text(&run(&["dump"], folder.path())), "true_ns");
     assert_eq!(recorded.len(), 1200);
     assert!(!recorded.is_sorted());
-    let synchronized = run("lttv", &["dump", "--sync"], folder.path());
+    let synchronized = run(&["dump", "--sync"], folder.path());
     let in_order = values(&text(&synchronized), "true_ns");
     assert!(in_order.len() == 1200 && in_order.is_sorted());
     let told = "lttv: the times are those of `";
     assert!(synchronized.stderr.starts_with(told), "{}", synchronized.stderr);
     assert!(!synchronized.stderr.contains("warning"), "{}", synchronized.stderr);
     let arguments = ["run", "-m", "textDump", "--sync", "-t"];
-    let by_driver = text(&run("lttv", &arguments, folder.path()));
+    let by_driver = text(&run(&arguments, folder.path()));
     assert_eq!(values(&by_driver, "true_ns"), in_order);
 }
 
@@ -92,7 +92,7 @@ fn a_written_file_has_the_effect_of_sync() {
     let folder = three();
     let file = folder.path().join("clocks.json");
     let name = file.to_str().unwrap();
-    text(&run("lttv", &["sync", "--write", name, "--reference", "server"], folder.path()));
+    text(&run(&["sync", "--write", name, "--reference", "server"], folder.path()));
     let known = TransformFile::read(&file).unwrap();
     assert_eq!(known.entries().count(), 3);
     for (entry, machine) in known.entries().zip(ALL) {
@@ -107,21 +107,21 @@ fn a_written_file_has_the_effect_of_sync() {
         }
     }
     // Without a given reference, both are of the same one.
-    text(&run("lttv", &["sync", "--write", name], folder.path()));
-    let commands: [(&str, &[&str]); 4] = [
-        ("lttv", &["dump", "--format", "json"]),
-        ("lttv", &["dump", "--columns", "time,name,true_ns", "--format", "csv"]),
-        ("lttv", &["compare", "--window", "+0..+1", "--window", "+1..+2", "--format", "json"]),
-        ("lttv", &["info", "--format", "json"]),
+    text(&run(&["sync", "--write", name], folder.path()));
+    let commands: [&[&str]; 4] = [
+        &["dump", "--format", "json"],
+        &["dump", "--columns", "time,name,true_ns", "--format", "csv"],
+        &["compare", "--window", "+0..+1", "--window", "+1..+2", "--format", "json"],
+        &["info", "--format", "json"],
     ];
-    for (program, args) in commands {
-        let with = |option: &[&str]| text(&run(program, &[args, option].concat(), folder.path()));
+    for args in commands {
+        let with = |option: &[&str]| text(&run(&[args, option].concat(), folder.path()));
         let (found, read) = (with(&["--sync"]), with(&["--clock-transform", name]));
         assert_eq!(found, read, "{args:?}");
         assert_ne!(found, with(&[]), "{args:?}");
     }
     let module = ["run", "-m", "textDump", "--clock-transform", name, "-t"];
-    assert!(values(&text(&run("lttv", &module, folder.path())), "true_ns").is_sorted());
+    assert!(values(&text(&run(&module, folder.path())), "true_ns").is_sorted());
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn offsets_are_added_exactly_and_after_the_transform() {
     let path = folder.path().join("server/kernel");
     let times = |args: &[&str]| -> Vec<(i64, String)> {
         let args = [&["dump", "--columns", "time,trace", "--format", "csv"], args].concat();
-        let printed = text(&run("lttv", &args, folder.path()));
+        let printed = text(&run(&args, folder.path()));
         let mut rows: Vec<_> = printed
             .lines()
             .skip(1)
@@ -155,10 +155,7 @@ fn offsets_are_added_exactly_and_after_the_transform() {
     let both = times(&["--sync", "--clock-offset", "server=+1us"]);
     assert_eq!(both, shifted(&times(&["--sync"]), 1000));
     let driver = ["run", "-m", "textDump", "--clock-offset", "server=+3", "-t"];
-    assert_ne!(
-        text(&run("lttv", &driver, folder.path())),
-        text(&run("lttv", &["dump"], folder.path()))
-    );
+    assert_ne!(text(&run(&driver, folder.path())), text(&run(&["dump"], folder.path())));
 }
 
 #[test]
@@ -209,7 +206,7 @@ fn faults_of_files_name_the_file_and_the_place() {
     assert!(absent.contains("clocks.json"), "{absent}");
     // The other two clocks keep their times.
     fs::write(&file, clock("01404040-4040-4040-4040-404040404040", 1 << 62)).unwrap();
-    let partly = run("lttv", &["dump", "--clock-transform", name], folder.path());
+    let partly = run(&["dump", "--clock-transform", name], folder.path());
     assert_eq!(partly.status, Some(0), "{partly:?}");
     for host in ["server", "store"] {
         let warning = format!("clocks.json: no clock of `{host}`, which keeps its recorded times");
@@ -222,9 +219,9 @@ fn a_check_counts_messages_that_arrive_before_they_are_sent() {
     let folder = three();
     let file = folder.path().join("clocks.json");
     let name = file.to_str().unwrap();
-    text(&run("lttv", &["sync", "--write", name], folder.path()));
+    text(&run(&["sync", "--write", name], folder.path()));
     let args = ["sync", "--check", name, "--format", "json"];
-    let checked: Value = serde_json::from_str(&text(&run("lttv", &args, folder.path()))).unwrap();
+    let checked: Value = serde_json::from_str(&text(&run(&args, folder.path()))).unwrap();
     let rows = checked["messages"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
     for row in rows {
@@ -248,7 +245,7 @@ fn a_check_counts_messages_that_arrive_before_they_are_sent() {
 fn tables_describe_hosts_pairs_and_counts() {
     let folder = three();
     let args = ["sync", "--reference", "client", "--format", "json"];
-    let found: Value = serde_json::from_str(&text(&run("lttv", &args, folder.path()))).unwrap();
+    let found: Value = serde_json::from_str(&text(&run(&args, folder.path()))).unwrap();
     let hosts = found["hosts"].as_array().unwrap();
     assert_eq!(
         hosts.iter().map(|of| of["host"].as_str().unwrap()).collect::<Vec<_>>(),
@@ -268,7 +265,7 @@ fn tables_describe_hosts_pairs_and_counts() {
         (&600.into(), &600.into(), &0.into())
     );
     let args = ["sync", "--table", "hosts", "--columns", "host,quality", "--format", "csv"];
-    assert!(text(&run("lttv", &args, folder.path())).starts_with("host,quality\nclient,"));
+    assert!(text(&run(&args, folder.path())).starts_with("host,quality\nclient,"));
 }
 
 #[test]
@@ -276,7 +273,7 @@ fn the_picture_has_messages_hulls_band_and_line() {
     let folder = three();
     let file = folder.path().join("messages.svg");
     let name = file.to_str().unwrap();
-    text(&run("lttv", &["sync", "--picture", name, "--pair", "server,client"], folder.path()));
+    text(&run(&["sync", "--picture", name, "--pair", "server,client"], folder.path()));
     let picture = fs::read_to_string(&file).unwrap();
     for part in [
         "Messages between client and server",
@@ -297,13 +294,13 @@ fn the_picture_has_messages_hulls_band_and_line() {
 #[test]
 fn clocks_without_messages_are_explained() {
     let folder = one_alone();
-    let partly = run("lttv", &["dump", "--sync"], folder.path());
+    let partly = run(&["dump", "--sync"], folder.path());
     assert_eq!(partly.status, Some(0));
     let warning =
         "warning: --sync: no relation between the clocks of `client`, `server` and `store`";
     assert!(partly.stderr.contains(warning), "{}", partly.stderr);
     assert!(partly.stderr.contains("net_dev_queue, net_if_receive_skb"), "{}", partly.stderr);
-    let tables = run("lttv", &["sync"], folder.path());
+    let tables = run(&["sync"], folder.path());
     assert_eq!(tables.status, Some(0), "{tables:?}");
     assert!(tables.stderr.contains("no relation"), "{tables:?}");
     let alone = folder.path().join("store");
@@ -343,7 +340,7 @@ fn contradictions_between_related_clocks_are_told() {
     wrong.3 = wrong.2 - 1_000_000;
     write(folder.path(), &ALL, &sent);
     for args in [&["sync"][..], &["dump", "--sync"]] {
-        let run = run("lttv", args, folder.path());
+        let run = run(args, folder.path());
         assert_eq!(run.status, Some(0), "{run:?}");
         let warning = "the times contradict messages: a clock was set or changed its rate";
         assert!(run.stderr.contains(warning), "{}", run.stderr);
@@ -360,7 +357,7 @@ fn a_history_of_a_file_has_the_times_with_which_it_was_built() {
     let file = folder.path().join("kernel.history");
     let name = file.to_str().unwrap();
     let trace = history.to_str().unwrap();
-    let lttv = support::program("lttv");
+    let lttv = support::lttv();
     let run = |args: &[&str]| support::run(&lttv, args, None, LIMIT);
     let shift = ["--clock-offset", "kernel=+1s"];
     text(&run(&[&["history", "build", trace, name], &shift[..]].concat()));
@@ -377,16 +374,13 @@ fn traces_of_lttng_0_are_related_by_their_segments() {
     let folder = tempfile::tempdir().unwrap();
     write_legacy(folder.path(), &ALL[..2], &messages(&[(0, 1)], 400));
     let args = ["sync", "--reference", "client", "--format", "json"];
-    let found: Value = serde_json::from_str(&text(&run("lttv", &args, folder.path()))).unwrap();
+    let found: Value = serde_json::from_str(&text(&run(&args, folder.path()))).unwrap();
     assert_eq!(found["counts"][0]["messages"], 400);
     assert!((found["hosts"][1]["drift_ppm"].as_f64().unwrap() + 40.0).abs() < 15.0, "{found}");
     // The messages of each line are in the order of their segments, and each one arrives after it
     // was sent.
-    let printed = run(
-        "lttv",
-        &["dump", "--sync", "-e", "dev_xmit_extended || tcpv4_rcv_extended"],
-        folder.path(),
-    );
+    let printed =
+        run(&["dump", "--sync", "-e", "dev_xmit_extended || tcpv4_rcv_extended"], folder.path());
     let segments = values(&text(&printed), " seq");
     assert_eq!(segments.len(), 800);
     assert!(segments.is_sorted());
@@ -396,10 +390,10 @@ fn traces_of_lttng_0_are_related_by_their_segments() {
     // A file is of the recordings, wherever they are.
     let file = folder.path().join("clocks.json");
     let name = file.to_str().unwrap();
-    text(&run("lttv", &["sync", "--write", name], folder.path()));
+    text(&run(&["sync", "--write", name], folder.path()));
     move_traces(folder.path());
     let args = ["dump", "--clock-transform", name, "--columns", "seq", "--format", "csv"];
-    let moved = run("lttv", &args, folder.path());
+    let moved = run(&args, folder.path());
     let segments: Vec<u64> = text(&moved).lines().filter_map(|line| line.parse().ok()).collect();
     assert!(segments.len() == 800 && segments.is_sorted(), "{moved:?}");
     assert_eq!(moved.stderr, "");
@@ -411,7 +405,7 @@ fn recorded_traces_are_related_as_by_trace_compass() {
     let Some(traces) = traces.filter(|folder| folder.is_dir()) else {
         return print_note("SKIPPED: there is no ../shared/traces/ctf/tc-synctraces");
     };
-    let found = text(&run("lttv", &["sync", "--format", "json"], &traces));
+    let found = text(&run(&["sync", "--format", "json"], &traces));
     let found: Value = serde_json::from_str(&found).unwrap();
     assert_eq!(found["counts"][0]["messages"], 46);
     let pair = &found["pairs"][0];

@@ -16,7 +16,7 @@ const SERVER: Machine = Machine { name: "server", offset: 7_250_000_000, ppb: 40
 const BOTH: [Machine; 2] = [CLIENT, SERVER];
 
 fn lttv(args: &[&str], folder: &Path) -> Run {
-    run(&support::program("lttv"), args, Some(folder), LIMIT)
+    run(&support::lttv(), args, Some(folder), LIMIT)
 }
 
 fn text(run: &Run) -> String {

@@ -19,13 +19,13 @@ const SIGINT: i32 = 2;
 const SOON: Duration = Duration::from_secs(5);
 
 /// The programs: arguments before those of all.
-const COMMANDS: [(&str, &[&str]); 6] = [
-    ("lttv", &["dump", "--count", "--filter", r#"event.name =~ "*_*w*" && next_comm != "nobody""#]),
-    ("lttv", &["dump"]),
-    ("lttv", &["stats"]),
-    ("lttv", &["usage", "--every=1ms"]),
-    ("lttv", &["latency"]),
-    ("lttv", &["history", "build"]),
+const COMMANDS: [&[&str]; 6] = [
+    &["dump", "--count", "--filter", r#"event.name =~ "*_*w*" && next_comm != "nobody""#],
+    &["dump"],
+    &["stats"],
+    &["usage", "--every=1ms"],
+    &["latency"],
+    &["history", "build"],
 ];
 
 /// Writes a trace that takes some tenths of a second to read.
@@ -36,8 +36,8 @@ fn trace(folder: &Path) -> PathBuf {
 }
 
 /// Starts a program on three threads. A history goes to `file`.
-fn started((program, args): (&str, &[&str]), trace: &Path, file: &Path, stdout: Stdio) -> Child {
-    let mut command = Command::new(support::program(program));
+fn started(args: &[&str], trace: &Path, file: &Path, stdout: Stdio) -> Child {
+    let mut command = Command::new(support::lttv());
     command.args(args).args(["--threads", "3"]).arg(trace);
     if args.first() == Some(&"history") {
         command.arg(file);
@@ -62,7 +62,7 @@ fn soon_ended(child: &mut Child, what: &[&str]) -> ExitStatus {
 }
 
 /// Returns whether a file is the whole history of a trace.
-fn is_current(command: (&str, &[&str]), trace: &Path, file: &Path) -> bool {
+fn is_current(command: &[&str], trace: &Path, file: &Path) -> bool {
     let child = started(command, trace, file, Stdio::piped());
     let output = child.wait_with_output().expect("own child");
     output.status.success() && String::from_utf8_lossy(&output.stdout).contains("is up to date")
@@ -102,7 +102,7 @@ fn an_interrupt_ends_all_threads() {
             let mut child = started(command, &trace, &file, Stdio::null());
             std::thread::sleep(Duration::from_millis(pause));
             support::interrupt(&child);
-            let status = soon_ended(&mut child, command.1);
+            let status = soon_ended(&mut child, command);
             // Text is ended by the signal; others write what they have.
             let is_interrupted = status.code() == Some(130) || status.signal() == Some(SIGINT);
             interrupted += u32::from(is_interrupted);

@@ -47,7 +47,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<Vec<&'a str>> {
 /// Runs lines of shell in a folder. Returns what a terminal would show, without blanks at the
 /// ends of lines.
 fn shell(command: &str, folder: &Path) -> Vec<String> {
-    let lttv = support::program("lttv");
+    let lttv = support::lttv();
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", lttv.parent().expect("a folder").display());
     let cd = format!("cd {} && PATH='{path}'\n{command}", folder.display());
@@ -148,7 +148,7 @@ fn each_of_the_eight_tasks_has_a_command() {
 /// Command lines of examples that are not run have subcommands and options that exist.
 #[test]
 fn command_lines_have_options_that_exist() {
-    let lttv = support::program("lttv");
+    let lttv = support::lttv();
     let mut helps: BTreeMap<String, String> = BTreeMap::new();
     let mut help = |words: &[&str]| {
         let args = [words, &["--help"]].concat();

@@ -16,7 +16,7 @@ use super::busy_times::BusyTimes;
 use super::job::Job;
 use super::reading::release;
 use super::threads::{ThreadIds, ThreadRows};
-use crate::outputs::OutputError;
+use crate::error::OutputError;
 
 /// The name of the file of the history in the cache.
 const FILE: &str = "kernel.history";

@@ -15,6 +15,7 @@
 
 mod busy_times;
 mod calls;
+mod chart;
 mod critical_path;
 mod disks;
 mod events;
@@ -45,10 +46,11 @@ use lttv_state::latency::{Family, Latency};
 use lttv_state::stats::Statistics;
 use lttv_state::waits::TimelineId;
 
-use crate::outputs::OutputError;
+use crate::error::OutputError;
 
 pub use busy_times::BusyTimes;
 pub use calls::{CallThread, Calls};
+pub use chart::{ChartRow, Lane};
 pub use critical_path::{PathHistory, PathRow, Waits};
 pub use disks::Disk;
 pub use events::{Counted, Events};

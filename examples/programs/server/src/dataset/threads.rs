@@ -7,7 +7,7 @@ use ltt_read::{Timestamp, TraceIndex};
 use lttv_state::history::{History, HistoryError};
 use lttv_state::tree::Quark;
 
-use crate::outputs::chart::{ChartRow, Lane};
+use super::chart::{ChartRow, Lane};
 
 /// The rows of all threads of a history.
 #[derive(Debug, Default)]

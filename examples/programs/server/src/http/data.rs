@@ -15,8 +15,9 @@ use super::error::ApiError;
 use super::stream::AnswerForm;
 use super::{Server, json as answers};
 use crate::dataset::Dataset;
+use crate::error::OutputError;
 use crate::outputs::work::Work;
-use crate::outputs::{self, Output, OutputError};
+use crate::outputs::{self, Output};
 use crate::protocol::models::Answer as Model;
 use crate::protocol::parameters::Parameters;
 

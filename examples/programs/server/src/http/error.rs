@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::json;
-use crate::outputs::OutputError;
+use crate::error::OutputError;
 use crate::protocol::models;
 use crate::protocol::parameters::ParameterError;
 use crate::workspace::WorkspaceError;

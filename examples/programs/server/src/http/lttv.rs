@@ -8,8 +8,8 @@ use axum::response::Response;
 use super::body::Body;
 use super::error::ApiError;
 use super::{Server, json as answers};
+use crate::error::OutputError;
 use crate::filters::Checked;
-use crate::outputs::OutputError;
 
 /// Checks a filter while it is written: `filter`, and the place `cursor` of the next character.
 pub(super) async fn check_filter(

@@ -23,7 +23,7 @@ use super::error::ApiError;
 use super::json;
 use super::kept::Final;
 use super::slow::SlowClients;
-use crate::outputs::OutputError;
+use crate::error::OutputError;
 use crate::outputs::turns::{Turn, Turns};
 use crate::outputs::work::{PART, Sink, Work};
 

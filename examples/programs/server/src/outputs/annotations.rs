@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::work::Work;
-use super::{Result, xy};
+use super::xy;
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::protocol::models::{Annotation, Answer};
 use crate::protocol::parameters::{ParameterError, Parameters};
 

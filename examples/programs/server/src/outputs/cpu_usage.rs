@@ -9,8 +9,9 @@ use lttv_state::history::{History, HistoryError};
 use lttv_state::tree::Quark;
 
 use super::work::Work;
-use super::{Output, OutputError, Result, xy};
+use super::{Output, xy};
 use crate::dataset::{BusyTimes, CpuAttributes, Dataset, ThreadRows, clamped};
+use crate::error::{OutputError, Result};
 use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
 

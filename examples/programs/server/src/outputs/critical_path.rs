@@ -8,12 +8,13 @@ use lttv_common::critical_path::words;
 use lttv_common::kernel_trace::CRITICAL_PATH;
 use lttv_state::waits::{Segment, TimelineId, WaitGraph};
 
-use super::chart::{ChartRow, Lane};
+use super::Output;
 use super::states::answer::{self, Element};
 use super::states::styles;
 use super::work::Work;
-use super::{Output, Result};
+use crate::dataset::{ChartRow, Lane};
 use crate::dataset::{Dataset, PathHistory, PathRow, Waits};
+use crate::error::Result;
 use crate::protocol::models::{
     Answer, Arrow, DataProvider, DataType, Entry, Header, Kind, MetadataValue, StyleRef, Tree,
 };

@@ -3,8 +3,9 @@
 use lttv_common::kernel_trace::DISK;
 
 use super::work::Work;
-use super::{Output, Result, xy};
+use super::{Output, xy};
 use crate::dataset::{Dataset, Disk};
+use crate::error::Result;
 use crate::protocol::models::{Answer, Axis, DataProvider, DataType, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
 use crate::protocol::samples::Samples;

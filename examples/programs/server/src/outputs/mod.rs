@@ -23,44 +23,11 @@ pub mod turns;
 pub mod work;
 mod xy;
 
-/// The rows of charts of states.
-pub mod chart {
-    pub use super::states::answer::ChartRow;
-    pub use super::states::lane::Lane;
-}
-
-use lttv_state::history::HistoryError;
-
 use self::work::Work;
 use crate::dataset::{Counted, Dataset};
+use crate::error::{OutputError, Result};
 use crate::protocol::models::{Answer, DataProvider};
 use crate::protocol::parameters::{ParameterError, Parameters};
-
-/// A failure to compute an answer.
-#[derive(Debug, thiserror::Error)]
-pub enum OutputError {
-    /// A parameter is missing or wrong.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
-    /// The output has no such data.
-    #[error("the output has no such data")]
-    NotOffered,
-    /// The client has gone away.
-    #[error("the client has gone away")]
-    Cancelled,
-    /// The computation took longer than a request may.
-    #[error("the request takes too long")]
-    TooLong,
-    /// A history cannot be read.
-    #[error(transparent)]
-    History(#[from] HistoryError),
-    /// The thread of a dataset has ended.
-    #[error("the dataset is closed")]
-    Stopped,
-}
-
-/// The result of computing an answer.
-pub type Result = std::result::Result<(), OutputError>;
 
 /// A view: a chart, a table or a tree.
 pub trait Output: Sync {

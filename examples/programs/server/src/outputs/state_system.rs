@@ -3,12 +3,13 @@
 use lttv_state::history::History;
 use lttv_state::tree::Quark;
 
-use super::chart::{ChartRow, Lane};
+use super::Output;
 use super::states::answer::{self, Element};
 use super::states::styles;
 use super::work::Work;
-use super::{Output, OutputError, Result};
 use crate::dataset::Dataset;
+use crate::dataset::{ChartRow, Lane};
+use crate::error::{OutputError, Result};
 use crate::protocol::models::{Answer, DataProvider, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
 

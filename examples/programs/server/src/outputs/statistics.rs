@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use lttv_state::stats::TraceStatistics;
 
+use super::Output;
 use super::work::Work;
-use super::{Output, Result};
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::protocol::models::{Answer, DataProvider, DataType, Entry, Header, Kind, Tree};
 use crate::protocol::parameters::Parameters;
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use lttv_state::history::{History, Timestamp};
 
+use super::Output;
 use super::states::answer::{self, Element};
 use super::states::styles;
 use super::work::Work;
-use super::{Output, OutputError, Result};
 use crate::dataset::{Dataset, ThreadRows, clamped};
+use crate::error::{OutputError, Result};
 use crate::protocol::models::{
     Answer, Arrow, DataProvider, Entry, Header, Kind, MetadataValue, StyleRef, Tree,
 };

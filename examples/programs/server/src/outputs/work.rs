@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::OutputError;
 use super::turns::Turn;
+use crate::error::OutputError;
 
 /// The time between two looks whether a result is there.
 const PATIENCE: Duration = Duration::from_millis(5);

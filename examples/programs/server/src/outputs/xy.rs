@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 
-use super::OutputError;
 use super::work::Work;
+use crate::error::OutputError;
 use crate::protocol::models::{Answer, Axis, AxisRange, Style, StyleRef, StyleValue, TIME_AXIS};
 use crate::protocol::samples::Samples;
 

@@ -118,7 +118,7 @@ impl<'a> Following<'a> {
     fn new(job: &'a Job, source: Source, report: &'a mut Report) -> Result<Self, Box<dyn Error>> {
         job.input.expression()?;
         let mut output = job.output.open(&[])?;
-        let mut format = super::print::format(job, &[], &[], output.is_terminal())?;
+        let mut format = job.printer(&[], &[], output.is_terminal())?;
         format.iter().flat_map(|it| it.warnings()).for_each(|warning| report.warning(warning));
         format.iter_mut().for_each(|format| format.start(output.buffer()));
         Ok(Following {

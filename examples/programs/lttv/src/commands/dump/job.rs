@@ -1,12 +1,18 @@
 //! The meaning of a command line: the events to print, and their form.
 
+use std::sync::Arc;
+
+use ltt_read::Trace;
 use lttv_common::args::{InputArgs, OutputArgs};
 use lttv_common::cache::CacheArgs;
 use lttv_common::follow::FollowArgs;
+use lttv_common::report::Usage;
+use lttv_common::text_dump::EventText;
 use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
-use lttv_common::text_dump::lttv::LineOptions;
-use lttv_common::text_dump::pretty::PrettyOptions;
-use lttv_common::text_dump::rows::RowOptions;
+use lttv_common::text_dump::json::Json;
+use lttv_common::text_dump::lttv::{LineOptions, Lttv};
+use lttv_common::text_dump::pretty::{Pretty, PrettyOptions};
+use lttv_common::text_dump::rows::{RowOptions, Rows};
 
 /// The events to print, their form, and the destination.
 #[derive(Debug, Clone)]
@@ -44,6 +50,34 @@ impl Job {
     /// Returns a printer of timestamps.
     pub fn clock(&self) -> ClockText {
         ClockText::new(self.clock, self.input.zone())
+    }
+
+    /// Returns a printer of events; `None` if they are only counted.
+    ///
+    /// # Errors
+    ///
+    /// If there is no column of a chosen name.
+    pub fn printer(
+        &self,
+        traces: &[Arc<Trace>],
+        names: &[String],
+        is_terminal: bool,
+    ) -> Result<Option<Box<dyn EventText>>, Usage> {
+        let colored = self.output.colored(is_terminal);
+        Ok(Some(match &self.form {
+            Form::Lttv(options) => Box::new(Lttv::with(traces, self.clock(), colored, *options)),
+            Form::Babeltrace(options) => {
+                // To files and pipes, the bytes are those of babeltrace2.
+                let options = PrettyOptions { colored, escaped: is_terminal, ..*options };
+                Box::new(Pretty::new(traces, names, self.clock(), &options))
+            }
+            Form::Json => Box::new(Json::new(traces)),
+            Form::Rows(options) => {
+                let rows = Rows::new(traces, self.clock(), options.clone());
+                Box::new(rows.map_err(|error| Usage::new(format_args!("--columns: {error}")))?)
+            }
+            Form::Count => return Ok(None),
+        }))
     }
 
     /// Returns `true` if only the number of the events is printed.

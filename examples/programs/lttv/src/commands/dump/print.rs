@@ -14,13 +14,9 @@ use lttv_common::losses::Losses;
 use lttv_common::opening::open_corrected;
 use lttv_common::progress::Progress;
 use lttv_common::report::{self, Report, Usage};
-use lttv_common::text_dump::json::Json;
-use lttv_common::text_dump::lttv::Lttv;
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::number;
 use lttv_common::text_dump::output::{Output, Reader};
-use lttv_common::text_dump::pretty::{Pretty, PrettyOptions};
-use lttv_common::text_dump::rows::Rows;
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
 use lttv_common::text_dump::{EventText, StateAt};
 use lttv_common::time::{Times, Window, WindowError};
@@ -29,23 +25,11 @@ use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
 use super::found::Found;
-use super::slices::{self, MakeFormat, Slices};
-use super::tally::Tally;
+use super::slices::{self, MakeFormat, Slices, batch_of};
+use super::tally::{Counted, Tally};
 use super::unordered::count_unordered;
-use super::{Form, Job, follow};
+use super::{Job, follow};
 use crate::prefetch::Prefetcher;
-
-/// The least number of events between two updates of progress and notices, and in a slice: few enough that
-/// the text of a slice stays in the cache of a processor, and that all threads end together.
-const BATCH: u64 = 1 << 12;
-
-/// Returns the number of events between two updates of progress and notices, and in a slice, so that
-/// notices have one order with any number of threads. Updates ask all tracefiles, so each of these has
-/// several events meanwhile.
-pub(super) fn batch_of(traces: &[Arc<Trace>]) -> u64 {
-    let tracefiles = traces.iter().map(|trace| trace.tracefiles().len() as u64);
-    BATCH.max(tracefiles.sum::<u64>().saturating_mul(16))
-}
 
 /// Prints or counts events.
 ///
@@ -74,7 +58,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
         report.warning(format_args!("metadata: {}", warning.message));
     }
     let is_terminal = output.is_terminal();
-    let printer = format(job, &traces, &names, is_terminal)?;
+    let printer = job.printer(&traces, &names, is_terminal)?;
     printer.iter().flat_map(|it| it.warnings()).for_each(|warning| report.warning(warning));
     let reads_all = window.is_everything() && filters.is_none();
     let mut dump = Dump {
@@ -105,7 +89,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     if job.is_count() && dump.filters.is_none() {
         return Ok(dump.count(&traceset, &mut output)?);
     }
-    let make = || format(job, &traces, &names, is_terminal).ok().flatten();
+    let make = || job.printer(&traces, &names, is_terminal).ok().flatten();
     Ok(dump.read(&traceset, printer, &make, &mut output)?)
 }
 
@@ -122,30 +106,6 @@ fn load(job: &Job, report: &mut Report) -> Result<Named, Box<dyn Error>> {
     };
     let names = traces.iter().map(name).collect();
     Ok((traces, names))
-}
-
-/// Creates the printer of events. Returns `None` if they are only counted.
-pub(super) fn format(
-    job: &Job,
-    traces: &[Arc<Trace>],
-    names: &[String],
-    is_terminal: bool,
-) -> Result<Option<Box<dyn EventText>>, Usage> {
-    let colored = job.output.colored(is_terminal);
-    Ok(Some(match &job.form {
-        Form::Lttv(options) => Box::new(Lttv::with(traces, job.clock(), colored, *options)),
-        Form::Babeltrace(options) => {
-            // To files and pipes, the bytes are those of babeltrace2.
-            let options = PrettyOptions { colored, escaped: is_terminal, ..*options };
-            Box::new(Pretty::new(traces, names, job.clock(), &options))
-        }
-        Form::Json => Box::new(Json::new(traces)),
-        Form::Rows(options) => {
-            let rows = Rows::new(traces, job.clock(), options.clone());
-            Box::new(rows.map_err(|error| Usage::new(format_args!("--columns: {error}")))?)
-        }
-        Form::Count => return Ok(None),
-    }))
 }
 
 /// The parts of a running dump.
@@ -356,7 +316,7 @@ impl Dump<'_> {
                 report::line(&self.warnings.loss(loss));
             }
         }
-        losses.report(self.report, recorded);
+        self.report.losses(&losses, recorded);
     }
 
     /// Reports a window that contains no event since it is outside of the traces. `is_followed`
@@ -429,15 +389,4 @@ impl Dump<'_> {
             report::line(&self.warnings.text(&notice));
         }
     }
-}
-
-/// A number of events, and what was met while they were counted.
-pub(super) struct Counted {
-    pub(super) events: u64,
-    /// `true` if events follow the window.
-    pub(super) is_followed: bool,
-    pub(super) notices: Vec<Notice>,
-    pub(super) notices_omitted: u64,
-    pub(super) errors: Vec<ltt_read::Error>,
-    pub(super) errors_omitted: u64,
 }

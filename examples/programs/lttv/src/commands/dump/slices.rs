@@ -2,10 +2,10 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ltt_read::tuning::EventSequence;
-use ltt_read::{Event, Timestamp, TracefileNumber};
+use ltt_read::{Event, Timestamp, Trace, TracefileNumber};
 use lttv_common::text_dump::output::{Output, Reader};
 use lttv_common::text_dump::text::Text;
 use lttv_common::text_dump::{EventText, PartEnds};
@@ -13,7 +13,17 @@ use lttv_common::time::Window;
 use lttv_context::{EndReason, SliceAnalysis, SliceThreads, TracesetContext};
 use lttv_hooks::Flow;
 
-use super::print::batch_of;
+/// The least number of events between two updates of progress and notices, and in a slice: few enough that
+/// the text of a slice stays in the cache of a processor, and that all threads end together.
+const BATCH: u64 = 1 << 12;
+
+/// Returns the number of events between two updates of progress and notices, and in a slice, so that
+/// notices have one order with any number of threads. Updates ask all tracefiles, so each of these has
+/// several events meanwhile.
+pub(super) fn batch_of(traces: &[Arc<Trace>]) -> u64 {
+    let tracefiles = traces.iter().map(|trace| trace.tracefiles().len() as u64);
+    BATCH.max(tracefiles.sum::<u64>().saturating_mul(16))
+}
 
 /// The size of traces in bytes from which on several threads print them.
 pub(super) const WORTH_THREADS: u64 = 1 << 20;

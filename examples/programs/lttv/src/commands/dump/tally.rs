@@ -3,8 +3,19 @@
 use std::ops::ControlFlow;
 
 use ltt_read::tuning::EventSink;
-use ltt_read::{Event, Merge, Timestamp, TracefileNumber};
+use ltt_read::{Event, Merge, Notice, Timestamp, TracefileNumber};
 use lttv_common::time::Window;
+
+/// A number of events, and what was met while they were counted.
+pub(super) struct Counted {
+    pub(super) events: u64,
+    /// `true` if events follow the window.
+    pub(super) is_followed: bool,
+    pub(super) notices: Vec<Notice>,
+    pub(super) notices_omitted: u64,
+    pub(super) errors: Vec<ltt_read::Error>,
+    pub(super) errors_omitted: u64,
+}
 
 /// A listener that counts the events in a window.
 pub(super) struct Tally {

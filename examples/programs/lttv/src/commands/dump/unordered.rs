@@ -12,7 +12,7 @@ use lttv_hooks::Flow;
 use lttv_state::filter::KernelFilters;
 
 use super::found::Found;
-use super::print::Counted;
+use super::tally::Counted;
 use crate::prefetch::Prefetcher;
 
 /// Counts the events in a window that pass the filters. Returns `None` if only reading in order finds

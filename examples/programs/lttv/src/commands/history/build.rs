@@ -57,7 +57,7 @@ fn read(
     drop(progress);
     report.errors(&recorded.errors, recorded.errors_omitted);
     let events = Some(recorded.events).filter(|_| recorded.kept.is_none());
-    Losses::of(traceset.traces(), Window::default()).report(report, events);
+    report.losses(&Losses::of(traceset.traces(), Window::default()), events);
     Ok(recorded)
 }
 

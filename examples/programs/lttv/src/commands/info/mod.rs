@@ -91,6 +91,6 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     }
     let common = Common { input, format: args.format.clone(), output: args.output.clone() };
     common.write_with(&losses, results, traces)?;
-    losses.report(report, counts.total());
+    report.losses(&losses, counts.total());
     Ok(())
 }

@@ -14,26 +14,32 @@ use lttv_common::text_dump::output::Output;
 use lttv_context::framework::{BatchOutcome, ModuleError, Modules, Options};
 use lttv_filter::nearest;
 
+use super::PROGRAM;
 use super::cli::{AFTER_MODULES, BEFORE_MODULES, Cli};
 use crate::clap_options::{add_args, take_args};
 use crate::loading::{LoadError, load};
-use crate::modules::{Host, Work, list_fields, modules};
+use crate::modules::{Host, Registry, Work, list_fields};
 
 /// The warning if all modules only support others.
 const NOTHING_READ: &str = "no module reads the traces; add one, such as -m batchAnalysis";
 
 /// Runs the command line of these words.
-pub(super) fn run(words: &[OsString], report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let mut modules = modules()?;
+pub(super) fn run(
+    program: &'static str,
+    mut registry: Registry,
+    words: &[OsString],
+    report: &mut Report,
+) -> Result<(), Box<dyn Error>> {
+    let modules = &registry.modules;
     let mut options = Options::new();
     let texts = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let loaded = load(texts, &modules, &mut options).map_err(|error| wrong(&error, &modules))?;
-    let mut command = add_args(Cli::command(), &options).after_help(after_help(&modules));
+    let loaded = load(texts, modules, &mut options).map_err(|error| wrong(&error, modules))?;
+    let mut command = add_args(command(program, Some(&registry)), &options);
     let matches = command.try_get_matches_from_mut(words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     take_args(&matches, &mut options)?;
     if cli.list_modules {
-        list(&modules)?;
+        list(&registry)?;
         return Ok(());
     }
     if loaded.is_empty() {
@@ -43,7 +49,8 @@ pub(super) fn run(words: &[OsString], report: &mut Report) -> Result<(), Box<dyn
 
     let mut host = Host::new(Work::new(report.clone()));
     host.options = options;
-    host.data.loaded.clone_from(&loaded);
+    host.data.loaded = registry.results(&loaded);
+    let modules = &mut registry.modules;
     modules.init(loaded.iter().map(String::as_str), &mut host)?;
     if cli.list_fields {
         list_fields(&mut host)?;
@@ -59,12 +66,12 @@ pub(super) fn run(words: &[OsString], report: &mut Report) -> Result<(), Box<dyn
     Ok(ended?)
 }
 
-/// Returns the command line without options of modules.
-pub(super) fn command() -> Command {
-    match modules() {
-        Ok(modules) => Cli::command().after_help(after_help(&modules)),
-        // No module of the program is wrong.
-        Err(_) => Cli::command(),
+/// Returns the command line of a program, without options of modules. Its help lists the modules.
+pub(super) fn command(program: &'static str, registry: Option<&Registry>) -> Command {
+    let command = Cli::command().bin_name(program);
+    match registry {
+        Some(registry) => command.after_help(after_help(program, registry)),
+        None => command,
     }
 }
 
@@ -91,7 +98,7 @@ fn report_end(host: &mut Host) -> Result<(), Interrupted> {
     };
     report.notices_omitted(end.notices_omitted);
     report.errors(&end.errors, end.errors_omitted);
-    Losses::of(batch.context.traceset().traces(), *window).report(report, None);
+    report.losses(&Losses::of(batch.context.traceset().traces(), *window), None);
     match end.outcome {
         BatchOutcome::Cancelled => Err(Interrupted { events: end.events }),
         _ => Ok(()),
@@ -99,18 +106,18 @@ fn report_end(host: &mut Host) -> Result<(), Interrupted> {
 }
 
 /// Returns the end of the help: the modules, one per line, and further notes.
-fn after_help(modules: &Modules<Host>) -> String {
+fn after_help(program: &str, registry: &Registry) -> String {
     let mut text = format!("{BEFORE_MODULES}\n");
-    for info in modules.infos() {
+    for info in registry.infos() {
         // Writing to a string never fails.
         _ = writeln!(text, "  {:16} {}", info.name, info.summary);
     }
-    text + "\n" + AFTER_MODULES
+    text + "\n" + &AFTER_MODULES.replace(PROGRAM, program)
 }
 
-fn list(modules: &Modules<Host>) -> io::Result<()> {
+fn list(registry: &Registry) -> io::Result<()> {
     let mut out = Output::stdout();
-    for info in modules.infos() {
+    for info in registry.infos() {
         writeln!(out, "{}: {}", info.name, info.summary)?;
         if !info.requires.is_empty() {
             writeln!(out, "  requires {}", info.requires.join(", "))?;

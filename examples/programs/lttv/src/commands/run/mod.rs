@@ -34,6 +34,8 @@ use std::ffi::OsString;
 
 use lttv_common::report::Report;
 
+use crate::modules::Registry;
+
 /// Run modules by name, as the driver of LTTV does
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(disable_help_flag = true)]
@@ -43,17 +45,45 @@ pub struct RunArgs {
     words: Vec<OsString>,
 }
 
+/// The words that start the driver of the program `lttv`.
+const PROGRAM: &str = "lttv run";
+
 /// Runs the modules that the command line names.
+///
+/// # Errors
+///
+/// Those of [`run_modules`].
+pub fn run(args: &RunArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    run_modules(PROGRAM, Registry::new()?, &args.words, report)
+}
+
+/// Runs those of the modules that a command line names. `program` is how the help calls the program,
+/// and `words` are its arguments.
+///
+/// ```
+/// use lttv::commands::run::run_modules;
+/// use lttv::modules::Registry;
+/// use lttv_common::report::Report;
+///
+/// let words = ["-m", "eventCounts", "--events=sched_switch"].map(Into::into);
+/// run_modules("counts", Registry::new()?, &words, &mut Report::new("counts"))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
 /// If the command line is wrong, or if it asks for help: the error is the answer of clap. If a
 /// module fails. [`Interrupted`](lttv_common::report::Interrupted) after an interrupt.
-pub fn run(args: &RunArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    driver::run(&args.words, report)
+pub fn run_modules(
+    program: &'static str,
+    registry: Registry,
+    words: &[OsString],
+    report: &mut Report,
+) -> Result<(), Box<dyn Error>> {
+    driver::run(program, registry, words, report)
 }
 
 /// Returns the command line of the driver, without options of modules.
 pub fn command() -> clap::Command {
-    driver::command()
+    driver::command(PROGRAM, Registry::new().ok().as_ref())
 }

@@ -94,7 +94,7 @@ pub fn run(args: &StateArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let losses = Losses::of(traceset.traces(), Window { begin: None, end: Some(time) });
     common.write_with(&losses, tables::all(time, &states.snapshots), traceset.traces())?;
     report.errors(&states.errors, states.errors_omitted);
-    losses.report(report, None);
+    report.losses(&losses, None);
     Ok(())
 }
 

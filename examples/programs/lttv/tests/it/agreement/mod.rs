@@ -49,7 +49,7 @@ const OTHER_MODULES: &[(&str, &str)] = &[
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn program() -> PathBuf {
-    std::env::var_os("LTTV_PROGRAM").map_or_else(|| support::program("lttv"), PathBuf::from)
+    std::env::var_os("LTTV_PROGRAM").map_or_else(support::lttv, PathBuf::from)
 }
 
 /// A disagreement, as `known.txt` names it.

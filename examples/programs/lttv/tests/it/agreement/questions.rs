@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::support::module_rows;
+
 /// The answer of a place: values by their subject.
 pub(crate) type Answer = BTreeMap<String, Value>;
 
@@ -71,22 +73,6 @@ const CAUSES: [&str; 10] = [
     "open_ns",
 ];
 const STATES: [&[&str]; 3] = [&["running_ns"], &["preempted_ns", "woken_ns"], &CAUSES];
-const MODULE_STATES: [&[&str]; 3] = [
-    &["running"],
-    &["preempted", "woken"],
-    &[
-        "blocked:task",
-        "blocked:timer",
-        "blocked:block",
-        "blocked:network",
-        "blocked:irq",
-        "blocked:softirq",
-        "blocked:ipi",
-        "blocked:interrupt",
-        "blocked:unknown",
-        "blocked:open",
-    ],
-];
 const IRQ: &[&str] = &["irq", "--format=json"];
 const DISK: &[&str] = &["disk", "--format=json"];
 const LATENCY: &[&str] = &["latency", "--format=json"];
@@ -134,11 +120,10 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 let processes = members(&o.json["statistics"], "traces", &["processes"]);
                 sum(processes.map(|(key, of)| tree_thread(&key, of)), &["tid"], &["cpu time"])
             }),
-            adds("run usage", RUN, |o| {
-                let threads = members(o.json, "traces", &["usage", "threads"]);
-                sum(threads.map(|(_, of)| of.clone()), &["tid"], &["cpu_time"])
+            adds("run usage", RUN, |o| sum(module(o, "usage", "threads"), &["tid"], &["cpu_ns"])),
+            adds("run criticalPath", RUN, |o| {
+                sum(module(o, "criticalPath", "states"), &["tid"], &["running_ns"])
             }),
-            adds("run criticalPath", RUN, |o| sum(module_states(o), &["tid"], &["running"])),
         ],
     },
     Question {
@@ -148,14 +133,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         places: &[
             adds("stats", STATS, |o| sum(rows(o, "cpus"), &["cpu"], &["busy_ns"])),
             adds("usage", USAGE, |o| sum(rows(o, "cpus"), &["cpu"], &["busy_ns"])),
-            adds("run usage", RUN, |o| {
-                let cpus = members(o.json, "traces", &["usage", "cpus"]);
-                sum(
-                    cpus.map(|(key, of)| with(of, "cpu", key.trim_matches(['[', ']']))),
-                    &["cpu"],
-                    &["busy_time"],
-                )
-            }),
+            adds("run usage", RUN, |o| sum(module(o, "usage", "cpus"), &["cpu"], &["busy_ns"])),
         ],
     },
     Question {
@@ -197,8 +175,12 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 of_states(rows(o, "threads"), &[&running, &["ready_ns"], &["blocked_ns"]])
             }),
             whole("wait causes", WAIT, |o| of_states(rows(o, "states"), &STATES)),
-            whole("run criticalPath", RUN, |o| of_states(module_states(o), &MODULE_STATES)),
-            whole("run depAnalysis", RUN_WAITS, |o| of_states(module_states(o), &MODULE_STATES)),
+            whole("run criticalPath", RUN, |o| {
+                of_states(module(o, "criticalPath", "states"), &STATES)
+            }),
+            whole("run depAnalysis", RUN_WAITS, |o| {
+                of_states(module(o, "depAnalysis", "states"), &STATES)
+            }),
         ],
     },
     Question {
@@ -214,8 +196,12 @@ pub(crate) const QUESTIONS: &[Question] = &[
             }),
             whole("info", INFO, |o| sum(rows(o, "event_types"), &["name"], &["events"])),
             adds("run eventCounts", RUN_COUNTS, |o| {
-                let types = members(o.json, "traces", &["event_types"]);
-                sum(types.map(|(key, of)| count((&key, of))), &["name"], &["count"])
+                let types = module(o, "eventCounts", "event_types");
+                sum(
+                    types.map(|row| with(&row, "name", &text(&row["event"]))),
+                    &["name"],
+                    &["count"],
+                )
             }),
             adds("run statistics", RUN_COUNTS, |o| {
                 let types = members(&o.json["statistics"], "traces", &["event_types"]);
@@ -301,8 +287,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 sum(rows(o, "disks"), &["disk"], &["bytes_read", "bytes_written"])
             }),
             adds("run diskPerformance", RUN, |o| {
-                let disks = members(o.json, "traces", &["disks"]);
-                let disks = disks.map(|(key, of)| with(of, "disk", &key));
+                let disks = module(o, "diskPerformance", "disks");
                 sum(disks, &["disk"], &["bytes_read", "bytes_written"])
             }),
         ],
@@ -316,8 +301,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             adds("disk", DISK, |o| sum(rows(o, "disks"), &["disk"], &["busy_ns"])),
             adds("latency", LATENCY, |o| sum(rows(o, "disks"), &["disk"], &["busy_ns"])),
             adds("run diskPerformance", RUN, |o| {
-                let disks = members(o.json, "traces", &["disks"]);
-                sum(disks.map(|(key, of)| with(of, "disk", &key)), &["disk"], &["busy_time"])
+                sum(module(o, "diskPerformance", "disks"), &["disk"], &["busy_ns"])
             }),
         ],
     },
@@ -329,8 +313,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             adds("stats", STATS, |o| calls(o, "count")),
             adds("latency", LATENCY, |o| sum(rows(o, "syscall"), &["subject"], &["count"])),
             adds("run latency", RUN, |o| {
-                let calls = members(o.json, "traces", &["latency", "syscall", "subjects"]);
-                sum(calls.map(|(key, of)| with(of, "subject", &key)), &["subject"], &["count"])
+                sum(module(o, "latency", "syscall"), &["subject"], &["count"])
             }),
         ],
     },
@@ -342,8 +325,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
             whole("stats", STATS, |o| calls(o, "total_ns")),
             whole("latency", LATENCY, |o| sum(rows(o, "syscall"), &["subject"], &["total_ns"])),
             whole("run latency", RUN, |o| {
-                let calls = members(o.json, "traces", &["latency", "syscall", "subjects"]);
-                sum(calls.map(|(key, of)| with(of, "subject", &key)), &["subject"], &["total_time"])
+                sum(module(o, "latency", "syscall"), &["subject"], &["total_ns"])
             }),
         ],
     },
@@ -356,7 +338,10 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 sum(rows(o, "interrupts"), &["kind", "number", "name"], &["count"])
             }),
             adds("latency", LATENCY, |o| interrupts(o, "count")),
-            adds("run interrupts", RUN, |o| module_interrupts(o, "count")),
+            adds("run interrupts", RUN, |o| {
+                let interrupts = module(o, "interrupts", "interrupts");
+                sum(interrupts, &["kind", "number", "name"], &["count"])
+            }),
         ],
     },
     Question {
@@ -534,10 +519,11 @@ fn of_states(rows: impl Iterator<Item = Value>, columns: &[&[&str]; 3]) -> Answe
     ["running", "ready", "blocked"].into_iter().zip(columns).flat_map(of).collect()
 }
 
-/// Returns the times of threads by state in the attributes of a module.
-fn module_states<'o>(output: &'o Output<'_>) -> impl Iterator<Item = Value> + 'o {
-    let threads = members(output.json, "traces", &["waits", "threads"]);
-    threads.map(|(key, of)| with(&of["states"], "tid", &key))
+/// Returns the rows of a table of a module; none if the module has no results.
+fn module(output: &Output<'_>, module: &str, table: &str) -> std::vec::IntoIter<Value> {
+    let has_results = output.json.get(module).is_some_and(|of| of.get(table).is_some());
+    let rows = if has_results { module_rows(output.json, module, table) } else { Vec::new() };
+    rows.into_iter()
 }
 
 /// Returns a row of a process of the tree of `statistics`, whose name is the thread's number and
@@ -579,16 +565,4 @@ fn interrupt_rows<'o>(output: &'o Output<'_>) -> impl Iterator<Item = Value> + '
 
 fn interrupts(output: &Output<'_>, figure: &str) -> Answer {
     sum(interrupt_rows(output), &["kind", "subject"], &[figure])
-}
-
-fn module_interrupts(output: &Output<'_>, figure: &str) -> Answer {
-    let kinds = members(output.json, "traces", &["interrupts"]);
-    let interrupts = kinds.flat_map(|(kind, of)| {
-        let of = of.as_object().into_iter().flatten();
-        of.map(move |(number, of)| {
-            let row = with(of, "number", number.trim_matches(['[', ']']));
-            with(&row, "kind", &kind)
-        })
-    });
-    sum(interrupts, &["kind", "number", "name"], &[figure])
 }

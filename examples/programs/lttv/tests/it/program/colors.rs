@@ -30,7 +30,7 @@ fn the_environment_decides_unless_an_option_does() {
 
 #[test]
 fn no_color_is_honoured_on_terminals() {
-    let program = support::program("lttv");
+    let program = support::lttv();
     let args = "dump --end +1ms";
     {
         let shown = |variables: &str| {

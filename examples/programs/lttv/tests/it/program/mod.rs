@@ -23,7 +23,7 @@ const UST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/ust");
 
 /// Creates the command of the program, in UTC and without settings of the user.
 fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(support::program("lttv"));
+    let mut command = Command::new(support::lttv());
     command.args(args).env("TZ", "UTC").env("HOME", "/nonexistent").stdin(Stdio::null());
     for name in ["XDG_CONFIG_HOME", "LTTV_CONFIG", "NO_COLOR", "CLICOLOR_FORCE"] {
         command.env_remove(name);

@@ -20,7 +20,7 @@ fn events_and_results_are_one_json_object() {
     assert_eq!(alone.as_object().unwrap().len(), 1);
     let both = json(&["-m", "textDump", "-m", "eventCounts"]);
     assert_eq!(both["events"].as_array(), Some(&expected));
-    assert_eq!(both["traces"]["[0]"]["events"], 6087);
+    assert_eq!(both["eventCounts"]["totals"]["[0]"]["count"], 6087);
     let counts = json(&["-m", "textDump", "-n", "-m", "eventCounts"]);
     assert_eq!(counts, json(&["-m", "eventCounts"]));
     let none = json(&["-m", "textDump", "-e", "next_tid == 3000000"]);
@@ -43,7 +43,7 @@ fn a_filter_that_no_module_uses_is_refused() {
     }
     // It is for the events here.
     let both = ["run", "-m", "textDump", "-m", "interrupts", "-e", "cpu == 2", "-t", KERNEL];
-    assert!(text(&lttv(&both)).contains("Interrupts of trace 0"));
+    assert!(text(&lttv(&both)).contains("\nInterrupts\n"));
 }
 
 #[test]

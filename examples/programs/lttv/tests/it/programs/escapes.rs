@@ -7,7 +7,7 @@ use std::path::Path;
 use lttv_common::escape::is_control;
 
 use super::traces::{self, HOSTILE, hostile};
-use super::{PROGRAMS, reading, run, text};
+use super::{COMMANDS, reading, run, text};
 
 /// Checks that there are no control characters, except line breaks and tabs, and only UTF-8.
 fn assert_clean(what: &str, bytes: &[u8]) {
@@ -26,29 +26,29 @@ fn no_program_prints_control_characters_of_a_trace() {
     traces::hostile_metadata(&metadata);
     let (output, history) = (folder.path().join("out"), folder.path().join("history"));
     let lttv = |more: &[&'static str]| [&["run"], more, &["-t"]].concat();
-    let mut programs: Vec<_> = PROGRAMS.map(|(program, args)| (program, args.to_vec())).into();
+    let mut programs: Vec<_> = COMMANDS.map(<[_]>::to_vec).into();
     programs.extend([
-        ("lttv", vec!["dump", "--format=json"]),
-        ("lttv", vec!["dump", "--count"]),
-        ("lttv", lttv(&["-m", "textDump", "-m", "statistics", "-m", "interrupts"])),
-        ("lttv", lttv(&["-m", "eventCounts", "-m", "statistics", "-a"])),
-        ("lttv", lttv(&["-m", "eventCounts", "-m", "statistics", "--json"])),
-        ("lttv", lttv(&["-m", "depAnalysis", "-m", "diskPerformance"])),
-        ("lttv", vec!["stats", "--format=json"]),
-        ("lttv", vec!["stats", "--top=5"]),
-        ("lttv", vec!["stats", "--tree"]),
-        ("lttv", vec!["wait", "--format=json"]),
-        ("lttv", vec!["wait", "--comm=*"]),
-        ("lttv", vec!["irq", "--format=csv"]),
-        ("lttv", vec!["disk"]),
-        ("lttv", vec!["state", "--format=json", "--method=checkpoint", "--at=-0s"]),
-        ("lttv", vec!["info", "--format=json", "--events"]),
-        ("lttv", vec!["history", "range", "--each=1000000"]),
-        ("lttv", vec!["history", "range", "--format=json"]),
-        ("lttv", vec!["chart", "flow"]),
-        ("lttv", vec!["chart", "usage", "-o", "OUT"]),
+        vec!["dump", "--format=json"],
+        vec!["dump", "--count"],
+        lttv(&["-m", "textDump", "-m", "statistics", "-m", "interrupts"]),
+        lttv(&["-m", "eventCounts", "-m", "statistics", "-a"]),
+        lttv(&["-m", "eventCounts", "-m", "statistics", "--json"]),
+        lttv(&["-m", "depAnalysis", "-m", "diskPerformance"]),
+        vec!["stats", "--format=json"],
+        vec!["stats", "--top=5"],
+        vec!["stats", "--tree"],
+        vec!["wait", "--format=json"],
+        vec!["wait", "--comm=*"],
+        vec!["irq", "--format=csv"],
+        vec!["disk"],
+        vec!["state", "--format=json", "--method=checkpoint", "--at=-0s"],
+        vec!["info", "--format=json", "--events"],
+        vec!["history", "range", "--each=1000000"],
+        vec!["history", "range", "--format=json"],
+        vec!["chart", "flow"],
+        vec!["chart", "usage", "-o", "OUT"],
     ]);
-    for (program, args) in programs {
+    for args in programs {
         for trace in [&trace, &metadata] {
             let mut args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
             args.iter_mut().filter(|arg| **arg == "OUT").for_each(|arg| *arg = output.as_ref());
@@ -56,8 +56,8 @@ fn no_program_prints_control_characters_of_a_trace() {
             if args.get(1).is_some_and(|arg| *arg == "range") {
                 args.push("**".as_ref());
             }
-            let done = run(program, &args);
-            let what = format!("{program} {args:?}");
+            let done = run(&args);
+            let what = format!("{args:?}");
             assert_eq!(done.status.code(), Some(1), "{what}: {}", text(&done.stderr));
             assert_clean(&what, &done.stdout);
             assert_clean(&what, &done.stderr);
@@ -71,23 +71,17 @@ fn no_program_prints_control_characters_of_a_trace() {
         }
     }
     assert_clean("chart usage -o", &fs::read(&output).unwrap());
-    let built = run(
-        "lttv",
-        &["history".as_ref(), "build".as_ref(), trace.as_os_str(), history.as_os_str()],
-    );
+    let built =
+        run(&["history".as_ref(), "build".as_ref(), trace.as_os_str(), history.as_os_str()]);
     assert_clean("history build", &built.stderr);
-    let shown = run("lttv", &["history".as_ref(), "info".as_ref(), history.as_os_str()]);
+    let shown = run(&["history".as_ref(), "info".as_ref(), history.as_os_str()]);
     assert_clean("history info", &shown.stdout);
     // An argument of the command line may contain them, too.
-    for program in PROGRAMS.map(|of| of.0) {
-        let done = run(program, &[format!("--{}", hostile("option"))]);
-        assert_eq!(done.status.code(), Some(2), "{program}");
-        assert_clean(program, &done.stderr);
-    }
-    let done = run(
-        "lttv",
-        &["dump".as_ref(), OsStr::new("-e"), hostile("x < ").as_ref(), trace.as_os_str()],
-    );
+    let done = run(&[format!("--{}", hostile("option"))]);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    assert_clean("an option", &done.stderr);
+    let done =
+        run(&["dump".as_ref(), OsStr::new("-e"), hostile("x < ").as_ref(), trace.as_os_str()]);
     assert_eq!(done.status.code(), Some(2), "{}", text(&done.stderr));
     assert_clean("lttv dump -e", &done.stderr);
 }
@@ -99,7 +93,7 @@ fn babeltrace_text_is_escaped_on_terminals_only() {
     let trace = folder.path().join("trace");
     traces::hostile_kernel(&trace);
     let args = ["dump", "--format=babeltrace", "--color=never", "--names=all", "--fields=all"];
-    let piped = run("lttv", &reading(&args, &trace));
+    let piped = run(&reading(&args, &trace));
     let name = hostile("event");
     assert!(piped.stdout.windows(name.len()).any(|part| part == name.as_bytes()));
     let Some(shown) = in_terminal(&reading(&args, &trace)) else {
@@ -118,7 +112,7 @@ fn babeltrace_text_is_escaped_on_terminals_only() {
 /// Returns the output of `lttv` to a terminal.
 fn in_terminal(args: &[&OsStr]) -> Option<Vec<u8>> {
     let quoted = |word: &OsStr| format!("'{}'", Path::new(word).display());
-    let program = crate::support::program("lttv");
+    let program = crate::support::lttv();
     let words: Vec<_> = [program.as_os_str()].into_iter().chain(args.iter().copied()).collect();
     let command: Vec<_> = words.into_iter().map(quoted).collect();
     let mut script = std::process::Command::new("script");

@@ -16,39 +16,39 @@ use std::process::{Command, Output};
 /// The bundled kernel trace.
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
 
-/// All programs that print a trace, with the arguments before the trace.
-const PROGRAMS: [(&str, &[&str]); 16] = [
-    ("lttv", &["run", "-m", "textDump", "-t"]),
-    ("lttv", &["dump"]),
-    ("lttv", &["stats"]),
-    ("lttv", &["wait"]),
-    ("lttv", &["irq"]),
-    ("lttv", &["disk"]),
-    ("lttv", &["info"]),
-    ("lttv", &["state", "--method=checkpoint", "--at=-0s"]),
-    ("lttv", &["history", "info"]),
-    ("lttv", &["chart", "flow", "--svg"]),
-    ("lttv", &["chart", "usage"]),
-    ("lttv", &["critical-path"]),
-    ("lttv", &["latency"]),
-    ("lttv", &["usage"]),
-    ("lttv", &["calls", "--pair", "run", SWITCH, SWITCH]),
-    ("lttv", &["chart", "flame", "--pair", "run", SWITCH, SWITCH]),
+/// All commands that print a trace: the arguments before the trace.
+const COMMANDS: [&[&str]; 16] = [
+    &["run", "-m", "textDump", "-t"],
+    &["dump"],
+    &["stats"],
+    &["wait"],
+    &["irq"],
+    &["disk"],
+    &["info"],
+    &["state", "--method=checkpoint", "--at=-0s"],
+    &["history", "info"],
+    &["chart", "flow", "--svg"],
+    &["chart", "usage"],
+    &["critical-path"],
+    &["latency"],
+    &["usage"],
+    &["calls", "--pair", "run", SWITCH, SWITCH],
+    &["chart", "flame", "--pair", "run", SWITCH, SWITCH],
 ];
 
 /// An expression for the events that begin and end calls.
 const SWITCH: &str = r#"event.name == "sched_switch""#;
 
 /// Runs a program in a shell, with `redirect` after its arguments.
-fn shell(program: &str, args: &[impl AsRef<OsStr>], redirect: &str) -> Output {
+fn shell(args: &[impl AsRef<OsStr>], redirect: &str) -> Output {
     let script = format!("\"$@\" {redirect}");
     let mut command = Command::new("sh");
-    command.args(["-c", &script, "sh"]).arg(support::program(program)).args(args);
+    command.args(["-c", &script, "sh"]).arg(support::lttv()).args(args);
     command.env("TZ", "UTC").output().expect("there is a shell")
 }
 
-fn run(program: &str, args: &[impl AsRef<OsStr>]) -> Output {
-    shell(program, args, "")
+fn run(args: &[impl AsRef<OsStr>]) -> Output {
+    shell(args, "")
 }
 
 /// Returns the arguments with which a program prints a trace.

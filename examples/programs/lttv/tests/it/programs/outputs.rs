@@ -51,23 +51,23 @@ fn no_output_replaces_a_file_of_a_trace() {
     let outputs = [b.join("metadata"), b.join("channel_0"), b.join("channel_1"), index];
     let before = contents(folder.path());
     for output in outputs.iter().chain([&soft, &hard, &indirect]) {
-        let commands: [(&str, &[&str], &[&str]); 12] = [
-            ("lttv", &["dump", "A", "B"], &["-o", "OUT"]),
-            ("lttv", &["dump", "--count", "B"], &["--output", "OUT"]),
-            ("lttv", &["dump", "A", "B"], &["-o", "OUT"]),
-            ("lttv", &["run", "-m", "textDump", "-t", "A", "-t", "B"], &["-o", "OUT"]),
-            ("lttv", &["run", "-m", "precompute", "-t", "B"], &["--history", "OUT"]),
-            ("lttv", &["run", "-m", "precompute", "-t", "B"], &["--checkpoints", "OUT"]),
-            ("lttv", &["state", "B", "--at=+0", "--method=checkpoint"], &["--checkpoints", "OUT"]),
-            ("lttv", &["history", "build", "B"], &["OUT", "--force"]),
-            ("lttv", &["chart", "flow", "A", "B"], &["-o", "OUT"]),
-            ("lttv", &["sync", "A", "B"], &["-o", "OUT"]),
-            ("lttv", &["sync", "A", "B"], &["--write", "OUT"]),
-            ("lttv", &["sync", "A", "B"], &["--picture", "OUT"]),
+        let commands: [(&[&str], &[&str]); 13] = [
+            (&["dump", "A", "B"], &["-o", "OUT"]),
+            (&["dump", "--count", "B"], &["--output", "OUT"]),
+            (&["dump", "A", "B"], &["-o", "OUT"]),
+            (&["run", "-m", "textDump", "-t", "A", "-t", "B"], &["-o", "OUT"]),
+            (&["run", "-m", "precompute", "-t", "B"], &["--history", "OUT"]),
+            (&["run", "-m", "precompute", "-t", "B"], &["--checkpoints", "OUT"]),
+            (&["state", "B", "--at=+0", "--method=checkpoint"], &["--checkpoints", "OUT"]),
+            (&["history", "build", "B"], &["OUT", "--force"]),
+            (&["chart", "flow", "A", "B"], &["-o", "OUT"]),
+            (&["sync", "A", "B"], &["-o", "OUT"]),
+            (&["sync", "A", "B"], &["--write", "OUT"]),
+            (&["sync", "A", "B"], &["--picture", "OUT"]),
+            (&["critical-path", "B"], &["--picture", "OUT"]),
         ];
-        let resources: (&str, &[&str], &[&str]) =
-            ("lttv", &["chart", "usage", "B"], &["-o", "OUT"]);
-        for (program, before_output, with_output) in commands.iter().chain([&resources]) {
+        let resources: (&[&str], &[&str]) = (&["chart", "usage", "B"], &["-o", "OUT"]);
+        for (before_output, with_output) in commands.iter().chain([&resources]) {
             let word = |word: &&str| match *word {
                 "A" => a.clone().into_os_string(),
                 "B" => b.clone().into_os_string(),
@@ -75,11 +75,11 @@ fn no_output_replaces_a_file_of_a_trace() {
                 word => OsString::from(word),
             };
             let args: Vec<_> = before_output.iter().chain(*with_output).map(word).collect();
-            let done = run(program, &args);
+            let done = run(&args);
             let stderr = text(&done.stderr);
-            assert_eq!(done.status.code(), Some(2), "{program} {args:?}: {stderr}");
-            assert!(stderr.contains("cannot write to an input"), "{program} {args:?}: {stderr}");
-            assert!(contents(folder.path()) == before, "{program} {args:?} wrote something");
+            assert_eq!(done.status.code(), Some(2), "{args:?}: {stderr}");
+            assert!(stderr.contains("cannot write to an input"), "{args:?}: {stderr}");
+            assert!(contents(folder.path()) == before, "{args:?} wrote something");
         }
     }
 }
@@ -90,15 +90,13 @@ fn an_output_elsewhere_is_replaced() {
     let (a, out) = (folder.path().join("a"), folder.path().join("out"));
     trace(&a);
     fs::write(&out, "a text that is longer than what replaces it, by far").unwrap();
-    let done = run(
-        "lttv",
-        &["dump".as_ref(), "--count".as_ref(), a.as_os_str(), "-o".as_ref(), out.as_ref()],
-    );
+    let done =
+        run(&["dump".as_ref(), "--count".as_ref(), a.as_os_str(), "-o".as_ref(), out.as_ref()]);
     assert_eq!(done.status.code(), Some(0), "{done:?}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "1\n");
     // The file of a filter is an input, too.
     let args = ["run", "-m", "textDump", "-t"].map(OsString::from).into_iter();
     let args = args.chain([a.into(), "-f".into(), out.clone().into(), "-o".into(), out.into()]);
-    let done = run("lttv", &args.collect::<Vec<_>>());
+    let done = run(&args.collect::<Vec<_>>());
     assert_eq!(done.status.code(), Some(2), "{done:?}");
 }

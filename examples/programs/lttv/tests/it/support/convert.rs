@@ -14,15 +14,15 @@ use super::Run;
 
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
-pub(crate) fn run(program: &str, args: &[&str]) -> Run {
-    super::run(&super::program(program), args, None, LIMIT)
+pub(crate) fn run(args: &[&str]) -> Run {
+    super::run(&super::lttv(), args, None, LIMIT)
 }
 
 /// Returns the text of a trace, in one order for equal times.
 pub(crate) fn dump(trace: &Path, args: &[&str]) -> Vec<String> {
     let trace = trace.to_str().unwrap();
     let format = ["dump", "--format", "babeltrace", "--clock-seconds", "--no-delta", trace];
-    let run = run("lttv", &[&format[..], args].concat());
+    let run = run(&[&format[..], args].concat());
     assert_eq!(run.status, Some(0), "{run:?}");
     let mut lines: Vec<_> =
         String::from_utf8_lossy(&run.stdout).lines().map(str::to_owned).collect();
@@ -36,7 +36,7 @@ pub(crate) fn converted(folder: &Path, name: &str, args: &[&str]) -> PathBuf {
     let trace = kernel();
     let all =
         [&["convert", trace.to_str().unwrap(), "-o", output.to_str().unwrap()], args].concat();
-    let run = run("lttv", &all);
+    let run = run(&all);
     assert_eq!(run.status, Some(0), "{args:?}: {run:?}");
     output
 }

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 /// Returns the folder of recorded traces next to the repository, if it exists.
 pub(crate) fn shared() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared");
@@ -31,10 +33,27 @@ pub(crate) fn interrupt(child: &Child) {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("own child");
 }
 
-/// Returns the path of a program of this package: there is only `lttv`.
-pub(crate) fn program(name: &str) -> PathBuf {
-    assert_eq!(name, "lttv");
+/// Returns the path of the program.
+pub(crate) fn lttv() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_lttv"))
+}
+
+/// Returns the rows of a table in the results of a module of `lttv run --json`.
+pub(crate) fn module_rows(results: &Value, module: &str, table: &str) -> Vec<Value> {
+    let rows = results[module][table].as_object();
+    let rows = rows.unwrap_or_else(|| panic!("no table {module}/{table}"));
+    let all: Vec<_> = (0..).map_while(|number| rows.get(&format!("[{number}]")).cloned()).collect();
+    assert_eq!(all.len(), rows.len(), "{module}/{table}");
+    all
+}
+
+/// Returns the rows of a table of a command, as those of a module: without empty cells.
+pub(crate) fn rows_without_empty(tables: &Value, table: &str) -> Vec<Value> {
+    let rows = tables[table].as_array().unwrap_or_else(|| panic!("no table {table}"));
+    let mut rows = rows.clone();
+    let cells = rows.iter_mut().filter_map(Value::as_object_mut);
+    cells.for_each(|row| row.retain(|_, cell| !cell.is_null()));
+    rows
 }
 
 /// The result of running a program.
@@ -55,7 +74,7 @@ impl Run {
 
 /// Runs `lttv dump`, as [`run`] does.
 pub(crate) fn dump(args: &[&str], path: Option<&Path>, limit: Duration) -> Run {
-    run(&program("lttv"), &[&["dump"], args].concat(), path, limit)
+    run(&lttv(), &[&["dump"], args].concat(), path, limit)
 }
 
 /// Runs a program with UTC as the local time and without settings of the user, for at most

@@ -8,10 +8,11 @@ use ltt_read::Timestamp;
 
 use self::row::COLUMNS;
 use self::table::Table;
+use super::Output;
 use super::line_query::{Direction, Query, Start};
 use super::work::Work;
-use super::{Output, Result};
 use crate::dataset::{Counted, Dataset};
+use crate::error::Result;
 use crate::protocol::models::{Answer, DataProvider, Kind, Lines};
 use crate::protocol::parameters::Parameters;
 

@@ -13,7 +13,7 @@ use lttv_requests::{EventsRequest, FinishReason, Owner, RequestId, Urgency};
 use super::passing_lines::{Run, runs};
 use super::row::Row;
 use crate::dataset::{Counted, Dataset, EventReader};
-use crate::outputs::OutputError;
+use crate::error::OutputError;
 use crate::outputs::line_query::Query;
 use crate::outputs::work::Work;
 use crate::protocol::models::{Cell, Line};

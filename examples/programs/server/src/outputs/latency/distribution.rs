@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use super::Analysis;
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::outputs::work::Work;
-use crate::outputs::{Output, Result, xy};
+use crate::outputs::{Output, xy};
 use crate::protocol::models::{Axis, AxisDomain, AxisRange, DataProvider, DataType};
 use crate::protocol::parameters::Parameters;
 

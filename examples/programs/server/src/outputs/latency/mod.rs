@@ -15,8 +15,9 @@ use self::scatter::Scatter;
 use self::statistics::Statistics;
 use self::table::Table;
 use super::work::Work;
-use super::{Output, Result, xy};
+use super::{Output, xy};
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::protocol::models::{Answer, DataProvider, Entry, Header, Kind, Style, Tree};
 use crate::protocol::parameters::Parameters;
 

@@ -7,8 +7,9 @@ use lttv_state::latency::Sample;
 
 use super::Analysis;
 use crate::dataset::Dataset;
+use crate::error::Result;
 use crate::outputs::work::Work;
-use crate::outputs::{Output, Result, xy};
+use crate::outputs::{Output, xy};
 use crate::protocol::models::{Axis, DataProvider, DataType};
 use crate::protocol::parameters::Parameters;
 use crate::protocol::samples::Samples;

@@ -4,8 +4,9 @@ use lttv_state::latency::{By, Distribution, Extreme};
 
 use super::Analysis;
 use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::outputs::Output;
 use crate::outputs::work::Work;
-use crate::outputs::{Output, Result};
 use crate::protocol::models::{Answer, DataProvider, DataType, Entry, Header, Tree};
 use crate::protocol::parameters::Parameters;
 

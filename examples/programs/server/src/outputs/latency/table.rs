@@ -4,9 +4,10 @@ use lttv_state::latency::{Sample, TraceLatency};
 
 use super::Analysis;
 use crate::dataset::Dataset;
+use crate::error::{OutputError, Result};
+use crate::outputs::Output;
 use crate::outputs::line_query::{Direction, Query, Start};
 use crate::outputs::work::Work;
-use crate::outputs::{Output, OutputError, Result};
 use crate::protocol::models::{Answer, Cell, Column, DataProvider, DataType, Line, Lines};
 use crate::protocol::parameters::Parameters;
 

@@ -8,24 +8,13 @@ use lttv_state::history::History;
 use serde::Serialize;
 
 use super::super::work::Work;
-use super::super::{OutputError, Result};
 use super::filter::{EXCLUDED, Filter, RowFacts};
-use super::lane::{Lane, Span};
-use crate::dataset::clamped;
+use super::lane::Span;
+use crate::dataset::{ChartRow, Lane, clamped};
+use crate::error::{OutputError, Result};
 use crate::protocol::models::{Answer, State, StyleRef};
 use crate::protocol::parameters::{ParameterError, Parameters};
 use crate::protocol::samples::Samples;
-
-/// A row of a chart.
-#[derive(Debug, Clone)]
-pub struct ChartRow {
-    /// The id of its entry.
-    pub id: i64,
-    /// The labels of its entry.
-    pub labels: Vec<String>,
-    /// Its attributes.
-    pub lane: Lane,
-}
 
 /// Answers a request for states.
 pub(in super::super) fn states<'r>(

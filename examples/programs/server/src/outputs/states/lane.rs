@@ -4,14 +4,13 @@ use ltt_read::Timestamp;
 use lttv_common::critical_path;
 use lttv_common::paint::Paint;
 use lttv_state::history::{ForwardReader, History, HistoryError, Interval};
-use lttv_state::kernel::{
-    BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus, SourceKind,
-};
+use lttv_state::kernel::{BlockDeviceMode, CpuMode, ExecutionMode, IrqMode, ProcessStatus};
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
 use lttv_state::waits::{Cause, SegmentKind, ThreadState};
 
 use super::styles;
+use crate::dataset::Lane;
 use crate::protocol::samples::Samples;
 
 /// A state: a range of time with one look.
@@ -43,34 +42,6 @@ impl Label<'_> {
             Label::Formatted(text) => text,
         }
     }
-}
-
-/// The attributes of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
-    /// A thread during a part of its life.
-    Thread {
-        /// Its status.
-        status: Quark,
-        /// Its mode, if it was ever known.
-        mode: Option<Quark>,
-        /// The name of its system call or interrupt, if it ever had one.
-        submode: Option<Quark>,
-        /// The start of the part, in ns.
-        start: i64,
-        /// The end of the part, in ns.
-        end: i64,
-    },
-    /// The mode of a CPU.
-    Cpu(Quark),
-    /// The running handlers of an interrupt or exception.
-    Source(Quark, SourceKind),
-    /// The mode of a block device.
-    Device(Quark),
-    /// The segments of a critical path on a thread.
-    Path(Quark),
-    /// Any value, as text.
-    Value(Quark),
 }
 
 impl Lane {

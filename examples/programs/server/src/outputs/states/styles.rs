@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use lttv_common::paint::Paint;
+use lttv_common::settings::color_of;
 
 use super::super::work::Work;
-use super::super::{Result, xy};
+use super::super::xy;
 use crate::dataset::{LOST, RECORDED};
+use crate::error::Result;
 use crate::protocol::models::{Style, StyleValue};
 
 /// The keys of the styles of values, which have no colours of their own.
@@ -46,7 +48,7 @@ pub(super) fn of_value(text: &str) -> &'static str {
 pub(in super::super) fn answer(work: &mut Work<'_>) -> Result {
     let paints = Paint::ALL.iter().map(|paint| {
         let height = if paint.is_active() { 1.0 } else { 0.5 };
-        (key(*paint), state(paint.label(), &paint.chosen_color().to_string(), height))
+        (key(*paint), state(paint.label(), &color_of(*paint).to_string(), height))
     });
     let values = VALUES.iter().chain(&RECORDING).map(|(key, color)| (*key, state(key, color, 1.0)));
     work.json(&xy::styles(paints.chain(values).chain([(ARROW, arrow())])))

@@ -73,6 +73,6 @@ pub(super) fn draw(
     }
     let context = scheduler.context();
     report.errors(context.errors(), context.errors_omitted());
-    losses.report(report, None);
+    report.losses(&losses, None);
     Ok(())
 }

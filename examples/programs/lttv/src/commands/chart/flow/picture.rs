@@ -7,6 +7,7 @@ use ltt_read::Timestamp;
 use lttv_common::escape;
 use lttv_common::losses::Losses;
 use lttv_common::paint::Paint;
+use lttv_common::settings::color_of;
 use lttv_common::time::date_text;
 use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, TimeWindow};
 use lttv_state::kernel::{KernelState, NameId};
@@ -107,7 +108,7 @@ fn legend(svg: &mut String, with_messages: bool, with_losses: bool) {
             svg,
             "<rect x=\"{x}\" y=\"28\" width=\"14\" height=\"12\" fill=\"{}\" stroke=\"#777\" \
              stroke-width=\"0.5\"/><text x=\"{}\" y=\"38\">{}</text>",
-            paint.chosen_color(),
+            color_of(paint),
             x + 20.0,
             paint.label()
         );
@@ -172,7 +173,7 @@ fn state(svg: &mut String, of: &Segment<ProcessState>, top: f64, window: TimeWin
         "<rect x=\"{x:.4}\" y=\"{:.1}\" width=\"{length:.4}\" height=\"{thick:.1}\" \
          fill=\"{}\"><title>{}</title></rect>",
         top + (ROW - thick) / 2.0,
-        Paint::from(of.state).chosen_color(),
+        color_of(Paint::from(of.state)),
         lines_escaped(hint)
     );
 }

@@ -72,7 +72,7 @@ pub(super) fn draw(
         ChartFormat::Html => page::around(&picture),
     };
     write(&args.page, &text)?;
-    losses.report(report, Some(events));
+    report.losses(&losses, Some(events));
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use lttv_common::escape;
 use lttv_common::losses::Losses;
 use lttv_common::paint::Paint;
+use lttv_common::settings::color_of;
 use lttv_common::time::date_text;
 use lttv_context::Traceset;
 
@@ -195,7 +196,7 @@ fn bar(svg: &mut String, row: &Row, top: u32) {
         let left = LEFT as usize + x;
         if let Some(color) = single(column) {
             let same = row.columns[x..].iter().take_while(|c| single(c) == Some(color)).count();
-            let rgb = Paint::ALL[color].chosen_color();
+            let rgb = color_of(Paint::ALL[color]);
             _ = writeln!(
                 svg,
                 r##"<rect x="{left}" y="{top}" width="{same}" height="{BAR}" fill="{rgb}"/>"##
@@ -208,7 +209,7 @@ fn bar(svg: &mut String, row: &Row, top: u32) {
         for (color, part) in column.iter().enumerate().filter(|(_, part)| **part > 0) {
             let height = *part as f64 / time as f64 * f64::from(BAR);
             at -= height;
-            let rgb = Paint::ALL[color].chosen_color();
+            let rgb = color_of(Paint::ALL[color]);
             _ = writeln!(
                 svg,
                 r##"<rect x="{left}" y="{at:.2}" width="1" height="{height:.2}" fill="{rgb}" shape-rendering="auto"/>"##
@@ -228,7 +229,7 @@ fn key<'l>(
     _ = writeln!(svg, r##"<text x="12" y="{}" fill="#ffffff">{title}</text>"##, y + 10);
     let mut x = KEY;
     for (paint, meaning) in paints {
-        let rgb = paint.chosen_color();
+        let rgb = color_of(paint);
         let end = x + 30 + meaning.len() as u32 * 6;
         if end > width && x > KEY {
             (x, y) = (KEY, y + LINE);
