@@ -224,13 +224,13 @@ fn seeks(c: &mut Criterion) {
     for every in [5_000, 50_000] {
         let mut context = TracesetContext::new(&traceset);
         context.attach(Processes(vec![0; 500]));
-        context.set_checkpoint_policy(CheckpointPolicy::every(every));
+        context.state().set_policy(CheckpointPolicy::every(every));
         read(&mut context);
         group.bench_function(
             BenchmarkId::new("by time, with state, checkpoints every", every),
             |b| {
                 let step = |time| {
-                    context.seek_time_with_state(time);
+                    context.state().seek_time(time);
                     context.read(&one)
                 };
                 b.iter_batched(&mut time, step, BatchSize::SmallInput);

@@ -61,9 +61,9 @@ fn main() {
 fn context<'h>(traceset: &Traceset, first: u64) -> (TracesetContext<'h>, Handle<KernelState>) {
     let mut context = TracesetContext::new(traceset);
     let state = context.attach(KernelState::new());
-    context.set_checkpoint_policy(CheckpointPolicy::every(CHECKPOINTS));
-    _ = context.replay_state(&Bounds::all().events(first)).expect("no position in it");
-    context.set_checkpoint_policy(CheckpointPolicy::never());
+    context.state().set_policy(CheckpointPolicy::every(CHECKPOINTS));
+    _ = context.state().replay(&Bounds::all().events(first)).expect("no position in it");
+    context.state().set_policy(CheckpointPolicy::never());
     (context, state)
 }
 

@@ -194,14 +194,14 @@ fn seek(traceset: &Traceset) {
     for (name, saving) in ways {
         let mut context = TracesetContext::new(traceset);
         context.attach(KernelState::new());
-        context.set_checkpoint_policy(saving);
-        let _ = context.replay_state(&Bounds::all());
+        context.state().set_policy(saving);
+        let _ = context.state().replay(&Bounds::all());
         // The same times for both ways.
         let mut random = Random::new(1);
         let mut times = [(); 100].map(|()| {
             let time = begin.as_ns().saturating_add_unsigned(random.below(span));
             let begin = cpu_time();
-            context.seek_time_with_state(Timestamp::from_ns(time));
+            context.state().seek_time(Timestamp::from_ns(time));
             cpu_time() - begin
         });
         times.sort_unstable();

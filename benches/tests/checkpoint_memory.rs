@@ -13,8 +13,8 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 fn measured(traceset: &Traceset) -> (usize, usize) {
     let mut context = TracesetContext::new(traceset);
     context.attach(KernelState::new());
-    context.set_checkpoint_policy(CheckpointPolicy::every(2000));
-    _ = context.replay_state(&Bounds::all()).expect("no position");
+    context.state().set_policy(CheckpointPolicy::every(2000));
+    _ = context.state().replay(&Bounds::all()).expect("no position");
     let checkpoints = context.checkpoints().clone();
     assert!(checkpoints.len() >= 3);
     // The state shares unchanged parts with checkpoints.

@@ -102,7 +102,7 @@ fn print_events(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     let read = context.read(&bounds)?;
-    for error in context.errors() {
+    for error in context.merge().errors() {
         eprintln!("text_dump: {error}");
     }
     drop(context);

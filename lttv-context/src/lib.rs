@@ -123,7 +123,9 @@ mod traceset;
 pub use bounds::{Bounds, EndReason, ReadEnd};
 #[cfg(feature = "checkpoint-files")]
 pub use checkpoint_file::{CheckpointFileError, CheckpointFileFault};
-pub use context::{GrowthError, IncrementalSeek, ReadId, TracesetContext};
+pub use context::{
+    ContextState, GrowthError, IncrementalSeek, ReadId, Scheduling, TracesetContext,
+};
 pub use extension::{Codec, Extension, Growth, Setup};
 pub use fingerprint::Fingerprint;
 pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription};

@@ -56,7 +56,7 @@
 //! * `latency`: latencies of threads, system calls, interrupts and disks.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
-//!   [`TracesetContext::store_checkpoints`](lttv_context::TracesetContext::store_checkpoints).
+//!   [`ContextState::store_checkpoints`](lttv_context::ContextState::store_checkpoints).
 //! * `symbols`: the names of functions, from binaries.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]

@@ -54,14 +54,13 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
         context
     };
     let mut alone = with_kernel();
-    let (events, replay) = timed(|| alone.replay_state(&Bounds::all()).map(|read| read.events));
+    let (events, replay) = timed(|| alone.state().replay(&Bounds::all()).map(|read| read.events));
     let (events, heap_without) = (events?, heap());
     drop(alone);
 
     let mut context = with_kernel();
-    context
-        .set_checkpoint_policy(CheckpointPolicy::every(options.every).memory(options.memory << 20));
-    let (read, saving) = timed(|| context.replay_state(&Bounds::all()));
+    context.state().set_policy(CheckpointPolicy::every(options.every).memory(options.memory << 20));
+    let (read, saving) = timed(|| context.state().replay(&Bounds::all()));
     _ = read?;
     let heap_with = heap();
     let checkpoints = context.checkpoints();
@@ -74,10 +73,10 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
     println!("replay, saving them         {saving:?}");
 
     let file = std::env::temp_dir().join(format!("measure-{}.checkpoints", std::process::id()));
-    let (stored, storing) = timed(|| context.store_checkpoints(&file));
+    let (stored, storing) = timed(|| context.state().store_checkpoints(&file));
     stored?;
     let mut loaded = with_kernel();
-    let (count, loading) = timed(|| loaded.load_checkpoints(&file));
+    let (count, loading) = timed(|| loaded.state().load_checkpoints(&file));
     println!("file                        {} bytes", fs::metadata(&file)?.len());
     println!("storing                     {storing:?}");
     println!("loading {:<19} {loading:?}", count?);
@@ -89,7 +88,7 @@ fn run(options: &Options) -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..options.seeks {
         let after = random.below(span.end.as_ns().abs_diff(span.start.as_ns()).max(1));
         let time = Timestamp::from_ns(span.start.as_ns().saturating_add_unsigned(after));
-        seeks.push(timed(|| black_box(loaded.seek_time_with_state(time))).1);
+        seeks.push(timed(|| black_box(loaded.state().seek_time(time))).1);
     }
     seeks.sort_unstable();
     if let (Some(median), Some(longest)) = (seeks.get(seeks.len() / 2), seeks.last()) {

@@ -19,24 +19,8 @@ use crate::traceset::TracesetPosition;
 const FIRST_RESERVED: u64 = 1 << 16;
 
 impl TracesetContext<'_> {
-    /// Reads checkpoints from a file that was created for the same traces, with at least the
-    /// extensions that are attached here. They replace the current checkpoints. If they exceed the
-    /// [memory limit](crate::CheckpointPolicy::memory), some are left out, evenly spread. Returns the number
-    /// of checkpoints taken.
-    ///
-    /// The file may be hostile: memory use is proportional to its size and to the memory limit. A
-    /// file is used only if all of it is intact.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`CheckpointFileError`] if the file cannot be read, is damaged, or does not fit the
-    /// traces and extensions. Nothing changes then. In all of these cases the checkpoints can be
-    /// created again from the traces.
-    pub fn load_checkpoints(
-        &mut self,
-        path: impl AsRef<Path>,
-    ) -> Result<usize, CheckpointFileError> {
-        let path = path.as_ref();
+    /// Reads checkpoints from a file.
+    pub(crate) fn load_checkpoints(&mut self, path: &Path) -> Result<usize, CheckpointFileError> {
         let file = File::open(path).map_err(|error| Fault::Io(error).of(path))?;
         let mut frames =
             FrameReader { path, file: BufReader::new(file), offset: 0, sum: Hasher::new() };

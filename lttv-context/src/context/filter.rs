@@ -1,11 +1,9 @@
 //! The filter that decides which events hooks are called for.
 
-use ltt_read::Event;
 use ltt_read::selection::EventSelection;
 
 use super::TracesetContext;
 use crate::hooks::Check;
-use crate::state::Extensions;
 
 /// # Choosing events
 ///
@@ -52,44 +50,13 @@ impl<'h> TracesetContext<'h> {
         self.set_check(Check::new(&self.contexts, choice));
     }
 
-    /// Sets a check that also depends on the extensions of the context, usually on the state of
-    /// extensions.
-    ///
-    /// `choice` makes the decisions that are known in advance. For other events `passes` is called
-    /// instead of [`EventSelection::matches`], at most once per event, with the same state that the first
-    /// hook without state of its own is called with.
-    pub fn set_filter_with(
-        &mut self,
-        choice: &impl EventSelection,
-        passes: impl FnMut(&Event<'_>, &Extensions) -> bool + 'h,
-    ) {
-        self.set_check(Check::with(&self.contexts, choice, passes));
-    }
-
     /// Removes the check: hooks are called for all events.
     pub fn clear_filter(&mut self) {
         // The next read without a check moves the merge to its place among all events.
         self.check = None;
     }
 
-    /// Returns `true` if a check is set that does not let all events pass.
-    pub fn has_filter(&self) -> bool {
-        self.check.is_some()
-    }
-
-    /// Returns `true` if there are hooks that belong neither to a set that has begun nor to an
-    /// extension, after making the changes that hooks have requested.
-    pub fn has_other_hooks(&mut self) -> bool {
-        self.hooks.change(&self.contexts);
-        self.hooks.has_other_hooks()
-    }
-
-    /// Returns a number that differs after each change of the hooks that belong to no set.
-    pub fn hook_changes(&self) -> u64 {
-        self.hooks.changes()
-    }
-
-    fn set_check(&mut self, check: Check<'h>) {
+    pub(super) fn set_check(&mut self, check: Check<'h>) {
         self.reader.read_all();
         // What a growing traceset declares later may not pass.
         let is_growing = self.traceset().is_growing();

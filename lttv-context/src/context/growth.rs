@@ -152,12 +152,6 @@ impl TracesetContext<'_> {
         }
     }
 
-    /// Returns `true` if the next event is not final yet: a read ends with
-    /// [`EndReason::Pending`](crate::EndReason::Pending) at once.
-    pub fn is_pending(&mut self) -> bool {
-        self.reader.is_growing() && !self.reader.has_next()
-    }
-
     /// Returns the merge that reads, with which data that was delivered can be released: see
     /// [`GrowingTrace::release`](ltt_read::GrowingTrace::release). A context cannot return to
     /// data that is released.

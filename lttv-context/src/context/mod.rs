@@ -1,16 +1,17 @@
 //! The context that reads a traceset and calls hooks.
 
 mod begin_end;
+mod context_state;
 mod delivery;
 mod filter;
 mod growth;
 mod installed;
 mod read;
 mod read_ahead;
+mod scheduling;
 mod seek;
 mod states;
 mod time_filter;
-mod with_state;
 
 use ltt_read::order::OrderedReader;
 use ltt_read::{Error, Notice};
@@ -21,13 +22,14 @@ use crate::hooks::{Check, Commands, EventCall, Registration, Subscription};
 use crate::state::{Extensions, Handle};
 use crate::traceset::{Contexts, Revision, StalePosition, Traceset, TracesetPosition};
 
+pub use context_state::ContextState;
 pub(crate) use delivery::EventRecorder;
 use growth::Followers;
 pub use growth::GrowthError;
 use installed::InstalledHooks;
 pub use installed::ReadId;
 use read_ahead::ReadAhead;
-pub use seek::IncrementalSeek;
+pub use scheduling::{IncrementalSeek, Scheduling};
 use states::States;
 
 /// A reader of a traceset that keeps a current position and delivers events to hooks.
@@ -171,20 +173,10 @@ impl<'h> TracesetContext<'h> {
         self.reader.finish()
     }
 
-    /// Returns the errors met while reading: see [`Merge::errors`](ltt_read::Merge::errors). They
-    /// do not keep other events from being delivered.
-    pub fn errors(&self) -> &[Error] {
-        self.reader.merge().errors()
-    }
-
-    /// Removes and returns the errors met since the last call.
+    /// Removes and returns the errors met since the last call: see
+    /// [`Merge::errors`](ltt_read::Merge::errors). They do not keep other events from being delivered.
     pub fn take_errors(&mut self) -> Vec<Error> {
         self.reader.take_errors()
-    }
-
-    /// Returns the number of errors that were met but not kept: see [`Merge::errors_omitted`](ltt_read::Merge::errors_omitted).
-    pub fn errors_omitted(&self) -> u64 {
-        self.reader.merge().errors_omitted()
     }
 
     /// Removes and returns the notices since the last call: see [`Merge::take_notices`](ltt_read::Merge::take_notices).

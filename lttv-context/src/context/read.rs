@@ -48,17 +48,8 @@ impl<'h> TracesetContext<'h> {
         self.read_for(bounds, Audience::All, recorder)
     }
 
-    /// Reads events from the current position on, but calls only the hooks of extensions: this
-    /// brings their state forward in pieces as large as the caller wants.
-    ///
-    /// No event is skipped. An end time stops the read at the place to which seeking it leads, as
-    /// [`until_start_of`](Bounds::until_start_of) does.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
-    /// then.
-    pub fn replay_state(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
+    /// Reads events and calls only the hooks of extensions.
+    pub(super) fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
         self.read_for(bounds, Audience::State, &mut ())
     }
 
@@ -148,7 +139,7 @@ impl<'h> TracesetContext<'h> {
                 }
                 reason => reason,
             };
-            let errors = self.errors().len() as u64 + self.errors_omitted();
+            let errors = self.merge().errors().len() as u64 + self.merge().errors_omitted();
             let examined = most_examined - budget.looks.left;
             return Ok(ReadEnd { events: most - budget.events, examined, reason, errors });
         }

@@ -48,14 +48,6 @@ impl ReadAhead {
 }
 
 impl TracesetContext<'_> {
-    /// Computes a time of delivery by which all events before `end` have been delivered. It is
-    /// `end` itself unless a clock goes back. Returns `None` if such events may follow until the
-    /// end of the traceset. A check does not affect the result. See
-    /// [`Merge::delivered_by`](ltt_read::Merge::delivered_by).
-    pub fn delivered_by(&mut self, end: Timestamp) -> Option<Timestamp> {
-        self.reader.delivered_by_all(end)
-    }
-
     /// Creates the filter for events at the current position. Returns `None` if the order of events
     /// alone decides.
     pub(super) fn time_filter(

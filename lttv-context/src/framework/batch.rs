@@ -150,7 +150,7 @@ impl<'h> Batch<'h> {
     /// hooks stay as they are.
     pub fn run<V: IntoFlow>(&mut self, mut watch: impl FnMut(BatchProgress) -> V) -> BatchEnd {
         let (errors, notices) =
-            (self.context.errors_omitted(), self.context.merge().notices_omitted());
+            (self.context.merge().errors_omitted(), self.context.merge().notices_omitted());
         let id = self.context.begin_read(take(&mut self.hooks));
         let mut pass = Pass {
             end: self.bytes_at_end(),
@@ -167,7 +167,7 @@ impl<'h> Batch<'h> {
             events,
             outcome,
             errors: self.context.take_errors(),
-            errors_omitted: self.context.errors_omitted() - errors,
+            errors_omitted: self.context.merge().errors_omitted() - errors,
             notices_omitted: self.context.merge().notices_omitted() - notices,
         }
     }
@@ -176,7 +176,7 @@ impl<'h> Batch<'h> {
         match self.from {
             None => self.context.seek_time(Timestamp::MIN),
             Some(from) if self.context.extensions().keep_state() => {
-                self.context.seek_checkpoint(from);
+                self.context.state().seek_checkpoint(from);
             }
             Some(from) => self.context.seek_time(from),
         }
@@ -185,7 +185,7 @@ impl<'h> Batch<'h> {
             let before = Bounds::all().until(from).events(self.report_every);
             let outcome = pass.read_chunks(&mut self.context, |context| {
                 loop {
-                    match context.replay_state(&before).ok()? {
+                    match context.state().replay(&before).ok()? {
                         // Only a hook for a delivered event may stop the batch.
                         ReadEnd { reason: EndReason::Stopped, .. } => continue,
                         read => break Some(ReadEnd { events: 0, ..read }),

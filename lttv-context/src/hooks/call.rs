@@ -67,7 +67,7 @@ impl EventCall<'_, '_> {
     }
 
     /// Returns whether all hooks are called for the event, if that is already known. Returns
-    /// `Some(false)` if the event is [replayed](crate::TracesetContext::replay_state) and reaches only
+    /// `Some(false)` if the event is [replayed](crate::ContextState::replay) and reaches only
     /// the hooks of extensions. Returns `None` if there is a
     /// [check](crate::TracesetContext::set_filter) that has not been evaluated for the event yet.
     #[inline(always)]

@@ -67,8 +67,8 @@ impl<'t> TimeSlice<'t> {
     ///
     /// An extension that is attached to it has its initial state, not the state at the start of the
     /// slice. [`read`](Self::read) refuses extensions that need the latter unless it has been
-    /// computed by [`seek_time_with_state`](TracesetContext::seek_time_with_state), from a
-    /// [checkpoint](TracesetContext::set_checkpoints) or from the events before the slice.
+    /// computed by [`seek_time_with_state`](ContextState::seek_time), from a
+    /// [checkpoint](ContextState::set_checkpoints) or from the events before the slice.
     pub fn context<'h>(&self) -> TracesetContext<'h> {
         let mut context = TracesetContext::new(self.traceset);
         if self.begin > Timestamp::MIN {
@@ -121,7 +121,7 @@ impl<'t> TimeSlice<'t> {
     ///     let mut context = slice.context();
     ///     let count = context.attach(Count(0));
     ///     // Without this only the first slice would be read.
-    ///     context.seek_time_with_state(slice.start());
+    ///     context.state().seek_time(slice.start());
     ///     slice.read(&mut context).map(|_| context.extensions()[count].0)
     /// });
     /// // Each has all events up to its end.
@@ -135,7 +135,8 @@ impl<'t> TimeSlice<'t> {
                 return Err(MissingState { slice: self.number, start: self.start(), extensions });
             }
         }
-        let (errors, notices) = (context.errors_omitted(), context.merge().notices_omitted());
+        let (errors, notices) =
+            (context.merge().errors_omitted(), context.merge().notices_omitted());
         // There is no position in the bounds that could be stale.
         let events = context.read(&self.bounds).map_or(0, |read| {
             self.report.stopped |= read.reason == EndReason::Stopped;
@@ -143,7 +144,7 @@ impl<'t> TimeSlice<'t> {
         });
         self.report.events += events;
         self.report.errors.append(&mut context.take_errors());
-        self.report.errors_omitted += context.errors_omitted() - errors;
+        self.report.errors_omitted += context.merge().errors_omitted() - errors;
         self.report.notices.append(&mut context.take_notices());
         self.report.notices_omitted += context.merge().notices_omitted() - notices;
         Ok(events)

@@ -12,7 +12,7 @@ use crate::traceset::TracesetPosition;
 ///
 /// A clone shares the states and may be sent to another thread or context. If the same
 /// extensions are attached there in the same order, and the traceset is the same,
-/// [`set_checkpoints`](crate::TracesetContext::set_checkpoints) accepts the clone and the
+/// [`set_checkpoints`](crate::ContextState::set_checkpoints) accepts the clone and the
 /// context can seek with it. A pass in a background thread can thus serve a viewer.
 #[derive(Debug, Clone, Default)]
 pub struct Checkpoints {

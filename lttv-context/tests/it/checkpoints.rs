@@ -106,8 +106,8 @@ fn context(trace: &Path) -> (TracesetContext<'static>, Handle<Log>) {
 
 fn read(saving: CheckpointPolicy) -> TracesetContext<'static> {
     let (mut context, _) = context(Path::new(TRACE));
-    context.set_checkpoint_policy(saving);
-    let read = context.replay_state(&Bounds::all()).expect("bounds have no position");
+    context.state().set_policy(saving);
+    let read = context.state().replay(&Bounds::all()).expect("bounds have no position");
     assert_eq!(read.events, 6087);
     context
 }
@@ -118,7 +118,7 @@ fn places(context: &mut TracesetContext<'_>) -> Vec<u64> {
     let positions: Vec<_> = context.checkpoints().positions().cloned().collect();
     let mut place = |position| {
         context.seek_position(position).unwrap();
-        assert_eq!(context.update_state(), 0);
+        assert_eq!(context.state().update(), 0);
         context.extensions()[log].events
     };
     positions.iter().map(&mut place).collect()
@@ -149,18 +149,18 @@ fn memory_is_bounded_and_checkpoints_stay_even() {
     }
     // The limit also applies afterwards, and to checkpoints of another context.
     let mut less = read(CheckpointPolicy::every(50));
-    less.set_checkpoint_policy(CheckpointPolicy::every(50).memory(bytes / 2));
+    less.state().set_policy(CheckpointPolicy::every(50).memory(bytes / 2));
     assert!(less.checkpoints().bytes() <= bytes / 2 && !less.checkpoints().is_empty());
     let mut other = TracesetContext::new(all.traceset());
     other.attach(Log::of_version(1));
-    other.set_checkpoint_policy(CheckpointPolicy::never().memory(bytes / 2));
-    assert_eq!(other.set_checkpoints(all.checkpoints().clone()), Ok(()));
+    other.state().set_policy(CheckpointPolicy::never().memory(bytes / 2));
+    assert_eq!(other.state().set_checkpoints(all.checkpoints().clone()), Ok(()));
     assert!(other.checkpoints().bytes() <= bytes / 2 && !other.checkpoints().is_empty());
 }
 
 fn stored(dir: &Path) -> PathBuf {
     let path = dir.join("log.checkpoints");
-    read(CheckpointPolicy::every(500)).store_checkpoints(&path).expect("it is stored");
+    read(CheckpointPolicy::every(500)).state().store_checkpoints(&path).expect("it is stored");
     let names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(names, [path.as_path()], "nothing else is left");
     path
@@ -171,11 +171,11 @@ fn stored_checkpoints_can_be_loaded() {
     let dir = tempfile::tempdir().unwrap();
     let path = stored(dir.path());
     let (mut context, log) = context(Path::new(TRACE));
-    assert_eq!(context.load_checkpoints(&path).ok(), Some(12));
+    assert_eq!(context.state().load_checkpoints(&path).ok(), Some(12));
     assert_eq!(places(&mut context), (1..=12).map(|n| n * 500).collect::<Vec<_>>());
     let last = context.checkpoints().positions().last().cloned().unwrap();
     context.seek_position(&last).unwrap();
-    context.update_state();
+    context.state().update();
     assert_eq!(*context.extensions()[log].part, [6; PART]);
     // Equal parts are shared again.
     assert_eq!(
@@ -184,8 +184,8 @@ fn stored_checkpoints_can_be_loaded() {
     );
 
     // With less memory, fewer checkpoints are kept.
-    context.set_checkpoint_policy(CheckpointPolicy::never().memory(PART * 4));
-    let loaded = context.load_checkpoints(&path).unwrap();
+    context.state().set_policy(CheckpointPolicy::never().memory(PART * 4));
+    let loaded = context.state().load_checkpoints(&path).unwrap();
     assert!((2..6).contains(&loaded), "{loaded}");
     assert!(context.checkpoints().bytes() <= PART * 4);
     let kept = places(&mut context);
@@ -205,7 +205,7 @@ fn files_of_other_extensions_are_refused() {
     let mut other = TracesetContext::new(&traceset);
     other.attach(Other);
     for (context, has_codec) in [(&mut newer, true), (&mut more, true), (&mut other, false)] {
-        let error = context.load_checkpoints(&path).unwrap_err();
+        let error = context.state().load_checkpoints(&path).unwrap_err();
         match has_codec {
             true => assert!(matches!(error.fault, CheckpointFileFault::Missing { .. }), "{error}"),
             false => assert!(matches!(error.fault, CheckpointFileFault::NoCodec { .. }), "{error}"),
@@ -213,7 +213,9 @@ fn files_of_other_extensions_are_refused() {
         assert!(context.checkpoints().is_empty());
     }
     let mut none = TracesetContext::new(&traceset);
-    for result in [none.load_checkpoints(&path).map(|_| ()), none.store_checkpoints(&path)] {
+    for result in
+        [none.state().load_checkpoints(&path).map(|_| ()), none.state().store_checkpoints(&path)]
+    {
         let error = result.unwrap_err();
         assert!(matches!(error.fault, CheckpointFileFault::NothingToStore), "{error}");
     }
@@ -222,11 +224,11 @@ fn files_of_other_extensions_are_refused() {
     both.attach(Other);
     both.attach_data(1);
     both.attach(Log::of_version(1));
-    both.set_checkpoint_policy(CheckpointPolicy::every(1000));
-    _ = both.replay_state(&Bounds::all()).unwrap();
-    both.store_checkpoints(&path).unwrap();
+    both.state().set_policy(CheckpointPolicy::every(1000));
+    _ = both.state().replay(&Bounds::all()).unwrap();
+    both.state().store_checkpoints(&path).unwrap();
     let (mut one, _) = context(Path::new(TRACE));
-    assert_eq!(one.load_checkpoints(&path).ok(), Some(6));
+    assert_eq!(one.state().load_checkpoints(&path).ok(), Some(6));
     assert_eq!(places(&mut one), [1000, 2000, 3000, 4000, 5000, 6000]);
 }
 
@@ -251,14 +253,14 @@ fn a_copy_is_the_same_and_a_changed_trace_is_not() {
     let file = tempfile::tempdir().unwrap();
     let path = stored(file.path());
     let trace = copy_of_trace(dir.path());
-    assert!(context(&trace).0.load_checkpoints(&path).is_ok());
+    assert!(context(&trace).0.state().load_checkpoints(&path).is_ok());
     let stream = fs::read_dir(trace.join("kernel")).unwrap().map(|entry| entry.unwrap().path());
     let stream = stream.filter(|path| path.is_file() && !path.ends_with("metadata")).min();
     let mut bytes = fs::read(stream.as_ref().unwrap()).unwrap();
     // The trace has grown by a packet.
     bytes.extend_from_within(..);
     fs::write(stream.unwrap(), bytes).unwrap();
-    let error = context(&trace).0.load_checkpoints(&path).unwrap_err();
+    let error = context(&trace).0.state().load_checkpoints(&path).unwrap_err();
     assert!(matches!(error.fault, CheckpointFileFault::Stale), "{error}");
 }
 
@@ -270,7 +272,7 @@ fn a_damaged_file_is_not_used_at_all() {
     let (mut context, _) = context(Path::new(TRACE));
     let mut refused = |bytes: &[u8], what: String| {
         fs::write(&path, bytes).unwrap();
-        let error = context.load_checkpoints(&path).expect_err(&what);
+        let error = context.state().load_checkpoints(&path).expect_err(&what);
         assert!(error.to_string().contains("log.checkpoints"), "{what}: {error}");
         assert!(context.checkpoints().is_empty(), "{what}");
         error
@@ -295,8 +297,8 @@ fn a_damaged_file_is_not_used_at_all() {
     assert!(matches!(error.fault, CheckpointFileFault::Format { found: 2, known: 1 }), "{error}");
 
     fs::write(&path, bytes).unwrap();
-    assert!(context.load_checkpoints(&path).is_ok());
-    let error = context.load_checkpoints(dir.path().join("none")).unwrap_err();
+    assert!(context.state().load_checkpoints(&path).is_ok());
+    let error = context.state().load_checkpoints(dir.path().join("none")).unwrap_err();
     assert!(matches!(error.fault, CheckpointFileFault::Io { .. }), "{error}");
 }
 
@@ -304,8 +306,8 @@ fn a_damaged_file_is_not_used_at_all() {
 fn a_failed_write_keeps_the_old_file() {
     let dir = tempfile::tempdir().unwrap();
     let context = read(CheckpointPolicy::every(500));
-    let error = context.store_checkpoints(dir.path().join("no/such/folder")).unwrap_err();
+    let error = context.state().store_checkpoints(dir.path().join("no/such/folder")).unwrap_err();
     assert!(matches!(error.fault, CheckpointFileFault::Io { .. }), "{error}");
     // A directory cannot be replaced by a file.
-    assert!(context.store_checkpoints(dir.path()).is_err());
+    assert!(context.state().store_checkpoints(dir.path()).is_err());
 }

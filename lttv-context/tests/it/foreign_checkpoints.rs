@@ -44,7 +44,7 @@ impl Extension for Twice {
 fn with<E: Extension>(traceset: &Traceset, extension: E) -> (TracesetContext<'static>, Handle<E>) {
     let mut context = TracesetContext::new(traceset);
     let handle = context.attach(extension);
-    context.set_checkpoint_policy(CheckpointPolicy::every(1000));
+    context.state().set_policy(CheckpointPolicy::every(1000));
     (context, handle)
 }
 
@@ -60,7 +60,7 @@ fn refuses<E: Extension>(
     let (mut context, handle) = with(traceset, extension);
     _ = context.read(&Bounds::all().events(1500)).expect("bounds have no position");
     let own = context.checkpoints().len();
-    let refused = context.set_checkpoints(from.checkpoints().clone());
+    let refused = context.state().set_checkpoints(from.checkpoints().clone());
     assert!(matches!(refused, Err(CheckpointMismatch::Extension { place: 0, .. })), "{refused:?}");
     assert_eq!(context.checkpoints().len(), own);
     let here = context.position();
@@ -72,7 +72,7 @@ fn refuses<E: Extension>(
 
     let there = from.checkpoints().positions().nth(2).cloned().expect("a third");
     context.seek_position(&there).expect("position is of this traceset");
-    context.update_state();
+    context.state().update();
     assert_eq!(state(&context.extensions()[handle]), 2 * expected);
     assert!(context.is_state_current());
 }
@@ -90,7 +90,8 @@ fn checkpoints_of_other_extensions_are_refused() {
 
     // The error names both extensions.
     let (mut other, _) = with(&traceset, Count { version: 7, options: 0xab, ..Count::default() });
-    let refused = other.set_checkpoints(from.checkpoints().clone()).expect_err("another version");
+    let refused =
+        other.state().set_checkpoints(from.checkpoints().clone()).expect_err("another version");
     assert_eq!(
         refused.to_string(),
         "checkpoint has the state of count (version 0, options 0) at place 0, \
@@ -107,21 +108,21 @@ fn more_or_fewer_extensions_are_refused_and_plain_data_is_not() {
     assert!(!checkpoints.is_empty());
 
     let mut none = TracesetContext::new(&traceset);
-    assert!(none.set_checkpoints(checkpoints.clone()).is_err());
+    assert!(none.state().set_checkpoints(checkpoints.clone()).is_err());
     let (mut two, _) = with(&traceset, Count::default());
     two.attach(Twice::default());
-    assert!(two.set_checkpoints(checkpoints.clone()).is_err());
+    assert!(two.state().set_checkpoints(checkpoints.clone()).is_err());
     let mut swapped = TracesetContext::new(&traceset);
     swapped.attach_data(0);
     swapped.attach(Count::default());
-    assert!(swapped.set_checkpoints(checkpoints.clone()).is_err());
+    assert!(swapped.state().set_checkpoints(checkpoints.clone()).is_err());
 
     let (mut more, count) = with(&traceset, Count::default());
     more.attach_data("plain");
-    assert_eq!(more.set_checkpoints(checkpoints.clone()), Ok(()));
+    assert_eq!(more.state().set_checkpoints(checkpoints.clone()), Ok(()));
     let there = checkpoints.positions().nth(3).expect("a fourth");
     more.seek_position(there).unwrap();
-    assert_eq!(more.update_state(), 0);
+    assert_eq!(more.state().update(), 0);
     assert_eq!(more.extensions()[count].events, 4000);
 }
 
@@ -133,7 +134,7 @@ fn checkpoints_of_a_changed_traceset_are_refused() {
     let mut changed = traceset.clone();
     changed.add(traceset.traces()[0].clone());
     let (mut other, count) = with(&changed, Count::default());
-    let refused = other.set_checkpoints(from.checkpoints().clone());
+    let refused = other.state().set_checkpoints(from.checkpoints().clone());
     assert!(matches!(refused, Err(CheckpointMismatch::Stale(_))), "{refused:?}");
     let checkpoint = from.checkpoint().expect("the state is current");
     let refused = other.restore(&checkpoint);

@@ -483,25 +483,25 @@ fn state_is_updated_without_other_hooks() {
     let mut others = 0;
     let mut context = TracesetContext::new(two_by_two());
     let last = context.attach(Last::default());
-    context.set_checkpoint_policy(CheckpointPolicy::every(2));
+    context.state().set_policy(CheckpointPolicy::every(2));
     context.on_event("*", |_| others += 1);
     assert!(context.read(&Bounds::all()).is_ok());
     assert_eq!(context.checkpoints().len(), 4);
     let time = Timestamp::from_ns(1_600_000_000_000_000_030);
     // Two of the events before the position are after the nearest checkpoint.
-    assert_eq!(context.seek_time_with_state(time), 1);
+    assert_eq!(context.state().seek_time(time), 1);
     assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[6]));
     let end = TracesetPosition::end(context.traceset());
     context.seek_position(&end).unwrap();
     assert!(!context.is_state_current());
-    assert_eq!(context.update_state(), 0);
+    assert_eq!(context.state().update(), 0);
     assert_eq!(context.extensions()[last].0.as_deref(), Some(ORDER[7]));
 
     // Another context of the traceset uses the same checkpoints.
     let mut other = TracesetContext::new(context.traceset());
     let other_last = other.attach(Last::default());
-    assert_eq!(other.set_checkpoints(context.checkpoints().clone()), Ok(()));
-    assert_eq!(other.seek_time_with_state(time), 1);
+    assert_eq!(other.state().set_checkpoints(context.checkpoints().clone()), Ok(()));
+    assert_eq!(other.state().seek_time(time), 1);
     assert_eq!(other.extensions()[other_last].0.as_deref(), Some(ORDER[6]));
     drop(context);
     assert_eq!(others, 8);
@@ -527,7 +527,7 @@ fn damage_affects_only_the_damaged_part() {
     for _ in 0..2 {
         assert_eq!(context.read(&Bounds::all()).map(|read| read.events), Ok(9));
         // The same damage is reported once.
-        assert_eq!(context.errors().len(), 1);
+        assert_eq!(context.merge().errors().len(), 1);
         context.seek_time(Timestamp::MIN);
     }
     assert!(context.finish().is_err());

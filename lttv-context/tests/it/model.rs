@@ -187,7 +187,7 @@ fn run(
     let mut context = TracesetContext::new(&sample.traceset);
     let digest = context.attach(Digest::default());
     if let Some((every, most)) = checkpoints {
-        context.set_checkpoint_policy(CheckpointPolicy::every(every).memory(most * 400));
+        context.state().set_policy(CheckpointPolicy::every(every).memory(most * 400));
     }
     context.on_event("*", |call| {
         let event = known(call);
@@ -234,7 +234,7 @@ fn run(
             Step::SeekTime { time, with_state } => {
                 let Some(time) = (!times.is_empty()).then(|| *time.get(&times)) else { continue };
                 if *with_state {
-                    context.seek_time_with_state(time);
+                    context.state().seek_time(time);
                 } else {
                     context.seek_time(time);
                 }
@@ -243,7 +243,7 @@ fn run(
             Step::SeekPosition { position, with_state } => {
                 let (position, number) = position.get(&saved.borrow()).clone();
                 let sought = if *with_state {
-                    context.seek_position(&position).map(|()| _ = context.update_state())
+                    context.seek_position(&position).map(|()| _ = context.state().update())
                 } else {
                     context.seek_position(&position)
                 };
@@ -259,11 +259,11 @@ fn run(
                 at = total;
             }
             Step::UpdateState => {
-                context.update_state();
+                context.state().update();
                 prop_assert!(context.is_state_current());
             }
             Step::Checkpoint => {
-                prop_assert_eq!(context.save_checkpoint(), context.is_state_current());
+                prop_assert_eq!(context.state().save_checkpoint(), context.is_state_current());
             }
         }
         match step {
@@ -304,7 +304,7 @@ fn run(
             prop_assert!(context.checkpoints().bytes() <= most * 400);
         }
     }
-    prop_assert!(context.errors().is_empty());
+    prop_assert!(context.merge().errors().is_empty());
     Ok(())
 }
 

@@ -53,7 +53,7 @@ fn bundled() -> Traceset {
 fn alone(traceset: &Traceset) -> (TracesetContext<'static>, u64) {
     let mut context = TracesetContext::new(traceset);
     let switches = context.attach(Switches::default());
-    context.set_checkpoint_policy(CheckpointPolicy::every(500));
+    context.state().set_policy(CheckpointPolicy::every(500));
     _ = context.read(&Bounds::all()).expect("bounds have no position");
     let count = context.extensions()[switches].count;
     (context, count)
@@ -101,9 +101,9 @@ fn with_checkpoints_or_replay_each_slice_has_the_state_of_one_thread() {
             let mut context = slice.context();
             let switches = context.attach(Switches::default());
             if let Some(checkpoints) = &checkpoints {
-                assert_eq!(context.set_checkpoints(checkpoints.clone()), Ok(()));
+                assert_eq!(context.state().set_checkpoints(checkpoints.clone()), Ok(()));
             }
-            let replayed = context.seek_time_with_state(slice.start());
+            let replayed = context.state().seek_time(slice.start());
             assert!(checkpoints.is_none() || replayed < 1000);
             slice.read(&mut context).expect("it has its state");
             context.extensions()[switches].count

@@ -87,12 +87,12 @@ fn check(
 
         // With the state at the start, and then at the end.
         if let Some(counter) = counter {
-            context.seek_time_with_state(begin);
+            context.state().seek_time(begin);
             read(&mut context, &window);
             prop_assert_eq!(&seen.take(), &expected, "state from {} to {}", begin, end);
             let here = context.extensions()[counter].events;
             prop_assert!(context.is_state_current());
-            context.seek_time_with_state(end.max(begin));
+            context.state().seek_time(end.max(begin));
             prop_assert_eq!(context.extensions()[counter].events, here, "at {}", end);
         }
 

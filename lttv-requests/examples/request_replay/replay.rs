@@ -127,7 +127,7 @@ pub(crate) fn replay(
     log.line("read", format_args!("{read} delivered {} seeks {seeks}", log.events()));
     log.check()?;
     let context = scheduler.context_mut();
-    let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
+    let (errors, errors_omitted) = (context.take_errors(), context.merge().errors_omitted());
     Ok(Replayed { errors, errors_omitted })
 }
 

@@ -231,14 +231,15 @@ impl<'h> ActiveRequest<'h> {
             self.delivered_by = end;
             return;
         }
-        self.delivered_by = end.and_then(|end| context.delivered_by(end));
+        self.delivered_by = end.and_then(|end| context.scheduling().delivered_by(end));
         // A seek stops at events whose type is not declared yet, and tracefiles may join later, so
         // that events before the start may follow. Columns go by times of delivery anyway.
         let is_growing =
             self.since > Timestamp::MIN && context.traceset().is_growing() && !self.is_counter();
         let is_mixed = is_growing
             || self.delivered_by != end
-            || self.since > Timestamp::MIN && context.delivered_by(self.since) != Some(self.since);
+            || self.since > Timestamp::MIN
+                && context.scheduling().delivered_by(self.since) != Some(self.since);
         if !is_mixed {
             return;
         }

@@ -72,6 +72,6 @@ impl<'h> Scheduler<'h> {
     /// Returns whether all events before a time are delivered before it, so that events can
     /// be counted up to it.
     fn is_clean(&mut self, time: Timestamp) -> bool {
-        time == Timestamp::MIN || self.context.delivered_by(time) == Some(time)
+        time == Timestamp::MIN || self.context.scheduling().delivered_by(time) == Some(time)
     }
 }

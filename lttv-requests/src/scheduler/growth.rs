@@ -120,7 +120,7 @@ impl<'h> Scheduler<'h> {
 
     /// Stops serving the running requests if no more of their events are final.
     pub(crate) fn park_pending(&mut self, chunk: &mut ChunkReport) {
-        if !self.context.traceset().is_growing() || !self.context.is_pending() {
+        if !self.context.traceset().is_growing() || !self.context.scheduling().is_pending() {
             return;
         }
         let running: Vec<_> = self.running.iter().map(|request| request.id).collect();

@@ -181,7 +181,7 @@ impl<'h> Scheduler<'h> {
         if !self.context.extensions().keep_state() {
             let sought = match goal {
                 RequestStart::Time(time) => match self.continue_seek(*time, meter, chunk) {
-                    Some(found) => self.context.seek_result(found),
+                    Some(found) => self.context.scheduling().seek_result(found),
                     None => return,
                 },
                 RequestStart::Position(position) => self.context.seek_position(position),
@@ -198,7 +198,9 @@ impl<'h> Scheduler<'h> {
         }
         let slice = meter.start_slice();
         let bounds = goal.bounds().events(slice);
-        let Some(read) = self.read_guarded(|context| context.replay_state(&bounds)) else { return };
+        let Some(read) = self.read_guarded(|context| context.state().replay(&bounds)) else {
+            return;
+        };
         let (events, reason) = match read {
             Ok(read) => (read.events, read.reason),
             Err(_) => (0, EndReason::EndPosition), // Positions were checked on submission.
@@ -225,7 +227,7 @@ impl<'h> Scheduler<'h> {
     /// has turned out not to be final (only reading finds events whose type is not declared yet), or at
     /// a position before which more may follow now, since a tracefile has joined.
     fn mark_reached_or_park(&mut self, goal: &RequestStart, chunk: &mut ChunkReport) {
-        if self.context.is_pending() {
+        if self.context.scheduling().is_pending() {
             let here = self.context.position();
             if matches!(goal, RequestStart::Position(_)) && goal.is_after(&here) {
                 return self.park_at(goal, chunk);
@@ -246,7 +248,7 @@ impl<'h> Scheduler<'h> {
         chunk: &mut ChunkReport,
     ) -> Option<IncrementalSeek> {
         let started = self.seek.take().filter(|seek| seek.time() == time);
-        let mut seek = started.unwrap_or_else(|| self.context.search_time(time));
+        let mut seek = started.unwrap_or_else(|| self.context.scheduling().search_time(time));
         let slice = meter.search_slice();
         if seek.run(slice) {
             return Some(seek);

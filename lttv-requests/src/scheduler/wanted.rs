@@ -21,7 +21,7 @@ const MAX_COMBINED: usize = 16;
 pub(crate) struct WantedEvents {
     /// The requests that it was made for.
     requests: Vec<RequestId>,
-    /// [`TracesetContext::hook_changes`](lttv_context::TracesetContext::hook_changes) at
+    /// [`Scheduling::hook_changes`](lttv_context::Scheduling::hook_changes) at
     /// that time.
     hook_changes: u64,
     /// `true` if the context reads only events that some request wants.
@@ -32,7 +32,7 @@ impl<'h> Scheduler<'h> {
     /// Makes the context read only the events that the running requests want. Returns
     /// whether it may leave out events.
     pub(crate) fn select_wanted(&mut self) -> bool {
-        let hook_changes = self.context.hook_changes();
+        let hook_changes = self.context.scheduling().hook_changes();
         let running = self.running.iter().map(|request| request.id);
         if self.wanted.hook_changes == hook_changes
             && running.eq(self.wanted.requests.iter().copied())
@@ -43,7 +43,7 @@ impl<'h> Scheduler<'h> {
         let is_set = self.can_leave_out() && self.set_filter();
         self.wanted = WantedEvents {
             requests: self.running.iter().map(|request| request.id).collect(),
-            hook_changes: self.context.hook_changes(),
+            hook_changes: self.context.scheduling().hook_changes(),
             is_set,
         };
         is_set
@@ -66,9 +66,9 @@ impl<'h> Scheduler<'h> {
         // A request that counts events in columns is served without a hook for each.
         let is_counter = self.running.len() == 1 && self.running[0].is_counter();
         (!self.context.extensions().keep_state() || is_counter)
-            && !self.context.has_filter()
+            && !self.context.scheduling().has_filter()
             && self.running.iter().all(|request| request.is_restricted())
-            && !self.context.has_other_hooks()
+            && !self.context.scheduling().has_other_hooks()
     }
 
     /// Sets a filter for the events that any running request wants.
@@ -89,7 +89,7 @@ impl<'h> Scheduler<'h> {
         match exact {
             Some(request) => {
                 let (shared, filter) = (request.shared().clone(), request.selecting_filter());
-                self.context.set_filter_with(&union, move |event, _| {
+                self.context.scheduling().set_filter_with(&union, move |event, _| {
                     let matches = || matches(filter.as_ref(), event);
                     catch_unwind(AssertUnwindSafe(matches)).unwrap_or_else(|panic| {
                         shared.fail(panic);
@@ -97,7 +97,7 @@ impl<'h> Scheduler<'h> {
                     })
                 });
             }
-            None => self.context.set_filter_with(&union, |_, _| true),
+            None => self.context.scheduling().set_filter_with(&union, |_, _| true),
         }
         true
     }

@@ -59,7 +59,7 @@ where
         }
     };
     let (mut context, state) = context();
-    context.seek_time_with_state(window.start());
+    context.state().seek_time(window.start());
     look(window.start(), &context.extensions()[state]);
     context.on_event(Subscription::to_every_event(), |call| {
         let machine = &call.extensions[state];

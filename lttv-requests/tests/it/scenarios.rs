@@ -513,7 +513,7 @@ fn checkpoints_of_the_background_shorten_replays() {
     let seen = Seen::default();
     let mut own = TracesetContext::new(&traceset);
     own.attach(Count::default());
-    own.set_checkpoint_policy(CheckpointPolicy::every(100));
+    own.state().set_policy(CheckpointPolicy::every(100));
     let background = Background::new(own);
     let state = background.register("state", |pass| pass);
     background.lend_checkpoints();

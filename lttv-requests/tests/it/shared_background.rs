@@ -258,7 +258,7 @@ fn checkpoints_are_lent_to_every_scheduler() {
         context
     };
     let mut own = context();
-    own.set_checkpoint_policy(CheckpointPolicy::every(1000));
+    own.state().set_policy(CheckpointPolicy::every(1000));
     let background = Background::new(own);
     let id = background.register("state", |pass| pass);
     background.lend_checkpoints();

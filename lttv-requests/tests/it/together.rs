@@ -81,7 +81,7 @@ fn serve(
     let mut context = TracesetContext::new(&sample.traceset);
     let digest = run.state.then(|| context.attach(Digest::default()));
     if let Some((every, most)) = run.checkpoints {
-        context.set_checkpoint_policy(CheckpointPolicy::every(every).memory(most * 400));
+        context.state().set_policy(CheckpointPolicy::every(every).memory(most * 400));
     }
     let mut scheduler = Scheduler::new(context);
     scheduler.set_resume_states(run.resume_states);

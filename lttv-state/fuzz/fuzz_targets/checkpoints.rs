@@ -38,15 +38,15 @@ fuzz_target!(|data: &[u8]| {
     std::fs::write(&path, file).expect("a file");
     let mut context = TracesetContext::new(&*TRACESET);
     let kernel = context.attach(KernelState::new());
-    context.set_checkpoint_policy(CheckpointPolicy::never().memory(MEMORY));
-    if context.load_checkpoints(&path).is_err() {
+    context.state().set_policy(CheckpointPolicy::never().memory(MEMORY));
+    if context.state().load_checkpoints(&path).is_err() {
         return;
     }
     assert!(context.checkpoints().bytes() <= MEMORY);
     let positions: Vec<_> = context.checkpoints().positions().take(4).cloned().collect();
     for position in positions {
         context.seek_position(&position).expect("of this traceset");
-        context.update_state();
+        context.state().update();
         let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         _ = context.read(&Bounds::all().events(300)).expect("no position");
         statistics.take(context.extensions_mut());

@@ -19,9 +19,9 @@ static TRACESET: LazyLock<Traceset> =
 static STATE: LazyLock<(Vec<u8>, Timestamp)> = LazyLock::new(|| {
     let mut context = TracesetContext::new(&*TRACESET);
     context.attach(KernelState::new());
-    _ = context.replay_state(&Bounds::all().events(3000)).expect("no position");
+    _ = context.state().replay(&Bounds::all().events(3000)).expect("no position");
     let time = context.position().time().expect("more events");
-    (context.state_to_bytes().expect("it can be stored"), time)
+    (context.state().to_bytes().expect("it can be stored"), time)
 });
 
 thread_local! {
@@ -46,8 +46,8 @@ fuzz_target!(|data: &[u8]| {
         state[at] = change[2];
     }
     CONTEXT.with_borrow_mut(|context| {
-        if context.restore_state(&state, *time) {
-            _ = context.replay_state(&Bounds::all().events(100)).expect("no position");
+        if context.state().restore_bytes(&state, *time) {
+            _ = context.state().replay(&Bounds::all().events(100)).expect("no position");
         }
     });
 });

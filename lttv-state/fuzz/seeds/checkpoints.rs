@@ -13,9 +13,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = PathBuf::from(std::env::args_os().nth(1).ok_or("give the name of the file")?);
     let mut context = TracesetContext::new(Traceset::open(TRACE)?);
     context.attach(KernelState::new());
-    context.set_checkpoint_policy(CheckpointPolicy::every(EVERY));
-    _ = context.replay_state(&Bounds::all())?;
-    context.store_checkpoints(&path)?;
+    context.state().set_policy(CheckpointPolicy::every(EVERY));
+    _ = context.state().replay(&Bounds::all())?;
+    context.state().store_checkpoints(&path)?;
     println!("{} checkpoints", context.checkpoints().positions().len());
     Ok(())
 }

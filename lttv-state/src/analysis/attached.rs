@@ -57,7 +57,7 @@ impl<A: KernelAnalysis> fmt::Debug for Attached<A> {
 /// on; events that are replayed only change states. `kernel` must be attached to the context.
 ///
 /// The context stands at the start of the traceset, or at the start of the window with its state: after
-/// [`seek_time_with_state`](TracesetContext::seek_time_with_state). An analysis that [keeps
+/// [`seek_time_with_state`](ContextState::seek_time). An analysis that [keeps
 /// state](KernelAnalysis::keeps_state) begins in the first position only; its state is then a part of
 /// checkpoints, and follows when the context seeks with state. The [window](super#windows) begins with
 /// the first event in it that is read. A window without limits of a growing traceset grows with it, if
@@ -76,7 +76,7 @@ impl<A: KernelAnalysis> fmt::Debug for Attached<A> {
 /// let kernel = context.attach(KernelState::new());
 /// let start = context.extensions()[kernel].trace(TraceIndex(0)).expect("one trace").start_time();
 /// let window = start.saturating_add(1_000_000)..start.saturating_add(3_000_000);
-/// context.seek_time_with_state(window.start);
+/// context.state().seek_time(window.start);
 /// let statistics = attach(&mut context, kernel, window.clone(), StatisticsAnalysis::new());
 /// assert_eq!(context.read(&Bounds::all().until(window.end))?.errors, 0);
 ///

@@ -172,7 +172,7 @@ impl<'r> Read<'r> {
         let kernel = follower.into_kernel();
         let end = End { kernel: &kernel, window, is_stopped, reached: None };
         let output = analysis.finish(own, part, end);
-        let (errors, errors_omitted) = (context.take_errors(), context.errors_omitted());
+        let (errors, errors_omitted) = (context.take_errors(), context.merge().errors_omitted());
         let notices_omitted = context.merge().notices_omitted();
         Analyzed { output, kernel, events, is_stopped, errors, errors_omitted, notices_omitted }
     }

@@ -32,7 +32,7 @@ impl CallStacks {
 
     /// Registers the collection of figures in a time window. `stacks` must be attached to the
     /// context, which stands at the start of the window, with its state: after
-    /// [`seek_time_with_state`](TracesetContext::seek_time_with_state), or at the start of the
+    /// [`seek_time_with_state`](ContextState::seek_time), or at the start of the
     /// traceset for a window without a start.
     ///
     /// Times are those within the window: a call that is open at its start counts from there, and
@@ -50,7 +50,7 @@ impl CallStacks {
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// let stacks = context.attach(CallStackState::new(CallRules::default()));
     /// let window = context.contexts().time_span().expect("some events");
-    /// context.seek_time_with_state(window.start);
+    /// context.state().seek_time(window.start);
     /// let calls = CallStacks::attach_window(&mut context, stacks, window.start..window.end);
     /// assert_eq!(context.read(&Bounds::all().until(window.end))?.errors, 0);
     ///

@@ -75,6 +75,6 @@ pub fn call_stacks(traceset: &Traceset, rules: &CallRules, threads: usize) -> Co
     ComputedCallStacks {
         calls: calls.take(context.extensions()),
         errors: context.take_errors(),
-        errors_omitted: context.errors_omitted(),
+        errors_omitted: context.merge().errors_omitted(),
     }
 }

@@ -219,7 +219,8 @@ mod tests {
         let mut sum = crc32fast::Hasher::new();
         let mut before: Option<SavedKernelState> = None;
         while context
-            .replay_state(&Bounds::all().events(500))
+            .state()
+            .replay(&Bounds::all().events(500))
             .expect("bounds without a position")
             .events
             > 0

@@ -133,21 +133,21 @@ impl MarkWriter {
 
 /// Encodes the state of the context's extensions for a mark.
 #[cfg(feature = "checkpoint-files")]
-fn state_of(context: &TracesetContext<'_>) -> Option<Vec<u8>> {
-    context.state_to_bytes()
+fn state_of(context: &mut TracesetContext<'_>) -> Option<Vec<u8>> {
+    context.state().to_bytes()
 }
 
 /// Seeks to a mark and restores the extensions. Returns `false` if the mark does not
 /// contain their state.
 #[cfg(feature = "checkpoint-files")]
 fn restore(context: &mut TracesetContext<'_>, mark: &ResumeNote) -> bool {
-    context.restore_state(&mark.note, mark.time)
+    context.state().restore_bytes(&mark.note, mark.time)
 }
 
 /// Without checkpoint files states cannot be encoded: there are no marks, and traces are
 /// read from the start.
 #[cfg(not(feature = "checkpoint-files"))]
-fn state_of(_: &TracesetContext<'_>) -> Option<Vec<u8>> {
+fn state_of(_: &mut TracesetContext<'_>) -> Option<Vec<u8>> {
     None
 }
 

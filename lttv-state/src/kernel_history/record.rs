@@ -247,7 +247,9 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
     fn read(&mut self) -> Result<ReadEvents, HistoryError> {
         let mut events = 0;
         // These bounds contain no position that could be stale.
-        while let Ok(read) = self.context.replay_state(&self.bounds().events(STEP)) {
+        loop {
+            let bounds = self.bounds().events(STEP);
+            let Ok(read) = self.context.state().replay(&bounds) else { break };
             events += read.events;
             if self.context.extensions()[self.writer].error().is_some() {
                 break;
@@ -268,7 +270,8 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
                 }
             }
         }
-        let (errors, errors_omitted) = (self.context.take_errors(), self.context.errors_omitted());
+        let (errors, errors_omitted) =
+            (self.context.take_errors(), self.context.merge().errors_omitted());
         Ok(ReadEvents { events, errors, errors_omitted })
     }
 
@@ -312,7 +315,7 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
                 break;
             }
         }
-        let (errors, errors_omitted) = (reader.take_errors(), reader.errors_omitted());
+        let (errors, errors_omitted) = (reader.take_errors(), reader.merge().errors_omitted());
         Ok(ReadEvents { events, errors, errors_omitted })
     }
 }

@@ -36,7 +36,7 @@ use crate::kernel::KernelState;
 /// let kernel = context.attach(KernelState::new());
 /// let start = KernelHistory::start_of(context.contexts());
 /// let writer = context.attach(KernelHistory::new(kernel, Builder::in_memory(start)));
-/// assert_eq!(context.replay_state(&Bounds::all())?.errors, 0);
+/// assert_eq!(context.state().replay(&Bounds::all())?.errors, 0);
 ///
 /// let history = KernelHistory::finish(&mut context, writer)?;
 /// let cpu = history.tree().find(lttv_state::tree::Quark::ROOT, "0/CPUs/0")?.expect("a CPU");

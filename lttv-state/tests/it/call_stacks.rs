@@ -219,9 +219,9 @@ fn events() -> impl Strategy<Value = Vec<UstEvent>> {
 fn window(traceset: &Traceset, start: i64, end: Option<i64>) -> CallStacks {
     let mut context = TracesetContext::new(traceset);
     let stacks = context.attach(CallStackState::new(rules(traceset)));
-    context.set_checkpoint_policy(CheckpointPolicy::default());
+    context.state().set_policy(CheckpointPolicy::default());
     let (start, end) = (Timestamp::from_ns(start), end.map(Timestamp::from_ns));
-    context.seek_time_with_state(start);
+    context.state().seek_time(start);
     let bounds = match end {
         Some(end) => {
             let calls = CallStacks::attach_window(&mut context, stacks, start..end);
@@ -367,7 +367,7 @@ fn flame_charts_put_short_calls_together() {
         let mut context = TracesetContext::new(&traceset);
         let stacks = context.attach(CallStackState::new(CallRules::default()));
         let window = Timestamp::from_ns(1_050)..Timestamp::from_ns(2_000);
-        context.seek_time_with_state(window.start);
+        context.state().seek_time(window.start);
         let calls = CallStacks::attach_window(&mut context, stacks, window.clone());
         calls.record_chart(context.extensions_mut(), resolution, limit);
         assert_eq!(context.read(&Bounds::all()).expect("no position").errors, 0);

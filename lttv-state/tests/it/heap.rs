@@ -234,7 +234,7 @@ proptest! {
             let stacks = context.attach(CallStackState::new(CallRules::default()));
             let state = context.attach(HeapState::new(stacks));
             let (start, end) = (Timestamp::from_ns(start), Timestamp::from_ns(end));
-            context.seek_time_with_state(start);
+            context.state().seek_time(start);
             let heap = Heap::attach_window(&mut context, state, start..end);
             assert_eq!(context.read(&Bounds::all()).expect("no position").errors, 0);
             heap.take(context.extensions())

@@ -27,9 +27,9 @@ fn with_kernel(traceset: &Traceset) -> (TracesetContext<'static>, Handle<KernelS
 /// Reads a whole traceset and stores its checkpoints. Returns the number of events.
 fn store(traceset: &Traceset, every: u64, path: &Path) -> u64 {
     let (mut context, _) = with_kernel(traceset);
-    context.set_checkpoint_policy(CheckpointPolicy::every(every));
-    let events = context.replay_state(&Bounds::all()).expect("bounds without a position").events;
-    context.store_checkpoints(path).expect("checkpoints can be stored");
+    context.state().set_policy(CheckpointPolicy::every(every));
+    let events = context.state().replay(&Bounds::all()).expect("bounds without a position").events;
+    context.state().store_checkpoints(path).expect("checkpoints can be stored");
     events
 }
 
@@ -37,7 +37,7 @@ fn store(traceset: &Traceset, every: u64, path: &Path) -> u64 {
 /// events.
 fn replayed(traceset: &Traceset, event: u64) -> (SavedKernelState, lttv_context::TracesetPosition) {
     let (mut context, kernel) = with_kernel(traceset);
-    _ = context.replay_state(&Bounds::all().events(event)).expect("bounds without a position");
+    _ = context.state().replay(&Bounds::all().events(event)).expect("bounds without a position");
     (context.extensions()[kernel].save(), context.position())
 }
 
@@ -48,7 +48,7 @@ fn states_from_loaded_checkpoints_equal_a_replay() {
     for (name, traceset) in support::kernel_traces() {
         let events = store(&traceset, 509, &path);
         let (mut context, kernel) = with_kernel(&traceset);
-        let loaded = context.load_checkpoints(&path).expect("a valid file");
+        let loaded = context.state().load_checkpoints(&path).expect("a valid file");
         assert_eq!(loaded as u64, events / 509, "{name}");
         let context = RefCell::new(context);
         let mut runner = TestRunner::new(ProptestConfig::with_cases(24));
@@ -56,7 +56,7 @@ fn states_from_loaded_checkpoints_equal_a_replay() {
             let (expected, position) = replayed(&traceset, event);
             let mut context = context.borrow_mut();
             context.seek_position(&position).expect("a position of the traceset");
-            let again = context.update_state();
+            let again = context.state().update();
             prop_assert!(again <= 509, "{} events again", again);
             prop_assert!(context.extensions()[kernel].save() == expected, "{name}: {event}");
             Ok(())
@@ -73,14 +73,14 @@ fn loaded_checkpoints_share_data() {
     let [first, second] = ["first", "second"].map(|name| dir.path().join(name));
     for (name, traceset) in support::kernel_traces() {
         let (mut saved, _) = with_kernel(&traceset);
-        saved.set_checkpoint_policy(CheckpointPolicy::every(200));
-        _ = saved.replay_state(&Bounds::all()).expect("bounds without a position");
-        saved.store_checkpoints(&first).expect("checkpoints can be stored");
+        saved.state().set_policy(CheckpointPolicy::every(200));
+        _ = saved.state().replay(&Bounds::all()).expect("bounds without a position");
+        saved.state().store_checkpoints(&first).expect("checkpoints can be stored");
         let (mut context, _) = with_kernel(&traceset);
-        context.load_checkpoints(&first).expect("a valid file");
+        context.state().load_checkpoints(&first).expect("a valid file");
         let (loaded, made) = (context.checkpoints().bytes(), saved.checkpoints().bytes());
         assert!(loaded <= made + made / 10, "{name}: {loaded} bytes instead of {made}");
-        context.store_checkpoints(&second).expect("checkpoints can be stored");
+        context.state().store_checkpoints(&second).expect("checkpoints can be stored");
         assert!(fs::read(&first).unwrap() == fs::read(&second).unwrap(), "{name}");
     }
 }
@@ -93,7 +93,7 @@ fn files_with_other_options_are_rejected() {
     store(&traceset, 1000, &path);
     let mut context = TracesetContext::new(&traceset);
     context.attach(KernelState::new().without_looking_ahead());
-    let error = context.load_checkpoints(&path).unwrap_err();
+    let error = context.state().load_checkpoints(&path).unwrap_err();
     assert!(matches!(error.fault, CheckpointFileFault::Missing { .. }), "{error}");
 }
 
@@ -118,15 +118,15 @@ fn repair(file: &mut [u8]) {
 /// Returns whether the file was accepted.
 fn use_file(traceset: &Traceset, path: &Path) -> bool {
     let (mut context, kernel) = with_kernel(traceset);
-    context.set_checkpoint_policy(CheckpointPolicy::never().memory(8 << 20));
-    if context.load_checkpoints(path).is_err() {
+    context.state().set_policy(CheckpointPolicy::never().memory(8 << 20));
+    if context.state().load_checkpoints(path).is_err() {
         return false;
     }
     assert!(context.checkpoints().bytes() <= 8 << 20);
     let positions: Vec<_> = context.checkpoints().positions().cloned().collect();
     for position in positions {
         context.seek_position(&position).expect("its traceset");
-        context.update_state();
+        context.state().update();
         let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
         _ = context.read(&Bounds::all().events(300)).expect("bounds without a position");
         statistics.take(context.extensions_mut());
@@ -148,10 +148,10 @@ fn damaged_files_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let (traceset, path, bytes) = small_file(dir.path());
     let (mut context, _) = with_kernel(&traceset);
-    assert_eq!(context.load_checkpoints(&path).ok(), Some(2));
+    assert_eq!(context.state().load_checkpoints(&path).ok(), Some(2));
     let refused = |context: &mut TracesetContext<'_>, bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
-        context.load_checkpoints(&path).is_err()
+        context.state().load_checkpoints(&path).is_err()
     };
     // The start is tested completely, the remainder in part; a test of `lttv-context`
     // covers all.

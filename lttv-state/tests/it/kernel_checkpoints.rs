@@ -18,7 +18,7 @@ use crate::support;
 fn replayed(traceset: &Traceset, event: u64) -> (SavedKernelState, TracesetPosition) {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    _ = context.replay_state(&Bounds::all().events(event)).expect("bounds without a position");
+    _ = context.state().replay(&Bounds::all().events(event)).expect("bounds without a position");
     (context.extensions()[kernel].save(), context.position())
 }
 
@@ -28,12 +28,12 @@ fn states_from_checkpoints_equal_a_replay() {
     for (name, traceset) in support::kernel_traces() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        context.set_checkpoint_policy(CheckpointPolicy::every(509));
+        context.state().set_policy(CheckpointPolicy::every(509));
         let events =
-            context.replay_state(&Bounds::all()).expect("bounds without a position").events;
+            context.state().replay(&Bounds::all()).expect("bounds without a position").events;
         // With half the memory there are fewer checkpoints, and they yield the same states.
         let all = context.checkpoints().bytes();
-        context.set_checkpoint_policy(CheckpointPolicy::every(509).memory(all / 2));
+        context.state().set_policy(CheckpointPolicy::every(509).memory(all / 2));
         assert!(context.checkpoints().bytes() <= all / 2, "{name}");
         let checkpoints = context.checkpoints().len() as u64;
         thinned += u32::from(checkpoints > 0);
@@ -43,7 +43,7 @@ fn states_from_checkpoints_equal_a_replay() {
             let (expected, position) = replayed(&traceset, event);
             let mut context = context.borrow_mut();
             context.seek_position(&position).expect("a position of the traceset");
-            let again = context.update_state();
+            let again = context.state().update();
             let most = (2 * events).div_ceil(checkpoints + 1).max(2 * 509);
             prop_assert!(again <= most, "{} events again", again);
             prop_assert!(context.extensions()[kernel].save() == expected, "{name}: {event}");
@@ -60,7 +60,7 @@ fn seeking_the_start_restores_the_initial_state() {
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
         let begin = context.extensions()[kernel].save();
-        _ = context.replay_state(&Bounds::all()).expect("bounds without a position");
+        _ = context.state().replay(&Bounds::all()).expect("bounds without a position");
         assert!(context.extensions()[kernel].save() != begin, "{name}: nothing happened");
         context.seek_time(ltt_read::Timestamp::MIN);
         assert!(context.extensions()[kernel].save() == begin, "{name}");

@@ -319,19 +319,19 @@ fn check(dir: &Path, cases: &[Case]) {
     let replayed = replay.attach(KernelState::new());
     let mut saving = TracesetContext::new(&traceset);
     let saved = saving.attach(KernelState::new());
-    saving.set_checkpoint_policy(CheckpointPolicy::every(11));
-    _ = saving.replay_state(&Bounds::all()).unwrap();
+    saving.state().set_policy(CheckpointPolicy::every(11));
+    _ = saving.state().replay(&Bounds::all()).unwrap();
     let file = dir.join("..").join("checkpoints");
-    saving.store_checkpoints(&file).unwrap();
+    saving.state().store_checkpoints(&file).unwrap();
     let mut loading = TracesetContext::new(&traceset);
     let loaded = loading.attach(KernelState::new());
-    loading.load_checkpoints(&file).unwrap();
+    loading.state().load_checkpoints(&file).unwrap();
     let (first, last) = (naive.times[0], naive.times[naive.times.len() - 1]);
     let step = (naive.times.len() / 20).max(1);
     let times = naive.times.iter().step_by(step).flat_map(|t| [*t, t + 1]);
     for t in times.chain([first - 1, first, last, last + 1, last + 1000, i64::MAX]) {
         let state = |context: &mut TracesetContext<'_>, kernel| {
-            context.seek_time_with_state(Timestamp::from_ns(t));
+            context.state().seek_time(Timestamp::from_ns(t));
             let kernel: &KernelState = &context.extensions()[kernel];
             Snapshot::from_state(kernel.trace(TraceIndex(0)).unwrap())
         };

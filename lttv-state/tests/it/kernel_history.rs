@@ -22,7 +22,7 @@ fn replayed(
     t: i64,
 ) -> Vec<Snapshot> {
     // All events before the next ns: those up to and including `t`.
-    context.seek_time_with_state(Timestamp::from_ns(t));
+    context.state().seek_time(Timestamp::from_ns(t));
     context.extensions()[kernel].traces().map(Snapshot::from_state).collect()
 }
 
@@ -66,8 +66,8 @@ fn replay_checkpoints_and_history_yield_equal_states() {
         let replay_kernel = replay.attach(KernelState::new());
         let mut checkpoints = TracesetContext::new(&traceset);
         let kernel = checkpoints.attach(KernelState::new());
-        checkpoints.set_checkpoint_policy(CheckpointPolicy::every(509));
-        _ = checkpoints.replay_state(&Bounds::all()).unwrap();
+        checkpoints.state().set_policy(CheckpointPolicy::every(509));
+        _ = checkpoints.state().replay(&Bounds::all()).unwrap();
         let (mut threads, mut different) = (0, Vec::new());
         for t in times(&traceset) {
             let expected = replayed(&mut checkpoints, kernel, t);
@@ -102,11 +102,11 @@ fn seeking_back_while_recording_does_no_harm() {
     let start = KernelHistory::start_of(context.contexts());
     let builder = lttv_state::history::Builder::in_memory(start);
     let writer = context.attach(KernelHistory::new(kernel, builder));
-    _ = context.replay_state(&Bounds::all().events(4000)).unwrap();
+    _ = context.state().replay(&Bounds::all().events(4000)).unwrap();
     context.seek_time(Timestamp::MIN);
-    _ = context.replay_state(&Bounds::all().events(1500)).unwrap();
+    _ = context.state().replay(&Bounds::all().events(1500)).unwrap();
     context.seek_time(Timestamp::MIN);
-    _ = context.replay_state(&Bounds::all()).unwrap();
+    _ = context.state().replay(&Bounds::all()).unwrap();
     let history = KernelHistory::finish(&mut context, writer).unwrap();
     same_history(&history, &expected, "gone back");
     assert!(matches!(KernelHistory::finish(&mut context, writer), Err(HistoryError::Closed)));
@@ -128,7 +128,7 @@ fn an_unfinished_file_is_continued() {
     let start = KernelHistory::start_of(context.contexts());
     let builder = lttv_state::history::Builder::create(&path, start, settings).unwrap();
     context.attach(KernelHistory::new(kernel, builder));
-    _ = context.replay_state(&Bounds::all().events(6000)).unwrap();
+    _ = context.state().replay(&Bounds::all().events(6000)).unwrap();
     drop(context);
     let partial = History::recover(&path).unwrap();
     assert!(!partial.is_complete() && partial.blocks() > 1);

@@ -417,13 +417,13 @@ proptest! {
         let at = middle.index(models.len()) as u64;
         let mut from_checkpoint = TracesetContext::new(&traceset);
         let (_, maps) = attach(&mut from_checkpoint);
-        from_checkpoint.set_checkpoint_policy(CheckpointPolicy::every(17));
-        _ = from_checkpoint.replay_state(&Bounds::all()).unwrap();
+        from_checkpoint.state().set_policy(CheckpointPolicy::every(17));
+        _ = from_checkpoint.state().replay(&Bounds::all()).unwrap();
         let mut replayed = TracesetContext::new(&traceset);
         let (_, replayed_maps) = attach(&mut replayed);
-        _ = replayed.replay_state(&Bounds::all().events(at)).unwrap();
+        _ = replayed.state().replay(&Bounds::all().events(at)).unwrap();
         from_checkpoint.seek_position(&replayed.position()).unwrap();
-        from_checkpoint.update_state();
+        from_checkpoint.state().update();
         let saved = from_checkpoint.extensions()[maps].save();
         prop_assert!(saved == replayed.extensions()[replayed_maps].save());
     }

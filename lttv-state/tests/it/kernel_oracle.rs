@@ -63,7 +63,7 @@ fn check(name: &str, traceset: &Traceset) {
         compare(&model, state, count.is_multiple_of(50), &at);
     });
     _ = context.read(&Bounds::all()).expect("bounds without a position");
-    assert!(context.errors().is_empty(), "{name}: {:?}", context.errors());
+    assert!(context.merge().errors().is_empty(), "{name}: {:?}", context.merge().errors());
     let state = context.extensions()[kernel].trace(TraceIndex(0)).expect("one trace");
     compare(&model.borrow(), state, true, name);
     assert_eq!(state.anomalies().wrong_previous, 0, "{name}");

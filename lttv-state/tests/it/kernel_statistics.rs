@@ -224,12 +224,12 @@ fn errors_are_returned() {
     _ = context.read(&Bounds::all()).expect("bounds without a position");
     let texts =
         |errors: &[ltt_read::Error]| errors.iter().map(|e| e.to_string()).collect::<Vec<_>>();
-    let expected = texts(context.errors());
+    let expected = texts(context.merge().errors());
     assert!(!expected.is_empty());
     for threads in [1, 3] {
         let computed = read(&traceset).threads(threads).run(StatisticsAnalysis::new());
         assert_eq!(texts(&computed.errors), expected, "{threads} threads");
-        assert_eq!(computed.errors_omitted, context.errors_omitted());
+        assert_eq!(computed.errors_omitted, context.merge().errors_omitted());
     }
 }
 

@@ -139,7 +139,7 @@ fn collected(traceset: &Traceset, (start, end): (i64, i64)) -> Sums {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let window = Timestamp::from_ns(start)..=Timestamp::from_ns(end);
-    context.seek_time_with_state(Timestamp::from_ns(start));
+    context.state().seek_time(Timestamp::from_ns(start));
     let statistics = attach(&mut context, kernel, window, StatisticsAnalysis::new());
     _ = context.read(&Bounds::all()).expect("bounds without a position");
     Sums::of(&statistics.take(context.extensions_mut()).traces()[0])

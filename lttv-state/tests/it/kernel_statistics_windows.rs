@@ -561,7 +561,7 @@ fn collected(
         Bound::Excluded(start) => at(start.as_ns() + 1),
         Bound::Unbounded => Timestamp::MIN,
     };
-    context.seek_time_with_state(start);
+    context.state().seek_time(start);
     let handle = attach(context, kernel, window, StatisticsAnalysis::new());
     let bounds = if reads_on { Bounds::all() } else { Bounds::all().until(at(until)) };
     assert_eq!(context.read(&bounds).unwrap().errors, 0);
@@ -592,8 +592,8 @@ proptest! {
                 let mut context = TracesetContext::new(&traceset);
                 let kernel = context.attach(KernelState::new());
                 if checkpoints {
-                    context.set_checkpoint_policy(CheckpointPolicy::every(7));
-                    _ = context.replay_state(&Bounds::all()).unwrap();
+                    context.state().set_policy(CheckpointPolicy::every(7));
+                    _ = context.state().replay(&Bounds::all()).unwrap();
                 }
                 (context, kernel)
             };
@@ -703,7 +703,7 @@ fn nothing_is_left_over_from_before_a_window() {
             let window = at(start)..at(start + (last - first) / 40);
             let mut context = TracesetContext::new(&traceset);
             let kernel = context.attach(KernelState::new());
-            context.seek_time_with_state(window.start);
+            context.state().seek_time(window.start);
             let handle = attach(&mut context, kernel, window.clone(), StatisticsAnalysis::new());
             _ = context.read(&Bounds::all().until(window.end)).unwrap();
             let found = handle.take(context.extensions_mut());

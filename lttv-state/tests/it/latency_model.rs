@@ -362,7 +362,7 @@ fn joined(traceset: &Traceset, cuts: &[Timestamp]) -> Latency {
         let kernel = context.attach(KernelState::new());
         let begin = start.unwrap_or(Timestamp::MIN);
         let handle = attach(&mut context, kernel, begin.., LatencyAnalysis::new(all()));
-        context.seek_time_with_state(begin);
+        context.state().seek_time(begin);
         let bounds = end.map_or(Bounds::all(), |end| Bounds::all().until_start_of(*end));
         _ = context.read(&bounds).expect("bounds without a position");
         let latency = match end {

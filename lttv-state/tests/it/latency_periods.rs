@@ -149,7 +149,7 @@ fn periods_of_parts_add_up() {
         let kernel = second.attach(KernelState::new());
         let settings = settings(&traceset, requests());
         let handle = attach(&mut second, kernel, cut.., LatencyAnalysis::new(settings));
-        second.seek_time_with_state(cut);
+        second.state().seek_time(cut);
         _ = second.read(&Bounds::all()).expect("bounds without a position");
         joined.add(&handle.take(second.extensions_mut()));
         let joined = &joined.traces()[0];

@@ -37,7 +37,7 @@ fn at_start(
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     if let Some((start, _)) = window {
-        context.seek_time_with_state(start);
+        context.state().seek_time(start);
     }
     (context, kernel)
 }
@@ -132,7 +132,7 @@ fn latencies(traceset: &Traceset, window: Window, slices: Slices) -> [Vec<String
     let latency =
         attach(&mut context, kernel, range(window), LatencyAnalysis::new(settings.clone()));
     if let Some((start, _)) = window {
-        context.seek_time_with_state(start);
+        context.state().seek_time(start);
     }
     read_window(&mut context, window);
     let whole =

@@ -315,7 +315,7 @@ fn since_origin(time: Timestamp) -> u64 {
 fn window(traceset: &Traceset, from: u64, to: u64, options: UsageOptions) -> Usage {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    context.seek_time_with_state(at(from));
+    context.state().seek_time(at(from));
     let usage = attach(&mut context, kernel, at(from)..at(to), UsageAnalysis::new(options));
     _ = context.read(&Bounds::all().since(at(from)).until(at(to))).expect("no position");
     usage.take(context.extensions_mut())

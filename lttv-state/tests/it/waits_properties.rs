@@ -468,10 +468,10 @@ fn graphs_survive_seeks() {
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
     let waits = attach(&mut context, kernel, .., WaitAnalysis::new());
-    context.set_checkpoint_policy(lttv_context::CheckpointPolicy::default());
+    context.state().set_policy(lttv_context::CheckpointPolicy::default());
     let length = whole.end().as_ns() - whole.begin().as_ns();
     for eighth in [7, 2, 5, 0, 8, 3] {
-        context.seek_time_with_state(ns(whole.begin().as_ns() + length * eighth / 8));
+        context.state().seek_time(ns(whole.begin().as_ns() + length * eighth / 8));
         _ = context.read(&Bounds::all()).expect("bounds without a position");
         let graph = waits.take(context.extensions_mut());
         assert_eq!(graph.interval_count(), whole.interval_count());

@@ -310,7 +310,7 @@ impl<'h> Background<'h> {
             both.merge(own);
             // Checkpoints of other extensions are refused; requests then seek without
             // them.
-            let _ = foreground.set_checkpoints(both);
+            let _ = foreground.state().set_checkpoints(both);
         }
     }
 

@@ -137,9 +137,9 @@ impl Analysis {
     ///
     /// After an interrupt by the user.
     pub fn replay(&mut self, time: Timestamp) -> Result<(), Interrupted> {
-        self.context.seek_checkpoint(time);
+        self.context.state().seek_checkpoint(time);
         let bounds = Bounds::all().until_start_of(time).events(BATCH);
-        self.advance(|context| match context.replay_state(&bounds) {
+        self.advance(|context| match context.state().replay(&bounds) {
             Ok(end) => end.reason,
             // The bounds contain no position that could be refused.
             Err(_) => EndReason::EndOfTraceset,
@@ -314,7 +314,11 @@ impl Analysis {
     pub fn finish(mut self, report: &mut Report) {
         let context = &mut self.context;
         let (errors, errors_omitted, notices_omitted) = self.damage.take().unwrap_or_else(|| {
-            (context.take_errors(), context.errors_omitted(), context.merge().notices_omitted())
+            (
+                context.take_errors(),
+                context.merge().errors_omitted(),
+                context.merge().notices_omitted(),
+            )
         });
         report.notices_omitted(notices_omitted);
         report.errors(&errors, errors_omitted);

@@ -35,7 +35,7 @@ fn attach(host: &mut Host) -> Result<Option<Tables>, Failure> {
     let stacks = context.attach(CallStackState::new(CallRules::default()));
     let state = context.attach(HeapState::new(stacks));
     if let Some(begin) = work.window.begin {
-        context.seek_time_with_state(begin);
+        context.state().seek_time(begin);
     }
     let window = work.window.range();
     let calls = CallStacks::attach_window(context, stacks, window);

@@ -40,7 +40,7 @@ fn attach(host: &mut Host) -> Result<Option<Tables>, Failure> {
     let handle = analysis::attach(context, kernel, window, latency);
     if let Some(begin) = work.window.begin {
         // What is open there is known only from the events before it.
-        context.seek_time_with_state(begin);
+        context.state().seek_time(begin);
     }
     Ok(Some(Box::new(move |host| Ok(tables(host, handle)))))
 }

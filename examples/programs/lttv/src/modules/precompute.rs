@@ -71,7 +71,7 @@ impl Module<Host> for Precompute {
         let builder = Builder::create(&path, start, settings)
             .map_err(|error| format!("cannot write {path}: {error}"))?;
         let history = context.attach(KernelHistory::new(kernel, builder));
-        context.set_checkpoint_policy(CheckpointPolicy::default());
+        context.state().set_policy(CheckpointPolicy::default());
         at_end(host, Priority::DEFAULT, move |host| {
             finish(host, history, &path)?;
             store(host, &checkpoints)
@@ -101,7 +101,7 @@ fn finish(
 /// Stores the checkpoints that were saved during the read.
 fn store(host: &mut Host, path: &str) -> Result<(), Box<dyn Error>> {
     let context = &host.data.batch.context;
-    context.store_checkpoints(path)?;
+    context.state().store_checkpoints(path)?;
     let count = context.checkpoints().len();
     host.data.report.message(format_args!("{path}: {count} checkpoints"));
     Ok(())

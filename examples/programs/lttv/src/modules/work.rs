@@ -163,7 +163,7 @@ impl Work {
         let kernel = self.kernel();
         let is_there = self.is_at_begin && self.batch.context.is_state_current();
         if let Some(begin) = self.window.begin.filter(|_| !is_there) {
-            self.batch.context.seek_time_with_state(begin);
+            self.batch.context.state().seek_time(begin);
             self.is_at_begin = true;
         }
         kernel

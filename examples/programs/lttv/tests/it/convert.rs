@@ -102,7 +102,7 @@ type Known = (String, i32, Vec<(i32, String)>);
 fn threads(trace: &Path, time: Timestamp) -> BTreeMap<i32, Known> {
     let mut context = TracesetContext::new(Traceset::open(trace).unwrap());
     let kernel = context.attach(KernelState::new());
-    context.seek_time_with_state(time);
+    context.state().seek_time(time);
     let mut found = BTreeMap::new();
     for state in context.extensions()[kernel].traces() {
         for (_, process) in state.processes() {

@@ -222,7 +222,7 @@ struct State {
 fn state(folder: &Path, time: i64, tids: &BTreeSet<i32>, cpus: &BTreeSet<u32>) -> State {
     let mut context = TracesetContext::new(Traceset::open(folder).unwrap());
     let kernel = context.attach(KernelState::new());
-    context.seek_time_with_state(Timestamp::from_ns(time));
+    context.state().seek_time(Timestamp::from_ns(time));
     let state = context.extensions()[kernel].traces().next().unwrap();
     let thread = |tid: &i32| {
         let (_, process) = state.find(*tid)?;

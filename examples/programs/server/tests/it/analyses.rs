@@ -268,7 +268,7 @@ fn latencies_are_those_of_the_crate() {
         let kernel = context.attach(KernelState::new());
         let analysis = LatencyAnalysis::new(Settings::new());
         let handle = attach(&mut context, kernel, Timestamp::from_ns(from).., analysis);
-        context.seek_time_with_state(Timestamp::from_ns(from));
+        context.state().seek_time(Timestamp::from_ns(from));
         let bounds = Bounds::all().until(Timestamp::from_ns(to));
         assert_eq!(context.read(&bounds).unwrap().errors, 0);
         let expected = handle.take_until(context.extensions_mut(), Timestamp::from_ns(to));

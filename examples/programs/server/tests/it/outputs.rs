@@ -40,7 +40,7 @@ fn states_are_those_of_the_kernel_state_at_random_times() {
     let mut compared = 0;
     for time in random(40, start, end) {
         // The state after all events up to and including the time.
-        context.seek_time_with_state(Timestamp::from_ns(time + 1));
+        context.state().seek_time(Timestamp::from_ns(time + 1));
         let state = context.extensions()[kernel].trace(TraceIndex(0)).unwrap();
         let expected: BTreeMap<String, (String, String)> = Snapshot::from_state(state)
             .threads
@@ -117,7 +117,7 @@ fn statistics_of_random_windows_are_those_of_the_crate() {
         let window = Timestamp::from_ns(from)..=Timestamp::from_ns(to);
         let mut context = TracesetContext::new(&traceset);
         let kernel = context.attach(KernelState::new());
-        context.seek_time_with_state(*window.start());
+        context.state().seek_time(*window.start());
         let handle = attach(&mut context, kernel, window.clone(), StatisticsAnalysis::new());
         let end = context.read(&Bounds::all().until(*window.end())).unwrap();
         assert_eq!(end.errors, 0);

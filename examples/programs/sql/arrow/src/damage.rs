@@ -35,7 +35,7 @@ impl Damage {
     /// Takes those of a context. Its numbers of omitted ones are those since it was created.
     pub(crate) fn take(&mut self, context: &mut TracesetContext<'_>) {
         let (errors_omitted, notices_omitted) =
-            (context.errors_omitted(), context.merge().notices_omitted());
+            (context.merge().errors_omitted(), context.merge().notices_omitted());
         self.add(Damage {
             errors: context.take_errors(),
             errors_omitted: errors_omitted - self.errors_omitted,

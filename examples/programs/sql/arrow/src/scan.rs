@@ -268,7 +268,7 @@ impl<'t> Scan<'t> {
         let kernel = self.needs_state().then(|| context.attach(kernel_state(traces)));
         let priorities = kernel.map(|_| context.attach(Priorities::default()));
         match self.window.begin {
-            Some(begin) if kernel.is_some() => _ = context.seek_time_with_state(begin),
+            Some(begin) if kernel.is_some() => _ = context.state().seek_time(begin),
             Some(begin) => context.seek_time(begin),
             None => {}
         }

@@ -89,7 +89,7 @@ impl Session {
             }
             // The position where nothing is final yet has a time, too.
             let mut context = TracesetContext::new(&traceset);
-            if !context.is_pending() && context.position().time().is_some() {
+            if !context.scheduling().is_pending() && context.position().time().is_some() {
                 if let Found::Failed(error) = found {
                     failures.push(error);
                 }

@@ -262,7 +262,7 @@ impl Session {
         let shown = [self.scheduler.context(), self.reader.context()];
         let contexts = background.as_deref().into_iter().chain(shown);
         let count = |context: &TracesetContext<'_>| {
-            context.errors().len() as u64 + context.errors_omitted()
+            context.merge().errors().len() as u64 + context.merge().errors_omitted()
         };
         let most = contexts.max_by_key(|context| count(context))?;
         let first = most.errors().first()?;

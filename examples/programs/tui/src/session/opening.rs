@@ -232,6 +232,6 @@ fn follower(traceset: &Traceset) -> (TracesetContext<'static>, Handle<KernelStat
     // This takes the place of the statistics in the background's context: contexts can exchange
     // checkpoints only if they have the same number of extensions.
     context.attach_data(());
-    context.set_checkpoint_policy(CheckpointPolicy::default());
+    context.state().set_policy(CheckpointPolicy::default());
     (context, kernel)
 }

@@ -44,7 +44,7 @@ impl Overview {
         let mut context = TracesetContext::new(traceset);
         let kernel = context.attach(KernelState::new());
         let statistics = attach(&mut context, kernel, .., StatisticsAnalysis::new());
-        context.set_checkpoint_policy(CheckpointPolicy::default());
+        context.state().set_policy(CheckpointPolicy::default());
         let background = Background::new(context);
         let latest: Rc<Latest> = Rc::default();
         let by_hooks = latest.clone();

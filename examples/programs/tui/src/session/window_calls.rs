@@ -82,9 +82,9 @@ impl OfTimeWindow for WindowCalls {
         let names = of.known.names.clone().unwrap_or_else(new_names);
         let mut context = TracesetContext::new(&of.traceset);
         let stacks = context.attach(CallStackState::new(CallRules::default()));
-        context.set_checkpoint_policy(CheckpointPolicy::default());
+        context.state().set_policy(CheckpointPolicy::default());
         // Those of the previous window; without them, stacks are computed from the start on.
-        _ = context.set_checkpoints(of.known.checkpoints.clone());
+        _ = context.state().set_checkpoints(of.known.checkpoints.clone());
         if !of.replay(&mut context) {
             return;
         }

@@ -231,9 +231,9 @@ impl<F: OfTimeWindow> Collection<F> {
     pub(super) fn replay(&self, context: &mut TracesetContext<'_>) -> bool {
         let start = self.window.start();
         // Computing the state at the start may take long, so it is done in pieces.
-        context.seek_checkpoint(start);
+        context.state().seek_checkpoint(start);
         let before = Bounds::all().until_start_of(start).events(STEP);
-        while self.goes_on(&context.replay_state(&before)) {
+        while self.goes_on(&context.state().replay(&before)) {
             if self.is_cancelled() {
                 return false;
             }

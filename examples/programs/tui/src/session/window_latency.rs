@@ -32,9 +32,9 @@ impl OfTimeWindow for WindowLatency {
         let (start, end) = (of.window.start(), of.window.end());
         let analysis = LatencyAnalysis::new(Settings::new().top(TOP));
         let handle = attach(&mut context, kernel, start.., analysis);
-        context.set_checkpoint_policy(CheckpointPolicy::default());
+        context.state().set_policy(CheckpointPolicy::default());
         // Those of the previous window; without them, the state is computed from the start on.
-        _ = context.set_checkpoints(of.known.clone());
+        _ = context.state().set_checkpoints(of.known.clone());
         if !of.replay(&mut context) {
             return;
         }

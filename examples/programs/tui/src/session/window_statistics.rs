@@ -31,9 +31,9 @@ impl OfTimeWindow for WindowStatistics {
         let kernel = context.attach(KernelState::new());
         // The checkpoints are those of a context with the same number of extensions.
         context.attach_data(());
-        context.set_checkpoint_policy(CheckpointPolicy::never());
+        context.state().set_policy(CheckpointPolicy::never());
         // Otherwise, the state is computed from the start on.
-        _ = context.set_checkpoints(of.known.clone());
+        _ = context.state().set_checkpoints(of.known.clone());
         if !of.replay(&mut context) {
             return;
         }

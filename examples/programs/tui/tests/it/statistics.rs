@@ -119,7 +119,7 @@ fn read((start, end): (i64, i64)) -> TraceStatistics {
     let kernel = context.attach(KernelState::new());
     // The end is that of a half-open range.
     let window = Timestamp::from_ns(start)..=Timestamp::from_ns(end - 1);
-    context.seek_time_with_state(*window.start());
+    context.state().seek_time(*window.start());
     let statistics = attach(&mut context, kernel, window, StatisticsAnalysis::new());
     let read = context.read(&Bounds::all().until(Timestamp::from_ns(end)));
     assert_eq!(read.expect("no position").errors, 0);

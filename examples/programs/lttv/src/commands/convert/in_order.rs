@@ -28,7 +28,7 @@ impl<'h> InOrder<'h> {
         let mut context = TracesetContext::new(&conversion.traceset);
         let kernel = context.attach(kernel_state(conversion.traces()));
         if let Some(begin) = window.begin {
-            context.seek_time_with_state(begin);
+            context.state().seek_time(begin);
         }
         InOrder { conversion, window, context, kernel }
     }

@@ -52,7 +52,7 @@ pub(super) fn write(
         }
     })?;
     let errors = reading.context.take_errors();
-    let errors_omitted = reading.context.errors_omitted();
+    let errors_omitted = reading.context.merge().errors_omitted();
     drop(reading);
     let Copied { streams, events, failed } = copied.into_inner();
     if let Some(error) = failed {

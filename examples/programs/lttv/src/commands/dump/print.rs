@@ -155,7 +155,7 @@ impl Dump<'_> {
             filters = filters.map(|filters| filters.with_state(kernel));
         }
         match window.begin {
-            Some(begin) if kernel.is_some() => _ = context.seek_time_with_state(begin),
+            Some(begin) if kernel.is_some() => _ = context.state().seek_time(begin),
             Some(begin) => context.seek_time(begin),
             None => {}
         }
@@ -218,7 +218,7 @@ impl Dump<'_> {
             }
         }
         let errors = context.take_errors();
-        let omitted = (context.errors_omitted(), context.merge().notices_omitted());
+        let omitted = (context.merge().errors_omitted(), context.merge().notices_omitted());
         drop(context);
         self.waypoints.store(traceset);
         self.report_found();

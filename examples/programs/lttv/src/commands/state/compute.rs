@@ -51,9 +51,13 @@ pub(super) fn states(
 fn replay(traceset: &Traceset, time: Timestamp) -> States {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
-    context.seek_time_with_state(time);
+    context.state().seek_time(time);
     let snapshots = context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
-    States { snapshots, errors: context.take_errors(), errors_omitted: context.errors_omitted() }
+    States {
+        snapshots,
+        errors: context.take_errors(),
+        errors_omitted: context.merge().errors_omitted(),
+    }
 }
 
 /// Computes the states from the events after a checkpoint.
@@ -66,16 +70,16 @@ fn checkpoint(
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     if !file.map_or(Ok(false), |file| load(&mut context, file, report))? {
-        context.set_checkpoint_policy(CheckpointPolicy::default());
-        _ = context.replay_state(&Bounds::all())?;
+        context.state().set_policy(CheckpointPolicy::default());
+        _ = context.state().replay(&Bounds::all())?;
         if let Some(file) = file {
-            context.store_checkpoints(file)?;
+            context.state().store_checkpoints(file)?;
         }
     }
-    context.seek_time_with_state(time);
+    context.state().seek_time(time);
     let snapshots = context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
     let errors = context.take_errors();
-    Ok(States { snapshots, errors, errors_omitted: context.errors_omitted() })
+    Ok(States { snapshots, errors, errors_omitted: context.merge().errors_omitted() })
 }
 
 /// Loads checkpoints from a file. Returns `false` if the file must be written. A file of
@@ -85,7 +89,7 @@ fn load(
     file: &Path,
     report: &Report,
 ) -> Result<bool, CheckpointFileError> {
-    match context.load_checkpoints(file) {
+    match context.state().load_checkpoints(file) {
         Ok(_) => Ok(true),
         Err(error) => match &error.fault {
             CheckpointFileFault::Io(io) if io.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -72,7 +72,7 @@ pub(super) fn draw(
         _ = scheduler.context_mut().read(&Bounds::all())?;
     }
     let context = scheduler.context();
-    report.errors(context.errors(), context.errors_omitted());
+    report.errors(context.merge().errors(), context.merge().errors_omitted());
     report.losses(&losses, None);
     Ok(())
 }

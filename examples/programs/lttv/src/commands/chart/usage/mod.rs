@@ -87,7 +87,7 @@ fn follow(
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     if span.window.begin.is_some() {
-        context.seek_time_with_state(span.from);
+        context.state().seek_time(span.from);
     }
     let mut rows = rows;
     for TraceRows { index, rows, .. } in &mut rows {
@@ -111,7 +111,7 @@ fn follow(
     if span.window.end.is_none() {
         _ = context.read(&Bounds::all())?;
     }
-    report.errors(context.errors(), context.errors_omitted());
+    report.errors(context.merge().errors(), context.merge().errors_omitted());
     drop(context);
     let mut rows = rows.take();
     rows.iter_mut().for_each(|of| of.rows.finish());

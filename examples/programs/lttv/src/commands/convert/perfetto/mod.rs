@@ -49,7 +49,7 @@ pub(super) fn write(
             }
         }
     })?;
-    report.errors(&reading.context.take_errors(), reading.context.errors_omitted());
+    report.errors(&reading.context.take_errors(), reading.context.merge().errors_omitted());
     shown.borrow_mut().apply(|tracks, json| tracks.end(reading.state(), json))?;
     drop(reading);
     let Shown { json, failed, .. } = shown.into_inner();
