@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{chunks} chunks");
     scheduler.with(|scheduler| {
-        for error in scheduler.context().errors() {
+        for error in scheduler.context().merge().errors() {
             eprintln!("{error}");
         }
     });

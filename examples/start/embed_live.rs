@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     print(traceset.traces(), &counts.borrow());
-    for error in scheduler.context().errors() {
+    for error in scheduler.context().merge().errors() {
         eprintln!("{error}");
     }
     Ok(())

@@ -82,7 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     draw(views, frames, clicked);
     println!("{} frames, longest call {longest:?}", frames + 1);
-    for error in scheduler.context().errors() {
+    for error in scheduler.context().merge().errors() {
         eprintln!("{error}");
     }
     Ok(())

@@ -44,7 +44,7 @@
 //! while scheduler.service_chunk(Budget::events(1000)).has_more() {
 //!     // Draw a frame, handle input.
 //! }
-//! for error in scheduler.context().errors() {
+//! for error in scheduler.context().merge().errors() {
 //!     eprintln!("{error}"); // The trace is damaged.
 //! }
 //! assert_eq!(events.get(), 6087);

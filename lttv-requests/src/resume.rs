@@ -37,7 +37,7 @@ impl ResumeStates {
         if self.saved.iter().any(|saved| *saved.position() == here) {
             return;
         }
-        if let Some(checkpoint) = context.checkpoint() {
+        if let Some(checkpoint) = context.state().checkpoint() {
             if self.saved.len() >= self.limit {
                 self.saved.remove(0);
             }

@@ -305,7 +305,7 @@ fn a_damaged_file_is_not_used_at_all() {
 #[test]
 fn a_failed_write_keeps_the_old_file() {
     let dir = tempfile::tempdir().unwrap();
-    let context = read(CheckpointPolicy::every(500));
+    let mut context = read(CheckpointPolicy::every(500));
     let error = context.state().store_checkpoints(dir.path().join("no/such/folder")).unwrap_err();
     assert!(matches!(error.fault, CheckpointFileFault::Io { .. }), "{error}");
     // A directory cannot be replaced by a file.

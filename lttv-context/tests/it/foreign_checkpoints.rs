@@ -64,8 +64,8 @@ fn refuses<E: Extension>(
     assert!(matches!(refused, Err(CheckpointMismatch::Extension { place: 0, .. })), "{refused:?}");
     assert_eq!(context.checkpoints().len(), own);
     let here = context.position();
-    let checkpoint = from.checkpoint().expect("the state is current");
-    let refused = context.restore(&checkpoint).expect_err("it is of another extension");
+    let checkpoint = from.state().checkpoint().expect("the state is current");
+    let refused = context.state().restore(&checkpoint).expect_err("it is of another extension");
     assert!(matches!(refused, CheckpointMismatch::Extension { .. }), "{refused}");
     assert_eq!(context.position(), here);
     assert_eq!(state(&context.extensions()[handle]), expected);
@@ -136,8 +136,8 @@ fn checkpoints_of_a_changed_traceset_are_refused() {
     let (mut other, count) = with(&changed, Count::default());
     let refused = other.state().set_checkpoints(from.checkpoints().clone());
     assert!(matches!(refused, Err(CheckpointMismatch::Stale(_))), "{refused:?}");
-    let checkpoint = from.checkpoint().expect("the state is current");
-    let refused = other.restore(&checkpoint);
+    let checkpoint = from.state().checkpoint().expect("the state is current");
+    let refused = other.state().restore(&checkpoint);
     assert!(matches!(refused, Err(CheckpointMismatch::Stale(_))), "{refused:?}");
     let read = other.read(&Bounds::all()).expect("bounds have no position");
     assert_eq!(other.extensions()[count].events, read.events);

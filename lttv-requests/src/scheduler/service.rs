@@ -283,7 +283,7 @@ impl<'h> Scheduler<'h> {
         }
         match best.cloned() {
             // An extension may have been attached after the checkpoint was saved.
-            Some(best) if self.context.restore(&best).is_ok() => {}
+            Some(best) if self.context.state().restore(&best).is_ok() => {}
             _ => self.context.seek_time(Timestamp::MIN),
         }
         true

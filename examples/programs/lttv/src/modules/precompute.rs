@@ -100,7 +100,7 @@ fn finish(
 
 /// Stores the checkpoints that were saved during the read.
 fn store(host: &mut Host, path: &str) -> Result<(), Box<dyn Error>> {
-    let context = &host.data.batch.context;
+    let context = &mut host.data.batch.context;
     context.state().store_checkpoints(path)?;
     let count = context.checkpoints().len();
     host.data.report.message(format_args!("{path}: {count} checkpoints"));

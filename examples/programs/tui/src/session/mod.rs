@@ -265,9 +265,9 @@ impl Session {
             context.merge().errors().len() as u64 + context.merge().errors_omitted()
         };
         let most = contexts.max_by_key(|context| count(context))?;
-        let first = most.errors().first()?;
+        let first = most.merge().errors().first()?;
         // Errors that are not kept may be counted several times.
-        Some(match (most.errors().len(), most.errors_omitted()) {
+        Some(match (most.merge().errors().len(), most.merge().errors_omitted()) {
             (1, 0) => format!("cannot be read: {first}"),
             (errors, 0) => format!("{errors} errors, the first: {first}"),
             (errors, _) => format!("more than {errors} errors, the first: {first}"),
