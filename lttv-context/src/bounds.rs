@@ -191,8 +191,8 @@ pub struct ReadEnd {
     /// The reason for the end of the read.
     pub reason: EndReason,
     /// The number of errors met so far, and not yet [removed](crate::TracesetContext::take_errors):
-    /// those in [`TracesetContext::errors`](crate::TracesetContext::errors) and those
-    /// [omitted](crate::TracesetContext::errors_omitted) there. If it is not 0, events may be
+    /// those in [`Merge::errors`](ltt_read::Merge::errors) and those
+    /// [omitted](ltt_read::Merge::errors_omitted) there. If it is not 0, events may be
     /// missing, in this read or an earlier one.
     pub errors: u64,
 }

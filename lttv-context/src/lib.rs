@@ -38,7 +38,7 @@
 //! | add and remove hooks from within hooks | [`Commands`] |
 //! | run code before and after a read | [`HookSet`], [`begin_read`](TracesetContext::begin_read), [`end_read`](TracesetContext::end_read) |
 //! | limit a read | [`Bounds`], with [`ReadEnd`] as the result |
-//! | see whether traces are damaged | [`ReadEnd::errors`], [`errors`](TracesetContext::errors) |
+//! | see whether traces are damaged | [`ReadEnd::errors`], [`take_errors`](TracesetContext::take_errors) |
 //! | return to a position | [`TracesetPosition`] |
 //! | seek a time | [`seek_time`](TracesetContext::seek_time) |
 //! | keep state that is right after every seek | [`Extension`], [`Checkpoints`] |

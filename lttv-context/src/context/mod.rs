@@ -131,7 +131,7 @@ impl<'h> TracesetContext<'h> {
     ///
     /// Checkpoints saved without the extension are dropped. Unless the context is before the first
     /// event, the state of extensions is then not current: see
-    /// [`update_state`](Self::update_state).
+    /// [`ContextState::update`].
     pub fn attach<E: Extension>(&mut self, extension: E) -> Handle<E> {
         let handle = self.extensions_mut().add(extension);
         let mut hooks = Commands::default();
@@ -162,8 +162,8 @@ impl<'h> TracesetContext<'h> {
     }
 
     /// Ends the use of the context: drops the hooks, and returns the first of the
-    /// [`errors`](Self::errors), so that damage is not taken for the end of the traceset. A
-    /// program that accepts damage prints [`errors`](Self::errors) instead.
+    /// errors, so that damage is not taken for the end of the traceset. A program that accepts damage
+    /// prints [`Merge::errors`](ltt_read::Merge::errors) instead.
     ///
     /// # Errors
     ///

@@ -103,7 +103,7 @@ impl<'h> Scheduling<'_, 'h> {
         }
     }
 
-    /// Seeks the time of `seek`, with the same result as [`seek_time`](Self::seek_time). If the
+    /// Seeks the time of `seek`, with the same result as [`TracesetContext::seek_time`]. If the
     /// search is not finished, this finishes it.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use ltt_read::{Event, Timestamp, TracefileNumber};
 /// 4. [`add`](Self::add) adds the slice to the result: in order, or in any order to the parts of
 ///    [`Joining`].
 ///
-/// No event is read or applied twice. [`TracesetContext::read_analysis`] reads on several threads, and
+/// No event is read or applied twice. [`read_analysis`](crate::TracesetContext::read_analysis) reads on several threads, and
 /// the result does not depend on their number if these laws hold:
 ///
 /// * *Slices compose.* Resolving, computing and adding two adjacent slices in order leads to the same

@@ -76,8 +76,7 @@ pub struct ParallelResult<R> {
     pub events: u64,
     /// `true` if a hook stopped the read. The slices after that of the hook are left out then.
     pub stopped: bool,
-    /// The errors met while reading: see
-    /// [`TracesetContext::errors`](crate::TracesetContext::errors).
+    /// The errors met while reading: see [`Merge::errors`](ltt_read::Merge::errors).
     pub errors: Vec<Error>,
     /// The number of omitted errors. An error met by two slices counts twice.
     pub errors_omitted: u64,

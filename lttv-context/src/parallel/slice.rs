@@ -67,8 +67,8 @@ impl<'t> TimeSlice<'t> {
     ///
     /// An extension that is attached to it has its initial state, not the state at the start of the
     /// slice. [`read`](Self::read) refuses extensions that need the latter unless it has been
-    /// computed by [`seek_time_with_state`](ContextState::seek_time), from a
-    /// [checkpoint](ContextState::set_checkpoints) or from the events before the slice.
+    /// computed by [`ContextState::seek_time`](crate::ContextState::seek_time), from a
+    /// [checkpoint](crate::ContextState::set_checkpoints) or from the events before the slice.
     pub fn context<'h>(&self) -> TracesetContext<'h> {
         let mut context = TracesetContext::new(self.traceset);
         if self.begin > Timestamp::MIN {

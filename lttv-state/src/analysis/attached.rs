@@ -57,7 +57,7 @@ impl<A: KernelAnalysis> fmt::Debug for Attached<A> {
 /// on; events that are replayed only change states. `kernel` must be attached to the context.
 ///
 /// The context stands at the start of the traceset, or at the start of the window with its state: after
-/// [`seek_time_with_state`](ContextState::seek_time). An analysis that [keeps
+/// [`ContextState::seek_time`](lttv_context::ContextState::seek_time). An analysis that [keeps
 /// state](KernelAnalysis::keeps_state) begins in the first position only; its state is then a part of
 /// checkpoints, and follows when the context seeks with state. The [window](super#windows) begins with
 /// the first event in it that is read. A window without limits of a growing traceset grows with it, if

@@ -32,7 +32,7 @@ impl CallStacks {
 
     /// Registers the collection of figures in a time window. `stacks` must be attached to the
     /// context, which stands at the start of the window, with its state: after
-    /// [`seek_time_with_state`](ContextState::seek_time), or at the start of the
+    /// [`ContextState::seek_time`](lttv_context::ContextState::seek_time), or at the start of the
     /// traceset for a window without a start.
     ///
     /// Times are those within the window: a call that is open at its start counts from there, and

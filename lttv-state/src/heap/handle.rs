@@ -23,7 +23,7 @@ impl Heap {
 
     /// Registers the collection of figures in a time window, at the start of which the context
     /// stands with its state: after
-    /// [`seek_time_with_state`](ContextState::seek_time). Allocations and frees are
+    /// [`ContextState::seek_time`](lttv_context::ContextState::seek_time). Allocations and frees are
     /// those in the window; blocks that are live at its end may be older.
     pub fn attach_window(
         context: &mut TracesetContext<'_>,
