@@ -1,17 +1,23 @@
 //! `lttv critical-path`: what threads really waited for, and the states of all threads.
 
 use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use lttv_common::args::Common;
+use lttv_common::critical_path::picture;
+use lttv_common::inputs;
 use lttv_common::kernel_trace;
 use lttv_common::report::Report;
 use lttv_common::table::{Format, Table};
-use lttv_state::waits::WaitGraph;
+use lttv_common::text_dump::output::Output;
+use lttv_state::waits::{ThreadState, TimelineId, WaitGraph};
 
 use super::analysis::Analysis;
 use super::select::{Select, ThreadArgs};
 use super::wait_graph;
 use crate::tables::waits::{self, Shown};
+use crate::waits::WindowWaits;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,6 +26,7 @@ Examples:
   lttv critical-path --tid 215 --timerange +1s..+2s TRACE
                                                  the same for the second second
   lttv critical-path --comm 'postgres*' --table segments --format csv TRACE
+  lttv critical-path --tid 215 --picture path.svg TRACE
 
 On the critical path of a thread, each wait for another thread is replaced by what that thread did
 in the meantime, and so on: it covers the time window exactly, each instant once. Waits for devices,
@@ -34,7 +41,8 @@ first; `network`: a packet on its way, or sent before the window. `unknown` is u
 The table `states` has the time in each state and for each cause. `path`, `kinds`, `segments` and
 `waits` are those of the selected threads; `missing` names the events that were not recorded, and
 what that costs. After the end of the window, reading goes on until it is known who ended the waits
-that are open there. Everything is read once, in order, on one thread.
+that are open there. The picture has a row for each thread on the path; vertical lines are hand-overs
+from one thread to another. Everything is read once, in order, on one thread.
 
 Needs the event sched_switch of a kernel trace, and for causes sched_waking. Others tell causes more
 exactly: sched_wakeup_new, sched_process_fork, irq_handler_*, irq_softirq_*, timer_hrtimer_expire_*,
@@ -51,6 +59,10 @@ pub struct CriticalPathArgs {
     /// The threads to show in detail.
     #[command(flatten)]
     pub threads: ThreadArgs,
+
+    /// Draw the path of the selected thread, or of the one of them that ran longest
+    #[arg(long, value_name = "FILE.svg")]
+    pub picture: Option<PathBuf>,
 }
 
 /// Shows what threads really waited for.
@@ -60,13 +72,16 @@ pub struct CriticalPathArgs {
 /// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
 /// if the output cannot be written.
 pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let CriticalPathArgs { common, threads } = args;
+    let CriticalPathArgs { common, threads, picture } = args;
     common.input.refuse_filters(
         "critical paths follow from all events; choose threads with --tid, --pid and --comm",
     )?;
     let needs = Some(&kernel_trace::CRITICAL_PATH);
     let (mut analysis, waits) =
         Analysis::open_with(&common.input, report, needs, WaitGraph::attach)?;
+    if let Some(path) = picture {
+        inputs::refuse(path, analysis.traceset.traces(), &[])?;
+    }
     common.input.one_thread(report, "the events of a wait graph");
     let mut end = analysis.read();
     let select = Select::new(threads);
@@ -86,6 +101,26 @@ pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn E
     let all = common.format.format != Format::Text || !common.format.tables.is_empty();
     tables.retain(|table: &Table| all || !table.rows().is_empty());
     analysis.write(common, tables)?;
+    if let Some(path) = picture {
+        draw(path, &waits, &ids, common)?;
+    }
     analysis.finish(report);
     Ok(end?)
+}
+
+/// Draws the critical path of the thread that ran longest.
+fn draw(
+    path: &Path,
+    waits: &WindowWaits,
+    threads: &[TimelineId],
+    common: &Common,
+) -> Result<(), Box<dyn Error>> {
+    let running = |id: TimelineId| waits.times(id).of(ThreadState::Running).total;
+    // Of several, the one that was mentioned first.
+    let thread = threads.iter().copied().rev().max_by_key(|id| running(*id));
+    let thread = thread.ok_or("no thread is in the window")?;
+    let svg = picture(&waits.graph, &waits.critical_path(thread), &common.input.zone());
+    let mut out = Output::new(Some(path))?;
+    out.write_all(svg.as_bytes())?;
+    Ok(out.finish()?)
 }

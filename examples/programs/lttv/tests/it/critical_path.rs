@@ -1,6 +1,7 @@
 //! `lttv critical-path` and the module `criticalPath`.
 
 use crate::support;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -96,4 +97,64 @@ fn the_module_reports_the_same_path() {
     for title in ["Thread states", "Critical path: threads and states", "Waits"] {
         assert!(text.contains(title), "{title}: {text}");
     }
+}
+
+#[test]
+fn the_picture_has_a_row_for_each_thread_on_the_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("path.svg");
+    let file_name = file.to_str().expect("UTF-8");
+    let tables = json(&["--tid", "210", "--limit", "0", "--utc", "--picture", file_name]);
+    let svg = std::fs::read_to_string(&file).expect("a picture");
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+    assert!(svg.contains(">Critical path of diskio (210), "), "{svg}");
+    let mut expected: BTreeMap<&str, i64> = BTreeMap::new();
+    for row in rows(&tables, "path") {
+        *expected.entry(row["thread"].as_str().expect("a name")).or_default() +=
+            number(row, "total_ns");
+    }
+    let mut shown: BTreeMap<&str, i64> = BTreeMap::new();
+    // Each state has its length at the pointer; narrow neighbours are drawn as one.
+    for hint in svg.split("<title>").filter_map(|text| text.split_once("</title>")) {
+        let Some((words, length)) = hint.0.split_once('\n') else { continue };
+        let us = length.split_once(' ').expect("a unit").0;
+        let thread = words.split_once(": ").expect("a state").0;
+        *shown.entry(thread).or_default() += us.replace('.', "").parse::<i64>().expect("a length");
+    }
+    assert_eq!(shown.len(), 9, "{shown:?}");
+    for (thread, time) in &expected {
+        assert!(svg.contains(&format!(">{thread}</text>")), "{thread}");
+        assert!(shown[thread] <= *time, "{thread}: {shown:?}");
+    }
+    let [shown, all] = [&shown, &expected].map(|of| of.values().sum::<i64>());
+    assert!(shown > all / 100 * 99, "{shown} of {all}");
+
+    // Without a choice, it is the thread that ran longest.
+    json(&["--utc", "--picture", file_name]);
+    let tables = json(&[]);
+    let longest = rows(&tables, "states").iter().max_by_key(|row| number(row, "running_ns"));
+    let (command, tid) = longest.map(|row| (&row["command"], number(row, "tid"))).expect("a row");
+    let svg = std::fs::read_to_string(&file).expect("a picture");
+    let title = format!(">Critical path of {} ({tid}), ", command.as_str().expect("a name"));
+    assert!(svg.contains(&title), "{title}");
+}
+
+#[test]
+fn the_picture_replaces_no_file_of_a_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = std::path::Path::new(TRACE).join("kernel");
+    for entry in std::fs::read_dir(&trace).expect("a trace") {
+        let path = entry.expect("an entry").path();
+        let copy = folder.path().join(path.file_name().expect("a name"));
+        if path.is_file() {
+            std::fs::copy(path, copy).expect("a copy");
+        }
+    }
+    let file = folder.path().join("metadata");
+    let before = std::fs::read(&file).expect("metadata");
+    let args = ["critical-path", "--picture", file.to_str().expect("UTF-8")];
+    let run = support::run(&support::lttv(), &args, Some(folder.path()), Duration::from_secs(60));
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("cannot write to an input"), "{run:?}");
+    assert!(std::fs::read(&file).expect("metadata") == before);
 }
