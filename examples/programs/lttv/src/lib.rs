@@ -36,4 +36,6 @@ pub mod guide {
     pub struct Server;
     #[doc = include_str!("../../../../docs/guide/9-record.md")]
     pub struct Record;
+    #[doc = include_str!("../../../../docs/guide/10-module.md")]
+    pub struct Module;
 }
