@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Reports import cycles between the top-level modules of a crate.
 
-Usage: module_cycles.py CRATE_DIRECTORY…
+Usage: module_cycles.py [--all] CRATE_DIRECTORY…
 
 A top-level module is a file in `src`, together with the folder of the same name. An import is
 a path that starts with `crate::`, or with enough `super::` to reach the crate's root. Unit
 tests are not counted. Types that the crate's root re-exports count as imports of the module
-that defines them. The exit status is 1 if there is a cycle.
+that defines them. With --all, the modules in each folder are compared in the same way; what
+`mod.rs` has is not counted. The exit status is 1 if there is a cycle.
 """
 
 import pathlib
@@ -23,9 +24,8 @@ def names_in(tree):
     return re.findall(r"(\w+)\s*(?:,|\}|$)", tree)
 
 
-def targets(text, depth, modules, reexports):
-    """Yields the top-level modules that a file's paths lead to."""
-    prefixes = ["crate::"] + (["super::" * depth] if depth else [])
+def targets(text, prefixes, modules, reexports):
+    """Yields the modules that a file's paths with one of the prefixes lead to."""
     for prefix in prefixes:
         for start in re.finditer(r"(?<![\w:])" + prefix, text):
             rest = text[start.end():]
@@ -53,25 +53,27 @@ def targets(text, depth, modules, reexports):
                     yield reexports[first]
 
 
-def graph(crate):
-    """Returns the imports of each top-level module: {module: {other: [file, …]}}."""
-    source = crate / "src"
-    files = [path for path in source.rglob("*.rs") if not re.search(r"tests?(/|\.rs$)", str(path.relative_to(source)))]
-    of = {path: path.relative_to(source).parts[0].removesuffix(".rs") for path in files}
-    modules = set(of.values()) - {"lib"}
-    root = TESTS.sub("", COMMENT.sub("", (source / "lib.rs").read_text()))
+def graph(source, folder):
+    """Returns the imports of each module in a folder: {module: {other: [file, …]}}."""
+    files = [path for path in folder.rglob("*.rs") if not re.search(r"tests?(/|\.rs$)", str(path.relative_to(source)))]
+    of = {path: path.relative_to(folder).parts[0].removesuffix(".rs") for path in files}
+    modules = set(of.values()) - {"lib", "main", "mod"}
     reexports = {}
-    for module, tree in REEXPORT.findall(root):
-        if module in modules:
-            reexports.update({name: module for name in names_in(tree)})
+    if folder == source:
+        root = TESTS.sub("", COMMENT.sub("", (source / "lib.rs").read_text()))
+        for module, tree in REEXPORT.findall(root):
+            if module in modules:
+                reexports.update({name: module for name in names_in(tree)})
+    absolute = "crate::" + "".join(f"{name}::" for name in folder.relative_to(source).parts)
     edges = {module: {} for module in modules}
     for path in files:
         module = of[path]
-        if module == "lib":
+        if module not in modules:
             continue
-        depth = len(path.relative_to(source).parts) - (path.name == "mod.rs")
+        depth = len(path.relative_to(folder).parts) - (path.name == "mod.rs")
+        prefixes = [absolute] + (["super::" * depth] if depth else [])
         text = TESTS.sub("", COMMENT.sub("", path.read_text()))
-        for target in targets(text, depth, modules, reexports):
+        for target in targets(text, prefixes, modules, reexports):
             if target != module:
                 edges[module].setdefault(target, set()).add(str(path.relative_to(source)))
     return edges
@@ -104,12 +106,18 @@ def components(edges):
 
 
 def main():
+    crates = [argument for argument in sys.argv[1:] if argument != "--all"]
     failed = False
-    for crate in map(pathlib.Path, sys.argv[1:]):
-        edges = graph(crate)
-        cycles = components(edges)
-        print(f"{crate}: {len(edges)} modules, {sum(map(len, edges.values()))} imports, {len(cycles)} cycles")
-        for cycle in cycles:
+    for crate in map(pathlib.Path, crates):
+        source = crate / "src"
+        folders = [source]
+        if len(crates) < len(sys.argv) - 1:
+            folders += sorted(path for path in source.rglob("*") if path.is_dir())
+        graphs = [graph(source, folder) for folder in folders]
+        cycles = [(edges, cycle) for edges in graphs for cycle in components(edges)]
+        imports = sum(len(others) for edges in graphs for others in edges.values())
+        print(f"{crate}: {sum(map(len, graphs))} modules, {imports} imports, {len(cycles)} cycles")
+        for edges, cycle in cycles:
             failed = True
             for module in sorted(cycle):
                 for other, files in sorted(edges[module].items()):
