@@ -9,13 +9,16 @@ use std::time::Duration;
 
 mod cold;
 mod digest;
+mod error;
 mod faults;
 mod measure;
 mod queries;
 mod simulation;
+mod timer;
 
 pub use digest::Digest;
-pub use measure::{MeasureError, measure};
+pub use error::MeasureError;
+pub use measure::measure;
 pub use queries::{Query, QueryArguments, QueryBatch};
 pub use simulation::{START, Sink, System};
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use lttv_state::history::History;
 
-use super::measure::MeasureError;
+use super::error::MeasureError;
 use super::{Query, QueryBatch, Workload};
 
 /// Returns the number of page faults of this process that waited for a disk.

@@ -7,7 +7,8 @@ use lttv_state::history::{Builder, History, HistoryError, HistoryIdentity, Setti
 use lttv_state::tree::Quark;
 use lttv_state::value::StateValue;
 
-use super::measure::{MeasureError, Timer};
+use super::error::MeasureError;
+use super::timer::Timer;
 use super::{Digest, START, Sink, Workload};
 
 /// Writes a row of the table, and records the first wrong one.

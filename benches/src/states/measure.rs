@@ -6,75 +6,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use lttv_state::history::{Builder, History, HistoryError, Settings};
-use rustix::time::{ClockId, clock_gettime};
+use lttv_state::history::{Builder, History, Settings};
 
 use super::cold::cold;
+use super::error::MeasureError;
+use super::timer::Timer;
 use super::{Digest, Limits, Query, QueryBatch, START, Workload, faults};
-
-/// An error from measuring a workload.
-#[derive(Debug)]
-pub enum MeasureError {
-    /// An error of the history.
-    History(HistoryError),
-    /// Another input or output error.
-    Io(io::Error),
-    /// The measurement is complete, but what was built or answered is wrong.
-    Wrong {
-        /// The name of the wrong digest.
-        what: &'static str,
-    },
-}
-
-impl fmt::Display for MeasureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MeasureError::History(error) => error.fmt(f),
-            MeasureError::Io(error) => error.fmt(f),
-            MeasureError::Wrong { what } => write!(f, "{what} has another digest than expected"),
-        }
-    }
-}
-
-impl std::error::Error for MeasureError {}
-
-impl From<HistoryError> for MeasureError {
-    fn from(error: HistoryError) -> Self {
-        MeasureError::History(error)
-    }
-}
-
-impl From<io::Error> for MeasureError {
-    fn from(error: io::Error) -> Self {
-        MeasureError::Io(error)
-    }
-}
-
-/// Returns the CPU time of this thread.
-fn cpu_now() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
-}
 
 /// Returns the peak resident memory of this process, in MB.
 fn peak_memory() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_ascii_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1000.0)
-}
-
-pub(super) struct Timer(Instant, Duration);
-
-impl Timer {
-    pub(super) fn start() -> Timer {
-        Timer(Instant::now(), cpu_now())
-    }
-
-    /// Returns the CPU time and the elapsed time.
-    pub(super) fn stop(self) -> (Duration, Duration) {
-        let wall = self.0.elapsed();
-        (cpu_now().saturating_sub(self.1), wall)
-    }
 }
 
 /// Returns the limit and whether it is met.

@@ -16,6 +16,7 @@ use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
 use super::legacy::LegacyText;
 use super::number::{self, HexCase};
+use super::options::LineOptions;
 use super::palette::Palette;
 use super::per_trace::PerTrace;
 use super::plan::{How, Plan};
@@ -34,26 +35,6 @@ pub struct Lttv {
     traces: PerTrace<TraceText>,
     has_columns: bool,
     options: LineOptions,
-}
-
-/// The options of lines in LTTV's `textDump`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineOptions {
-    /// Prints names before the values of fields.
-    pub field_names: bool,
-    /// Prints the contexts of the event, before its fields.
-    pub contexts: bool,
-    /// Prints the process that runs after the event: pid, thread group, name, brand, parent,
-    /// function and mode, for all kernel traces. Lines of legacy traces always contain it.
-    pub process: bool,
-    /// Prints the status of the process after its mode, in lines that contain the process.
-    pub process_state: bool,
-}
-
-impl Default for LineOptions {
-    fn default() -> Self {
-        LineOptions { field_names: true, contexts: true, process: false, process_state: false }
-    }
 }
 
 /// The parts that the lines of one trace share.

@@ -30,6 +30,7 @@ mod process_columns;
 mod quote;
 pub mod rows;
 mod scopes;
+mod sink;
 pub mod text;
 pub mod trace_name;
 pub mod zone;

@@ -1,4 +1,4 @@
-//! The names and header fields in babeltrace's text.
+//! The contents of lines: names and header fields in the text of babeltrace, and the parts in that of LTTV.
 
 /// A group of names, with its spelling in `--names`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -110,6 +110,26 @@ impl HeaderFields {
             loglevel: has(Loglevel),
             emf: has(Emf),
         }
+    }
+}
+
+/// The options of lines in LTTV's `textDump`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineOptions {
+    /// Prints names before the values of fields.
+    pub field_names: bool,
+    /// Prints the contexts of the event, before its fields.
+    pub contexts: bool,
+    /// Prints the process that runs after the event: pid, thread group, name, brand, parent,
+    /// function and mode, for all kernel traces. Lines of legacy traces always contain it.
+    pub process: bool,
+    /// Prints the status of the process after its mode, in lines that contain the process.
+    pub process_state: bool,
+}
+
+impl Default for LineOptions {
+    fn default() -> Self {
+        LineOptions { field_names: true, contexts: true, process: false, process_state: false }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::sink::{Sink, Target, cannot_write};
 use super::text::{PIECE, Text};
-use crate::escape::{self, Escapes};
-use crate::stdout_closed;
+use crate::escape::Escapes;
 
 /// Standard output or a file, with a buffer that formats append to.
 ///
@@ -16,22 +16,6 @@ use crate::stdout_closed;
 pub struct Output {
     buffer: Text,
     is_terminal: bool,
-}
-
-/// The destination of the buffer, and the first error of a write to it.
-#[derive(Debug)]
-pub(super) struct Sink {
-    target: Target,
-    escapes: Option<Escapes>,
-    /// The first error. Nothing is written after it.
-    failure: Option<io::Error>,
-}
-
-/// The destination of output.
-#[derive(Debug)]
-enum Target {
-    Stdout(io::Stdout),
-    File(File, PathBuf),
 }
 
 /// The state of the output's reader.
@@ -67,7 +51,7 @@ impl Output {
 
     fn to(target: Target) -> Self {
         let is_terminal = matches!(&target, Target::Stdout(stdout) if stdout.is_terminal());
-        let sink = Sink { target, escapes: None, failure: None };
+        let sink = Sink::new(target);
         Output { buffer: Text::to_sink(sink), is_terminal }
     }
 
@@ -158,42 +142,6 @@ impl Output {
             Some(error) => Err(error),
         }
     }
-}
-
-impl Sink {
-    /// Writes a piece of text, unless a write has failed before.
-    pub(super) fn put(&mut self, text: &[u8]) {
-        if self.failure.is_some() || text.is_empty() {
-            return;
-        }
-        let written = match self.escapes {
-            None => self.target.write(text),
-            Some(escapes) => self.target.write(&escape::lines_of_bytes(text, escapes)),
-        };
-        self.failure = written.err();
-    }
-}
-
-impl Target {
-    fn write(&mut self, text: &[u8]) -> io::Result<()> {
-        let written = match self {
-            Target::Stdout(_) if stdout_closed::is_closed() => Err(stdout_closed::error()),
-            Target::Stdout(stdout) => {
-                let mut stdout = stdout.lock();
-                stdout.write_all(text).and_then(|()| stdout.flush())
-            }
-            Target::File(file, _) => file.write_all(text),
-        };
-        written.map_err(|error| match self {
-            Target::Stdout(_) => cannot_write(Path::new("the output"), &error),
-            Target::File(_, path) => cannot_write(path, &error),
-        })
-    }
-}
-
-/// Creates an error of the same kind, with the name of the output.
-fn cannot_write(what: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot write {}: {error}", what.display()))
 }
 
 /// Appends to the buffer, and writes the buffer when it is full. A closed pipe is an error.

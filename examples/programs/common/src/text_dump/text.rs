@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::output::Sink;
+use super::sink::Sink;
 
 /// The length in bytes from which a text with a sink is written, also in the middle of an
 /// event's line: large enough for few system calls, small enough for the cache.

@@ -138,3 +138,23 @@ fn the_picture_has_a_row_for_each_thread_on_the_path() {
     let title = format!(">Critical path of {} ({tid}), ", command.as_str().expect("a name"));
     assert!(svg.contains(&title), "{title}");
 }
+
+#[test]
+fn the_picture_replaces_no_file_of_a_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = std::path::Path::new(TRACE).join("kernel");
+    for entry in std::fs::read_dir(&trace).expect("a trace") {
+        let path = entry.expect("an entry").path();
+        let copy = folder.path().join(path.file_name().expect("a name"));
+        if path.is_file() {
+            std::fs::copy(path, copy).expect("a copy");
+        }
+    }
+    let file = folder.path().join("metadata");
+    let before = std::fs::read(&file).expect("metadata");
+    let args = ["critical-path", "--picture", file.to_str().expect("UTF-8")];
+    let run = support::run(&support::lttv(), &args, Some(folder.path()), Duration::from_secs(60));
+    assert_eq!(run.status, Some(2), "{run:?}");
+    assert!(run.stderr.contains("cannot write to an input"), "{run:?}");
+    assert!(std::fs::read(&file).expect("metadata") == before);
+}

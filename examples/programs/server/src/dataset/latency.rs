@@ -7,8 +7,7 @@ use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{Family, Latency, LatencyAnalysis, Settings};
 
-use super::reading::analyze;
-use super::statistics::Window;
+use super::reading::{Window, analyze};
 
 /// The number of longest durations of each family that are stored.
 const LONGEST: usize = 20_000;

@@ -58,8 +58,8 @@ pub use kernel::{Kernel, KernelStage};
 pub use losses::Loss;
 pub use passing::{Passing, compile};
 pub use reader::{EventReader, Reader, RequestOwner};
+pub use reading::Window;
 pub use recording::{LOST, RECORDED};
-pub use statistics::Window;
 pub use threads::{CpuAttributes, ThreadRow, ThreadRows};
 
 /// The options of datasets.

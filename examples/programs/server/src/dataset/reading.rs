@@ -8,7 +8,8 @@ use ltt_read::Timestamp;
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
 use lttv_state::analysis::{self, KernelAnalysis};
 
-use super::statistics::Window;
+/// A window: its first time and the time after it, in ns; `None` for everything.
+pub type Window = Option<(i64, i64)>;
 
 /// The number of events between two checks whether the result is still wanted.
 const STEP: u64 = 1 << 14;

@@ -5,10 +5,7 @@ use std::sync::atomic::AtomicBool;
 use lttv_context::Traceset;
 use lttv_state::stats::{Statistics, StatisticsAnalysis};
 
-use super::reading::analyze;
-
-/// A window: its first time and the time after it, in ns; `None` for everything.
-pub type Window = Option<(i64, i64)>;
+use super::reading::{Window, analyze};
 
 /// Computes the statistics of a window. Returns `None` if `stop` is set.
 pub(super) fn compute(

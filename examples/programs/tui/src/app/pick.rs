@@ -4,7 +4,6 @@ use ltt_read::TraceIndex;
 use lttv_common::notes::NoteId;
 
 use super::App;
-use super::values::Values;
 use crate::traceset_change::name;
 use crate::view::pick_list::{PickList, Picked};
 
@@ -26,6 +25,15 @@ pub(super) enum PickSubject {
     Note(Vec<NoteId>),
     /// Values of a property, for the filter.
     Values(Values),
+}
+
+/// The values of a property, of which some can be picked.
+#[derive(Debug)]
+pub(super) struct Values {
+    /// The property, as a filter names it.
+    pub(super) selector: &'static str,
+    /// The values, as a filter names them.
+    pub(super) values: Vec<String>,
 }
 
 impl OpenPick {

@@ -3,18 +3,9 @@
 use std::cmp::Reverse;
 
 use super::App;
-use super::pick::{OpenPick, PickSubject};
+use super::pick::{OpenPick, PickSubject, Values};
 use crate::session::words::EventCounts;
 use crate::view::pick_list::PickList;
-
-/// The values of a property, of which some can be picked.
-#[derive(Debug)]
-pub(super) struct Values {
-    /// The property, as a filter names it.
-    selector: &'static str,
-    /// The values, as a filter names them.
-    values: Vec<String>,
-}
 
 const HINT: &str = "Space marks several, Enter adds them to the filter, Esc leaves";
 

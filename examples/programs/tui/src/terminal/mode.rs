@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, enable_raw_mode};
-
-use super::signals;
+use signal_hook::consts::SIGTSTP;
+use signal_hook::low_level::emulate_default_handler;
 
 /// Reports clicks, movements while a button is pressed, and the wheel, with columns of any
 /// number. [`EnableMouseCapture`](ratatui::crossterm::event::EnableMouseCapture) would also
@@ -46,7 +46,8 @@ pub(crate) fn restore() -> io::Result<()> {
 pub(crate) fn suspend(terminal: &mut DefaultTerminal) -> io::Result<()> {
     let had_mouse = IS_CAPTURED.load(Ordering::Relaxed);
     restore()?;
-    signals::stop()?;
+    // Returns when the program is continued.
+    emulate_default_handler(SIGTSTP)?;
     enable_raw_mode()?;
     execute!(stdout(), EnterAlternateScreen)?;
     if had_mouse {

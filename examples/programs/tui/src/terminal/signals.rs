@@ -14,7 +14,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{getpgid, getpgrp, getppid, getsid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
 
 /// The time after a signal in which the program can end by itself. It does not if it waits
 /// for the rest of a key sequence or for output.
@@ -145,11 +144,6 @@ impl Terminal {
             Ok(_) => Ok(polled[0].any().unwrap_or(true)),
         }
     }
-}
-
-/// Suspends the program until it is continued, as the suspend key of a terminal does.
-pub(super) fn stop() -> io::Result<()> {
-    emulate_default_handler(SIGTSTP)
 }
 
 /// Returns `true` if a shell will continue the program: if its parent is in the same

@@ -10,7 +10,8 @@ use lttv_common::report::Usage;
 use lttv_common::text_dump::EventText;
 use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::json::Json;
-use lttv_common::text_dump::lttv::{LineOptions, Lttv};
+use lttv_common::text_dump::lttv::Lttv;
+use lttv_common::text_dump::options::LineOptions;
 use lttv_common::text_dump::pretty::{Pretty, PrettyOptions};
 use lttv_common::text_dump::rows::{RowOptions, Rows};
 

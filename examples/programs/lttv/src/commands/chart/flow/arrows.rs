@@ -7,7 +7,7 @@ use lttv_common::escape;
 use lttv_context::synchronize::HostIndex;
 use lttv_requests::views::{HostMessage, HostMessageEnd, ProcessKey};
 
-use super::picture::{ROW, WIDTH};
+use super::{ROW, WIDTH};
 use crate::commands::chart::span::Span;
 
 const COLOR: &str = "#ffd166";

@@ -20,6 +20,11 @@ use picture::Picture;
 use super::span::Span;
 use super::{ChartFormat, FlowArgs, page, write};
 
+/// The width of the chart.
+const WIDTH: f64 = 1100.0;
+/// The height of a row.
+const ROW: f64 = 18.0;
+
 /// Draws the states of each process.
 pub(super) fn draw(
     args: &FlowArgs,

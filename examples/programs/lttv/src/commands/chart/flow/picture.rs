@@ -13,6 +13,7 @@ use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, Tim
 use lttv_state::kernel::{KernelState, NameId};
 
 use super::arrows::{self, Arrows};
+use super::{ROW, WIDTH};
 use crate::commands::chart::clock_note;
 use crate::commands::chart::hatch::{self, Area};
 use crate::commands::chart::span::Span;
@@ -22,12 +23,8 @@ const COLUMNS: [(f64, &str); 3] = [(10.0, "command"), (190.0, "TID"), (250.0, "P
 /// The left edge of the chart or of the names of hosts, if there are several, and their width.
 const LEFT: f64 = 300.0;
 const HOST: f64 = 110.0;
-/// The width of the chart.
-pub(super) const WIDTH: f64 = 1100.0;
 /// The height of the title, the legend and the axis, above the rows.
 const TOP: f64 = 82.0;
-/// The height of a row.
-pub(super) const ROW: f64 = 18.0;
 /// The thickness of the line of an active state, and of a waiting one.
 const ACTIVE: f64 = 12.0;
 const WAITING: f64 = 4.0;
