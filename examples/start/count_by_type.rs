@@ -1,7 +1,7 @@
 //! Counts the events of a trace by their type.
 //!
 //! ```text
-//! cargo run --release --example count_by_type -- [TRACE [PATTERN]]
+//! cargo run --release -p lttv-start --example count_by_type -- [TRACE [PATTERN]]
 //! ```
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! executor; here all tasks are parts of one future.
 //!
 //! ```text
-//! cargo run --release --example embed_async -- [TRACE]
+//! cargo run --release -p lttv-start --example embed_async -- [TRACE]
 //! ```
 
 use std::cell::Cell;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lttng create my-session --live && lttng enable-event --kernel --all && lttng start
-//! cargo run --release --example embed_live -- localhost:5344 $(hostname) my-session
+//! cargo run --release -p lttv-start --example embed_live -- localhost:5344 $(hostname) my-session
 //! ```
 
 use std::cell::RefCell;

@@ -2,7 +2,7 @@
 //! frame and passes the remaining time to `service_chunk`. There is no second thread.
 //!
 //! ```text
-//! cargo run --release --example embed_requests -- [TRACE]
+//! cargo run --release -p lttv-start --example embed_requests -- [TRACE]
 //! ```
 
 use std::cell::{Cell, RefCell};

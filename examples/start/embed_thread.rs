@@ -2,7 +2,7 @@
 //! receives the data of its three viewers by another one.
 //!
 //! ```text
-//! cargo run --release --example embed_thread -- [TRACE]
+//! cargo run --release -p lttv-start --example embed_thread -- [TRACE]
 //! ```
 
 use std::cell::Cell;

@@ -2,11 +2,11 @@
 //! trace is involved: the history is a library of its own.
 //!
 //! ```text
-//! cargo run --release --example service_states -- store day.history [LOG.csv]
-//! cargo run --release --example service_states -- at day.history 2026-11-20T14:10:00Z
-//! cargo run --release --example service_states -- intervals day.history web/api
-//! cargo run --release --example service_states -- durations day.history 'web/*'
-//! cargo run --release --example service_states -- draw day.history > day.svg
+//! cargo run --release -p lttv-start --example service_states -- store day.history [LOG.csv]
+//! cargo run --release -p lttv-start --example service_states -- at day.history 2026-11-20T14:10:00Z
+//! cargo run --release -p lttv-start --example service_states -- intervals day.history web/api
+//! cargo run --release -p lttv-start --example service_states -- durations day.history 'web/*'
+//! cargo run --release -p lttv-start --example service_states -- draw day.history > day.svg
 //! ```
 //!
 //! Only the modules `history`, `tree` and `value` of `lttv-state` are used, which are

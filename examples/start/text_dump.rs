@@ -1,7 +1,7 @@
 //! Prints the events of traces in time order: time, CPU, name and fields.
 //!
 //! ```text
-//! cargo run --release --example text_dump -- [OPTIONS] [TRACE…]
+//! cargo run --release -p lttv-start --example text_dump -- [OPTIONS] [TRACE…]
 //! ```
 //!
 //! `lttv dump` prints the same events in more forms, on all processors.

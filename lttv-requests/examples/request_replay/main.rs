@@ -1,7 +1,7 @@
 //! Runs scripted requests, and prints the calls of their hooks.
 //!
 //! ```text
-//! cargo run --release --example request_replay -- SCRIPT.json
+//! cargo run --release -p lttv-requests --example request_replay -- SCRIPT.json
 //! ```
 //!
 //! [`Script`](script::Script) describes the scripts. One line is printed for each call of a hook:
