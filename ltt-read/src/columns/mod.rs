@@ -30,8 +30,8 @@ use run::{Bodies, Gather, Parts, RunLayout};
 ///
 /// ```
 /// use ltt_read::schema::Scope;
-/// use ltt_read::columns::{Columns, ColumnValues};
 /// use ltt_read::Trace;
+/// use ltt_read::columns::{Columns, ColumnValues};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 /// let trace = Trace::open(path)?;

@@ -23,8 +23,8 @@ use crate::schema::{EventTypeId, Scope};
 /// use std::collections::HashMap;
 ///
 /// use ltt_read::schema::Scope;
-/// use ltt_read::tuning::KeyFields;
 /// use ltt_read::TracefileIndex;
+/// use ltt_read::tuning::KeyFields;
 ///
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");
 /// let field = |name| trace.field(switch, Scope::Payload, name).expect("a field of it");

@@ -9,8 +9,8 @@ use crate::schema::EventTypeId;
 ///
 /// ```
 /// # let trace = ltt_read::Trace::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel"))?;
-/// use ltt_read::tuning::RangeTests;
 /// use ltt_read::TracefileIndex;
+/// use ltt_read::tuning::RangeTests;
 /// use ltt_read::schema::Scope;
 ///
 /// let switch = trace.event_types_named("sched_switch").next().expect("a kernel trace");

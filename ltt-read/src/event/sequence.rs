@@ -10,8 +10,8 @@ use crate::trace::TracefileNumber;
 /// A sequence takes 16 bytes for an event, and a copy of the cursor for each packet.
 ///
 /// ```
-/// use ltt_read::tuning::EventSequence;
 /// use ltt_read::Merge;
+/// use ltt_read::tuning::EventSequence;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traces = ltt_read::open_all(path)?;

@@ -43,8 +43,8 @@ const FIRST: u64 = 128 << 10;
 /// system takes pages that are not mapped away in less time.
 ///
 /// ```
-/// use ltt_read::tuning::Prefetch;
 /// use ltt_read::Merge;
+/// use ltt_read::tuning::Prefetch;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traces = ltt_read::open_all(path)?;

@@ -17,8 +17,8 @@ use crate::trace::Trace;
 /// ```
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// # let traces = ltt_read::open_all(path)?;
-/// use ltt_read::tuning::TimeSearch;
 /// use ltt_read::Merge;
+/// use ltt_read::tuning::TimeSearch;
 ///
 /// let mut merge = Merge::new(&traces);
 /// let time = (0..1000).find_map(|_| merge.next()?.timestamp()).expect("a kernel's trace");
