@@ -35,11 +35,16 @@ TIME is like 2026-11-20T14:10:00Z; in PATTERN, * is one name of a path and ** an
 type Out<'a> = &'a mut dyn Write;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let closed = |error: &Box<dyn Error>| {
-        error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == ErrorKind::BrokenPipe)
-    };
     // A reader that has seen enough, like `head`, is no error.
-    run(&mut io::stdout().lock()).or_else(|error| if closed(&error) { Ok(()) } else { Err(error) })
+    match run(&mut io::stdout().lock()) {
+        Err(error) if is_closed(&*error) => Ok(()),
+        done => done,
+    }
+}
+
+/// Returns `true` if an error is that the reader of the output has left.
+fn is_closed(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Runs the query of the command line.

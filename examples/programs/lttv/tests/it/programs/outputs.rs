@@ -51,7 +51,7 @@ fn no_output_replaces_a_file_of_a_trace() {
     let outputs = [b.join("metadata"), b.join("channel_0"), b.join("channel_1"), index];
     let before = contents(folder.path());
     for output in outputs.iter().chain([&soft, &hard, &indirect]) {
-        let commands: [(&[&str], &[&str]); 13] = [
+        let commands: [(&[&str], &[&str]); 12] = [
             (&["dump", "A", "B"], &["-o", "OUT"]),
             (&["dump", "--count", "B"], &["--output", "OUT"]),
             (&["dump", "A", "B"], &["-o", "OUT"]),
@@ -64,7 +64,6 @@ fn no_output_replaces_a_file_of_a_trace() {
             (&["sync", "A", "B"], &["-o", "OUT"]),
             (&["sync", "A", "B"], &["--write", "OUT"]),
             (&["sync", "A", "B"], &["--picture", "OUT"]),
-            (&["critical-path", "B"], &["--picture", "OUT"]),
         ];
         let resources: (&[&str], &[&str]) = (&["chart", "usage", "B"], &["-o", "OUT"]);
         for (before_output, with_output) in commands.iter().chain([&resources]) {
