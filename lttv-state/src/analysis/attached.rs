@@ -291,10 +291,9 @@ impl<A: KernelAnalysis> Collection<A> {
         is_read: bool,
     ) {
         let ns = time.as_ns();
-        let counts = is_read
-            && !matches!(self.stage, Stage::Before)
-            && ns >= self.window.start
-            && self.window.until.is_none_or(|until| ns < until);
+        // As in bounds of a read, the time of the event itself decides, not that of its delivery.
+        let in_window = || self.window.contains(event.timestamp().unwrap_or(time));
+        let counts = is_read && !matches!(self.stage, Stage::Before) && in_window();
         if !counts && !self.keeps_state {
             return;
         }

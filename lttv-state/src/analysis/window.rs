@@ -51,6 +51,13 @@ impl Window {
         self.end.map(Timestamp::from_ns)
     }
 
+    /// Returns `true` if an event at a time is in the window.
+    #[inline]
+    pub(crate) fn contains(&self, time: Timestamp) -> bool {
+        let ns = time.as_ns();
+        ns >= self.start && self.until.is_none_or(|until| ns < until)
+    }
+
     /// Returns the time before which events are in the window; `None` if there is none.
     pub(crate) fn until(&self) -> Option<Timestamp> {
         self.until.map(Timestamp::from_ns)
