@@ -4,6 +4,7 @@
 
 pub mod clap_options;
 pub mod commands;
+mod interrupts;
 pub mod loading;
 pub mod modules;
 pub mod prefetch;

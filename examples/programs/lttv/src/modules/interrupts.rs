@@ -1,15 +1,16 @@
 //! Numbers, durations and periods of interrupts.
 
 use ltt_read::TraceIndex;
-use lttv_common::interrupts::Interrupts;
 use lttv_common::kernel_trace;
 use lttv_common::table::Table;
 use lttv_context::Handle;
 use lttv_context::framework::{Failure, ModuleInfo};
+use lttv_state::analysis::{self, Attached};
 use lttv_state::kernel::KernelState;
 
 use super::Host;
 use super::analysis::{AnalysisModule, Tables};
+use crate::interrupts::InterruptAnalysis;
 use crate::tables::interrupts as tables;
 
 /// Returns the module `interrupts`.
@@ -35,39 +36,25 @@ fn attach(host: &mut Host) -> Result<Option<Tables>, Failure> {
         return Ok(None);
     }
     let kernel = work.kernel_at_begin();
-    let found = work.window.begin.map_or_else(Interrupts::default, Interrupts::since);
-    let found = work.batch.context.attach_data(found);
-    work.on_transitions(
-        |of| Interrupts::ended_by(of).is_some(),
-        move |call| {
-            let (trace, time) = (call.trace.index(), call.time().as_ns());
-            let state = &call.extensions[kernel];
-            let (Some(cpu), Some(transition)) =
-                (state.cpu_of(call), state.transition(trace, call.event.type_id()))
-            else {
-                return;
-            };
-            let Some((found, kernel)) = call.extensions.get_pair_mut(found, kernel) else {
-                return;
-            };
-            if let Some(state) = kernel.trace(trace) {
-                found.ended(trace, state, transition, cpu, time);
-            }
-        },
-    );
+    let (context, window) = (&mut work.batch.context, work.window.range());
+    let found = analysis::attach(context, kernel, window, InterruptAnalysis { is_filtered: false });
     Ok(Some(Box::new(move |host| Ok(tables(host, found, kernel)))))
 }
 
-fn tables(host: &mut Host, found: Handle<Interrupts>, kernel: Handle<KernelState>) -> Vec<Table> {
+fn tables(
+    host: &mut Host,
+    found: Attached<InterruptAnalysis>,
+    kernel: Handle<KernelState>,
+) -> Vec<Table> {
     let (spans, has_traces) = (host.data.spans(), host.data.has_traces());
+    let reached = host.data.interrupted_at();
     let extensions = host.data.batch.context.extensions_mut();
-    let Some((found, kernel)) = extensions.get_pair_mut(found, kernel) else { return Vec::new() };
+    let found = match reached {
+        Some(time) => found.take_until(extensions, time),
+        None => found.take(extensions),
+    };
+    let found = found.up_to(&extensions[kernel], &spans);
     let mut rows = Vec::new();
-    for (index, state) in (0..).map(TraceIndex).zip(kernel.traces()) {
-        if let Some(span) = spans[index.0] {
-            found.still_open(index, state, span.end, |_, _, _| true);
-        }
-    }
     for (index, span) in (0..).map(TraceIndex).zip(spans) {
         let time = span.map_or(0, |span| span.end.since(span.start));
         rows.extend(found.of_trace(index).map(|(key, of)| tables::Row { key, of, time }));

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
-use lttv_common::kernel_hooks::{events_of, kernel_state, last_event};
+use lttv_common::kernel_hooks::{kernel_state, last_event};
 use lttv_common::kernel_trace::{self, Use};
 use lttv_common::report::Report;
 use lttv_common::table::Table;
@@ -18,7 +18,7 @@ use lttv_context::framework::{Batch, BatchEnd, BatchOutcome};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
 use lttv_hooks::{Flow, IntoFlow};
 use lttv_state::analysis::{Attached, attach};
-use lttv_state::kernel::{KernelState, Transition};
+use lttv_state::kernel::KernelState;
 use lttv_state::stats::{Statistics, StatisticsAnalysis};
 
 use super::Results;
@@ -189,19 +189,6 @@ impl Work {
         match reached {
             Some(time) => statistics.take_until(extensions, time),
             None => statistics.take(extensions),
-        }
-    }
-
-    /// Adds a hook for all events whose transition is `wanted`. It is called when the kernel
-    /// state includes the event.
-    pub fn on_transitions(
-        &mut self,
-        wanted: fn(Transition) -> bool,
-        hook: impl Fn(&mut EventCall<'_, 'static>) + Copy + 'static,
-    ) {
-        let kernel = self.kernel();
-        for events in events_of(&self.batch.context, kernel, wanted) {
-            self.batch.hooks.on_event(events, hook);
         }
     }
 

@@ -1,8 +1,5 @@
 //! `lttv irq`: numbers, durations and periods of interrupts.
 
-mod entries;
-mod follow;
-
 use std::error::Error;
 
 use lttv_common::args::Common;
@@ -11,6 +8,7 @@ use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 
 use super::analysis::Analysis;
+use crate::interrupts::InterruptAnalysis;
 use crate::tables::interrupts as tables;
 
 const EXAMPLES: &str = "\
@@ -60,7 +58,9 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
     let filters = args.common.input.filters(report, analysis.traceset.traces())?;
     let threads = args.common.input.threads_or_all();
-    let (found, read) = follow::collect(&mut analysis, threads, filters);
+    let interrupts = InterruptAnalysis { is_filtered: filters.is_some() };
+    let (found, read) = analysis.run(threads, filters, interrupts);
+    let found = found.up_to(analysis.state(), analysis.all_spans());
 
     let has_traces = analysis.spans().count() > 1;
     let is_wanted = |key: &InterruptKey| args.cpu.is_empty() || args.cpu.contains(&key.cpu);

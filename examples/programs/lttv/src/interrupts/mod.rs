@@ -1,50 +1,45 @@
-//! Collection of the interrupts in a window, all or those that a filter selects.
+//! The analysis of interrupts, all or those that a filter selects.
 
+mod entries;
+
+use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::interrupts::Interrupts;
-use lttv_common::report::Interrupted;
 use lttv_state::analysis::{End, KernelAnalysis, Window};
-use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::{KernelState, StateChange};
 
-use super::entries::Entries;
-use crate::commands::analysis::Analysis;
+use self::entries::Entries;
 
-/// Reads the window and collects its interrupts. After an interrupt by the user, these are the
-/// interrupts up to there.
-pub(super) fn collect(
-    analysis: &mut Analysis,
-    threads: usize,
-    filters: Option<KernelFilters>,
-) -> (Interrupts, Result<(), Interrupted>) {
-    let is_filtered = filters.is_some();
-    let (found, read) = analysis.run(threads, filters, Collection { is_filtered });
-    let Found { mut interrupts, entries } = found;
-    for (trace, span) in analysis.spans() {
-        if let Some(state) = analysis.state().trace(trace) {
-            let entries = entries.get(trace.0);
-            interrupts.still_open(trace, state, span.end, |process, depth, frame| {
-                entries.is_none_or(|entries| entries.has(process, depth, frame))
-            });
-        }
-    }
-    (interrupts, read)
-}
-
-/// The collection of interrupts. A filter selects the entries of handlers, also of those that are open
-/// at the start of the window.
-struct Collection {
-    is_filtered: bool,
+/// The analysis of interrupts. A filter selects the entries of handlers, also of those that are open at
+/// the start of the window.
+pub(crate) struct InterruptAnalysis {
+    /// `true` if there is a filter.
+    pub(crate) is_filtered: bool,
 }
 
 /// The interrupts so far.
 #[derive(Clone)]
-struct Found {
+pub(crate) struct Found {
     interrupts: Interrupts,
     /// The handlers that run and whose entries pass, by trace; empty without a filter.
     entries: Vec<Entries>,
 }
 
-impl KernelAnalysis for Collection {
+impl Found {
+    /// Returns the interrupts, of which those that are open in a state count up to the end of the span of
+    /// their trace.
+    pub(crate) fn up_to(self, kernel: &KernelState, spans: &[Option<TimeSpan>]) -> Interrupts {
+        let Found { mut interrupts, entries } = self;
+        for ((trace, state), span) in (0..).map(TraceIndex).zip(kernel.traces()).zip(spans) {
+            let (Some(span), entries) = (span, entries.get(trace.0)) else { continue };
+            interrupts.still_open(trace, state, span.end, |process, depth, frame| {
+                entries.is_none_or(|entries| entries.has(process, depth, frame))
+            });
+        }
+        interrupts
+    }
+}
+
+impl KernelAnalysis for InterruptAnalysis {
     type State = Found;
     type Slice = ();
     type Part = ();
