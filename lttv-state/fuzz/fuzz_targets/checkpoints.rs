@@ -15,7 +15,6 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use ltt_read::Timestamp;
 use lttv_context::{Bounds, CheckpointPolicy, Fingerprint, Traceset, TracesetContext};
 use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
