@@ -121,7 +121,7 @@ pub(crate) fn read_on<E>(
     let (mut until, mut further) = (window.end, None);
     // Each graph is built from the first event on: few steps, of lengths that grow fast.
     let mut step = window.end.as_ns().abs_diff(window.start.as_ns()).max(MIN_STEP);
-    while until <= last && is_open(further.as_ref().unwrap_or(&at_end)) {
+    while until < last && is_open(further.as_ref().unwrap_or(&at_end)) {
         until = until.saturating_add(step);
         step = step.saturating_mul(8);
         match graph_until(until) {
