@@ -8,7 +8,8 @@ use ltt_read::Merge;
 use ltt_read::live::{LiveAction, LiveClient, LiveStart};
 
 fuzz_target!(|data: &[u8]| {
-    let mut client = LiveClient::attach("fuzz", "h", "s", LiveStart::Beginning).with_memory(1 << 16);
+    let mut client =
+        LiveClient::attach("fuzz", "h", "s", LiveStart::Beginning).with_memory(1 << 16);
     let mut merge = Merge::new(&[]);
     let mut rest = data;
     // Each step consumes a byte at least, or is a question that the next step answers.

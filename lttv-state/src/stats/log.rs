@@ -10,8 +10,8 @@ use crate::kernel::{
     Ended, ExecutionMode, MAX_CPUS, NameId, RecordedEvent, Request, Serial, Transfer,
 };
 
-/// What is to be booked of a slice: the bookings, with the events that they belong to. CPUs are counted
-/// as in the state.
+/// The log of a slice: the bookings, with the events that they belong to. CPUs are counted as in the
+/// state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Log {
     /// The current leaf of each CPU, and the time from which on its time has not been counted yet.

@@ -9,8 +9,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use arrow_schema::ArrowError;
-use ltt_read::schema::{Encoding, FieldKind};
 use ltt_read::columns::{ColumnValues, Columns as Values};
+use ltt_read::schema::{Encoding, FieldKind};
 use ltt_read::{Cursor, Merge, Progress, Timestamp, Trace, TraceIndex, TracefileIndex};
 use lttv_common::time::Window;
 
