@@ -130,7 +130,9 @@ pub fn attach<A: KernelAnalysis + 'static>(
         context.on_event(every_event(BEFORE_STATE), move |call| {
             let time = call.time().as_ns();
             if let Some((of, kernel)) = call.extensions.get_pair_mut(handle, kernel) {
-                of.0.get_mut().pass_border(kernel, time);
+                let of = of.0.get_mut();
+                of.pass_start(kernel, time);
+                of.pass_end(kernel, time);
             }
         });
     }
@@ -255,12 +257,17 @@ enum Stage<S> {
 }
 
 impl<A: KernelAnalysis> Collection<A> {
-    /// Takes note of an event that is read, before the state follows it.
+    /// Begins the window if an event that is read is in it, before the state follows the event.
     #[inline]
-    fn pass_border(&mut self, kernel: &KernelState, time: i64) {
+    fn pass_start(&mut self, kernel: &KernelState, time: i64) {
         if matches!(self.stage, Stage::Before) && time >= self.window.start {
             self.enter(kernel);
         }
+    }
+
+    /// Ends the window if an event is after it, before the state follows the event.
+    #[inline]
+    fn pass_end(&mut self, kernel: &KernelState, time: i64) {
         if matches!(self.stage, Stage::Within) && self.window.until.is_some_and(|end| time >= end) {
             self.flush();
             self.stage = Stage::After(kernel.save(), self.own.clone());
@@ -389,8 +396,21 @@ impl<A: KernelAnalysis + 'static> Extension for Attachment<A> {
     type Checkpoint = A::State;
 
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
-        let kernel = setup.extensions[handle].0.borrow().kernel;
-        let events = Subscription::to_every_event().priority(AFTER_OWN_HOOKS);
+        let (kernel, window) = {
+            let of = setup.extensions[handle].0.borrow();
+            (of.kernel, of.window)
+        };
+        let events = Subscription::to_every_event();
+        if window.until.is_some() {
+            // The state of the window ends also with an event that is not read.
+            setup.hooks.on_event(events.clone().priority(BEFORE_STATE), move |call| {
+                let time = call.time().as_ns();
+                if let Some((of, kernel)) = call.extensions.get_pair_mut(handle, kernel) {
+                    of.0.get_mut().pass_end(kernel, time);
+                }
+            });
+        }
+        let events = events.priority(AFTER_OWN_HOOKS);
         setup.hooks.on_event(events, move |call| tell(handle, kernel, call));
     }
 
