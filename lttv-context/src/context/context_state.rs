@@ -17,7 +17,7 @@ use crate::traceset::StalePosition;
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// context.state().set_policy(CheckpointPolicy::every(1000));
 /// let half = context.contexts().time_span().expect("events").start.saturating_add(300_000_000);
-/// assert!(context.state().seek_time(half) > 0);
+/// context.state().seek_time(half);
 /// assert!(context.is_state_current());
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
