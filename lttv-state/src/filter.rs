@@ -283,7 +283,7 @@ impl<'s> KernelView<'s> {
     }
 
     /// Returns the CPU of the event.
-    #[cfg(feature = "latency")]
+    #[cfg(feature = "analyses")]
     pub(crate) fn cpu(&self) -> Option<u32> {
         self.cpu
     }

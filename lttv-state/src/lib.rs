@@ -18,14 +18,15 @@
 //! * [`analysis`]: analyses of that state, and the way to run them on any number of threads.
 //! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
 //!   time.
-//! * [`latency`] (feature `latency`): how long threads wait for CPUs, and system calls,
-//!   interrupts and requests to disks take.
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
-//! * `waits`, a feature: the states of threads over time, what they waited for, and critical
-//!   paths.
+//!
+//! The feature `analyses` adds these:
+//!
+//! * `latency`: how long threads wait for CPUs, and system calls, interrupts and requests to disks take.
+//! * `waits`: the states of threads over time, what they waited for, and critical paths.
 //! * `usage`: the use of CPUs, memory and network over time.
 //!
-//! The others follow programs, and need no kernel trace:
+//! and these, which follow programs and need no kernel trace:
 //!
 //! * `call_stacks`: the number and the times of the calls of each function and call path;
 //! * `heap`: the memory that programs allocate, and by which calls;
@@ -69,32 +70,32 @@ pub struct Readme;
 
 #[cfg(feature = "kernel")]
 pub mod analysis;
-#[cfg(feature = "call-stacks")]
+#[cfg(feature = "analyses")]
 pub mod call_stacks;
-#[cfg(any(feature = "kernel", feature = "call-stacks"))]
+#[cfg(feature = "kernel")]
 mod durations;
 #[cfg(feature = "kernel")]
 mod fast_hash;
 #[cfg(feature = "filter")]
 pub mod filter;
-#[cfg(feature = "call-stacks")]
+#[cfg(feature = "analyses")]
 pub mod heap;
 pub mod history;
 #[cfg(feature = "kernel")]
 pub mod kernel;
 #[cfg(feature = "kernel")]
 pub mod kernel_history;
-#[cfg(any(feature = "kernel", feature = "call-stacks"))]
+#[cfg(feature = "kernel")]
 mod last_event;
-#[cfg(feature = "latency")]
+#[cfg(feature = "analyses")]
 pub mod latency;
 #[cfg(feature = "kernel")]
 pub mod stats;
 #[cfg(feature = "symbols")]
 pub mod symbols;
 pub mod tree;
-#[cfg(feature = "usage")]
+#[cfg(feature = "analyses")]
 pub mod usage;
 pub mod value;
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 pub mod waits;

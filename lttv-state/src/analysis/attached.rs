@@ -17,7 +17,7 @@ use super::window::Window;
 use crate::kernel::{KernelState, Marks, OtherEvent, RecordedEvent, SavedKernelState, StateChange};
 
 /// The priority of the [hooks of an analysis](KernelAnalysis::attach): after the kernel state.
-#[cfg(feature = "latency")]
+#[cfg(feature = "analyses")]
 pub(crate) const AFTER_STATE: Priority = match Priority::new(30) {
     Ok(priority) => priority,
     Err(_) => Priority::DEFAULT,

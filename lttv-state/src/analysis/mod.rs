@@ -65,7 +65,7 @@ mod read;
 mod slices;
 mod window;
 
-#[cfg(feature = "latency")]
+#[cfg(feature = "analyses")]
 pub(crate) use attached::AFTER_STATE;
 pub use attached::{Attached, attach};
 pub use kernel_analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext};

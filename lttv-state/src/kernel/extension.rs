@@ -14,7 +14,7 @@ use super::fields::{EventFields, Fields};
 use super::growth;
 use super::initial::Initial;
 use super::machine::{At, SavedState, TraceState};
-#[cfg(feature = "latency")]
+#[cfg(feature = "analyses")]
 use super::names::NameId;
 use super::packets::{PacketFacts, PacketTracker};
 use super::rule::{CpuField, Rule, cpu_field, transition_of};
@@ -58,7 +58,7 @@ pub(super) struct Machine {
     transitions: Vec<Option<Transition>>,
     rules: Vec<Option<Arc<Rule>>>,
     /// The name of the system call or vector that the name of each event type contains.
-    #[cfg(feature = "latency")]
+    #[cfg(feature = "analyses")]
     type_names: Vec<NameId>,
     /// The location of the CPU number in events of each type.
     cpu_fields: Vec<CpuField>,
@@ -149,7 +149,7 @@ impl KernelState {
 
     /// Returns the name of the system call or vector that the name of an event type contains; empty
     /// if there is none.
-    #[cfg(feature = "latency")]
+    #[cfg(feature = "analyses")]
     pub(crate) fn name_of_type(&self, trace: TraceIndex, event_type: EventTypeId) -> NameId {
         let names = self.traces.get(trace.0).map(|machine| &machine.type_names);
         let name = names.and_then(|names| names.get(event_type.index()));
@@ -316,7 +316,7 @@ impl KernelState {
             state: initial.state(),
             transitions: Vec::new(),
             rules: Vec::new(),
-            #[cfg(feature = "latency")]
+            #[cfg(feature = "analyses")]
             type_names: Vec::new(),
             cpu_fields: Vec::new(),
             initial,
@@ -407,7 +407,7 @@ impl Machine {
         let new = rules.get(known..).unwrap_or_default();
         self.rules.extend_from_slice(new);
         self.transitions.extend(new.iter().map(|rule| Some(rule.as_ref()?.transition)));
-        #[cfg(feature = "latency")]
+        #[cfg(feature = "analyses")]
         self.type_names
             .extend(new.iter().map(|rule| rule.as_ref().map_or(NameId::EMPTY, |rule| rule.name)));
         let types = (known..rules.len()).map(|at| EventTypeId(at as u32));

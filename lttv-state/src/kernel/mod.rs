@@ -100,7 +100,7 @@ pub use modes::{
 };
 pub use names::NameId;
 pub(crate) use names::Names;
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};
 pub(crate) use recorded::{
@@ -108,13 +108,13 @@ pub(crate) use recorded::{
 };
 pub use recorded::{OtherEvent, StateChange};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 pub(crate) use rule::Rule;
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;
 pub use syscalls::Transfer;
 pub use table::ProcessIndex;
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 pub(crate) use tid_map::TidMap;
 pub use transition::Transition;
 

@@ -29,7 +29,7 @@ impl NameId {
     }
 
     /// Returns the id with an [index](Self::index).
-    #[cfg(any(feature = "latency", feature = "waits"))]
+    #[cfg(feature = "analyses")]
     pub(crate) const fn at(index: u32) -> Self {
         NameId(index)
     }

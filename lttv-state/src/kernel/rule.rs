@@ -5,10 +5,10 @@ use std::sync::Arc;
 use ltt_read::schema::{EventType, EventTypeId, Format, Scope};
 use ltt_read::{Event, Field, Trace, Value};
 
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 use super::fields::{EventFields, Fields};
 use super::names::NameId;
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 use super::resources::DeviceNumber;
 use super::switched_out::StateEncoding;
 use super::syscalls::{FileAction, file_action};
@@ -92,7 +92,7 @@ impl Rule {
     }
 
     /// Reads the unsigned 32-bit number in a slot; `u32::MAX` if the value is too large.
-    #[cfg(feature = "waits")]
+    #[cfg(feature = "analyses")]
     #[inline]
     pub(crate) fn number(&self, event: &Event<'_>, slot: usize) -> Option<u32> {
         Some(u32::try_from(self.integer(event, slot)?).unwrap_or(u32::MAX))
@@ -153,7 +153,7 @@ impl Rule {
     }
 
     /// Reads the number of the block device from the slots of a request.
-    #[cfg(feature = "waits")]
+    #[cfg(feature = "analyses")]
     pub(crate) fn device(&self, event: &Event<'_>) -> Option<DeviceNumber> {
         EventFields { rule: self, event }.device()
     }

@@ -96,7 +96,7 @@ pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 
 // For analyses that are based on statistics.
-#[cfg(feature = "usage")]
+#[cfg(feature = "analyses")]
 pub(crate) use analysis::{Part, Slice, State};
 
 /// The statistics of a traceset.
@@ -142,7 +142,7 @@ impl Statistics {
     }
 
     /// Returns the statistics of each trace.
-    #[cfg(feature = "usage")]
+    #[cfg(feature = "analyses")]
     pub(crate) fn into_traces(self) -> Vec<TraceStatistics> {
         self.traces
     }
@@ -175,7 +175,7 @@ impl TraceStatistics {
     }
 
     /// Returns the trace; `None` if it is not known.
-    #[cfg(feature = "usage")]
+    #[cfg(feature = "analyses")]
     pub(crate) fn trace(&self) -> Option<&Trace> {
         self.trace.as_deref()
     }

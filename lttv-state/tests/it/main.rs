@@ -9,15 +9,15 @@ mod support;
 
 #[cfg(feature = "filter")]
 mod auto_traits;
-#[cfg(feature = "call-stacks")]
+#[cfg(feature = "analyses")]
 mod call_stacks;
-#[cfg(feature = "call-stacks")]
+#[cfg(feature = "analyses")]
 mod call_stacks_references;
 #[cfg(feature = "filter")]
 mod filter_words;
-#[cfg(all(feature = "call-stacks", feature = "latency", feature = "usage", feature = "waits"))]
+#[cfg(feature = "analyses")]
 mod growth_refused;
-#[cfg(feature = "call-stacks")]
+#[cfg(feature = "analyses")]
 mod heap;
 mod history_damage;
 mod history_format;
@@ -57,22 +57,22 @@ mod kernel_statistics_sampled;
 mod kernel_statistics_times;
 #[cfg(feature = "kernel")]
 mod kernel_statistics_windows;
-#[cfg(feature = "latency")]
+#[cfg(feature = "analyses")]
 mod latency_model;
-#[cfg(feature = "latency")]
+#[cfg(feature = "analyses")]
 mod latency_periods;
-#[cfg(feature = "latency")]
+#[cfg(feature = "analyses")]
 mod latency_reference;
-#[cfg(all(feature = "kernel", feature = "latency", feature = "usage"))]
+#[cfg(feature = "analyses")]
 mod slices;
 #[cfg(feature = "filter")]
 mod state_filter;
 #[cfg(feature = "symbols")]
 mod symbols;
 mod tree_model;
-#[cfg(feature = "usage")]
+#[cfg(feature = "analyses")]
 mod usage;
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 mod waits_properties;
-#[cfg(feature = "waits")]
+#[cfg(feature = "analyses")]
 mod waits_references;
