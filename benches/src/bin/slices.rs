@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::{Parser, ValueEnum};
 use lttv_context::{Bounds, SliceThreads, Traceset, TracesetContext, UnorderedReader};
 use lttv_state::analysis::read;
-use lttv_state::kernel_history::{Target, record_on};
+use lttv_state::kernel_history::{HistoryTarget, record_on};
 use lttv_state::latency::{LatencyAnalysis, Settings};
 use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::usage::{UsageAnalysis, UsageOptions};
@@ -92,7 +92,8 @@ fn work(cli: &Cli, traceset: &Traceset, threads: usize) -> Result<Box<dyn Any>, 
             Box::new(read(traceset).threads(threads).run(StatisticsAnalysis::new()))
         }
         Work::History => {
-            let target = cli.output.as_deref().map_or(Target::Memory, Target::Replace);
+            let target =
+                cli.output.as_deref().map_or(HistoryTarget::Memory, HistoryTarget::Replace);
             let go_on = |_| ControlFlow::Continue(());
             Box::new(record_on(SliceThreads::new(threads), traceset, target, |_| (), go_on)?)
         }

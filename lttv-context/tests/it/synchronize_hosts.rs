@@ -4,7 +4,7 @@ use crate::clocks::{Parameters, Random, Topology, World};
 use ltt_read::{ClockTransform, Timestamp};
 use lttv_context::synchronize::graph::{Network, Synchronization};
 use lttv_context::synchronize::matching::{Hosts, Matcher, MessageEvents, MessagesRead, Rules};
-use lttv_context::synchronize::pairs::{Pair, PairBounds, PairQuality};
+use lttv_context::synchronize::pairs::{ClockPair, PairBounds, PairQuality};
 use lttv_context::synchronize::{HostIndex, Message, Options, Synchronized};
 use proptest::prelude::*;
 
@@ -96,7 +96,7 @@ fn a_thousand_networks_contain_the_truth() {
 fn results_can_be_sent_to_other_threads() {
     fn shared<T: Send + Sync + std::fmt::Debug>() {}
     shared::<(Matcher, MessageEvents, Rules, Hosts, MessagesRead)>();
-    shared::<(Pair, PairBounds, Network, Synchronization)>();
+    shared::<(ClockPair, PairBounds, Network, Synchronization)>();
     shared::<(Options, Synchronized)>();
 }
 
@@ -379,7 +379,7 @@ fn ten_million_messages_take_a_second() {
         });
         let result = network.solve(None);
         let taken = start.elapsed();
-        let corners = network.pair(HostIndex(0), HostIndex(1)).map_or(0, Pair::corners);
+        let corners = network.pair(HostIndex(0), HostIndex(1)).map_or(0, ClockPair::corners);
         let quality = result.quality(HostIndex(0), HostIndex(1));
         println!("{name}: {taken:?} for 10 000 000 messages, {corners} corners, {quality}");
         assert!(corners < 1000);

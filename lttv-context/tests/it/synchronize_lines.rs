@@ -2,15 +2,15 @@
 //! the order of messages.
 
 use ltt_read::Timestamp;
-use lttv_context::synchronize::pairs::{Pair, PairBounds, PairQuality};
+use lttv_context::synchronize::pairs::{ClockPair, PairBounds, PairQuality};
 use proptest::prelude::*;
 
 /// A message: `true` if it is sent by the first host, and its times by the first and the second
 /// clock.
 type Sent = (bool, i64, i64);
 
-fn pair(messages: &[Sent]) -> Pair {
-    let mut pair = Pair::new();
+fn pair(messages: &[Sent]) -> ClockPair {
+    let mut pair = ClockPair::new();
     for (is_forward, x, y) in messages {
         let (x, y) = (Timestamp::from_ns(*x), Timestamp::from_ns(*y));
         match is_forward {
@@ -232,7 +232,7 @@ proptest! {
         (messages, shuffled) in messages().prop_flat_map(|m| (Just(m.clone()), Just(m).prop_shuffle())),
         times in prop::collection::vec(any::<i64>(), 10),
     ) {
-        let mut growing = Pair::new();
+        let mut growing = ClockPair::new();
         for (is_forward, x, y) in &shuffled {
             let (x, y) = (Timestamp::from_ns(*x), Timestamp::from_ns(*y));
             if *is_forward { growing.add_forward(x, y) } else { growing.add_backward(y, x) }

@@ -10,7 +10,7 @@ use super::collector::{CallAnomalies, Collector, PathFigures};
 use super::functions::{Function, FunctionId};
 use super::missing::Missing;
 use super::paths::PathId;
-use super::rules::Pair;
+use super::rules::EventPair;
 use super::state::OpenCall;
 use super::thread::ThreadKey;
 use super::tracker::Tracker;
@@ -107,7 +107,7 @@ impl CallStacks {
         &self.pairs
     }
 
-    pub(super) fn set_pairs(&mut self, pairs: &[Pair]) {
+    pub(super) fn set_pairs(&mut self, pairs: &[EventPair]) {
         self.pairs = pairs.iter().map(|pair| pair.name().clone()).collect();
     }
 }

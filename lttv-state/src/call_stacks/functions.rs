@@ -24,11 +24,11 @@ impl FunctionId {
 
 /// The target of a call: the function at an address, or a named pair of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Code {
+pub enum CallTarget {
     /// The function at an address of the process.
     Address(u64),
     /// A pair of events.
-    Pair(PairId),
+    EventPair(PairId),
 }
 
 /// A function of a process.
@@ -39,10 +39,10 @@ pub struct Function {
     /// address means different functions in different processes.
     pub process: Option<i64>,
     /// The target of its calls.
-    pub code: Code,
+    pub code: CallTarget,
 }
 
-/// A [`Code`] as one number.
+/// A [`CallTarget`] as one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct RawCode(u64);
 
@@ -60,10 +60,10 @@ impl RawCode {
         RawCode(FIRST_PAIR.saturating_add(pair.0.into()))
     }
 
-    pub(super) fn code(self) -> Code {
+    pub(super) fn code(self) -> CallTarget {
         match self.0.checked_sub(FIRST_PAIR) {
-            Some(pair) => Code::Pair(PairId(pair as u32)),
-            None => Code::Address(self.0),
+            Some(pair) => CallTarget::EventPair(PairId(pair as u32)),
+            None => CallTarget::Address(self.0),
         }
     }
 }
@@ -96,9 +96,9 @@ mod tests {
     #[test]
     fn codes_are_numbers() {
         for address in [0, 0x40_0000, 1 << 63] {
-            assert_eq!(RawCode::address(address).code(), Code::Address(address));
+            assert_eq!(RawCode::address(address).code(), CallTarget::Address(address));
         }
-        assert_eq!(RawCode::pair(PairId(1023)).code(), Code::Pair(PairId(1023)));
+        assert_eq!(RawCode::pair(PairId(1023)).code(), CallTarget::EventPair(PairId(1023)));
         assert_ne!(RawCode::address(u64::MAX), RawCode::pair(PairId(0)));
     }
 }

@@ -1,17 +1,17 @@
 //! Call stacks: the number and the times of the calls of each function and call path.
 //!
 //! [`CallStackState`] follows the stack of each thread through the events of instrumented functions
-//! (`lttng_ust_cyg_profile` and `lttng_ust_cyg_profile_fast`) and through named [pairs](Pair) of
+//! (`lttng_ust_cyg_profile` and `lttng_ust_cyg_profile_fast`) and through named [pairs](EventPair) of
 //! other events. [`CallStacks`] collects figures per function and per call path, and
 //! [`FlameGraph`] puts the paths of threads together.
 //!
 //! ```
 //! use lttv_context::{Bounds, TracesetContext, Traceset};
-//! use lttv_state::call_stacks::{CallRules, CallStackState, CallStacks, Pair};
+//! use lttv_state::call_stacks::{CallRules, CallStackState, CallStacks, EventPair};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let traceset = Traceset::open(path)?;
-//! let pairs = [Pair::of_events("softirq", "irq_softirq_entry", "irq_softirq_exit")?];
+//! let pairs = [EventPair::of_events("softirq", "irq_softirq_entry", "irq_softirq_exit")?];
 //! let rules = CallRules::with_pairs(&pairs, traceset.traces())?;
 //! let mut context = TracesetContext::new(&traceset);
 //! let stacks = context.attach(CallStackState::new(rules));
@@ -63,12 +63,12 @@ pub use calls::{CallPath, CallStacks, FunctionFigures, ThreadCalls, TraceCalls};
 pub use chart::ChartSpan;
 pub use collector::{CallAnomalies, PathFigures};
 pub use flame_graph::{FlameGraph, FlameNode};
-pub use functions::{Code, Function, FunctionId};
+pub use functions::{CallTarget, Function, FunctionId};
 pub use handle::CallStacksHandle;
 pub use missing::Missing;
 pub use parallel::{ComputedCallStacks, call_stacks};
 pub use paths::PathId;
-pub use rules::{CallRules, Pair, PairId};
+pub use rules::{CallRules, EventPair, PairId};
 pub use state::{CallStackState, OpenCall, TraceCallState};
 pub(crate) use thread::IdentityFields;
 pub use thread::{ThreadId, ThreadKey};

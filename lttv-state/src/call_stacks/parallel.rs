@@ -27,11 +27,11 @@ pub struct ComputedCallStacks {
 ///
 /// ```
 /// use lttv_context::Traceset;
-/// use lttv_state::call_stacks::{CallRules, Pair, call_stacks};
+/// use lttv_state::call_stacks::{CallRules, EventPair, call_stacks};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
-/// let pair = Pair::of_events("softirq", "irq_softirq_entry", "irq_softirq_exit")?;
+/// let pair = EventPair::of_events("softirq", "irq_softirq_entry", "irq_softirq_exit")?;
 /// let rules = CallRules::with_pairs(&[pair], traceset.traces())?;
 /// let computed = call_stacks(&traceset, &rules, 2);
 /// assert!(computed.errors.is_empty());

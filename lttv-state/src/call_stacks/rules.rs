@@ -12,23 +12,23 @@ use super::functions::MAX_PAIRS;
 /// instrumented by the compiler.
 ///
 /// ```
-/// use lttv_state::call_stacks::Pair;
+/// use lttv_state::call_stacks::EventPair;
 ///
-/// let request = Pair::of_events("request", "my_app:request_start", "my_app:request_end")?;
+/// let request = EventPair::of_events("request", "my_app:request_start", "my_app:request_end")?;
 /// assert_eq!(&**request.name(), "request");
 /// # Ok::<(), lttv_filter::FilterError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub struct EventPair {
     name: Arc<str>,
     begin: Expression,
     end: Expression,
 }
 
-impl Pair {
+impl EventPair {
     /// Creates a pair of the events that two filter expressions select.
     pub fn new(name: impl Into<Arc<str>>, begin: Expression, end: Expression) -> Self {
-        Pair { name: name.into(), begin, end }
+        EventPair { name: name.into(), begin, end }
     }
 
     /// Creates a pair of events of two names. Each is a name, a pattern of names, or any other
@@ -42,7 +42,7 @@ impl Pair {
         begin: &str,
         end: &str,
     ) -> Result<Self, FilterError> {
-        Ok(Pair::new(name, Expression::parse(begin)?, Expression::parse(end)?))
+        Ok(EventPair::new(name, Expression::parse(begin)?, Expression::parse(end)?))
     }
 
     /// Returns the name of the call.
@@ -51,7 +51,7 @@ impl Pair {
     }
 }
 
-/// The number of a [`Pair`] among those of [`CallRules`].
+/// The number of an [`EventPair`] among those of [`CallRules`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PairId(pub u32);
 
@@ -61,7 +61,7 @@ pub struct PairId(pub u32);
 /// `liblttng-ust-cyg-profile` (or its `-fast` form) record. Pairs of other events can be added.
 #[derive(Debug, Clone, Default)]
 pub struct CallRules {
-    pairs: Arc<[Pair]>,
+    pairs: Arc<[EventPair]>,
     /// The filters of begins and ends, by pair.
     filters: Arc<[[Filters; 2]]>,
 }
@@ -73,9 +73,9 @@ impl CallRules {
     /// # Errors
     ///
     /// If an expression is wrong for all events of the traces.
-    pub fn with_pairs(pairs: &[Pair], traces: &[Arc<Trace>]) -> Result<Self, FilterError> {
+    pub fn with_pairs(pairs: &[EventPair], traces: &[Arc<Trace>]) -> Result<Self, FilterError> {
         let pairs = &pairs[..pairs.len().min(MAX_PAIRS as usize)];
-        let filters = |pair: &Pair| {
+        let filters = |pair: &EventPair| {
             Ok([Filters::new(&pair.begin, traces)?, Filters::new(&pair.end, traces)?])
         };
         let filters: Result<Vec<_>, FilterError> = pairs.iter().map(filters).collect();
@@ -83,7 +83,7 @@ impl CallRules {
     }
 
     /// Returns the pairs, by their ids.
-    pub fn pairs(&self) -> &[Pair] {
+    pub fn pairs(&self) -> &[EventPair] {
         &self.pairs
     }
 

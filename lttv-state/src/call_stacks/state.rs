@@ -9,7 +9,7 @@ use lttv_hooks::Priority;
 
 use super::actions::{FunctionEvent, PairEvent, TypeActions};
 use super::collector::Collector;
-use super::functions::{Code, RawCode};
+use super::functions::{CallTarget, RawCode};
 use super::missing::Missing;
 use super::paths::PathId;
 use super::rules::CallRules;
@@ -21,7 +21,7 @@ use super::tracker::{Step, Tracker};
 /// extension.
 ///
 /// A stack is followed for each process and thread (the contexts `vpid` and `vtid`), from the entries
-/// and exits of instrumented functions and the [pairs](super::Pair) of [`CallRules`]:
+/// and exits of instrumented functions and the [pairs](super::EventPair) of [`CallRules`]:
 ///
 /// * An exit from a function that has others on top of it ends these as well.
 /// * An exit from a function that is not on the stack, or at an empty stack, is ignored.
@@ -30,12 +30,12 @@ use super::tracker::{Step, Tracker};
 ///
 /// ```
 /// use lttv_context::{Bounds, TracesetContext, Traceset};
-/// use lttv_state::call_stacks::{CallRules, CallStackState, Pair};
+/// use lttv_state::call_stacks::{CallRules, CallStackState, EventPair};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
 /// // A kernel trace contains no functions, but pairs of any events can be followed.
-/// let pair = Pair::of_events("irq", "irq_handler_entry", "irq_handler_exit")?;
+/// let pair = EventPair::of_events("irq", "irq_handler_entry", "irq_handler_exit")?;
 /// let rules = CallRules::with_pairs(&[pair], traceset.traces())?;
 /// let mut context = TracesetContext::new(&traceset);
 /// let stacks = context.attach(CallStackState::new(rules));
@@ -69,7 +69,7 @@ pub struct TraceCallState {
 #[non_exhaustive]
 pub struct OpenCall {
     /// The target of the call.
-    pub code: Code,
+    pub code: CallTarget,
     /// The path, valid for the figures of the same context.
     pub path: PathId,
     /// The time of the entry.

@@ -9,12 +9,12 @@
 //! ```
 //! use ltt_read::{Timestamp, TraceIndex};
 //! use lttv_context::Traceset;
-//! use lttv_state::kernel_history::{Snapshot, Target, record};
+//! use lttv_state::kernel_history::{HistoryTarget, Snapshot, record};
 //! use std::ops::ControlFlow;
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let traceset = Traceset::open(path)?;
-//! let recorded = record(&traceset, Target::Memory, |_| ControlFlow::Continue(()))?;
+//! let recorded = record(&traceset, HistoryTarget::Memory, |_| ControlFlow::Continue(()))?;
 //! let history = recorded.history;
 //!
 //! // Print the running processes at half time.
@@ -80,6 +80,6 @@ mod snapshot;
 mod snapshot_read;
 mod writer;
 
-pub use record::{Recorded, Target, open, record, record_live, record_on};
+pub use record::{HistoryTarget, Recorded, open, record, record_live, record_on};
 pub use snapshot::{CpuState, DeviceState, Snapshot, SourceState, ThreadState};
 pub use writer::KernelHistory;

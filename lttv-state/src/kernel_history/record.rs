@@ -25,7 +25,7 @@ const VERSION: u32 = 3;
 
 /// The destination of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target<'p> {
+pub enum HistoryTarget<'p> {
     /// A history in memory, without a file.
     Memory,
     /// A history in a file.
@@ -93,13 +93,13 @@ fn identity_of(source: Vec<u8>) -> HistoryIdentity {
 /// use std::ops::ControlFlow;
 ///
 /// use lttv_context::Traceset;
-/// use lttv_state::kernel_history::{Target, open, record};
+/// use lttv_state::kernel_history::{HistoryTarget, open, record};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// # let directory = tempfile::tempdir()?;
 /// # let file = directory.path().join("history");
 /// let traceset = Traceset::open(path)?;
-/// record(&traceset, Target::File(&file), |_| ControlFlow::Continue(()))?;
+/// record(&traceset, HistoryTarget::File(&file), |_| ControlFlow::Continue(()))?;
 /// // Later:
 /// let history = open(&file, &traceset)?;
 /// # assert!(history.end() > history.start());
@@ -135,7 +135,7 @@ pub fn open(path: impl AsRef<Path>, traceset: &Traceset) -> Result<History, Hist
 /// and [`HistoryError::Busy`] if the file is being written already.
 pub fn record(
     traceset: &Traceset,
-    target: Target<'_>,
+    target: HistoryTarget<'_>,
     progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
 ) -> Result<Recorded, HistoryError> {
     record_live(traceset, target, |_| (), progress)
@@ -150,13 +150,13 @@ pub fn record(
 /// use std::ops::ControlFlow;
 ///
 /// use lttv_context::Traceset;
-/// use lttv_state::kernel_history::{Target, record_live};
+/// use lttv_state::kernel_history::{HistoryTarget, record_live};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
 /// let mut live = None;
 /// let started = |handle| live = Some(handle);
-/// record_live(&traceset, Target::Memory, started, |_| ControlFlow::Continue(()))?;
+/// record_live(&traceset, HistoryTarget::Memory, started, |_| ControlFlow::Continue(()))?;
 /// assert!(live.is_some_and(|live| live.latest().is_complete()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -166,7 +166,7 @@ pub fn record(
 /// Returns the errors of [`record`].
 pub fn record_live(
     traceset: &Traceset,
-    target: Target<'_>,
+    target: HistoryTarget<'_>,
     started: impl FnOnce(Live),
     progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
 ) -> Result<Recorded, HistoryError> {
@@ -183,7 +183,7 @@ pub fn record_live(
 pub fn record_on(
     threads: SliceThreads,
     traceset: &Traceset,
-    target: Target<'_>,
+    target: HistoryTarget<'_>,
     started: impl FnOnce(Live),
     progress: impl FnMut((u64, u64)) -> ControlFlow<()>,
 ) -> Result<Recorded, HistoryError> {
@@ -192,9 +192,9 @@ pub fn record_on(
     let settings = Settings { identity: Recorded::identity(traceset), ..Settings::default() };
     let start = KernelHistory::start_of(context.contexts());
     let (mut builder, rebuilt) = match target {
-        Target::Memory => (Builder::in_memory_with(start, settings), None),
-        Target::Replace(path) => (Builder::create(path, start, settings)?, None),
-        Target::File(path) => {
+        HistoryTarget::Memory => (Builder::in_memory_with(start, settings), None),
+        HistoryTarget::Replace(path) => (Builder::create(path, start, settings)?, None),
+        HistoryTarget::File(path) => {
             let initial: Vec<_> =
                 context.extensions()[kernel].traces().map(Snapshot::from_state).collect();
             match resume_or_extend(path, traceset, &settings, start, &initial)? {
@@ -208,8 +208,8 @@ pub fn record_on(
     started(builder.live()?);
     let writer = context.attach(KernelHistory::new(kernel, builder));
     let marker = match target {
-        Target::Memory => MarkWriter::default(),
-        Target::File(_) | Target::Replace(_) => MarkWriter::new(&mut context, writer),
+        HistoryTarget::Memory => MarkWriter::default(),
+        HistoryTarget::File(_) | HistoryTarget::Replace(_) => MarkWriter::new(&mut context, writer),
     };
     let mut recording = Recording { context, kernel, writer, marker, progress };
     let read = match threads.threads() > 1 && !traceset.is_growing() {

@@ -235,12 +235,12 @@ impl KernelAnalysis for LatencyAnalysis {
 mod tests {
     use super::*;
     use crate::analysis::check;
-    use crate::latency::{By, Family};
+    use crate::latency::{Family, GroupBy};
 
     #[test]
     fn slices_of_any_sizes_add_up() {
         let of = |of: &TraceLatency| {
-            let rows = Family::ALL.map(|family| of.rows(family, By::ThreadAndSubject));
+            let rows = Family::ALL.map(|family| of.rows(family, GroupBy::ThreadAndSubject));
             let top = Family::ALL.map(|family| of.top(family).to_vec());
             format!("{rows:?} {top:?} {:?} {:?} {:?}", of.open(), of.unmatched(), of.span())
         };

@@ -32,7 +32,7 @@ impl Key {
 
 /// The durations of a thread and subject, or of several of them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Figures {
+pub struct LatencyFigures {
     pub(super) durations: Distribution,
     pub(super) extra: Option<Box<Extra>>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Extra {
     pub(super) nested: u64,
 }
 
-impl Figures {
+impl LatencyFigures {
     /// Returns the durations.
     pub fn durations(&self) -> &Distribution {
         &self.durations
@@ -91,7 +91,7 @@ impl Figures {
     }
 
     /// Adds the figures of other durations.
-    pub fn add(&mut self, other: &Figures) {
+    pub fn add(&mut self, other: &LatencyFigures) {
         self.durations.add_all(&other.durations);
         if let Some(other) = &other.extra {
             let mine = self.extra();
@@ -118,14 +118,14 @@ impl Extra {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
     places: HashMap<u64, u32, FastHash>,
-    leaves: Vec<(Key, Figures)>,
+    leaves: Vec<(Key, LatencyFigures)>,
 }
 
 impl Ledger {
     /// Returns the figures of a key. Keys beyond the limit share one for each family: the second
     /// value is then `false`.
     #[inline]
-    pub(super) fn at(&mut self, key: Key) -> (&mut Figures, bool) {
+    pub(super) fn at(&mut self, key: Key) -> (&mut LatencyFigures, bool) {
         let (place, is_own) = match self.places.get(&key.packed()) {
             Some(place) => (*place as usize, true),
             None => self.add(key),
@@ -140,14 +140,14 @@ impl Ledger {
         let key = if is_full { others } else { key };
         let leaves = &mut self.leaves;
         let place = *self.places.entry(key.packed()).or_insert_with(|| {
-            leaves.push((key, Figures::default()));
+            leaves.push((key, LatencyFigures::default()));
             leaves.len() as u32 - 1
         });
         (place as usize, !is_full)
     }
 
     /// Iterates over all leaves.
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &(Key, Figures)> {
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &(Key, LatencyFigures)> {
         self.leaves.iter()
     }
 

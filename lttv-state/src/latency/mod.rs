@@ -9,14 +9,14 @@
 //! ```
 //! use lttv_context::Traceset;
 //! use lttv_state::analysis::read;
-//! use lttv_state::latency::{By, Family, LatencyAnalysis, Settings};
+//! use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings};
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let analysis = LatencyAnalysis::new(Settings::new());
 //! let found = read(&Traceset::open(path)?).threads(2).run(analysis);
 //! assert!(found.errors.is_empty()); // there are some if the trace is damaged
 //! let trace = &found.output.traces()[0];
-//! for row in trace.rows(Family::Syscall, By::Subject) {
+//! for row in trace.rows(Family::Syscall, GroupBy::Subject) {
 //!     let durations = row.figures.durations();
 //!     println!(
 //!         "{}: {} calls, {} failed, 99 % within {} ns",
@@ -82,9 +82,9 @@ pub use analysis::LatencyAnalysis;
 pub use counts::Unmatched;
 pub use distribution::{Distribution, RELATIVE_ERROR};
 pub use family::Family;
-pub use ledger::Figures;
+pub use ledger::LatencyFigures;
 pub use period::{Period, PeriodError};
-pub use result::{By, DiskUse, FutexUse, Open, Row, Subject, TraceLatency, Wakes};
+pub use result::{DiskUse, FutexUse, GroupBy, Open, Row, Subject, TraceLatency, Wakes};
 pub use sample::Sample;
 pub use settings::Settings;
 pub use spread::{Extreme, Spread};

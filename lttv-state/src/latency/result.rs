@@ -7,7 +7,7 @@ use ltt_read::{TimeSpan, Timestamp};
 use super::collector::{Collector, Usage};
 use super::counts::Unmatched;
 use super::family::Family;
-use super::ledger::Figures;
+use super::ledger::LatencyFigures;
 use super::machine::kind_of_subject;
 use super::outcome::Outcome;
 use super::period::Periods;
@@ -45,7 +45,7 @@ pub struct Open {
 
 /// The property that the durations of a row have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum GroupBy {
     /// The subject: the priority, system call, interrupt, disk and kind of request, file, futex or
     /// period.
     Subject,
@@ -68,7 +68,7 @@ pub struct Row {
     /// The number of the subject, for [`TraceLatency::subject`], in rows by subject.
     pub subject: Option<Subject>,
     /// The figures.
-    pub figures: Figures,
+    pub figures: LatencyFigures,
 }
 
 /// The number of a subject of a family.
@@ -207,25 +207,29 @@ impl TraceLatency {
     }
 
     /// Returns the figures of all durations of a family.
-    pub fn total(&self, family: Family) -> Figures {
-        let mut total = Figures::default();
+    pub fn total(&self, family: Family) -> LatencyFigures {
+        let mut total = LatencyFigures::default();
         self.leaves(family).for_each(|(_, figures)| total.add(figures));
         total
     }
 
     /// Iterates over the finest division of a family.
-    fn leaves(&self, family: Family) -> impl Iterator<Item = &(super::ledger::Key, Figures)> {
+    fn leaves(
+        &self,
+        family: Family,
+    ) -> impl Iterator<Item = &(super::ledger::Key, LatencyFigures)> {
         self.collector.ledger.iter().filter(move |(key, _)| key.family == family)
     }
 
     /// Returns the figures of a family in rows, those with most time first.
-    pub fn rows(&self, family: Family, by: By) -> Vec<Row> {
-        let mut rows: BTreeMap<_, Figures> = BTreeMap::new();
+    pub fn rows(&self, family: Family, by: GroupBy) -> Vec<Row> {
+        let mut rows: BTreeMap<_, LatencyFigures> = BTreeMap::new();
         for (key, figures) in self.leaves(family) {
-            let thread = matches!(by, By::Thread | By::ThreadAndSubject).then_some(key.thread);
-            let is_by_process = by == By::Process;
+            let thread =
+                matches!(by, GroupBy::Thread | GroupBy::ThreadAndSubject).then_some(key.thread);
+            let is_by_process = by == GroupBy::Process;
             let process = is_by_process.then(|| self.thread(key.thread).and_then(|of| of.pid));
-            let subject = matches!(by, By::Subject | By::ThreadAndSubject)
+            let subject = matches!(by, GroupBy::Subject | GroupBy::ThreadAndSubject)
                 .then_some(self.subjects.merged(family, key.subject));
             rows.entry((thread, process, subject)).or_default().add(figures);
         }

@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::call_stacks::{Binary, CallStacks, Code, Function, TraceCalls};
+use crate::call_stacks::{Binary, CallStacks, CallTarget, Function, TraceCalls};
 
 pub use error::SymbolError;
 
@@ -50,8 +50,8 @@ impl Symbol {
     /// address in it.
     pub fn without_files(calls: &CallStacks, trace: &TraceCalls, function: &Function) -> Self {
         let address = match function.code {
-            Code::Address(address) => address,
-            Code::Pair(pair) => {
+            CallTarget::Address(address) => address,
+            CallTarget::EventPair(pair) => {
                 let function = calls.pair_names().get(pair.0 as usize).cloned();
                 return Symbol { function, ..Symbol::at(0) };
             }
@@ -124,7 +124,7 @@ impl Symbols {
         trace: &TraceCalls,
         function: &Function,
     ) -> Symbol {
-        if let Code::Address(address) = function.code
+        if let CallTarget::Address(address) = function.code
             && let Some(binary) = trace.binary(function.process, address)
         {
             return self.in_binary(binary, address);

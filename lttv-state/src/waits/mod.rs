@@ -74,7 +74,7 @@ pub use analysis::WaitAnalysis;
 pub use cause::{Cause, WakeSource};
 pub use graph::{Anomalies, TimelineId, WaitGraph};
 pub use interval::{Interval, Link, LinkKind, ThreadState};
-pub use path::{CriticalPath, Segment, SegmentKind, Share};
+pub use path::{CriticalPath, PathShare, Segment, SegmentKind};
 pub use recorded::NeededEvents;
 pub use timeline::Timeline;
 pub use times::{Blocker, StateTimes, Times};

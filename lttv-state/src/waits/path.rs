@@ -61,7 +61,7 @@ pub enum SegmentKind {
 /// The times of a thread on a critical path in segments of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Share {
+pub struct PathShare {
     /// The thread.
     pub thread: TimelineId,
     /// The kind of the segments.
@@ -122,9 +122,9 @@ impl CriticalPath {
     }
 
     /// Returns the times on the path by thread and kind, the longest sums first.
-    pub fn shares(&self) -> Vec<Share> {
+    pub fn shares(&self) -> Vec<PathShare> {
         let of = self.sums(|segment| (segment.thread, segment.kind));
-        of.into_iter().map(|((thread, kind), times)| Share { thread, kind, times }).collect()
+        of.into_iter().map(|((thread, kind), times)| PathShare { thread, kind, times }).collect()
     }
 
     /// Returns the times on the path by thread, the longest sums first.

@@ -7,8 +7,8 @@ use crate::support::ust::{UstEvent, ust_trace};
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::call_stacks::{
-    CallAnomalies, CallRules, CallStackState, CallStacks, Code, FlameGraph, Function, Pair, PairId,
-    ThreadCalls, ThreadId, TraceCalls, call_stacks,
+    CallAnomalies, CallRules, CallStackState, CallStacks, CallTarget, EventPair, FlameGraph,
+    Function, PairId, ThreadCalls, ThreadId, TraceCalls, call_stacks,
 };
 use proptest::prelude::*;
 
@@ -19,9 +19,9 @@ type Figures = (u64, u64, Option<u64>, Option<u64>, u64);
 #[derive(Debug, Default, PartialEq)]
 struct Result {
     /// The figures by process, thread and path.
-    paths: BTreeMap<(i64, i64, Vec<Code>), Figures>,
+    paths: BTreeMap<(i64, i64, Vec<CallTarget>), Figures>,
     /// The open calls by process and thread, with the times of their entries.
-    open: BTreeMap<(i64, i64), Vec<(Code, i64)>>,
+    open: BTreeMap<(i64, i64), Vec<(CallTarget, i64)>>,
     depths: BTreeMap<(i64, i64), usize>,
     at_empty_stack: u64,
     not_on_stack: u64,
@@ -62,7 +62,7 @@ impl Result {
 }
 
 /// The stack of a thread, and the time of its last event.
-type ModelStack = (Vec<(Code, i64)>, i64);
+type ModelStack = (Vec<(CallTarget, i64)>, i64);
 
 /// The model: paths are lists, and everything is looked up by them.
 #[derive(Debug, Default)]
@@ -98,9 +98,9 @@ impl Model {
         self.stacks.entry(thread).or_insert((Vec::new(), time));
         let address = event.fields.first().map(|(_, value)| *value as u64);
         let (is_entry, code) = match event.name {
-            "app:begin" => (true, Some(Code::Pair(PairId(0)))),
-            "app:end" => (false, Some(Code::Pair(PairId(0)))),
-            name => (name.ends_with("entry"), address.map(Code::Address)),
+            "app:begin" => (true, Some(CallTarget::EventPair(PairId(0)))),
+            "app:end" => (false, Some(CallTarget::EventPair(PairId(0)))),
+            name => (name.ends_with("entry"), address.map(CallTarget::Address)),
         };
         let stack = self.stacks[&thread].0.clone();
         if is_entry {
@@ -125,7 +125,7 @@ impl Model {
         self.charge(thread, time);
         loop {
             let stack = &mut self.stacks.get_mut(&thread).expect("a thread").0;
-            let mut path: Vec<Code> = stack.iter().map(|(code, _)| *code).collect();
+            let mut path: Vec<CallTarget> = stack.iter().map(|(code, _)| *code).collect();
             let Some((ended, entered)) = stack.pop() else { return };
             let (duration, path) = (time.abs_diff(entered), std::mem::take(&mut path));
             if counts {
@@ -175,7 +175,8 @@ impl Model {
 }
 
 fn rules(traceset: &Traceset) -> CallRules {
-    let pair = Pair::of_events("request", "app:begin", "name == app:end").expect("expressions");
+    let pair =
+        EventPair::of_events("request", "app:begin", "name == app:end").expect("expressions");
     CallRules::with_pairs(&[pair], traceset.traces()).expect("the events are declared")
 }
 
@@ -336,8 +337,8 @@ fn flame_graphs_put_threads_and_processes_together() {
     let calls = call_stacks(&ust_trace(&events, 4096), &CallRules::default(), 1).calls;
     let folded = |place: fn(&ThreadCalls) -> Option<Vec<Arc<str>>>| {
         let name = |function: &Function| match function.code {
-            Code::Address(address) => format!("f;{address}\n").into(),
-            Code::Pair(_) => unreachable!("there are no pairs"),
+            CallTarget::Address(address) => format!("f;{address}\n").into(),
+            CallTarget::EventPair(_) => unreachable!("there are no pairs"),
         };
         let (mut graph, mut folded) = (FlameGraph::new(), Vec::new());
         graph.add_calls(&calls.traces()[0], place, name);

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lttv_context::Traceset;
-use lttv_state::call_stacks::{CallRules, Code, FunctionId, ThreadId, TraceCalls, call_stacks};
+use lttv_state::call_stacks::{
+    CallRules, CallTarget, FunctionId, ThreadId, TraceCalls, call_stacks,
+};
 use serde_json::{Map, Value};
 
 use crate::support;
@@ -27,8 +29,8 @@ fn read(path: PathBuf) -> Value {
 
 fn hex(calls: &TraceCalls, id: FunctionId) -> String {
     match calls.functions()[id.index()].code {
-        Code::Address(address) => format!("{address:x}"),
-        Code::Pair(pair) => panic!("a pair: {pair:?}"),
+        CallTarget::Address(address) => format!("{address:x}"),
+        CallTarget::EventPair(pair) => panic!("a pair: {pair:?}"),
     }
 }
 

@@ -14,7 +14,7 @@ use lttv_filter::{Environment, Expression};
 use lttv_state::analysis::read;
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
-use lttv_state::kernel_history::{Snapshot, Target, record};
+use lttv_state::kernel_history::{HistoryTarget, Snapshot, record};
 use lttv_state::stats::{Statistics, StatisticsAnalysis};
 use proptest::prelude::*;
 
@@ -314,7 +314,7 @@ fn check(dir: &Path, cases: &[Case]) {
     assert_eq!(naive.events as usize, cases.len());
     let allowed = allowed(&naive, cases);
 
-    let recorded = record(&traceset, Target::Memory, proceed).unwrap();
+    let recorded = record(&traceset, HistoryTarget::Memory, proceed).unwrap();
     let mut replay = TracesetContext::new(&traceset);
     let replayed = replay.attach(KernelState::new());
     let mut saving = TracesetContext::new(&traceset);

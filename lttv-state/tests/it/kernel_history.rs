@@ -8,7 +8,7 @@ use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::history::{History, HistoryError, Settings};
 use lttv_state::kernel::KernelState;
-use lttv_state::kernel_history::{KernelHistory, Recorded, Snapshot, Target, record};
+use lttv_state::kernel_history::{HistoryTarget, KernelHistory, Recorded, Snapshot, record};
 
 fn proceed(_: (u64, u64)) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -59,7 +59,7 @@ fn times(traceset: &Traceset) -> Vec<i64> {
 #[test]
 fn replay_checkpoints_and_history_yield_equal_states() {
     for (name, traceset) in support::kernel_traces() {
-        let recorded = record(&traceset, Target::Memory, proceed).unwrap();
+        let recorded = record(&traceset, HistoryTarget::Memory, proceed).unwrap();
         let history = recorded.history;
         let traces = traceset.traces().len();
         let mut replay = TracesetContext::new(&traceset);
@@ -96,7 +96,7 @@ fn difference(found: &[Snapshot], expected: &[Snapshot]) -> String {
 #[test]
 fn seeking_back_while_recording_does_no_harm() {
     let traceset = Traceset::open(support::bundled()).unwrap();
-    let expected = record(&traceset, Target::Memory, proceed).unwrap().history;
+    let expected = record(&traceset, HistoryTarget::Memory, proceed).unwrap().history;
     let mut context = TracesetContext::new(&traceset);
     let kernel = context.attach(KernelState::new());
     let start = KernelHistory::start_of(context.contexts());
@@ -117,7 +117,7 @@ fn an_unfinished_file_is_continued() {
     let traceset = Traceset::open(support::bundled()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("kernel.history");
-    let expected = record(&traceset, Target::Memory, proceed).unwrap().history;
+    let expected = record(&traceset, HistoryTarget::Memory, proceed).unwrap().history;
 
     // As if the program were killed: the completed blocks remain.
     let mut context = TracesetContext::new(&traceset);
@@ -134,7 +134,7 @@ fn an_unfinished_file_is_continued() {
     assert!(!partial.is_complete() && partial.blocks() > 1);
     assert!(!path.exists());
 
-    let resumed = record(&traceset, Target::File(&path), proceed).unwrap().history;
+    let resumed = record(&traceset, HistoryTarget::File(&path), proceed).unwrap().history;
     same_history(&resumed, &expected, "resumed");
     assert!(resumed.blocks() > partial.blocks());
     History::open_for(&path, &Recorded::identity(&traceset)).unwrap();
@@ -146,7 +146,7 @@ fn breaking_off_leaves_an_unfinished_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("kernel.history");
     let mut asked = 0;
-    let broken = record(&traceset, Target::File(&path), |_| {
+    let broken = record(&traceset, HistoryTarget::File(&path), |_| {
         asked += 1;
         ControlFlow::Break(())
     });

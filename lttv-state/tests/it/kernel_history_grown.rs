@@ -12,7 +12,7 @@ use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Timestamp, TracefileIndex};
 use lttv_context::{Fingerprint, Traceset};
 use lttv_state::history::{Builder, History, HistoryError, Settings};
-use lttv_state::kernel_history::{Recorded, Target, record};
+use lttv_state::kernel_history::{HistoryTarget, Recorded, record};
 use proptest::prelude::*;
 
 fn proceed(_: (u64, u64)) -> ControlFlow<()> {
@@ -75,8 +75,8 @@ fn the_history_of_a_growing_trace_is_extended() {
         let (trace, path) = (dir.path().join("trace"), dir.path().join("kernel.history"));
         for (stage, size) in &stages {
             let now = earlier(&traceset.traces()[0], &trace, size);
-            let whole = record(&now, Target::Memory, proceed).unwrap();
-            let grown = record(&now, Target::File(&path), proceed).unwrap();
+            let whole = record(&now, HistoryTarget::Memory, proceed).unwrap();
+            let grown = record(&now, HistoryTarget::File(&path), proceed).unwrap();
             same_history(&grown.history, &whole.history, &format!("{name}, {stage}"));
             grown.history.verify().unwrap();
             // The history read from the file must be equal, too.
@@ -166,8 +166,8 @@ proptest! {
             far = [far[0].max(a), far[1].max(b), far[2].max(c)];
             let size = |number: usize, ends: &[u64]| part(ends, far[number % 3]) + torn;
             let now = earlier(&whole.traces()[0], &trace, &size);
-            let expected = record(&now, Target::Memory, proceed).unwrap();
-            let grown = record(&now, Target::File(&path), proceed).unwrap();
+            let expected = record(&now, HistoryTarget::Memory, proceed).unwrap();
+            let grown = record(&now, HistoryTarget::File(&path), proceed).unwrap();
             same_history(&grown.history, &expected.history, &format!("{far:?}, {torn}"));
         }
     }
@@ -207,8 +207,8 @@ impl Growing {
 
     /// Records the current stage and compares it with the expected history.
     fn record(&self, now: &Traceset) -> Recorded {
-        let recorded = record(now, Target::File(&self.path()), proceed).unwrap();
-        let whole = record(now, Target::Memory, proceed).unwrap();
+        let recorded = record(now, HistoryTarget::File(&self.path()), proceed).unwrap();
+        let whole = record(now, HistoryTarget::Memory, proceed).unwrap();
         same_history(&recorded.history, &whole.history, "");
         recorded
     }
@@ -268,9 +268,13 @@ fn histories_of_other_traces_are_replaced() {
     assert!(is_replaced(&all) && is_stale(), "unfinished");
     // The caller requests a new history.
     is_replaced(&half);
-    let anew = record(&all, Target::Replace(&growing.path()), proceed).unwrap();
+    let anew = record(&all, HistoryTarget::Replace(&growing.path()), proceed).unwrap();
     assert!(anew.kept.is_none() && anew.rebuilt.is_none());
-    same_history(&anew.history, &record(&all, Target::Memory, proceed).unwrap().history, "anew");
+    same_history(
+        &anew.history,
+        &record(&all, HistoryTarget::Memory, proceed).unwrap().history,
+        "anew",
+    );
 }
 
 /// If a mark is invalid, the trace is read from the start, with an equal result.
@@ -292,7 +296,7 @@ fn an_invalid_mark_does_no_harm() {
         builder.close(end).unwrap();
         let grown = growing.record(&all);
         assert!(grown.kept.is_some());
-        assert_eq!(grown.events, record(&all, Target::Memory, proceed).unwrap().events);
+        assert_eq!(grown.events, record(&all, HistoryTarget::Memory, proceed).unwrap().events);
     }
 }
 

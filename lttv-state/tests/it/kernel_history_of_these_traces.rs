@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use lttv_context::Traceset;
 use lttv_state::history::HistoryError;
-use lttv_state::kernel_history::{Target, open, record};
+use lttv_state::kernel_history::{HistoryTarget, open, record};
 
 const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 
@@ -28,7 +28,7 @@ fn a_history_fits_copies_of_its_traces_but_not_changed_ones() {
     let (trace, file) = (directory.path().join("trace"), directory.path().join("history"));
     copy(&trace);
     let traceset = Traceset::open(&trace).unwrap();
-    record(&traceset, Target::File(&file), |_| ControlFlow::Continue(())).unwrap();
+    record(&traceset, HistoryTarget::File(&file), |_| ControlFlow::Continue(())).unwrap();
     let stored = open(&file, &traceset).unwrap().intervals_count();
 
     let copied = directory.path().join("copy");
@@ -55,7 +55,7 @@ fn a_history_fits_copies_of_its_traces_but_not_changed_ones() {
     assert!(renamed > 0);
     let altered = Traceset::open(&copied).unwrap();
     assert!(matches!(open(&file, &altered), Err(HistoryError::Stale { .. })));
-    let anew = record(&altered, Target::File(&file), |_| ControlFlow::Continue(())).unwrap();
+    let anew = record(&altered, HistoryTarget::File(&file), |_| ControlFlow::Continue(())).unwrap();
     assert!(matches!(anew.rebuilt, Some(HistoryError::Stale { .. })));
     assert!(open(&file, &altered).is_ok());
     assert!(matches!(open(&file, &traceset), Err(HistoryError::Stale { .. })));

@@ -11,7 +11,9 @@ use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{By, Family, Latency, LatencyAnalysis, Settings, ThreadId, TraceLatency};
+use lttv_state::latency::{
+    Family, GroupBy, Latency, LatencyAnalysis, Settings, ThreadId, TraceLatency,
+};
 use proptest::prelude::*;
 
 const CPUS: usize = 3;
@@ -436,12 +438,12 @@ proptest! {
         }
         let mut waits: BTreeMap<ThreadId, u64> = BTreeMap::new();
         for family in [Family::WakeUp, Family::Preemption] {
-            for row in of.rows(family, By::Thread) {
+            for row in of.rows(family, GroupBy::Thread) {
                 *waits.entry(row.thread.unwrap()).or_default() += row.figures.durations().spread().total();
             }
         }
         prop_assert!(waits.values().all(|sum| *sum <= time), "{waits:?}");
-        for row in of.rows(Family::Syscall, By::Thread) {
+        for row in of.rows(Family::Syscall, GroupBy::Thread) {
             prop_assert!(row.figures.durations().spread().total() <= time);
         }
         let net: u64 = [Family::HardIrq, Family::Softirq].iter()
@@ -479,7 +481,7 @@ fn waits_for_several_futexes_have_no_address() {
     ];
     let latency = whole(&Traceset::from(vec![trace_of(lines)]));
     let of = &latency.traces()[0];
-    let rows = of.rows(Family::Futex, By::Subject);
+    let rows = of.rows(Family::Futex, GroupBy::Subject);
     let row = rows.first().expect("a wait");
     assert_eq!(
         (row.figures.durations().count(), row.figures.durations().spread().total()),

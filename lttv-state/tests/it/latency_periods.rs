@@ -12,7 +12,7 @@ use lttv_filter::{Environment, Expression};
 use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{
-    By, Family, LatencyAnalysis, Period, PeriodError, Settings, TraceLatency,
+    Family, GroupBy, LatencyAnalysis, Period, PeriodError, Settings, TraceLatency,
 };
 use serde_json::Value;
 
@@ -117,7 +117,7 @@ fn requests() -> Vec<Period> {
 fn periods_have_keys_parents_and_groups() {
     let traceset = Traceset::from(vec![trace_of(REQUESTS)]);
     let of = latency(&traceset, requests());
-    let rows = of.rows(Family::Period, By::Subject);
+    let rows = of.rows(Family::Period, GroupBy::Subject);
     let rows: Vec<_> = rows
         .iter()
         .map(|row| {
@@ -156,7 +156,7 @@ fn periods_of_parts_add_up() {
         assert_eq!(joined.top(Family::Period), whole.top(Family::Period), "{cut}");
         assert_eq!(joined.open(), whole.open(), "{cut}");
         assert_eq!(joined.unmatched(), whole.unmatched(), "{cut}");
-        let rows = |of: &TraceLatency| of.rows(Family::Period, By::ThreadAndSubject);
+        let rows = |of: &TraceLatency| of.rows(Family::Period, GroupBy::ThreadAndSubject);
         assert_eq!(rows(joined), rows(&whole), "{cut}");
     }
 }
@@ -171,7 +171,7 @@ fn threads_do_not_change_the_periods() {
         let latency =
             read(&traceset).threads(threads).run(LatencyAnalysis::new(settings.clone())).output;
         let of = &latency.traces()[0];
-        (of.top(Family::Period).to_vec(), of.rows(Family::Period, By::ThreadAndSubject))
+        (of.top(Family::Period).to_vec(), of.rows(Family::Period, GroupBy::ThreadAndSubject))
     };
     let one = top(1);
     assert!(one.0.len() > 20, "{}", one.0.len());

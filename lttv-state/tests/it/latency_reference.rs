@@ -9,7 +9,7 @@ use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{
-    By, Family, Figures, Latency, LatencyAnalysis, Open, Settings, Spread, TraceLatency,
+    Family, GroupBy, Latency, LatencyAnalysis, LatencyFigures, Open, Settings, Spread, TraceLatency,
 };
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn durations(spread: &Spread) -> Value {
 }
 
 /// Sums rows under keys of text.
-fn by_key(rows: impl Iterator<Item = (String, Figures)>) -> BTreeMap<String, Spread> {
+fn by_key(rows: impl Iterator<Item = (String, LatencyFigures)>) -> BTreeMap<String, Spread> {
     let mut sums: BTreeMap<String, Spread> = BTreeMap::new();
     for (key, figures) in rows {
         sums.entry(key).or_default().add_all(figures.durations().spread());
@@ -66,25 +66,25 @@ fn figures(of: &TraceLatency) -> Value {
     };
     let subject = |row: &lttv_state::latency::Row| of.subject(row.subject.expect("by subject"));
     let by_thread = |family| {
-        let rows = of.rows(family, By::Thread).into_iter();
+        let rows = of.rows(family, GroupBy::Thread).into_iter();
         as_json(by_key(rows.map(|row| (tid(&row).to_string(), row.figures))))
     };
     let by_subject = |family| {
-        let rows = of.rows(family, By::Subject).into_iter();
+        let rows = of.rows(family, GroupBy::Subject).into_iter();
         as_json(by_key(rows.map(|row| (subject(&row), row.figures))))
     };
     let by_number = |family| {
-        let rows = of.rows(family, By::Subject).into_iter();
+        let rows = of.rows(family, GroupBy::Subject).into_iter();
         let number = |text: String| text.split(' ').next().unwrap_or("").to_owned();
         as_json(by_key(rows.map(|row| (number(subject(&row)), row.figures))))
     };
     let errors: BTreeMap<_, _> = of
-        .rows(Family::Syscall, By::Subject)
+        .rows(Family::Syscall, GroupBy::Subject)
         .iter()
         .filter(|row| row.figures.failures() > 0)
         .map(|row| (subject(row), row.figures.failures()))
         .collect();
-    let by_call = of.rows(Family::Syscall, By::ThreadAndSubject).into_iter();
+    let by_call = of.rows(Family::Syscall, GroupBy::ThreadAndSubject).into_iter();
     let by_call =
         by_key(by_call.map(|row| (format!("{} {}", tid(&row), subject(&row)), row.figures)));
     let unmatched = of.unmatched();
@@ -124,7 +124,7 @@ fn disks(of: &TraceLatency) -> Value {
         let mut sums = [Spread::default(); 2];
         let (mut ops, mut sectors) = (BTreeMap::new(), BTreeMap::new());
         for (family, sum) in [Family::DiskQueue, Family::DiskDevice].into_iter().zip(&mut sums) {
-            for row in of.rows(family, By::Subject) {
+            for row in of.rows(family, GroupBy::Subject) {
                 let (number, operation) = of.disk_of(row.subject.unwrap()).expect("a disk");
                 if number != disk.number {
                     continue;
@@ -286,7 +286,7 @@ fn futexes(of: &TraceLatency) -> Value {
         format!("{} {address:#x}", pid.map_or("None".to_owned(), |pid| pid.to_string()))
     };
     let (mut wakes, mut waits, mut errors) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    for row in of.rows(Family::Futex, By::ThreadAndSubject) {
+    for row in of.rows(Family::Futex, GroupBy::ThreadAndSubject) {
         let thread = of.thread(row.thread.unwrap()).expect("a thread");
         let label = of.subject(row.subject.unwrap());
         let address = label.split(' ').next_back().unwrap();

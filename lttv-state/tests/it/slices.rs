@@ -14,7 +14,7 @@ use lttv_context::attributes::{AttributeId, Attributes};
 use lttv_context::{Bounds, Handle, SliceThreads, Traceset, TracesetContext};
 use lttv_state::analysis::{End, KernelAnalysis, Read, attach, read};
 use lttv_state::kernel::{KernelState, StateChange, Transition};
-use lttv_state::kernel_history::{Target, record_on};
+use lttv_state::kernel_history::{HistoryTarget, record_on};
 use lttv_state::latency::{LatencyAnalysis, Settings};
 use lttv_state::stats::{Counts, LeafKey, Statistics, StatisticsAnalysis};
 use lttv_state::usage::{Usage, UsageAnalysis, UsageOptions};
@@ -101,7 +101,7 @@ fn history(traceset: &Traceset, threads: usize, events: u64) -> Vec<u8> {
     let file = folder.path().join("history");
     let threads = SliceThreads::new(threads).slice_events(events);
     let go_on = |_| ControlFlow::Continue(());
-    record_on(threads, traceset, Target::File(&file), |_| (), go_on).expect("a history");
+    record_on(threads, traceset, HistoryTarget::File(&file), |_| (), go_on).expect("a history");
     std::fs::read(&file).expect("a file")
 }
 

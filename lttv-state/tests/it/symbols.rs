@@ -8,7 +8,7 @@ use crate::support;
 use crate::support::ust;
 use crate::support::ust::{UstEvent, ust_trace};
 use lttv_context::Traceset;
-use lttv_state::call_stacks::{Binary, CallRules, CallStacks, Code, Function, call_stacks};
+use lttv_state::call_stacks::{Binary, CallRules, CallStacks, CallTarget, Function, call_stacks};
 use lttv_state::symbols::{SymbolError, SymbolOptions, Symbols};
 
 /// A program that prints the calls of its functions: `e` or `x` and the address; first the address
@@ -164,8 +164,8 @@ fn debug_information_is_found_by_build_id_and_debug_link() {
     let calls = call_stacks(&trace(&program, false), &CallRules::default(), 1).calls;
     let [of] = calls.traces() else { panic!("one trace") };
     let address = |function: &Function| match function.code {
-        Code::Address(address) => address,
-        Code::Pair(_) => panic!("functions have addresses"),
+        CallTarget::Address(address) => address,
+        CallTarget::EventPair(_) => panic!("functions have addresses"),
     };
     let sound = names(&calls, &mut Symbols::new(SymbolOptions::default()));
     let plain = sound.iter().position(|(name, _)| name == "plain").expect("the function");

@@ -1,12 +1,12 @@
 //! Latencies as text, to be compared.
 
-use lttv_state::latency::{By, Family, TraceLatency};
+use lttv_state::latency::{Family, GroupBy, TraceLatency};
 
 /// Returns everything that a result contains, as text.
 pub(crate) fn everything(of: &TraceLatency) -> String {
     let mut text = format!("{:?} {:?}\n", of.span(), of.began_before());
     for family in Family::ALL {
-        for row in of.rows(family, By::ThreadAndSubject) {
+        for row in of.rows(family, GroupBy::ThreadAndSubject) {
             let subject = of.subject(row.subject.expect("by subject"));
             text += &format!("{family} {subject} {row:?}\n");
         }

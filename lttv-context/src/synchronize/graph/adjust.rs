@@ -7,7 +7,7 @@
 
 use ltt_read::{ClockTransform, TimeSpan, Timestamp};
 
-use crate::synchronize::pairs::Pair;
+use crate::synchronize::pairs::ClockPair;
 
 /// The least delay of a message that is aimed at, in ns: more than the rounding of transforms.
 const AIM: f64 = 3.0;
@@ -49,7 +49,7 @@ struct Constraint {
 /// since the messages of several pairs contradict each other.
 pub(super) fn adjust(
     clocks: &[Adjusted],
-    pairs: &[(usize, usize, &Pair)],
+    pairs: &[(usize, usize, &ClockPair)],
 ) -> Option<Vec<ClockTransform>> {
     let mut constraints = Vec::new();
     for (first, second, pair) in pairs {

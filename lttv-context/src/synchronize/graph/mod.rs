@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use ltt_read::{TimeSpan, Timestamp};
 
 use crate::synchronize::message::{HostIndex, Message};
-use crate::synchronize::pairs::{Pair, PairQuality};
+use crate::synchronize::pairs::{ClockPair, PairQuality};
 
 pub use result::{HostClock, Island, PairResult, Synchronization};
 
@@ -57,7 +57,7 @@ pub use result::{HostClock, Island, PairResult, Synchronization};
 pub struct Network {
     ids: Vec<String>,
     /// The pairs by the ranks of their hosts, the lower one first.
-    pairs: BTreeMap<(usize, usize), Pair>,
+    pairs: BTreeMap<(usize, usize), ClockPair>,
     /// The rank of each host in the order of identities, by index.
     ranks: Vec<usize>,
 }
@@ -106,7 +106,7 @@ impl Network {
 
     /// Returns the pair of two hosts that have exchanged messages. The first clock of the pair is
     /// that of the host with the lower identity.
-    pub fn pair(&self, a: HostIndex, b: HostIndex) -> Option<&Pair> {
+    pub fn pair(&self, a: HostIndex, b: HostIndex) -> Option<&ClockPair> {
         let (a, b) = (*self.ranks.get(a.0)?, *self.ranks.get(b.0)?);
         self.pairs.get(&(a.min(b), a.max(b)))
     }

@@ -4,7 +4,7 @@ use ltt_read::{ClockTransform, TimeSpan, Timestamp};
 
 use super::paths::{Part, Step};
 use crate::synchronize::message::HostIndex;
-use crate::synchronize::pairs::{Pair, PairBounds, PairQuality};
+use crate::synchronize::pairs::{ClockPair, PairBounds, PairQuality};
 
 /// The relations of all clocks: see [`Network::solve`](super::Network::solve).
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ impl Synchronization {
     /// Computes the least delays of all pairs.
     pub(super) fn measure_delays<'p>(
         &mut self,
-        pair_of: impl Fn(HostIndex, HostIndex) -> Option<&'p Pair>,
+        pair_of: impl Fn(HostIndex, HostIndex) -> Option<&'p ClockPair>,
     ) {
         for result in &mut self.pairs {
             let clocks = self.hosts.get(result.first.0).zip(self.hosts.get(result.second.0));

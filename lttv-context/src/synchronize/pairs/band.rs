@@ -50,7 +50,7 @@ fn in_range(ns: Option<i128>) -> Option<Timestamp> {
     i64::try_from(ns?).ok().map(Timestamp::from_ns)
 }
 
-/// The times that the second clock of a [pair](super::Pair) may have shown at each
+/// The times that the second clock of a [pair](super::ClockPair) may have shown at each
 /// instant of the first one: those of all lines that no message contradicts.
 ///
 /// The upper end is a convex function and the lower end a concave one, so the band is

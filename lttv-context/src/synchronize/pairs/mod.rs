@@ -42,11 +42,11 @@ use line::ExactLine;
 ///
 /// ```
 /// use ltt_read::Timestamp;
-/// use lttv_context::synchronize::pairs::{Pair, PairQuality};
+/// use lttv_context::synchronize::pairs::{ClockPair, PairQuality};
 ///
 /// let at = Timestamp::from_ns;
 /// // The second clock shows 1000 ns more than the first one. Messages take 100 ns.
-/// let mut pair = Pair::new();
+/// let mut pair = ClockPair::new();
 /// for time in [0, 50_000, 100_000] {
 ///     pair.add_forward(at(time), at(time + 1100));
 ///     pair.add_backward(at(time + 20_000 + 1000), at(time + 20_100));
@@ -61,7 +61,7 @@ use line::ExactLine;
 /// # Ok::<(), ltt_read::ClockTransformError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Pair {
+pub struct ClockPair {
     /// Messages from the first host to the second.
     ceiling: Hull,
     /// Messages from the second host to the first.
@@ -72,17 +72,17 @@ pub struct Pair {
     second: Option<TimeSpan>,
 }
 
-impl Default for Pair {
+impl Default for ClockPair {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Pair {
+impl ClockPair {
     /// Creates a pair without messages.
     pub fn new() -> Self {
         let (ceiling, floor) = (Hull::new(Side::Ceiling), Hull::new(Side::Floor));
-        Pair { ceiling, floor, forward: 0, backward: 0, second: None }
+        ClockPair { ceiling, floor, forward: 0, backward: 0, second: None }
     }
 
     /// Adds a message from the first host to the second: `sent` is a time of the first clock, and
@@ -240,7 +240,7 @@ impl Pair {
     }
 }
 
-/// The relation of two clocks as far as their messages determine it: see [`Pair::bounds`].
+/// The relation of two clocks as far as their messages determine it: see [`ClockPair::bounds`].
 #[derive(Debug, Clone)]
 pub struct PairBounds {
     quality: PairQuality,
@@ -304,7 +304,7 @@ impl PairBounds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PairQuality {
-    /// Both are the same clock. A [`Pair`] never has this quality: it is that of traces of one
+    /// Both are the same clock. A [`ClockPair`] never has this quality: it is that of traces of one
     /// host.
     Exact,
     /// The slope is bounded on both sides. Only such a pair has a line.

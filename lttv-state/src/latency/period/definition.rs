@@ -24,7 +24,7 @@ use crate::filter::KernelFilters;
 /// use lttv_context::Traceset;
 /// use lttv_filter::{Environment, Expression};
 /// use lttv_state::analysis::read;
-/// use lttv_state::latency::{By, Family, LatencyAnalysis, Period, Settings};
+/// use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Period, Settings};
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 /// let traceset = Traceset::open(path)?;
@@ -37,7 +37,7 @@ use crate::filter::KernelFilters;
 /// let settings = Settings::new().periods([write], traceset.traces(), &environment)?;
 ///
 /// let latency = read(&traceset).run(LatencyAnalysis::new(settings)).output;
-/// for row in latency.traces()[0].rows(Family::Period, By::Subject) {
+/// for row in latency.traces()[0].rows(Family::Period, GroupBy::Subject) {
 ///     let subject = latency.traces()[0].subject(row.subject.expect("by subject"));
 ///     println!("{subject}: {} periods", row.figures.durations().count());
 /// }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ltt_read::Trace;
-use lttv_state::call_stacks::{CallStacks, Code, Function};
+use lttv_state::call_stacks::{CallStacks, CallTarget, Function};
 use lttv_state::heap::Heap;
 
 use crate::report::Report;
@@ -42,7 +42,7 @@ pub fn require(calls: &CallStacks, heap: &Heap) -> Result<(), NotRecorded> {
 
 /// Returns `true` for a function that an address stands for, `false` for a pair of events.
 fn has_address(function: &Function) -> bool {
-    matches!(function.code, Code::Address(_))
+    matches!(function.code, CallTarget::Address(_))
 }
 
 /// Warns of what the traces with calls or allocations lack.

@@ -5,7 +5,7 @@ use lttv_common::kernel_trace;
 use lttv_common::table::Table;
 use lttv_context::framework::{Failure, ModuleInfo};
 use lttv_state::analysis::{self, Attached};
-use lttv_state::latency::{By, LatencyAnalysis, Settings};
+use lttv_state::latency::{GroupBy, LatencyAnalysis, Settings};
 
 use super::Host;
 use super::analysis::{AnalysisModule, Tables};
@@ -54,7 +54,7 @@ fn tables(host: &mut Host, handle: Attached<LatencyAnalysis>) -> Vec<Table> {
     let of: Vec<_> = served.filter_map(|(index, _)| Some((index, latency.trace(index)?))).collect();
     let choice = Choice {
         families: Vec::new(),
-        by: By::Subject,
+        by: GroupBy::Subject,
         rows: (host.data.style == Style::Text).then_some(10),
         bins: None,
         has_traces: host.data.has_traces(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use lttv_common::time::event_span;
 use lttv_context::Traceset;
 use lttv_state::history::{History, Interval, Timestamp};
-use lttv_state::kernel_history::{Target, record};
+use lttv_state::kernel_history::{HistoryTarget, record};
 use lttv_traces::Options;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -46,7 +46,8 @@ fn queries_show_the_built_history() {
     let (trace, file) = (trace(), dir.path().join("kernel.history"));
     let (trace, file) = (trace.to_str().unwrap(), file.to_str().unwrap());
     let traceset = Traceset::open(Path::new(trace)).expect("the bundled trace");
-    let expected = record(&traceset, Target::Memory, |_| std::ops::ControlFlow::Continue(()));
+    let expected =
+        record(&traceset, HistoryTarget::Memory, |_| std::ops::ControlFlow::Continue(()));
     let expected = expected.expect("its states").history;
 
     let built = history(&["build", trace, file]);

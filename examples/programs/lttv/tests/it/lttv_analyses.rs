@@ -10,7 +10,7 @@ use crate::support::{Run, module_rows as rows, typed_json};
 use lttv_context::Traceset;
 use lttv_context::attributes::{AttributeId, AttributeValue, Attributes};
 use lttv_state::history::{History, Timestamp};
-use lttv_state::kernel_history::{Recorded, Target, record};
+use lttv_state::kernel_history::{HistoryTarget, Recorded, record};
 use lttv_state::waits::Cause;
 use serde_json::Value;
 
@@ -350,7 +350,8 @@ fn histories() {
     let stored = History::open_for(&path, &Recorded::identity(&traceset)).unwrap();
     assert!(stored.is_complete());
     stored.verify().unwrap();
-    let expected = record(&traceset, Target::Memory, |_| std::ops::ControlFlow::Continue(()));
+    let expected =
+        record(&traceset, HistoryTarget::Memory, |_| std::ops::ControlFlow::Continue(()));
     let expected = expected.unwrap().history;
     assert_eq!((stored.start(), stored.end()), (expected.start(), expected.end()));
     assert_eq!(stored.intervals_count(), expected.intervals_count());

@@ -80,7 +80,7 @@ impl BusyTimes {
 #[cfg(test)]
 mod tests {
     use lttv_context::Traceset;
-    use lttv_state::kernel_history::{Target, record_live};
+    use lttv_state::kernel_history::{HistoryTarget, record_live};
 
     use super::*;
 
@@ -89,7 +89,7 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
         let traceset = Traceset::open(path).unwrap();
         let goes_on = |_| ControlFlow::Continue(());
-        let recorded = record_live(&traceset, Target::Memory, |_| {}, goes_on).unwrap();
+        let recorded = record_live(&traceset, HistoryTarget::Memory, |_| {}, goes_on).unwrap();
         let history = recorded.history;
         let cpus = history.tree().matching(Quark::ROOT, "0/CPUs/*/Thread").unwrap();
         assert!(cpus.len() > 1);

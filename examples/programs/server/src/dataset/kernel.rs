@@ -10,7 +10,7 @@ use lttv_common::cache::CacheFolder;
 use lttv_common::kernel_trace::{Domain, KernelEvents, Use};
 use lttv_context::Traceset;
 use lttv_state::history::{History, HistoryError, Live};
-use lttv_state::kernel_history::{self, Target, record_live};
+use lttv_state::kernel_history::{self, HistoryTarget, record_live};
 
 use super::busy_times::BusyTimes;
 use super::job::Job;
@@ -103,11 +103,11 @@ impl Kernel {
         };
         let recorded = match &file {
             // Another server may be writing the file, or the directory may be full.
-            Some(file) => record(Target::File(file)).or_else(|error| match error {
+            Some(file) => record(HistoryTarget::File(file)).or_else(|error| match error {
                 HistoryError::Unfinished => Err(error),
-                _ => record(Target::Memory),
+                _ => record(HistoryTarget::Memory),
             }),
-            None => record(Target::Memory),
+            None => record(HistoryTarget::Memory),
         };
         self.set(recorded.map_or(Stage::Failed, |recorded| Stage::Ready(recorded.history)));
     }

@@ -9,7 +9,7 @@ use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_server::http::guard::Guard;
 use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
-use lttv_state::latency::{By, Family, Latency, LatencyAnalysis, Settings};
+use lttv_state::latency::{Family, GroupBy, Latency, LatencyAnalysis, Settings};
 use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitAnalysis, WaitGraph};
 use serde_json::{Value, json};
@@ -185,14 +185,14 @@ fn figures(latency: &Latency, families: &[Family]) -> BTreeMap<String, Vec<[u64;
     let of = &latency.traces()[0];
     let mut rows: BTreeMap<String, Vec<[u64; 4]>> = BTreeMap::new();
     for family in families.iter().filter(|family| of.missing(**family).is_empty()) {
-        let mut add = |name: String, figures: &lttv_state::latency::Figures| {
+        let mut add = |name: String, figures: &lttv_state::latency::LatencyFigures| {
             let spread = figures.durations().spread();
             let values = [spread.least().value, spread.greatest().value];
             let row = [values[0], values[1], spread.count(), spread.total()];
             rows.entry(name).or_default().push(row);
         };
         add(family.title().to_owned(), &of.total(*family));
-        for row in of.rows(*family, By::Subject) {
+        for row in of.rows(*family, GroupBy::Subject) {
             add(row.subject.map_or(String::new(), |subject| of.subject(subject)), &row.figures);
         }
     }

@@ -19,7 +19,7 @@ use lttv_common::kernel_trace;
 use lttv_common::time::Window;
 use lttv_state::analysis::read;
 use lttv_state::history::History;
-use lttv_state::kernel_history::{self, Target};
+use lttv_state::kernel_history::{self, HistoryTarget};
 use lttv_state::stats::StatisticsAnalysis;
 use tempfile::NamedTempFile;
 
@@ -167,15 +167,18 @@ impl WholeRows {
         let traceset = self.shared.tables.traceset();
         kernel_trace::require(traceset, &kernel_trace::HISTORY).map_err(external)?;
         let file = NamedTempFile::new()?;
-        let recorded =
-            kernel_history::record(traceset, Target::Replace(file.path()), |(done, total)| {
+        let recorded = kernel_history::record(
+            traceset,
+            HistoryTarget::Replace(file.path()),
+            |(done, total)| {
                 self.shared.done.store(done, Ordering::Relaxed);
                 self.shared.total.store(total, Ordering::Relaxed);
                 match self.shared.is_cancelled() {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
-            });
+            },
+        );
         self.refuse_interrupt()?;
         let recorded = recorded.map_err(external)?;
         let (errors, errors_omitted) = (recorded.errors, recorded.errors_omitted);

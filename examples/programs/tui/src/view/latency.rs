@@ -3,7 +3,7 @@
 use ltt_read::Timestamp;
 use lttv_common::bar::bar;
 use lttv_requests::{Owner, SubmitError};
-use lttv_state::latency::{Family, Figures, Latency, Sample, ThreadId, TraceLatency};
+use lttv_state::latency::{Family, Latency, LatencyFigures, Sample, ThreadId, TraceLatency};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
@@ -25,7 +25,7 @@ pub struct LatencyView {
     table: Table,
     /// The begin and the end of each row.
     times: Vec<(Timestamp, Timestamp)>,
-    total: Figures,
+    total: LatencyFigures,
     /// The events that all traces lack for the family.
     missing: Option<String>,
     /// The number of the result that is shown; `None` if it must be filled in.
@@ -75,7 +75,7 @@ impl LatencyView {
             family: Family::WakeUp,
             table: Table::default(),
             times: Vec::new(),
-            total: Figures::default(),
+            total: LatencyFigures::default(),
             missing: None,
             seen: None,
             progress: 0.0,
@@ -91,7 +91,7 @@ impl LatencyView {
         samples.sort_by_key(|(_, sample)| std::cmp::Reverse(sample.duration()));
         self.times = samples.iter().map(|(_, sample)| (sample.begin, sample.end)).collect();
         self.table.fill(samples.iter().map(|(of, sample)| row(of, sample)));
-        self.total = Figures::default();
+        self.total = LatencyFigures::default();
         traces.iter().for_each(|of| self.total.add(&of.total(family)));
         let lacks = |of: &TraceLatency| !of.missing(family).is_empty();
         let first = traces.first().filter(|_| traces.iter().all(lacks));

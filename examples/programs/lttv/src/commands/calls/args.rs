@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::Trace;
 use lttv_common::report::Usage;
-use lttv_state::call_stacks::{CallRules, Pair, ThreadId, ThreadKey};
+use lttv_state::call_stacks::{CallRules, EventPair, ThreadId, ThreadKey};
 
 /// The option of pairs of events.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -23,10 +23,10 @@ impl PairArgs {
     pub fn rules(&self, traces: &[Arc<Trace>]) -> Result<CallRules, Usage> {
         let pair = |words: &[String]| {
             let [name, begin, end] = words else { return Err(Usage::new("--pair has 3 values")) };
-            Pair::of_events(name.as_str(), begin, end)
+            EventPair::of_events(name.as_str(), begin, end)
                 .map_err(|error| Usage::filter("--pair:", &error))
         };
-        let pairs: Vec<Pair> = self.pair.chunks(3).map(pair).collect::<Result<_, _>>()?;
+        let pairs: Vec<EventPair> = self.pair.chunks(3).map(pair).collect::<Result<_, _>>()?;
         CallRules::with_pairs(&pairs, traces).map_err(|error| Usage::filter("--pair:", &error))
     }
 }

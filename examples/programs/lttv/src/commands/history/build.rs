@@ -17,7 +17,7 @@ use lttv_common::text_dump::output::Output;
 use lttv_common::time::Window;
 use lttv_context::{SliceThreads, Traceset};
 use lttv_state::history::{History, HistoryError};
-use lttv_state::kernel_history::{self, Recorded, Target, record_on};
+use lttv_state::kernel_history::{self, HistoryTarget, Recorded, record_on};
 
 use super::is_history;
 
@@ -32,13 +32,13 @@ pub(super) fn open(
         return Ok(History::open(path)?);
     }
     let traceset = opening::open_corrected(report, [path], clocks)?.traceset;
-    Ok(read(&traceset, Target::Memory, threads, report)?.history)
+    Ok(read(&traceset, HistoryTarget::Memory, threads, report)?.history)
 }
 
 /// Builds a history of traces, and shows the progress.
 fn read(
     traceset: &Traceset,
-    target: Target<'_>,
+    target: HistoryTarget<'_>,
     threads: SliceThreads,
     report: &mut Report,
 ) -> Result<Recorded, Box<dyn Error>> {
@@ -81,7 +81,7 @@ pub(super) fn build(
         _ => {}
     }
     let started = Instant::now();
-    let target = if force { Target::Replace(file) } else { Target::File(file) };
+    let target = if force { HistoryTarget::Replace(file) } else { HistoryTarget::File(file) };
     let Recorded { history, events, kept, rebuilt, .. } = read(&traceset, target, threads, report)?;
     if let Some(why) = rebuilt {
         report.message(format_args!("{}: {why}; it was built again", file.display()));

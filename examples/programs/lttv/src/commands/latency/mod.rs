@@ -15,7 +15,7 @@ use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
 use lttv_filter::Environment;
 use lttv_state::analysis::{Attached, attach};
-use lttv_state::latency::{By, Family, LatencyAnalysis, Settings, TraceLatency};
+use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
 
 use self::periods::PeriodArgs;
 use super::analysis::Analysis;
@@ -86,13 +86,13 @@ pub enum Division {
     Both,
 }
 
-impl From<Division> for By {
+impl From<Division> for GroupBy {
     fn from(division: Division) -> Self {
         match division {
-            Division::Subject => By::Subject,
-            Division::Thread => By::Thread,
-            Division::Process => By::Process,
-            Division::Both => By::ThreadAndSubject,
+            Division::Subject => GroupBy::Subject,
+            Division::Thread => GroupBy::Thread,
+            Division::Process => GroupBy::Process,
+            Division::Both => GroupBy::ThreadAndSubject,
         }
     }
 }

@@ -11,7 +11,7 @@ use lttv_context::{
     Bounds, CheckpointFileError, CheckpointFileFault, CheckpointPolicy, Traceset, TracesetContext,
 };
 use lttv_state::kernel::KernelState;
-use lttv_state::kernel_history::{Snapshot, Target, record};
+use lttv_state::kernel_history::{HistoryTarget, Snapshot, record};
 
 /// A way to compute the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -104,7 +104,7 @@ fn load(
 
 /// Looks the states up in a history of all states.
 fn history(traceset: &Traceset, time: Timestamp) -> Result<States, Box<dyn Error>> {
-    let recorded = record(traceset, Target::Memory, |_| ControlFlow::Continue(()))?;
+    let recorded = record(traceset, HistoryTarget::Memory, |_| ControlFlow::Continue(()))?;
     // The state before the events of that time.
     let before = time.saturating_sub(1);
     let traces = 0..traceset.traces().len();

@@ -6,7 +6,7 @@ mod single;
 
 use ltt_read::TraceIndex;
 use lttv_common::table::{Declaration, Table};
-use lttv_state::latency::{By, Distribution, Family, Subject, ThreadId, TraceLatency};
+use lttv_state::latency::{Distribution, Family, GroupBy, Subject, ThreadId, TraceLatency};
 
 pub(crate) use overview::{Interval, intervals, overview, unmatched};
 pub(crate) use rows::{disks, futexes, rows, wakes};
@@ -18,7 +18,7 @@ pub(crate) struct Choice {
     /// The families; those with figures if empty.
     pub families: Vec<Family>,
     /// The division of the figures.
-    pub by: By,
+    pub by: GroupBy,
     /// The maximum number of rows of a family; `None` for all.
     pub rows: Option<usize>,
     /// The number of equal bins of histograms; `None` for bins between powers of two.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use lttv_common::table::{Declaration, Table, percent};
-use lttv_state::latency::{By, Family, Figures, Row as FamilyRow, TraceLatency};
+use lttv_state::latency::{Family, GroupBy, LatencyFigures, Row as FamilyRow, TraceLatency};
 use nix::errno::Errno;
 
 use super::{Choice, Latencies, Row, Summary, name, rows_of, subject, tid, with_durations};
@@ -15,16 +15,16 @@ pub(crate) fn rows(choice: &Choice, family: Family, latencies: &Latencies<'_>) -
         choice.first(of.rows(family, choice.by)).map(summary)
     });
     let mut table = choice.table(family.key(), family.title(), &rows);
-    if matches!(choice.by, By::Subject | By::ThreadAndSubject) {
+    if matches!(choice.by, GroupBy::Subject | GroupBy::ThreadAndSubject) {
         table =
             table.text("subject", subject_title(family), |row| subject(row.of, row.it.1.subject));
     }
-    if matches!(choice.by, By::Thread | By::ThreadAndSubject) {
+    if matches!(choice.by, GroupBy::Thread | GroupBy::ThreadAndSubject) {
         table = table
             .integer("tid", "TID", |row| row.it.1.thread.and_then(|id| tid(row.of, id)))
             .text("thread", "THREAD", |row| row.it.1.thread.and_then(|id| name(row.of, id)));
     }
-    if choice.by == By::Process {
+    if choice.by == GroupBy::Process {
         table =
             table
                 .integer("pid", "PID", |row| row.it.1.process)
@@ -58,7 +58,7 @@ fn subject_title(family: Family) -> &'static str {
 fn with_extra<'r, R>(
     table: Declaration<'r, R>,
     family: Family,
-    of: impl Fn(&'r R) -> &'r Figures,
+    of: impl Fn(&'r R) -> &'r LatencyFigures,
 ) -> Declaration<'r, R> {
     let failures = |table: Declaration<'r, R>| {
         table.integer("failed", "FAILED", |row| of(row).failures()).text(
@@ -84,7 +84,7 @@ fn with_extra<'r, R>(
 }
 
 /// Returns the errors of system calls, the most frequent first, such as `ENOENT 3, EAGAIN 1`.
-fn errors(figures: &Figures) -> Option<String> {
+fn errors(figures: &LatencyFigures) -> Option<String> {
     let mut errors: Vec<_> = figures.errors().collect();
     errors.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let name = |number: u16| match Errno::from_raw(number.into()) {

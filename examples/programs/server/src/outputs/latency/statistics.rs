@@ -1,6 +1,6 @@
-//! Figures of durations, by what took the time.
+//! LatencyFigures of durations, by what took the time.
 
-use lttv_state::latency::{By, Distribution, Extreme};
+use lttv_state::latency::{Distribution, Extreme, GroupBy};
 
 use super::Analysis;
 use crate::dataset::Dataset;
@@ -52,7 +52,7 @@ impl Output for Statistics {
                 let total = of.total(family);
                 let title = family.title().to_owned();
                 let parent = rows.add(Some(root), title, labels(total.durations()));
-                for row in of.rows(family, By::Subject) {
+                for row in of.rows(family, GroupBy::Subject) {
                     work.tick()?;
                     let subject = row.subject.map_or(String::new(), |subject| of.subject(subject));
                     rows.add(Some(parent), subject, labels(row.figures.durations()));
