@@ -2,7 +2,8 @@
 //!
 //! A [`KernelAnalysis`] is told each event that changes the [state](crate::kernel). [`read`] reads a
 //! traceset, or a time window of it, on any number of threads: the result does not depend on their
-//! number.
+//! number. [`attach`] adds an analysis to a context, beside other hooks. A pair of analyses is an
+//! analysis of one read.
 //!
 //! ```
 //! use std::collections::BTreeMap;
