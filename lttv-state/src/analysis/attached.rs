@@ -206,17 +206,17 @@ impl<A: KernelAnalysis + 'static> Attached<A> {
         of.0.get_mut().result(kernel, reached)
     }
 
-    /// Begins a window at the position of the context, with its state. What was collected before is
-    /// dropped.
+    /// Begins a window without an end, which starts at a time: that at which the context stands, with
+    /// its state. What was collected before is dropped.
     ///
     /// # Panics
     ///
     /// Panics if `extensions` are those of another context.
-    pub fn begin_window(self, extensions: &mut Extensions, window: impl RangeBounds<Timestamp>) {
+    pub fn begin_window(self, extensions: &mut Extensions, start: Timestamp) {
         let kernel = extensions[self.0].0.borrow().kernel;
         if let Some((of, kernel)) = extensions.get_pair_mut(self.0, kernel) {
             let of = of.0.get_mut();
-            of.window = Window::of(&window);
+            of.window = Window::of(&(start..));
             of.enter(kernel);
         }
     }

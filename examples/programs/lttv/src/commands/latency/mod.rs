@@ -231,7 +231,7 @@ fn intervals(
     let mut begin = start;
     while begin <= end {
         let next = begin.saturating_add(length);
-        handle.begin_window(analysis.context.extensions_mut(), begin..);
+        handle.begin_window(analysis.context.extensions_mut(), begin);
         let is_last = next > end;
         let read = if is_last { analysis.read() } else { analysis.read_until(next) };
         let span = TimeSpan { start: begin, end: next.min(end) };

@@ -27,7 +27,7 @@ use lttv_common::progress::Progress;
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_context::Traceset;
 use lttv_state::analysis::read;
-use lttv_state::kernel_history::{self, Target as HistoryTarget};
+use lttv_state::kernel_history::{self, HistoryTarget};
 use lttv_state::stats::StatisticsAnalysis;
 
 use crate::damage::Damage;
