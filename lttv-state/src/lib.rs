@@ -16,6 +16,7 @@
 //!
 //! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
 //! * [`analysis`]: analyses of that state, and the way to run them on any number of threads.
+//! * [`needs`]: the events that analyses need, and what their results lack without them.
 //! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
 //!   time.
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
@@ -51,10 +52,7 @@
 //! # Features
 //!
 //! * `kernel` (default): the modules that read traces.
-//! * `call-stacks`: call stacks and heaps of programs.
-//! * `waits`: the module `waits`.
-//! * `usage`: the module `usage`.
-//! * `latency`: latencies of threads, system calls, interrupts and disks.
+//! * `analyses`: the modules `latency`, `waits`, `usage`, `call_stacks` and `heap`.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`ContextState::store_checkpoints`](lttv_context::ContextState::store_checkpoints).
@@ -89,6 +87,8 @@ pub mod kernel_history;
 mod last_event;
 #[cfg(feature = "analyses")]
 pub mod latency;
+#[cfg(feature = "kernel")]
+pub mod needs;
 #[cfg(feature = "kernel")]
 pub mod stats;
 #[cfg(feature = "symbols")]

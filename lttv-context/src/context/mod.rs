@@ -11,6 +11,7 @@ mod read_ahead;
 mod scheduling;
 mod seek;
 mod states;
+mod steps;
 mod time_filter;
 
 use ltt_read::order::OrderedReader;

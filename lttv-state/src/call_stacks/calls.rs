@@ -15,6 +15,7 @@ use super::state::OpenCall;
 use super::thread::ThreadKey;
 use super::tracker::Tracker;
 use crate::durations::Durations;
+use crate::needs::Need;
 
 /// The figures of the calls of a traceset: the number and the times of the calls of each
 /// function and call path.
@@ -293,8 +294,13 @@ impl TraceCalls {
     }
 
     /// Returns what the trace lacks.
-    pub fn missing(&self) -> Missing {
-        self.missing
+    pub fn missing(&self) -> Vec<Need> {
+        self.missing.needs()
+    }
+
+    /// Returns `true` if the trace declares entries of functions, or events that begin pairs.
+    pub fn has_calls(&self) -> bool {
+        self.missing.has_calls()
     }
 
     /// Returns the flame chart: the calls of the window by thread, depth and time, if it was

@@ -55,7 +55,7 @@ impl CallStacks {
     /// assert_eq!(context.read(&Bounds::all().until(window.end))?.errors, 0);
     ///
     /// let calls = calls.take(context.extensions());
-    /// if calls.traces().iter().all(|trace| !trace.missing().is_served()) {
+    /// if calls.traces().iter().all(|trace| !trace.has_calls()) {
     ///     println!("There are no events of functions.");
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,23 +1,47 @@
-//! The things that a trace lacks for call stacks.
+//! The events and contexts that a trace lacks for call stacks.
 
 use super::actions::TypeActions;
 use super::thread::TraceProcess;
+use crate::needs::Need;
 
-/// The things that a trace lacks for call stacks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Missing {
-    /// `true` if the trace declares no entries of functions, and no begins of pairs.
-    pub entries: bool,
-    /// `true` if the trace declares no exits of functions, and no ends of pairs: calls do not
-    /// end.
-    pub exits: bool,
-    /// `true` if events contain no thread: those of all threads of a process, or of a CPU, are on
-    /// one stack, which is wrong unless there is only one thread.
-    pub threads: bool,
-    /// `true` if events contain no process: equal addresses of several processes are one function,
-    /// and equal thread ids one thread.
-    pub processes: bool,
+/// The need for entries of functions, or events that begin pairs.
+pub const ENTRIES: Need = Need::all(
+    &[],
+    "lttng_ust_cyg_profile:func_entry (or that of lttng_ust_cyg_profile_fast)",
+    "there are no calls",
+)
+.required();
+
+/// The need for exits of functions, or events that end pairs.
+pub const EXITS: Need = Need::all(
+    &[],
+    "lttng_ust_cyg_profile:func_exit (or that of lttng_ust_cyg_profile_fast)",
+    "calls do not end, and have no durations",
+);
+
+/// The need for threads in events.
+pub const THREADS: Need = Need::all(
+    &[],
+    "the context vtid",
+    "the calls of all threads of a process, or of a CPU, are on one stack, which is wrong unless \
+     there is one thread",
+);
+
+/// The need for processes in events.
+pub const PROCESSES: Need = Need::all(
+    &[],
+    "the context vpid",
+    "equal addresses of several processes are shown as one function, and equal thread ids as one \
+     thread",
+);
+
+/// The things that a trace lacks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Missing {
+    entries: bool,
+    exits: bool,
+    threads: bool,
+    processes: bool,
 }
 
 impl Default for Missing {
@@ -28,8 +52,19 @@ impl Default for Missing {
 
 impl Missing {
     /// Returns `true` if the trace has calls.
-    pub fn is_served(&self) -> bool {
+    pub(super) fn has_calls(self) -> bool {
         !self.entries
+    }
+
+    /// Returns the needs that the trace does not meet.
+    pub(super) fn needs(self) -> Vec<Need> {
+        let needs = [
+            (self.entries, ENTRIES),
+            (self.exits, EXITS),
+            (self.threads, THREADS),
+            (self.processes, PROCESSES),
+        ];
+        needs.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, need)| need).collect()
     }
 
     /// Takes note of an event type.

@@ -28,7 +28,7 @@
 //! # Rules
 //!
 //! * There is one stack for each process and thread (the contexts `vpid` and `vtid`, else `pid` and
-//!   `tid`). [`Missing`] tells what a trace lacks.
+//!   `tid`). [`TraceCalls::missing`] tells what a trace lacks.
 //! * An exit from a function that has others on top of it ends these as well. An exit from a
 //!   function that is not on the stack, or at an empty stack, is ignored. [`CallAnomalies`] counts
 //!   both.
@@ -65,7 +65,7 @@ pub use collector::{CallAnomalies, PathFigures};
 pub use flame_graph::{FlameGraph, FlameNode};
 pub use functions::{CallTarget, Function, FunctionId};
 pub use handle::CallStacksHandle;
-pub use missing::Missing;
+pub use missing::{ENTRIES, EXITS, PROCESSES, THREADS};
 pub use parallel::{ComputedCallStacks, call_stacks};
 pub use paths::PathId;
 pub use rules::{CallRules, EventPair, PairId};

@@ -6,7 +6,9 @@ use hashbrown::HashMap;
 use ltt_read::Timestamp;
 
 use super::curve::{Curve, CurvePoint};
+use super::missing::Missing;
 use crate::call_stacks::{PathId, ThreadKey};
+use crate::needs::Need;
 
 /// The figures of the heaps of a traceset.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +23,7 @@ pub struct TraceHeap {
     pub(super) blocks: Vec<LiveBlock>,
     /// The number and bytes of allocations, by process and path.
     pub(super) allocated: HashMap<(usize, Option<PathId>), (u64, u64)>,
-    pub(super) missing: HeapMissing,
+    pub(super) missing: Missing,
     pub(super) omitted_blocks: u64,
     pub(super) omitted_events: u64,
 }
@@ -115,25 +117,6 @@ pub struct SiteHeap {
     pub oldest: Option<Timestamp>,
 }
 
-/// The things that a trace lacks for heaps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct HeapMissing {
-    /// `true` if the trace declares no allocations.
-    pub allocations: bool,
-    /// `true` if the trace declares no frees: all blocks stay live.
-    pub frees: bool,
-    /// `true` if events contain no process. If there are several, the figures are not to be
-    /// trusted: the blocks of one overwrite and free those of others.
-    pub processes: bool,
-}
-
-impl Default for HeapMissing {
-    fn default() -> Self {
-        HeapMissing { allocations: true, frees: true, processes: false }
-    }
-}
-
 impl Heap {
     /// Returns the figures of each trace, by trace index.
     pub fn traces(&self) -> &[TraceHeap] {
@@ -184,8 +167,13 @@ impl TraceHeap {
     }
 
     /// Returns what the trace lacks.
-    pub fn missing(&self) -> HeapMissing {
-        self.missing
+    pub fn missing(&self) -> Vec<Need> {
+        self.missing.needs()
+    }
+
+    /// Returns `true` if the trace declares allocations.
+    pub fn has_allocations(&self) -> bool {
+        !self.missing.allocations
     }
 
     /// Returns the number of blocks that were not followed, since there were more than 4194304.

@@ -28,7 +28,7 @@
 //! # Rules
 //!
 //! * A block is known by its process and address. Without the context `vpid` in a trace of several
-//!   processes their blocks mix: see [`HeapMissing::processes`].
+//!   processes their blocks mix: see [`PROCESSES`].
 //! * `realloc` frees its block if it returns another one, or the same, or if the size is 0. If it
 //!   fails, the block stays. An allocation that returns no block counts as failed.
 //! * Freeing an unknown block (of before the trace, or twice) and allocating over a live one (whose
@@ -40,9 +40,11 @@ mod curve;
 mod events;
 mod figures;
 mod handle;
+mod missing;
 mod state;
 
 pub use curve::CurvePoint;
-pub use figures::{Heap, HeapMissing, LiveBlock, ProcessHeap, SiteHeap, SizeClass, TraceHeap};
+pub use figures::{Heap, LiveBlock, ProcessHeap, SiteHeap, SizeClass, TraceHeap};
 pub use handle::HeapHandle;
+pub use missing::{ALLOCATIONS, FREES, PROCESSES};
 pub use state::HeapState;

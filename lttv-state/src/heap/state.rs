@@ -9,7 +9,8 @@ use lttv_context::{EventCall, Extension, Handle, Setup, Subscription};
 use lttv_hooks::Priority;
 
 use super::events::{Change, HeapEvent};
-use super::figures::{HeapMissing, LiveBlock, ProcessHeap, TraceHeap};
+use super::figures::{LiveBlock, ProcessHeap, TraceHeap};
+use super::missing::Missing;
 use crate::call_stacks::{CallStackState, PathId, ThreadKey};
 
 /// The maximum number of live blocks of a trace.
@@ -39,7 +40,7 @@ pub(super) struct TraceBlocks {
     processes: Vec<(Option<i64>, u64, u64)>,
     /// The process of each thread of the call stacks, counted from 1.
     of_threads: Vec<u32>,
-    pub(super) missing: HeapMissing,
+    pub(super) missing: Missing,
     pub(super) collector: Option<Box<Collector>>,
 }
 
@@ -348,7 +349,7 @@ impl Extension for HeapState {
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
         for trace in setup.contexts.traces() {
             let (index, trace) = (trace.index(), trace.trace());
-            let mut missing = HeapMissing::default();
+            let mut missing = Missing::default();
             let types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
             for id in types {
                 let Some(fields) = HeapEvent::of(trace, id) else { continue };

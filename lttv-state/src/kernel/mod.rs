@@ -69,6 +69,7 @@ mod memory;
 mod modes;
 mod name_cache;
 mod names;
+mod needs;
 mod packets;
 mod process;
 mod recorded;
@@ -100,6 +101,7 @@ pub use modes::{
 };
 pub use names::NameId;
 pub(crate) use names::Names;
+pub use needs::NEEDS;
 #[cfg(feature = "analyses")]
 pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};

@@ -1,6 +1,7 @@
 //! The families of durations.
 
-use crate::kernel::Transition;
+use super::needs::*;
+use crate::needs::Need;
 
 /// A family of durations: what is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,37 +101,24 @@ impl Family {
         }
     }
 
-    /// Returns the kinds of events that begin and end the durations, each with the name of the
-    /// event as LTTng 2 records it. A trace that lacks one of them has no figures of the family.
-    pub const fn needs(self) -> &'static [(Transition, &'static str)] {
-        use Transition::*;
-        const CALLS: &[(Transition, &str)] =
-            &[(SyscallEntry, "syscall_entry_*"), (SyscallExit, "syscall_exit_*")];
+    /// Returns the events that begin and end the durations. A trace that lacks one of them has no
+    /// figures of the family.
+    pub const fn needs(self) -> &'static [Need] {
         match self {
-            Family::WakeUp => &[(Wakeup, "sched_waking"), (Switch, "sched_switch")],
-            Family::Preemption => &[(Switch, "sched_switch")],
+            Family::WakeUp => &[WAKE_UP, SWITCH],
+            Family::Preemption => &[SWITCH],
             Family::Syscall
             | Family::FileOpen
             | Family::FileRead
             | Family::FileWrite
-            | Family::FileSync
-            | Family::Futex => CALLS,
-            Family::HardIrq => &[(IrqEntry, "irq_handler_entry"), (IrqExit, "irq_handler_exit")],
-            Family::Vector => {
-                &[(VectorEntry, "x86_irq_vectors_*_entry"), (VectorExit, "x86_irq_vectors_*_exit")]
-            }
-            Family::Softirq => {
-                &[(SoftirqEntry, "irq_softirq_entry"), (SoftirqExit, "irq_softirq_exit")]
-            }
-            Family::SoftirqRaise => {
-                &[(SoftirqRaise, "irq_softirq_raise"), (SoftirqEntry, "irq_softirq_entry")]
-            }
-            Family::DiskQueue => {
-                &[(BlockInsert, "block_rq_insert"), (BlockIssue, "block_rq_issue")]
-            }
-            Family::DiskDevice => {
-                &[(BlockIssue, "block_rq_issue"), (BlockComplete, "block_rq_complete")]
-            }
+            | Family::FileSync => &[CALL_ENTRY, CALL_EXIT],
+            Family::Futex => &[CALL_ENTRY, CALL_EXIT, FUTEX_ENTRY],
+            Family::HardIrq => &[IRQ_ENTRY, IRQ_EXIT],
+            Family::Vector => &[VECTOR_ENTRY, VECTOR_EXIT],
+            Family::Softirq => &[SOFTIRQ_ENTRY, SOFTIRQ_EXIT],
+            Family::SoftirqRaise => &[SOFTIRQ_RAISE, SOFTIRQ_ENTRY],
+            Family::DiskQueue => &[BLOCK_INSERT, BLOCK_ISSUE],
+            Family::DiskDevice => &[BLOCK_ISSUE, BLOCK_COMPLETE],
             Family::Period => &[],
         }
     }

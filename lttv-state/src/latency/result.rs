@@ -17,13 +17,14 @@ use super::subjects::Subjects;
 use super::threads::{Detail, ThreadFacts, ThreadId, at_ns};
 use super::trace_latencies::TraceLatencies;
 use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
+use crate::needs::Need;
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]
 pub struct TraceLatency {
     pub(super) collector: Collector,
     pub(super) end: i64,
-    pub(super) missing: Vec<(Family, Vec<&'static str>)>,
+    pub(super) missing: Vec<(Family, Vec<Need>)>,
     pub(super) subjects: Subjects,
     /// All that is open at the end, by time.
     open: Vec<Open>,
@@ -201,7 +202,7 @@ impl TraceLatency {
 
     /// Returns the events that the trace lacks for a family: with any missing, there are no figures
     /// of it.
-    pub fn missing(&self, family: Family) -> &[&'static str] {
+    pub fn missing(&self, family: Family) -> &[Need] {
         let found = self.missing.iter().find(|(of, _)| *of == family);
         found.map_or(&[], |(_, events)| events)
     }

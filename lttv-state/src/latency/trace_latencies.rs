@@ -11,6 +11,7 @@ use super::collector::Collector;
 use super::family::Family;
 use super::machine::Machine;
 use crate::kernel::KernelState;
+use crate::needs::{EventKind, Need};
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]
@@ -19,7 +20,7 @@ pub(super) struct TraceLatencies {
     pub(super) machine: Machine,
     pub(super) collector: Collector,
     /// The events that each family lacks.
-    pub(super) missing: Vec<(Family, Vec<&'static str>)>,
+    pub(super) missing: Vec<(Family, Vec<Need>)>,
 }
 
 impl TraceLatencies {
@@ -49,24 +50,26 @@ fn missing(
     kernel: &KernelState,
     index: TraceIndex,
     actions: &[(EventTypeId, Action)],
-) -> Vec<(Family, Vec<&'static str>)> {
-    let has = |transition| {
+) -> Vec<(Family, Vec<Need>)> {
+    let has_transition = |transition| {
         let is_it = |(id, action): &(EventTypeId, Action)| {
             kernel.transition(index, *id) == Some(transition) && !matches!(action, Action::Other)
         };
         actions.iter().any(is_it)
     };
-    let has_futexes = actions.iter().any(|(_, action)| match action {
-        Action::Entry(entry) => entry.futex.is_some(),
-        _ => false,
-    });
+    let has_futexes = || {
+        let is_it = |action: &Action| matches!(action, Action::Entry(of) if of.futex.is_some());
+        actions.iter().any(|(_, action)| is_it(action))
+    };
+    // The name of a call may be recorded as a number.
+    let has = |kind| match kind {
+        EventKind::Transition(of) => has_transition(of),
+        EventKind::Without(of) => !has_transition(of),
+        EventKind::Named(_) => has_futexes(),
+    };
     let missing = Family::ALL.into_iter().map(|family| {
-        let needs = family.needs().iter().filter(|(transition, _)| !has(*transition));
-        let mut events: Vec<_> = needs.map(|(_, event)| *event).collect();
-        if family == Family::Futex && events.is_empty() && !has_futexes {
-            events.push("syscall_entry_futex");
-        }
-        (family, events)
+        let missing = family.needs().iter().filter(|need| !need.is_met(has));
+        (family, missing.copied().collect::<Vec<_>>())
     });
-    missing.filter(|(_, events)| !events.is_empty()).collect()
+    missing.filter(|(_, missing)| !missing.is_empty()).collect()
 }

@@ -72,6 +72,7 @@ mod kinds;
 mod leaf;
 mod ledger;
 mod log;
+mod needs;
 mod rows;
 mod sums;
 mod tally;
@@ -92,6 +93,7 @@ pub use analysis::StatisticsAnalysis;
 pub use extra::RequestCounts;
 pub use facts::{DeviceFacts, ProcessFacts};
 pub use leaf::{Counts, LeafKey};
+pub use needs::DISK_NEEDS;
 pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 

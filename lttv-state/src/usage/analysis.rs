@@ -13,6 +13,7 @@ use super::options::UsageOptions;
 use super::{TraceUsage, Usage};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, Window};
 use crate::kernel::{KernelState, OtherEvent, StateChange};
+use crate::needs::RecordedEvents;
 use crate::stats::{self, StatisticsAnalysis};
 
 /// The analysis that computes [`Usage`], with the statistics that it is based on.
@@ -197,7 +198,8 @@ impl KernelAnalysis for UsageAnalysis {
         let traces = traces.zip(state.collectors).zip(part.collected).map(
             |((statistics, of), mut collected)| {
                 of.add_rest(&mut collected, statistics.end().as_ns());
-                TraceUsage { statistics, collected }
+                let recorded = statistics.trace().map(|trace| RecordedEvents::of(trace));
+                TraceUsage { statistics, collected, recorded: recorded.unwrap_or_default() }
             },
         );
         Usage { traces: traces.collect() }

@@ -4,6 +4,9 @@ use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::{Event, Field, Trace, Value};
 
 use super::counts::Pages;
+use crate::kernel::Transition::{Frequency, Migrate, Switch};
+use crate::needs::EventKind::{Named, Transition};
+use crate::needs::Need;
 
 /// A measurement by an event, with the name of an interface or what stands for it.
 #[derive(Debug, Clone, Copy)]
@@ -60,40 +63,34 @@ impl Figure {
         Figure::Retransmissions,
     ];
 
-    /// Returns the names of the events that it needs, by LTTng and then by perf: any of them
-    /// suffices.
-    pub fn events(self) -> &'static [&'static str] {
-        match self {
-            Figure::Cpu => &["sched_switch", "sched:sched_switch", "kernel.sched_schedule"],
-            Figure::Migrations => &["sched_migrate_task", "sched:sched_migrate_task"],
-            Figure::Frequencies => &["power_cpu_frequency", "power:cpu_frequency"],
-            Figure::Pages => ALLOCATED,
-            Figure::Sent => SENT,
-            Figure::Received => RECEIVED,
-            Figure::Retransmissions => RETRANSMITTED,
-        }
-    }
-
-    /// Returns `true` if events of a trace can contribute to the figure.
-    pub fn is_recorded(self, trace: &Trace) -> bool {
-        trace.schema().event_types.iter().any(|of| self.events().contains(&of.name()))
+    /// Returns the events that it needs.
+    pub const fn need(self) -> Need {
+        NEEDS[self as usize]
     }
 }
 
+/// The needs of the usage of CPUs, memory and network: those of each [`Figure`], in their order.
+pub const NEEDS: &[Need] = &[
+    Need::all(&[Transition(Switch)], "sched_switch", "no CPU is known to be used").required(),
+    Need::all(&[Transition(Migrate)], "sched_migrate_task", "migrations are unknown"),
+    Need::all(
+        &[Transition(Frequency)],
+        "power_cpu_frequency",
+        "the frequencies of CPUs are unknown",
+    ),
+    Need::all(&[Named(ALLOCATED)], "kmem_mm_page_alloc", "the use of memory is unknown"),
+    Need::all(&[Named(SENT)], "net_dev_xmit", "sent packets are unknown"),
+    Need::all(&[Named(RECEIVED)], "net_if_receive_skb", "received packets are unknown"),
+    Need::all(&[Named(RETRANSMITTED)], "tcp_retransmit_skb", "retransmissions are unknown"),
+];
+
 /// The first names are preferred: if a trace has one of their events, the later ones are not
 /// counted. Packets of the loopback device pass `net_if_rx` and then `net_if_receive_skb`.
-const SENT: &[&str] = &["net_dev_xmit", "net:net_dev_xmit", "net_dev_queue", "net:net_dev_queue"];
-const RECEIVED: &[&str] = &[
-    "net_if_receive_skb",
-    "netif_receive_skb",
-    "net:netif_receive_skb",
-    "net_if_rx",
-    "netif_rx",
-    "net:netif_rx",
-];
-const ALLOCATED: &[&str] = &["kmem_mm_page_alloc", "mm_page_alloc", "kmem:mm_page_alloc"];
-const FREED: &[&str] = &["kmem_mm_page_free", "mm_page_free", "kmem:mm_page_free"];
-const RETRANSMITTED: &[&str] = &["tcp_retransmit_skb", "tcp:tcp_retransmit_skb"];
+const SENT: &[&str] = &["net_dev_xmit", "net_dev_queue"];
+const RECEIVED: &[&str] = &["net_if_receive_skb", "netif_receive_skb", "net_if_rx", "netif_rx"];
+const ALLOCATED: &[&str] = &["kmem_mm_page_alloc", "mm_page_alloc"];
+const FREED: &[&str] = &["kmem_mm_page_free", "mm_page_free"];
+const RETRANSMITTED: &[&str] = &["tcp_retransmit_skb"];
 
 /// The result of a send that has to be tried again: no packet was sent.
 const BUSY: u64 = 0x10;
@@ -129,7 +126,7 @@ impl Source {
         let sources = types.filter_map(|(number, event_type)| {
             let id = EventTypeId(number as u32);
             let field = |name: &str| trace.field(id, Scope::Payload, name);
-            let name = event_type.name();
+            let name = without_system(event_type.name());
             let source = if ALLOCATED.contains(&name) {
                 let by_number = field("pfn").map(|field| (field, u64::MAX));
                 let page = by_number.or_else(|| field("page").map(|field| (field, 0)));
@@ -194,5 +191,10 @@ impl Source {
 /// Returns the first of some names that an event type of a trace has.
 fn chosen(trace: &Trace, names: &[&'static str]) -> Option<&'static str> {
     let types = &trace.schema().event_types;
-    names.iter().copied().find(|name| types.iter().any(|of| of.name() == *name))
+    names.iter().copied().find(|name| types.iter().any(|of| without_system(of.name()) == *name))
+}
+
+/// Returns the name of an event type without the system that perf puts before it.
+fn without_system(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(_, name)| name)
 }

@@ -44,11 +44,12 @@ mod sums;
 use ltt_read::Timestamp;
 
 use self::collected::Collected;
+use crate::needs::{Need, RecordedEvents};
 use crate::stats::{ProcessFacts, TraceStatistics};
 
 pub use analysis::UsageAnalysis;
 pub use counts::{Activity, Pages, Traffic};
-pub use events::Figure;
+pub use events::{Figure, NEEDS};
 pub use options::UsageOptions;
 pub use sums::{CpuFrequency, CpuUsage, InterfaceUsage, IntervalUsage, ProcessUsage, ThreadUsage};
 
@@ -65,6 +66,7 @@ pub struct Usage {
 pub struct TraceUsage {
     statistics: TraceStatistics,
     collected: Collected,
+    recorded: RecordedEvents,
 }
 
 impl Usage {
@@ -113,7 +115,12 @@ impl TraceUsage {
     /// Returns `true` if the trace can contain events for a figure. Without them its numbers are 0,
     /// but mean nothing.
     pub fn is_recorded(&self, figure: Figure) -> bool {
-        self.statistics.trace().is_some_and(|trace| figure.is_recorded(trace))
+        self.recorded.meets(&figure.need())
+    }
+
+    /// Iterates over the events that the trace lacks, each without which a [`Figure`] is missing.
+    pub fn missing(&self) -> impl Iterator<Item = &'static Need> {
+        self.recorded.missing(NEEDS)
     }
 
     /// Returns what the machine did in the whole time, besides the use of its CPUs.

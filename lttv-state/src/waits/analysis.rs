@@ -11,12 +11,14 @@ use super::cause::PackedSource;
 use super::graph::{GraphTrace, WaitGraph};
 use super::input::{Input, Inputs};
 use super::machine::{At, ContextKind, Machine, Named, OfTrace, WakeEvent};
-use super::recorded::{EventUse, NeededEvents, Recorded};
+use super::needs::{NEEDS, PACKETS};
+use super::recorded::{EventUse, Recorded};
 use crate::analysis::{End, KernelAnalysis, Window};
 use crate::kernel::{
     ExecutionMode, KernelState, NameId, OtherEvent, Process, ProcessIndex, Rule, StateChange,
     SwitchedOut, Tid, TraceState,
 };
+use crate::needs::{Need, RecordedEvents};
 
 /// The analysis that builds a [`WaitGraph`].
 ///
@@ -45,7 +47,7 @@ pub struct WaitAnalysis {
 #[derive(Debug)]
 struct FollowedTrace {
     trace: Arc<Trace>,
-    missing: Vec<NeededEvents>,
+    missing: Vec<Need>,
     is_kernel: bool,
     /// The event types with their use.
     types: Vec<Option<Box<FollowedType>>>,
@@ -136,7 +138,12 @@ impl KernelAnalysis for WaitAnalysis {
             let recorded = Recorded::of(trace, is_packet);
             let is_kernel = KernelState::follows(trace);
             machines.push(OfTrace::new(recorded.has_interrupts()));
-            let missing = recorded.missing();
+            let events = RecordedEvents::of(trace);
+            let is_met = |need: &Need| match *need == PACKETS {
+                true => recorded.has_packets(),
+                false => events.meets(need),
+            };
+            let missing = NEEDS.iter().filter(|need| !is_met(need)).copied().collect();
             let state = kernel.trace(index).filter(|_| is_kernel);
             let types =
                 state.map_or_else(Vec::new, |state| followed_types(trace, &recorded, state));

@@ -8,9 +8,9 @@ use ltt_read::{Timestamp, TraceIndex};
 use super::cause::{Devices, WakeSource};
 use super::interval::{Form, Interval, Link, ThreadState};
 use super::machine::{Links, Machine, Status};
-use super::recorded::NeededEvents;
 use super::timeline::{Span, Timeline};
 use crate::kernel::{NameId, Names, Tid};
+use crate::needs::Need;
 
 /// The number of a timeline in a [`WaitGraph`]. Numbers are dense, in the order in which the
 /// threads were first mentioned.
@@ -43,7 +43,7 @@ pub struct WaitGraph {
 /// The names and devices of a trace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GraphTrace {
-    pub(super) missing: Vec<NeededEvents>,
+    pub(super) missing: Vec<Need>,
     pub(super) is_kernel: bool,
     pub(super) names: Arc<Names>,
     pub(super) irqs: Vec<NameId>,
@@ -232,7 +232,7 @@ impl WaitGraph {
 
     /// Returns the events that a trace lacks, and without which its timelines are less complete.
     /// `None` if it is no kernel trace.
-    pub fn missing(&self, trace: TraceIndex) -> Option<&[NeededEvents]> {
+    pub fn missing(&self, trace: TraceIndex) -> Option<&[Need]> {
         let of = self.traces.get(trace.0).filter(|of| of.is_kernel)?;
         Some(&of.missing)
     }

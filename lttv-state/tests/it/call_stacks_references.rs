@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lttv_context::Traceset;
 use lttv_state::call_stacks::{
-    CallRules, CallTarget, FunctionId, ThreadId, TraceCalls, call_stacks,
+    CallRules, CallTarget, ENTRIES, EXITS, FunctionId, PROCESSES, ThreadId, TraceCalls, call_stacks,
 };
 use serde_json::{Map, Value};
 
@@ -109,7 +109,7 @@ fn recorded_call_stacks_are_those_of_the_model() {
             let [calls] = computed.calls.traces() else { panic!("one trace") };
             compare(&figures(calls), &expected["calls"], &format!("{name}, {threads} threads"));
             let missing = calls.missing();
-            assert!(missing.is_served() && missing.processes && !missing.threads, "{missing:?}");
+            assert_eq!(missing, [PROCESSES], "{name}");
         }
     }
 }
@@ -131,6 +131,7 @@ fn traces_without_functions_say_so() {
     let traceset = Traceset::open(support::bundled()).expect("a trace");
     let computed = call_stacks(&traceset, &CallRules::default(), 1);
     let [calls] = computed.calls.traces() else { panic!("one trace") };
-    assert!(!calls.missing().is_served() && calls.missing().entries && calls.missing().exits);
+    assert_eq!(calls.missing(), [ENTRIES, EXITS]);
+    assert!(!calls.has_calls());
     assert!(calls.threads().is_empty() && calls.function_figures().is_empty());
 }

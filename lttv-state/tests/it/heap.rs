@@ -9,6 +9,7 @@ use crate::support::ust::{UstEvent, ust_trace};
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::call_stacks::{CallRules, CallStackState, CallStacks};
+use lttv_state::heap::PROCESSES;
 use lttv_state::heap::{Heap, HeapState, ProcessHeap};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -69,8 +70,8 @@ fn recorded_heaps_are_those_of_the_model() {
         let (heap, _) = heap(&traceset);
         let mut found = Map::new();
         for (trace, of) in traceset.traces().iter().zip(heap.traces()) {
-            assert_eq!(of.missing().processes, !has_processes, "{name}");
-            assert!(!of.missing().allocations && !of.missing().frees, "{name}");
+            let missing = if has_processes { vec![] } else { vec![PROCESSES] };
+            assert_eq!(of.missing(), missing, "{name}");
             for process in of.processes() {
                 let env = |name| trace.schema().env_str(name).unwrap_or_default();
                 let key = match process.process {

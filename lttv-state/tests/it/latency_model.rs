@@ -14,6 +14,7 @@ use lttv_state::kernel::KernelState;
 use lttv_state::latency::{
     Family, GroupBy, Latency, LatencyAnalysis, Settings, ThreadId, TraceLatency,
 };
+use lttv_state::needs::Need;
 use proptest::prelude::*;
 
 const CPUS: usize = 3;
@@ -511,7 +512,8 @@ fn what_was_not_recorded_is_missing() {
     let lines = ["[0.000000010] h syscall_entry_read: { cpu_id = 0 }, { fd = 1 }"];
     let latency = whole(&Traceset::from(vec![trace_of(lines)]));
     let of = &latency.traces()[0];
-    assert_eq!(of.missing(Family::Syscall), ["syscall_exit_*"]);
-    assert_eq!(of.missing(Family::WakeUp), ["sched_waking", "sched_switch"]);
+    let missing = |family| Need::list(of.missing(family));
+    assert_eq!(missing(Family::Syscall), "syscall_exit_*");
+    assert_eq!(missing(Family::WakeUp), "sched_waking, sched_switch");
     assert_eq!(of.unmatched().entries_without_thread, 1);
 }

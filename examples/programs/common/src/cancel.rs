@@ -1,5 +1,6 @@
 //! Interrupts from the user: Ctrl-C ends reading, and the results so far are written.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -24,4 +25,12 @@ pub fn on_interrupt() -> Result<Arc<AtomicBool>, String> {
         set.map(|()| flag).map_err(|error| format!("cannot handle Ctrl-C: {error}"))
     });
     handled.clone()
+}
+
+/// Returns `Break` if a flag is set, for reads in steps.
+pub fn unless(flag: &AtomicBool) -> ControlFlow<()> {
+    match flag.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
 }

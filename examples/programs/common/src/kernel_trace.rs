@@ -3,13 +3,14 @@
 //! A command that follows the kernel calls [`require`] before it reads: a user-space trace would
 //! give empty results without a reason.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use ltt_read::Trace;
 use ltt_read::schema::Format;
 use lttv_context::Traceset;
-use lttv_state::kernel::{KernelState, Transition};
+use lttv_state::kernel::{self, Transition};
+use lttv_state::needs::{EventKind, Need, RecordedEvents};
+use lttv_state::{latency, stats, usage, waits};
 
 use crate::report::Report;
 
@@ -34,46 +35,6 @@ impl fmt::Display for Domain {
     }
 }
 
-/// An event that a command needs or can use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Need {
-    /// Any of these serves.
-    one_of: &'static [Transition],
-    /// The names of the events as LTTng 2 records them.
-    pub events: &'static str,
-}
-
-const fn need(one_of: &'static [Transition], events: &'static str) -> Need {
-    Need { one_of, events }
-}
-
-const SWITCH: Need = need(&[Transition::Switch], "sched_switch");
-const FORKS: Need = need(&[Transition::Fork], "sched_process_fork");
-const WAKING: Need = need(&[Transition::Wakeup], "sched_waking");
-const SYSCALLS: Need = need(&[Transition::SyscallEntry], "syscall_entry_*, syscall_exit_*");
-const IRQS: Need = need(&[Transition::IrqEntry], "irq_handler_entry, irq_handler_exit");
-const SOFTIRQS: Need = need(&[Transition::SoftirqEntry], "irq_softirq_entry, irq_softirq_exit");
-const INTERRUPTS: Need = need(
-    &[Transition::IrqExit, Transition::SoftirqExit, Transition::VectorExit, Transition::TrapExit],
-    "irq_handler_entry, irq_handler_exit (or irq_softirq_*)",
-);
-const ISSUE: Need = need(&[Transition::BlockIssue], "block_rq_issue");
-const COMPLETE: Need = need(&[Transition::BlockComplete], "block_rq_complete");
-const MIGRATE: Need = need(&[Transition::Migrate], "sched_migrate_task");
-const FREQUENCY: Need = need(&[Transition::Frequency], "power_cpu_frequency");
-const DUMP: Need = need(&[Transition::ProcessState], "lttng_statedump_process_state");
-
-const ANY_BEGIN: Need = need(
-    &[
-        Transition::Switch,
-        Transition::SyscallEntry,
-        Transition::IrqEntry,
-        Transition::SoftirqEntry,
-        Transition::BlockIssue,
-    ],
-    "sched_switch (or syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue)",
-);
-
 /// A command, with the events that it needs and those that improve its results.
 #[derive(Debug, Clone, Copy)]
 pub struct Use {
@@ -81,129 +42,136 @@ pub struct Use {
     pub command: &'static str,
     /// A description of the results.
     pub purpose: &'static str,
-    needs: &'static [Need],
-    improves: &'static [Need],
+    /// The events that it needs or can use.
+    pub needs: &'static [Need],
+}
+
+impl Use {
+    /// Returns the events without which there are no results.
+    pub fn required(&self) -> impl Iterator<Item = &'static Need> {
+        self.needs.iter().filter(|need| need.is_required)
+    }
+
+    /// Returns the events that a trace lacks, and without which there are no results.
+    pub fn missing(&self, recorded: &RecordedEvents) -> Vec<&'static Need> {
+        recorded.missing(self.needs).filter(|need| need.is_required).collect()
+    }
+
+    /// Returns the events that a trace lacks, and that would improve the results.
+    pub fn useful(&self, recorded: &RecordedEvents) -> Vec<&'static Need> {
+        recorded.missing(self.needs).filter(|need| !need.is_required).collect()
+    }
+
+    /// Returns `true` if a trace has the events that are required.
+    pub fn is_served(&self, recorded: &RecordedEvents) -> bool {
+        self.missing(recorded).is_empty()
+    }
 }
 
 /// The needs of `lttv stats`.
 pub const STATS: Use = Use {
     command: "stats",
     purpose: "CPU times, input and output of CPUs and processes",
-    needs: &[SWITCH],
-    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+    needs: kernel::NEEDS,
 };
 
 /// The needs of `lttv state`.
 pub const STATE: Use = Use {
     command: "state",
     purpose: "the state of each CPU and process at a time",
-    needs: &[SWITCH],
-    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+    needs: kernel::NEEDS,
 };
 
 /// The needs of `lttv critical-path`.
 pub const CRITICAL_PATH: Use = Use {
     command: "critical-path",
     purpose: "what a thread really waited for",
-    needs: &[SWITCH],
-    improves: &[WAKING, FORKS, IRQS, SOFTIRQS, COMPLETE, SYSCALLS],
+    needs: waits::NEEDS,
 };
 
 /// The needs of `lttv wait`.
 pub const WAIT: Use =
     Use { command: "wait", purpose: "what a thread waited for, and who woke it", ..CRITICAL_PATH };
 
+/// The events that interrupts need.
+const IRQ_NEEDS: &[Need] = &[
+    Need::any(
+        &[
+            EventKind::Transition(Transition::IrqExit),
+            EventKind::Transition(Transition::SoftirqExit),
+            EventKind::Transition(Transition::VectorExit),
+            EventKind::Transition(Transition::TrapExit),
+        ],
+        "irq_handler_entry, irq_handler_exit (or irq_softirq_*)",
+        "there are no interrupts",
+    )
+    .required(),
+    Need::all(
+        &[EventKind::Transition(Transition::IrqEntry), EventKind::Transition(Transition::IrqExit)],
+        "irq_handler_entry, irq_handler_exit",
+        "there are no interrupts of devices",
+    ),
+    Need::all(
+        &[
+            EventKind::Transition(Transition::SoftirqEntry),
+            EventKind::Transition(Transition::SoftirqExit),
+        ],
+        "irq_softirq_entry, irq_softirq_exit",
+        "there are no softirqs",
+    ),
+];
+
 /// The needs of `lttv irq`.
-pub const IRQ: Use = Use {
-    command: "irq",
-    purpose: "durations and rates of interrupts",
-    needs: &[INTERRUPTS],
-    improves: &[IRQS, SOFTIRQS],
-};
+pub const IRQ: Use =
+    Use { command: "irq", purpose: "durations and rates of interrupts", needs: IRQ_NEEDS };
 
 /// The needs of `lttv disk`.
-pub const DISK: Use = Use {
-    command: "disk",
-    purpose: "requests and throughput of disks",
-    needs: &[ISSUE, COMPLETE],
-    improves: &[SWITCH],
-};
+pub const DISK: Use =
+    Use { command: "disk", purpose: "requests and throughput of disks", needs: stats::DISK_NEEDS };
 
 /// The needs of `lttv latency`.
 pub const LATENCY: Use = Use {
     command: "latency",
     purpose: "latencies of threads, system calls, interrupts and disks",
-    needs: &[ANY_BEGIN],
-    improves: &[SWITCH, WAKING, SYSCALLS, IRQS, SOFTIRQS, ISSUE, COMPLETE, DUMP],
+    needs: latency::NEEDS,
 };
 
 /// The needs of `lttv usage`.
 pub const USAGE: Use = Use {
     command: "usage",
     purpose: "use of CPUs, memory and network over time",
-    needs: &[SWITCH],
-    improves: &[MIGRATE, FREQUENCY, DUMP],
+    needs: usage::NEEDS,
 };
 
 /// The needs of `lttv history`.
-pub const HISTORY: Use = Use {
-    command: "history",
-    purpose: "all states over time, in a file",
-    needs: &[SWITCH],
-    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
-};
+pub const HISTORY: Use =
+    Use { command: "history", purpose: "all states over time, in a file", needs: kernel::NEEDS };
 
 /// The needs of `lttv chart`.
 pub const CHART: Use = Use {
     command: "chart",
     purpose: "pictures of CPUs and processes over time",
-    needs: &[SWITCH],
-    improves: &[SYSCALLS, IRQS, SOFTIRQS, DUMP],
+    needs: kernel::NEEDS,
 };
 
 /// The commands that follow the kernel.
 pub const USES: [Use; 10] =
     [STATS, STATE, WAIT, CRITICAL_PATH, LATENCY, USAGE, IRQ, DISK, HISTORY, CHART];
 
-/// The kinds of kernel events that a trace declares.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KernelEvents(BTreeSet<Transition>);
+/// Returns the kinds of events of each trace. Reads no events.
+pub fn recorded(traceset: &Traceset) -> Vec<RecordedEvents> {
+    traceset.traces().iter().map(|trace| RecordedEvents::of(trace)).collect()
+}
 
-impl KernelEvents {
-    /// Returns the kinds of kernel events of each trace. Reads no events.
-    pub fn of(traceset: &Traceset) -> Vec<KernelEvents> {
-        traceset.traces().iter().map(|trace| KernelEvents(KernelState::kinds(trace))).collect()
-    }
-
-    /// Returns `true` if no event of the trace changes the state of the kernel.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns the events that the trace lacks for a command.
-    pub fn missing(&self, of: &Use) -> Vec<&'static str> {
-        self.without(of.needs)
-    }
-
-    /// Returns the events that the trace lacks, and that would improve the results of a command.
-    pub fn useful(&self, of: &Use) -> Vec<&'static str> {
-        self.without(of.improves)
-    }
-
-    fn without(&self, needs: &[Need]) -> Vec<&'static str> {
-        let lacks = |need: &&Need| !need.one_of.iter().any(|of| self.0.contains(of));
-        let missing = needs.iter().filter(lacks);
-        missing.map(|need| need.events).collect()
-    }
-
-    /// Returns the origin of the events of a trace, which must be that of these events.
-    pub fn domain(&self, trace: &Trace) -> Domain {
+impl Domain {
+    /// Returns the origin of the events of a trace, given their kinds.
+    pub fn of(trace: &Trace, recorded: &RecordedEvents) -> Domain {
         let schema = trace.schema();
         match schema.env_str("domain") {
             Some("kernel") => Domain::Kernel,
             Some("ust") => Domain::UserSpace,
-            _ if self.0.contains(&Transition::Switch) => Domain::Kernel,
-            _ if schema.format == Format::Legacy && !self.0.is_empty() => Domain::Kernel,
+            _ if recorded.has(EventKind::Transition(Transition::Switch)) => Domain::Kernel,
+            _ if schema.format == Format::Legacy && recorded.has_kernel() => Domain::Kernel,
             _ => Domain::Other,
         }
     }
@@ -227,15 +195,15 @@ pub struct NotServed {
 ///
 /// If all traces lack events that the command needs.
 pub fn require(traceset: &Traceset, of: &Use) -> Result<Vec<bool>, NotServed> {
-    let events = KernelEvents::of(traceset);
-    let serves: Vec<bool> = events.iter().map(|events| events.missing(of).is_empty()).collect();
+    let events = recorded(traceset);
+    let serves: Vec<bool> = events.iter().map(|events| of.is_served(events)).collect();
     if serves.contains(&true) {
         return Ok(serves);
     }
     let traces = traceset.traces().iter().zip(&events);
     let found: Vec<String> = traces.map(|(trace, events)| reason(trace, events, of)).collect();
-    let events: Vec<_> = of.needs.iter().map(|need| need.events).collect();
-    Err(NotServed { command: of.command, events: events.join(", "), found: found.join("; ") })
+    let events = Need::list(of.required());
+    Err(NotServed { command: of.command, events, found: found.join("; ") })
 }
 
 /// Returns, for each trace, `true` if a command can analyse it. Warns of the others.
@@ -246,7 +214,7 @@ pub fn require(traceset: &Traceset, of: &Use) -> Result<Vec<bool>, NotServed> {
 pub fn require_one(traceset: &Traceset, of: &Use, report: &Report) -> Result<Vec<bool>, NotServed> {
     let serves = require(traceset, of)?;
     if serves.contains(&false) {
-        let traces = traceset.traces().iter().zip(KernelEvents::of(traceset));
+        let traces = traceset.traces().iter().zip(recorded(traceset));
         for ((trace, events), _) in traces.zip(&serves).filter(|(_, serves)| !**serves) {
             report.warning(reason(trace, &events, of));
         }
@@ -255,11 +223,11 @@ pub fn require_one(traceset: &Traceset, of: &Use, report: &Report) -> Result<Vec
 }
 
 /// Returns the reason for which a command cannot analyse a trace.
-fn reason(trace: &Trace, events: &KernelEvents, of: &Use) -> String {
+fn reason(trace: &Trace, events: &RecordedEvents, of: &Use) -> String {
     let path = trace.path().display();
-    match events.domain(trace) {
+    match Domain::of(trace, events) {
         Domain::UserSpace => format!("{path} is a user-space trace"),
-        Domain::Kernel => format!("{path} lacks {}", events.missing(of).join(", ")),
+        Domain::Kernel => format!("{path} lacks {}", Need::list(of.missing(events))),
         Domain::Other => format!("{path} is not a kernel trace"),
     }
 }
@@ -281,8 +249,7 @@ mod tests {
         for of in &USES {
             assert_eq!(require(&kernel, of), Ok(vec![true]), "{}", of.command);
         }
-        let events = &KernelEvents::of(&kernel)[0];
-        assert_eq!(events.domain(&kernel.traces()[0]), Domain::Kernel);
+        assert_eq!(Domain::of(&kernel.traces()[0], &recorded(&kernel)[0]), Domain::Kernel);
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use ltt_read::Trace;
-use lttv_state::call_stacks::{CallStacks, CallTarget, Function};
+use lttv_state::call_stacks::{CallStacks, CallTarget, Function, PROCESSES, TraceCalls};
 use lttv_state::heap::Heap;
+use lttv_state::needs::Need;
 
 use crate::report::Report;
 
@@ -35,56 +36,36 @@ pub struct NotRecorded;
 ///
 /// If no trace does.
 pub fn require(calls: &CallStacks, heap: &Heap) -> Result<(), NotRecorded> {
-    let has_calls = calls.traces().iter().any(|trace| trace.missing().is_served());
-    let has_heap = heap.traces().iter().any(|trace| !trace.missing().allocations);
+    let has_calls = calls.traces().iter().any(|trace| trace.has_calls());
+    let has_heap = heap.traces().iter().any(|trace| trace.has_allocations());
     if has_calls || has_heap { Ok(()) } else { Err(NotRecorded) }
 }
 
-/// Returns `true` for a function that an address stands for, `false` for a pair of events.
-fn has_address(function: &Function) -> bool {
-    matches!(function.code, CallTarget::Address(_))
+/// Returns `true` if a missing context matters: a process only tells equal addresses apart.
+fn matters(need: &Need, calls: &TraceCalls) -> bool {
+    let has_address = |function: &Function| matches!(function.code, CallTarget::Address(_));
+    *need != PROCESSES || calls.functions().iter().any(has_address)
 }
 
 /// Warns of what the traces with calls or allocations lack.
 pub fn warn(report: &Report, traces: &[Arc<Trace>], calls: &CallStacks, heap: &Heap) {
+    let lacks = |trace: &Trace, need: &Need| {
+        let path = trace.path().display();
+        report.warning(format_args!("{path} lacks {need}: {}", need.consequence));
+    };
     for (trace, calls) in traces.iter().zip(calls.traces()) {
-        let (path, missing) = (trace.path().display(), calls.missing());
-        if !missing.is_served() {
-            continue;
-        }
-        if missing.exits {
-            report.warning(format_args!(
-                "{path} contains no exits of functions: calls do not end, and have no durations"
-            ));
-        }
-        if missing.threads {
-            report.warning(format_args!(
-                "{path} lacks the context vtid: the calls of all threads of a process, or of a CPU, \
-                 are on one stack, which is wrong unless there is one thread"
-            ));
-        } else if missing.processes && calls.functions().iter().any(has_address) {
-            report.warning(format_args!(
-                "{path} lacks the context vpid: equal addresses of several processes are shown as \
-                 one function"
-            ));
+        for need in calls.missing().iter().filter(|need| calls.has_calls() && matters(need, calls))
+        {
+            lacks(trace, need);
         }
     }
     for (trace, heap) in traces.iter().zip(heap.traces()) {
-        let (path, missing) = (trace.path().display(), heap.missing());
-        if missing.allocations {
-            continue;
-        }
-        if missing.processes {
-            report.warning(format_args!(
-                "{path} lacks the context vpid: figures of the heap are not to be trusted if several \
-                 processes were traced"
-            ));
-        }
-        if missing.frees {
-            report.warning(format_args!("{path} contains no frees: all blocks stay live"));
+        for need in heap.missing().iter().filter(|_| heap.has_allocations()) {
+            lacks(trace, need);
         }
         if heap.omitted_blocks() > 0 {
             let blocks = heap.omitted_blocks();
+            let path = trace.path().display();
             report.warning(format_args!("{path}: {blocks} blocks were too many to follow"));
         }
     }

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::error::Error;
 use std::mem;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +21,9 @@ use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
 use lttv_common::time::{Window, event_span};
-use lttv_context::{Bounds, EndReason, Handle, Subscription, Traceset, TracesetContext};
+use lttv_context::{
+    Bounds, EndReason, Handle, ReadEnd, StalePosition, Subscription, Traceset, TracesetContext,
+};
 use lttv_state::analysis::{KernelAnalysis, read};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::{KernelState, Transition};
@@ -138,12 +141,15 @@ impl Analysis {
     /// After an interrupt by the user.
     pub fn replay(&mut self, time: Timestamp) -> Result<(), Interrupted> {
         self.context.state().seek_checkpoint(time);
-        let bounds = Bounds::all().until_start_of(time).events(BATCH);
-        self.advance(|context| match context.state().replay(&bounds) {
-            Ok(end) => end.reason,
-            // The bounds contain no position that could be refused.
-            Err(_) => EndReason::EndOfTraceset,
-        })
+        let bounds = Bounds::all().until_start_of(time);
+        self.is_at_start = false;
+        let Analysis { context, progress, warnings, cancel, .. } = self;
+        let each = |context: &mut _| update(context, progress, warnings, cancel);
+        let read = context.state().replay_steps(&bounds, BATCH, each);
+        match is_interrupted(&read, cancel) {
+            true => Err(Interrupted { events: self.events }),
+            false => Ok(()),
+        }
     }
 
     /// Narrows the window to a part of it.
@@ -252,37 +258,14 @@ impl Analysis {
     }
 
     fn read_within(&mut self, bounds: Bounds) -> Result<(), Interrupted> {
-        let bounds = bounds.max_examined(BATCH);
-        let mut events = 0;
-        let read = self.advance(|context| match context.read(&bounds) {
-            Ok(end) => {
-                events += end.events;
-                end.reason
-            }
-            Err(_) => EndReason::EndOfTraceset,
-        });
-        self.events += events;
-        read.map_err(|_| Interrupted { events: self.events })
-    }
-
-    /// Calls `chunk` until it comes to another end than that of its number of events.
-    fn advance(
-        &mut self,
-        mut chunk: impl FnMut(&mut TracesetContext<'static>) -> EndReason,
-    ) -> Result<(), Interrupted> {
         self.is_at_start = false;
-        loop {
-            let reason = chunk(&mut self.context);
-            self.progress.update(self.context.merge().progress());
-            for notice in self.context.take_notices() {
-                report::line(&self.warnings.text(&notice));
-            }
-            if !matches!(reason, EndReason::EventCount | EndReason::ExaminedCount) {
-                return Ok(());
-            }
-            if self.cancel.load(Ordering::Relaxed) {
-                return Err(Interrupted { events: self.events });
-            }
+        let Analysis { context, progress, warnings, cancel, .. } = self;
+        let each = |context: &mut _| update(context, progress, warnings, cancel);
+        let read = context.read_steps(&bounds, BATCH, each);
+        self.events += read.as_ref().map_or(0, |end| end.events);
+        match is_interrupted(&read, &self.cancel) {
+            true => Err(Interrupted { events: self.events }),
+            false => Ok(()),
         }
     }
 
@@ -338,4 +321,25 @@ fn warnings(input: &InputArgs, traces: &[Arc<Trace>]) -> Result<Warnings, Box<dy
     let names: Vec<String> = traces.iter().map(name).collect();
     let zone: TimeZone = input.zone();
     Ok(Warnings::new(ClockText::new(ClockStyle::Seconds, zone), traces, &names))
+}
+
+/// Shows progress and notices after a step of a read. Breaks after an interrupt by the user.
+fn update(
+    context: &mut TracesetContext<'_>,
+    progress: &mut Progress,
+    warnings: &mut Warnings,
+    cancelled: &AtomicBool,
+) -> ControlFlow<()> {
+    progress.update(context.merge().progress());
+    for notice in context.take_notices() {
+        report::line(&warnings.text(&notice));
+    }
+    cancel::unless(cancelled)
+}
+
+/// Returns `true` if a read was ended by the user, not by a hook. Its bounds contain no position that
+/// could be stale.
+fn is_interrupted(read: &Result<ReadEnd, StalePosition>, cancel: &AtomicBool) -> bool {
+    let reason = read.as_ref().map(|end| end.reason);
+    reason == Ok(EndReason::Stopped) && cancel.load(Ordering::Relaxed)
 }

@@ -5,7 +5,8 @@ use std::error::Error;
 use ltt_read::TraceIndex;
 use lttv_common::critical_path::is_open;
 use lttv_common::report::Interrupted;
-use lttv_state::waits::{NeededEvents, WaitAnalysis, WaitGraph};
+use lttv_state::needs::Need;
+use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
 use super::analysis::Analysis;
 use super::select::Select;
@@ -46,7 +47,7 @@ pub(super) fn waits(
 }
 
 /// Returns the events that the traces of an analysis lack for its graph.
-pub(super) fn missing(analysis: &Analysis, graph: &WaitGraph) -> Vec<(TraceIndex, NeededEvents)> {
+pub(super) fn missing(analysis: &Analysis, graph: &WaitGraph) -> Vec<(TraceIndex, Need)> {
     let of_trace = |(trace, _)| {
         let missing = graph.missing(trace).unwrap_or_default().iter();
         missing.map(move |of| (trace, *of))

@@ -55,10 +55,10 @@ fn tables(host: &mut Host, calls: CallStacksHandle, heap: HeapHandle) -> Vec<Tab
     let end = host.data.spans().into_iter().flatten().map(|span| span.end).max();
     let end = end.unwrap_or(Timestamp::MAX);
     let mut tables = Vec::new();
-    if calls.traces().iter().any(|trace| trace.missing().is_served()) {
+    if calls.traces().iter().any(|trace| trace.has_calls()) {
         tables.extend(Shown { calls: &calls, is_wanted: |_| true }.tables(&mut names));
     }
-    if heap.traces().iter().any(|trace| !trace.missing().allocations) {
+    if heap.traces().iter().any(|trace| trace.has_allocations()) {
         let shown = ShownHeap { heap: &heap, calls: &calls, is_wanted: |_| true, end };
         tables.extend(shown.tables(&mut names));
     }

@@ -5,11 +5,12 @@ use lttv_common::kernel_trace;
 use lttv_common::table::Table;
 use lttv_context::framework::{Failure, ModuleInfo};
 use lttv_state::analysis::{self, Attached};
+use lttv_state::needs::Need;
 use lttv_state::usage::{UsageAnalysis, UsageOptions};
 
 use super::Host;
 use super::analysis::{AnalysisModule, Tables};
-use crate::tables::usage::{self as tables, Shown};
+use crate::tables::usage::Shown;
 
 /// Returns the module `usage`.
 pub(super) fn module() -> AnalysisModule {
@@ -49,9 +50,9 @@ fn tables(host: &mut Host, handle: Attached<UsageAnalysis>) -> Vec<Table> {
     let served = all.filter(|((_, of), span)| span.is_some() && !of.cpus().is_empty());
     let traces: Vec<_> = served.map(|(of, _)| of).collect();
     for (_, of) in &traces {
-        let missing = tables::missing(of);
+        let missing = Need::list(of.missing());
         if !missing.is_empty() {
-            host.data.report.message(format_args!("not recorded: {}", missing.join(", ")));
+            host.data.report.message(format_args!("not recorded: {}", missing));
         }
     }
     let has_traces = host.data.has_traces();

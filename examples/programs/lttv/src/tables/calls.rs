@@ -28,7 +28,7 @@ pub(crate) struct Shown<'c, F> {
 impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
     fn traces(&self) -> impl Iterator<Item = (TraceIndex, &TraceCalls)> {
         let traces = (0..).map(TraceIndex).zip(self.calls.traces());
-        traces.filter(|(_, trace)| trace.missing().is_served())
+        traces.filter(|(_, trace)| trace.has_calls())
     }
 
     /// Returns `true` if there are several traces with calls.

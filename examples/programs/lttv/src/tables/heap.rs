@@ -24,7 +24,7 @@ pub(crate) struct ShownHeap<'h, F> {
 impl<F: Fn(Option<i64>) -> bool> ShownHeap<'_, F> {
     fn traces(&self) -> impl Iterator<Item = (TraceIndex, &TraceHeap)> {
         let traces = (0..).map(TraceIndex).zip(self.heap.traces());
-        traces.filter(|(_, trace)| !trace.missing().allocations)
+        traces.filter(|(_, trace)| trace.has_allocations())
     }
 
     /// Starts a table whose rows are of processes.
@@ -122,7 +122,7 @@ impl<F: Fn(Option<i64>) -> bool> ShownHeap<'_, F> {
         for (index, trace) in self.traces() {
             let Some(calls) = self.calls.traces().get(index.0) else { continue };
             // Without calls, this table would repeat that of heaps.
-            if !calls.missing().is_served() {
+            if !calls.has_calls() {
                 continue;
             }
             let mut sites: BTreeMap<(usize, String), SiteHeap> = BTreeMap::new();

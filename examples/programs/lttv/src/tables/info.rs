@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, Schema};
 use ltt_read::{Trace, TraceIndex, TracefileIndex};
-use lttv_common::kernel_trace::{KernelEvents, USES};
+use lttv_common::kernel_trace::USES;
 use lttv_common::losses::Losses;
 use lttv_common::table::{Table, known, percent};
 
 use crate::commands::info::count::Counts;
 use crate::commands::info::facts::Facts;
+use lttv_state::needs::{Need, RecordedEvents};
 
 /// Returns a table with a row for each trace.
 pub(crate) fn traces(facts: &[Facts]) -> Table {
@@ -106,7 +107,7 @@ struct UseRow {
 }
 
 /// Returns a table with a row for each command and trace.
-pub(crate) fn uses(kernel: &[KernelEvents]) -> Table {
+pub(crate) fn uses(kernel: &[RecordedEvents]) -> Table {
     let mut rows = Vec::new();
     for (trace, events) in (0..).map(TraceIndex).zip(kernel) {
         for (command, purpose) in [("dump", "events"), ("tui", "events in a terminal")] {
@@ -117,8 +118,8 @@ pub(crate) fn uses(kernel: &[KernelEvents]) -> Table {
             trace,
             command: of.command,
             purpose: of.purpose,
-            missing: events.missing(of).join(", "),
-            useful: events.useful(of).join(", "),
+            missing: Need::list(of.missing(events)),
+            useful: Need::list(of.useful(events)),
         }));
     }
     Table::of("uses", "Commands", &rows)
@@ -128,6 +129,30 @@ pub(crate) fn uses(kernel: &[KernelEvents]) -> Table {
         .text("purpose", "SHOWS", |row| row.purpose)
         .text("missing", "MISSING EVENTS", |row| known(&row.missing))
         .text("useful", "MORE WITH", |row| known(&row.useful))
+        .build()
+}
+
+/// Returns a table with the events that each trace lacks, and what commands cannot show without
+/// them.
+pub(crate) fn missing(recorded: &[RecordedEvents]) -> Table {
+    let mut rows: Vec<(TraceIndex, &Need, Vec<&str>)> = Vec::new();
+    for (trace, recorded) in (0..).map(TraceIndex).zip(recorded).filter(|(_, of)| of.has_kernel()) {
+        for of in &USES {
+            for need in recorded.missing(of.needs) {
+                let is_same =
+                    |row: &&mut (TraceIndex, &Need, Vec<_>)| row.0 == trace && row.1 == need;
+                match rows.iter_mut().find(is_same) {
+                    Some((.., commands)) => commands.push(of.command),
+                    None => rows.push((trace, need, vec![of.command])),
+                }
+            }
+        }
+    }
+    Table::of("missing", "Events that were not recorded", &rows)
+        .trace_if(true, |row| row.0)
+        .text("events", "EVENTS", |row| row.1.events)
+        .text("consequence", "CONSEQUENCE", |row| row.1.consequence)
+        .text("commands", "COMMANDS", |row| row.2.join(", "))
         .build()
 }
 

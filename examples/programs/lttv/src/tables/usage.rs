@@ -262,12 +262,6 @@ impl<'u> Shown<'u> {
     }
 }
 
-/// Returns the events that a trace lacks, without which figures are missing: one of each figure.
-pub(crate) fn missing(of: &TraceUsage) -> Vec<&'static str> {
-    let missing = Figure::ALL.into_iter().filter(|figure| !of.is_recorded(*figure));
-    missing.filter_map(|figure| figure.events().first().copied()).collect()
-}
-
 /// A table of rows about `T`.
 type Columns<'r, 'u, T> = Declaration<'r, Row<'u, T>>;
 

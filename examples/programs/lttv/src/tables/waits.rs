@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use ltt_read::TraceIndex;
 use lttv_common::critical_path::label;
 use lttv_common::table::{Declaration, Table, percent};
+use lttv_state::needs::Need;
 use lttv_state::waits::{
-    Blocker, Cause, CriticalPath, Interval, NeededEvents, SegmentKind, StateTimes, ThreadState,
-    Timeline, TimelineId, Times,
+    Blocker, Cause, CriticalPath, Interval, SegmentKind, StateTimes, ThreadState, Timeline,
+    TimelineId, Times,
 };
 
 use crate::waits::{CpuTimes, WindowWaits};
@@ -264,11 +265,11 @@ impl Shown<'_> {
 }
 
 /// Returns the table of the events that traces lack.
-pub(crate) fn missing(missing: &[(TraceIndex, NeededEvents)]) -> Table {
+pub(crate) fn missing(missing: &[(TraceIndex, Need)]) -> Table {
     Table::of("missing", "Events that were not recorded", missing)
         .integer("trace", "TRACE", |row| row.0.0)
-        .text("events", "EVENTS", |row| row.1.names())
-        .text("consequence", "CONSEQUENCE", |row| row.1.consequence())
+        .text("events", "EVENTS", |row| row.1.events)
+        .text("consequence", "CONSEQUENCE", |row| row.1.consequence)
         .build()
 }
 

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::support::hosts::{Machine, messages, write};
-use lttv_common::kernel_trace::{KernelEvents, USES};
+use lttv_common::kernel_trace::USES;
+use lttv_state::needs::{Need, RecordedEvents};
 use lttv_traces::{Options, calls_like};
 
 /// Returns the names of the pages, with their texts.
@@ -203,14 +204,14 @@ fn needed_events_are_those_of_the_commands() {
     let code = |cell: &str| -> BTreeSet<String> {
         cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     };
-    let names = |needs: Vec<&str>| -> BTreeSet<String> {
-        needs.iter().flat_map(|events| split(events)).collect()
+    let names = |needs: Vec<&Need>| -> BTreeSet<String> {
+        needs.iter().flat_map(|need| split(need.events)).collect()
     };
-    let none = KernelEvents::default();
+    let none = RecordedEvents::default();
     for of in &USES {
         let [_, needs, improves] = row(of.command);
-        assert_eq!(code(needs), names(none.missing(of)), "{}", of.command);
-        assert_eq!(code(improves), names(none.useful(of)), "{}", of.command);
+        assert_eq!(code(needs), names(of.missing(&none)), "{}", of.command);
+        assert_eq!(code(improves), names(of.useful(&none)), "{}", of.command);
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn are_recorded(traceset: &Traceset) -> bool {
     let mut context = TracesetContext::new(traceset);
     let stacks = context.attach(CallStackState::new(CallRules::default()));
     let calls = CallStacks::attach(&mut context, stacks).take(context.extensions());
-    calls.traces().iter().any(|trace| trace.missing().is_served())
+    calls.traces().iter().any(|trace| trace.has_calls())
 }
 
 impl Calls {

@@ -1,11 +1,12 @@
 //! The times of all events, counted on a thread of their own.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
 use ltt_read::Timestamp;
 use lttv_common::cache::CacheFolder;
+use lttv_common::cancel;
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::EventTimes;
 
@@ -72,19 +73,17 @@ impl Events {
             let (time, group) = (call.time(), groups[call.trace.index().0]);
             call.extensions[times][group].push(time);
         });
-        while !stop.load(Ordering::Relaxed) {
-            // The bounds contain no position that could be stale.
-            let Ok(end) = context.read(&Bounds::all().events(STEP)) else { break };
+        let read = context.read_steps(&Bounds::all(), STEP, |context| {
             release(traceset);
-            let is_complete = end.reason == EndReason::EndOfTraceset;
-            let mut counted = Counted { times: context.extensions()[times].clone(), is_complete };
-            if is_complete {
-                counted.times.iter_mut().for_each(EventTimes::flush);
-            }
-            self.set(counted);
-            if is_complete {
-                break;
-            }
+            let times = context.extensions()[times].clone();
+            self.set(Counted { times, is_complete: false });
+            cancel::unless(stop)
+        });
+        // The bounds contain no position that could be stale.
+        if read.is_ok_and(|end| end.reason == EndReason::EndOfTraceset) {
+            let mut times = context.extensions()[times].clone();
+            times.iter_mut().for_each(EventTimes::flush);
+            self.set(Counted { times, is_complete: true });
         }
     }
 

@@ -7,10 +7,11 @@ use std::thread;
 
 use ltt_read::TraceIndex;
 use lttv_common::cache::CacheFolder;
-use lttv_common::kernel_trace::{Domain, KernelEvents, Use};
+use lttv_common::kernel_trace::{Domain, Use, recorded};
 use lttv_context::Traceset;
 use lttv_state::history::{History, HistoryError, Live};
 use lttv_state::kernel_history::{self, HistoryTarget, record_live};
+use lttv_state::needs::RecordedEvents;
 
 use super::busy_times::BusyTimes;
 use super::job::Job;
@@ -26,7 +27,7 @@ const FILE: &str = "kernel.history";
 pub struct Kernel {
     stage: RwLock<Stage>,
     traces: Vec<TraceIndex>,
-    events: Vec<KernelEvents>,
+    events: Vec<RecordedEvents>,
     threads: ThreadIds,
     busy: Job<BusyTimes>,
 }
@@ -60,10 +61,11 @@ impl Kernel {
         folder: Option<Arc<CacheFolder>>,
         stop: Arc<AtomicBool>,
     ) -> Option<Arc<Kernel>> {
-        let of_traces = KernelEvents::of(traceset).into_iter().enumerate();
+        let of_traces = recorded(traceset).into_iter().enumerate();
         let (traces, events): (Vec<_>, Vec<_>) = of_traces
             .filter(|(index, events)| {
-                !events.is_empty() && events.domain(&traceset.traces()[*index]) == Domain::Kernel
+                events.has_kernel()
+                    && Domain::of(&traceset.traces()[*index], events) == Domain::Kernel
             })
             .map(|(index, events)| (TraceIndex(index), events))
             .unzip();
@@ -123,7 +125,7 @@ impl Kernel {
 
     /// Returns `true` if a trace has the events that a use of kernel states needs.
     pub fn serves(&self, of: &Use) -> bool {
-        self.events.iter().any(|events| events.missing(of).is_empty())
+        self.events.iter().any(|events| of.is_served(events))
     }
 
     /// Returns the history so far, if there is any.

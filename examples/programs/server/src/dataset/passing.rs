@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 
 use ltt_read::Timestamp;
+use lttv_common::cancel;
 use lttv_common::settings;
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression, FilterError};
@@ -114,18 +115,20 @@ impl Passing {
             }
             number += 1;
         });
-        while !self.stop.load(Ordering::Relaxed) {
-            // The bounds contain no position that could be stale.
-            let Ok(end) = context.read(&Bounds::all().events(STEP)) else { break };
-            release(traceset);
-            let is_complete = end.reason == EndReason::EndOfTraceset;
+        let set = |context: &TracesetContext<'_>, is_complete| {
             let mut times = context.extensions()[numbers].clone();
             times.iter_mut().for_each(EventTimes::flush);
             let counted = Counted { times, is_complete };
             *self.latest.write().unwrap_or_else(PoisonError::into_inner) = counted;
-            if is_complete {
-                break;
-            }
+        };
+        let read = context.read_steps(&Bounds::all(), STEP, |context| {
+            release(traceset);
+            set(context, false);
+            cancel::unless(&self.stop)
+        });
+        // The bounds contain no position that could be stale.
+        if read.is_ok_and(|end| end.reason == EndReason::EndOfTraceset) {
+            set(&context, true);
         }
     }
 

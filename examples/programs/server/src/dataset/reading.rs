@@ -2,9 +2,10 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use ltt_read::Timestamp;
+use lttv_common::cancel;
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
 use lttv_state::analysis::{self, KernelAnalysis};
 
@@ -28,23 +29,18 @@ pub(super) fn read(
     bounds: &Bounds,
     stop: &AtomicBool,
 ) -> Option<()> {
-    let bounds = bounds.clone().events(STEP);
     let mut steps = 0_u32;
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return None;
-        }
-        // The bounds contain no position that could be stale.
-        let reason = context.read(&bounds).ok()?.reason;
-        let is_last = !matches!(reason, EndReason::EventCount | EndReason::Stopped);
+    let each = |context: &mut TracesetContext<'_>| {
         steps = steps.wrapping_add(1);
-        if is_last || steps.is_multiple_of(RELEASE) {
+        if steps.is_multiple_of(RELEASE) {
             release(context.contexts().traceset());
         }
-        if is_last {
-            return Some(());
-        }
-    }
+        cancel::unless(stop)
+    };
+    // The bounds contain no position that could be stale.
+    let end = context.read_steps(bounds, STEP, each).ok()?;
+    release(context.contexts().traceset());
+    (end.reason != EndReason::Stopped).then_some(())
 }
 
 /// Reads a window, or everything, for an analysis. Returns `None` if `stop` is set.

@@ -9,8 +9,8 @@ use lttv_common::calls::names::{Names, SymbolArgs};
 use lttv_context::{CheckpointPolicy, Checkpoints, TracesetContext};
 use lttv_requests::Owner;
 use lttv_state::call_stacks::{
-    CallRules, CallStackState, CallStacks, ChartSpan, FlameGraph, PathId, ThreadCalls, ThreadId,
-    TraceCalls,
+    CallRules, CallStackState, CallStacks, ChartSpan, EXITS, FlameGraph, PathId, ThreadCalls,
+    ThreadId, TraceCalls,
 };
 
 use super::window_collection::{Collection, OfTimeWindow, OfWindow};
@@ -126,14 +126,14 @@ impl WindowCalls {
             }
         }
         longest.resize(graph.nodes().len(), None);
-        let mut missing = calls.traces().iter().map(TraceCalls::missing);
+        let lacks_exits = |of: &TraceCalls| of.has_calls() && of.missing().contains(&EXITS);
         WindowCalls {
             graph,
             longest: longest.into_iter().map(|of| of.map(|(.., Reverse(start))| start)).collect(),
             rows,
             omitted: calls.traces().iter().map(TraceCalls::chart_omitted).sum(),
-            has_entries: missing.clone().any(|of| of.is_served()),
-            lacks_exits: missing.any(|of| of.is_served() && of.exits),
+            has_entries: calls.traces().iter().any(TraceCalls::has_calls),
+            lacks_exits: calls.traces().iter().any(lacks_exits),
             known,
         }
     }

@@ -3,12 +3,14 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use ltt_read::{Timestamp, Trace};
+use lttv_common::cancel;
 use lttv_context::{Bounds, EndReason, ReadEnd, StalePosition, Traceset, TracesetContext};
 use lttv_requests::Owner;
 use lttv_requests::views::TimeWindow;
@@ -232,13 +234,8 @@ impl<F: OfTimeWindow> Collection<F> {
         let start = self.window.start();
         // Computing the state at the start may take long, so it is done in pieces.
         context.state().seek_checkpoint(start);
-        let before = Bounds::all().until_start_of(start).events(STEP);
-        while self.goes_on(&context.state().replay(&before)) {
-            if self.is_cancelled() {
-                return false;
-            }
-        }
-        true
+        let before = Bounds::all().until_start_of(start);
+        self.is_whole(context.state().replay_steps(&before, STEP, |_| self.goes_on()))
     }
 
     /// Reads the window, and sends what `so_far` returns for a time from time to time. Returns
@@ -250,19 +247,16 @@ impl<F: OfTimeWindow> Collection<F> {
     ) -> bool {
         let (start, end) = (self.window.start(), self.window.end());
         let mut last = Instant::now();
-        let within = Bounds::all().until(end).events(STEP);
-        while self.goes_on(&context.read(&within)) {
-            if self.is_cancelled() {
-                return false;
-            }
+        let within = Bounds::all().until(end);
+        self.is_whole(context.read_steps(&within, STEP, |context| {
             let reached = context.position().time().unwrap_or(start).clamp(start, end);
             self.shared.reached.store(reached.as_ns(), Ordering::Relaxed);
             if last.elapsed() > PAUSE {
                 self.send(so_far(context, reached), false);
                 last = Instant::now();
             }
-        }
-        true
+            self.goes_on()
+        }))
     }
 
     /// Sends a result, of the whole window or of its part so far.
@@ -274,14 +268,14 @@ impl<F: OfTimeWindow> Collection<F> {
         _ = self.sender.send(of);
     }
 
-    /// Returns `true` if a read ended before its bound.
-    fn goes_on(&self, read: &Result<ReadEnd, StalePosition>) -> bool {
-        let reason = read.as_ref().map(|read| read.reason);
+    /// Returns `true` if a read was not cancelled.
+    fn is_whole(&self, read: Result<ReadEnd, StalePosition>) -> bool {
+        let reason = read.map(|read| read.reason);
         self.is_pending.set(reason == Ok(EndReason::Pending));
-        matches!(reason, Ok(EndReason::EventCount | EndReason::Stopped))
+        reason != Ok(EndReason::Stopped)
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.shared.is_cancelled.load(Ordering::Relaxed)
+    fn goes_on(&self) -> ControlFlow<()> {
+        cancel::unless(&self.shared.is_cancelled)
     }
 }

@@ -226,7 +226,7 @@ impl Viewer for CriticalPathView {
         let whose = if is_selected { "" } else { ", which runs longest" };
         let trace = graph.timeline(path.path().thread()).map(|timeline| timeline.trace());
         let missing = trace.and_then(|trace| graph.missing(trace)).unwrap_or_default();
-        let missing = missing.first().map(|of| format!("; without {}", of.names()));
+        let missing = missing.first().map(|of| format!("; without {of}"));
         format!(
             "of {}{whose}: {} ({ENTER}: longest part, {NEXT_KEY}: next){}",
             label(graph, path.path().thread()),

@@ -4,6 +4,7 @@ use ltt_read::Timestamp;
 use lttv_common::bar::bar;
 use lttv_requests::{Owner, SubmitError};
 use lttv_state::latency::{Family, Latency, LatencyFigures, Sample, ThreadId, TraceLatency};
+use lttv_state::needs::Need;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
@@ -95,7 +96,7 @@ impl LatencyView {
         traces.iter().for_each(|of| self.total.add(&of.total(family)));
         let lacks = |of: &TraceLatency| !of.missing(family).is_empty();
         let first = traces.first().filter(|_| traces.iter().all(lacks));
-        self.missing = first.map(|of| of.missing(family).join(", "));
+        self.missing = first.map(|of| Need::list(of.missing(family)));
     }
 
     fn set_family(&mut self, family: Family) {

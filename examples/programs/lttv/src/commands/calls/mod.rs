@@ -72,10 +72,10 @@ pub fn run(args: &CallsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let is_wanted = |key: ThreadKey| args.threads.has(key);
     let mut names = Names::new(args.symbols.options());
     let mut tables = Vec::new();
-    if calls.traces().iter().any(|trace| trace.missing().is_served()) {
+    if calls.traces().iter().any(|trace| trace.has_calls()) {
         tables.extend(Shown { calls: &calls, is_wanted }.tables(&mut names));
     }
-    if heap.traces().iter().any(|trace| !trace.missing().allocations) {
+    if heap.traces().iter().any(|trace| trace.has_allocations()) {
         let is_wanted = |process: Option<i64>| args.threads.has_process(process);
         let end = analysis.spans().map(|(_, span)| span.end).max().unwrap_or(Timestamp::MAX);
         let shown = ShownHeap { heap: &heap, calls: &calls, is_wanted, end };

@@ -1,6 +1,7 @@
 //! Reading of a window in the order of time, with the kernel state.
 
 use std::error::Error;
+use std::ops::ControlFlow;
 
 use lttv_common::kernel_hooks::{AFTER_STATE, kernel_state};
 use lttv_common::progress::Progress;
@@ -59,16 +60,17 @@ impl<'h> InOrder<'h> {
             Some(begin) => window.bounds().since(begin),
             None => window.bounds(),
         };
-        let bounds = bounds.max_examined(BATCH);
-        let (mut progress, mut events) = (Progress::new(false), 0);
-        loop {
-            let end = self.context.read(&bounds)?;
-            events += end.events;
-            progress.update(self.context.merge().progress());
-            conversion.check(events)?;
-            if !matches!(end.reason, EndReason::EventCount | EndReason::ExaminedCount) {
-                return Ok(());
+        let mut progress = Progress::new(false);
+        let end = self.context.read_steps(&bounds, BATCH, |context| {
+            progress.update(context.merge().progress());
+            match conversion.check(0) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
             }
+        })?;
+        match end.reason {
+            EndReason::Stopped => Ok(conversion.check(end.events)?),
+            _ => Ok(()),
         }
     }
 }

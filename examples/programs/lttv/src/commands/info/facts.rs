@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use ltt_read::schema::{ClockOrigin, FieldClass, FieldKind, Format, Schema};
 use ltt_read::{TimeSpan, Trace, TraceIndex, TracefileIndex};
-use lttv_common::kernel_trace::{Domain, KernelEvents};
+use lttv_common::kernel_trace::Domain;
 use lttv_common::losses::Losses;
 use lttv_common::time::event_span;
+use lttv_state::needs::RecordedEvents;
 
 use super::count::Counts;
 
@@ -45,7 +46,7 @@ pub(crate) struct Facts {
 /// Returns the facts about all traces.
 pub(crate) fn all(
     traces: &[Arc<Trace>],
-    kernel: &[KernelEvents],
+    kernel: &[RecordedEvents],
     counts: &Counts,
     losses: &Losses,
 ) -> Vec<Facts> {
@@ -56,7 +57,7 @@ pub(crate) fn all(
 fn facts(
     index: usize,
     trace: &Arc<Trace>,
-    kernel: &KernelEvents,
+    kernel: &RecordedEvents,
     counts: &Counts,
     losses: &Losses,
 ) -> Facts {
@@ -75,7 +76,7 @@ fn facts(
     Facts {
         index,
         path: trace.path().display().to_string(),
-        domain: kernel.domain(trace),
+        domain: Domain::of(trace, kernel),
         format: format(schema),
         uuid: trace.uuid().map(|uuid| uuid.to_string()).unwrap_or_default(),
         tracer: tracer(schema),

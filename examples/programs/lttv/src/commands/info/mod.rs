@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::tables::info as tables;
 use lttv_common::args::{Common, FormatArgs, InputArgs, OutputArgs};
 use lttv_common::clocks::Corrections;
-use lttv_common::kernel_trace::KernelEvents;
+use lttv_common::kernel_trace::recorded;
 use lttv_common::losses::Losses;
 use lttv_common::report::Report;
 use lttv_common::table::{Format, Table};
@@ -72,7 +72,7 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let traces = traceset.traces();
     let losses = Losses::of(traces, Window::default());
     let counts = count::count(traces, args.events, report);
-    let kernel = KernelEvents::of(&traceset);
+    let kernel = recorded(&traceset);
     let facts = facts::all(traces, &kernel, &counts, &losses);
 
     let FormatArgs { format, tables, columns } = &args.format;
@@ -86,6 +86,7 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         results.push(tables::event_types(traces, &counts));
     }
     results.push(tables::uses(&kernel));
+    results.push(tables::missing(&kernel));
     if *format != Format::Text || selects {
         results.push(tables::environment(traces));
     }

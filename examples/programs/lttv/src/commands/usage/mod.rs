@@ -5,12 +5,13 @@ mod every;
 use std::error::Error;
 
 use ltt_read::TraceIndex;
+use lttv_state::needs::Need;
 use lttv_state::usage::{UsageAnalysis, UsageOptions};
 
 pub use every::Every;
 
 use super::analysis::Analysis;
-use crate::tables::usage::{self as tables, Shown};
+use crate::tables::usage::Shown;
 use lttv_common::args::Common;
 use lttv_common::kernel_trace;
 use lttv_common::report::Report;
@@ -61,9 +62,9 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let traces: Vec<(TraceIndex, _)> =
         served.filter_map(|index| Some((index, usage.traces().get(index.0)?))).collect();
     for (_, trace) in &traces {
-        let missing = tables::missing(trace);
+        let missing = Need::list(trace.missing());
         if !missing.is_empty() {
-            report.message(format_args!("not recorded: {}", missing.join(", ")));
+            report.message(format_args!("not recorded: {}", missing));
         }
     }
     let has_traces = analysis.spans().count() > 1;

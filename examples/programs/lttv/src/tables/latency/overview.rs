@@ -3,6 +3,7 @@
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::table::{Table, known};
 use lttv_state::latency::{Family, TraceLatency};
+use lttv_state::needs::Need;
 
 use super::{Choice, Latencies, Summary, rows_of, with_durations};
 
@@ -20,7 +21,7 @@ pub(crate) fn overview(
     let rows = rows_of(latencies, |of| {
         Family::ALL.into_iter().filter(move |family| is_shown(of, *family)).map(|family| {
             let summary = Summary::of(of.total(family).durations());
-            (family, summary, of.missing(family).join(", "))
+            (family, summary, Need::list(of.missing(family)))
         })
     });
     let table =
