@@ -16,6 +16,7 @@
 //!
 //! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
 //! * [`analysis`]: analyses of that state, and the way to run them on any number of threads.
+//! * [`durations`]: summaries of durations.
 //! * [`needs`]: the events that analyses need, and what their results lack without them.
 //! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
 //!   time.
@@ -71,7 +72,7 @@ pub mod analysis;
 #[cfg(feature = "analyses")]
 pub mod call_stacks;
 #[cfg(feature = "kernel")]
-mod durations;
+pub mod durations;
 #[cfg(feature = "kernel")]
 mod fast_hash;
 #[cfg(feature = "filter")]

@@ -282,7 +282,7 @@ impl TraceCalls {
             .collect();
         for path in self.paths() {
             if let Some(thread) = threads.get_mut(path.thread) {
-                thread.calls += path.figures.calls.len();
+                thread.calls += path.figures.calls.count();
             }
         }
         threads

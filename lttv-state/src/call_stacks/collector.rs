@@ -167,7 +167,7 @@ impl Collector {
             return;
         }
         let duration = time.saturating_sub(frame.entered).max(0) as u64;
-        self.figures(frame.path).calls.count(duration);
+        self.figures(frame.path).calls.push(duration);
         if frame.path == PathId::OMITTED {
             self.anomalies.omitted_calls += 1;
         }

@@ -57,7 +57,6 @@ mod state;
 mod thread;
 mod tracker;
 
-pub use crate::durations::Durations;
 pub use binaries::Binary;
 pub use calls::{CallPath, CallStacks, FunctionFigures, ThreadCalls, TraceCalls};
 pub use chart::ChartSpan;

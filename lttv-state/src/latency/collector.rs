@@ -8,8 +8,8 @@ use super::family::Family;
 use super::ledger::{Key, Ledger};
 use super::outcome::{Addition, Ended, Outcome, WakerKey};
 use super::sample::{Sample, TopList};
-use super::spread::Spread;
 use super::threads::{NEVER, at_ns};
+use crate::durations::Spread;
 use crate::fast_hash::FastHash;
 
 /// The maximum number of pairs of threads, of which one wakes the other, for all families.

@@ -2,10 +2,9 @@
 
 use hashbrown::HashMap;
 
-use super::distribution::Distribution;
 use super::family::Family;
-use super::spread::Spread;
 use super::threads::ThreadId;
+use crate::durations::{Distribution, Spread};
 use crate::fast_hash::FastHash;
 
 /// The maximum number of leaves of a trace; further ones share one for each family.

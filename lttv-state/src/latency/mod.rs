@@ -60,7 +60,6 @@ mod action;
 mod analysis;
 mod collector;
 mod counts;
-mod distribution;
 mod family;
 mod file_calls;
 mod inputs;
@@ -72,7 +71,6 @@ mod period;
 mod result;
 mod sample;
 mod settings;
-mod spread;
 mod subjects;
 mod threads;
 mod trace_latencies;
@@ -81,7 +79,6 @@ use ltt_read::TraceIndex;
 
 pub use analysis::LatencyAnalysis;
 pub use counts::Unmatched;
-pub use distribution::{Distribution, RELATIVE_ERROR};
 pub use family::Family;
 pub use ledger::LatencyFigures;
 pub use needs::NEEDS;
@@ -89,7 +86,6 @@ pub use period::{Period, PeriodError};
 pub use result::{DiskUse, FutexUse, GroupBy, Open, Row, Subject, TraceLatency, Wakes};
 pub use sample::Sample;
 pub use settings::Settings;
-pub use spread::{Extreme, Spread};
 pub use threads::{ThreadFacts, ThreadId};
 
 /// The latencies of a traceset.

@@ -12,10 +12,10 @@ use super::machine::kind_of_subject;
 use super::outcome::Outcome;
 use super::period::Periods;
 use super::sample::Sample;
-use super::spread::Spread;
 use super::subjects::Subjects;
 use super::threads::{Detail, ThreadFacts, ThreadId, at_ns};
 use super::trace_latencies::TraceLatencies;
+use crate::durations::Spread;
 use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
 use crate::needs::Need;
 

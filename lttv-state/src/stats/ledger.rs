@@ -310,7 +310,7 @@ impl Ledger {
     #[inline]
     pub(super) fn ended(&mut self, leaf: LeafIx, elapsed: u64, cpu_time: u64) {
         let account = &mut self.accounts[leaf.index()];
-        account.durations.count(elapsed);
+        account.durations.push(elapsed);
         account.cumulative_cpu_time = account.cumulative_cpu_time.wrapping_add(cpu_time);
     }
 

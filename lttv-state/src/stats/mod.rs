@@ -88,7 +88,6 @@ use ltt_read::{Timestamp, Trace};
 use self::collected::Collected;
 use crate::kernel::{NameId, Names};
 
-pub use crate::durations::Durations;
 pub use analysis::StatisticsAnalysis;
 pub use extra::RequestCounts;
 pub use facts::{DeviceFacts, ProcessFacts};

@@ -25,7 +25,7 @@ impl Waits {
         self.ready_time = self.ready_time.wrapping_add(waited.ready);
         self.times_scheduled += 1;
         let latency = waited.since_wakeup;
-        self.wakeup_latency.count_if(latency.is_some(), latency.unwrap_or(0));
+        self.wakeup_latency.push_if(latency.is_some(), latency.unwrap_or(0));
     }
 
     /// Returns `true` if the process was never switched in.

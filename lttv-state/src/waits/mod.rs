@@ -78,4 +78,4 @@ pub use interval::{Interval, Link, LinkKind, ThreadState};
 pub use needs::NEEDS;
 pub use path::{CriticalPath, PathShare, Segment, SegmentKind};
 pub use timeline::Timeline;
-pub use times::{Blocker, StateTimes, Times};
+pub use times::{Blocker, StateTimes};

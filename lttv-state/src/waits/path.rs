@@ -9,7 +9,7 @@ use ltt_read::Timestamp;
 use super::cause::WakeSource;
 use super::graph::{TimelineId, WaitGraph};
 use super::interval::{Interval, LinkKind, ThreadState};
-use super::times::Times;
+use crate::durations::Spread;
 use crate::kernel::NameId;
 
 /// The greatest number of nested waits with one and the same window that are followed. Waits that
@@ -67,7 +67,7 @@ pub struct PathShare {
     /// The kind of the segments.
     pub kind: SegmentKind,
     /// Their number and times.
-    pub times: Times,
+    pub times: Spread,
 }
 
 impl SegmentKind {
@@ -128,23 +128,23 @@ impl CriticalPath {
     }
 
     /// Returns the times on the path by thread, the longest sums first.
-    pub fn by_thread(&self) -> Vec<(TimelineId, Times)> {
+    pub fn by_thread(&self) -> Vec<(TimelineId, Spread)> {
         self.sums(|segment| segment.thread)
     }
 
     /// Returns the times on the path by kind, the longest sums first.
-    pub fn by_kind(&self) -> Vec<(SegmentKind, Times)> {
+    pub fn by_kind(&self) -> Vec<(SegmentKind, Spread)> {
         self.sums(|segment| segment.kind)
     }
 
-    fn sums<K: Ord>(&self, key: impl Fn(&Segment) -> K) -> Vec<(K, Times)> {
-        let mut sums: BTreeMap<K, Times> = BTreeMap::new();
+    fn sums<K: Ord>(&self, key: impl Fn(&Segment) -> K) -> Vec<(K, Spread)> {
+        let mut sums: BTreeMap<K, Spread> = BTreeMap::new();
         for segment in &self.segments {
-            sums.entry(key(segment)).or_default().add(segment.start, segment.time());
+            sums.entry(key(segment)).or_default().add(segment.time(), segment.end.as_ns());
         }
         let mut sums: Vec<_> = sums.into_iter().collect();
         // A stable sort: equal times stay in key order.
-        sums.sort_by_key(|(_, times)| Reverse(times.total));
+        sums.sort_by_key(|(_, times)| Reverse(times.total()));
         sums
     }
 }

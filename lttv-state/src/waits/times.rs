@@ -9,46 +9,22 @@ use ltt_read::Timestamp;
 use super::cause::{Cause, WakeSource};
 use super::graph::{TimelineId, WaitGraph};
 use super::interval::{Interval, ThreadState};
+use crate::durations::Spread;
 use crate::kernel::NameId;
-
-/// A number of intervals, and how long they were.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Times {
-    /// The number of intervals.
-    pub count: u64,
-    /// The sum of their lengths, in ns.
-    pub total: u64,
-    /// The length of the longest one, in ns.
-    pub longest: u64,
-    /// The start of the longest one, the first of several. Without intervals it is the epoch.
-    pub longest_start: Timestamp,
-}
-
-impl Times {
-    /// Adds an interval.
-    pub fn add(&mut self, start: Timestamp, time: u64) {
-        if self.count == 0 || time > self.longest {
-            (self.longest, self.longest_start) = (time, start);
-        }
-        self.count += 1;
-        self.total = self.total.saturating_add(time);
-    }
-}
 
 /// The times of a thread by state and cause.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StateTimes {
-    unknown: Times,
-    running: Times,
-    preempted: Times,
-    woken: Times,
-    blocked: [Times; Cause::ALL.len()],
+    unknown: Spread,
+    running: Spread,
+    preempted: Spread,
+    woken: Spread,
+    blocked: [Spread; Cause::ALL.len()],
 }
 
 impl StateTimes {
     /// Returns the times in a state.
-    pub fn of(&self, state: ThreadState) -> &Times {
+    pub fn of(&self, state: ThreadState) -> &Spread {
         match state {
             ThreadState::Unknown => &self.unknown,
             ThreadState::Running => &self.running,
@@ -58,7 +34,7 @@ impl StateTimes {
         }
     }
 
-    fn of_mut(&mut self, state: ThreadState) -> &mut Times {
+    fn of_mut(&mut self, state: ThreadState) -> &mut Spread {
         match state {
             ThreadState::Unknown => &mut self.unknown,
             ThreadState::Running => &mut self.running,
@@ -69,26 +45,26 @@ impl StateTimes {
     }
 
     /// Iterates over the states in which the thread was, with their times.
-    pub fn all(&self) -> impl Iterator<Item = (ThreadState, &Times)> {
+    pub fn all(&self) -> impl Iterator<Item = (ThreadState, &Spread)> {
         use ThreadState::*;
         let states = [Unknown, Running, Preempted, Woken].into_iter();
         let states = states.chain(Cause::ALL.map(Blocked));
-        states.map(|state| (state, self.of(state))).filter(|(_, times)| times.count > 0)
+        states.map(|state| (state, self.of(state))).filter(|(_, times)| times.count() > 0)
     }
 
     /// Returns the time in all states, in ns: the part of the window that the timeline covers.
     pub fn total(&self) -> u64 {
-        self.all().map(|(_, times)| times.total).sum()
+        self.all().map(|(_, times)| times.total()).sum()
     }
 
     /// Returns the time for which the thread was able to run and waited for a CPU, in ns.
     pub fn ready(&self) -> u64 {
-        self.preempted.total.saturating_add(self.woken.total)
+        self.preempted.total().saturating_add(self.woken.total())
     }
 
     /// Returns the time for which the thread was blocked, in ns.
     pub fn blocked(&self) -> u64 {
-        self.blocked.iter().map(|times| times.total).sum()
+        self.blocked.iter().map(|times| times.total()).sum()
     }
 }
 
@@ -105,7 +81,7 @@ pub struct Blocker {
     /// The system call in which the thread was blocked; [`NameId::EMPTY`] if unknown.
     pub call: NameId,
     /// Their number and times.
-    pub times: Times,
+    pub times: Spread,
 }
 
 impl WaitGraph {
@@ -114,7 +90,7 @@ impl WaitGraph {
     pub fn times(&self, id: TimelineId, window: Range<Timestamp>) -> StateTimes {
         let mut times = StateTimes::default();
         for interval in self.intervals(id, window) {
-            times.of_mut(interval.state).add(interval.start, interval.time());
+            times.of_mut(interval.state).add(interval.time(), interval.end.as_ns());
         }
         times
     }
@@ -122,7 +98,7 @@ impl WaitGraph {
     /// Returns the direct blockers of a thread in a window: the waits by the thread or the source
     /// that ended them, the cause and the system call, the longest sums first.
     pub fn blockers(&self, id: TimelineId, window: Range<Timestamp>) -> Vec<Blocker> {
-        let mut sums: BTreeMap<_, Times> = BTreeMap::new();
+        let mut sums: BTreeMap<_, Spread> = BTreeMap::new();
         for interval in self.intervals(id, window) {
             let Interval { state: ThreadState::Blocked(cause), call, source, link, .. } = interval
             else {
@@ -130,12 +106,12 @@ impl WaitGraph {
             };
             let source = if link.is_some() { WakeSource::None } else { source };
             let key = (link.map(|link| link.from), source, cause, call);
-            sums.entry(key).or_default().add(interval.start, interval.time());
+            sums.entry(key).or_default().add(interval.time(), interval.end.as_ns());
         }
         let blocker =
             |((thread, source, cause, call), times)| Blocker { thread, source, cause, call, times };
         let mut blockers: Vec<_> = sums.into_iter().map(blocker).collect();
-        blockers.sort_by_key(|of| Reverse(of.times.total));
+        blockers.sort_by_key(|of| Reverse(of.times.total()));
         blockers
     }
 }

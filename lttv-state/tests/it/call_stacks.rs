@@ -42,7 +42,7 @@ impl Result {
             let codes = functions.iter().map(|id| calls.functions()[id.index()].code).collect();
             let of = path.figures.calls;
             let figures =
-                (of.len(), of.total(), of.shortest(), of.longest(), path.figures.self_time);
+                (of.count(), of.total(), of.shortest(), of.longest(), path.figures.self_time);
             if figures.0 > 0 || figures.4 > 0 {
                 result.paths.insert((vpid, vtid, codes), figures);
             }
@@ -318,7 +318,7 @@ fn times_that_go_back_count_as_no_time() {
     let function = calls.traces()[0].function_figures()[0];
     let durations = function.calls;
     assert_eq!(
-        (durations.len(), durations.shortest(), durations.longest()),
+        (durations.count(), durations.shortest(), durations.longest()),
         (2, Some(0), Some(400))
     );
     assert_eq!(function.self_time, 400);

@@ -41,7 +41,7 @@ fn figures(calls: &TraceCalls) -> Value {
         let calls_of = of.calls;
         let (Some(min), Some(max)) = (calls_of.shortest(), calls_of.longest()) else { continue };
         let sums = functions.entry(hex(calls, of.id)).or_insert([0, 0, u64::MAX, 0, 0]);
-        sums[0] += calls_of.len();
+        sums[0] += calls_of.count();
         sums[1] += calls_of.total();
         (sums[2], sums[3]) = (sums[2].min(min), sums[3].max(max));
         sums[4] += of.self_time;

@@ -10,8 +10,9 @@ use ltt_read::writer::{FieldValue, TraceWriter, presets};
 use ltt_read::{Merge, Timestamp};
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::analysis::attach;
+use lttv_state::durations::Durations;
 use lttv_state::kernel::KernelState;
-use lttv_state::stats::{Durations, ProcessFacts, Statistics, StatisticsAnalysis, TraceStatistics};
+use lttv_state::stats::{ProcessFacts, Statistics, StatisticsAnalysis, TraceStatistics};
 use proptest::prelude::*;
 
 use crate::support;
@@ -362,7 +363,7 @@ struct OfThread {
 type Measured = (u64, u64, Option<u64>, Option<u64>);
 
 fn measured(of: &Durations) -> Measured {
-    (of.len(), of.total(), of.shortest(), of.longest())
+    (of.count(), of.total(), of.shortest(), of.longest())
 }
 
 /// Durations, elapsed time, cumulative CPU time.

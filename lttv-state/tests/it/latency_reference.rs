@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use ltt_read::{Merge, Timestamp};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::analysis::attach;
+use lttv_state::durations::Spread;
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{
-    Family, GroupBy, Latency, LatencyAnalysis, LatencyFigures, Open, Settings, Spread, TraceLatency,
+    Family, GroupBy, Latency, LatencyAnalysis, LatencyFigures, Open, Settings, TraceLatency,
 };
 use serde_json::{Value, json};
 

@@ -192,7 +192,7 @@ fn assert_timelines(graph: &WaitGraph, window: &Range<Timestamp>) {
         let times = graph.times(id, window.clone());
         assert!(times.total() <= length, "{timeline:?}");
         let blockers = graph.blockers(id, window.clone());
-        let blocked: u64 = blockers.iter().map(|blocker| blocker.times.total).sum();
+        let blocked: u64 = blockers.iter().map(|blocker| blocker.times.total()).sum();
         assert_eq!(blocked, times.blocked());
     }
     for (cpu, running) in on_cpus {
@@ -248,13 +248,13 @@ fn sums(graph: &WaitGraph, window: &Range<Timestamp>) -> BTreeMap<(i32, i32, &'s
     let mut sums = BTreeMap::new();
     for (id, timeline) in graph.timelines().filter(|(_, timeline)| !timeline.is_idle()) {
         for (state, times) in graph.times(id, window.clone()).all() {
-            *sums.entry((timeline.tid(), -1, state.label())).or_default() += times.total;
+            *sums.entry((timeline.tid(), -1, state.label())).or_default() += times.total();
         }
         for share in graph.critical_path(id, window.clone()).shares() {
             let thread = graph.timeline(share.thread).expect("a timeline");
             // The idle tasks are on no path of a sound trace.
             let key = (timeline.tid(), thread.tid(), share.kind.label());
-            *sums.entry(key).or_default() += share.times.total;
+            *sums.entry(key).or_default() += share.times.total();
         }
     }
     sums
@@ -312,7 +312,7 @@ proptest! {
             let kinds = |window: Range<Timestamp>| {
                 let mut sums = BTreeMap::new();
                 for share in graph.critical_path(id, window).shares() {
-                    *sums.entry((share.thread, share.kind)).or_insert(0) += share.times.total;
+                    *sums.entry((share.thread, share.kind)).or_insert(0) += share.times.total();
                 }
                 sums
             };
@@ -390,7 +390,7 @@ fn assert_cpu_times(traceset: &Traceset) {
     let mut of_graph: BTreeMap<i32, u64> = BTreeMap::new();
     for (id, timeline) in graph.timelines() {
         let times = graph.times(id, graph.begin()..graph.end());
-        *of_graph.entry(timeline.tid()).or_default() += times.of(ThreadState::Running).total;
+        *of_graph.entry(timeline.tid()).or_default() += times.of(ThreadState::Running).total();
     }
     let statistics = read(traceset).run(StatisticsAnalysis::new()).output;
     let mut of_statistics: BTreeMap<i32, u64> = BTreeMap::new();

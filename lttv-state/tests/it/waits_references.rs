@@ -100,7 +100,7 @@ fn times(
     for (id, _) in graph.timelines() {
         let mut of_thread = BTreeMap::new();
         for (state, times) in graph.times(id, window.clone()).all() {
-            *of_thread.entry(label(state)).or_default() += times.total;
+            *of_thread.entry(label(state)).or_default() += times.total();
         }
         if !of_thread.is_empty() {
             all.insert(names.of(graph, id), of_thread);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use ltt_read::{Timestamp, TraceIndex};
+use lttv_state::durations::Spread;
 use lttv_state::kernel::{Frame, Process, SourceKind, TraceState, Transition};
-use lttv_state::latency::Spread;
 
 /// The frequency of a period of 1 ns, in mHz.
 const MHZ: u64 = 1_000_000_000_000;

@@ -61,7 +61,7 @@ pub fn is_open(path: &CriticalPath) -> bool {
 /// Returns the thread that ran longest in a window; `None` if there are only idle tasks.
 pub fn busiest(graph: &WaitGraph, window: &Range<Timestamp>) -> Option<TimelineId> {
     let threads = graph.timelines().filter(|(_, timeline)| !timeline.is_idle());
-    let running = |id| graph.times(id, window.clone()).of(ThreadState::Running).total;
+    let running = |id| graph.times(id, window.clone()).of(ThreadState::Running).total();
     // Of several, the one that was mentioned first.
     threads.map(|(id, _)| id).max_by_key(|id| (running(*id), Reverse(*id)))
 }

@@ -113,7 +113,7 @@ fn draw(
     threads: &[TimelineId],
     common: &Common,
 ) -> Result<(), Box<dyn Error>> {
-    let running = |id: TimelineId| waits.times(id).of(ThreadState::Running).total;
+    let running = |id: TimelineId| waits.times(id).of(ThreadState::Running).total();
     // Of several, the one that was mentioned first.
     let thread = threads.iter().copied().rev().max_by_key(|id| running(*id));
     let thread = thread.ok_or("no thread is in the window")?;

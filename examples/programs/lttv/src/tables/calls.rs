@@ -58,11 +58,11 @@ impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
             .trace_if(self.has_traces(), |row| row.0)
             .integer("process", "PROCESS", |row| row.1.function.process)
             .text("function", "FUNCTION", |row| row.2.as_str())
-            .integer("calls", "CALLS", |row| row.1.calls.len())
+            .integer("calls", "CALLS", |row| row.1.calls.count())
             .duration("time_ns", "TIME us", |row| row.1.total_time)
             .duration("self_ns", "SELF us", |row| row.1.self_time)
             .duration("average_ns", "AVERAGE us", |row| {
-                row.1.calls.total().checked_div(row.1.calls.len())
+                row.1.calls.total().checked_div(row.1.calls.count())
             })
             .duration("min_ns", "MIN us", |row| row.1.calls.shortest())
             .duration("max_ns", "MAX us", |row| row.1.calls.longest())

@@ -2,7 +2,7 @@
 
 use lttv_common::interrupts::{Interrupt, InterruptKey};
 use lttv_common::table::{Declaration, Table};
-use lttv_state::latency::{Extreme, Spread};
+use lttv_state::durations::{Extreme, Spread};
 
 /// An interrupt in a window.
 #[derive(Debug)]

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use ltt_read::TraceIndex;
 use lttv_common::critical_path::label;
 use lttv_common::table::{Declaration, Table, percent};
+use lttv_state::durations::Spread;
 use lttv_state::needs::Need;
 use lttv_state::waits::{
     Blocker, Cause, CriticalPath, Interval, SegmentKind, StateTimes, ThreadState, Timeline,
-    TimelineId, Times,
+    TimelineId,
 };
 
 use crate::waits::{CpuTimes, WindowWaits};
@@ -45,7 +46,7 @@ struct Activity {
     what: String,
     total: u64,
     /// The intervals, if it is known how many there are.
-    times: Option<Times>,
+    times: Option<Spread>,
     /// The time of the thread in all activities.
     all: u64,
 }
@@ -77,7 +78,7 @@ impl Shown<'_> {
             .integer("pid", "PID", |row| self.pid(row.id))
             .text("command", "COMMAND", |row| self.waits.command(row.id));
         for (key, title, state) in STATES {
-            table = table.duration(key, title, |row| row.it.of(state).total);
+            table = table.duration(key, title, |row| row.it.of(state).total());
         }
         let mut table = table.build();
         // The column exists.
@@ -99,13 +100,13 @@ impl Shown<'_> {
         });
         let waits = |of: &Overview| {
             let waits = of.times.all().filter(|(state, _)| state.cause().is_some());
-            waits.map(|(_, times)| times.count).sum::<u64>()
+            waits.map(|(_, times)| times.count()).sum::<u64>()
         };
         self.table("threads", "Threads", &rows)
             .integer("pid", "PID", |row| self.pid(row.id))
             .text("command", "COMMAND", |row| self.waits.command(row.id))
             .duration("running_ns", "RUNNING us", |row| {
-                row.it.times.of(ThreadState::Running).total.saturating_sub(row.it.interrupted)
+                row.it.times.of(ThreadState::Running).total().saturating_sub(row.it.interrupted)
             })
             .duration("interrupted_ns", "INTERRUPTED us", |row| row.it.interrupted)
             .duration("ready_ns", "READY us", |row| row.it.times.ready())
@@ -134,11 +135,13 @@ impl Shown<'_> {
         self.table("activities", "Activities", &rows)
             .text("command", "COMMAND", |row| self.waits.command(row.id))
             .text("activity", "ACTIVITY", |row| row.it.what.as_str())
-            .integer("count", "COUNT", |row| row.it.times.map(|times| times.count))
+            .integer("count", "COUNT", |row| row.it.times.map(|times| times.count()))
             .duration("total_ns", "TOTAL us", |row| row.it.total)
-            .duration("longest_ns", "LONGEST us", |row| row.it.times.map(|times| times.longest))
+            .duration("longest_ns", "LONGEST us", |row| {
+                row.it.times.map(|times| times.greatest().value)
+            })
             .time("longest_begin_ns", "LONGEST FROM", |row| {
-                row.it.times.map(|times| times.longest_start)
+                row.it.times.map(|times| times.greatest().begin())
             })
             .decimal("percent", "%", |row| percent(row.it.total, row.it.all))
             .build()
@@ -146,16 +149,16 @@ impl Shown<'_> {
 
     fn activities_of(&self, id: TimelineId, cpu_times: &CpuTimes) -> Vec<Activity> {
         let all = self.waits.times(id).total();
-        let mut waits: BTreeMap<String, Times> = BTreeMap::new();
+        let mut waits: BTreeMap<String, Spread> = BTreeMap::new();
         for of in self.waits.intervals(id).filter(|of| of.state != ThreadState::Running) {
             let what = match (of.state, self.waits.call(id, of.call)) {
                 (ThreadState::Blocked(_), Some(call)) => format!("blocked in {call}"),
                 (ThreadState::Blocked(_), None) => "blocked".to_owned(),
                 (state, _) => state.label().to_owned(),
             };
-            waits.entry(what).or_default().add(of.start, of.time());
+            waits.entry(what).or_default().add(of.time(), of.end.as_ns());
         }
-        let waits = waits.into_iter().map(|(what, times)| (what, times.total, Some(times)));
+        let waits = waits.into_iter().map(|(what, times)| (what, times.total(), Some(times)));
         let runs = cpu_times.modes(id).map(|(what, total)| (what, total, None));
         let activity = |(what, total, times)| Activity { what, total, times, all };
         let mut activities: Vec<_> = runs.chain(waits).map(activity).collect();
@@ -196,7 +199,7 @@ impl Shown<'_> {
         let rows = rows_of(paths, CriticalPath::by_kind);
         self.table("kinds", "Critical path: states and causes", &rows)
             .text("state", "STATE", |row| row.it.0.label())
-            .with(|table| self.times(table, |of: &(SegmentKind, Times)| &of.1))
+            .with(|table| self.times(table, |of: &(SegmentKind, Spread)| &of.1))
             .build()
     }
 
@@ -245,14 +248,16 @@ impl Shown<'_> {
     fn times<'r, T>(
         &self,
         table: Declaration<'r, Row<T>>,
-        times: impl Fn(&T) -> &Times,
+        times: impl Fn(&T) -> &Spread,
     ) -> Declaration<'r, Row<T>> {
         table
-            .integer("count", "COUNT", |row| times(&row.it).count)
-            .duration("total_ns", "TOTAL us", |row| times(&row.it).total)
-            .decimal("percent", "%", |row| percent(times(&row.it).total, self.waits.length(row.id)))
-            .duration("longest_ns", "LONGEST us", |row| times(&row.it).longest)
-            .time("longest_begin_ns", "LONGEST FROM", |row| times(&row.it).longest_start)
+            .integer("count", "COUNT", |row| times(&row.it).count())
+            .duration("total_ns", "TOTAL us", |row| times(&row.it).total())
+            .decimal("percent", "%", |row| {
+                percent(times(&row.it).total(), self.waits.length(row.id))
+            })
+            .duration("longest_ns", "LONGEST us", |row| times(&row.it).greatest().value)
+            .time("longest_begin_ns", "LONGEST FROM", |row| times(&row.it).greatest().begin())
     }
 
     fn timeline(&self, id: TimelineId) -> Option<&Timeline> {

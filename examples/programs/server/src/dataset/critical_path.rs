@@ -36,7 +36,7 @@ impl Waits {
         let graph = &self.graph;
         let whole = graph.begin()..graph.end();
         let threads = graph.timelines().filter(|(_, of)| of.tid() == tid && !of.is_idle());
-        let running = |id| graph.times(id, whole.clone()).of(ThreadState::Running).total;
+        let running = |id| graph.times(id, whole.clone()).of(ThreadState::Running).total();
         threads.map(|(id, _)| id).max_by_key(|id| (running(*id), Reverse(*id)))
     }
 }

@@ -108,7 +108,7 @@ fn critical_paths_are_those_of_the_wait_graph() {
     let (start, end) = span(&model);
     let graph = wait_graph(&Traceset::open(&path).unwrap());
     let window = graph.begin()..graph.end();
-    let running = |id| graph.times(id, window.clone()).of(ThreadState::Running).total;
+    let running = |id| graph.times(id, window.clone()).of(ThreadState::Running).total();
     let mut threads: Vec<_> = graph.timelines().filter(|(_, of)| !of.is_idle()).collect();
     threads.sort_by_key(|(id, _)| std::cmp::Reverse(running(*id)));
     let at = |path: &str| format!("{experiment}{PATHS}/{path}");
@@ -128,7 +128,7 @@ fn critical_paths_are_those_of_the_wait_graph() {
         let rows: Vec<&Value> =
             entries(&tree).iter().filter(|entry| entry["hasData"] == true).collect();
         let times = expected.by_thread().into_iter();
-        let times: BTreeMap<i64, u64> = times.map(|(id, of)| (id.0.into(), of.total)).collect();
+        let times: BTreeMap<i64, u64> = times.map(|(id, of)| (id.0.into(), of.total())).collect();
         for row in &rows {
             let time = times.get(&row["id"].as_i64().unwrap()).copied().unwrap_or(0);
             assert_eq!(label(row, 2), time.to_string(), "{row}");

@@ -451,7 +451,7 @@ impl Viewer for CallsView {
         let nodes: Vec<_> = nodes.collect();
         let table = Table::of("calls", "Calls", &nodes)
             .text("path", "CALL PATH", |row| row.0.as_str())
-            .integer("calls", "CALLS", |row| row.1.calls.len())
+            .integer("calls", "CALLS", |row| row.1.calls.count())
             .duration("time_ns", "TIME us", |row| row.1.total_time)
             .duration("self_ns", "SELF us", |row| row.1.self_time);
         Contents::Table(table.build())
@@ -480,7 +480,7 @@ impl Viewer for CallsView {
             length(node.total_time),
             100.0 * node.total_time as f64 / all,
             length(node.self_time),
-            node.calls.len(),
+            node.calls.count(),
         ))
     }
 

@@ -221,7 +221,8 @@ impl Viewer for CriticalPathView {
         let all = length_of(path);
         let kinds = path.path().by_kind();
         let shares = kinds.iter().take(SHARES);
-        let shares = shares.map(|(kind, times)| format!("{kind} {} %", percent(times.total, all)));
+        let shares =
+            shares.map(|(kind, times)| format!("{kind} {} %", percent(times.total(), all)));
         let is_selected = self.found.as_ref().is_some_and(|(wanted, _)| wanted.thread.is_some());
         let whose = if is_selected { "" } else { ", which runs longest" };
         let trace = graph.timeline(path.path().thread()).map(|timeline| timeline.trace());

@@ -1,7 +1,6 @@
 //! The interrupts viewer.
 
 use ltt_read::Timestamp;
-use lttv_state::latency::Spread;
 use ratatui::crossterm::event::KeyCode;
 
 use super::needs::{Need, needs};
@@ -13,6 +12,7 @@ use crate::model::interrupts::{Interrupt, InterruptKey, Interrupts};
 use crate::session::Session;
 use crate::time_text::length;
 use crate::viewer::{ViewerAction, ViewerKind};
+use lttv_state::durations::Spread;
 
 /// The numbers and durations of interrupts in the time window.
 #[derive(Debug)]

@@ -66,7 +66,7 @@ fn each_thread_on_the_path_has_a_row() {
         assert_shows(&screen, &heading);
         let (kind, times) = path.by_kind()[0];
         let all = path.window().end.as_ns() - path.window().start.as_ns();
-        let share = 100.0 * times.total as f64 / all as f64;
+        let share = 100.0 * times.total() as f64 / all as f64;
         if width == 160 {
             assert_shows(&screen, &format!("{kind} {share:.1} %"));
         }

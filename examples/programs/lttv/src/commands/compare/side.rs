@@ -125,7 +125,7 @@ impl Part {
             self.add_time(command, key.mode, trace.name(key.submode), counts.cpu_time);
             if key.mode.is_interrupt() {
                 let handled = self.interrupt(key.mode, trace.name(key.submode));
-                handled.count += counts.durations.len();
+                handled.count += counts.durations.count();
             }
         }
         self.cpu.retain(|_, time| *time > 0);

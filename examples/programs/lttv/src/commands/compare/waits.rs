@@ -39,7 +39,7 @@ pub(super) fn add_waits(
                 cause: blocker.cause.label(),
                 woken_by: thread.or_else(source).unwrap_or_default(),
             };
-            sums.entry(wait).or_default().add(blocker.times.count, blocker.times.total);
+            sums.entry(wait).or_default().add(blocker.times.count(), blocker.times.total());
         }
     }
 }

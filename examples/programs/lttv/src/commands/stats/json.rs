@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use lttv_common::table::Table;
+use lttv_state::durations::Durations;
 use lttv_state::kernel::{ExecutionMode, Serial};
-use lttv_state::stats::{Counts, Durations, ProcessSum, TraceStatistics};
+use lttv_state::stats::{Counts, ProcessSum, TraceStatistics};
 use serde_json::{Value, json};
 
 use super::collect::Collected;
@@ -222,7 +223,7 @@ fn syscalls(calls: &Calls<'_>) -> Value {
 
 fn durations(of: &Durations) -> Value {
     json!({
-        "count": of.len(),
+        "count": of.count(),
         "total_ns": of.total(),
         "min_ns": of.shortest(),
         "max_ns": of.longest(),

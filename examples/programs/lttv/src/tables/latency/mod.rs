@@ -6,7 +6,8 @@ mod single;
 
 use ltt_read::TraceIndex;
 use lttv_common::table::{Declaration, Table};
-use lttv_state::latency::{Distribution, Family, GroupBy, Subject, ThreadId, TraceLatency};
+use lttv_state::durations::Distribution;
+use lttv_state::latency::{Family, GroupBy, Subject, ThreadId, TraceLatency};
 
 pub(crate) use overview::{Interval, intervals, overview, unmatched};
 pub(crate) use rows::{disks, futexes, rows, wakes};

@@ -1,6 +1,7 @@
 //! LatencyFigures of durations, by what took the time.
 
-use lttv_state::latency::{Distribution, Extreme, GroupBy};
+use lttv_state::durations::{Distribution, Extreme};
+use lttv_state::latency::GroupBy;
 
 use super::Analysis;
 use crate::dataset::Dataset;

@@ -110,7 +110,7 @@ impl Picture<'_> {
         {
             text += &format!(
                 "; {}, {} on average, {} to {}",
-                match node.calls.len() {
+                match node.calls.count() {
                     1 => "1 call".to_owned(),
                     calls => format!("{calls} calls"),
                 },

@@ -2,10 +2,12 @@
 
 use ltt_read::Timestamp;
 
+use super::Durations;
+
 /// The mean, deviation and extremes of numbers such as durations.
 ///
 /// ```
-/// use lttv_state::latency::Spread;
+/// use lttv_state::durations::Spread;
 ///
 /// let mut durations = Spread::default();
 /// for (duration, end) in [(20, 100), (40, 200), (60, 300)] {
@@ -16,12 +18,12 @@ use ltt_read::Timestamp;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spread {
-    count: u64,
-    total: u64,
+    durations: Durations,
     /// The sum of the squares of the numbers.
     squares: u128,
-    least: Extreme,
-    greatest: Extreme,
+    /// The times of the extremes, in ns.
+    least_end: i64,
+    greatest_end: i64,
 }
 
 /// The least or greatest number, with its time.
@@ -49,86 +51,85 @@ impl Spread {
     /// Adds a number that was measured at the time `end`, in ns.
     #[inline]
     pub fn add(&mut self, value: u64, end: i64) {
-        if self.count == 0 || value < self.least.value {
-            self.least = Extreme { value, end };
+        let is_first = self.durations.is_empty();
+        if is_first || value < self.least().value {
+            self.least_end = end;
         }
-        if self.count == 0 || value > self.greatest.value {
-            self.greatest = Extreme { value, end };
+        if is_first || value > self.greatest().value {
+            self.greatest_end = end;
         }
-        self.count += 1;
-        self.total = self.total.saturating_add(value);
+        self.durations.push(value);
         let square = u128::from(value) * u128::from(value);
         self.squares = self.squares.saturating_add(square);
     }
 
     /// Adds the numbers of another spread. Of equal extremes the earlier one is kept.
     pub fn add_all(&mut self, other: &Spread) {
-        if other.count == 0 {
+        if other.durations.is_empty() {
             return;
         }
-        let is_first = self.count == 0;
-        let (least, greatest) = (other.least, other.greatest);
-        if is_first || (least.value, least.end) < (self.least.value, self.least.end) {
-            self.least = least;
+        let is_first = self.durations.is_empty();
+        let (least, greatest) = (other.least(), other.greatest());
+        if is_first || (least.value, least.end) < (self.least().value, self.least_end) {
+            self.least_end = least.end;
         }
         if is_first
-            || greatest.value > self.greatest.value
-            || greatest.value == self.greatest.value && greatest.end < self.greatest.end
+            || greatest.value > self.greatest().value
+            || greatest.value == self.greatest().value && greatest.end < self.greatest_end
         {
-            self.greatest = greatest;
+            self.greatest_end = greatest.end;
         }
-        self.count += other.count;
-        self.total = self.total.saturating_add(other.total);
+        self.durations.add(&other.durations);
         self.squares = self.squares.saturating_add(other.squares);
     }
 
     /// Returns the number of numbers added.
     pub fn count(&self) -> u64 {
-        self.count
+        self.durations.count()
     }
 
     /// Returns the sum of the numbers; 2⁶⁴ − 1 if it is greater.
     pub fn total(&self) -> u64 {
-        self.total
+        self.durations.total()
     }
 
     /// Returns the least number; 0 if none was added.
     pub fn least(&self) -> Extreme {
-        self.least
+        Extreme { value: self.durations.shortest().unwrap_or(0), end: self.least_end }
     }
 
     /// Returns the greatest number; 0 if none was added.
     pub fn greatest(&self) -> Extreme {
-        self.greatest
+        Extreme { value: self.durations.longest().unwrap_or(0), end: self.greatest_end }
     }
 
     /// Returns the mean; 0 if no number was added.
     pub fn mean(&self) -> f64 {
-        self.total as f64 / self.count.max(1) as f64
+        self.durations.mean().unwrap_or(0.0)
     }
 
     /// Returns the standard deviation of the numbers as the whole population; 0 if no number was
     /// added.
     pub fn deviation(&self) -> f64 {
-        self.scatter().sqrt() / self.count.max(1) as f64
+        self.scatter().sqrt() / self.count().max(1) as f64
     }
 
     /// Returns the standard deviation of the numbers as a sample of a larger population, which is
     /// divided by n − 1; `None` if there are fewer than two.
     pub fn sample_deviation(&self) -> Option<f64> {
-        let count = self.count as f64;
-        (self.count > 1).then(|| (self.scatter() / count / (count - 1.0)).sqrt())
+        let count = self.count() as f64;
+        (self.count() > 1).then(|| (self.scatter() / count / (count - 1.0)).sqrt())
     }
 
     /// Computes n Σd² − (Σd)², which is never negative and exact in integers.
     fn scatter(&self) -> f64 {
-        let (count, total) = (u128::from(self.count), u128::from(self.total));
+        let (count, total) = (u128::from(self.count()), u128::from(self.total()));
         count.saturating_mul(self.squares).saturating_sub(total.saturating_mul(total)) as f64
     }
 
     /// Returns the count per second over a time in ns; 0 for no time.
     pub fn frequency(&self, time: u64) -> f64 {
-        if time == 0 { 0.0 } else { self.count as f64 * 1e9 / time as f64 }
+        if time == 0 { 0.0 } else { self.count() as f64 * 1e9 / time as f64 }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Summaries of durations.
+//! The count, the sum and the extremes of durations.
 
 use std::hint::select_unpredictable;
 
@@ -14,14 +14,14 @@ pub struct Durations {
 impl Durations {
     /// Adds a duration in ns.
     #[inline]
-    pub(crate) fn count(&mut self, time: u64) {
-        self.count_if(true, time);
+    pub(crate) fn push(&mut self, time: u64) {
+        self.push_if(true, time);
     }
 
     /// Adds a duration if `is` is true, without a branch: for conditions that cannot be
     /// predicted.
     #[inline]
-    pub(crate) fn count_if(&mut self, is: bool, time: u64) {
+    pub(crate) fn push_if(&mut self, is: bool, time: u64) {
         let shortest = select_unpredictable(self.count == 0, time, self.shortest.min(time));
         self.shortest = select_unpredictable(is, shortest, self.shortest);
         let time = select_unpredictable(is, time, 0);
@@ -45,7 +45,7 @@ impl Durations {
     }
 
     /// Returns the number of durations.
-    pub fn len(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.count
     }
 
@@ -83,16 +83,16 @@ mod tests {
     fn parts_add_up_to_the_whole() {
         let all = [7, 3, 3, 90, 0, 12];
         let mut whole = Durations::default();
-        all.iter().for_each(|time| whole.count(*time));
+        all.iter().for_each(|time| whole.push(*time));
         for cut in 0..=all.len() {
             let mut parts = [Durations::default(); 2];
-            all[..cut].iter().for_each(|time| parts[0].count(*time));
-            all[cut..].iter().for_each(|time| parts[1].count(*time));
+            all[..cut].iter().for_each(|time| parts[0].push(*time));
+            all[cut..].iter().for_each(|time| parts[1].push(*time));
             let [mut first, second] = parts;
             first.add(&second);
             assert_eq!(first, whole, "{cut}");
         }
-        assert_eq!((whole.len(), whole.total(), whole.mean()), (6, 115, Some(115.0 / 6.0)));
+        assert_eq!((whole.count(), whole.total(), whole.mean()), (6, 115, Some(115.0 / 6.0)));
         assert_eq!((whole.shortest(), whole.longest()), (Some(0), Some(90)));
         assert_eq!(Durations::default().mean(), None);
     }

@@ -22,7 +22,7 @@ const LOG2_BINS: usize = 65;
 /// in any order, with the result of one collection of everything.
 ///
 /// ```
-/// use lttv_state::latency::Distribution;
+/// use lttv_state::durations::Distribution;
 ///
 /// let mut all = Distribution::default();
 /// for duration in 1..=1000 {
@@ -124,18 +124,17 @@ impl Distribution {
         self.spread.count()
     }
 
-    /// Returns the duration in ns that a percentage of all, from 0 to 100, does not exceed: with
-    /// n durations in ascending order, the one at the index ⌊(n − 1) · percentage / 100⌋. Its
-    /// relative error is at most [`RELATIVE_ERROR`]. It is exact for 0 and 100, and if there are at
-    /// most 16 durations.
+    /// Returns the duration in ns that at least a percentage of all, from 0 to 100, does not exceed
+    /// (the nearest rank): of n durations in ascending order, the one with the number
+    /// ⌈n · percentage / 100⌉, counted from 1. Its relative error is at most [`RELATIVE_ERROR`]. It is
+    /// exact for 0 and 100, and if there are at most 16 durations.
     ///
     /// Returns `None` if there are no durations, or for another percentage.
     pub fn percentile(&self, percentage: f64) -> Option<u64> {
         if self.count() == 0 || !(0.0..=100.0).contains(&percentage) {
             return None;
         }
-        let rank = (percentage / 100.0 * (self.count() - 1) as f64) as u64;
-        self.at_rank(rank)
+        self.at_rank(nearest_rank(percentage, self.count()))
     }
 
     /// Returns the duration at an index of all in ascending order.
@@ -218,6 +217,14 @@ impl Distribution {
     }
 }
 
+/// Returns the index of the nearest rank of a percentage of `count` durations.
+fn nearest_rank(percentage: f64, count: u64) -> u64 {
+    let below = percentage * count as f64 / 100.0;
+    // Rounding of the percentage must not add a rank: 99.9 % of 1000 are 999.
+    let number = (below * (1.0 - f64::EPSILON * 4.0)).ceil() as u64;
+    number.clamp(1, count.max(1)) - 1
+}
+
 /// Returns the durations with a number of significant bits.
 fn log2_range(bits: usize) -> std::ops::Range<u64> {
     let low = if bits == 0 { 0 } else { 1 << (bits - 1) };
@@ -284,8 +291,12 @@ mod tests {
         fn percentiles_are_within_the_stated_error(values in durations(), p in 0.0..100.0f64) {
             let mut sorted = values.clone();
             sorted.sort_unstable();
-            let rank = (p / 100.0 * (sorted.len() - 1) as f64) as usize;
-            let (exact, found) = (sorted[rank], of(&values).percentile(p).unwrap());
+            let reaches = |value: &&u64| {
+                let below = sorted.iter().filter(|of| of <= value).count();
+                below as f64 * 100.0 >= p * sorted.len() as f64
+            };
+            let exact = *sorted.iter().find(reaches).unwrap();
+            let found = of(&values).percentile(p).unwrap();
             let error = (found as f64 - exact as f64).abs();
             prop_assert!(error <= exact as f64 * RELATIVE_ERROR + 0.5, "{found} is not {exact}");
         }
@@ -321,9 +332,17 @@ mod tests {
     }
 
     #[test]
+    fn ranks_are_not_rounded_up() {
+        let ranks = [(99.9, 1000), (0.1, 1000), (99.0, 100), (7.0, 100), (0.0, 5), (100.0, 5)];
+        assert_eq!(ranks.map(|(p, n)| nearest_rank(p, n)), [998, 0, 98, 6, 0, 4]);
+    }
+
+    #[test]
     fn few_durations_are_exact() {
         let all = of(&[5, 1, 9, 9, 3]);
         assert_eq!(all.percentile(50.0), Some(5));
+        // At least 90 % are not longer: the 80 % up to the 4th are not enough.
+        assert_eq!([20.0, 21.0, 80.0, 90.0].map(|p| all.percentile(p)), [1, 3, 9, 9].map(Some));
         assert_eq!(all.equal_bins(1..=9, 4), [1, 1, 1, 2]);
         assert_eq!((all.percentile(-1.0), all.percentile(f64::NAN)), (None, None));
         assert_eq!(Distribution::default().percentile(50.0), None);
