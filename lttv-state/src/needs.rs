@@ -13,16 +13,17 @@ use crate::kernel::{KernelState, Transition};
 /// Events that an analysis needs or can use.
 ///
 /// ```
-/// use ltt_read::Trace;
+/// use lttv_context::Traceset;
 /// use lttv_state::kernel;
-/// use lttv_state::needs::{Need, RecordedEvents};
+/// use lttv_state::needs::RecordedEvents;
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/ust");
-/// let recorded = RecordedEvents::of(&Trace::open(path)?);
+/// let traceset = Traceset::open(path)?;
+/// let recorded = RecordedEvents::of(&traceset.traces()[0]);
 /// let required = recorded.missing(kernel::NEEDS).find(|need| need.is_required).unwrap();
 /// assert_eq!(required.to_string(), "sched_switch");
 /// assert_eq!(required.consequence, "there are no threads");
-/// # Ok::<(), ltt_read::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

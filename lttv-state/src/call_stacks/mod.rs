@@ -20,7 +20,7 @@
 //!
 //! let calls = calls.take(context.extensions());
 //! for function in calls.traces()[0].function_figures() {
-//!     println!("{} calls, {} ns", function.calls.len(), function.total_time);
+//!     println!("{} calls, {} ns", function.calls.count(), function.total_time);
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -21,7 +21,10 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, fields: &impl Fields, a
     match rule.transition {
         SyscallEntry => syscall_entry(state, rule, fields, at),
         SyscallExit => {
-            if let Some(name) = state.syscall_exit(at)
+            let own = rule.syscall();
+            let ended = state.syscall_exit(at, own);
+            // A call that is named by its exit has its result, whether or not its entry was seen.
+            if let Some(name) = own.or(ended)
                 && let Some(result) = fields.integer(0)
             {
                 state.syscall_result(at, name, result as i64);
@@ -30,7 +33,7 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, fields: &impl Fields, a
         Switch => switch(state, rule, fields, at),
         Wakeup => {
             if let Some(tid) = fields.tid(0) {
-                state.wake(at, tid, fields.number(1));
+                state.wake(at, tid, fields.number(1), fields.raw_text(2));
             }
         }
         IrqEntry => enter(state, rule, fields, at, SourceKind::Irq),
@@ -97,16 +100,14 @@ fn switch(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At) {
     else {
         return;
     };
-    state.switch(
-        at,
-        Switch {
-            previous,
-            next,
-            out: rule.encoding.decode(out),
-            previous_name: fields.raw_text(3),
-        },
-        || fields.raw_text(4),
-    );
+    let switch = Switch {
+        previous,
+        next,
+        out: rule.encoding.decode(out),
+        previous_name: fields.raw_text(3),
+        next_name: fields.raw_text(4),
+    };
+    state.switch(at, switch);
 }
 
 /// Applies the start of an interrupt, softirq or exception, which gets a name if it has
@@ -114,15 +115,15 @@ fn switch(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At) {
 fn enter(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At, kind: SourceKind) {
     let Some(number) = fields.number(0) else { return };
     let number = number.min(MAX_SOURCES);
+    let own = matches!(kind, SourceKind::Irq).then(|| fields.text(1)).flatten();
     if state.is_nameless(kind, number) {
         let label = rule.labels.get(number as usize).and_then(|label| label.as_deref());
         let name = rule.captured.as_deref().or(label).map(str::as_bytes);
-        let own = || matches!(kind, SourceKind::Irq).then(|| fields.text(1)).flatten();
-        if let Some(name) = name.or_else(own) {
+        if let Some(name) = name.or(own) {
             state.name_source(kind, number, name);
         }
     }
-    state.enter(at, kind, number);
+    state.enter(at, kind, number, own);
 }
 
 /// Applies a request to a block device.
@@ -149,13 +150,18 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At)
     match rule.transition {
         Migrate => {
             if let (Some(tid), Some(cpu)) = (fields.tid(0), fields.number(1)) {
-                state.migrate(at, tid, cpu);
+                state.migrate(at, tid, cpu, fields.raw_text(2));
+            }
+        }
+        Rename => {
+            if let (Some(tid), Some(name)) = (fields.tid(0), fields.raw_text(1)) {
+                state.renamed(at, tid, name);
             }
         }
         Fork => {
             let Some(child) = fields.tid(0) else { return };
-            let (parent, pid) = (fields.tid(1), fields.tid(2));
-            if let Some(ix) = state.fork(at, NewProcess { parent, child, pid })
+            let (parent, pid, parent_pid) = (fields.tid(1), fields.tid(2), fields.tid(4));
+            if let Some(ix) = state.fork(at, NewProcess { parent, parent_pid, child, pid })
                 && let Some(name) = fields.text(3)
             {
                 state.rename(ix, name);

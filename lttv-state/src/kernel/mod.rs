@@ -115,6 +115,7 @@ pub(crate) use rule::Rule;
 #[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;
 pub use syscalls::Transfer;
+pub(crate) use syscalls::transfer_of;
 pub use table::ProcessIndex;
 #[cfg(feature = "analyses")]
 pub(crate) use tid_map::TidMap;
@@ -122,4 +123,4 @@ pub use transition::Transition;
 
 /// The version of the rules that compute states: increased whenever a trace leads to other
 /// states than before, so that stored states are computed again.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;

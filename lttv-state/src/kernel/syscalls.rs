@@ -22,6 +22,21 @@ pub enum Transfer {
     Read,
     /// The process wrote the bytes.
     Write,
+    /// The process had the bytes copied from one file to another: it read and wrote them, as in the
+    /// kernel's own accounts (`/proc/PID/io`).
+    Copy,
+}
+
+impl Transfer {
+    /// Returns the number of bytes that were read, of those that were moved.
+    pub fn read(self, bytes: u64) -> u64 {
+        if self == Transfer::Write { 0 } else { bytes }
+    }
+
+    /// Returns the number of bytes that were written, of those that were moved.
+    pub fn written(self, bytes: u64) -> u64 {
+        if self == Transfer::Read { 0 } else { bytes }
+    }
 }
 
 /// A system call with tracked arguments or results.
@@ -38,6 +53,12 @@ pub(super) fn file_action(name: NameId) -> FileAction {
     name.known_syscall().map_or(FileAction::None, |at| SYSCALLS[at].files)
 }
 
+/// Returns how the system call with a name moves the bytes of its result; `None` if it moves none.
+#[inline]
+pub(crate) fn transfer_of(name: NameId) -> Option<Transfer> {
+    SYSCALLS[name.known_syscall()?].transfer
+}
+
 /// Describes a system call that reads.
 const fn read(name: &'static str) -> Syscall {
     Syscall { name, files: FileAction::None, transfer: Some(Transfer::Read) }
@@ -48,13 +69,18 @@ const fn write(name: &'static str) -> Syscall {
     Syscall { name, files: FileAction::None, transfer: Some(Transfer::Write) }
 }
 
+/// Describes a system call that copies from one file to another.
+const fn copy(name: &'static str) -> Syscall {
+    Syscall { name, files: FileAction::None, transfer: Some(Transfer::Copy) }
+}
+
 /// Describes a system call that opens, closes or duplicates files.
 const fn files(name: &'static str, files: FileAction) -> Syscall {
     Syscall { name, files, transfer: None }
 }
 
-/// The tracked system calls. Calls that copy from one file to another (`splice`,
-/// `sendfile`) are left out, because their data does not reach the process.
+/// The tracked system calls. The results of those that read, write or copy are numbers of bytes, so
+/// that `recvmmsg` and `sendmmsg`, which return numbers of messages, are not among them.
 pub(super) static SYSCALLS: &[Syscall] = &[
     read("read"),
     read("readv"),
@@ -74,6 +100,12 @@ pub(super) static SYSCALLS: &[Syscall] = &[
     write("send"),
     write("sendto"),
     write("sendmsg"),
+    write("vmsplice"),
+    copy("sendfile"),
+    copy("sendfile64"),
+    copy("splice"),
+    copy("tee"),
+    copy("copy_file_range"),
     files("open", FileAction::Open),
     files("openat", FileAction::Open),
     files("openat2", FileAction::Open),

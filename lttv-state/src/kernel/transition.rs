@@ -43,6 +43,8 @@ pub enum Transition {
     Wakeup,
     /// A process is moved to another CPU.
     Migrate,
+    /// A process gets another name.
+    Rename,
     /// A process is forked.
     Fork,
     /// A process is reported to be a kernel thread.
@@ -169,8 +171,15 @@ impl Transition {
                 ("name of the previous", false),
                 ("name of the next", false),
             ],
-            Wakeup | Migrate => &[("process", true), ("cpu", false)],
-            Fork => &[("child", true), ("parent", false), ("thread group", false), ("name", false)],
+            Wakeup | Migrate => &[("process", true), ("cpu", false), ("name", false)],
+            Rename => &[("process", true), ("name", true)],
+            Fork => &[
+                ("child", true),
+                ("parent", false),
+                ("thread group", false),
+                ("name", false),
+                ("thread group of the parent", false),
+            ],
             KernelThread | Exit | Free => &[("process", true)],
             Exec => &[("file", true), ("process", false), ("old number", false)],
             Brand => &[("name", true)],
@@ -226,7 +235,7 @@ impl Transition {
     pub(super) const fn slot_kind(self, slot: usize) -> SlotKind {
         use Transition::*;
         match (self, slot) {
-            (Switch, 3 | 4) => SlotKind::RawText,
+            (Switch, 3 | 4) | (Wakeup | Migrate, 2) | (Rename, 1) => SlotKind::RawText,
             (SyscallEntry | IrqEntry | VectorEntry | Open, 1)
             | (SyscallName | IrqName | SoftirqName | ProbeName | DeviceName, 1)
             | (Fork | ProcessState | FileDescriptor, 3)
@@ -265,6 +274,7 @@ const fn legacy(name: &'static str, of: Transition, fields: &'static [&'static s
 const CALL: &[&str] = &["id", "filename|pathname", "fd|fildes|oldfd"];
 const SWITCH: &[&str] =
     &["prev_tid|prev_pid", "next_tid|next_pid", "prev_state", "prev_comm", "next_comm"];
+const WAKEUP: &[&str] = &["tid|pid", "target_cpu", "comm"];
 const REQUEST: &[&str] = &["dev", "-", "-", "rwbs", "-", "bytes", "nr_sector"];
 const LEGACY_REQUEST: &[&str] = &["-", "major", "minor", "-", "direction"];
 /// Requests of file systems and commands of programs in LTTng 0.x, which name no device.
@@ -284,18 +294,20 @@ pub(super) static ROWS: &[Row] = &[
     legacy("kernel.sched_schedule", Switch, &["prev_pid", "next_pid", "prev_state"]),
     legacy("process.schedchange", Switch, &["out", "in", "out_state"]),
     legacy("core.schedchange", Switch, &["out", "in", "out_state"]),
-    lttng("sched_waking", Wakeup, &["tid", "target_cpu"]),
-    lttng("sched_wakeup", Wakeup, &["tid", "target_cpu"]),
-    lttng("sched_wakeup_new", Wakeup, &["tid", "target_cpu"]),
-    lttng("sched_ttwu", Wakeup, &["tid", "-"]),
-    perf("sched:sched_waking", Wakeup, &["pid", "target_cpu"]),
-    perf("sched:sched_wakeup", Wakeup, &["pid", "target_cpu"]),
-    perf("sched:sched_wakeup_new", Wakeup, &["pid", "target_cpu"]),
+    lttng("sched_waking", Wakeup, WAKEUP),
+    lttng("sched_wakeup", Wakeup, WAKEUP),
+    lttng("sched_wakeup_new", Wakeup, WAKEUP),
+    lttng("sched_ttwu", Wakeup, &["tid", "-", "comm"]),
+    perf("sched:sched_waking", Wakeup, WAKEUP),
+    perf("sched:sched_wakeup", Wakeup, WAKEUP),
+    perf("sched:sched_wakeup_new", Wakeup, WAKEUP),
     legacy("kernel.sched_try_wakeup", Wakeup, &["pid", "-"]),
-    lttng("sched_migrate_task", Migrate, &["tid", "dest_cpu"]),
-    perf("sched:sched_migrate_task", Migrate, &["pid", "dest_cpu"]),
+    lttng("sched_migrate_task", Migrate, &["tid", "dest_cpu", "comm"]),
+    perf("sched:sched_migrate_task", Migrate, &["pid", "dest_cpu", "comm"]),
+    lttng("task_rename", Rename, &["tid|pid", "newcomm"]),
+    perf("task:task_rename", Rename, &["tid|pid", "newcomm"]),
     // Fork, exec and exit
-    lttng("sched_process_fork", Fork, &["child_tid", "parent_tid", "child_pid", "child_comm"]),
+    lttng("sched_process_fork", Fork, &["child_tid", "parent_tid", "child_pid", "child_comm", "parent_pid"]),
     perf("sched:sched_process_fork", Fork, &["child_pid", "parent_pid", "-", "child_comm"]),
     legacy("kernel.process_fork", Fork, &["child_pid", "-", "child_tgid"]),
     legacy("process.fork", Fork, &["child_pid", "-", "child_tgid"]),

@@ -52,6 +52,8 @@ pub(super) struct Entry {
     pub(super) name: NameId,
     pub(super) thread: Option<Input>,
     pub(super) descriptor: Option<Input>,
+    /// The descriptor that is written to, if the call copies from one to another.
+    pub(super) target: Option<Input>,
     pub(super) futex: Option<Futex>,
 }
 
@@ -131,8 +133,9 @@ impl Action {
                     thread: thread(),
                     descriptor: match file_family(text) {
                         Some(Family::FileOpen) | None => None,
-                        Some(_) => first(&["fd", "fildes", "sockfd", "in_fd", "fd_in", "out_fd"]),
+                        Some(_) => first(&["fd", "fildes", "sockfd", "in_fd", "fd_in", "fdin"]),
                     },
+                    target: first(&["out_fd", "fd_out", "fdout"]),
                     futex: Futex::of(text, field),
                 }))
             }

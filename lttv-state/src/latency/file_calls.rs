@@ -17,8 +17,8 @@ const OPEN: [&str; 12] = [
     "memfd_create",
     "open_by_handle_at",
 ];
-/// The system calls that read from a descriptor.
-const READ: [&str; 13] = [
+/// The system calls that read from a descriptor. Those that copy to another one also count as writes.
+const READ: [&str; 18] = [
     "read",
     "readv",
     "pread",
@@ -32,24 +32,16 @@ const READ: [&str; 13] = [
     "getdents",
     "getdents64",
     "readahead",
-];
-/// The system calls that write to a descriptor.
-const WRITE: [&str; 15] = [
-    "write",
-    "writev",
-    "pwrite",
-    "pwrite64",
-    "pwritev",
-    "pwritev2",
-    "send",
-    "sendto",
-    "sendmsg",
-    "sendmmsg",
     "sendfile",
     "sendfile64",
     "splice",
+    "tee",
     "copy_file_range",
-    "vmsplice",
+];
+/// The system calls that write to a descriptor.
+const WRITE: [&str; 11] = [
+    "write", "writev", "pwrite", "pwrite64", "pwritev", "pwritev2", "send", "sendto", "sendmsg",
+    "sendmmsg", "vmsplice",
 ];
 /// The system calls that flush files.
 const SYNC: [&str; 8] = [

@@ -77,6 +77,8 @@ pub(super) struct OpenCall {
 pub(super) enum Detail {
     Nothing,
     File(NameId),
+    /// The files that are copied from and to.
+    Copy(NameId, NameId),
     Wait(u32),
     Wake(u32),
 }

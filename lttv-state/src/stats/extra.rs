@@ -66,11 +66,8 @@ pub(super) struct Extra {
 impl Extra {
     /// Adds bytes that a process read or wrote.
     pub(super) fn transfer(&mut self, transfer: Transfer, bytes: u64) {
-        let sum = match transfer {
-            Transfer::Read => &mut self.bytes_read,
-            Transfer::Write => &mut self.bytes_written,
-        };
-        *sum = sum.saturating_add(bytes);
+        self.bytes_read = self.bytes_read.saturating_add(transfer.read(bytes));
+        self.bytes_written = self.bytes_written.saturating_add(transfer.written(bytes));
     }
 
     /// Returns the requests to a device, which are added if they are new.

@@ -18,10 +18,8 @@ impl Collector {
     ) {
         let Some(process) = state.process(process) else { return };
         let facts = facts(&mut self.processes, process.serial().index());
-        match transfer {
-            Transfer::Read => facts.bytes_read = facts.bytes_read.saturating_add(bytes),
-            Transfer::Write => facts.bytes_written = facts.bytes_written.saturating_add(bytes),
-        }
+        facts.bytes_read = facts.bytes_read.saturating_add(transfer.read(bytes));
+        facts.bytes_written = facts.bytes_written.saturating_add(transfer.written(bytes));
         let place = state.effect().place();
         let Some(key) = self.log.key(place) else { return };
         let left = match state.effect().ended() {

@@ -19,13 +19,13 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
 //! let graph = read(&Traceset::open(path)?).threads(2).run(WaitAnalysis::new()).output;
 //! let window = graph.begin()..graph.end();
-//! let running = |id| graph.times(id, window.clone()).of(ThreadState::Running).total;
+//! let running = |id| graph.times(id, window.clone()).of(ThreadState::Running).total();
 //! let threads = graph.timelines().filter(|(_, thread)| !thread.is_idle());
 //! let (busiest, _) = threads.max_by_key(|(id, _)| running(*id)).expect("there are threads");
 //!
 //! let path = graph.critical_path(busiest, window.clone());
 //! for share in path.shares() {
-//!     println!("{} {}: {} ns", graph.command(share.thread), share.kind, share.times.total);
+//!     println!("{} {}: {} ns", graph.command(share.thread), share.kind, share.times.total());
 //! }
 //! let total: u64 = path.segments().iter().map(|segment| segment.time()).sum();
 //! assert_eq!(total, window.end.as_ns().abs_diff(window.start.as_ns()));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_state::durations::Spread;
-use lttv_state::kernel::{Frame, Process, SourceKind, TraceState, Transition};
+use lttv_state::kernel::{Frame, NameId, Process, SourceKind, TraceState, Transition};
 
 /// The frequency of a period of 1 ns, in mHz.
 const MHZ: u64 = 1_000_000_000_000;
@@ -18,6 +18,8 @@ pub struct InterruptKey {
     pub kind: SourceKind,
     /// The number of the interrupt.
     pub number: u32,
+    /// The handler, if it is not the first one of a shared interrupt.
+    pub handler: Option<NameId>,
     /// The number of the CPU.
     pub cpu: u32,
 }
@@ -130,7 +132,8 @@ impl Interrupts {
         for ended in state.effect().ended() {
             let Some((_, number)) = ended.source.filter(|(of, _)| *of == kind) else { continue };
             let since = self.since;
-            let key = InterruptKey { trace, kind, number, cpu };
+            let handler = handler(state, kind, number, ended.submode);
+            let key = InterruptKey { trace, kind, number, handler, cpu };
             let known = self.entry(key, state.name(ended.submode));
             known.count += 1;
             let begin = time.saturating_sub_unsigned(ended.elapsed);
@@ -158,7 +161,8 @@ impl Interrupts {
                 };
                 let (begin, end) = (frame.entry().as_ns().max(self.since), end.as_ns());
                 if begin < end {
-                    let key = InterruptKey { trace, kind, number, cpu };
+                    let handler = handler(state, kind, number, frame.submode());
+                    let key = InterruptKey { trace, kind, number, handler, cpu };
                     self.entry(key, state.name(frame.submode())).add_time(end.abs_diff(begin));
                 }
             }
@@ -173,6 +177,12 @@ impl Interrupts {
         }
         known
     }
+}
+
+/// Returns the handler of an interrupt, if it is not the first one.
+fn handler(state: &TraceState, kind: SourceKind, number: u32, name: NameId) -> Option<NameId> {
+    let source = state.sources(kind).get(number as usize);
+    source.filter(|of| kind == SourceKind::Irq && of.name() != name).map(|_| name)
 }
 
 impl Interrupt {

@@ -34,6 +34,9 @@ impl TraceState {
     #[inline]
     pub(in crate::kernel) fn syscall_result(&mut self, at: At, name: NameId, result: i64) {
         let ix = self.current(at);
+        if self.processes.get(ix).tid == Some(0) {
+            return;
+        }
         let mut opening = self.processes.get(ix).opening;
         if opening != NameId::EMPTY {
             opening = std::mem::take(&mut self.processes.get_mut(ix).opening);

@@ -6,15 +6,27 @@ use crate::kernel::names::NameId;
 use crate::kernel::resources::{MAX_SOURCES, Source, SourceKind, pack};
 
 impl TraceState {
-    /// Enters the handler of an interrupt, softirq or exception on the CPU of an event.
-    pub(in crate::kernel) fn enter(&mut self, at: At, kind: SourceKind, number: u32) {
+    /// Enters the handler of an interrupt, softirq or exception on the CPU of an event. `own` is the
+    /// name of the handler: a shared interrupt has several.
+    pub(in crate::kernel) fn enter(
+        &mut self,
+        at: At,
+        kind: SourceKind,
+        number: u32,
+        own: Option<&[u8]>,
+    ) {
         let Some(source) = self.source(kind, number) else {
             self.push(at, kind.mode(), NameId::UNKNOWN, pack(kind, number));
             return;
         };
         source.running += 1;
         source.entries += 1;
-        let name = source.name;
+        let mut name = source.name;
+        if let Some(own) = own.filter(|own| !own.is_empty())
+            && self.names.get(name).as_bytes() != own
+        {
+            name = self.intern(own);
+        }
         if kind == SourceKind::Softirq {
             // A CPU handles one softirq at a time.
             let ix = self.current(at);

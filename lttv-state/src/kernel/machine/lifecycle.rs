@@ -16,6 +16,8 @@ pub(in crate::kernel) struct NewProcess {
     /// The parent's id, if the event contains it; otherwise the parent is the running
     /// process.
     pub(in crate::kernel) parent: Option<Tid>,
+    /// The id of the parent's thread group, if the event contains it.
+    pub(in crate::kernel) parent_pid: Option<Tid>,
     pub(in crate::kernel) child: Tid,
     /// The id of the child's thread group.
     pub(in crate::kernel) pid: Option<Tid>,
@@ -62,16 +64,19 @@ impl TraceState {
         };
         self.effect.target = Some(ix);
         let group = self.valid_tid(new.pid);
+        let told = self.valid_tid(new.parent_pid);
         let parent = parent.map(|parent| self.processes.get(parent)).filter(|p| p.tid.is_some());
-        let inherited = parent.map(|p| (p.tid, p.pid, p.kind, p.name, p.brand, p.files.clone()));
+        let parent_pid = told.or(parent.and_then(|parent| parent.pid));
+        let is_thread = group.is_some() && group == parent_pid;
+        let inherited = parent.map(|p| (p.tid, p.parent, p.kind, p.name, p.brand, p.files.clone()));
         let process = self.processes.get_mut(ix);
         process.creation = Some(at.time);
         process.pid = group;
-        if let Some((tid, pid, kind, name, brand, files)) = inherited {
-            process.parent = tid;
+        if let Some((tid, grandparent, kind, name, brand, files)) = inherited {
+            // The parent of a thread is that of its process, as in a state dump.
+            process.parent = if is_thread { grandparent } else { parent_pid.or(tid) };
             process.kind = kind;
             (process.name, process.brand) = (name, brand);
-            let is_thread = group.is_some() && group == pid;
             process.files = if is_thread { Arc::default() } else { files };
             if kind == Some(ProcessType::Kernel) && process.stack.len() == 2 {
                 kernel_thread(process.stack.as_mut_slice());

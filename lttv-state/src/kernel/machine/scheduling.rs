@@ -19,18 +19,14 @@ pub(in crate::kernel) struct Switch<'n> {
     pub(in crate::kernel) out: SwitchedOut,
     /// The name of the previous process, with its terminator if it has one.
     pub(in crate::kernel) previous_name: Option<&'n [u8]>,
+    /// The name of the next process, with its terminator if it has one.
+    pub(in crate::kernel) next_name: Option<&'n [u8]>,
 }
 
 impl TraceState {
-    /// Applies a context switch. `next_name` returns the name of the next process, with its
-    /// terminator if it has one; it is called only if that name is unknown.
+    /// Applies a context switch.
     #[inline]
-    pub(in crate::kernel) fn switch<'n>(
-        &mut self,
-        at: At,
-        switch: Switch<'n>,
-        next_name: impl FnOnce() -> Option<&'n [u8]>,
-    ) {
+    pub(in crate::kernel) fn switch(&mut self, at: At, switch: Switch<'_>) {
         let previous = self.previous(at, switch.previous);
         match previous {
             Some(out) => {
@@ -48,9 +44,8 @@ impl TraceState {
             return;
         };
         self.switch_in(at, next, previous);
-        if self.processes.get(next).name == NameId::EMPTY
-            && let Some(name) = next_name()
-        {
+        // It may have been renamed since its last event.
+        if let Some(name) = switch.next_name {
             self.rename_by_field(next, name);
         }
     }
@@ -184,8 +179,14 @@ impl TraceState {
         }
     }
 
-    /// Applies a wake-up of a process.
-    pub(in crate::kernel) fn wake(&mut self, at: At, tid: Tid, cpu: Option<u32>) {
+    /// Applies a wake-up of a process. `name` is its name, with its terminator if it has one.
+    pub(in crate::kernel) fn wake(
+        &mut self,
+        at: At,
+        tid: Tid,
+        cpu: Option<u32>,
+        name: Option<&[u8]>,
+    ) {
         if tid == 0 {
             return;
         }
@@ -199,6 +200,9 @@ impl TraceState {
             ix = self.processes.add(Some(tid), at.time);
         }
         self.effect.target = Some(ix);
+        if let Some(name) = name {
+            self.rename_by_field(ix, name);
+        }
         if self.runs_on(ix).is_some() {
             return; // it was about to wait and continues to run
         }
@@ -214,13 +218,27 @@ impl TraceState {
         }
     }
 
-    /// Applies a migration of a process to another CPU.
-    pub(in crate::kernel) fn migrate(&mut self, at: At, tid: Tid, cpu: u32) {
+    /// Applies a change of the name of a process.
+    pub(in crate::kernel) fn renamed(&mut self, at: At, tid: Tid, name: &[u8]) {
+        if tid == 0 {
+            return;
+        }
+        if let Some(ix) = self.find_or_add(at.place, tid, at.time) {
+            self.rename_by_field(ix, name);
+        }
+    }
+
+    /// Applies a migration of a process to another CPU. `name` is its name, with its terminator if it
+    /// has one.
+    pub(in crate::kernel) fn migrate(&mut self, at: At, tid: Tid, cpu: u32, name: Option<&[u8]>) {
         if tid == 0 {
             return;
         }
         let Some(ix) = self.find_or_add(at.place, tid, at.time) else { return };
         self.effect.target = Some(ix);
+        if let Some(name) = name {
+            self.rename_by_field(ix, name);
+        }
         if self.runs_on(ix).is_none() {
             self.processes.get_mut(ix).cpu = Some(cpu);
         }

@@ -33,11 +33,19 @@ impl TraceState {
         process.enter(ExecutionMode::Syscall, name, 0, at.time);
     }
 
-    /// Leaves a system call. Returns its name; `None` if its entry was not seen.
+    /// Leaves a system call, of the given name if the exit has one. Returns its name; `None` if its
+    /// entry was not seen.
     #[inline]
-    pub(in crate::kernel) fn syscall_exit(&mut self, at: At) -> Option<NameId> {
+    pub(in crate::kernel) fn syscall_exit(
+        &mut self,
+        at: At,
+        own: Option<NameId>,
+    ) -> Option<NameId> {
         let ix = self.current(at);
         if self.processes.get(ix).tid == Some(0) {
+            return None;
+        }
+        if own.is_some_and(|own| self.leaves_another(ix, own, at.time)) {
             return None;
         }
         let name = self.pop(at, ExecutionMode::Syscall);
@@ -45,6 +53,24 @@ impl TraceState {
             self.returned_to_user(ix, at.time);
         }
         name
+    }
+
+    /// Returns `true` if a process is in a system call of another name than that of the exit: its own
+    /// exit and the entry of the other call were lost. It is then left without an end.
+    fn leaves_another(&mut self, ix: ProcessIndex, own: NameId, time: i64) -> bool {
+        let stack = &self.processes.get(ix).stack;
+        let of_call = |frame: &Frame| frame.mode == ExecutionMode::Syscall;
+        let Some(depth) = stack.iter().rposition(of_call).filter(|depth| *depth > 0) else {
+            return false;
+        };
+        let open = stack[depth].submode;
+        if open == own || open == NameId::UNKNOWN || open == NameId::NONE {
+            return false;
+        }
+        self.processes.get_mut(ix).opening = NameId::EMPTY;
+        self.anomalies.unmatched_exits += 1;
+        self.unwind(ix, depth, time);
+        true
     }
 
     /// Applies the end of a system call whose entry was not seen: the process continues in

@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use super::Machine;
 use crate::kernel::{NameId, Tid, TraceState};
+use crate::kernel::{Transfer, transfer_of};
 use crate::latency::action::{Entry, Futex};
 use crate::latency::family::Family;
 use crate::latency::file_calls::{FutexUse, PRIVATE, file_family, futex_use};
@@ -113,7 +114,11 @@ impl Machine {
         }
         let mut detail = Detail::Nothing;
         if let Some(field) = &entry.descriptor {
-            detail = Detail::File(file_of(state, at, event.integer(field)));
+            let file = |field: &Input| file_of(state, at, event.integer(field));
+            detail = match &entry.target {
+                Some(target) => Detail::Copy(file(field), file(target)),
+                None => Detail::File(file(field)),
+            };
         } else if let Some(futex) = &entry.futex {
             detail = self.futex_call(state, id, futex, event, at, log);
         }
@@ -220,18 +225,24 @@ impl Machine {
                 let woken = result.unwrap_or(0).max(0) as u64;
                 log.put(Outcome::Wakes { futex, woken });
             }
-            Detail::File(_) | Detail::Nothing => {
+            Detail::File(_) | Detail::Copy(..) | Detail::Nothing => {
                 let Some(family) = self.families.of(state, call.name) else { return };
-                let moved = matches!(family, Family::FileRead | Family::FileWrite);
-                let bytes = result.filter(|_| moved).unwrap_or(0).max(0) as u64;
-                let file = match call.detail {
-                    Detail::File(file) => file,
+                let transfer = transfer_of(call.name);
+                let bytes = result.filter(|_| transfer.is_some()).unwrap_or(0).max(0) as u64;
+                let (file, target) = match call.detail {
+                    Detail::Copy(file, target) => (file, target),
+                    Detail::File(file) => (file, NameId::EMPTY),
                     _ if family == Family::FileOpen => {
-                        file_of(state, at, result.map(|result| result as u64))
+                        let file = file_of(state, at, result.map(|result| result as u64));
+                        (file, NameId::EMPTY)
                     }
-                    _ => NameId::EMPTY,
+                    _ => (NameId::EMPTY, NameId::EMPTY),
                 };
                 log.put(sample(family, file.index() as u32, ThreadId::NONE, bytes));
+                if transfer == Some(Transfer::Copy) {
+                    let (family, target) = (Family::FileWrite, target.index() as u32);
+                    log.put(sample(family, target, ThreadId::NONE, bytes));
+                }
             }
         }
     }
