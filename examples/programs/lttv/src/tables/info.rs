@@ -9,8 +9,7 @@ use lttv_common::kernel_trace::{KernelEvents, USES};
 use lttv_common::losses::Losses;
 use lttv_common::table::{Table, known, percent};
 
-use crate::commands::info::count::Counts;
-use crate::commands::info::facts::Facts;
+use crate::models::contents::{Counts, Facts};
 
 /// Returns a table with a row for each trace.
 pub(crate) fn traces(facts: &[Facts]) -> Table {

@@ -11,7 +11,7 @@ use lttv_state::waits::{
     Timeline, TimelineId, Times,
 };
 
-use crate::waits::{CpuTimes, WindowWaits};
+use crate::models::waits::{CpuTimes, WindowWaits};
 
 /// Threads that are shown, with their waits in a window.
 #[derive(Debug)]

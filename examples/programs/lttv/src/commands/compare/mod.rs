@@ -1,8 +1,5 @@
 //! `compare`: two traces, or two windows of one, side by side.
 
-pub(crate) mod side;
-mod waits;
-
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +17,7 @@ use lttv_common::time::{TimeRange, Window};
 use lttv_common::trace_names::trace_names;
 use lttv_context::Traceset;
 
-use self::side::{Part, Side};
+use crate::models::comparison::{Part, Side};
 use crate::tables::compare::Compared;
 
 /// The number of rows of each table as text, unless another one is given.

@@ -5,7 +5,7 @@ use ltt_read::Timestamp;
 use lttv_common::table::Table;
 use lttv_common::time::date_text;
 
-use super::facts::Facts;
+use crate::models::contents::Facts;
 
 /// Returns a table with a row for each fact that is known.
 pub(super) fn table(facts: &Facts, zone: &TimeZone) -> Table {

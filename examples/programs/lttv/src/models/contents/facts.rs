@@ -8,7 +8,7 @@ use lttv_common::kernel_trace::{Domain, KernelEvents};
 use lttv_common::losses::Losses;
 use lttv_common::time::event_span;
 
-use super::count::Counts;
+use super::counts::Counts;
 
 /// The facts about a trace. A text that is unknown is empty.
 #[derive(Debug, Clone)]
@@ -42,15 +42,17 @@ pub(crate) struct Facts {
     pub(crate) contexts: Vec<String>,
 }
 
-/// Returns the facts about all traces.
-pub(crate) fn all(
-    traces: &[Arc<Trace>],
-    kernel: &[KernelEvents],
-    counts: &Counts,
-    losses: &Losses,
-) -> Vec<Facts> {
-    let each = traces.iter().zip(kernel).enumerate();
-    each.map(|(index, (trace, kernel))| facts(index, trace, kernel, counts, losses)).collect()
+impl Facts {
+    /// Returns the facts about all traces.
+    pub(crate) fn of(
+        traces: &[Arc<Trace>],
+        kernel: &[KernelEvents],
+        counts: &Counts,
+        losses: &Losses,
+    ) -> Vec<Self> {
+        let each = traces.iter().zip(kernel).enumerate();
+        each.map(|(index, (trace, kernel))| facts(index, trace, kernel, counts, losses)).collect()
+    }
 }
 
 fn facts(
