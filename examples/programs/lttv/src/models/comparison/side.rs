@@ -1,11 +1,12 @@
 //! One of the two parts that are compared, and its events and times.
 
+use lttv_filter::TraceTimes;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::{Progress, TimeSpan};
 use lttv_common::losses::Losses;
-use lttv_common::time::{Window, event_span};
+use lttv_common::time::Window;
 use lttv_context::{Traceset, TracesetContext};
 use lttv_state::analysis::read;
 use lttv_state::kernel::{ExecutionMode, KernelState, Serial};
@@ -60,7 +61,9 @@ impl Part {
     /// Reads a side. `goes_on` is called now and then with the progress; the read ends early when
     /// it returns `false`.
     pub(crate) fn measure(side: &Side, mut goes_on: impl FnMut(Progress) -> bool) -> Self {
-        let Some(events) = event_span(side.traceset.traces()) else { return Part::default() };
+        let Some(events) = TraceTimes::of(side.traceset.traces()).events() else {
+            return Part::default();
+        };
         let Some(span) = side.window.part_of(events) else { return Part::default() };
         let stop = AtomicBool::new(false);
         let mut passed = |context: &mut TracesetContext<'_>| {

@@ -1,12 +1,12 @@
 //! The facts about each trace.
 
+use lttv_filter::TraceTimes;
 use std::sync::Arc;
 
 use ltt_read::schema::{ClockOrigin, FieldClass, FieldKind, Format, Schema};
 use ltt_read::{TimeSpan, Trace, TraceIndex, TracefileIndex};
 use lttv_common::kernel_trace::{Domain, KernelEvents};
 use lttv_common::losses::Losses;
-use lttv_common::time::event_span;
 
 use super::counts::Counts;
 
@@ -89,7 +89,7 @@ fn facts(
         frequency: clock.map(|clock| clock.frequency),
         origin: clock.map(|clock| origin(&clock.origin)).unwrap_or_default(),
         has_dates: clock.is_some_and(|clock| clock.origin == ClockOrigin::UnixEpoch),
-        events_span: event_span(std::slice::from_ref(trace)),
+        events_span: TraceTimes::of(std::slice::from_ref(trace)).events(),
         tracefiles: tracefiles.len() as u64,
         cpus: cpus.len() as u64,
         packets,
