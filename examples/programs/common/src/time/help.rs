@@ -10,5 +10,5 @@ Times:
   [-]NUMBER                        seconds or nanoseconds, whichever is within the traces
   5s, 12ms                         since the origin of the clock, within the traces or not
   +TIME, -TIME                     after the first, before the last event: +1.5, +20ms, -1s
-A Z or an offset such as +01:00 after a date or a time of day replaces the time zone. Units are ns, us,
-ms, s, min and h. As the end of a window, +TIME is after its begin, unless that has a + as well.";
+A Z or an offset such as +01:00 after a date or a time of day replaces the time zone. Units are
+ns, us, ms, s, min and h. As the end of a window, +TIME is after its begin, unless that has a + too.";

@@ -1,5 +1,7 @@
 //! Times in options: each time that is printed is accepted, and none silently means another one.
 
+use std::ffi::OsStr;
+
 use super::{KERNEL, lttv, lttv_with, text};
 
 /// The trace crosses midnight after this correction: 2026-11-21 00:00 is 0.26 s after its begin.
@@ -10,16 +12,15 @@ fn dump(options: &[&str]) -> String {
 }
 
 fn error(options: &[&str]) -> String {
-    let output = lttv(&[&["dump", KERNEL, "--utc"], options].concat());
-    assert_eq!(output.status.code(), Some(2), "{options:?}");
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    let run = lttv(&[&["dump", KERNEL, "--utc"], options].concat());
+    assert_eq!(run.status, Some(2), "{run:?}");
+    run.stderr
 }
 
 #[test]
 fn times_of_day_are_found_on_both_sides_of_midnight() {
-    let of = |begin: &str, end: &str| {
-        dump(&[&OFFSET[..], &["--begin", begin, "--end", end]].concat())
-    };
+    let of =
+        |begin: &str, end: &str| dump(&[&OFFSET[..], &["--begin", begin, "--end", end]].concat());
     let expected = of("2026-11-20 23:59:59.99", "2026-11-21 00:00:00.01");
     assert!(expected.lines().count() > 100);
     assert_eq!(of("23:59:59.99", "00:00:00.01"), expected);
@@ -70,7 +71,7 @@ fn numbers_and_times_of_day_outside_of_the_trace_are_errors_with_its_span() {
     }
     assert!(error(&["--end", "2.15"]).contains("1795233417.202818344"), "the end of the trace");
     let state = lttv(&["state", KERNEL, "--utc", "--at", "2.15"]);
-    assert!(String::from_utf8_lossy(&state.stderr).contains("--at: `2.15` is outside"));
+    assert!(state.stderr.contains("--at: `2.15` is outside"));
 }
 
 #[test]
@@ -79,13 +80,13 @@ fn an_hour_that_clocks_repeat_is_printed_with_its_offset() {
     let shift = ["--clock-offset", "kernel=-2345216.5s", "--clock-date"];
     let dump = |more: &[&str]| {
         let options = [&["dump", KERNEL, "--timerange", "+20ms..+30ms"], &shift[..], more].concat();
-        text(&lttv_with(&options, &[("TZ", "Europe/Berlin")]))
+        text(&lttv_with(&options, &[("TZ", OsStr::new("Europe/Berlin"))]))
     };
     let lines = dump(&[]);
     let (_, time) = lines.lines().next().and_then(|of| of.split_once(": ")).expect("a time");
     let time = time.split(" (").next().expect("a time");
     assert!(time.starts_with("2026-10-25 02:") && time.ends_with("+02:00"), "{time}");
     let options = [&["dump", KERNEL, "--begin", time, "--end=+1ms"], &shift[..]].concat();
-    let found = text(&lttv_with(&options, &[("TZ", "Europe/Berlin")]));
+    let found = text(&lttv_with(&options, &[("TZ", OsStr::new("Europe/Berlin"))]));
     assert!(lines.starts_with(found.lines().next().expect("an event")));
 }
