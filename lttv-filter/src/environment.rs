@@ -7,10 +7,10 @@ use std::ops::Bound;
 use ltt_read::Timestamp;
 
 use crate::time::{
-    CivilTime, Covered, Notation, TimeErrorKind, resolve_civil, resolve_number, resolve_time_of_day,
+    CivilTime, Covered, Notation, TimeErrorKind, resolve_civil, resolve_time_of_day,
 };
 #[cfg(feature = "traces")]
-use crate::time::{Form, TimeError, TimeRangeText, TimeText, TraceTimes};
+use crate::time::{Form, TimeError, TimeRangeText, TimeText, TraceTimes, resolve_number};
 use crate::zone::Zone;
 
 /// The settings on which the meaning of times depends: the time zone of dates and times
