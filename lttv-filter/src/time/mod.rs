@@ -18,7 +18,9 @@ pub use error::{TimeError, TimeErrorKind};
 pub use length::parse_length;
 pub use notation::Notation;
 pub use range::TimeRangeText;
-pub(crate) use resolve::{Covered, resolve_civil, resolve_number, resolve_time_of_day};
+#[cfg(feature = "traces")]
+pub(crate) use resolve::resolve_number;
+pub(crate) use resolve::{Covered, resolve_civil, resolve_time_of_day};
 #[cfg(feature = "traces")]
 pub(crate) use text::Form;
 pub use text::TimeText;
