@@ -4,7 +4,7 @@
 use std::ops::Bound;
 
 #[cfg(feature = "traces")]
-use ltt_read::Timestamp;
+use ltt_read::{TimeSpan, Timestamp};
 
 use crate::time::{
     CivilTime, Covered, Notation, TimeErrorKind, resolve_civil, resolve_time_of_day,
@@ -185,16 +185,12 @@ impl Environment {
         times: &TraceTimes<'_>,
         origin: Option<Timestamp>,
     ) -> Result<Timestamp, TimeError> {
-        let covered = || -> Vec<(i64, i64)> {
-            let spans = times.spans().iter().map(|span| (span.start.as_ns(), span.end.as_ns()));
-            spans.collect()
-        };
         let events = || times.events().ok_or(TimeErrorKind::NoTimes);
         let after = |time: Timestamp, length: i64| {
             time.as_ns().checked_add(length).ok_or(TimeErrorKind::Range)
         };
         let in_range = |ns: i128| i64::try_from(ns).map_err(|_| TimeErrorKind::Range);
-        let ns = match &time.form {
+        let resolve = |covered: &dyn Fn() -> Vec<(i64, i64)>| match &time.form {
             Form::SinceOrigin(ns) => Ok(*ns),
             Form::AfterFirst(length) => match origin {
                 Some(origin) => after(origin, *length),
@@ -222,6 +218,14 @@ impl Environment {
                 None => Err(TimeErrorKind::Range),
             },
         };
+        let ns = match resolve(&|| pairs(times.spans())) {
+            // The times of packets are for the search, those of the events for people.
+            Err(outside @ TimeErrorKind::Outside { .. }) => match pairs(&times.event_spans()) {
+                events if events.is_empty() => Err(outside),
+                events => resolve(&|| events.clone()),
+            },
+            result => result,
+        };
         ns.map(Timestamp::from_ns).map_err(|kind| kind.of(time.as_str()))
     }
 
@@ -248,4 +252,10 @@ impl Environment {
     pub(crate) fn time_of_day(&self, ns: i64) -> Result<i64, TimeErrorKind> {
         resolve_time_of_day(ns, &self.zone.resolve(), Covered(&self.covered))
     }
+}
+
+/// Returns the first and the last time of spans, in ns.
+#[cfg(feature = "traces")]
+fn pairs(spans: &[TimeSpan]) -> Vec<(i64, i64)> {
+    spans.iter().map(|span| (span.start.as_ns(), span.end.as_ns())).collect()
 }

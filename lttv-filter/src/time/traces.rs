@@ -53,6 +53,15 @@ impl<'t> TraceTimes<'t> {
         *self.events.get_or_init(|| self.find_events())
     }
 
+    /// Returns the times of the first and the last event of each trace that has times.
+    pub(crate) fn event_spans(&self) -> Vec<TimeSpan> {
+        if self.traces.is_empty() {
+            return self.spans().to_vec();
+        }
+        let each = self.traces.iter().map(std::slice::from_ref);
+        each.filter_map(|trace| TraceTimes::of(trace).events()).collect()
+    }
+
     fn find_events(&self) -> Option<TimeSpan> {
         let start = times(&mut Merge::new(self.traces)).next()?;
         let declared = self.spans().iter().copied().reduce(TimeSpan::join)?;

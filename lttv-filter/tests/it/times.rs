@@ -232,7 +232,11 @@ fn times_in_filters_are_in_the_traces_over_midnight() {
     let count = |text: &str| {
         let expression = Expression::parse(text).expect("an expression");
         let filters = Filters::with_environment(&expression, &traces, &environment);
-        filters.map(|filters| filters.read().count()).map_err(|error| error.to_string())
+        let number = |filters: Filters| {
+            let mut passing = filters.read();
+            std::iter::from_fn(|| passing.next().map(|_| ())).count()
+        };
+        filters.map(number).map_err(|error| error.to_string())
     };
     assert_eq!(count("event.time >= 23:59:59"), Ok(6087));
     assert_eq!(count("event.time < 23:59:59"), Ok(0));
