@@ -27,7 +27,7 @@ impl Exact {
     }
 
     /// Returns the time in ns that a number means: an integer that is too great for seconds is in ns.
-    pub(crate) fn as_time(self, is_integer: bool) -> Self {
+    pub(crate) fn into_time(self, is_integer: bool) -> Self {
         let seconds = self.clone().shifted(9);
         let least = Self::of_integer(i64::MIN.into());
         let is_ns = is_integer && (seconds < least || Self::of_integer(i64::MAX.into()) < seconds);

@@ -182,7 +182,7 @@ fn holds_of(
     let exact = match literal {
         Written::Number(text) if sort == Sort::Time => {
             let is_integer = text.starts_with("0x") || !text.contains(['.', 'e', 'E']);
-            Exact::of_text(text).as_time(is_integer)
+            Exact::of_text(text).into_time(is_integer)
         }
         Written::Number(text) | Written::Span(text) => Exact::of_text(text),
         Written::Truth(truth) => Exact::of_integer((*truth).into()),
