@@ -80,6 +80,7 @@ impl<'t> Times<'t> {
         begin: Option<&TimeText>,
         end: Option<&TimeText>,
     ) -> Result<Window, WindowError> {
+        // The begin alone first, so that the error names the side.
         self.environment.resolve_window(begin, None, &self.times).map_err(WindowError::Begin)?;
         let window = self.environment.resolve_window(begin, end, &self.times);
         match window.map_err(WindowError::End)? {
