@@ -191,6 +191,8 @@
 //!
 //! * `live` (off by default): adds the module `live`, which reads sessions of LTTng over the
 //!   network while they are recorded.
+//! * `reader` (on by default): reads traces. Without it, only times, UUIDs and [access to
+//!   files](source) remain, with few dependencies.
 //! * `serde` (off by default): serializes [`OwnedEvent`]s and their values, and serializes
 //!   and deserializes [`Timestamp`]s as nanoseconds.
 //! * `writer` (off by default): adds the module `writer`, which writes, copies and converts
@@ -202,11 +204,15 @@
 //! [`Schema`]: schema::Schema
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "reader"),
+    allow(dead_code, reason = "readers are the only users of some parts")
+)]
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
 /// The code in the README, compiled as a documentation test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "reader"))]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
@@ -214,26 +220,45 @@ pub struct Readme;
 extern crate self as ltt_read; // for what unit tests share with others
 
 mod base;
+#[cfg(feature = "reader")]
 pub mod columns;
+#[cfg(feature = "reader")]
 mod cursor;
+#[cfg(feature = "reader")]
 mod event;
+#[cfg(feature = "reader")]
 mod files;
+#[cfg(feature = "reader")]
 mod format;
+#[cfg(feature = "reader")]
 mod growth;
+#[cfg(feature = "reader")]
 pub mod index;
+#[cfg(feature = "reader")]
 mod layout;
+#[cfg(feature = "reader")]
 pub mod legacy;
 #[cfg(feature = "live")]
 pub mod live;
+#[cfg(feature = "reader")]
 mod merge;
+#[cfg(feature = "reader")]
 pub mod metadata;
+#[cfg(feature = "reader")]
 mod open;
+#[cfg(feature = "reader")]
 pub mod order;
+#[cfg(feature = "reader")]
 mod packet;
+#[cfg(feature = "reader")]
 mod report;
+#[cfg(feature = "reader")]
 pub mod schema;
+#[cfg(feature = "reader")]
 pub mod selection;
+#[cfg(feature = "reader")]
 mod trace;
+#[cfg(feature = "reader")]
 pub mod tuning;
 #[cfg(feature = "writer")]
 pub mod writer;
@@ -243,16 +268,26 @@ pub use base::source;
 pub use base::source::Access;
 pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};
 pub use base::uuid;
+#[cfg(feature = "reader")]
 pub use cursor::{Cursor, Position};
+#[cfg(feature = "reader")]
 pub use event::{
     ArrayView, Event, Field, FieldStep, OwnedEvent, OwnedStruct, OwnedValue, StrValue, StructView,
     Value, Visitor,
 };
+#[cfg(feature = "reader")]
 pub use files::findings::OnFailure;
+#[cfg(feature = "reader")]
 pub use growth::{Follower, GrowingTrace};
+#[cfg(feature = "reader")]
 pub use layout::FieldInfo;
+#[cfg(feature = "reader")]
 pub use merge::{Merge, Progress};
+#[cfg(feature = "reader")]
 pub use open::{OpenOptions, Opened, find_traces, open_all};
+#[cfg(feature = "reader")]
 pub use packet::Packet;
+#[cfg(feature = "reader")]
 pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};
+#[cfg(feature = "reader")]
 pub use trace::{Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber, UserProcess};

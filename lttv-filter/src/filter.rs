@@ -99,8 +99,8 @@ impl Filter {
         environment: &Environment,
         state: &dyn StateFields,
     ) -> Result<Self, FilterError> {
-        let environment = match needs_day(expression.tree()) {
-            true => environment.or_on_day_of(|| start_time(trace)),
+        let environment = match needs_times(expression.tree()) {
+            true => environment.or_within(|| covered_by(std::slice::from_ref(trace))),
             false => environment.clone(),
         };
         let model = TraceModel::new(trace, state);
@@ -240,14 +240,33 @@ fn time_spans(trees: &[Node<TraceField>]) -> Vec<TimeSpan> {
     all.as_slice().iter().map(span).collect()
 }
 
-/// Returns `true` if the expression has times of day, whose meaning depends on a date.
-pub(crate) fn needs_day(tree: &Expr) -> bool {
-    let is_of_day = |kind: &LiteralKind| matches!(kind, LiteralKind::TimeOfDay(_));
+/// Returns `true` if the meaning of an expression depends on the times of the traces: if it has times
+/// of day, or dates without an offset.
+pub(crate) fn needs_times(tree: &Expr) -> bool {
+    let needs = |kind: &LiteralKind| match kind {
+        LiteralKind::TimeOfDay(_) => true,
+        LiteralKind::DateTime(time) => time.offset.is_none(),
+        _ => false,
+    };
     tree.walk().any(|node| match &node.kind {
-        ExprKind::Compare { value, .. } => is_of_day(&value.kind),
-        ExprKind::In { values, .. } => values.iter().any(|value| is_of_day(&value.kind)),
+        ExprKind::Compare { value, .. } => needs(&value.kind),
+        ExprKind::In { values, .. } => values.iter().any(|value| needs(&value.kind)),
         _ => false,
     })
+}
+
+/// Returns the first and the last time of each trace.
+pub(crate) fn covered_by(traces: &[Arc<Trace>]) -> Vec<(i64, i64)> {
+    let spans = traces.iter().filter_map(Trace::time_span);
+    spans.map(|span| (span.start.as_ns(), span.end.as_ns())).collect()
+}
+
+/// Returns the first time of each trace that grows, and the last one of the day from there: within
+/// it, each time of day has one meaning, whatever is recorded later.
+pub(crate) fn covered_by_growing(traces: &[Arc<Trace>]) -> Vec<(i64, i64)> {
+    const DAY: i64 = 86_400_000_000_000;
+    let starts = traces.iter().filter_map(start_time).map(Timestamp::as_ns);
+    starts.map(|start| (start, start.saturating_add(DAY - 1))).collect()
 }
 
 /// Returns `true` if a trace can have events, before any filter is applied.
@@ -257,7 +276,7 @@ pub(crate) fn can_have_events(trace: &Trace) -> bool {
 
 /// Returns the time of the first event of a trace. Tracefiles that start with an error
 /// are ignored.
-pub(crate) fn start_time(trace: &Arc<Trace>) -> Option<Timestamp> {
+fn start_time(trace: &Arc<Trace>) -> Option<Timestamp> {
     let first = |mut cursor: Cursor| cursor.next().ok().flatten().and_then(|e| e.timestamp());
     trace.cursors().filter_map(first).min()
 }

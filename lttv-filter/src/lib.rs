@@ -211,8 +211,12 @@
 //! | labels of enumerations | `RUNNING`, `"two words"`; a field has a label if its number is in the label's ranges |
 //! | durations | `12ms`, `1.5s`, `3us`, `10ns`: nanoseconds, if compared with a number |
 //! | seconds | `1795233416.5`: exact, if compared with a time |
-//! | times of day | `03:56`, `03:56:56.25`: of the day on which the traces begin |
+//! | integers compared with a time | `1795233416`: seconds; `1795233416500000000`: nanoseconds, if it is too great for seconds |
+//! | times of day | `03:56`, `03:56:56.25`: the one instant of the traces with that time |
 //! | dates | `2026-11-21`, `2026-11-21T03:56:56.25Z`, `…+01:00` |
+//!
+//! The notation of times and the reasons for which they are refused are those of the
+//! [`Environment`], which reads times of options and prompts as well.
 //!
 //! Numbers are compared exactly, whatever the widths, signs and bases of the field and
 //! the value are; nothing is rounded. A value that a field cannot hold is compared like
@@ -439,6 +443,7 @@ mod shortcut;
 mod span;
 mod suggestion;
 mod syntax;
+mod time;
 #[cfg(feature = "traces")]
 mod trace;
 mod verdict;
@@ -459,8 +464,12 @@ pub use record_filter::RecordFilter;
 pub use span::Span;
 pub use suggestion::nearest;
 pub use syntax::{
-    CivilTime, ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step,
-    StepKind,
+    ExactNumber, Expr, ExprKind, Literal, LiteralKind, Relation, Root, Selector, Step, StepKind,
+};
+#[cfg(feature = "traces")]
+pub use time::TraceTimes;
+pub use time::{
+    CivilTime, Notation, TimeError, TimeErrorKind, TimeRangeText, TimeText, parse_length,
 };
 #[cfg(feature = "traces")]
 pub use trace::{StateField, StateFields, StateView};

@@ -1,5 +1,8 @@
 //! Time zones.
 
+use std::env;
+use std::sync::OnceLock;
+
 use jiff::tz::{Offset, TimeZone};
 
 /// A time zone for the dates and times of day in expressions.
@@ -13,10 +16,10 @@ use jiff::tz::{Offset, TimeZone};
 /// ```
 ///
 /// The default is UTC.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Zone(Kind);
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum Kind {
     #[default]
     Utc,
@@ -35,7 +38,7 @@ impl Zone {
     pub const UTC: Zone = Zone(Kind::Utc);
 
     /// Returns the time zone of the system, which the environment variable `TZ`
-    /// overrides.
+    /// overrides. It is looked up when it is first used.
     pub fn local() -> Self {
         Zone(Kind::Local)
     }
@@ -61,8 +64,28 @@ impl Zone {
     pub(crate) fn resolve(&self) -> TimeZone {
         match &self.0 {
             Kind::Utc => TimeZone::UTC,
-            Kind::Local => TimeZone::system(),
+            Kind::Local => local(),
             Kind::Known(zone) => zone.clone(),
         }
     }
+}
+
+/// Returns the system's time zone as the C library determines it: from `TZ` or
+/// `/etc/localtime`. It is that of the first call.
+fn local() -> TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    ZONE.get_or_init(find_local).clone()
+}
+
+/// Finds the system's time zone.
+///
+/// [`TimeZone::system`] first lists all time zones, which takes longer than opening a trace.
+/// This reads only one file if that is enough.
+fn find_local() -> TimeZone {
+    let local = match env::var_os("TZ") {
+        None => std::fs::read("/etc/localtime").ok().and_then(|f| TimeZone::tzif("local", &f).ok()),
+        Some(name) if name.is_empty() || name == "UTC" => Some(TimeZone::UTC),
+        Some(_) => None,
+    };
+    local.unwrap_or_else(TimeZone::system)
 }

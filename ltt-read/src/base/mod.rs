@@ -1,8 +1,10 @@
 //! Types and functions that know nothing of traces.
 
+#[cfg(feature = "reader")]
 pub(crate) mod bits;
 pub(crate) mod clock_transform;
 pub mod source;
 pub(crate) mod time;
 pub mod uuid;
+#[cfg(feature = "reader")]
 pub(crate) mod zeros;

@@ -8,6 +8,7 @@ use crate::environment::Environment;
 use crate::model::{FieldType, IntegerKind, IntegerType};
 use crate::ranges::Ranges;
 use crate::syntax::{ExactNumber, Literal, LiteralKind};
+use crate::time::TimeErrorKind;
 
 /// The nanoseconds of a second, as a power of ten.
 const NS: u32 = 9;
@@ -57,12 +58,21 @@ pub(super) fn number(
     environment: &Environment,
 ) -> Result<Between, Diagnostic> {
     let whole = |n: i128| (n, n);
-    let time =
-        |fault: crate::environment::TimeFault| Diagnostic::new(literal.span, fault.to_string());
+    let time = |kind: TimeErrorKind| {
+        Diagnostic::new(literal.span, kind.of(&literal.to_string()).to_string())
+    };
     let mismatch = || mismatch(&FieldType::Integer(of.clone()), literal);
     // A number without a unit is in seconds if it is compared with a time.
     let power = if of.kind == IntegerKind::Time { NS } else { 0 };
     let (floor, ceil) = match (&literal.kind, of.kind) {
+        (LiteralKind::Integer(number), IntegerKind::Time) => {
+            let (floor, ceil) = number.between(0);
+            let exact = (floor == ceil && floor.abs() < LIMIT).then_some(floor);
+            match exact {
+                Some(number) => whole(Environment::integer(number)),
+                None => (floor, ceil),
+            }
+        }
         (LiteralKind::Integer(number) | LiteralKind::Decimal(number), _) => number.between(power),
         (LiteralKind::Bool(truth), IntegerKind::Truth) => whole(i128::from(*truth)),
         (LiteralKind::Duration(ns), IntegerKind::Number | IntegerKind::Time) => ns.between(0),
@@ -70,7 +80,7 @@ pub(super) fn number(
             whole(environment.date_time(*at).map_err(time)?)
         }
         (LiteralKind::TimeOfDay(ns), IntegerKind::Time) => {
-            whole(environment.time_of_day(*ns).map_err(time)?)
+            whole(environment.time_of_day(*ns).map_err(time)?.into())
         }
         (LiteralKind::Text(_), IntegerKind::Number) if !of.labels.is_empty() => {
             let error = Diagnostic::new(literal.span, "labels have no order");

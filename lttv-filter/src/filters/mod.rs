@@ -13,7 +13,9 @@ use crate::compile::{Fault, Findings};
 use crate::diagnostic::{FilterError, FilterErrorKind, FilterNotes};
 use crate::environment::Environment;
 use crate::expression::Expression;
-use crate::filter::{Analysis, Filter, can_have_events, needs_day, start_time};
+use crate::filter::{
+    Analysis, Filter, can_have_events, covered_by, covered_by_growing, needs_times,
+};
 use crate::ranges::Ranges;
 use crate::syntax::Expr;
 use crate::trace::{NoState, StateFields, StateView, TraceModel, with_names};
@@ -52,9 +54,9 @@ pub struct Filters {
     /// The tree of the expression, in which names of events that stand alone are comparisons.
     tree: Expr,
     environment: Environment,
-    /// The day of times of day with which the filters were compiled, if the expression
-    /// has any.
-    day: Option<Timestamp>,
+    /// The times of the traces with which the filters were compiled, if the meaning of the
+    /// expression depends on them.
+    covered: Vec<(i64, i64)>,
     traces: Vec<Arc<Trace>>,
     /// The filters, by trace.
     filters: Vec<Filter>,
@@ -105,7 +107,7 @@ impl Filters {
             expression: expression.clone(),
             tree: expression.tree().clone(),
             environment: environment.clone(),
-            day: None,
+            covered: Vec::new(),
             traces: Vec::new(),
             filters: Vec::new(),
             verdicts: Verdicts::default(),
@@ -117,7 +119,7 @@ impl Filters {
     }
 
     /// Sets the traces. The expression is only compiled for traces that are new, unless
-    /// the day of times of day changes, or a word that stands alone has become the name of a
+    /// times that it contains have another meaning, or a word that stands alone has become the name of a
     /// field instead of an event.
     ///
     /// # Errors
@@ -156,15 +158,15 @@ impl Filters {
         state: &dyn StateFields,
         refuses: bool,
     ) -> Result<(), FilterError> {
-        let mut day = None;
+        let mut covered = Vec::new();
         let mut environment = self.environment.clone();
-        if needs_day(self.expression.tree()) {
-            day = traces.iter().filter_map(start_time).min();
-            environment = environment.or_on_day_of(|| day);
+        if needs_times(self.expression.tree()) {
+            covered = if refuses { covered_by(traces) } else { covered_by_growing(traces) };
+            environment = environment.or_within(|| covered.clone());
         }
         let models: Vec<_> = traces.iter().map(|trace| TraceModel::new(trace, state)).collect();
         let tree = with_names(self.expression.tree(), &models);
-        let is_same = day == self.day && tree == self.tree;
+        let is_same = covered == self.covered && tree == self.tree;
         let known = |trace: &Arc<Trace>| {
             let at = self.traces.iter().position(|known| Arc::ptr_eq(known, trace))?;
             is_same.then_some(at)
@@ -197,7 +199,7 @@ impl Filters {
         self.filters = models.iter().zip(filters).map(compile).collect();
         self.tree = tree;
         self.verdicts = Verdicts::new(&*self, traces);
-        (self.traces, self.known, self.day) = (traces.to_vec(), of_traces, day);
+        (self.traces, self.known, self.covered) = (traces.to_vec(), of_traces, covered);
         self.notes = self.noted();
         Ok(())
     }

@@ -6,9 +6,9 @@ use super::expr::Relation;
 use super::literal::LiteralKind;
 use super::number::{self, NumberError};
 use super::quoted::{self, FaultKind};
-use super::time_literal::{TimeError, date_time, time_of_day};
 use super::token::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
+use crate::time::{CivilError, date_time, time_of_day};
 
 /// Splits a text into tokens, the last of which is `End`. Text that is not a token
 /// becomes `Bad`, with a diagnostic.
@@ -178,8 +178,12 @@ impl Lexer<'_> {
         let text = rest[..len].to_owned();
         let span = self.skip(len);
         let read = match form {
-            Form::Date => date_time(&text).map_err(|e| time_error(span, &text, e)),
-            Form::Time => time_of_day(&text).map_err(|e| time_error(span, &text, e)),
+            Form::Date => {
+                date_time(&text).map(LiteralKind::DateTime).map_err(|e| time_error(span, &text, e))
+            }
+            Form::Time => time_of_day(&text)
+                .map(LiteralKind::TimeOfDay)
+                .map_err(|e| time_error(span, &text, e)),
             Form::Number => number::read(&text).map_err(|e| number_error(span, &text, e)),
         };
         match read {
@@ -285,15 +289,15 @@ fn end_of_quoted(text: &str, begin: usize, quote: char) -> usize {
     text.len()
 }
 
-fn time_error(span: Span, text: &str, error: TimeError) -> Diagnostic {
+fn time_error(span: Span, text: &str, error: CivilError) -> Diagnostic {
     let (message, help) = match error {
-        TimeError::Time => {
+        CivilError::Time => {
             ("is not a time of day", "times of day are written `hh:mm[:ss[.fraction]]`")
         }
-        TimeError::Date => {
+        CivilError::Date => {
             ("is not a date", "dates are written `YYYY-MM-DD[Thh:mm[:ss[.fraction]]][Z|+hh:mm]`")
         }
-        TimeError::Range => ("is not in the calendar", "there is no such day or hour"),
+        CivilError::Range => ("is not in the calendar", "there is no such day or hour"),
     };
     Diagnostic::new(span, format!("`{text}` {message}")).help(help)
 }

@@ -12,14 +12,13 @@ mod pattern;
 mod print;
 mod quoted;
 mod selector;
-mod time_literal;
 mod token;
 
 pub use exact::ExactNumber;
 pub(crate) use expected::Place;
 pub use expr::{Expr, ExprKind, Literal, Relation};
 pub(crate) use lexer::word_len;
-pub use literal::{CivilTime, LiteralKind};
+pub use literal::LiteralKind;
 pub(crate) use parser::{MAX_TEXT, expected, parse};
 pub(crate) use pattern::can_stand_alone;
 pub(crate) use print::nanoseconds_text;

@@ -9,7 +9,7 @@ use super::lexer::{starts_word, word_len};
 use super::literal::LiteralKind;
 use super::quoted;
 use super::selector::{Root, Selector, StepKind};
-use super::time_literal::{write_date_time, write_time_of_day};
+use crate::time::{write_date_time, write_time_of_day};
 
 impl Display for Expr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

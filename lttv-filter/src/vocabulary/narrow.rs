@@ -21,8 +21,8 @@ impl Passing {
     pub(super) fn of(vocabulary: &Vocabulary, terms: Vec<Expr>) -> Self {
         let source = &vocabulary.source;
         let mut types = vec![true; source.types() as usize];
-        // The day has no influence on the types.
-        let environment = Environment::new().on_day_of(0);
+        // The day has no influence on the types. In one day, each time of day has a meaning.
+        let environment = Environment::new().within(0, 86_399_999_999_999_i64);
         for tree in terms {
             let tree = source.with_names(tree);
             let checked = compile::check(&tree, source, &environment, &|_, _| None);

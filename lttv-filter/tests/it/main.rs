@@ -24,4 +24,5 @@ mod own_records;
 mod printing;
 mod several_traces;
 mod short_words;
+mod times;
 mod windows;

@@ -307,7 +307,11 @@ pub(super) static ROWS: &[Row] = &[
     lttng("task_rename", Rename, &["tid|pid", "newcomm"]),
     perf("task:task_rename", Rename, &["tid|pid", "newcomm"]),
     // Fork, exec and exit
-    lttng("sched_process_fork", Fork, &["child_tid", "parent_tid", "child_pid", "child_comm", "parent_pid"]),
+    lttng(
+        "sched_process_fork",
+        Fork,
+        &["child_tid", "parent_tid", "child_pid", "child_comm", "parent_pid"],
+    ),
     perf("sched:sched_process_fork", Fork, &["child_pid", "parent_pid", "-", "child_comm"]),
     legacy("kernel.process_fork", Fork, &["child_pid", "-", "child_tgid"]),
     legacy("process.fork", Fork, &["child_pid", "-", "child_tgid"]),

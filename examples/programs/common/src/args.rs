@@ -9,10 +9,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use ltt_read::Trace;
 use lttv_context::Traceset;
-use lttv_filter::{Environment, Expression, Zone};
+use lttv_filter::{Environment, Expression, TimeRangeText, TimeText, Zone};
 use lttv_state::filter::KernelFilters;
 
 use crate::bundled::bundled_trace;
@@ -26,7 +25,7 @@ use crate::settings;
 use crate::table::{self, Format, Select, Table};
 use crate::text_dump::output::Output;
 use crate::text_dump::palette::Color;
-use crate::time::{TimeArg, TimeRange, Times, Window};
+use crate::time::{Times, Window};
 
 /// The options of an analysis: what to read, and how to write the results.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -51,16 +50,16 @@ pub struct InputArgs {
 
     /// Start of the time window
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Selection")]
-    pub begin: Option<TimeArg>,
+    pub begin: Option<TimeText>,
 
     /// End of the time window, inclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Selection")]
-    pub end: Option<TimeArg>,
+    pub end: Option<TimeText>,
 
     /// Same as --begin=FROM --end=TO; each may be empty
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Selection")]
     #[arg(conflicts_with_all = ["begin", "end"])]
-    pub timerange: Option<TimeRange>,
+    pub timerange: Option<TimeRangeText>,
 
     /// Use only events for which this expression is true; several must all be true
     #[arg(
@@ -129,13 +128,8 @@ impl InputArgs {
     }
 
     /// Returns the time zone of times that are parsed and printed.
-    pub fn zone(&self) -> TimeZone {
-        if self.utc { TimeZone::UTC } else { settings::current().zone() }
-    }
-
-    /// Returns the time zone of times in filters.
-    pub fn filter_zone(&self) -> Zone {
-        if self.utc { Zone::UTC } else { settings::current().filter_zone() }
+    pub fn zone(&self) -> Zone {
+        if self.utc { Zone::UTC } else { settings::current().zone() }
     }
 
     /// Returns the paths of the traces to read, or of the bundled trace if none is given.
@@ -175,7 +169,7 @@ impl InputArgs {
     }
 
     /// Returns the first and the last time of the window, inclusive.
-    pub fn window_args(&self) -> (Option<&TimeArg>, Option<&TimeArg>) {
+    pub fn window_args(&self) -> (Option<&TimeText>, Option<&TimeText>) {
         match &self.timerange {
             Some(range) => (range.from.as_ref(), range.to.as_ref()),
             None => (self.begin.as_ref(), self.end.as_ref()),
@@ -221,7 +215,7 @@ impl InputArgs {
         report: &Report,
         traces: &[Arc<Trace>],
     ) -> Result<Option<KernelFilters>, Usage> {
-        let environment = Environment::new().in_zone(self.filter_zone());
+        let environment = Environment::new().in_zone(self.zone());
         let compile = |expression| KernelFilters::new(&expression, traces, &environment);
         let compiled = self.expression()?.map(compile).transpose();
         let filters = compiled.map_err(|error| Usage::filter("--filter:", &error))?;

@@ -4,12 +4,11 @@
 
 pub mod clap_options;
 pub mod commands;
-mod interrupts;
 pub mod loading;
+mod models;
 pub mod modules;
 pub mod prefetch;
 mod tables;
-mod waits;
 
 /// The examples in the README of the repository, compiled as doc tests.
 #[cfg(doctest)]

@@ -7,7 +7,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use jiff::tz::TimeZone;
 use lttv_common::bundled::bundled_trace;
 use lttv_common::cancel;
 use lttv_common::clocks::Corrections;
@@ -15,7 +14,7 @@ use lttv_common::follow::{FollowArgs, Place, Source};
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, KeyBinding, Settings};
 use lttv_common::text_dump::palette::Color;
-use lttv_common::time::{TimeArg, TimeRange};
+use lttv_filter::{TimeRangeText, TimeText, Zone};
 
 use crate::app::App;
 use crate::keys::Key;
@@ -42,16 +41,16 @@ pub struct TuiArgs {
 
     /// Start of the first time window
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub begin: Option<TimeArg>,
+    pub begin: Option<TimeText>,
 
     /// End of the first time window, which includes events at this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub end: Option<TimeArg>,
+    pub end: Option<TimeText>,
 
     /// Same as --begin=FROM --end=TO; each may be empty
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["begin", "end"])]
-    pub timerange: Option<TimeRange>,
+    pub timerange: Option<TimeRangeText>,
 
     /// Start with this filter; with several, events have to pass all of them
     #[arg(short = 'e', long = "filter", value_name = "EXPR", allow_hyphen_values = true)]
@@ -254,12 +253,12 @@ impl TuiArgs {
     ///
     /// If a time or a filter is wrong.
     fn prepare(&self, session: &mut Session) -> Result<(), Usage> {
-        session.set_zone(if self.utc { TimeZone::UTC } else { settings::current().zone() });
+        session.set_zone(if self.utc { Zone::UTC } else { settings::current().zone() });
         let range = match &self.timerange {
             Some(range) => range.clone(),
-            None => TimeRange { from: self.begin.clone(), to: self.end.clone() },
+            None => TimeRangeText { from: self.begin.clone(), to: self.end.clone() },
         };
-        if range != TimeRange::default() {
+        if range != TimeRangeText::default() {
             let shown = session.show_range(range);
             shown.map_err(|error| Usage::new(format_args!("the time window: {error}")))?;
             session.forget_windows();

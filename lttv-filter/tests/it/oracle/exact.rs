@@ -26,6 +26,14 @@ impl Exact {
         Self::new(negative, whole, fraction, exponent.parse().expect("an exponent"))
     }
 
+    /// Returns the time in ns that a number means: an integer that is too great for seconds is in ns.
+    pub(crate) fn into_time(self, is_integer: bool) -> Self {
+        let seconds = self.clone().shifted(9);
+        let least = Self::of_integer(i64::MIN.into());
+        let is_ns = is_integer && (seconds < least || Self::of_integer(i64::MAX.into()) < seconds);
+        if is_ns { self } else { seconds }
+    }
+
     pub(crate) fn of_integer(n: i128) -> Self {
         Self::of_text(&n.to_string())
     }

@@ -162,7 +162,7 @@ fn compare(found: &Found<'_>, relation: Relation, literal: &Literal) -> Option<b
         Found::Time(ns) => {
             let wanted = match &literal.kind {
                 LiteralKind::Duration(ns) => Exact::of_text(&ns.to_string()),
-                _ => exact(&literal.kind)?.shifted(9),
+                kind => exact(kind)?.into_time(matches!(kind, LiteralKind::Integer(_))),
             };
             ordered(relation, Exact::of_integer(*ns).cmp(&wanted))
         }

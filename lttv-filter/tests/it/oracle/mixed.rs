@@ -180,7 +180,10 @@ fn holds_of(
     labels: &[Mapping],
 ) -> bool {
     let exact = match literal {
-        Written::Number(text) if sort == Sort::Time => Exact::of_text(text).shifted(9),
+        Written::Number(text) if sort == Sort::Time => {
+            let is_integer = text.starts_with("0x") || !text.contains(['.', 'e', 'E']);
+            Exact::of_text(text).into_time(is_integer)
+        }
         Written::Number(text) | Written::Span(text) => Exact::of_text(text),
         Written::Truth(truth) => Exact::of_integer((*truth).into()),
         Written::Text(text) => {

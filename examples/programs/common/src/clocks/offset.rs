@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::time::{TimeArgError, parse_offset};
+use lttv_filter::{TimeErrorKind, parse_length};
 
 /// An offset that is added to all times of a host: `TRACE=±TIME`.
 ///
@@ -42,8 +42,11 @@ impl FromStr for ClockOffset {
         if name.is_empty() {
             return Err(ClockOffsetError::Notation);
         }
-        let ns = parse_offset(time).map_err(|error| match error {
-            TimeArgError::Range => ClockOffsetError::Range,
+        if !time.starts_with(['+', '-']) {
+            return Err(ClockOffsetError::Notation);
+        }
+        let ns = parse_length(time, 1_000_000_000).map_err(|error| match error.kind {
+            TimeErrorKind::Range => ClockOffsetError::Range,
             _ => ClockOffsetError::Notation,
         })?;
         Ok(ClockOffset { name: name.to_owned(), ns })

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
+use lttv_filter::Zone;
 use lttv_state::waits::{CriticalPath, Segment, TimelineId, WaitGraph};
 
 use super::{PAINTS, label, paint, words};
@@ -40,7 +40,7 @@ struct Bar {
 /// lines are hand-overs from one thread to another.
 ///
 /// ```
-/// use jiff::tz::TimeZone;
+/// use lttv_filter::Zone;
 /// use lttv_context::{Bounds, TracesetContext, Traceset};
 /// use lttv_common::critical_path::{busiest, picture};
 /// use lttv_state::kernel::KernelState;
@@ -55,11 +55,11 @@ struct Bar {
 /// let graph = waits.take(context.extensions_mut());
 /// let window = graph.begin()..graph.end();
 /// let thread = busiest(&graph, &window).expect("a thread");
-/// let svg = picture(&graph, &graph.critical_path(thread, window), &TimeZone::UTC);
+/// let svg = picture(&graph, &graph.critical_path(thread, window), &Zone::UTC);
 /// assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn picture(graph: &WaitGraph, path: &CriticalPath, zone: &TimeZone) -> String {
+pub fn picture(graph: &WaitGraph, path: &CriticalPath, zone: &Zone) -> String {
     let window = path.window();
     let length = window.end.as_ns().abs_diff(window.start.as_ns()).max(1);
     let x = |time: Timestamp| {

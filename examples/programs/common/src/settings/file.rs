@@ -1,16 +1,15 @@
 //! Reading of the configuration file.
 
-use lttv_filter::nearest;
+use lttv_filter::{Zone, nearest};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Place, Settings, TimeFormat, ZoneSetting, palette};
+use super::{Place, Settings, TimeFormat, palette};
 use crate::paint::Paint;
 use crate::text_dump::palette::Color;
 
@@ -109,7 +108,7 @@ impl Settings {
             settings.time_format = format_of.map_err(|e| wrong(format.span(), e))?;
         }
         if let Some(zone) = file.time_zone {
-            settings.zone = zone_of(zone.get_ref()).map_err(|e| wrong(zone.span(), e))?;
+            settings.zone = Some(zone_of(zone.get_ref()).map_err(|e| wrong(zone.span(), e))?);
         }
         for (name, color) in &file.palette {
             let names = || Paint::ALL.into_iter().map(|paint| (palette::name(paint), paint));
@@ -160,12 +159,12 @@ fn chosen<T>(
     Err(format!("{of}: expected {}, not `{name}`{hint}", names.join(", ")))
 }
 
-fn zone_of(name: &str) -> Result<ZoneSetting, String> {
+fn zone_of(name: &str) -> Result<Zone, String> {
     match name {
-        "local" => Ok(ZoneSetting::Local),
-        "utc" | "UTC" => Ok(ZoneSetting::Utc),
-        _ => match TimeZone::get(name) {
-            Ok(zone) => Ok(ZoneSetting::Named(name.to_owned(), zone)),
+        "local" => Ok(Zone::local()),
+        "utc" | "UTC" => Ok(Zone::UTC),
+        _ => match Zone::named(name) {
+            Ok(zone) => Ok(zone),
             Err(_) => Err(format!(
                 "time-zone: expected local, utc or a name such as Europe/Berlin, not `{name}`"
             )),
@@ -192,7 +191,7 @@ mod tests {
         .unwrap();
         assert_eq!(settings.color(), Some(Color::Never));
         assert_eq!(settings.time_format(), TimeFormat::Date);
-        assert_eq!(settings.zone(), TimeZone::UTC);
+        assert_eq!(settings.zone(), Zone::UTC);
         assert_eq!(settings.palette().get(Paint::Wait), Some(paint::Color(1, 2, 255)));
         assert_eq!(settings.palette().get(Paint::User), None);
         let keys: Vec<_> = settings.keys().iter().map(|of| (&*of.key, &*of.like)).collect();

@@ -11,7 +11,6 @@ mod place;
 
 use std::sync::OnceLock;
 
-use jiff::tz::TimeZone;
 use lttv_filter::Zone;
 
 pub use file::{KeyBinding, SettingsError};
@@ -21,27 +20,16 @@ pub use place::Place;
 use crate::paint::{self, Paint};
 use crate::text_dump::clock_text::ClockStyle;
 use crate::text_dump::palette::Color;
-use crate::text_dump::zone::local_zone;
 
 /// The settings of a user. The default ones are those without a configuration file.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     color: Option<Color>,
-    zone: ZoneSetting,
+    /// The zone of the system, unless it is set.
+    zone: Option<Zone>,
     time_format: TimeFormat,
     palette: Palette,
     keys: Vec<KeyBinding>,
-}
-
-/// A choice of a time zone.
-#[derive(Debug, Clone, Default)]
-enum ZoneSetting {
-    /// The zone of the system.
-    #[default]
-    Local,
-    Utc,
-    /// The zone of a name, such as `Europe/Berlin`.
-    Named(String, TimeZone),
 }
 
 /// A notation of times.
@@ -81,22 +69,8 @@ impl Settings {
     }
 
     /// Returns the time zone of times that are parsed and printed.
-    pub fn zone(&self) -> TimeZone {
-        match &self.zone {
-            ZoneSetting::Local => local_zone(),
-            ZoneSetting::Utc => TimeZone::UTC,
-            ZoneSetting::Named(_, zone) => zone.clone(),
-        }
-    }
-
-    /// Returns the time zone of times in filters.
-    pub fn filter_zone(&self) -> Zone {
-        match &self.zone {
-            ZoneSetting::Local => Zone::local(),
-            ZoneSetting::Utc => Zone::UTC,
-            // Known, since it was found when the file was read.
-            ZoneSetting::Named(name, _) => Zone::named(name).unwrap_or(Zone::UTC),
-        }
+    pub fn zone(&self) -> Zone {
+        self.zone.clone().unwrap_or_else(Zone::local)
     }
 
     /// Returns the notation of times in lists of events.

@@ -1,8 +1,8 @@
 //! Timestamps as text.
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use ltt_read::schema::{EventType, Schema, StreamClassId};
+use lttv_filter::{Environment, Notation, Zone};
 
 use super::number;
 use super::text::{Chunk, Text};
@@ -57,19 +57,27 @@ impl ClockRange {
 #[derive(Debug)]
 pub struct ClockText {
     style: ClockStyle,
-    zone: TimeZone,
+    environment: Environment,
     /// The text before each timestamp.
     lead: String,
     /// The second whose text is cached; no timestamp has the initial value.
     second: u64,
     text: Chunk,
+    /// The offset from UTC after each timestamp of the second: empty, unless clocks are set back.
+    offset: String,
 }
 
 impl ClockText {
     /// Creates a printer for a notation. Dates and times of day are those of the time zone.
-    pub fn new(style: ClockStyle, zone: TimeZone) -> Self {
-        let lead = String::new();
-        ClockText { style, zone, lead, second: u64::MAX, text: Chunk::new("") }
+    pub fn new(style: ClockStyle, zone: Zone) -> Self {
+        let notation = match style {
+            ClockStyle::Cycles | ClockStyle::Seconds => Notation::Seconds,
+            ClockStyle::TimeOfDay => Notation::TimeOfDay,
+            ClockStyle::DateTime => Notation::DateTime,
+        };
+        let environment = Environment::new().in_zone(zone).in_notation(notation);
+        let (lead, offset) = (String::new(), String::new());
+        ClockText { style, environment, lead, second: u64::MAX, text: Chunk::new(""), offset }
     }
 
     /// Sets the text before each timestamp.
@@ -101,6 +109,9 @@ impl ClockText {
             self.format_second(second);
         }
         self.text.append_with_block(out, number::nanoseconds(ns), 9);
+        if !self.offset.is_empty() {
+            out.append(self.offset.as_bytes());
+        }
     }
 
     /// Appends the absolute value of a time before the origin, in seconds.
@@ -118,26 +129,13 @@ impl ClockText {
     #[cold]
     #[inline(never)]
     fn format_second(&mut self, second: u64) {
-        let civil = match self.style {
-            ClockStyle::Seconds => None,
-            _ => jiff::Timestamp::from_second(second.cast_signed())
-                .ok()
-                .map(|t| self.zone.to_datetime(t)),
-        };
-        let text = match civil {
-            None => format!("{second}."),
-            Some(t) => {
-                let time = format!("{:02}:{:02}:{:02}.", t.hour(), t.minute(), t.second());
-                match self.style {
-                    ClockStyle::DateTime => {
-                        format!("{:04}-{:02}-{:02} {time}", t.year(), t.month(), t.day())
-                    }
-                    _ => time,
-                }
-            }
-        };
+        let ns = i64::try_from(u128::from(second) * u128::from(NS_PER_S));
+        // A clock that is beyond the range of dates is in seconds.
+        let text = ns.map_or_else(|_| format!("{second}."), |ns| self.environment.format(ns));
+        let (text, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        self.offset = fraction.trim_start_matches('0').to_owned();
         self.second = second;
-        self.text = Chunk::new(format!("{}{text}", self.lead));
+        self.text = Chunk::new(format!("{}{text}.", self.lead));
     }
 }
 
@@ -145,7 +143,7 @@ impl ClockText {
 mod tests {
     use super::*;
 
-    fn all(style: ClockStyle, zone: TimeZone, times: &[i64]) -> Vec<String> {
+    fn all(style: ClockStyle, zone: Zone, times: &[i64]) -> Vec<String> {
         let mut clock = ClockText::new(style, zone);
         let text = |&ns| {
             let mut out = Text::default();
@@ -161,25 +159,25 @@ mod tests {
     fn each_style_has_its_notation() {
         let times = [T, T + 1, T + 1_000_000_000];
         assert_eq!(
-            all(ClockStyle::Seconds, TimeZone::UTC, &times),
+            all(ClockStyle::Seconds, Zone::UTC, &times),
             ["1795230127.783410916", "1795230127.783410917", "1795230128.783410916"]
         );
         assert_eq!(
-            all(ClockStyle::TimeOfDay, TimeZone::UTC, &times),
+            all(ClockStyle::TimeOfDay, Zone::UTC, &times),
             ["03:02:07.783410916", "03:02:07.783410917", "03:02:08.783410916"]
         );
         assert_eq!(
-            all(ClockStyle::DateTime, TimeZone::UTC, &times[..1]),
+            all(ClockStyle::DateTime, Zone::UTC, &times[..1]),
             ["2026-11-21 03:02:07.783410916"]
         );
-        let east = TimeZone::fixed(jiff::tz::offset(5));
+        let east = Zone::offset(5 * 3600).unwrap();
         assert_eq!(all(ClockStyle::TimeOfDay, east, &times[..1]), ["08:02:07.783410916"]);
     }
 
     #[test]
     fn least_and_greatest_times() {
         assert_eq!(
-            all(ClockStyle::Seconds, TimeZone::UTC, &[0, -1, -1_500_000_000, i64::MIN, i64::MAX]),
+            all(ClockStyle::Seconds, Zone::UTC, &[0, -1, -1_500_000_000, i64::MIN, i64::MAX]),
             [
                 "0.000000000",
                 "-0.000000001",
@@ -188,7 +186,7 @@ mod tests {
                 "9223372036.854775807"
             ]
         );
-        let mut clock = ClockText::new(ClockStyle::Seconds, TimeZone::UTC);
+        let mut clock = ClockText::new(ClockStyle::Seconds, Zone::UTC);
         let mut out = Text::default();
         clock.time(
             &mut out,
@@ -196,7 +194,7 @@ mod tests {
             ClockRange::Wrapped,
         );
         assert_eq!(out.as_bytes(), b"9618701287.609447559");
-        let late = all(ClockStyle::DateTime, TimeZone::UTC, &[i64::MAX, -5]);
+        let late = all(ClockStyle::DateTime, Zone::UTC, &[i64::MAX, -5]);
         assert_eq!(late, ["2262-04-11 23:47:16.854775807", "-0.000000005"]);
     }
 }

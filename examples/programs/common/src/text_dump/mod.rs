@@ -33,7 +33,6 @@ mod scopes;
 mod sink;
 pub mod text;
 pub mod trace_name;
-pub mod zone;
 
 #[cfg(test)]
 mod test_fields;

@@ -109,14 +109,14 @@ impl Warnings {
 
 #[cfg(test)]
 mod tests {
-    use jiff::tz::TimeZone;
+    use lttv_filter::Zone;
 
     use super::super::test_fields::{nested, with_event};
     use super::*;
     use crate::text_dump::clock_text::ClockStyle;
 
     fn text(kind: NoticeKind, traces: &[Arc<Trace>], file: &str) -> String {
-        let clock = ClockText::new(ClockStyle::Seconds, TimeZone::UTC);
+        let clock = ClockText::new(ClockStyle::Seconds, Zone::UTC);
         let notice = Notice { kind, file: Path::new(file).into(), packet: 1, offset: 0 };
         Warnings::new(clock, traces, &["vm/k".to_owned()]).text(&notice)
     }

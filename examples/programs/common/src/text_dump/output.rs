@@ -163,8 +163,8 @@ impl Write for Output {
 mod tests {
     use std::sync::Arc;
 
-    use jiff::tz::TimeZone;
     use ltt_read::Trace;
+    use lttv_filter::Zone;
 
     use super::super::EventText;
     use super::super::clock_text::{ClockStyle, ClockText};
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn clock() -> ClockText {
-        ClockText::new(ClockStyle::Seconds, TimeZone::UTC)
+        ClockText::new(ClockStyle::Seconds, Zone::UTC)
     }
 
     #[test]

@@ -153,7 +153,7 @@ mod tests {
         for (style, expected) in
             [(ClockStyle::Seconds, "1.000000002"), (ClockStyle::Cycles, "001000000002")]
         {
-            let clock = ClockText::new(style, jiff::tz::TimeZone::UTC);
+            let clock = ClockText::new(style, lttv_filter::Zone::UTC);
             let mut time = PrettyTime::new(clock, false, true, Palette::PLAIN);
             let gap = Gap { place: 4..15, time: 1_000_000_007 };
             let part = |gap, last| PartEnds { gap, last };

@@ -1,6 +1,6 @@
 //! Lengths of time in options.
 
-use super::arg::{TimeArg, TimeArgError};
+use lttv_filter::TimeErrorKind;
 
 /// Parses a length of time such as `10ms` or `1.5s`; without a unit, it is in ns. Returns it in ns.
 ///
@@ -8,14 +8,14 @@ use super::arg::{TimeArg, TimeArgError};
 ///
 /// If the text is no length of at least 1 ns, or if the length cannot be represented.
 pub fn parse_length(text: &str) -> Result<u64, String> {
-    let text = match text.ends_with(|c: char| c.is_ascii_digit()) {
-        true => format!("{text}ns"),
-        false => text.to_owned(),
+    let length = match text.starts_with(['+', '-']) {
+        true => Err(TimeErrorKind::Length),
+        false => lttv_filter::parse_length(text, 1).map_err(|error| error.kind),
     };
-    match format!("+{text}").parse() {
-        Ok(TimeArg::AfterFirst(ns)) if ns > 0 => Ok(ns.unsigned_abs()),
+    match length {
+        Ok(ns) if ns > 0 => Ok(ns.unsigned_abs()),
         Ok(_) => Err("expected at least 1 ns".to_owned()),
-        Err(TimeArgError::Range) => Err("too long".to_owned()),
+        Err(TimeErrorKind::Range) => Err("too long".to_owned()),
         Err(_) => Err("expected a length such as 10ms or 1.5s".to_owned()),
     }
 }

@@ -1,22 +1,17 @@
 //! The reference points of relative times, and time windows.
 
-use std::cell::OnceCell;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use ltt_read::{TimeSpan, Timestamp, Trace};
 use lttv_context::Bounds;
-
-use super::{TimeArg, TimeArgError, event_span};
+use lttv_filter::{Environment, TimeError, TimeText, TraceTimes, Zone};
 
 /// The time zone and the traces that times in arguments relate to.
 #[derive(Debug)]
 pub struct Times<'t> {
-    zone: TimeZone,
-    traces: &'t [Arc<Trace>],
-    /// Computed when a time needs it.
-    events: OnceCell<Option<TimeSpan>>,
+    environment: Environment,
+    times: TraceTimes<'t>,
 }
 
 /// A time window, both times inclusive; `None` for no limit.
@@ -33,10 +28,10 @@ pub struct Window {
 pub enum WindowError {
     /// The first time cannot be resolved.
     #[error("--begin: {0}")]
-    Begin(TimeArgError),
+    Begin(TimeError),
     /// The last time cannot be resolved.
     #[error("--end: {0}")]
-    End(TimeArgError),
+    End(TimeError),
     /// The window ends before it starts.
     #[error("the begin {begin} is after the end {end}")]
     Order {
@@ -55,23 +50,23 @@ pub enum WindowError {
 
 impl<'t> Times<'t> {
     /// Creates the times of some traces, with the time zone of notations without a zone.
-    pub fn new(zone: TimeZone, traces: &'t [Arc<Trace>]) -> Self {
-        Times { zone, traces, events: OnceCell::new() }
+    pub fn new(zone: Zone, traces: &'t [Arc<Trace>]) -> Self {
+        Times { environment: Environment::new().in_zone(zone), times: TraceTimes::of(traces) }
     }
 
     /// Returns the times of the first and the last event. Returns `None` if no event has a time.
     /// The first call reads the start and the end of the traces.
     pub fn events(&self) -> Option<TimeSpan> {
-        *self.events.get_or_init(|| event_span(self.traces))
+        self.times.events()
     }
 
     /// Returns the point in time that an argument means.
     ///
     /// # Errors
     ///
-    /// If the time cannot be represented, or if it relates to an event and no event has a time.
-    pub fn resolve(&self, time: &TimeArg) -> Result<Timestamp, TimeArgError> {
-        time.resolve(&self.zone, || self.events())
+    /// If the time means no instant of the traces, or several ones.
+    pub fn resolve(&self, time: &TimeText) -> Result<Timestamp, TimeError> {
+        self.environment.resolve(time, &self.times)
     }
 
     /// Returns the window from one time to another.
@@ -82,14 +77,15 @@ impl<'t> Times<'t> {
     /// the traces is no error: see [`inside`](Self::inside).
     pub fn window(
         &self,
-        begin: Option<&TimeArg>,
-        end: Option<&TimeArg>,
+        begin: Option<&TimeText>,
+        end: Option<&TimeText>,
     ) -> Result<Window, WindowError> {
-        let begin = begin.map(|time| self.resolve(time)).transpose().map_err(WindowError::Begin)?;
-        let end = end.map(|time| self.resolve(time)).transpose().map_err(WindowError::End)?;
-        match (begin, end) {
+        // The begin alone first, so that the error names the side.
+        self.environment.resolve_window(begin, None, &self.times).map_err(WindowError::Begin)?;
+        let window = self.environment.resolve_window(begin, end, &self.times);
+        match window.map_err(WindowError::End)? {
             (Some(begin), Some(end)) if begin > end => Err(WindowError::Order { begin, end }),
-            _ => Ok(Window { begin, end }),
+            (begin, end) => Ok(Window { begin, end }),
         }
     }
 

@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use jiff::tz::TimeZone;
 use ltt_read::{TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_common::args::{Common, InputArgs};
 use lttv_common::cancel;
@@ -20,10 +19,11 @@ use lttv_common::table::Table;
 use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
-use lttv_common::time::{Window, event_span};
+use lttv_common::time::Window;
 use lttv_context::{
     Bounds, EndReason, Handle, ReadEnd, StalePosition, Subscription, Traceset, TracesetContext,
 };
+use lttv_filter::{TraceTimes, Zone};
 use lttv_state::analysis::{KernelAnalysis, read};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::{KernelState, Transition};
@@ -109,7 +109,8 @@ impl Analysis {
     pub(crate) fn all_spans(&self) -> &[Option<TimeSpan>] {
         self.spans.get_or_init(|| {
             let span = |(trace, serves): (&Arc<Trace>, &bool)| {
-                let span = serves.then(|| event_span(std::slice::from_ref(trace))).flatten();
+                let span =
+                    serves.then(|| TraceTimes::of(std::slice::from_ref(trace)).events()).flatten();
                 span.and_then(|span| self.window.part_of(span))
             };
             self.traceset.traces().iter().zip(&self.serves).map(span).collect()
@@ -319,7 +320,7 @@ fn warnings(input: &InputArgs, traces: &[Arc<Trace>]) -> Result<Warnings, Box<dy
         trace_name(trace.schema(), given_for(trace.path(), &paths), trace.paths())
     };
     let names: Vec<String> = traces.iter().map(name).collect();
-    let zone: TimeZone = input.zone();
+    let zone: Zone = input.zone();
     Ok(Warnings::new(ClockText::new(ClockStyle::Seconds, zone), traces, &names))
 }
 

@@ -16,8 +16,8 @@ use lttv_state::waits::{ThreadState, TimelineId, WaitAnalysis};
 use super::analysis::Analysis;
 use super::select::{Select, ThreadArgs};
 use super::wait_graph;
+use crate::models::waits::WindowWaits;
 use crate::tables::waits::{self, Shown};
-use crate::waits::WindowWaits;
 
 const EXAMPLES: &str = "\
 Examples:

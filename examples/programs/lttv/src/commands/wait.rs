@@ -12,8 +12,8 @@ use lttv_state::waits::WaitAnalysis;
 use super::analysis::Analysis;
 use super::select::{Select, ThreadArgs};
 use super::wait_graph;
+use crate::models::waits::CpuTimes;
 use crate::tables::waits::Shown;
-use crate::waits::CpuTimes;
 
 const EXAMPLES: &str = "\
 Examples:

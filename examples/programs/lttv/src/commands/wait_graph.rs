@@ -10,7 +10,7 @@ use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
 use super::analysis::Analysis;
 use super::select::Select;
-use crate::waits::{WindowWaits, ends_open, read_on, window_of};
+use crate::models::waits::{WindowWaits, ends_open, read_on, window_of};
 
 /// Returns the waits of the window of an analysis, of which the graph is known unless reading it was
 /// interrupted. Reads further, on a number of threads, until it is known who ended the waits of the

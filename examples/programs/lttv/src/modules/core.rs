@@ -1,5 +1,6 @@
 //! Opening of the traces.
 
+use lttv_filter::{TimeText, Zone};
 use std::path::PathBuf;
 
 use ltt_read::Timestamp;
@@ -9,7 +10,7 @@ use lttv_common::opening::open_corrected;
 use lttv_common::report::Usage;
 use lttv_common::settings;
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
-use lttv_common::time::{TimeArg, Times};
+use lttv_common::time::Times;
 use lttv_context::TimeSpan;
 use lttv_context::attributes::{Kind, Text};
 use lttv_context::framework::{
@@ -56,7 +57,7 @@ impl Module<Host> for Core {
     fn init(&mut self, host: &mut Host) -> Result<(), Failure> {
         let options = &host.options;
         let zone = match options.is_set("clock-gmt")? {
-            true => jiff::tz::TimeZone::UTC,
+            true => Zone::UTC,
             false => settings::current().zone(),
         };
         let given = options.all::<Text>("trace")?;
@@ -126,8 +127,8 @@ fn corrections(options: &Options) -> Result<Corrections, Usage> {
 }
 
 /// Returns the time given for an option, if there is one.
-pub(super) fn time_option(options: &Options, name: &str) -> Result<Option<TimeArg>, Usage> {
+pub(super) fn time_option(options: &Options, name: &str) -> Result<Option<TimeText>, Usage> {
     let given: Result<Option<&Text>, OptionError> = options.get(name);
-    let time = given.map_err(Usage::new)?.map(|text| text.parse::<TimeArg>());
+    let time = given.map_err(Usage::new)?.map(|text| text.parse::<TimeText>());
     time.transpose().map_err(|error| Usage::new(format_args!("--{name}: {error}")))
 }

@@ -10,7 +10,7 @@ use lttv_state::kernel::KernelState;
 
 use super::Host;
 use super::analysis::{AnalysisModule, Tables};
-use crate::interrupts::InterruptAnalysis;
+use crate::models::interrupts::InterruptAnalysis;
 use crate::tables::interrupts as tables;
 
 /// Returns the module `interrupts`.

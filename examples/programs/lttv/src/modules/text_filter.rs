@@ -61,11 +61,8 @@ impl Module<Host> for TextFilter {
             let reason = format_args!("a filter has no use here: {name} follows all events");
             return Err(Usage::new(reason).into());
         }
-        let zone = if host.options.is_set("clock-gmt")? {
-            Zone::UTC
-        } else {
-            settings::current().filter_zone()
-        };
+        let zone =
+            if host.options.is_set("clock-gmt")? { Zone::UTC } else { settings::current().zone() };
         let work = &mut host.data;
         let compile = || -> Result<KernelFilters, FilterError> {
             let expression = Expression::parse_all(expressions.iter().map(String::as_str))?;

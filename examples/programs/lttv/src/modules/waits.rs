@@ -17,8 +17,8 @@ use super::Host;
 use super::analysis::{AnalysisModule, Tables};
 use super::core::time_option;
 use super::print::Style;
+use crate::models::waits::{WindowWaits, window_of};
 use crate::tables::waits::{self, Shown};
-use crate::waits::{WindowWaits, window_of};
 
 /// The name and the options of the module `criticalPath`, or of `depAnalysis`, which has those that
 /// LTTV had.

@@ -6,16 +6,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_common::kernel_hooks::{kernel_state, last_event};
 use lttv_common::kernel_trace::{self, Use};
 use lttv_common::report::Report;
 use lttv_common::table::Table;
 use lttv_common::text_dump::output::Output;
-use lttv_common::time::{Window, event_span};
+use lttv_common::time::Window;
 use lttv_context::framework::{Batch, BatchEnd, BatchOutcome};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
+use lttv_filter::{TraceTimes, Zone};
 use lttv_hooks::{Flow, IntoFlow};
 use lttv_state::analysis::{Attached, attach};
 use lttv_state::kernel::KernelState;
@@ -43,7 +43,7 @@ pub struct Work {
     /// The names of the traces in messages, by trace index.
     pub(super) names: Vec<String>,
     /// The time zone of times that are parsed and printed.
-    pub(super) zone: TimeZone,
+    pub(super) zone: Zone,
     /// `true` once the state is that of the start of the read.
     is_at_begin: bool,
     /// The window of the read, both times inclusive.
@@ -75,7 +75,7 @@ impl Work {
             cancel: Arc::default(),
             loaded: Vec::new(),
             names: Vec::new(),
-            zone: TimeZone::UTC,
+            zone: Zone::UTC,
             is_at_begin: false,
             window: Window::default(),
             span: None,
@@ -105,7 +105,9 @@ impl Work {
         let last = last.unwrap_or(Timestamp::MAX);
         let read = Window { end: Some(self.window.end.unwrap_or(last).min(last)), ..self.window };
         let traces = context.traceset().traces().iter();
-        traces.map(|trace| read.part_of(event_span(std::slice::from_ref(trace))?)).collect()
+        traces
+            .map(|trace| read.part_of(TraceTimes::of(std::slice::from_ref(trace)).events()?))
+            .collect()
     }
 
     /// Returns `true` if several traces have events in the read, so that tables have a column for

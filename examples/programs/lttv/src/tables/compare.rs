@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lttv_common::table::{Cell, Declaration, Kind, Table, difference, percent};
 
-use crate::commands::compare::side::{Handled, Part, Side};
+use crate::models::comparison::{Handled, Part, Side};
 
 /// The two parts that are compared, and how much of their tables is shown.
 pub(crate) struct Compared<'p> {

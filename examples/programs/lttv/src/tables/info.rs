@@ -9,9 +9,9 @@ use lttv_common::kernel_trace::USES;
 use lttv_common::losses::Losses;
 use lttv_common::table::{Table, known, percent};
 
-use crate::commands::info::count::Counts;
-use crate::commands::info::facts::Facts;
 use lttv_state::needs::{Need, RecordedEvents};
+
+use crate::models::contents::{Counts, Facts};
 
 /// Returns a table with a row for each trace.
 pub(crate) fn traces(facts: &[Facts]) -> Table {

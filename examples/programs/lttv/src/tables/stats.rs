@@ -6,10 +6,13 @@ use ltt_read::TraceIndex;
 use lttv_common::table::{Declaration, Format, Table, percent};
 use lttv_state::stats::{DeviceFacts, ProcessFacts, ProcessSum, TraceStatistics};
 
-use crate::commands::stats::collect::Collected;
-use crate::commands::stats::longest::Call;
-use crate::commands::stats::rows::{Group, busiest, first_of, groups};
-use crate::commands::stats::{BY_CPU, CALL};
+use crate::models::statistics::{Call, Collected, Group, busiest, first_of, groups};
+
+/// The table of the system call whose time is the window.
+pub(crate) const CALL: &str = "call";
+
+/// The table of threads by CPU, which is filled only if it is written.
+pub(crate) const BY_CPU: &str = "cpu_processes";
 
 /// Returns all tables; without rows that of threads by CPU unless `by_cpu` is true. In text, the
 /// index of the trace is printed only if there are several.

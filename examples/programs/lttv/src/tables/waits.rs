@@ -13,7 +13,7 @@ use lttv_state::waits::{
     TimelineId,
 };
 
-use crate::waits::{CpuTimes, WindowWaits};
+use crate::models::waits::{CpuTimes, WindowWaits};
 
 /// Threads that are shown, with their waits in a window.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Comparisons, checked against separate statistics of each side and against plain models of
 //! the events.
 
+use lttv_filter::TraceTimes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,6 @@ use ltt_read::schema::Scope;
 use ltt_read::{Event, Merge, open_all};
 use lttv::commands::compare::{CompareArgs, run};
 use lttv_common::report::{Report, Usage};
-use lttv_common::time::event_span;
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
@@ -56,7 +56,7 @@ fn column(table: &Value, names: &[&str], value: &str) -> BTreeMap<String, i64> {
 
 /// The times of the first and the last event, in ns.
 fn span(path: &Path) -> (i64, i64) {
-    let span = event_span(&open_all(path).expect("a trace")).expect("events");
+    let span = TraceTimes::of(&open_all(path).expect("a trace")).events().expect("events");
     (span.start.as_ns(), span.end.as_ns())
 }
 

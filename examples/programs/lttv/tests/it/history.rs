@@ -2,10 +2,10 @@
 //! it on a growing trace.
 
 use crate::support;
+use lttv_filter::TraceTimes;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lttv_common::time::event_span;
 use lttv_context::Traceset;
 use lttv_state::history::{History, Interval, Timestamp};
 use lttv_state::kernel_history::{HistoryTarget, record};
@@ -78,7 +78,10 @@ fn queries_show_the_built_history() {
     assert_eq!(words(&history(&["at", file, &middle])), state);
     // Queries also accept a trace, and times from the first event.
     assert_eq!(words(&history(&["at", trace, &middle])), state);
-    let first = event_span(&ltt_read::open_all(trace).expect("a trace")).expect("events").start;
+    let first = TraceTimes::of(&ltt_read::open_all(trace).expect("a trace"))
+        .events()
+        .expect("events")
+        .start;
     let since = expected.start().as_ns().midpoint(expected.end().as_ns()) - first.as_ns();
     assert_eq!(words(&history(&["at", file, &format!("+{since}ns")])), state);
     assert_eq!(expected.start().as_ns(), first.as_ns() - 1);

@@ -363,7 +363,7 @@ fn histories() {
             .collect::<Vec<_>>()
     };
     assert_eq!(values(&stored), values(&expected));
-    let args = ["run", "-m", "precompute", "--begin=0", "--history", "/nowhere"];
+    let args = ["run", "-m", "precompute", "--begin=0s", "--history", "/nowhere"];
     let run = support::run(&support::lttv(), &args, None, LIMIT);
     assert!(run.stderr.contains("a history covers whole traces"), "{run:?}");
 }

@@ -1,6 +1,7 @@
 //! Tests the three methods of `lttv state`, its files of checkpoints, and its times.
 
 use crate::support;
+use lttv_filter::TraceTimes;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -27,7 +28,7 @@ fn json(run: &Run) -> Value {
 /// Returns the times of the first and the last event of the bundled trace, in ns.
 fn limits() -> (i64, i64) {
     let traces = ltt_read::open_all(BUNDLED).unwrap();
-    let events = lttv_common::time::event_span(&traces).unwrap();
+    let events = TraceTimes::of(&traces).events().unwrap();
     (events.start.as_ns(), events.end.as_ns())
 }
 

@@ -159,7 +159,7 @@ fn a_filter_selects_the_counted_events_only() {
 /// A window outside of the trace is an error that names the trace's times.
 #[test]
 fn a_window_outside_of_the_trace_is_refused() {
-    let run = lttv(&["stats", "--begin=5", "--end=6"], &bundled("kernel"));
+    let run = lttv(&["stats", "--begin=5s", "--end=6s"], &bundled("kernel"));
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(run.stderr.contains("outside of the traces, whose events are from"), "{run:?}");
 }

@@ -42,7 +42,7 @@ pub(super) struct PassingFilters {
 /// If the text is no filter, or does not fit the traces.
 pub fn compile(filter: &str, traceset: &Traceset) -> Result<KernelFilters, FilterError> {
     let expression = Expression::parse(filter)?;
-    let environment = Environment::new().in_zone(settings::current().filter_zone());
+    let environment = Environment::new().in_zone(settings::current().zone());
     KernelFilters::new(&expression, traceset.traces(), &environment)
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::lttv::Lttv;
-use lttv_common::text_dump::zone::local_zone;
 use lttv_context::{Traceset, TracesetContext};
+use lttv_filter::Zone;
 use lttv_requests::{Budget, Owner, RequestId, Scheduler};
 
 use super::reading::release;
@@ -104,7 +104,7 @@ impl Drop for RequestOwner<'_> {
 }
 
 fn serve(traceset: &Traceset, jobs: &Receiver<Job>) {
-    let clock = ClockText::new(ClockStyle::Seconds, local_zone());
+    let clock = ClockText::new(ClockStyle::Seconds, Zone::local());
     let mut reader = EventReader {
         scheduler: Scheduler::new(TracesetContext::new(traceset)),
         format: Rc::new(RefCell::new(Lttv::new(traceset.traces(), clock, false))),

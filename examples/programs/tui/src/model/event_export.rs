@@ -13,8 +13,8 @@ use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::json::Json;
 use lttv_common::text_dump::lttv::Lttv;
 use lttv_common::text_dump::text::Text;
-use lttv_common::text_dump::zone::local_zone;
 use lttv_context::{EventCall, Handle};
+use lttv_filter::Zone;
 use lttv_requests::views::TimeWindow;
 use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError, Urgency};
 use lttv_state::filter::KernelFilters;
@@ -221,7 +221,7 @@ const HEADINGS: &[u8] = b"time,time_ns,trace,tracefile,cpu,tid,pid,comm,event,fi
 
 impl Lines {
     fn new(format: EventFormat, traces: &[Arc<Trace>]) -> Self {
-        let clock = ClockText::new(ClockStyle::Seconds, local_zone());
+        let clock = ClockText::new(ClockStyle::Seconds, Zone::local());
         let text = Lttv::new(traces, clock, false);
         Lines { format, text, json: Json::new(traces), line: Text::default() }
     }

@@ -11,8 +11,8 @@ use lttv_common::text_dump::EventText as _;
 use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::lttv::Lttv;
 use lttv_common::text_dump::text::Text;
-use lttv_common::text_dump::zone::local_zone;
 use lttv_context::{EventCall, TracesetPosition};
+use lttv_filter::Zone;
 use lttv_requests::views::{EventTable, TableRow};
 use lttv_requests::{EventsRequest, Owner, Scheduler, Start, SubmitError};
 use lttv_state::filter::KernelFilters;
@@ -107,7 +107,7 @@ enum Place {
 impl EventList {
     /// Creates an empty list for the events of traces, whose requests are of an owner.
     pub fn new(owner: Owner, traces: &[std::sync::Arc<Trace>]) -> Self {
-        let clock = ClockText::new(ClockStyle::Seconds, local_zone());
+        let clock = ClockText::new(ClockStyle::Seconds, Zone::local());
         let format = Rc::new(RefCell::new(Lttv::new(traces, clock, false)));
         let (of_rows, mut ids) = (format.clone(), ThreadIds::default());
         let table = EventTable::new(owner, PAGE, move |call| {

@@ -1,8 +1,8 @@
 //! Notations of times in a list.
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_common::settings;
+use lttv_filter::{Environment, Notation, Zone};
 
 use crate::time_text::seconds;
 
@@ -103,19 +103,18 @@ impl TimeFormat {
     }
 
     /// Formats a time. Dates and times of day are those of a time zone.
-    pub fn text(self, time: Timestamp, base: TimeBase, zone: &TimeZone) -> String {
+    pub fn text(self, time: Timestamp, base: TimeBase, zone: &Zone) -> String {
         let since =
             |origin: Option<Timestamp>| origin.map_or("-".to_owned(), |from| since(time, from));
+        let in_notation =
+            |notation| Environment::new().in_zone(zone.clone()).in_notation(notation).format(time);
         match self {
             TimeFormat::Epoch => seconds(time),
             TimeFormat::FromStart => since(Some(base.first)),
             TimeFormat::FromPrevious => since(base.previous),
             TimeFormat::FromMark => since(base.mark),
-            TimeFormat::DateTime => civil(time, zone)
-                .map_or_else(|| seconds(time), |(date, time)| format!("{date} {time}")),
-            TimeFormat::TimeOfDay => {
-                civil(time, zone).map_or_else(|| seconds(time), |(_, time)| time)
-            }
+            TimeFormat::DateTime => in_notation(Notation::DateTime),
+            TimeFormat::TimeOfDay => in_notation(Notation::TimeOfDay),
         }
     }
 }
@@ -134,15 +133,6 @@ pub fn since(time: Timestamp, origin: Timestamp) -> String {
     let sign = if time < origin { '-' } else { '+' };
     let distance = time.as_ns().abs_diff(origin.as_ns());
     format!("{sign}{}.{:09}", distance / 1_000_000_000, distance % 1_000_000_000)
-}
-
-/// Returns the date and the time of day.
-fn civil(time: Timestamp, zone: &TimeZone) -> Option<(String, String)> {
-    let instant = jiff::Timestamp::from_nanosecond(time.as_ns().into()).ok()?;
-    let at = zone.to_datetime(instant);
-    let (hour, minute, second) = (at.hour(), at.minute(), at.second());
-    let ns = at.subsec_nanosecond();
-    Some((at.date().to_string(), format!("{hour:02}:{minute:02}:{second:02}.{ns:09}")))
 }
 
 #[cfg(test)]
@@ -167,7 +157,7 @@ mod tests {
         ];
         let mut format = TimeFormat::Epoch;
         for expected in expected {
-            let text = format.text(base.first, base, &TimeZone::UTC);
+            let text = format.text(base.first, base, &Zone::UTC);
             assert_eq!(text, expected, "{format:?}");
             assert!(text.len() <= usize::from(format.width()), "{format:?}");
             assert!(format.heading().len() <= usize::from(format.width()), "{format:?}");
@@ -176,7 +166,7 @@ mod tests {
         }
         assert_eq!(format, TimeFormat::Epoch);
         let none = TimeBase { previous: None, mark: None, ..base };
-        assert_eq!(TimeFormat::FromPrevious.text(base.first, none, &TimeZone::UTC), "-");
-        assert_eq!(TimeFormat::FromMark.text(base.first, none, &TimeZone::UTC), "-");
+        assert_eq!(TimeFormat::FromPrevious.text(base.first, none, &Zone::UTC), "-");
+        assert_eq!(TimeFormat::FromMark.text(base.first, none, &Zone::UTC), "-");
     }
 }

@@ -1,9 +1,7 @@
 //! Going to times and time ranges that the user types.
 
-use jiff::tz::TimeZone;
 use ltt_read::{TimeSpan, Timestamp};
-use lttv_common::text_dump::zone::local_zone;
-use lttv_common::time::{TimeArg, TimeArgError, TimeRange, event_span};
+use lttv_filter::{Environment, TimeError, TimeRangeText, TimeText, TraceTimes, Zone};
 use lttv_requests::views::TimeWindow;
 
 use crate::model::time_format::since;
@@ -15,7 +13,7 @@ use crate::session::Session;
 pub enum GoToError {
     /// The text is not a time or a time range.
     #[error(transparent)]
-    Time(#[from] TimeArgError),
+    Time(#[from] TimeError),
     /// The range ends before it starts.
     #[error("the range ends at {to}, which is before its start {from}")]
     Order {
@@ -41,23 +39,23 @@ impl Session {
     /// Returns the times of the first and the last event.
     pub fn events(&self) -> TimeSpan {
         *self.events.get_or_init(|| {
-            let events = event_span(self.traceset().traces());
+            let events = TraceTimes::of(self.traceset().traces()).events();
             events.unwrap_or_else(|| self.span())
         })
     }
 
     /// Returns the time zone of dates and times of day.
-    pub fn zone(&self) -> &TimeZone {
-        self.zone.get_or_init(local_zone)
+    pub fn zone(&self) -> &Zone {
+        self.zone.get_or_init(Zone::local)
     }
 
     /// Sets the time zone of dates and times of day.
-    pub fn set_zone(&mut self, zone: TimeZone) {
+    pub fn set_zone(&mut self, zone: Zone) {
         self.zone = zone.into();
     }
 
-    /// Goes to a time in any notation of [`TimeArg`], or shows exactly a time range in one of
-    /// [`TimeRange`]. In an open range, the other side is that of the traces.
+    /// Goes to a time in any notation of [`TimeText`], or shows exactly a time range in one of
+    /// [`TimeRangeText`]. In an open range, the other side is that of the traces.
     ///
     /// # Errors
     ///
@@ -85,11 +83,12 @@ impl Session {
     ///
     /// If a time cannot be resolved, or if the range ends before it starts or is outside of the
     /// traces.
-    pub fn show_range(&mut self, range: TimeRange) -> Result<(), GoToError> {
+    pub fn show_range(&mut self, range: TimeRangeText) -> Result<(), GoToError> {
         let events = self.events();
-        let resolved = |time: Option<TimeArg>| time.map(|time| self.resolve(&time)).transpose();
-        let from = resolved(range.from)?.unwrap_or(events.start);
-        let to = resolved(range.to)?.unwrap_or(events.end);
+        let times = TraceTimes::of(self.traceset().traces());
+        let (from, to) =
+            self.times().resolve_window(range.from.as_ref(), range.to.as_ref(), &times)?;
+        let (from, to) = (from.unwrap_or(events.start), to.unwrap_or(events.end));
         if from > events.end {
             return Err(GoToError::Outside { time: from, events });
         }
@@ -111,8 +110,13 @@ impl Session {
         Timestamp::from_ns(window.end().as_ns().saturating_sub(1)).max(window.start())
     }
 
-    fn resolve(&self, time: &TimeArg) -> Result<Timestamp, TimeArgError> {
-        time.resolve(self.zone(), || Some(self.events()))
+    fn resolve(&self, time: &TimeText) -> Result<Timestamp, TimeError> {
+        self.times().resolve(time, &TraceTimes::of(self.traceset().traces()))
+    }
+
+    /// Returns the notation of times.
+    fn times(&self) -> Environment {
+        Environment::new().in_zone(self.zone().clone())
     }
 }
 

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_common::clocks::HostTimes;
 use lttv_context::attributes::Attributes;
@@ -130,7 +129,7 @@ pub struct Session {
     /// The times of the first and the last event, when they are needed.
     events: OnceCell<TimeSpan>,
     /// The time zone of dates and times of day.
-    zone: OnceCell<TimeZone>,
+    zone: OnceCell<Zone>,
 }
 
 impl Session {
@@ -193,18 +192,6 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the time zone of dates and times of day in filters.
-    fn filter_zone(&self) -> Zone {
-        let zone = self.zone();
-        match zone == &TimeZone::UTC {
-            true => Zone::UTC,
-            // The zone of the system may have no name.
-            false => {
-                zone.iana_name().and_then(|name| Zone::named(name).ok()).unwrap_or(Zone::local())
-            }
-        }
-    }
-
     /// Compiles a filter for the traces; `None` if the text is empty.
     ///
     /// # Errors
@@ -215,7 +202,7 @@ impl Session {
             return Ok(None);
         }
         let expression = Expression::parse(text)?;
-        let environment = Environment::new().in_zone(self.filter_zone());
+        let environment = Environment::new().in_zone(self.zone().clone());
         let filters = KernelFilters::new(&expression, self.traceset().traces(), &environment)?;
         Ok(Some(Rc::new(filters.with_state(self.kernel))))
     }

@@ -11,8 +11,8 @@ mod top;
 
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use ltt_read::{Event, Trace};
+use lttv_filter::Zone;
 
 pub use column::{Column, ColumnError};
 
@@ -92,7 +92,7 @@ impl Rows {
             warnings: column::empty(&columns, known),
             wants_state: column::need_state(&columns, known),
             layout: Layout { is_csv, times_as_ns: is_csv && !formats_times },
-            lines: Lttv::with(known, ClockText::new(clock.style(), TimeZone::UTC), false, lines),
+            lines: Lttv::with(known, ClockText::new(clock.style(), Zone::UTC), false, lines),
             top: top.map(Top::new),
             deltas: Deltas::default(),
             scratch: Text::default(),

@@ -1,8 +1,6 @@
 //! `compare`: two traces, or two windows of one, side by side.
 
-pub(crate) mod side;
-mod waits;
-
+use lttv_filter::TimeRangeText;
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,11 +14,11 @@ use lttv_common::opening::open;
 use lttv_common::progress::Progress;
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::table::Format;
-use lttv_common::time::{TimeRange, Window};
+use lttv_common::time::Window;
 use lttv_common::trace_names::trace_names;
 use lttv_context::Traceset;
 
-use self::side::{Part, Side};
+use crate::models::comparison::{Part, Side};
 use crate::tables::compare::Compared;
 
 /// The number of rows of each table as text, unless another one is given.
@@ -40,7 +38,7 @@ pub struct CompareArgs {
     /// A window to compare; given twice, the first one is of A and the second one of B
     #[arg(long = "window", value_name = "FROM..TO", allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["begin", "end", "timerange"])]
-    pub windows: Vec<TimeRange>,
+    pub windows: Vec<TimeRangeText>,
 
     /// Write only the N rows of each table with the greatest change [default: 20 in text]
     #[arg(long, value_name = "N")]
@@ -183,7 +181,7 @@ fn corrected(
 fn window(
     input: &InputArgs,
     traceset: &Traceset,
-    range: Option<&TimeRange>,
+    range: Option<&TimeRangeText>,
 ) -> Result<Window, Usage> {
     let Some(range) = range else { return input.window(traceset.traces()) };
     let own = InputArgs { timerange: Some(range.clone()), ..input.clone() };

@@ -1,12 +1,13 @@
 //! The parts of a result: windows that follow each other.
 
+use lttv_filter::TraceTimes;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ltt_read::{Merge, TimeSpan, Timestamp, Trace, TracefileIndex};
 use lttv_common::report::Usage;
-use lttv_common::time::{Window, event_span};
+use lttv_common::time::Window;
 
 use super::Conversion;
 use super::args::Split;
@@ -21,7 +22,7 @@ pub(super) fn parts(
     window: Window,
 ) -> Result<Vec<(PathBuf, Window)>, Box<dyn Error>> {
     let Some(split) = conversion.args.split else { return Ok(vec![(PathBuf::new(), window)]) };
-    let span = event_span(conversion.traces()).and_then(|span| window.part_of(span));
+    let span = TraceTimes::of(conversion.traces()).events().and_then(|span| window.part_of(span));
     let Some(span) = span else { return Ok(vec![(PathBuf::from("0000"), window)]) };
     let cuts = match split {
         Split::Time(duration) => by_time(span, duration)?,

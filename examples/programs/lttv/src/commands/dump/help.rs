@@ -14,10 +14,13 @@ Examples:
 
 Times:
   YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a date and time (local, unless --utc)
-  hh:mm[:ss[.NANO]]                on the day of the first event
-  [-]SEC[.NANO]                    seconds since the origin of the clock
+  hh:mm[:ss[.NANO]]                the time of day, which must be one time of the traces
+  [-]SEC.NANO                      seconds since the origin of the clock, within the traces
+  [-]NUMBER                        seconds or nanoseconds, whichever is within the traces
+  5s, 12ms                         since the origin of the clock, within the traces or not
   +TIME, -TIME                     after the first, before the last event: +1.5, +20ms, -1s
-A Z after a date or a time of day means UTC. Units are ns, us, ms, s, min and h.
+A Z or an offset such as +01:00 after a date or a time of day replaces the time zone. Units are
+ns, us, ms, s, min and h. As the end of a window, +TIME is after its begin, unless that has a + too.
 Events without a time are omitted if a begin or an end is given. A window outside of the traces
 prints nothing, with a warning that contains the range of the traces.
 

@@ -6,7 +6,6 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use ltt_read::schema::Format as SchemaFormat;
 use ltt_read::{Merge, Notice, Trace};
 use lttv_common::cache::{CacheArgs, KnownWaypoints};
@@ -21,6 +20,7 @@ use lttv_common::text_dump::trace_name::{given_for, trace_name};
 use lttv_common::text_dump::{EventText, StateAt};
 use lttv_common::time::{Times, Window, WindowError};
 use lttv_context::{EndReason, Subscription, Traceset, TracesetContext};
+use lttv_filter::Zone;
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
@@ -114,7 +114,7 @@ struct Dump<'r> {
     warnings: Warnings,
     progress: Progress,
     window: Window,
-    zone: TimeZone,
+    zone: Zone,
     filters: Option<KernelFilters>,
     /// The findings of a count, in an order that does not depend on threads; `None` if they are
     /// reported at once.

@@ -8,7 +8,6 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_common::args::{InputArgs, OutputArgs};
 use lttv_common::clocks::Corrections;
@@ -16,8 +15,9 @@ use lttv_common::inputs;
 use lttv_common::report::{Report, Usage};
 use lttv_common::table::Format;
 use lttv_common::text_dump::output::Output;
-use lttv_common::time::{TimeArg, parse_length};
+use lttv_common::time::parse_length;
 use lttv_context::SliceThreads;
+use lttv_filter::{Environment, TimeText, TraceTimes, Zone};
 use lttv_state::history::History;
 use lttv_state::tree::Quark;
 
@@ -95,7 +95,7 @@ pub enum Command {
         file: PathBuf,
         /// The time
         #[arg(allow_hyphen_values = true)]
-        time: TimeArg,
+        time: TimeText,
         /// Print only attributes that match this pattern
         #[arg(default_value = "**")]
         pattern: String,
@@ -135,10 +135,10 @@ pub enum Command {
 pub struct RangeArgs {
     /// Start [default: the start of the history]
     #[arg(long, visible_alias = "begin", value_name = "TIME", allow_hyphen_values = true)]
-    pub from: Option<TimeArg>,
+    pub from: Option<TimeText>,
     /// End, which is not included [default: the end of the history]
     #[arg(long, visible_alias = "end", value_name = "TIME", allow_hyphen_values = true)]
-    pub to: Option<TimeArg>,
+    pub to: Option<TimeText>,
 }
 
 /// Runs a subcommand of `history`.
@@ -197,14 +197,15 @@ fn open_output(args: &HistoryArgs, report: &mut Report) -> Result<Output, Box<dy
     OutputArgs { output: args.output.clone(), ..OutputArgs::default() }.open(traces)
 }
 
-fn zone(args: &HistoryArgs) -> TimeZone {
+fn zone(args: &HistoryArgs) -> Zone {
     InputArgs { utc: args.utc, ..InputArgs::default() }.zone()
 }
 
 /// Returns the point in time that an argument means in a history.
-fn resolve(history: &History, time: &TimeArg, zone: &TimeZone) -> Result<Timestamp, Usage> {
+fn resolve(history: &History, time: &TimeText, zone: &Zone) -> Result<Timestamp, Usage> {
     let (start, end) = (origin(history), history.end());
-    time.resolve(zone, || Some(ltt_read::TimeSpan { start, end })).map_err(Usage::new)
+    let times = TraceTimes::from(ltt_read::TimeSpan { start, end });
+    Environment::new().in_zone(zone.clone()).resolve(time, &times).map_err(Usage::new)
 }
 
 /// Returns the time that `+20ms` counts from: the first event of a trace. A history of the kernel
@@ -218,9 +219,9 @@ fn origin(history: &History) -> Timestamp {
 fn of_range(
     history: &History,
     range: &RangeArgs,
-    zone: &TimeZone,
+    zone: &Zone,
 ) -> Result<std::ops::Range<Timestamp>, Usage> {
-    let side = |time: &Option<TimeArg>, default| match time {
+    let side = |time: &Option<TimeText>, default| match time {
         Some(time) => resolve(history, time, zone),
         None => Ok(default),
     };

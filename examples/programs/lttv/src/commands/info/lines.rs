@@ -1,14 +1,14 @@
 //! The facts about a trace for people: one line for each of them.
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_common::table::Table;
 use lttv_common::time::date_text;
+use lttv_filter::Zone;
 
-use super::facts::Facts;
+use crate::models::contents::Facts;
 
 /// Returns a table with a row for each fact that is known.
-pub(super) fn table(facts: &Facts, zone: &TimeZone) -> Table {
+pub(super) fn table(facts: &Facts, zone: &Zone) -> Table {
     let title = format!("Trace {}: {}", facts.index, facts.path);
     let mut lines = Vec::new();
     let mut line = |name: &'static str, value: String| {

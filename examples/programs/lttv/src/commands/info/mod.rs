@@ -1,12 +1,11 @@
 //! `lttv info`: what traces contain, and which commands they serve.
 
-pub(crate) mod count;
-pub(crate) mod facts;
 mod lines;
 
 use std::error::Error;
 use std::path::PathBuf;
 
+use crate::models::contents::{Counts, Facts};
 use crate::tables::info as tables;
 use lttv_common::args::{Common, FormatArgs, InputArgs, OutputArgs};
 use lttv_common::clocks::Corrections;
@@ -71,9 +70,9 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let traceset = input.open(report)?;
     let traces = traceset.traces();
     let losses = Losses::of(traces, Window::default());
-    let counts = count::count(traces, args.events, report);
+    let counts = Counts::of(traces, args.events, report);
     let kernel = recorded(&traceset);
-    let facts = facts::all(traces, &kernel, &counts, &losses);
+    let facts = Facts::of(traces, &kernel, &counts, &losses);
 
     let FormatArgs { format, tables, columns } = &args.format;
     let selects = !tables.is_empty() || !columns.is_empty();

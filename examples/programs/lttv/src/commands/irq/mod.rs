@@ -8,7 +8,7 @@ use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 
 use super::analysis::Analysis;
-use crate::interrupts::InterruptAnalysis;
+use crate::models::interrupts::InterruptAnalysis;
 use crate::tables::interrupts as tables;
 
 const EXAMPLES: &str = "\

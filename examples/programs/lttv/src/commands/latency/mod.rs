@@ -122,7 +122,7 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let mut analysis = Analysis::open(input, report, needs)?;
     let is_text = args.common.format.format == Format::Text;
     let usual_top = if is_text { USUAL_ROWS } else { USUAL_TOP };
-    let environment = Environment::new().in_zone(input.filter_zone());
+    let environment = Environment::new().in_zone(input.zone());
     let settings = Settings::new()
         .top(args.top.unwrap_or(usual_top))
         .periods(periods, analysis.traceset.traces(), &environment)

@@ -2,6 +2,7 @@
 
 mod compute;
 
+use lttv_filter::TimeText;
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ use lttv_common::inputs;
 use lttv_common::kernel_trace;
 use lttv_common::losses::Losses;
 use lttv_common::report::{Report, Usage};
-use lttv_common::time::{TimeArg, Times, Window};
+use lttv_common::time::{Times, Window};
 
 pub use compute::Method;
 
@@ -36,7 +37,7 @@ pub struct StateArgs {
 
     /// The time
     #[arg(long, alias = "time", value_name = "TIME", allow_hyphen_values = true)]
-    pub at: TimeArg,
+    pub at: TimeText,
 
     /// The form of the results.
     #[command(flatten)]

@@ -8,8 +8,7 @@ use lttv_state::kernel::{ExecutionMode, Serial};
 use lttv_state::stats::{Counts, ProcessSum, TraceStatistics};
 use serde_json::{Value, json};
 
-use super::collect::Collected;
-use super::rows::{Group, busiest, first_of, groups};
+use crate::models::statistics::{Collected, Group, busiest, first_of, groups};
 
 /// Returns one object with the CPUs, processes and devices of all traces in common lists,
 /// each with the index of its trace.

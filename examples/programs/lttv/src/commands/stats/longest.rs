@@ -6,44 +6,10 @@ use std::error::Error;
 use ltt_read::{TimeSpan, Timestamp, TraceIndex};
 use lttv_filter::nearest;
 use lttv_state::analysis::{End, KernelAnalysis, Window};
-use lttv_state::kernel::{
-    ExecutionMode, KernelState, Process, Serial, StateChange, Tid, TraceState,
-};
-use lttv_state::stats::TraceStatistics;
+use lttv_state::kernel::{ExecutionMode, KernelState, Process, StateChange, TraceState};
 
 use crate::commands::analysis::Analysis;
-
-/// A system call of a thread, within a window.
-#[derive(Debug, Clone)]
-pub(crate) struct Call {
-    pub(crate) trace: TraceIndex,
-    pub(crate) name: String,
-    pub(crate) process: Serial,
-    pub(crate) tid: Option<Tid>,
-    pub(crate) pid: Option<Tid>,
-    pub(crate) command: String,
-    /// The time from its entry, or the start of the window, to its exit, or the end of the window.
-    pub(crate) span: TimeSpan,
-    /// `true` if it returned in the window.
-    pub(crate) returned: bool,
-}
-
-impl Call {
-    /// Returns the CPUs that executed the thread of the call, from the statistics of its time.
-    pub(crate) fn cpus(&self, statistics: &TraceStatistics) -> BTreeSet<u32> {
-        let leaves = statistics.leaves().filter(|(key, _)| key.process == self.process);
-        leaves.map(|(key, _)| key.cpu).collect()
-    }
-
-    /// Returns the time from its start to its end, in ns.
-    pub(crate) fn time(&self) -> u64 {
-        duration(self.span)
-    }
-}
-
-fn duration(span: TimeSpan) -> u64 {
-    span.end.as_ns().saturating_sub(span.start.as_ns()).max(0).unsigned_abs()
-}
+use crate::models::statistics::Call;
 
 /// The calls that were found up to the current position.
 #[derive(Debug, Clone, Default)]
@@ -130,7 +96,9 @@ impl Search {
     ) {
         let start = self.begin.map_or(entry, |begin| begin.max(entry));
         let span = TimeSpan { start, end };
-        if start > end || self.longest.as_ref().is_some_and(|of| of.time() >= duration(span)) {
+        if start > end
+            || self.longest.as_ref().is_some_and(|of| of.time() >= span.end.since(span.start))
+        {
             return;
         }
         self.longest = Some(Call {

@@ -1,10 +1,9 @@
 //! Statistics of a time window: who used the CPUs, and what for.
 
 mod args;
-pub(crate) mod collect;
+mod collect;
 mod json;
-pub(crate) mod longest;
-pub(crate) mod rows;
+mod longest;
 
 use std::error::Error;
 use std::io::Write;
@@ -14,9 +13,9 @@ use lttv_context::attributes::{AttributeId, Attributes, Indented};
 
 pub use args::StatsArgs;
 
-use self::collect::Collected;
 use super::analysis::Analysis;
-use crate::tables::stats as tables;
+use crate::models::statistics::Collected;
+use crate::tables::stats::{self as tables, BY_CPU, CALL};
 use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::losses::Losses;
@@ -28,12 +27,6 @@ const USUAL: [&str; 6] = ["traces", "cpus", "processes", "devices", "events", "c
 
 /// The tables in text of the time of a system call, unless others are selected.
 const USUAL_OF_CALL: [&str; 3] = [CALL, "cpus", BY_CPU];
-
-/// The table of the system call whose time is the window.
-pub(crate) const CALL: &str = "call";
-
-/// The table of threads by CPU, which is filled only if it is written.
-pub(crate) const BY_CPU: &str = "cpu_processes";
 
 /// The tables that a trace has even if it is not a kernel trace.
 const OF_ANY_TRACE: [&str; 3] = ["traces", "events", Losses::TABLE];

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use lttv_common::time::parse_offset;
+use lttv_filter::parse_length;
 
 /// A length of intervals, such as `100ms`; without a unit, in seconds.
 ///
@@ -29,7 +29,7 @@ impl FromStr for Every {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
-        let ns = parse_offset(&format!("+{text}")).ok().and_then(|ns| u64::try_from(ns).ok());
+        let ns = parse_length(text, 1_000_000_000).ok().and_then(|ns| u64::try_from(ns).ok());
         let ns = ns.filter(|ns| *ns > 0).ok_or("expected a length of time, such as `100ms`")?;
         Ok(Every(ns))
     }

@@ -10,6 +10,7 @@ mod help;
 mod man;
 mod run;
 mod settings;
+mod times;
 mod windows;
 
 use std::ffi::OsStr;

@@ -49,12 +49,12 @@ fn a_filter_that_no_module_uses_is_refused() {
 #[test]
 fn a_window_outside_of_the_trace_is_refused_by_analyses() {
     for module in ["statistics", "interrupts", "depAnalysis", "eventCounts", "rates"] {
-        for window in [["--begin=5", "--end=6"], ["--begin=+1h", "--end=+2h"]] {
+        for window in [["--begin=5s", "--end=6s"], ["--begin=+1h", "--end=+2h"]] {
             let args = [&["run", "-m", module, "-t", KERNEL], &window[..]].concat();
             assert_refused(&args, "the window is outside of the traces, whose events are from");
         }
     }
-    let run = lttv(&["run", "-m", "textDump", "-t", KERNEL, "--begin=5", "--end=6"]);
+    let run = lttv(&["run", "-m", "textDump", "-t", KERNEL, "--begin=5s", "--end=6s"]);
     assert_eq!(run.status, Some(0), "{run:?}");
     assert!(run.stderr.contains("warning: the window is outside of the traces"), "{run:?}");
 }

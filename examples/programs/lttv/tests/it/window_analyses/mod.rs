@@ -185,7 +185,7 @@ fn options_without_effect_are_refused() {
     for error in [
         output::<WaitArgs>(wait::run, &["-e", "vec == 1", KERNEL]).unwrap_err(),
         output::<DiskArgs>(disk::run, &["-e", "vec == 1", KERNEL]).unwrap_err(),
-        output::<IrqArgs>(irq::run, &["--begin", "5", "--end", "6", KERNEL]).unwrap_err(),
+        output::<IrqArgs>(irq::run, &["--begin", "5s", "--end", "6s", KERNEL]).unwrap_err(),
         output::<WaitArgs>(wait::run, &["--sort", "blocked", KERNEL]).unwrap_err(),
     ] {
         assert!(error.is::<Usage>(), "{error}");

@@ -12,11 +12,11 @@ use datafusion::common::TableReference;
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::execution::options::ParquetReadOptions;
 use datafusion::prelude::SessionContext;
-use jiff::tz::TimeZone;
+use lttv_filter::{TimeText, Zone};
 use lttv_common::opening;
 use lttv_common::report::{Report, Usage};
 use lttv_common::settings;
-use lttv_common::time::{TimeArg, Times};
+use lttv_common::time::Times;
 use lttv_context::Traceset;
 use lttv_sql::TraceSession;
 use lttv_sql::remote::Dataset;
@@ -37,11 +37,11 @@ pub(super) struct TablesArgs {
 
     /// Start of the time window
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    begin: Option<TimeArg>,
+    begin: Option<TimeText>,
 
     /// End of the time window, inclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    end: Option<TimeArg>,
+    end: Option<TimeText>,
 
     /// Take times in UTC instead of the local time zone
     #[arg(long)]
@@ -74,7 +74,7 @@ impl TablesArgs {
             true => Traceset::from(Vec::new()),
             false => opening::open(report, &self.traces)?,
         };
-        let zone = if self.utc { TimeZone::UTC } else { settings::current().zone() };
+        let zone = if self.utc { Zone::UTC } else { settings::current().zone() };
         let times = Times::new(zone, traceset.traces());
         let window = times.window(self.begin.as_ref(), self.end.as_ref()).map_err(Usage::new)?;
         let slices = self.slices.unwrap_or(slices);

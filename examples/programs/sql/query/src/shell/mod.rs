@@ -60,7 +60,7 @@ pub fn run(args: &ShellArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         window: args.input.window(traceset.traces())?,
         filters,
         threads: args.input.threads,
-        environment: Environment::new().in_zone(args.input.filter_zone()),
+        environment: Environment::new().in_zone(args.input.zone()),
         cancel: cancel::on_interrupt()?,
         unordered: args.unordered,
         kernel_state: args.kernel_state,

@@ -39,7 +39,7 @@ impl Screen {
 
     /// Opens a session.
     pub fn of(mut session: Session, width: u16, height: u16, look: Look) -> Self {
-        session.set_zone(jiff::tz::TimeZone::UTC);
+        session.set_zone(lttv_filter::Zone::UTC);
         let app = App::new(session, look);
         let terminal = Terminal::new(TestBackend::new(width, height)).expect("no real terminal");
         let mut screen = Screen { app, terminal };

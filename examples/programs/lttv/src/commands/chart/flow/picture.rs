@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use jiff::tz::TimeZone;
 use ltt_read::Timestamp;
 use lttv_common::escape;
 use lttv_common::losses::Losses;
 use lttv_common::paint::Paint;
 use lttv_common::settings::color_of;
 use lttv_common::time::date_text;
+use lttv_filter::Zone;
 use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, TimeWindow};
 use lttv_state::kernel::{KernelState, NameId};
 
@@ -46,7 +46,7 @@ pub(super) struct Picture<'p> {
 
 impl Picture<'_> {
     /// Draws the rows: those that were active, or all.
-    pub(super) fn draw(&self, all: bool, zone: &TimeZone) -> String {
+    pub(super) fn draw(&self, all: bool, zone: &Zone) -> String {
         let Picture { flow, kernel, span, losses, arrows, clock, hosts_of_traces } = self;
         let (timeline, labels) = (flow.timeline(), flow.labels());
         let mut order = flow.order();

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use jiff::tz::TimeZone;
 use lttv_common::escape;
 use lttv_common::losses::Losses;
 use lttv_common::paint::Paint;
 use lttv_common::settings::color_of;
 use lttv_common::time::date_text;
 use lttv_context::Traceset;
+use lttv_filter::Zone;
 
 use super::TraceRows;
 use super::rows::{BLACK, Column, Row};
@@ -45,7 +45,7 @@ pub(super) struct Picture<'p> {
     /// The clocks of the times, if they are corrected.
     pub(super) clock: Option<&'p str>,
     pub(super) width: u32,
-    pub(super) zone: TimeZone,
+    pub(super) zone: Zone,
 }
 
 impl Picture<'_> {

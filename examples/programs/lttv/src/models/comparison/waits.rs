@@ -6,8 +6,9 @@ use std::ops::Range;
 use ltt_read::Timestamp;
 use lttv_state::waits::{Timeline, TimelineId, WaitGraph};
 
-use super::side::{Handled, command};
-use crate::waits::known;
+use super::command::command;
+use super::handled::Handled;
+use crate::models::waits::known;
 
 /// A kind of waits: the command, and the cause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

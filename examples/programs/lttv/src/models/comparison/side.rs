@@ -1,19 +1,22 @@
 //! One of the two parts that are compared, and its events and times.
 
+use lttv_filter::TraceTimes;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::{Progress, TimeSpan};
 use lttv_common::losses::Losses;
-use lttv_common::time::{Window, event_span};
+use lttv_common::time::Window;
 use lttv_context::{Traceset, TracesetContext};
 use lttv_state::analysis::read;
-use lttv_state::kernel::{ExecutionMode, KernelState, Serial, Tid};
+use lttv_state::kernel::{ExecutionMode, KernelState, Serial};
 use lttv_state::stats::{StatisticsAnalysis, TraceStatistics};
 use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
+use super::command::{IDLE, command};
+use super::handled::Handled;
 use super::waits::{Wait, add_waits};
-use crate::waits::{ends_open, read_on};
+use crate::models::waits::{ends_open, read_on};
 
 /// Traces, and the window of them that is compared.
 #[derive(Debug, Clone)]
@@ -43,13 +46,6 @@ pub(crate) struct Part {
     pub(crate) errors_omitted: u64,
 }
 
-/// A number of occurrences, and their total time in ns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Handled {
-    pub(crate) count: u64,
-    pub(crate) time: u64,
-}
-
 impl Side {
     pub(crate) fn new(name: String, traceset: Traceset, window: Window) -> Self {
         Side { name, traceset, window }
@@ -61,18 +57,13 @@ impl Side {
     }
 }
 
-impl Handled {
-    pub(crate) fn add(&mut self, count: u64, time: u64) {
-        self.count += count;
-        self.time = self.time.wrapping_add(time);
-    }
-}
-
 impl Part {
     /// Reads a side. `goes_on` is called now and then with the progress; the read ends early when
     /// it returns `false`.
     pub(crate) fn measure(side: &Side, mut goes_on: impl FnMut(Progress) -> bool) -> Self {
-        let Some(events) = event_span(side.traceset.traces()) else { return Part::default() };
+        let Some(events) = TraceTimes::of(side.traceset.traces()).events() else {
+            return Part::default();
+        };
         let Some(span) = side.window.part_of(events) else { return Part::default() };
         let stop = AtomicBool::new(false);
         let mut passed = |context: &mut TracesetContext<'_>| {
@@ -144,21 +135,6 @@ impl Part {
 
     fn interrupt(&mut self, mode: ExecutionMode, name: &str) -> &mut Handled {
         self.interrupts.entry((mode_name(mode), name.to_owned())).or_default()
-    }
-}
-
-/// The command of idle processes, and their mode while no interrupt is handled.
-const IDLE: &str = "idle";
-/// The command of processes that are not known.
-const UNKNOWN: &str = "unknown";
-
-/// Returns the command of a process.
-pub(crate) fn command(tid: Option<Tid>, name: &str) -> String {
-    match (tid, name) {
-        (Some(0), _) => IDLE.to_owned(),
-        (Some(tid), "") => format!("({tid})"),
-        (Some(_), name) => name.to_owned(),
-        (None, _) => UNKNOWN.to_owned(),
     }
 }
 

@@ -1,15 +1,15 @@
 //! The facts about each trace.
 
+use lttv_filter::TraceTimes;
 use std::sync::Arc;
 
 use ltt_read::schema::{ClockOrigin, FieldClass, FieldKind, Format, Schema};
 use ltt_read::{TimeSpan, Trace, TraceIndex, TracefileIndex};
 use lttv_common::kernel_trace::Domain;
 use lttv_common::losses::Losses;
-use lttv_common::time::event_span;
 use lttv_state::needs::RecordedEvents;
 
-use super::count::Counts;
+use super::counts::Counts;
 
 /// The facts about a trace. A text that is unknown is empty.
 #[derive(Debug, Clone)]
@@ -43,15 +43,17 @@ pub(crate) struct Facts {
     pub(crate) contexts: Vec<String>,
 }
 
-/// Returns the facts about all traces.
-pub(crate) fn all(
-    traces: &[Arc<Trace>],
-    kernel: &[RecordedEvents],
-    counts: &Counts,
-    losses: &Losses,
-) -> Vec<Facts> {
-    let each = traces.iter().zip(kernel).enumerate();
-    each.map(|(index, (trace, kernel))| facts(index, trace, kernel, counts, losses)).collect()
+impl Facts {
+    /// Returns the facts about all traces.
+    pub(crate) fn of(
+        traces: &[Arc<Trace>],
+        kernel: &[RecordedEvents],
+        counts: &Counts,
+        losses: &Losses,
+    ) -> Vec<Self> {
+        let each = traces.iter().zip(kernel).enumerate();
+        each.map(|(index, (trace, kernel))| facts(index, trace, kernel, counts, losses)).collect()
+    }
 }
 
 fn facts(
@@ -88,7 +90,7 @@ fn facts(
         frequency: clock.map(|clock| clock.frequency),
         origin: clock.map(|clock| origin(&clock.origin)).unwrap_or_default(),
         has_dates: clock.is_some_and(|clock| clock.origin == ClockOrigin::UnixEpoch),
-        events_span: event_span(std::slice::from_ref(trace)),
+        events_span: TraceTimes::of(std::slice::from_ref(trace)).events(),
         tracefiles: tracefiles.len() as u64,
         cpus: cpus.len() as u64,
         packets,

@@ -28,6 +28,30 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Counts the events if that is wanted, or if the traces are small. Reports damage.
+    pub(crate) fn of(traces: &[Arc<Trace>], wanted: bool, report: &mut Report) -> Self {
+        let tracefiles = traces.iter().flat_map(|trace| trace.tracefiles());
+        let is_counted = wanted || tracefiles.map(|of| of.size()).sum::<u64>() <= SMALL;
+        let mut counts = Counts { first: Vec::new(), by_tracefile: Vec::new(), is_counted };
+        for trace in traces {
+            counts.first.push(counts.by_tracefile.len());
+            let types = if is_counted { trace.schema().event_types.len() } else { 0 };
+            counts.by_tracefile.extend(trace.tracefiles().iter().map(|_| vec![0; types]));
+        }
+        if !is_counted {
+            return counts;
+        }
+        let mut merge = Merge::new(traces);
+        let mut progress = Progress::new(false);
+        while merge.drive(BATCH, &mut counts) == BATCH {
+            progress.update(merge.progress());
+            merge.take_notices();
+        }
+        drop(progress);
+        report.errors(merge.errors(), merge.errors_omitted());
+        counts
+    }
+
     /// Returns the number of all events; `None` if they are not counted.
     pub(crate) fn total(&self) -> Option<u64> {
         self.is_counted.then(|| self.by_tracefile.iter().flatten().sum())
@@ -41,15 +65,16 @@ impl Counts {
 
     /// Returns the number of events of a type.
     pub(crate) fn of_type(&self, trace: usize, id: EventTypeId) -> Option<u64> {
-        self.is_counted.then(|| self.of(trace).filter_map(|counts| counts.get(id.index())).sum())
+        self.is_counted
+            .then(|| self.tracefiles(trace).filter_map(|counts| counts.get(id.index())).sum())
     }
 
     /// Returns the number of events of a trace.
     pub(crate) fn of_trace(&self, trace: usize) -> Option<u64> {
-        self.is_counted.then(|| self.of(trace).flatten().sum())
+        self.is_counted.then(|| self.tracefiles(trace).flatten().sum())
     }
 
-    fn of(&self, trace: usize) -> impl Iterator<Item = &Vec<u64>> {
+    fn tracefiles(&self, trace: usize) -> impl Iterator<Item = &Vec<u64>> {
         let start = self.first.get(trace).copied().unwrap_or(0);
         let end = self.first.get(trace + 1).copied().unwrap_or(self.by_tracefile.len());
         self.by_tracefile.get(start..end).unwrap_or_default().iter()
@@ -68,28 +93,4 @@ impl EventSink for Counts {
     fn receive(&mut self, _: &Merge, _: TracefileNumber, _: &Event<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
-}
-
-/// Counts the events if that is wanted, or if the traces are small. Reports damage.
-pub(crate) fn count(traces: &[Arc<Trace>], wanted: bool, report: &mut Report) -> Counts {
-    let tracefiles = traces.iter().flat_map(|trace| trace.tracefiles());
-    let is_counted = wanted || tracefiles.map(|of| of.size()).sum::<u64>() <= SMALL;
-    let mut counts = Counts { first: Vec::new(), by_tracefile: Vec::new(), is_counted };
-    for trace in traces {
-        counts.first.push(counts.by_tracefile.len());
-        let types = if is_counted { trace.schema().event_types.len() } else { 0 };
-        counts.by_tracefile.extend(trace.tracefiles().iter().map(|_| vec![0; types]));
-    }
-    if !is_counted {
-        return counts;
-    }
-    let mut merge = Merge::new(traces);
-    let mut progress = Progress::new(false);
-    while merge.drive(BATCH, &mut counts) == BATCH {
-        progress.update(merge.progress());
-        merge.take_notices();
-    }
-    drop(progress);
-    report.errors(merge.errors(), merge.errors_omitted());
-    counts
 }
