@@ -128,6 +128,7 @@ mod scheduler;
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod viewer;
 #[cfg(feature = "views")]
 pub mod views;
 
@@ -143,3 +144,4 @@ pub use request::request_start::Start;
 pub use request::{EventsRequest, SubmitError, Urgency};
 pub use scheduler::background::{Background, ComputationProgress, Condition};
 pub use scheduler::{Pending, Scheduler};
+pub use viewer::{Viewer, ViewerHandle};
