@@ -407,8 +407,6 @@ fn new_traces_join_while_others_are_read() {
     reader.poll();
     write("pid/a-1", 1, 30);
     reader.poll();
-    let times: Vec<_> = reader.merge.watermark().as_ns().checked_sub(20).into_iter().collect();
-    assert_eq!(times.len(), 1);
-    assert!(reader.merge.watermark() < Timestamp::MAX);
+    assert!(reader.merge.watermark().is_some_and(|time| time.as_ns() >= 20));
     assert_eq!(seen_numbers(reader), [1, 2, 1]);
 }
