@@ -9,7 +9,7 @@ use lttv_context::{
     Bounds, GrowthError, Recording, RecordingError, RecordingState, TracesetContext,
 };
 
-const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 
 /// Copies the files of the bundled trace to a directory, which must exist, in parts: those whose
 /// numbers are in a range of the sorted names.
@@ -25,32 +25,35 @@ fn copy(to: &Path, files: std::ops::Range<usize>) {
 
 #[test]
 fn a_context_reads_all_events_of_a_recording_by_one_loop() {
+    use RecordingState::{Busy, Ended, Idle};
+
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().join("kernel");
     let mut recording = Recording::follow([folder.path()]);
     let mut context = TracesetContext::new(recording.traceset());
-    let events = Cell::new(0_u64);
-    let mut states = Vec::new();
+    let (mut events, mut states) = (0, Vec::new());
     let limit = Duration::from_millis(5);
     loop {
         let state = recording.poll(limit, &mut context).expect("all can be read");
         states.push(state);
         match (state, states.len()) {
-            (RecordingState::Ended, _) => break,
+            (Ended, _) => break,
             (_, 1) => {
                 fs::create_dir(&dir).expect("a directory");
                 copy(&dir, 0..1);
             }
             (_, 2) => copy(&dir, 1..usize::MAX),
-            (RecordingState::Idle, _) => recording.complete().expect("valid metadata"),
+            (Idle, _) => {
+                recording.complete().expect("valid metadata");
+                continue;
+            }
             _ => {}
         }
         assert_eq!(context.watermark().is_some(), recording.traceset().is_growing());
         let read = context.read(&Bounds::all()).expect("no position");
-        events.set(events.get() + read.events);
+        events += read.events;
     }
-    assert_eq!(events.get(), 6087);
-    use RecordingState::{Busy, Ended, Idle};
+    assert_eq!(events, 6087);
     assert_eq!(states, [Idle, Busy, Busy, Idle, Busy, Ended]);
     assert_eq!(context.watermark(), None);
     assert_eq!(recording.poll(limit, &mut context).expect("the end"), Ended);
