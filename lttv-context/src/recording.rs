@@ -76,7 +76,30 @@ impl RecordingState {
     }
 }
 
-/// A reader of a growing traceset, which a [`Recording`] hands what is new.
+/// A reader of a growing traceset, which a [`Recording`] hands what is new. A program implements it for
+/// a type with everything that grows:
+///
+/// ```
+/// use ltt_read::Merge;
+/// use lttv_context::{Grow, GrowthError, Traceset, TracesetContext};
+///
+/// struct Named<'h> {
+///     context: TracesetContext<'h>,
+///     paths: Vec<String>,
+/// }
+///
+/// impl Grow for Named<'_> {
+///     fn continue_with(&mut self, traceset: &Traceset) -> Result<(), GrowthError> {
+///         let new = traceset.traces().iter().skip(self.paths.len());
+///         self.paths.extend(new.map(|trace| trace.path().display().to_string()));
+///         self.context.continue_with(traceset)
+///     }
+///
+///     fn merge(&self) -> Option<&Merge> {
+///         Some(self.context.merge())
+///     }
+/// }
+/// ```
 pub trait Grow {
     /// Continues with a later state of the traceset.
     ///

@@ -23,6 +23,9 @@ use crate::traceset::{StalePosition, Traceset};
 /// delivered never changes. A read that comes to it ends with
 /// [`EndReason::Pending`](crate::EndReason::Pending).
 ///
+/// A [`Recording`](crate::Recording) follows directories or a live session, and makes the calls of this
+/// example:
+///
 /// ```
 /// use ltt_read::GrowingTrace;
 /// use lttv_context::{Bounds, EndReason, TracesetContext, Traceset};

@@ -14,7 +14,8 @@ use crate::scheduler::active_request::ActiveRequest;
 ///
 /// While a traceset is [growing](Traceset::growing), requests receive what is final. Those that
 /// [wait](crate::EventsRequest::waiting) go on after [`continue_with`](Self::continue_with), and so do
-/// computations in the background; others end with [`FinishReason::Pending`].
+/// computations in the background; others end with [`FinishReason::Pending`]. A
+/// [`Recording`](lttv_context::Recording) hands a scheduler what is new.
 ///
 /// ```
 /// use std::cell::Cell;

@@ -152,6 +152,10 @@ impl<'a> Following<'a> {
         let interrupt = cancel::on_interrupt()?;
         let end = loop {
             if interrupt.load(Ordering::Relaxed) {
+                // An error that was not returned yet.
+                if let Err(error) = self.recording.poll(Duration::ZERO, &mut self.merge) {
+                    self.report.error(error);
+                }
                 self.report_unread();
                 break Ok(());
             }
