@@ -41,7 +41,7 @@ impl Merge {
                 }
             }
         });
-        times.min()
+        times.min().filter(|time| *time < Timestamp::MAX)
     }
 
     /// Continues with later versions of the traces, which
