@@ -11,7 +11,7 @@ use crate::support::recording::{Stream, numbers, time_of};
 use crate::support::timeline::{Timeline, timeline};
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, packetized_metadata, presets};
-use ltt_read::{ClockTransform, Follower, Merge, NoticeKind, Timestamp, open_all};
+use ltt_read::{ClockTransform, Follower, Merge, NoticeKind, open_all};
 use proptest::prelude::*;
 
 /// The time of an event in ns, its number and its stream.
