@@ -191,7 +191,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`RecordingError::Read`] and [`RecordingError::Live`].
+    /// [`RecordingError::Read`], and the variant `Live` with the feature `live`.
     pub fn fetch(&mut self, limit: Duration) -> Result<RecordingState, RecordingError> {
         if self.has_ended {
             return Ok(RecordingState::Ended);
