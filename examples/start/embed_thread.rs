@@ -5,15 +5,14 @@
 //! cargo run --release -p lttv-start --example embed_thread -- [TRACE]
 //! ```
 
-use std::cell::Cell;
 use std::error::Error;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use ltt_read::Timestamp;
-use lttv_context::{Traceset, TracesetContext};
+use lttv_context::{EventCall, Subscription, Traceset, TracesetContext};
 use lttv_requests::views::{EventTable, Histogram, TimeWindow};
-use lttv_requests::{Budget, EventsRequest, Owner, Scheduler};
+use lttv_requests::{Budget, Control, EventsRequest, Owner, Scheduler, Viewer};
 
 /// A command of the user interface.
 enum Command {
@@ -29,6 +28,19 @@ struct Drawing {
     switches: u64,
     list: Vec<String>,
     is_done: bool,
+}
+
+/// A viewer of the number of switches between tasks.
+struct Switches(u64);
+
+impl Viewer for Switches {
+    fn events(&self) -> Subscription {
+        "sched_switch".into()
+    }
+
+    fn event(&mut self, _: &mut EventCall<'_, '_>, _: &Control<'_>) {
+        self.0 += 1;
+    }
 }
 
 /// The trace that comes with the programs.
@@ -71,7 +83,7 @@ fn read(
     commands: Receiver<Command>,
     draw: Sender<Drawing>,
 ) -> Vec<ltt_read::Error> {
-    let switches = Cell::new(0);
+    let (counter, mut switches) = (Owner::unique(), None);
     let histogram = Histogram::new(TimeWindow::new(Timestamp::MIN, Timestamp::MAX).unwrap(), 60);
     let list = EventTable::new(Owner::unique(), 10, |call| {
         format!("{} {}", call.time(), call.event.event_type().name())
@@ -87,11 +99,9 @@ fn read(
                 for missing in histogram.missing() {
                     _ = scheduler.submit(histogram.request(Owner::unique(), missing));
                 }
-                switches.set(0);
-                let counter = EventsRequest::new(Owner::unique());
-                let counter =
-                    counter.on_event("sched_switch", |_, _| switches.set(switches.get() + 1));
-                _ = scheduler.submit(counter.starting_at(window.start()).until(window.end()));
+                let request = EventsRequest::new(counter);
+                let request = request.starting_at(window.start()).until(window.end());
+                switches = scheduler.replace_viewer(request, Switches(0)).ok();
             }
             Ok(Command::List(time)) => _ = scheduler.submit(list.show(time)),
             Err(TryRecvError::Empty) => {}
@@ -99,8 +109,9 @@ fn read(
         }
         is_done = !scheduler.service_chunk(Budget::time(Duration::from_millis(5))).has_more();
         let list = list.rows().iter().map(|row| row.content.clone()).collect();
-        let drawing =
-            Drawing { histogram: histogram.counts(), switches: switches.get(), list, is_done };
+        let switches = switches.and_then(|switches| scheduler.viewer(switches));
+        let switches = switches.map_or(0, |switches| switches.0);
+        let drawing = Drawing { histogram: histogram.counts(), switches, list, is_done };
         if draw.send(drawing).is_err() {
             break;
         }

@@ -55,6 +55,7 @@
 //! |---|---|
 //! | `checkpoint-files` | storing and loading checkpoints and the state of extensions, for instance to continue when a trace has grown |
 //! | `framework` | modules, their options, and batch runs, from which programs are built (module `framework`) |
+//! | `live` | live sessions of LTTng's relay daemon, as a source of a [`Recording`] |
 //! | `synchronize` | relating the clocks of several hosts by the messages between them (module `synchronize`) |
 //!
 //! # Contexts
@@ -117,6 +118,7 @@ mod extension;
 mod fingerprint;
 mod hooks;
 mod parallel;
+mod recording;
 mod state;
 mod traceset;
 
@@ -134,6 +136,7 @@ pub use parallel::{
     Joining, MissingState, ParallelReader, ParallelResult, SliceAnalysis, SliceThreads, TimeSlice,
     UnorderedReader, UnorderedResult,
 };
+pub use recording::{Grow, Recording, RecordingError, RecordingState};
 pub use state::{
     Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints, ExtensionIdentity, Extensions,
     Handle,

@@ -23,14 +23,21 @@ impl Owner {
 }
 
 /// The id of a submitted request. Ids grow in the order of submission; hooks before and
-/// after of requests that are served together are called in this order.
+/// after of requests that are served together are called in this order. No two requests of the
+/// process have the same id, so that a scheduler does not find those of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RequestId(pub(crate) u64);
+pub struct RequestId(u64);
 
 impl RequestId {
     /// The lowest and the highest id.
     pub(crate) const FIRST: RequestId = RequestId(0);
     pub(crate) const LAST: RequestId = RequestId(u64::MAX);
+
+    /// Creates an id that is greater than all before.
+    pub(crate) fn unique() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        RequestId(LAST.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// The id of a computation, valid only for the [`Background`](crate::Background) that returned it.

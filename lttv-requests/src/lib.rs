@@ -51,6 +51,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A [`Viewer`] is a model that implements what is done before, at and after the events. The
+//! scheduler owns it ([`Scheduler::submit_viewer`]), so that nothing has to be shared with hooks. Hooks
+//! that are closures, as above, suit what has no model, several kinds of events, the levels of traces and
+//! tracefiles, and models that outlive their requests, such as those of the module `views`.
+//!
 //! Requests do not affect each other: each receives the same events in the same order as
 //! if it were the only one, each event once. Its hooks before and after are called in
 //! pairs, however it ends.
@@ -128,6 +133,7 @@ mod scheduler;
 pub mod task;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod viewer;
 #[cfg(feature = "views")]
 pub mod views;
 
@@ -143,3 +149,4 @@ pub use request::request_start::Start;
 pub use request::{EventsRequest, SubmitError, Urgency};
 pub use scheduler::background::{Background, ComputationProgress, Condition};
 pub use scheduler::{Pending, Scheduler};
+pub use viewer::{Viewer, ViewerHandle};

@@ -26,10 +26,9 @@ impl Merge {
     /// still arrive. All events before it are delivered before
     /// [`is_pending`](Self::is_pending) returns `true`. Until then, it is a forecast by the
     /// times of packets, which goes back if one of their events is of a type that is not declared
-    /// yet. The result is [`Timestamp::MAX`] if
-    /// no tracefile is growing, and [`Timestamp::MIN`] before the first event of a growing
-    /// tracefile is known.
-    pub fn watermark(&self) -> Timestamp {
+    /// yet. The result is `None` if no tracefile is growing, so that all events are final, and
+    /// [`Timestamp::MIN`] before the first event of a growing tracefile is known.
+    pub fn watermark(&self) -> Option<Timestamp> {
         let is_read = |(number, cursor): &(usize, &Cursor)| {
             cursor.tracefile().is_growing() && !is_left_out(&self.roles, *number)
         };
@@ -42,7 +41,7 @@ impl Merge {
                 }
             }
         });
-        times.min().unwrap_or(Timestamp::MAX)
+        times.min().filter(|time| *time < Timestamp::MAX)
     }
 
     /// Continues with later versions of the traces, which

@@ -11,7 +11,7 @@ use crate::support::recording::{Stream, numbers, time_of};
 use crate::support::timeline::{Timeline, timeline};
 use ltt_read::schema::{ByteOrder, FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, StreamWriter, metadata_text, packetized_metadata, presets};
-use ltt_read::{ClockTransform, Follower, Merge, NoticeKind, Timestamp, open_all};
+use ltt_read::{ClockTransform, Follower, Merge, NoticeKind, open_all};
 use proptest::prelude::*;
 
 /// The time of an event in ns, its number and its stream.
@@ -407,8 +407,6 @@ fn new_traces_join_while_others_are_read() {
     reader.poll();
     write("pid/a-1", 1, 30);
     reader.poll();
-    let times: Vec<_> = reader.merge.watermark().as_ns().checked_sub(20).into_iter().collect();
-    assert_eq!(times.len(), 1);
-    assert!(reader.merge.watermark() < Timestamp::MAX);
+    assert!(reader.merge.watermark().is_some_and(|time| time.as_ns() >= 20));
     assert_eq!(seen_numbers(reader), [1, 2, 1]);
 }

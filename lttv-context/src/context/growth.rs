@@ -23,6 +23,9 @@ use crate::traceset::{StalePosition, Traceset};
 /// delivered never changes. A read that comes to it ends with
 /// [`EndReason::Pending`](crate::EndReason::Pending).
 ///
+/// A [`Recording`](crate::Recording) follows directories or a live session, and makes the calls of this
+/// example:
+///
 /// ```
 /// use ltt_read::GrowingTrace;
 /// use lttv_context::{Bounds, EndReason, TracesetContext, Traceset};
@@ -143,13 +146,11 @@ impl TracesetContext<'_> {
         }
     }
 
-    /// Returns the time up to which the order of the events is final: see
-    /// [`Merge::watermark`].
-    pub fn watermark(&self) -> Timestamp {
-        match self.reader.merge().watermark() {
-            Timestamp::MAX if self.traceset().is_growing() => self.reader.time(),
-            watermark => watermark,
-        }
+    /// Returns the time up to which the order of the events is final, while the traceset is growing:
+    /// see [`Merge::watermark`]. `None` if it is complete.
+    pub fn watermark(&self) -> Option<Timestamp> {
+        let is_growing = self.traceset().is_growing();
+        is_growing.then(|| self.reader.merge().watermark().unwrap_or(self.reader.time()))
     }
 
     /// Returns the merge that reads, with which data that was delivered can be released: see

@@ -25,7 +25,8 @@ pub(super) struct Growth {
 /// Traces that are being recorded are read as versions: see
 /// [`GrowingTrace`](ltt_read::GrowingTrace). The owner of a traceset passes later versions to
 /// [`continue_with`](Self::continue_with), and the traceset to its contexts:
-/// [`TracesetContext::continue_with`](crate::TracesetContext::continue_with) has an example.
+/// [`TracesetContext::continue_with`](crate::TracesetContext::continue_with) has an example. A
+/// [`Recording`](crate::Recording) does both.
 ///
 /// Positions, numbers of tracefiles and the [revision](Self::revision) stay valid while a
 /// traceset grows.

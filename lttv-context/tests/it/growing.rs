@@ -202,7 +202,7 @@ fn deliver(
                 let Some(event) = events.get(event % events.len().max(1)) else { continue };
                 for context in [&mut all, &mut filtered] {
                     let read = context.read(&Bounds::all().until(event.time)).expect("no position");
-                    let reached = context.watermark() >= event.time;
+                    let reached = context.watermark() >= Some(event.time);
                     // Without late events, the end of what is final decides.
                     if at_once && read.reason == EndReason::Pending {
                         assert!(!reached, "{read:?} {:?}", context.watermark());

@@ -23,6 +23,7 @@ mod choose_positions;
 #[cfg(feature = "testing")]
 mod events_in_slices;
 mod fingerprints;
+mod following;
 mod foreign_checkpoints;
 mod growing;
 mod hooks;

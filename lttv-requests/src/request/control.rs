@@ -55,7 +55,6 @@ pub(crate) struct Queue<'h> {
     failed: RefCell<Vec<RequestId>>,
     /// The first panic, to be resumed by the scheduler.
     panic: Cell<Option<Panic>>,
-    next: Cell<u64>,
     revision: Cell<Revision>,
     traces: Cell<usize>,
 }
@@ -263,7 +262,6 @@ impl<'h> Queue<'h> {
             commands: RefCell::default(),
             failed: RefCell::default(),
             panic: Cell::new(None),
-            next: Cell::new(0),
             revision: Cell::new(revision),
             traces: Cell::new(traces),
         })
@@ -293,9 +291,7 @@ impl<'h> Queue<'h> {
         if let Some(stale) = request.bounds.end_position().and_then(is_stale) {
             return Err(stale);
         }
-        let id = RequestId(self.next.get());
-        self.next.set(id.0 + 1);
-        Ok(id)
+        Ok(RequestId::unique())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

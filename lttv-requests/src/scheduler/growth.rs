@@ -2,8 +2,8 @@
 
 use std::mem::take;
 
-use ltt_read::Timestamp;
-use lttv_context::{GrowthError, Traceset, TracesetPosition};
+use ltt_read::{Merge, Timestamp};
+use lttv_context::{Grow, GrowthError, Traceset, TracesetPosition};
 
 use crate::chunk::{ChunkReport, FinishReason};
 use crate::request::request_start::RequestStart;
@@ -14,7 +14,8 @@ use crate::scheduler::active_request::ActiveRequest;
 ///
 /// While a traceset is [growing](Traceset::growing), requests receive what is final. Those that
 /// [wait](crate::EventsRequest::waiting) go on after [`continue_with`](Self::continue_with), and so do
-/// computations in the background; others end with [`FinishReason::Pending`].
+/// computations in the background; others end with [`FinishReason::Pending`]. A
+/// [`Recording`](lttv_context::Recording) hands a scheduler what is new.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -81,7 +82,7 @@ impl<'h> Scheduler<'h> {
     /// Returns the time before which all answers are final, while the traceset is growing; `None`
     /// if it is complete.
     pub fn final_until(&self) -> Option<Timestamp> {
-        self.context.traceset().is_growing().then(|| self.context.watermark())
+        self.context.watermark()
     }
 
     /// Notes that the requests where the context stands, at a position before the traceset has
@@ -140,5 +141,17 @@ impl<'h> Scheduler<'h> {
                 chunk.finished.push(end);
             }
         }
+    }
+}
+
+/// A [`Recording`](lttv_context::Recording) keeps all data in memory while the scheduler has a
+/// background, which reads it by itself.
+impl Grow for Scheduler<'_> {
+    fn continue_with(&mut self, traceset: &Traceset) -> Result<(), GrowthError> {
+        self.continue_with(traceset)
+    }
+
+    fn merge(&self) -> Option<&Merge> {
+        self.background.is_none().then(|| self.context.merge())
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod background;
 mod columns;
 mod growth;
 mod service;
+mod viewers;
 mod waiting;
 mod wanted;
 
@@ -26,6 +27,7 @@ use crate::request::{EventsRequest, SubmitError, Urgency};
 use crate::resume::ResumeStates;
 use crate::scheduler::active_request::ActiveRequest;
 use crate::scheduler::background::Background;
+use crate::scheduler::viewers::Viewers;
 use crate::scheduler::waiting::Waiting;
 use crate::scheduler::wanted::WantedEvents;
 
@@ -108,6 +110,7 @@ pub struct Scheduler<'h> {
     /// results of a call that panicked.
     pub(crate) unreported: ChunkReport,
     pub(crate) background: Option<Background<'h>>,
+    viewers: Viewers,
     /// `true` if requests of different urgency are served together.
     pub(crate) shares: bool,
     /// `true` if requests that end before they start are reported, and their
@@ -154,6 +157,7 @@ impl<'h> Scheduler<'h> {
             seek: None,
             unreported: ChunkReport::default(),
             background: None,
+            viewers: Viewers::new(),
             shares: true,
             reports_all: false,
             paused: 0,

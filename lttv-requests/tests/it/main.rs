@@ -30,6 +30,7 @@ mod task;
 #[cfg(feature = "testing")]
 mod testing;
 mod together;
+mod viewers;
 #[cfg(feature = "views")]
 mod views;
 mod windows;

@@ -153,9 +153,7 @@ impl Machine {
                 let thread = self.thread(next, cpu);
                 thread.status = if thread.exiting { "EXIT" } else { "RUN" };
                 thread.cpu = Some(cpu);
-                if thread.name.is_empty() {
-                    thread.name = text(event, "next_comm").unwrap();
-                }
+                thread.name = text(event, "next_comm").unwrap();
                 self.running.insert(cpu, next);
             }
             "sched_wakeup" | "sched_wakeup_new" | "sched_waking" => {
@@ -164,25 +162,36 @@ impl Machine {
                     let target = number(event, "target_cpu").map(|cpu| cpu as u64);
                     let thread = self.thread(tid, cpu);
                     (thread.status, thread.cpu) = ("WAIT_CPU", target);
-                } else if tid != 0 {
-                    self.thread(tid, cpu);
+                }
+                if tid != 0 {
+                    self.thread(tid, cpu).name = text(event, "comm").unwrap();
                 }
             }
             "sched_migrate_task" => {
                 let tid = number(event, "tid").unwrap();
                 let to = number(event, "dest_cpu").map(|cpu| cpu as u64);
-                if tid != 0 && !self.runs(tid) {
-                    self.thread(tid, cpu).cpu = to;
+                if tid != 0 {
+                    self.thread(tid, cpu).name = text(event, "comm").unwrap();
+                    if !self.runs(tid) {
+                        self.thread(tid, cpu).cpu = to;
+                    }
                 }
             }
             "sched_process_fork" => {
                 let child = number(event, "child_tid").unwrap();
-                let parent = self.threads.get(&number(event, "parent_tid").unwrap()).cloned();
+                let (pid, parent_pid) = (number(event, "child_pid"), number(event, "parent_pid"));
+                let parent_tid = number(event, "parent_tid");
+                let parent = self.threads.get(&parent_tid.unwrap()).cloned();
+                let parent_pid = parent_pid.or(parent.as_ref().and_then(|parent| parent.pid));
+                let is_thread = pid.is_some() && pid == parent_pid;
                 let is_kernel = parent.as_ref().is_some_and(|p| p.base == Some(Base::Kernel));
                 let thread = Thread {
                     name: text(event, "child_comm").unwrap(),
-                    pid: number(event, "child_pid"),
-                    ppid: number(event, "parent_tid"),
+                    pid,
+                    ppid: match is_thread {
+                        true => parent.and_then(|parent| parent.ppid),
+                        false => parent_pid.or(parent_tid),
+                    },
                     status: "WAIT_FORK",
                     base: Some(if is_kernel { Base::Kernel } else { Base::User }),
                     call: (!is_kernel).then(|| "NONE".to_owned()),
@@ -220,8 +229,8 @@ impl Machine {
             "irq_handler_entry" => {
                 let irq = number(event, "irq").unwrap();
                 let told = text(event, "name").unwrap();
-                let name = self.irq_names.entry(irq).or_insert(told).clone();
-                enter(self, "IRQ", name);
+                let first = self.irq_names.entry(irq).or_insert(told.clone()).clone();
+                enter(self, "IRQ", if told.is_empty() { first } else { told });
             }
             "irq_handler_exit" => leave(self, "IRQ"),
             "irq_softirq_entry" | "softirq_entry" => {

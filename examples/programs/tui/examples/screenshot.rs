@@ -39,9 +39,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trace = lttv_common::bundled::bundled_trace()?;
     if keys == "follow" {
         let args = FollowArgs { follow: true, silence: 0.5, from_start: false };
-        let source = Place::Growing.source(&[trace], args, None)?;
-        let source = source.ok_or("no recording")?;
-        let session = Session::follow("kernel".to_owned(), source, || false)?;
+        let recording = Place::Growing.recording(&[trace], args, None)?;
+        let recording = recording.ok_or("no recording")?;
+        let session = Session::follow("kernel".to_owned(), recording, || false)?;
         let mut app = App::new(session.ok_or("no events")?, look);
         let start = Instant::now();
         while start.elapsed() < RECORDED {

@@ -10,10 +10,11 @@ use std::sync::atomic::Ordering;
 use lttv_common::bundled::bundled_trace;
 use lttv_common::cancel;
 use lttv_common::clocks::Corrections;
-use lttv_common::follow::{FollowArgs, Place, Source};
+use lttv_common::follow::{FollowArgs, Place};
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, KeyBinding, Settings};
 use lttv_common::text_dump::palette::Color;
+use lttv_context::Recording;
 use lttv_filter::{TimeRangeText, TimeText, Zone};
 
 use crate::app::App;
@@ -132,8 +133,8 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     if traces.is_empty() {
         traces.push(bundled_trace()?);
     }
-    let opened = match args.source(&traces)? {
-        Some(source) => follow(&traces, source)?,
+    let opened = match args.recording(&traces)? {
+        Some(recording) => follow(&traces, recording)?,
         None => {
             let correct = |traceset| args.clocks.corrected(traceset, report);
             Some(Session::open_with(&traces, correct)?)
@@ -190,12 +191,12 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
 
 /// Waits for the first event of a recording, and opens a session that follows it. Returns `None`
 /// after Ctrl-C.
-fn follow(traces: &[PathBuf], source: Source) -> Result<Option<Session>, Box<dyn Error>> {
+fn follow(traces: &[PathBuf], recording: Recording) -> Result<Option<Session>, Box<dyn Error>> {
     let interrupt = cancel::on_interrupt()?;
     let name = traces.iter().map(|path| path.file_name().unwrap_or(path.as_os_str()));
     let name = name.map(|name| name.to_string_lossy()).collect::<Vec<_>>().join("+");
     report::line(&format!("lttv-tui: waiting for the first event of {name}; Ctrl-C ends"));
-    let session = Session::follow(name, source, || interrupt.load(Ordering::Relaxed));
+    let session = Session::follow(name, recording, || interrupt.load(Ordering::Relaxed));
     // From here on, Ctrl-C is a key.
     interrupt.store(false, Ordering::Relaxed);
     session
@@ -214,8 +215,8 @@ fn bindings(settings: &Settings) -> Result<Vec<(Key, Option<Key>)>, Usage> {
 }
 
 impl TuiArgs {
-    /// Returns the source of traces that are being recorded; `None` if they are complete.
-    fn source(&self, traces: &[PathBuf]) -> Result<Option<Source>, Box<dyn Error>> {
+    /// Opens the recording of traces that are being recorded; `None` if they are complete.
+    fn recording(&self, traces: &[PathBuf]) -> Result<Option<Recording>, Box<dyn Error>> {
         let place = Place::new(traces, self.follow)?;
         match &place {
             Place::Recorded => return Ok(None),
@@ -230,7 +231,7 @@ impl TuiArgs {
             return Err(Usage::new(format_args!("a time window has no use here: {reason}")).into());
         }
         self.clocks.refuse(reason)?;
-        place.source(traces, self.follow, Some(MEMORY))
+        place.recording(traces, self.follow, Some(MEMORY))
     }
 
     /// Returns the colours of the terminal.

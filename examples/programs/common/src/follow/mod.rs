@@ -1,7 +1,6 @@
 //! Traces that are being recorded, as programs name them: directories that grow, and live sessions.
 
 mod address;
-mod source;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -9,11 +8,14 @@ use std::time::Duration;
 
 use ltt_read::Follower;
 use ltt_read::live::{LiveClient, LiveReader, LiveStart};
+use lttv_context::Recording;
 
 pub use address::Address;
-pub use source::{Found, Source};
 
 use crate::report::Usage;
+
+/// The time between two looks at a recording that has nothing new.
+pub const PAUSE: Duration = Duration::from_millis(20);
 
 /// The options of traces that are being recorded.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -83,26 +85,25 @@ impl Place {
         }
     }
 
-    /// Opens the source of the traces; `None` if they are complete or to be listed. A live session
+    /// Opens the recording of the traces; `None` if they are complete or to be listed. A live session
     /// keeps at most `memory` bytes of events that were not released.
     ///
     /// # Errors
     ///
     /// If a relay daemon cannot be reached, or if an option is wrong.
-    pub fn source(
+    pub fn recording(
         self,
         paths: &[PathBuf],
         args: FollowArgs,
         memory: Option<u64>,
-    ) -> Result<Option<Source>, Box<dyn Error>> {
+    ) -> Result<Option<Recording>, Box<dyn Error>> {
         match self {
             Place::Recorded | Place::Daemon(_) => Ok(None),
             Place::Growing => {
                 let silence = Duration::try_from_secs_f64(args.silence);
                 let silence =
                     silence.map_err(|error| Usage::new(format_args!("--silence: {error}")))?;
-                let follower = Follower::new(paths).with_silence(silence);
-                Ok(Some(Source::Directories(Box::new(follower), paths.to_vec())))
+                Ok(Some(Follower::new(paths).with_silence(silence).into()))
             }
             Place::Session { daemon, host, session } => {
                 let start = if args.from_start { LiveStart::Beginning } else { LiveStart::Now };
@@ -111,7 +112,7 @@ impl Place {
                     Some(bytes) => client.with_memory(bytes),
                     None => client,
                 };
-                Ok(Some(Source::Live(Box::new(LiveReader::connect(client)?))))
+                Ok(Some(LiveReader::connect(client)?.into()))
             }
         }
     }

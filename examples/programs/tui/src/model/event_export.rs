@@ -1,6 +1,5 @@
 //! Writing the events of a time window to a file, while requests are served.
 
-use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -13,10 +12,13 @@ use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::json::Json;
 use lttv_common::text_dump::lttv::Lttv;
 use lttv_common::text_dump::text::Text;
-use lttv_context::{EventCall, Handle};
+use lttv_context::{EventCall, Handle, ReadCall};
 use lttv_filter::Zone;
 use lttv_requests::views::TimeWindow;
-use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError, Urgency};
+use lttv_requests::{
+    Control, EventsRequest, FinishReason, Owner, Scheduler, SubmitError, Urgency, Viewer,
+    ViewerHandle,
+};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use tempfile::NamedTempFile;
@@ -41,18 +43,35 @@ pub struct EventExport {
     path: PathBuf,
     owner: Owner,
     window: TimeWindow,
-    shared: Rc<Shared>,
+    written: ViewerHandle<Written>,
 }
 
-/// The parts of an export that are shared with hooks.
-#[derive(Debug)]
-struct Shared {
-    file: RefCell<Option<BufWriter<NamedTempFile>>>,
-    events: Cell<u64>,
+/// The part of an export that is written.
+struct Written {
+    kernel: Handle<KernelState>,
+    lines: Lines,
+    file: BufWriter<NamedTempFile>,
+    events: u64,
     /// The time of the last event so far.
-    time: Cell<Timestamp>,
-    is_over: Cell<bool>,
-    error: RefCell<Option<io::Error>>,
+    time: Timestamp,
+    /// `true` if the request has come to its end.
+    is_whole: bool,
+    error: Option<io::Error>,
+}
+
+impl Viewer for Written {
+    fn event(&mut self, call: &mut EventCall<'_, '_>, request: &Control<'_>) {
+        if let Err(error) = self.file.write_all(self.lines.line(call, self.kernel)) {
+            self.error = Some(error);
+            request.stop();
+        }
+        self.events += 1;
+        self.time = call.time();
+    }
+
+    fn end(&mut self, _: &mut ReadCall<'_, '_>, _: &Control<'_>, reason: FinishReason) {
+        self.is_whole = reason.is_complete();
+    }
 }
 
 /// The lines of a format.
@@ -78,50 +97,31 @@ impl EventExport {
         format: EventFormat,
         path: PathBuf,
     ) -> Result<Self, ExportError> {
-        use FinishReason::{Cancelled, Panicked, TracesetChanged};
         let traces: Vec<Arc<Trace>> = scheduler.context().traceset().traces().to_vec();
         let mut file = BufWriter::new(new_file(&path)?);
         if format == EventFormat::Csv {
             file.write_all(HEADINGS)?;
         }
-        let shared = Rc::new(Shared {
-            file: RefCell::new(Some(file)),
-            events: Cell::new(0),
-            time: Cell::new(window.start()),
-            is_over: Cell::new(false),
-            error: RefCell::new(None),
-        });
         let owner = Owner::unique();
-        let (by_events, by_end) = (shared.clone(), shared.clone());
-        let mut lines = Lines::new(format, &traces);
         let request = EventsRequest::new(owner)
             .urgency(Urgency::LOW)
             .starting_at(window.start())
-            .until(window.end())
-            .on_every_event(move |call, control| {
-                let line = lines.line(call, kernel);
-                let mut file = by_events.file.borrow_mut();
-                let written = file.as_mut().map(|file| file.write_all(line));
-                if let Some(Err(error)) = written {
-                    by_events.error.replace(Some(error));
-                    control.stop();
-                }
-                by_events.events.set(by_events.events.get() + 1);
-                by_events.time.set(call.time());
-            })
-            .after_request(move |_, _, reason| {
-                by_end.is_over.set(true);
-                if matches!(reason, Cancelled | Panicked | TracesetChanged) {
-                    let cut = io::Error::other("the export ended before all events were written");
-                    by_end.error.borrow_mut().get_or_insert(cut);
-                }
-            });
+            .until(window.end());
         let request = match filters.is_empty() {
             true => request,
             false => request.filter(Conjunction::new(filters)),
         };
-        scheduler.submit(request)?;
-        Ok(EventExport { path, owner, window, shared })
+        let written = Written {
+            kernel,
+            lines: Lines::new(format, &traces),
+            file,
+            events: 0,
+            time: window.start(),
+            is_whole: false,
+            error: None,
+        };
+        let written = scheduler.submit_viewer(request, written)?;
+        Ok(EventExport { path, owner, window, written })
     }
 
     /// Returns the path of the file.
@@ -134,37 +134,28 @@ impl EventExport {
         self.owner
     }
 
-    /// Returns the number of events so far.
-    pub fn events(&self) -> u64 {
-        self.shared.events.get()
-    }
-
-    /// Returns the part of the time window that is written, from 0 to 1.
-    pub fn progress(&self) -> f64 {
-        let passed = self.shared.time.get().as_ns().abs_diff(self.window.start().as_ns());
-        (passed as f64 / self.window.width() as f64).min(1.0)
+    /// Returns the number of events so far, and the part of the time window that is written, from 0
+    /// to 1. `None` after the end.
+    pub fn progress(&self, scheduler: &Scheduler<'static>) -> Option<(u64, f64)> {
+        let written = scheduler.viewer(self.written)?;
+        let passed = written.time.as_ns().abs_diff(self.window.start().as_ns());
+        Some((written.events, (passed as f64 / self.window.width() as f64).min(1.0)))
     }
 
     /// Finishes the file if all events are written. Returns the number of events; `None` if
     /// the export continues.
-    pub fn finish(&self) -> Option<io::Result<u64>> {
-        if !self.shared.is_over.get() {
-            return None;
-        }
-        let file = self.shared.file.take();
-        if let Some(error) = self.shared.error.take() {
-            return Some(Err(error));
-        }
-        Some(match file {
-            Some(file) => persist(file, &self.path).map(|()| self.events()),
-            None => Ok(self.events()),
+    pub fn finish(&self, scheduler: &mut Scheduler<'static>) -> Option<io::Result<u64>> {
+        let written = scheduler.take_viewer(self.written)?;
+        Some(match written.error {
+            Some(error) => Err(error),
+            None if written.is_whole => persist(written.file, &self.path).map(|()| written.events),
+            None => Err(io::Error::other("the export ended before all events were written")),
         })
     }
 
     /// Cancels the export. Nothing is left of the file.
     pub fn cancel(self, scheduler: &mut Scheduler<'static>) {
-        scheduler.cancel_owner(self.owner);
-        self.shared.file.take();
+        scheduler.remove_owner(self.owner);
     }
 }
 
@@ -300,9 +291,10 @@ mod tests {
             EventExport::start(&mut scheduler, kernel, window, filters, format, to.clone());
         let export = export.expect("a folder that can be written to");
         scheduler.service_chunk(Budget::events(100));
-        assert!(export.finish().is_none() && export.events() > 0);
+        assert!(export.finish(&mut scheduler).is_none());
+        assert!(export.progress(&scheduler).is_some_and(|(events, _)| events > 0));
         scheduler.cancel_owner(export.owner());
-        assert!(export.finish().is_some_and(|result| result.is_err()));
+        assert!(export.finish(&mut scheduler).is_some_and(|result| result.is_err()));
         assert!(!to.exists());
     }
 }

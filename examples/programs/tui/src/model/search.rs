@@ -1,11 +1,10 @@
 //! Search for the next or previous event of a process or thread.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use lttv_context::{EventCall, Handle, TracesetPosition};
 use lttv_requests::views::{EventTable, ProcessKey};
-use lttv_requests::{EventsRequest, Owner, Scheduler, SubmitError, Urgency};
+use lttv_requests::{
+    Control, EventsRequest, Owner, Scheduler, SubmitError, Urgency, Viewer, ViewerHandle,
+};
 use lttv_state::kernel::KernelState;
 
 use super::thread_ids::ThreadIds;
@@ -31,15 +30,26 @@ pub struct Search {
 #[derive(Debug)]
 enum Found {
     /// The position of the next event, once it is known.
-    Next(Rc<RefCell<Next>>),
+    Next(ViewerHandle<Next>),
     /// A table with one row: the previous event.
     Previous(EventTable<()>),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Next {
+    /// The position at which the search starts. The event there is not a result.
+    here: TracesetPosition,
     position: Option<TracesetPosition>,
-    is_over: bool,
+}
+
+impl Viewer for Next {
+    fn event(&mut self, call: &mut EventCall<'_, '_>, request: &Control<'_>) {
+        let position = call.position();
+        if position != self.here {
+            self.position = Some(position);
+            request.stop();
+        }
+    }
 }
 
 /// The state of a search.
@@ -65,23 +75,11 @@ impl Search {
         target: Target,
         from: &TracesetPosition,
     ) -> Result<Self, SubmitError> {
-        let (owner, found) = (Owner::unique(), Rc::new(RefCell::new(Next::default())));
-        let [at_event, at_end] = [(); 2].map(|()| found.clone());
-        // The event at the position itself is not a result.
-        let here = from.clone();
+        let owner = Owner::unique();
         let request = EventsRequest::new(owner).urgency(Urgency::HIGH).starting_at(from);
-        let request = request
-            .filter(is_of(kernel, target))
-            .on_every_event(move |call, control| {
-                let position = call.position();
-                if position != here {
-                    at_event.borrow_mut().position = Some(position);
-                    control.stop();
-                }
-            })
-            .after_request(move |_, _, _| at_end.borrow_mut().is_over = true);
-        scheduler.submit(request)?;
-        Ok(Search { owner, found: Found::Next(found) })
+        let request = request.filter(is_of(kernel, target));
+        let next = scheduler.submit_viewer(request, Next { here: from.clone(), position: None })?;
+        Ok(Search { owner, found: Found::Next(next) })
     }
 
     /// Starts a search for the last event of a target before a position.
@@ -107,25 +105,22 @@ impl Search {
         matches!(self.found, Found::Previous(_))
     }
 
-    /// Returns the state of the search.
-    pub fn outcome(&self) -> Outcome {
-        let (is_over, position) = match &self.found {
-            Found::Next(next) => (next.borrow().is_over, next.borrow().position.clone()),
-            Found::Previous(table) => {
-                let row = table.rows().front().map(|row| row.position.clone());
-                (!table.is_busy(), row)
-            }
+    /// Returns the state of the search. After the end, it is known only once.
+    pub fn outcome(&self, scheduler: &mut Scheduler<'static>) -> Outcome {
+        let position = match &self.found {
+            Found::Next(next) => match scheduler.take_viewer(*next) {
+                Some(next) => next.position,
+                None => return Outcome::Searching,
+            },
+            Found::Previous(table) if table.is_busy() => return Outcome::Searching,
+            Found::Previous(table) => table.rows().front().map(|row| row.position.clone()),
         };
-        match position.filter(|_| is_over) {
-            Some(position) => Outcome::Found(position),
-            None if is_over => Outcome::Nothing,
-            None => Outcome::Searching,
-        }
+        position.map_or(Outcome::Nothing, Outcome::Found)
     }
 
     /// Cancels the requests of the search.
     pub fn cancel(&self, scheduler: &mut Scheduler<'static>) {
-        scheduler.cancel_owner(self.owner);
+        scheduler.remove_owner(self.owner);
     }
 }
 

@@ -1,13 +1,12 @@
 //! The state of a process at a time.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use ltt_read::Timestamp;
 use lttv_common::activity::{Doing, Stretch, WakeUp};
-use lttv_context::Handle;
+use lttv_context::{EventCall, Handle, ReadCall};
 use lttv_requests::views::ProcessKey;
-use lttv_requests::{EventsRequest, FinishReason, Owner, Scheduler, SubmitError};
+use lttv_requests::{
+    Control, EventsRequest, FinishReason, Owner, Scheduler, SubmitError, Viewer, ViewerHandle,
+};
 use lttv_state::kernel::{KernelState, Transition};
 
 /// The activity of a process around a time, with its start, its end and its wake-ups, which
@@ -16,9 +15,9 @@ use lttv_state::kernel::{KernelState, Transition};
 pub struct StateAt {
     owner: Owner,
     place: Option<(ProcessKey, Timestamp)>,
-    found: Rc<RefCell<Found>>,
-    /// `true` if the wake-up at the start was requested.
-    has_asked_start: bool,
+    activity: Option<ViewerHandle<Activity>>,
+    /// The wake-up at the start, once it was requested.
+    start: Option<ViewerHandle<Start>>,
 }
 
 /// The answer so far.
@@ -34,15 +33,82 @@ pub struct Found {
     pub is_complete: bool,
 }
 
+/// The viewer of the activity and its end.
+struct Activity {
+    kernel: Handle<KernelState>,
+    process: ProcessKey,
+    found: Found,
+}
+
+impl Viewer for Activity {
+    fn begin(&mut self, call: &mut ReadCall<'_, '_>, _: &Control<'_>) {
+        let kernel = call.extensions.get(self.kernel);
+        let state = kernel.and_then(|kernel| kernel.trace(self.process.trace));
+        self.found.stretch = state.and_then(|state| Stretch::at(state, self.process.serial));
+        self.found.is_known = true;
+    }
+
+    fn event(&mut self, call: &mut EventCall<'_, '_>, request: &Control<'_>) {
+        let Some(stretch) = &mut self.found.stretch else { return request.stop() };
+        let trace = self.process.trace;
+        if call.trace.index() != trace {
+            return;
+        }
+        let Some(kernel) = call.extensions.get(self.kernel) else { return };
+        let Some(state) = kernel.trace(trace) else { return };
+        let transition = kernel.transition(trace, call.event.type_id());
+        if transition.is_some()
+            && stretch.event(state, transition, kernel.cpu_of(call), call.time())
+        {
+            request.stop();
+        }
+    }
+
+    fn end(&mut self, _: &mut ReadCall<'_, '_>, _: &Control<'_>, reason: FinishReason) {
+        self.found.is_complete =
+            !matches!(reason, FinishReason::Cancelled | FinishReason::Panicked);
+    }
+}
+
+/// The viewer of the wake-up at the start of the activity.
+struct Start {
+    kernel: Handle<KernelState>,
+    process: ProcessKey,
+    woken: Option<WakeUp>,
+}
+
+impl Viewer for Start {
+    fn event(&mut self, call: &mut EventCall<'_, '_>, request: &Control<'_>) {
+        let process = self.process;
+        let Some(kernel) = call.extensions.get(self.kernel) else { return };
+        if call.trace.index() != process.trace
+            || kernel.transition(process.trace, call.event.type_id()) != Some(Transition::Wakeup)
+        {
+            return;
+        }
+        let Some(state) = kernel.trace(process.trace) else { return };
+        let Some(index) = state.effect().subject() else { return };
+        let is_it = state.process(index).is_some_and(|of| of.serial() == process.serial);
+        if let Some(cpu) = kernel.cpu_of(call).filter(|_| is_it) {
+            let (transition, time) = (Some(Transition::Wakeup), call.time());
+            self.woken = WakeUp::of_event(state, transition, cpu, time, index);
+            request.stop();
+        }
+    }
+}
+
 impl StateAt {
     /// Creates an empty model, whose requests are of an owner.
     pub fn new(owner: Owner) -> Self {
-        StateAt { owner, place: None, found: Rc::default(), has_asked_start: false }
+        StateAt { owner, place: None, activity: None, start: None }
     }
 
     /// Returns the answer so far.
-    pub fn found(&self) -> Found {
-        self.found.borrow().clone()
+    pub fn found(&self, scheduler: &Scheduler<'static>) -> Found {
+        let activity = self.activity.and_then(|activity| scheduler.viewer(activity));
+        let found = activity.map(|activity| activity.found.clone()).unwrap_or_default();
+        let start = self.start.and_then(|start| scheduler.viewer(start));
+        Found { woken: start.and_then(|start| start.woken.clone()), ..found }
     }
 
     /// Returns the process and the time of the answer.
@@ -52,8 +118,7 @@ impl StateAt {
 
     /// Removes the answer. The requests must have ended.
     pub fn clear(&mut self) {
-        (self.place, self.has_asked_start) = (None, false);
-        self.found = Rc::default();
+        *self = StateAt::new(self.owner);
     }
 
     /// Requests the state of a process after all events up to a time, unless it is the one
@@ -71,41 +136,15 @@ impl StateAt {
         if self.place == place {
             return self.ask_start(scheduler, kernel);
         }
-        scheduler.cancel_owner(self.owner);
         self.clear();
         self.place = place;
-        let Some((process, time)) = place else { return Ok(()) };
-        let [begin, event, end] = [(); 3].map(|()| self.found.clone());
+        let Some((process, time)) = place else {
+            scheduler.remove_owner(self.owner);
+            return Ok(());
+        };
         let request = EventsRequest::new(self.owner).starting_at(time.saturating_add(1));
-        scheduler.submit(
-            request
-                .before_request(move |call, _| {
-                    let state = call.extensions.get(kernel);
-                    let state = state.and_then(|kernel| kernel.trace(process.trace));
-                    let found = &mut *begin.borrow_mut();
-                    found.stretch = state.and_then(|state| Stretch::at(state, process.serial));
-                    found.is_known = true;
-                })
-                .on_every_event(move |call, control| {
-                    let found = &mut *event.borrow_mut();
-                    let Some(stretch) = &mut found.stretch else { return control.stop() };
-                    if call.trace.index() != process.trace {
-                        return;
-                    }
-                    let Some(kernel) = call.extensions.get(kernel) else { return };
-                    let Some(state) = kernel.trace(process.trace) else { return };
-                    let transition = kernel.transition(process.trace, call.event.type_id());
-                    if transition.is_some()
-                        && stretch.event(state, transition, kernel.cpu_of(call), call.time())
-                    {
-                        control.stop();
-                    }
-                })
-                .after_request(move |_, _, reason| {
-                    let is_cut = matches!(reason, FinishReason::Cancelled | FinishReason::Panicked);
-                    end.borrow_mut().is_complete |= !is_cut;
-                }),
-        )?;
+        let activity = Activity { kernel, process, found: Found::default() };
+        self.activity = Some(scheduler.replace_viewer(request, activity)?);
         Ok(())
     }
 
@@ -116,31 +155,16 @@ impl StateAt {
         scheduler: &mut Scheduler<'static>,
         kernel: Handle<KernelState>,
     ) -> Result<(), SubmitError> {
-        let since = match &self.found.borrow().stretch {
-            Some(of) if !self.has_asked_start && of.doing() == Doing::Ready => of.since(),
+        let Some((process, _)) = self.place.filter(|_| self.start.is_none()) else { return Ok(()) };
+        let activity = self.activity.and_then(|activity| scheduler.viewer(activity));
+        let since = match activity.as_ref().and_then(|activity| activity.found.stretch.as_ref()) {
+            Some(of) if of.doing() == Doing::Ready => of.since(),
             _ => return Ok(()),
         };
-        self.has_asked_start = true;
-        let Some((process, _)) = self.place else { return Ok(()) };
-        let found = self.found.clone();
+        drop(activity);
         let request = EventsRequest::new(self.owner).starting_at(since).through(since);
-        scheduler.submit(request.on_every_event(move |call, control| {
-            let Some(kernel) = call.extensions.get(kernel) else { return };
-            if call.trace.index() != process.trace
-                || kernel.transition(process.trace, call.event.type_id())
-                    != Some(Transition::Wakeup)
-            {
-                return;
-            }
-            let Some(state) = kernel.trace(process.trace) else { return };
-            let Some(index) = state.effect().subject() else { return };
-            let is_it = state.process(index).is_some_and(|of| of.serial() == process.serial);
-            if let Some(cpu) = kernel.cpu_of(call).filter(|_| is_it) {
-                let (transition, time) = (Some(Transition::Wakeup), call.time());
-                found.borrow_mut().woken = WakeUp::of_event(state, transition, cpu, time, index);
-                control.stop();
-            }
-        }))?;
+        self.start =
+            Some(scheduler.submit_viewer(request, Start { kernel, process, woken: None })?);
         Ok(())
     }
 }

@@ -39,8 +39,8 @@ impl Session {
     /// Returns a line about the progress of the export; `None` if there is none.
     pub fn export_progress(&self) -> Option<String> {
         let export = self.export.as_ref()?;
-        let (percent, events) = (export.progress() * 100.0, export.events());
-        let path = export.path().display();
+        let (events, part) = export.progress(&self.scheduler)?;
+        let (percent, path) = (part * 100.0, export.path().display());
         Some(format!("writing {path}: {percent:.0} %, {events} events (Esc stops)"))
     }
 
@@ -51,7 +51,8 @@ impl Session {
 
     /// Finishes the export when all events are written.
     pub(super) fn take_export_result(&mut self) {
-        let Some(result) = self.export.as_ref().and_then(EventExport::finish) else { return };
+        let Some(export) = self.export.as_ref() else { return };
+        let Some(result) = export.finish(&mut self.scheduler) else { return };
         let Some(export) = self.export.take() else { return };
         let path = export.path().display();
         self.message = Some(match result {

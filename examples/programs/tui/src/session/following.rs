@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 use std::error::Error;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use ltt_read::Timestamp;
-use lttv_common::follow::{Found, Source};
-use lttv_context::{TimeSpan, Traceset, TracesetContext};
+use lttv_common::follow::PAUSE;
+use lttv_context::{RecordingError, RecordingState, TimeSpan, Traceset, TracesetContext};
 use lttv_requests::views::TimeWindow;
 
 use super::opening::{FIRST_WIDTH, OpenError};
@@ -25,8 +26,8 @@ pub const MEMORY: u64 = 1 << 30;
 /// The recording of the traces of a tab.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The source; `None` if the recording has ended or cannot be read any further.
-    source: Option<Source>,
+    /// `None` if the recording has ended or cannot be read any further.
+    recording: Option<lttv_context::Recording>,
     traceset: Traceset,
     /// `true` if the time window slides with the recording.
     slides: bool,
@@ -65,47 +66,45 @@ fn extent(traceset: &Traceset) -> Vec<(usize, usize)> {
 }
 
 impl Session {
-    /// Waits for the first event of a source, and opens a session that follows it. Returns `None`
+    /// Waits for the first event of a recording, and opens a session that follows it. Returns `None`
     /// if `is_cancelled` returns `true` before.
     ///
     /// # Errors
     ///
-    /// If the source cannot be read, or ends without events.
+    /// If the recording cannot be read, or ends without events.
     pub fn follow(
         name: String,
-        mut source: Source,
+        mut recording: lttv_context::Recording,
         is_cancelled: impl Fn() -> bool,
     ) -> Result<Option<Session>, Box<dyn Error>> {
-        let mut traceset = Traceset::growing();
         let mut failures = Vec::new();
-        loop {
+        let traceset = loop {
             if is_cancelled() {
                 return Ok(None);
             }
-            let found = source.poll(STEP)?;
-            traceset.continue_with(source.traces());
-            if matches!(found, Found::End) {
-                traceset.complete();
-            }
-            // The position where nothing is final yet has a time, too.
-            let mut context = TracesetContext::new(&traceset);
-            if !context.scheduling().is_pending() && context.position().time().is_some() {
-                if let Found::Failed(error) = found {
+            let found = match recording.fetch(STEP) {
+                Err(RecordingError::Read(error)) => {
                     failures.push(error);
+                    RecordingState::Busy
                 }
-                break;
+                found => found?,
+            };
+            let traceset = recording.traceset();
+            // The position where nothing is final yet has a time, too.
+            let mut context = TracesetContext::new(traceset);
+            if !context.scheduling().is_pending() && context.position().time().is_some() {
+                break traceset.clone();
             }
             match found {
-                Found::End => return Err(OpenError::NoTime(name).into()),
-                Found::Nothing => source.wait(),
-                Found::Something => {}
-                Found::Failed(error) => failures.push(error),
+                RecordingState::Ended => return Err(OpenError::NoTime(name).into()),
+                RecordingState::Idle => thread::sleep(PAUSE),
+                RecordingState::Busy => {}
             }
-        }
+        };
         let mut session = Session::new(name, traceset.clone())?;
         session.following = Some(Following {
             extent: extent(&traceset),
-            source: traceset.is_growing().then_some(source),
+            recording: traceset.is_growing().then_some(recording),
             traceset,
             slides: true,
             grown: Instant::now(),
@@ -123,7 +122,7 @@ impl Session {
     pub fn recording(&self) -> Option<Recording> {
         let following = self.following.as_ref()?;
         Some(match following.slides {
-            _ if following.source.is_none() => Recording::Ended,
+            _ if following.recording.is_none() => Recording::Ended,
             true => Recording::Slides,
             false => Recording::Stays,
         })
@@ -148,12 +147,12 @@ impl Session {
     /// have to take note of.
     pub(crate) fn grow(&mut self) -> Option<Grown> {
         let following = self.following.as_mut()?;
-        let source = following.source.as_mut()?;
-        let found = source.poll(STEP);
-        following.is_new |= !matches!(found, Ok(Found::Nothing));
+        let recording = following.recording.as_mut()?;
+        let found = recording.fetch(STEP);
+        following.is_new |= !matches!(found, Ok(RecordingState::Idle));
         let is_due = following.is_new && following.grown.elapsed() >= PERIOD;
-        let has_ended = matches!(found, Ok(Found::End) | Err(_));
-        if let Ok(Found::Failed(error)) = &found {
+        let has_ended = matches!(found, Ok(RecordingState::Ended) | Err(_));
+        if let Err(RecordingError::Read(error)) = &found {
             let text = error.to_string();
             self.add_message(text);
             return None;
@@ -161,18 +160,17 @@ impl Session {
         if !is_due && !has_ended {
             return None;
         }
-        following.traceset.continue_with(source.traces());
+        following.traceset = recording.traceset().clone();
         (following.grown, following.is_new) = (Instant::now(), false);
         let slides = following.slides;
         match found {
-            Ok(Found::End) => {
-                following.traceset.complete();
-                following.source = None;
+            Ok(RecordingState::Ended) => {
+                following.recording = None;
                 self.add_message("the recording has ended".to_owned());
             }
             Ok(_) => {}
             Err(error) => {
-                following.source = None;
+                following.recording = None;
                 self.add_message(error.to_string());
             }
         }

@@ -59,7 +59,7 @@ impl Session {
     /// Shows the result of a search when it is complete.
     pub(super) fn take_search_result(&mut self) {
         let Some(search) = &self.search else { return };
-        match search.outcome() {
+        match search.outcome(&mut self.scheduler) {
             Outcome::Searching => return,
             Outcome::Found(position) => {
                 // The position is of this traceset, so it is not refused.

@@ -13,7 +13,7 @@ use crate::time_text::{length, seconds};
 pub(super) fn line(state: &StateAt, session: &Session) -> Option<String> {
     let (_, time) = state.place()?;
     let name = &session.process.as_ref()?.label;
-    let found = state.found();
+    let found = state.found(&session.scheduler);
     let Some(stretch) = &found.stretch else {
         return found.is_known.then(|| {
             format!("{name}: unknown at this time, before its first event or after its end")
@@ -56,7 +56,7 @@ pub(super) fn line(state: &StateAt, session: &Session) -> Option<String> {
 /// Returns the state with all its times, for a popup. `None` if no process is selected.
 pub(super) fn popup(state: &StateAt, session: &Session) -> Option<Popup> {
     let (_, time) = state.place()?;
-    let found = state.found();
+    let found = state.found(&session.scheduler);
     let stretch = found.stretch.as_ref()?;
     let of = stretch.process();
     let id = |id: Option<i64>| id.map_or_else(|| "?".to_owned(), |id| id.to_string());

@@ -64,13 +64,13 @@ fn kernel(questions: usize) -> String {
 /// Opens a session that follows a place.
 fn follow(place: &str, args: FollowArgs) -> Session {
     let paths = [place.into()];
-    let source = Place::new(&paths, args).map(|at| {
-        let source = at.source(&paths, args, None).expect("a source");
-        source.expect("traces that are being recorded")
+    let recording = Place::new(&paths, args).map(|at| {
+        let recording = at.recording(&paths, args, None).expect("a recording");
+        recording.expect("traces that are being recorded")
     });
     let start = Instant::now();
     let session =
-        Session::follow("s".to_owned(), source.expect("valid"), || start.elapsed() > PATIENCE);
+        Session::follow("s".to_owned(), recording.expect("valid"), || start.elapsed() > PATIENCE);
     session.expect("a recording").expect("an event in time")
 }
 

@@ -2,20 +2,23 @@
 
 use std::error::Error;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
 use ltt_read::live::list_sessions;
 use ltt_read::{Merge, Notice, NoticeKind, Trace};
 use lttv_common::cancel;
-use lttv_common::follow::{Found, Place, Source};
+use lttv_common::follow::{PAUSE, Place};
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::text_dump::EventText;
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::number;
 use lttv_common::text_dump::output::{Output, Reader};
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
+use lttv_context::{Recording, RecordingError, RecordingState};
 use lttv_state::filter::KernelFilters;
 
 use super::{Form, Job};
@@ -44,8 +47,8 @@ pub(super) fn print(job: &Job, report: &mut Report) -> Result<bool, Box<dyn Erro
         Place::Session { .. } => Vec::new(),
     };
     refuse_without_effect(job)?;
-    let Some(source) = place.source(&paths, args, None)? else { return Ok(false) };
-    Following::new(job, source, report)?.run()?;
+    let Some(recording) = place.recording(&paths, args, None)? else { return Ok(false) };
+    Following::new(job, recording, paths, report)?.run()?;
     Ok(true)
 }
 
@@ -80,7 +83,9 @@ fn refuse_without_effect(job: &Job) -> Result<(), Usage> {
 /// The state while events are printed.
 struct Following<'a> {
     job: &'a Job,
-    source: Source,
+    recording: Recording,
+    /// The directories that the user gave.
+    given: Vec<PathBuf>,
     report: &'a mut Report,
     output: Output,
     merge: Merge,
@@ -115,7 +120,12 @@ impl Losses {
 }
 
 impl<'a> Following<'a> {
-    fn new(job: &'a Job, source: Source, report: &'a mut Report) -> Result<Self, Box<dyn Error>> {
+    fn new(
+        job: &'a Job,
+        recording: Recording,
+        given: Vec<PathBuf>,
+        report: &'a mut Report,
+    ) -> Result<Self, Box<dyn Error>> {
         job.input.expression()?;
         let mut output = job.output.open(&[])?;
         let mut format = job.printer(&[], &[], output.is_terminal())?;
@@ -129,7 +139,8 @@ impl<'a> Following<'a> {
             events: 0,
             losses: Losses::default(),
             job,
-            source,
+            recording,
+            given,
             report,
             output,
             format,
@@ -141,29 +152,44 @@ impl<'a> Following<'a> {
         let interrupt = cancel::on_interrupt()?;
         let end = loop {
             if interrupt.load(Ordering::Relaxed) {
-                let unread = self.source.unread();
-                unread.iter().for_each(|what| self.report.error(what));
+                // An error that was not returned yet.
+                if let Err(error) = self.recording.poll(Duration::ZERO, &mut self.merge) {
+                    self.report.error(error);
+                }
+                self.report_unread();
                 break Ok(());
             }
-            let found = self.source.poll(STEP);
-            if self.read()? == Reader::Gone {
-                return Ok(());
-            }
-            match found {
-                Ok(Found::Nothing) => self.source.wait(),
-                Ok(Found::Something) => {}
-                Ok(Found::Failed(error)) => self.report.error(error),
-                Ok(Found::End) => break Ok(()),
-                Err(error) => break Err(error),
+            match self.recording.poll(STEP, &mut self.merge) {
+                Ok(RecordingState::Idle) => thread::sleep(PAUSE),
+                Ok(RecordingState::Busy) => {
+                    if self.read()? == Reader::Gone {
+                        return Ok(());
+                    }
+                }
+                Ok(RecordingState::Ended) => break Ok(()),
+                Err(RecordingError::Read(error)) => self.report.error(error),
+                Err(error) => break Err(error.into()),
             }
         };
         self.finish()?;
         end
     }
 
+    /// Reports what has not been read so far because there is no valid metadata.
+    fn report_unread(&mut self) {
+        let errors = self.recording.metadata_errors();
+        errors.iter().for_each(|error| self.report.error(error));
+        if errors.is_empty() && self.recording.traceset().traces().is_empty() {
+            let paths = self.given.iter();
+            paths.for_each(|path| {
+                self.report.error(format_args!("{}: no trace", path.display()));
+            });
+        }
+    }
+
     /// Prints the events that are final.
     fn read(&mut self) -> Result<Reader, Box<dyn Error>> {
-        self.continue_with()?;
+        self.prepare()?;
         let Following { merge, format, filters, output, events, .. } = self;
         let passes = |event: &ltt_read::Event<'_>| {
             filters.as_ref().is_none_or(|filters| filters.filters().matches(event))
@@ -187,7 +213,8 @@ impl<'a> Following<'a> {
         }
         let notices = merge.take_notices();
         if !notices.is_empty() {
-            let mut warnings = Warnings::new(self.job.clock(), self.source.traces(), &self.names);
+            let mut warnings =
+                Warnings::new(self.job.clock(), self.recording.traceset().traces(), &self.names);
             for notice in &notices {
                 self.losses.add(notice);
                 report::line(&warnings.text(notice));
@@ -195,22 +222,19 @@ impl<'a> Following<'a> {
         }
         let errors = merge.take_errors();
         self.report.errors(&errors, 0);
-        self.source.release(&self.merge);
         Ok(reader)
     }
 
-    /// Continues with the traces as they are now.
-    fn continue_with(&mut self) -> Result<(), Box<dyn Error>> {
-        let given = self.source.given().to_vec();
-        let traces = self.source.traces().to_vec();
+    /// Prepares names, format and filters for the traces as they are now.
+    fn prepare(&mut self) -> Result<(), Box<dyn Error>> {
+        let traces = self.recording.traceset().traces().to_vec();
         for trace in traces.iter().skip(self.names.len()) {
-            let given = given_for(trace.path(), &given);
+            let given = given_for(trace.path(), &self.given);
             self.names.push(trace_name(trace.schema(), given, trace.paths()));
             for warning in trace.warnings() {
                 self.report.warning(format_args!("metadata: {}", warning.message));
             }
         }
-        self.merge.continue_with(&traces);
         if let Some(format) = &mut self.format {
             format.continue_with(&traces, &self.names);
         }
@@ -243,7 +267,8 @@ impl<'a> Following<'a> {
                 self.output.buffer().push(b'\n');
             }
         }
-        self.losses.packets = self.losses.packets.saturating_add(self.source.missing_packets());
+        let missing = self.recording.live().map_or(0, |reader| reader.client().missing_packets());
+        self.losses.packets = self.losses.packets.saturating_add(missing);
         if self.output.flush()? == Reader::There
             && (self.losses.packets, self.losses.events) != (0, 0)
         {
