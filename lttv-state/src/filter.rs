@@ -59,9 +59,7 @@ use lttv_filter::{
     Environment, Expression, FilterError, Filters, StateField, StateFields, StateView,
 };
 
-use crate::kernel::{
-    ExecutionMode, KernelState, NameId, Process, ProcessStatus, TraceState, Transition,
-};
+use crate::kernel::{ExecutionMode, KernelState, NameId, Process, ProcessStatus, TraceState};
 
 /// Filters for the events of several traces, with the kernel state as their `state.`
 /// fields.
@@ -290,17 +288,11 @@ impl<'s> KernelView<'s> {
 
     /// Returns the process that ran on the CPU when an event was recorded.
     pub(crate) fn own(&self, event: &Event<'_>) -> Option<&'s Process> {
-        let transition = self.kernel.transition(event.trace_index(), event.type_id());
-        if transition == Some(Transition::Switch)
-            && let Some(state) = self.state
-            && (state.effect().cpu(), state.effect().time()) == (self.cpu, self.time)
-            && let Some(waited) = state.effect().waited()
-        {
-            // A process that is dead when it is switched out may be gone.
-            let gone = state.effect().removed().first();
-            return gone.or_else(|| state.process(waited.previous?));
-        }
-        self.process
+        let out = self
+            .state
+            .zip(self.cpu)
+            .and_then(|(state, cpu)| self.kernel.recorded_by(state, cpu, self.time, event));
+        out.or(self.process)
     }
 
     /// Returns the text of a name; `None` if it is empty.

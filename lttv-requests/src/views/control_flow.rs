@@ -102,9 +102,6 @@ impl ProcessState {
     /// precedence over the mode.
     fn drawn(self) -> (ProcessStatus, ExecutionMode) {
         match (self.status, self.mode) {
-            (ProcessStatus::Run, ExecutionMode::Unknown) => {
-                (ProcessStatus::Unknown, ExecutionMode::Unknown)
-            }
             (ProcessStatus::Run, mode) => (ProcessStatus::Run, mode),
             (status, _) => (status, ExecutionMode::Unknown),
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Trace, TraceIndex, TracefileIndex, TracefileNumber};
+use ltt_read::{Event, Timestamp, Trace, TraceIndex, TracefileIndex, TracefileNumber};
 #[cfg(feature = "checkpoint-files")]
 use lttv_context::Codec;
 use lttv_context::{Contexts, EventCall, Extension, Growth, Handle, Setup};
@@ -201,6 +201,52 @@ impl KernelState {
     #[inline]
     pub fn cpu_of_tracefile(&self, number: TracefileNumber) -> Option<u32> {
         Some(self.packets.get(number.0)?.cpu())
+    }
+
+    /// Returns the process that recorded an event that a hook got: the one that ran on its CPU when the
+    /// event happened. At a context switch it is the one that is switched out, as in LTTng's contexts,
+    /// whatever the priority of the hook is. Its ids and its name are what `tid`, `pid` and `comm` mean
+    /// in filters, unless the event has contexts that tell them.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, Traceset, TracesetContext};
+    /// use lttv_hooks::Priority;
+    /// use lttv_context::Subscription;
+    /// use lttv_state::kernel::KernelState;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let kernel = context.attach(KernelState::new());
+    /// let after = Priority::STATE.checked_add(1).expect("not the last");
+    /// context.on_event(Subscription::to("sched_switch").priority(after), move |call| {
+    ///     let process = call.extensions[kernel].process_of(call).expect("it is known");
+    ///     let previous = call.event.field("prev_tid").and_then(|field| field.as_i64());
+    ///     assert_eq!(process.tid().map(i64::from), previous);
+    /// });
+    /// assert_eq!(context.read(&Bounds::all())?.errors, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn process_of(&self, call: &EventCall<'_, '_>) -> Option<&super::Process> {
+        let (trace, cpu) = (self.trace(call.trace.index())?, self.cpu_of(call)?);
+        self.recorded_by(trace, cpu, call.time(), &call.event).or_else(|| trace.running(cpu))
+    }
+
+    /// Returns the process that an event of a CPU switched out, after its effect on the state.
+    pub(crate) fn recorded_by<'s>(
+        &'s self,
+        state: &'s TraceState,
+        cpu: u32,
+        delivered: Timestamp,
+        event: &Event<'_>,
+    ) -> Option<&'s super::Process> {
+        if self.transition(event.trace_index(), event.type_id()) != Some(Transition::Switch)
+            || (state.effect().cpu(), state.effect().time()) != (Some(cpu), delivered)
+        {
+            return None;
+        }
+        let previous = state.effect().waited()?.previous?;
+        // A process that is dead when it is switched out may be gone.
+        state.effect().removed().first().or_else(|| state.process(previous))
     }
 
     /// Returns the process that runs on the CPU of an event that a hook got.

@@ -209,7 +209,7 @@ mod tests {
 
     /// The version of the encoding, and a checksum of the encoded checkpoints of the
     /// bundled trace.
-    const STORED: (u32, u32) = (0x6_0003, 0x38fc_c895);
+    const STORED: (u32, u32) = (0x7_0003, 0xd752_aefd);
 
     #[test]
     fn version_changes_with_encoded_bytes() {

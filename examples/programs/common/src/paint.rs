@@ -23,6 +23,8 @@ use lttv_state::kernel::{
 pub enum Paint {
     /// The state is unknown.
     Unknown,
+    /// A process runs, in an unknown mode: its own code or that of the kernel.
+    Running,
     /// A process runs its own code.
     User,
     /// A process is in a system call.
@@ -77,8 +79,9 @@ impl From<ProcessState> for Paint {
 
 impl Paint {
     /// All variants, in order.
-    pub const ALL: [Paint; 17] = [
+    pub const ALL: [Paint; 18] = [
         Paint::Unknown,
+        Paint::Running,
         Paint::User,
         Paint::Syscall,
         Paint::Trap,
@@ -98,7 +101,8 @@ impl Paint {
     ];
 
     /// The variants that rows of processes show, in the order of a legend.
-    pub const OF_PROCESSES: [Paint; 12] = [
+    pub const OF_PROCESSES: [Paint; 13] = [
+        Paint::Running,
         Paint::User,
         Paint::Syscall,
         Paint::Trap,
@@ -135,7 +139,8 @@ impl Paint {
             (ProcessStatus::Zombie, _) => Paint::Zombie,
             (ProcessStatus::Wait, _) => Paint::Wait,
             (ProcessStatus::Dead, _) => Paint::Dead,
-            (ProcessStatus::Unknown, _) | (_, ExecutionMode::Unknown) => Paint::Unknown,
+            (ProcessStatus::Unknown, _) => Paint::Unknown,
+            (ProcessStatus::Run, ExecutionMode::Unknown) => Paint::Running,
             (ProcessStatus::Run, ExecutionMode::User) => Paint::User,
             (ProcessStatus::Run, ExecutionMode::Syscall) => Paint::Syscall,
             (ProcessStatus::Run, ExecutionMode::Trap) => Paint::Trap,
@@ -206,7 +211,8 @@ impl Paint {
     pub const fn is_active(self) -> bool {
         matches!(
             self,
-            Paint::User
+            Paint::Running
+                | Paint::User
                 | Paint::Syscall
                 | Paint::Trap
                 | Paint::Irq
@@ -222,6 +228,7 @@ impl Paint {
     pub const fn color(self) -> Color {
         let (red, green, blue) = match self {
             Paint::Unknown => (0xff, 0xff, 0xff),
+            Paint::Running => (0x9c, 0xe8, 0x9c),
             Paint::User => (0x00, 0xff, 0x00),
             Paint::Syscall => (0x01, 0x9e, 0xff),
             Paint::Trap => (0xff, 0xff, 0x01),
@@ -246,6 +253,7 @@ impl Paint {
     pub const fn label(self) -> &'static str {
         match self {
             Paint::Unknown => "unknown",
+            Paint::Running => "running",
             Paint::User => "user",
             Paint::Syscall => "syscall",
             Paint::Trap => "trap",
@@ -269,6 +277,7 @@ impl Paint {
     pub const fn sign(self) -> char {
         match self {
             Paint::Unknown => '?',
+            Paint::Running => 'r',
             Paint::User => 'U',
             Paint::Syscall => 'S',
             Paint::Trap => 'T',

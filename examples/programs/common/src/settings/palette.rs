@@ -25,6 +25,7 @@ impl Palette {
 pub(super) fn name(paint: Paint) -> &'static str {
     match paint {
         Paint::Unknown => "unknown",
+        Paint::Running => "running",
         Paint::User => "user",
         Paint::Syscall => "syscall",
         Paint::Trap => "trap",

@@ -41,7 +41,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ltt_read::{Event, Trace};
-use lttv_state::kernel::{Process, TraceState};
+use lttv_context::EventCall;
+use lttv_state::kernel::{KernelState, Process, TraceState};
 
 pub use self::parts::PartEnds;
 use self::text::Text;
@@ -102,4 +103,15 @@ pub struct StateAt<'s> {
     pub cpu: u32,
     /// The process that runs on that CPU.
     pub running: &'s Process,
+    /// The process that recorded the event: at a context switch the one that is switched out.
+    pub recorded_by: &'s Process,
+}
+
+impl<'s> StateAt<'s> {
+    /// Returns the state at the event of a hook after the kernel state; `None` if its CPU is unknown.
+    pub fn of(kernel: &'s KernelState, call: &EventCall<'_, '_>) -> Option<Self> {
+        let (state, cpu) = (kernel.trace(call.trace.index())?, kernel.cpu_of(call)?);
+        let recorded_by = kernel.process_of(call)?;
+        Some(StateAt { state, cpu, running: state.running(cpu)?, recorded_by })
+    }
 }

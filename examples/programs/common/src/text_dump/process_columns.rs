@@ -60,7 +60,7 @@ fn as_lttv(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
         out.append(b", ");
         number::decimal(out, u64::try_from(value.unwrap_or(0)).unwrap_or(0));
     };
-    let running = state.map(|StateAt { state, cpu, running }| {
+    let running = state.map(|StateAt { state, cpu, running, .. }| {
         // For an unknown process LTTV printed the idle process.
         let idle = || state.cpu(cpu).and_then(|cpu| state.process(cpu.idle()));
         let known = if running.tid().is_none() { idle().unwrap_or(running) } else { running };
@@ -83,7 +83,7 @@ fn as_lttv(state: Option<StateAt<'_>>, nameless: (&str, &str), out: &mut Text) {
 }
 
 fn marked(state: Option<StateAt<'_>>, out: &mut Text) {
-    let Some(StateAt { state, cpu, running }) = state else {
+    let Some(StateAt { state, cpu, running, .. }) = state else {
         return out.append(b", ?, ?, , , ?, 0x0, MODE_UNKNOWN");
     };
     let number = |value: Option<i32>, out: &mut Text| {

@@ -83,11 +83,7 @@ impl Module<Host> for TextDump {
             let (output, failed) = (Rc::clone(&work.output), Rc::clone(&failure));
             let kernel = format.wants_state().then(|| work.kernel());
             work.on_chosen(Subscription::to_every_event(), move |call| {
-                let state = kernel.and_then(|kernel| {
-                    let kernel = &call.extensions[kernel];
-                    let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(call.trace.index())?);
-                    Some(StateAt { state, cpu, running: state.running(cpu)? })
-                });
+                let state = kernel.and_then(|kernel| StateAt::of(&call.extensions[kernel], call));
                 let mut output = output.borrow_mut();
                 if is_list && !std::mem::take(&mut is_first) {
                     output.buffer().push(b',');

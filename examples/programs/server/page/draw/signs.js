@@ -2,7 +2,7 @@
 
 /** The signs of LTTV's states, by the names of their styles. */
 const SIGNS = {
-  user: 'U', syscall: 'S', trap: 'T', irq: 'I', softirq: 's', blocked: '.', 'wait cpu': ':',
+  running: 'r', user: 'U', syscall: 'S', trap: 'T', irq: 'I', softirq: 's', blocked: '.', 'wait cpu': ':',
   'wait fork': ',', exit: 'X', zombie: 'z', dead: ' ', unknown: '?', idle: '-', busy: '#', pending: '!',
   reading: 'R', writing: 'W',
 };
@@ -19,11 +19,12 @@ const PATTERNS = {
   dots: [0xaa, 0x55, 0xaa, 0x55, 0xaa, 0x55, 0xaa, 0x55],
   holes: [0xff, 0xbb, 0xff, 0xee, 0xff, 0xbb, 0xff, 0xee],
   sparse: [0x88, 0x00, 0x22, 0x00, 0x88, 0x00, 0x22, 0x00],
+  grid: [0xff, 0x88, 0x88, 0x88, 0xff, 0x88, 0x88, 0x88],
   cross: [0x81, 0x42, 0x24, 0x18, 0x18, 0x24, 0x42, 0x81],
 };
 
 const PATTERN_OF = {
-  user: 'solid', busy: 'solid', syscall: 'rising', irq: 'dots', softirq: 'holes', trap: 'cross',
+  running: 'grid', user: 'solid', busy: 'solid', syscall: 'rising', irq: 'dots', softirq: 'holes', trap: 'cross',
   'wait cpu': 'bars', blocked: 'solid', idle: 'solid', 'wait fork': 'sparse', exit: 'falling', zombie: 'lines',
   reading: 'rising', writing: 'falling', pending: 'sparse', unknown: 'sparse',
 };

@@ -234,7 +234,7 @@ impl Lines {
         self.text.fields(event, &mut fields);
         let kernel = call.extensions.get(kernel);
         let state = kernel.and_then(|kernel| kernel.trace(call.trace.index()));
-        let running = kernel.and_then(|kernel| kernel.running_at(call));
+        let running = kernel.and_then(|kernel| kernel.process_of(call));
         let number = |number: Option<i32>| number.map_or_else(String::new, |id| id.to_string());
         let comm = state.zip(running).map(|(state, process)| state.name(process.name()));
         let path = event.trace().path();

@@ -145,7 +145,7 @@ fn is_of_process(call: &EventCall<'_, '_>, kernel: Handle<KernelState>, of: Proc
         return false;
     }
     let Some(kernel) = call.extensions.get(kernel) else { return false };
-    if kernel.running_at(call).is_some_and(|running| running.serial() == of.serial) {
+    if kernel.process_of(call).is_some_and(|running| running.serial() == of.serial) {
         return true;
     }
     let Some(state) = kernel.trace(of.trace) else { return false };

@@ -89,7 +89,7 @@ impl WhoRan {
                 return;
             }
             let kernel = call.extensions.get(kernel);
-            let running = kernel.and_then(|kernel| kernel.running_at(call));
+            let running = kernel.and_then(|kernel| kernel.process_of(call));
             let ran = running.map(|process| {
                 let (serial, tid, pid) = (process.serial(), process.tid(), process.pid());
                 Ran { serial, tid, pid }

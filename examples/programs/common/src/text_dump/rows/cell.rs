@@ -104,12 +104,12 @@ impl Cell<'_, '_> {
     /// Returns the process.
     pub(super) fn process(&self) -> Process {
         let number = |field: &Option<Field>| self.event.get(field.as_ref()?)?.as_i64();
-        let running = self.state.map(|state| state.running);
+        let process = self.state.map(|state| state.recorded_by);
         Process {
-            tid: number(&self.of.tid).or_else(|| running?.tid().map(i64::from)),
+            tid: number(&self.of.tid).or_else(|| process?.tid().map(i64::from)),
             pid: number(&self.of.pid)
                 .or(self.of.pid_of_trace)
-                .or_else(|| running?.pid().map(i64::from)),
+                .or_else(|| process?.pid().map(i64::from)),
         }
     }
 
@@ -170,8 +170,8 @@ impl Cell<'_, '_> {
         if let Some(name) = &self.of.comm_of_trace {
             return self.text(&escape::name(name));
         }
-        let StateAt { state, running, .. } = self.state?;
-        match (state.name(running.name()), running.tid(), self.cpu) {
+        let StateAt { state, recorded_by, .. } = self.state?;
+        match (state.name(recorded_by.name()), recorded_by.tid(), self.cpu) {
             // Some tracers never name the idle process.
             ("", Some(0), Some(cpu)) => self.text(&format!("swapper/{cpu}")),
             (name, ..) => self.text(&escape::name(name)),

@@ -193,11 +193,8 @@ impl Dump<'_> {
                     }
                     *count += 1;
                     let Some(format) = printer else { return ControlFlow::Continue(()) };
-                    let state = kernel.and_then(|kernel| {
-                        let (kernel, trace) = (&call.extensions[kernel], call.trace.index());
-                        let (cpu, state) = (kernel.cpu_of(call)?, kernel.trace(trace)?);
-                        Some(StateAt { state, cpu, running: state.running(cpu)? })
-                    });
+                    let state =
+                        kernel.and_then(|kernel| StateAt::of(&call.extensions[kernel], call));
                     format.event(&call.event, state, out.buffer());
                     *written = out.spill();
                     match written {
