@@ -11,6 +11,7 @@ use super::sample::{Sample, TopList};
 use super::threads::{NEVER, at_ns};
 use crate::durations::Spread;
 use crate::fast_hash::FastHash;
+use crate::kernel::NameId;
 
 /// The maximum number of pairs of threads, of which one wakes the other, for all families.
 const MAX_WAKERS: usize = 1 << 17;
@@ -138,6 +139,11 @@ impl Collector {
                 let key = Key { family: Family::DiskDevice, subject, thread };
                 let extra = self.ledger.at(key).0.extra();
                 extra.sectors = extra.sectors.saturating_add(sectors);
+            }
+            Outcome::Moved { family, thread, bytes } => {
+                let key = Key { family, subject: NameId::EMPTY.index() as u32, thread };
+                let extra = self.ledger.at(key).0.extra();
+                extra.bytes = extra.bytes.saturating_add(bytes);
             }
             Outcome::DiskPassed { since: NEVER, .. }
             | Outcome::WaitersPassed { since: NEVER, .. } => {}

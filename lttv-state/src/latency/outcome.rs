@@ -76,6 +76,12 @@ pub(super) enum Outcome {
         thread: ThreadId,
         sectors: u64,
     },
+    /// A system call whose entry was not seen moved bytes.
+    Moved {
+        family: Family,
+        thread: ThreadId,
+        bytes: u64,
+    },
     /// A disk had a number of requests since a time.
     DiskPassed {
         disk: u32,

@@ -185,24 +185,31 @@ impl Machine {
         at: &At,
         log: &mut Log,
     ) {
-        let id = self.caller(state, thread, event, at);
-        let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
+        let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
+        let caller = self.caller(state, thread, event, at);
+        let Some(id) = caller.filter(|id| self.threads.at(*id).call.is_open()) else {
             log.count(|of| &mut of.exits_without_entry);
+            let known = || {
+                let running = state.running_at(at.place).filter(|of| of.tid() > Some(0));
+                running.and_then(|process| self.thread_of(process))
+            };
+            moved(caller.or_else(known), name, result, log);
             return;
         };
         let call = self.drop_call(id, at, log);
         if name != NameId::EMPTY && name != call.name {
             log.count(|of| &mut of.exits_of_another_call);
+            moved(caller, name, result, log);
             return;
         }
         if self.lost_since(call.place, call.begin) || self.lost_since(at.place as u32, call.begin) {
             log.count(|of| &mut of.lost);
+            moved(caller, name, result, log);
             return;
         }
         if !log.is_on {
             return;
         }
-        let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
         let error = result.filter(|result| (-MAX_ERROR..0).contains(result));
         let error = error.map(|result| result.unsigned_abs() as u16);
         let sample = |family, subject, by, bytes| {
@@ -244,6 +251,22 @@ impl Machine {
                     log.put(sample(family, target, ThreadId::NONE, bytes));
                 }
             }
+        }
+    }
+}
+
+/// Adds the bytes that a system call moved whose entry was not seen, according to its exit.
+#[cold]
+fn moved(thread: Option<ThreadId>, name: NameId, result: Option<i64>, log: &mut Log) {
+    let bytes = result.and_then(|result| u64::try_from(result).ok()).unwrap_or(0);
+    let Some((thread, transfer)) = thread.zip(transfer_of(name)).filter(|_| bytes > 0) else {
+        return;
+    };
+    for (family, bytes) in
+        [(Family::FileRead, transfer.read(bytes)), (Family::FileWrite, transfer.written(bytes))]
+    {
+        if bytes > 0 {
+            log.put(Outcome::Moved { family, thread, bytes });
         }
     }
 }

@@ -378,8 +378,8 @@ pub(crate) const QUESTIONS: &[Question] = &[
             ),
             whole(
                 "dump column",
-                &["dump", "--format=csv", "--columns=tid,comm", "--end", "{at}"],
-                |o| names(csv(o).map(|row| (text(&row["tid"]), text(&row["comm"])))),
+                &["dump", "--format=csv", "--columns=tid,comm,name,fields", "--end", "{at}"],
+                |o| names(csv(o).flat_map(told_names)),
             ),
         ],
     },
@@ -400,9 +400,11 @@ pub(crate) const QUESTIONS: &[Question] = &[
             whole("critical-path", PATH, |o| {
                 names(rows(o, "states").map(|row| (text(&row["tid"]), text(&row["command"]))))
             }),
-            whole("dump column", DUMP, |o| {
-                names(csv(o).map(|row| (text(&row["tid"]), text(&row["comm"]))))
-            }),
+            whole(
+                "dump column",
+                &["dump", "--format=csv", "--columns=tid,comm,name,fields"],
+                |o| names(csv(o).flat_map(told_names)),
+            ),
         ],
     },
 ];
@@ -507,6 +509,25 @@ fn names(of: impl Iterator<Item = (String, String)>) -> Answer {
             && !name.is_empty()
     });
     of.map(|(tid, name)| (tid, name.into())).collect()
+}
+
+/// Returns the names that an event tells, in order: that of its thread, and those in its fields.
+fn told_names(row: Value) -> Vec<(String, String)> {
+    let mut told = vec![(text(&row["tid"]), text(&row["comm"]))];
+    let fields = text(&row["fields"]);
+    let field = |name: &str| {
+        let start = format!("{name} = ");
+        let value = fields.split(", ").find_map(|field| field.strip_prefix(&*start))?;
+        Some(value.trim_matches('"').to_owned())
+    };
+    match &*text(&row["name"]) {
+        "sched_switch" => told.extend(field("next_tid").zip(field("next_comm"))),
+        name if name.starts_with("sched_wak") || name == "sched_migrate_task" => {
+            told.extend(field("tid").zip(field("comm")));
+        }
+        _ => {}
+    }
+    told
 }
 
 /// Returns the times of threads running, ready and blocked, from the columns of each.
