@@ -472,7 +472,7 @@ pub use time::{
     CivilTime, Notation, TimeError, TimeErrorKind, TimeRangeText, TimeText, parse_length,
 };
 #[cfg(feature = "traces")]
-pub use trace::{StateField, StateFields, StateView};
+pub use trace::{StateField, StateFields, StateView, recorded_word};
 pub use verdict::Verdict;
 pub use vocabulary::{Candidate, CandidateKind, KnownEvent, KnownField, Vocabulary};
 pub use zone::{UnknownZone, Zone};

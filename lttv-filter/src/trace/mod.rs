@@ -18,4 +18,5 @@ pub(crate) use model::TraceModel;
 pub(crate) use record::TraceRecord;
 pub(crate) use state::NoState;
 pub use state::{StateField, StateFields, StateView};
+pub use words::recorded_word;
 pub(crate) use words::{Word, Words};

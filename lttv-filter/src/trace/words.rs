@@ -1,8 +1,8 @@
 //! The short words for the thread, process, CPU and name of any event: `tid`, `pid`, `comm`, `cpu` and
 //! `name`.
 
-use ltt_read::Trace;
 use ltt_read::schema::{EventTypeId, FieldClass, FieldKind, Schema, Scope};
+use ltt_read::{Field, Trace};
 
 use super::fields::TraceField;
 use super::model::TraceModel;
@@ -62,9 +62,17 @@ impl Word {
         }
     }
 
-    /// Returns the fields that record the meaning of the word, the best one first. perf
-    /// records them with the payload.
-    pub(super) fn places(self) -> &'static [Place] {
+    /// Iterates over the fields that record the meaning of the word in traces of a schema, the best
+    /// one first. In kernel traces the ids of a container are not among them: `pid` is an id of the
+    /// host.
+    fn places(self, schema: &Schema) -> impl Iterator<Item = Place> + use<> {
+        let is_kernel = schema.env_str("domain") == Some("kernel");
+        let is_of_container = move |name: &str| is_kernel && matches!(name, "vtid" | "vpid");
+        self.all_places().iter().copied().filter(move |(_, name)| !is_of_container(name))
+    }
+
+    /// Returns the fields that may record the meaning of the word. perf records them with the payload.
+    fn all_places(self) -> &'static [Place] {
         use Scope::{CommonContext, Payload, SpecificContext};
         match self {
             Word::Tid => &[
@@ -86,6 +94,7 @@ impl Word {
                 (CommonContext, "procname"),
                 (SpecificContext, "comm"),
                 (CommonContext, "comm"),
+                (Payload, "perf_comm"),
             ],
             Word::Cpu => {
                 &[(SpecificContext, "cpu_id"), (CommonContext, "cpu_id"), (Payload, "perf_cpu")]
@@ -114,7 +123,7 @@ impl Words {
         let schema = trace.schema();
         let is_recorded = |word: Word| {
             let types = 0..schema.event_types.len() as u32;
-            types.map(EventTypeId).any(|id| word.places().iter().any(|at| has(schema, id, *at)))
+            types.map(EventTypeId).any(|id| word.places(schema).any(|at| has(schema, id, at)))
         };
         let known = Word::ALL.map(|word| match word {
             Word::Name => true,
@@ -146,6 +155,24 @@ fn has(schema: &Schema, id: EventTypeId, (scope, name): Place) -> bool {
     }
 }
 
+/// Returns the field of events of a type that records the meaning of one of the words `tid`, `pid`, `comm`
+/// and `cpu` of filters; `None` if they do not record it. The state or the tracefile may know it then.
+///
+/// ```
+/// use lttv_filter::recorded_word;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+/// let trace = ltt_read::Trace::open(path)?;
+/// let event = trace.events().next().expect("an event")?.type_id();
+/// assert!(recorded_word(&trace, event, "tid").is_some());
+/// assert!(recorded_word(&trace, event, "pid").is_none());
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+pub fn recorded_word(trace: &Trace, event_type: EventTypeId, word: &str) -> Option<Field> {
+    let mut places = Word::of_name(word)?.places(trace.schema());
+    places.find_map(|(scope, name)| trace.field(event_type, scope, name))
+}
+
 impl TraceModel<'_> {
     /// Returns how a word of the selector relates to fields of the payload of the same name
     /// in events of a type.
@@ -166,9 +193,9 @@ impl TraceModel<'_> {
         // The tracefile has the CPU of its packets.
         let is_of_packet =
             word == Word::Cpu && has(self.schema(), id, (Scope::PacketContext, "cpu_id"));
-        for (scope, name) in word.places().iter().filter(|_| !is_of_packet) {
-            let steps = [Step::new(StepKind::Name((*name).to_owned()))];
-            let found = self.field(id, &[*scope], &steps);
+        for (scope, name) in word.places(self.schema()).filter(|_| !is_of_packet) {
+            let steps = [Step::new(StepKind::Name(name.to_owned()))];
+            let found = self.field(id, &[scope], &steps);
             if !matches!(found, Resolution::Nothing) {
                 return found;
             }

@@ -213,7 +213,7 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At)
         ProcessState => dumped(state, fields, at),
         FileDescriptor => {
             if let (Some(fd @ 0..), Some(file)) = (fields.tid(2), fields.text(3)) {
-                state.dumped_file(fields.tid(0), fields.integer(1), fd, file);
+                state.dumped_file(at, (fields.tid(0), fields.integer(1)), fd, file);
             }
         }
         SyscallName => {

@@ -217,7 +217,7 @@ impl KernelState {
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
     /// let mut context = TracesetContext::new(Traceset::open(path)?);
     /// let kernel = context.attach(KernelState::new());
-    /// let after = Priority::STATE.checked_add(1).expect("not the last");
+    /// let after = Priority::new(30).expect("a priority");
     /// context.on_event(Subscription::to("sched_switch").priority(after), move |call| {
     ///     let process = call.extensions[kernel].process_of(call).expect("it is known");
     ///     let previous = call.event.field("prev_tid").and_then(|field| field.as_i64());

@@ -25,6 +25,8 @@ mod history_golden;
 mod history_intervals;
 mod history_model;
 mod history_writers;
+#[cfg(feature = "analyses")]
+mod kernel_authority;
 #[cfg(feature = "checkpoint-files")]
 mod kernel_checkpoint_files;
 #[cfg(feature = "kernel")]

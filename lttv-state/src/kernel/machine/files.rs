@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{At, TraceState};
+use crate::kernel::Tid;
 use crate::kernel::names::NameId;
 use crate::kernel::process::Process;
 use crate::kernel::syscalls::{FileAction, SYSCALLS, Transfer};
@@ -80,13 +81,15 @@ impl TraceState {
     /// Adds an open file from a dump, to a process or to the process with a file table.
     pub(in crate::kernel) fn dumped_file(
         &mut self,
-        tid: Option<i32>,
-        table: Option<u64>,
+        at: At,
+        (tid, table): (Option<Tid>, Option<u64>),
         fd: i32,
         name: &[u8],
     ) {
         let name = self.intern(name);
-        if let Some(ix) = tid.and_then(|tid| self.processes.find(tid)) {
+        // The dump may tell the files of a process before the process.
+        let tid = tid.filter(|tid| *tid > 0);
+        if let Some(ix) = tid.and_then(|tid| self.find_or_add(at.place, tid, at.time)) {
             self.open(ix, fd, name);
         } else if let Some(table) = table {
             let mine = self.file_tables.get(&table).copied();

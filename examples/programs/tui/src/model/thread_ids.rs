@@ -1,12 +1,8 @@
 //! The thread of an event, from the contexts of the event.
 
-use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Field, Trace, TraceIndex};
-
-/// The names of contexts that contain an id of the thread, the preferred one first.
-const TID: [&str; 3] = ["tid", "vtid", "perf_tid"];
-const PID: [&str; 3] = ["pid", "vpid", "perf_pid"];
-const NAME: [&str; 1] = ["procname"];
+use lttv_filter::recorded_word;
 
 /// Finds the thread of events by their contexts, such as `vtid`, `vpid` and `procname` of
 /// user-space traces.
@@ -61,12 +57,8 @@ impl ThreadIds {
 
 impl Fields {
     fn new(trace: &Trace, id: EventTypeId) -> Self {
-        let find = |names: &[&str]| {
-            let scopes = [Scope::SpecificContext, Scope::CommonContext];
-            let mut all = names.iter().flat_map(|name| scopes.map(|scope| (scope, *name)));
-            all.find_map(|(scope, name)| trace.field(id, scope, name))
-        };
-        Fields { tid: find(&TID), pid: find(&PID), name: find(&NAME) }
+        let find = |word| recorded_word(trace, id, word);
+        Fields { tid: find("tid"), pid: find("pid"), name: find("comm") }
     }
 }
 

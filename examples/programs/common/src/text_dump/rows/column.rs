@@ -1,15 +1,16 @@
 //! The columns, and their names.
 
 use lttv_filter::nearest;
+use lttv_filter::recorded_word;
 use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use ltt_read::Trace;
-use ltt_read::schema::{EventTypeId, FieldClass};
+use ltt_read::schema::EventTypeId;
 use lttv_state::kernel::KernelState;
 
-use super::of_type::{COMM, PID, SCOPES, TID};
+use super::of_type::SCOPES;
 
 /// A column of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,18 +179,17 @@ fn field_names(traces: &[Arc<Trace>]) -> impl Iterator<Item = &str> {
 
 /// Returns warnings of columns that stay empty since no trace has what they contain.
 pub(super) fn empty(columns: &[Column], traces: &[Arc<Trace>]) -> Vec<String> {
-    let has = |names: [&str; 3], env: &str| {
+    let has = |word: &str, env: &str| {
         traces.iter().any(|trace| {
-            let schema = trace.schema();
             KernelState::follows(trace)
-                || schema.env(env).is_some()
-                || field_names(std::slice::from_ref(trace)).any(|name| names.contains(&name))
+                || trace.schema().env(env).is_some()
+                || types(trace).any(|id| recorded_word(trace, id, word).is_some())
         })
     };
     let warning = |column: &Column| match column {
-        Column::Tid | Column::ThreadDelta if !has(TID, "") => Some("tid or vtid"),
-        Column::Pid if !has(PID, "vpid") => Some("pid or vpid"),
-        Column::Comm if !has(COMM, "procname") => Some("procname"),
+        Column::Tid | Column::ThreadDelta if !has("tid", "") => Some("tid or vtid"),
+        Column::Pid if !has("pid", "vpid") => Some("pid or vpid"),
+        Column::Comm if !has("comm", "procname") => Some("procname"),
         _ => None,
     };
     let names = |column: &Column| {
@@ -202,19 +202,19 @@ pub(super) fn empty(columns: &[Column], traces: &[Arc<Trace>]) -> Vec<String> {
 /// Returns `true` if a column needs the state of the machine, since the events of a kernel trace
 /// do not contain it.
 pub(super) fn need_state(columns: &[Column], traces: &[Arc<Trace>]) -> bool {
-    let contexts = |column: &Column| match column {
-        Column::Tid | Column::ThreadDelta => Some(TID),
-        Column::Pid => Some(PID),
-        Column::Comm => Some(COMM),
+    let word = |column: &Column| match column {
+        Column::Tid | Column::ThreadDelta => Some("tid"),
+        Column::Pid => Some("pid"),
+        Column::Comm => Some("comm"),
         _ => None,
     };
-    columns.iter().filter_map(contexts).any(|names| {
-        traces.iter().filter(|trace| KernelState::follows(trace)).any(|trace| {
-            let has = |class: &FieldClass| {
-                class.members().iter().any(|member| names.contains(&&*member.name))
-            };
-            let of = |class: &Option<Arc<FieldClass>>| class.as_deref().is_some_and(has);
-            !trace.schema().stream_classes.iter().all(|stream| of(&stream.common_context))
-        })
+    columns.iter().filter_map(word).any(|word| {
+        let lacks = |trace: &Trace| types(trace).any(|id| recorded_word(trace, id, word).is_none());
+        traces.iter().any(|trace| KernelState::follows(trace) && lacks(trace))
     })
+}
+
+/// Iterates over the event types of a trace.
+fn types(trace: &Trace) -> impl Iterator<Item = EventTypeId> {
+    (0..trace.schema().event_types.len() as u32).map(EventTypeId)
 }

@@ -2,15 +2,10 @@
 
 use ltt_read::schema::{EnvValue, Scope};
 use ltt_read::{Event, Field};
+use lttv_filter::recorded_word;
 
 use super::Column;
 use crate::escape;
-
-/// The names of contexts with the thread, the thread group and the command: those of LTTng for
-/// the kernel and for user space, and of perf.
-pub(super) const TID: [&str; 3] = ["tid", "vtid", "perf_tid"];
-pub(super) const PID: [&str; 3] = ["pid", "vpid", "perf_pid"];
-pub(super) const COMM: [&str; 3] = ["procname", "comm", "perf_comm"];
 
 /// The scopes in which a field is looked for, in this order.
 pub(super) const SCOPES: [Scope; 4] =
@@ -37,14 +32,6 @@ impl OfType {
     #[cold]
     pub(super) fn new(event: &Event<'_>, columns: &[Column]) -> Box<Self> {
         let (trace, id) = (event.trace(), event.type_id());
-        let context = |names: [&str; 3]| {
-            let scopes = [Scope::SpecificContext, Scope::CommonContext];
-            let own = names
-                .into_iter()
-                .find_map(|name| scopes.into_iter().find_map(|scope| trace.field(id, scope, name)));
-            // perf has it among the fields of events.
-            own.or_else(|| trace.field(id, Scope::Payload, names[2]))
-        };
         let field = |column: &Column| match column {
             Column::Field(path) => {
                 SCOPES.into_iter().find_map(|scope| trace.field(id, scope, path))
@@ -55,9 +42,9 @@ impl OfType {
         Box::new(OfType {
             name: escape::name(event.event_type().name()).into_owned(),
             fields: columns.iter().map(field).collect(),
-            tid: context(TID),
-            pid: context(PID),
-            comm: context(COMM),
+            tid: recorded_word(trace, id, "tid"),
+            pid: recorded_word(trace, id, "pid"),
+            comm: recorded_word(trace, id, "comm"),
             pid_of_trace: match schema.env("vpid") {
                 Some(EnvValue::Int(pid)) => i64::try_from(*pid).ok(),
                 _ => None,

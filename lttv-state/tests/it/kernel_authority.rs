@@ -1,0 +1,183 @@
+//! What an event tells holds, whatever the state was before.
+
+use std::cell::RefCell;
+
+use crate::support::event_text::trace_of;
+use ltt_read::TraceIndex;
+use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
+use lttv_hooks::Priority;
+use lttv_state::analysis::read;
+use lttv_state::kernel::{KernelState, TraceState};
+use lttv_state::latency::{Family, LatencyAnalysis, Settings};
+use lttv_state::stats::StatisticsAnalysis;
+
+const FIRST: &str = "[0.000000010] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
+                     prev_tid = 0, prev_state = 0, next_comm = \"main\", next_tid = 100 }";
+const OUT: &str = "[0.000000020] h sched_switch: { cpu_id = 0 }, { prev_comm = \"main\", \
+                   prev_tid = 100, prev_state = 1, next_comm = \"swapper/0\", next_tid = 0 }";
+
+fn traceset(lines: &[&str]) -> Traceset {
+    Traceset::from(vec![trace_of(lines.iter().copied())])
+}
+
+/// Calls a function with the state after all events.
+fn after<R>(lines: &[&str], look: impl FnOnce(&TraceState) -> R) -> R {
+    let mut context = TracesetContext::new(traceset(lines));
+    let kernel = context.attach(KernelState::new());
+    assert_eq!(context.read(&Bounds::all()).unwrap().errors, 0);
+    look(context.extensions()[kernel].trace(TraceIndex(0)).unwrap())
+}
+
+fn name_after(lines: &[&str]) -> String {
+    after(lines, |state| {
+        let (_, process) = state.find(100).expect("a thread");
+        state.name(process.name()).to_owned()
+    })
+}
+
+#[test]
+fn a_thread_has_the_last_name_that_any_event_tells() {
+    let wake = "[0.000000030] h sched_waking: { cpu_id = 0 }, { comm = \"writer\", tid = 100, target_cpu = 0 }";
+    let migrate = "[0.000000030] h sched_migrate_task: { cpu_id = 0 }, { comm = \"writer\", tid = 100, dest_cpu = 0 }";
+    let rename = "[0.000000030] h task_rename: { cpu_id = 0 }, { tid = 100, newcomm = \"writer\" }";
+    let switch = "[0.000000030] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
+                  prev_tid = 0, prev_state = 0, next_comm = \"writer\", next_tid = 100 }";
+    let out = "[0.000000040] h sched_switch: { cpu_id = 0 }, { prev_comm = \"late\", \
+               prev_tid = 100, prev_state = 1, next_comm = \"swapper/0\", next_tid = 0 }";
+    assert_eq!(name_after(&[FIRST, OUT]), "main");
+    for told in [wake, migrate, rename, switch] {
+        assert_eq!(name_after(&[FIRST, OUT, told]), "writer", "{told}");
+    }
+    assert_eq!(name_after(&[FIRST, OUT, switch, out]), "late");
+}
+
+#[test]
+fn the_exit_of_another_call_ends_no_call_and_has_its_own_bytes() {
+    let lines = [
+        FIRST,
+        "[0.000000011] h syscall_entry_read: { cpu_id = 0 }, { fd = 3 }",
+        "[0.000000015] h syscall_exit_write: { cpu_id = 0 }, { ret = 10 }",
+        "[0.000000016] h syscall_entry_read: { cpu_id = 0 }, { fd = 3 }",
+        "[0.000000018] h syscall_exit_read: { cpu_id = 0 }, { ret = 7 }",
+        OUT,
+    ];
+    let found = read(&traceset(&lines)).run(StatisticsAnalysis::new()).output;
+    let trace = &found.traces()[0];
+    let facts = trace.process_facts().iter().find(|of| of.tid == Some(100)).expect("a thread");
+    assert_eq!((facts.bytes_read, facts.bytes_written), (7, 10));
+    let calls = trace.syscalls();
+    let calls: Vec<_> = calls.values().flatten().collect();
+    let [(name, durations)] = &*calls else { panic!("{calls:?}") };
+    assert_eq!((**name, durations.count(), durations.longest()), ("read", 1, Some(2)));
+    assert_eq!(after(&lines, |state| state.anomalies().unmatched_exits), 1);
+
+    let found = read(&traceset(&lines)).run(LatencyAnalysis::new(Settings::new())).output;
+    let of = &found.traces()[0];
+    let bytes = |family| (of.total(family).durations().count(), of.total(family).bytes());
+    assert_eq!((bytes(Family::FileRead), bytes(Family::FileWrite)), ((1, 7), (0, 10)));
+}
+
+#[test]
+fn what_is_copied_from_one_file_to_another_is_read_and_written() {
+    for call in ["splice", "sendfile", "sendfile64", "tee", "copy_file_range"] {
+        let lines = [
+            FIRST,
+            &format!(
+                "[0.000000011] h syscall_entry_{call}: {{ cpu_id = 0 }}, {{ fd_in = 3, fd_out = 4 }}"
+            ),
+            &format!("[0.000000015] h syscall_exit_{call}: {{ cpu_id = 0 }}, {{ ret = 9 }}"),
+            OUT,
+        ];
+        let found = read(&traceset(&lines)).run(StatisticsAnalysis::new()).output;
+        let facts = found.traces()[0]
+            .process_facts()
+            .iter()
+            .find(|of| of.tid == Some(100))
+            .expect("a thread");
+        assert_eq!((facts.bytes_read, facts.bytes_written), (9, 9), "{call}");
+        let found = read(&traceset(&lines)).run(LatencyAnalysis::new(Settings::new())).output;
+        let bytes =
+            [Family::FileRead, Family::FileWrite].map(|of| found.traces()[0].total(of).bytes());
+        assert_eq!(bytes, [9, 9], "{call}");
+    }
+    // These return numbers of messages.
+    for call in ["recvmmsg", "sendmmsg"] {
+        let lines = [
+            FIRST,
+            &format!("[0.000000011] h syscall_entry_{call}: {{ cpu_id = 0 }}, {{ fd = 3 }}"),
+            &format!("[0.000000015] h syscall_exit_{call}: {{ cpu_id = 0 }}, {{ ret = 9 }}"),
+            OUT,
+        ];
+        let found = read(&traceset(&lines)).run(LatencyAnalysis::new(Settings::new())).output;
+        let bytes =
+            [Family::FileRead, Family::FileWrite].map(|of| found.traces()[0].total(of).bytes());
+        assert_eq!(bytes, [0, 0], "{call}");
+    }
+}
+
+#[test]
+fn handlers_of_a_shared_interrupt_have_their_own_names() {
+    let names = RefCell::new(Vec::new());
+    let seen = &names;
+    let mut context = TracesetContext::new(traceset(&[
+        FIRST,
+        "[0.000000011] h irq_handler_entry: { cpu_id = 0 }, { irq = 16, name = \"usb1\" }",
+        "[0.000000012] h irq_handler_exit: { cpu_id = 0 }, { irq = 16, ret = 0 }",
+        "[0.000000013] h irq_handler_entry: { cpu_id = 0 }, { irq = 16, name = \"eth0\" }",
+        "[0.000000016] h irq_handler_exit: { cpu_id = 0 }, { irq = 16, ret = 1 }",
+        OUT,
+    ]));
+    let kernel = context.attach(KernelState::new());
+    let after =
+        Subscription::to("irq_handler_exit").priority(Priority::new(30).expect("a priority"));
+    context.on_event(after, move |call| {
+        let state = call.extensions[kernel].trace(TraceIndex(0)).unwrap();
+        for ended in state.effect().ended() {
+            seen.borrow_mut().push((state.name(ended.submode).to_owned(), ended.elapsed));
+        }
+    });
+    assert_eq!(context.read(&Bounds::all()).unwrap().errors, 0);
+    drop(context);
+    assert_eq!(names.into_inner(), [("usb1".to_owned(), 1), ("eth0".to_owned(), 3)]);
+}
+
+#[test]
+fn parents_are_processes_whether_a_fork_or_a_dump_tells_them() {
+    let fork = |time: u32, parent: (u32, u32), child: (u32, u32)| {
+        format!(
+            "[0.0000000{time}] h sched_process_fork: {{ cpu_id = 0 }}, {{ parent_comm = \"p\", \
+             parent_tid = {}, parent_pid = {}, child_comm = \"c\", child_tid = {}, child_pid = {} }}",
+            parent.0, parent.1, child.0, child.1
+        )
+    };
+    // Process 20 is a child of 10; its thread 21 starts thread 22 and process 30.
+    let lines = [
+        FIRST.to_owned(),
+        fork(11, (10, 10), (20, 20)),
+        fork(12, (20, 20), (21, 20)),
+        fork(13, (21, 20), (22, 20)),
+        fork(14, (21, 20), (30, 30)),
+    ];
+    let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
+    after(&lines, |state| {
+        let parent = |tid| state.find(tid).and_then(|(_, process)| process.parent());
+        assert_eq!([20, 21, 22, 30].map(parent), [10, 10, 10, 20].map(Some));
+    });
+}
+
+#[test]
+fn dumped_files_belong_to_their_process_also_before_it_is_dumped() {
+    let lines = [
+        "[0.000000001] h lttng_statedump_file_descriptor: { cpu_id = 0 }, { pid = 100, fd = 7, filename = \"/data/early\" }",
+        FIRST,
+        "[0.000000011] h syscall_entry_read: { cpu_id = 0 }, { fd = 7 }",
+        "[0.000000015] h syscall_exit_read: { cpu_id = 0 }, { ret = 10 }",
+        OUT,
+    ];
+    after(&lines, |state| {
+        let (_, process) = state.find(100).expect("a thread");
+        let file =
+            process.files().iter().find(|(fd, _)| *fd == 7).map(|(_, name)| state.name(*name));
+        assert_eq!(file, Some("/data/early"));
+    });
+}
