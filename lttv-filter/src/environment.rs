@@ -173,7 +173,13 @@ impl Environment {
     /// # Ok::<(), lttv_filter::UnknownZone>(())
     /// ```
     pub fn format(&self, time: impl Into<i64>) -> String {
-        self.notation.text(time.into(), &self.zone.resolve())
+        self.format_ns(time.into().into())
+    }
+
+    /// Formats an instant in ns since the origin of the clock, also one beyond the range of a
+    /// [`Timestamp`](ltt_read::Timestamp), which ends in 2262.
+    pub fn format_ns(&self, ns: i128) -> String {
+        self.notation.text(ns, &self.zone.resolve())
     }
 
     /// Returns the instant that a time means. `+20ms` counts from the origin, or else from the first

@@ -27,7 +27,7 @@ pub enum Notation {
 
 impl Notation {
     /// Formats an instant, given in ns since the origin of the clock.
-    pub(crate) fn text(self, ns: i64, zone: &TimeZone) -> String {
+    pub(crate) fn text(self, ns: i128, zone: &TimeZone) -> String {
         match self {
             Notation::Seconds => seconds(ns),
             Notation::Nanoseconds => ns.to_string(),
@@ -37,8 +37,8 @@ impl Notation {
         }
     }
 
-    fn civil(self, ns: i64, zone: &TimeZone) -> Option<String> {
-        let instant = jiff::Timestamp::from_nanosecond(ns.into()).ok()?;
+    fn civil(self, ns: i128, zone: &TimeZone) -> Option<String> {
+        let instant = jiff::Timestamp::from_nanosecond(ns).ok()?;
         let info = zone.to_offset_info(instant);
         let at = info.offset().to_datetime(instant);
         let mut text = String::new();
@@ -56,9 +56,9 @@ impl Notation {
     }
 }
 
-fn seconds(ns: i64) -> String {
+fn seconds(ns: i128) -> String {
     let (sign, abs) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
-    let per_second = NS_PER_S.unsigned_abs();
+    let per_second = u128::from(NS_PER_S.unsigned_abs());
     format!("{sign}{}.{:09}", abs / per_second, abs % per_second)
 }
 
@@ -69,7 +69,9 @@ fn is_ambiguous(at: DateTime, zone: &TimeZone) -> bool {
 /// Returns the shortest text of an instant as a date, which expressions accept as well. The offset
 /// is that of the zone, and follows if it is needed.
 pub(crate) fn text_of(ns: i64, zone: &TimeZone) -> String {
-    let Ok(instant) = jiff::Timestamp::from_nanosecond(ns.into()) else { return seconds(ns) };
+    let Ok(instant) = jiff::Timestamp::from_nanosecond(ns.into()) else {
+        return seconds(ns.into());
+    };
     let offset = zone.to_offset(instant);
     let at = offset.to_datetime(instant);
     let mut text = format!("{:04}-{:02}-{:02}T", at.year(), at.month(), at.day());

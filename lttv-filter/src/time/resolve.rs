@@ -199,7 +199,7 @@ pub(crate) fn resolve_number(
 
 /// Formats an instant in seconds. The point excludes that it is taken for nanoseconds.
 fn decimal(ns: i64) -> String {
-    Notation::Seconds.text(ns, &TimeZone::UTC)
+    Notation::Seconds.text(ns.into(), &TimeZone::UTC)
 }
 
 fn ambiguous(several: impl Iterator<Item = i64>, zone: &TimeZone) -> TimeErrorKind {

@@ -129,9 +129,7 @@ impl ClockText {
     #[cold]
     #[inline(never)]
     fn format_second(&mut self, second: u64) {
-        let ns = i64::try_from(u128::from(second) * u128::from(NS_PER_S));
-        // A clock that is beyond the range of dates is in seconds.
-        let text = ns.map_or_else(|_| format!("{second}."), |ns| self.environment.format(ns));
+        let text = self.environment.format_ns(i128::from(second) * i128::from(NS_PER_S));
         let (text, fraction) = text.split_once('.').unwrap_or((&text, ""));
         self.offset = fraction.trim_start_matches('0').to_owned();
         self.second = second;
@@ -194,6 +192,11 @@ mod tests {
             ClockRange::Wrapped,
         );
         assert_eq!(out.as_bytes(), b"9618701287.609447559");
+        let mut clock = ClockText::new(ClockStyle::TimeOfDay, Zone::UTC);
+        let mut out = Text::default();
+        let wrapped = 9_618_701_287_609_447_559_u64.cast_signed();
+        clock.time(&mut out, Timestamp::from_ns(wrapped), ClockRange::Wrapped);
+        assert_eq!(out.as_bytes(), b"13:28:07.609447559");
         let late = all(ClockStyle::DateTime, Zone::UTC, &[i64::MAX, -5]);
         assert_eq!(late, ["2262-04-11 23:47:16.854775807", "-0.000000005"]);
     }
