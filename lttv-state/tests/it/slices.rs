@@ -101,7 +101,7 @@ fn history(traceset: &Traceset, threads: usize, events: u64) -> Vec<u8> {
     let file = folder.path().join("history");
     let threads = SliceThreads::new(threads).slice_events(events);
     let go_on = |_| ControlFlow::Continue(());
-    record_on(threads, traceset, HistoryTarget::File(&file), |_| (), go_on).expect("a history");
+    _ = record_on(threads, traceset, HistoryTarget::File(&file), |_| (), go_on).expect("a history");
     std::fs::read(&file).expect("a file")
 }
 
