@@ -118,7 +118,7 @@ fn ten_events() -> Traceset {
 #[test]
 fn rows_can_be_held_while_requests_change_the_table() {
     let mut scheduler = Scheduler::new(TracesetContext::new(ten_events()));
-    let table = EventTable::new(Owner::unique(), 4, |call| call.time());
+    let table = EventTable::new(Owner::unique(), 4, |call| call.delivery_time());
     scheduler.submit(table.show(Start::Begin)).unwrap();
     drain(&mut scheduler, 3);
     let first = table.rows();

@@ -201,7 +201,7 @@ fn changes(traceset: &Traceset, window: Window, slices: Slices) -> [Changes; 2] 
     let alone = context.attach_data(Changes::default());
     context.on_event("*", move |call| {
         let (trace, event_type) = (call.trace.index(), call.event.type_id());
-        let (tracefile, time) = (call.tracefile.number(), call.time());
+        let (tracefile, time) = (call.tracefile.number(), call.delivery_time());
         let (alone, kernel) = call.extensions.get_pair_mut(alone, kernel).expect("both");
         if let Some(transition) = kernel.transition(trace, event_type) {
             alone.add(kernel, (trace, tracefile), (transition, time));

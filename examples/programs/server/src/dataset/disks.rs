@@ -45,7 +45,7 @@ pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Vec<Disk>> 
         }
         let (number, bytes, kind) = (device.number(), request.bytes, request.kind);
         let name = state.name(device.name()).to_owned();
-        let time = call.time().as_ns();
+        let time = call.event_time().as_ns();
         let all = &mut call.extensions[disks];
         let known = all.iter().position(|disk| (disk.trace, disk.number) == (trace, number));
         let at = known.unwrap_or_else(|| {

@@ -70,7 +70,7 @@ impl Events {
         let times = context.attach_data(self.snapshot().times);
         let groups = groups.to_vec();
         context.on_event(Subscription::to_every_event(), move |call| {
-            let (time, group) = (call.time(), groups[call.trace.index().0]);
+            let (time, group) = (call.event_time(), groups[call.trace.index().0]);
             call.extensions[times][group].push(time);
         });
         let read = context.read_steps(&Bounds::all(), STEP, |context| {

@@ -104,7 +104,7 @@ fn follow(
             && let Some(state) = kernel.trace(index)
             && let Some(of) = seen.borrow_mut().iter_mut().find(|of| of.index == index)
         {
-            of.rows.event(state, call.time().as_ns());
+            of.rows.event(state, call.delivery_time().as_ns());
         }
     });
     _ = context.read(&span.window.bounds())?;
