@@ -93,7 +93,11 @@ async fn compute(
         return Ok(answer);
     }
     let form =
-        AnswerForm { samples: parameters.sample_count(), is_compressed: parameters.accepts_gzip() };
+        AnswerForm {
+            samples: parameters.sample_count(),
+            is_compressed: parameters.accepts_gzip(),
+            ..AnswerForm::default()
+        };
     let answer =
         server.workers.answer(client, form, move |work| run(output, &dataset, &parameters, work));
     let mut answer = answer.await;

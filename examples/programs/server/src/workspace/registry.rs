@@ -10,13 +10,16 @@ use uuid::Uuid;
 
 use super::trace::OpenTrace;
 use super::{Roots, WorkspaceError, names};
-use crate::dataset::{Dataset, DatasetOptions};
+use crate::dataset::{Dataset, DatasetOptions, ToldFaults};
 use crate::protocol::models;
 
 /// The greatest number of open traces.
 const MOST_TRACES: usize = 1000;
 /// The greatest number of experiments.
 const MOST_EXPERIMENTS: usize = 100;
+
+/// The greatest number of faults whose texts are in the model of an experiment.
+const MOST_TEXTS: usize = 100;
 
 /// All open traces and experiments.
 #[derive(Debug)]
@@ -77,7 +80,25 @@ impl Experiment {
             events: traces.iter().map(|trace| trace.events).sum(),
             indexing,
             traces,
+            faults: self.faults(),
         }
+    }
+
+    /// Returns the model of what could not be read, or only in part. Paths are given as from the directories
+    /// of traces, of which clients may not know where they are.
+    fn faults(&self) -> models::Faults {
+        let ToldFaults { errors, errors_omitted, warnings, warnings_omitted, losses } =
+            self.dataset.faults();
+        let count = |texts: &[String], omitted| texts.len() as u64 + omitted;
+        let counts = [count(&errors, errors_omitted), count(&warnings, warnings_omitted)];
+        let texts = losses.into_iter().chain(errors).chain(warnings).take(MOST_TEXTS);
+        let texts = texts.map(|text| {
+            self.traces.iter().fold(text, |text, trace| match trace.path.parent() {
+                Some(parent) => text.replace(&format!("{}/", parent.display()), ""),
+                None => text,
+            })
+        });
+        models::Faults { errors: counts[0], warnings: counts[1], texts: texts.collect() }
     }
 
     fn uses(&self, trace: &OpenTrace) -> bool {
@@ -249,7 +270,8 @@ impl Workspace {
         let corrected = self.corrections.corrected(traceset, &report);
         let corrected = corrected.map_err(|error| WorkspaceError::Clocks(error.to_string()))?;
         let groups = traces.iter().map(|trace| (trace.name.clone(), trace.traces.len()));
-        let dataset = Dataset::open(corrected.traceset, groups, &self.options);
+        let opening = traces.iter().map(|trace| trace.faults.clone());
+        let dataset = Dataset::open(corrected.traceset, groups, opening, &self.options);
         self.write(|lists| lists.datasets.push((paths, Arc::downgrade(&dataset))));
         Ok(dataset)
     }

@@ -8,6 +8,7 @@ use ltt_read::{OnFailure, OpenOptions, Trace};
 use uuid::Uuid;
 
 use super::{WorkspaceError, names};
+use crate::dataset::ToldFaults;
 use crate::protocol::models;
 
 /// A directory with one or more traces, such as those of the kernel and of programs in one
@@ -24,6 +25,8 @@ pub struct OpenTrace {
     pub path: PathBuf,
     /// The traces in the directory.
     pub traces: Vec<Arc<Trace>>,
+    /// What opening them has met, such as further traces there that cannot be read.
+    pub faults: ToldFaults,
 }
 
 impl OpenTrace {
@@ -46,6 +49,11 @@ impl OpenTrace {
             named: named.to_owned(),
             path,
             traces: opened.traces,
+            faults: ToldFaults {
+                errors: opened.failures.iter().map(ToString::to_string).collect(),
+                warnings: opened.notices.iter().map(|of| format!("warning: {of}")).collect(),
+                ..ToldFaults::default()
+            },
         })
     }
 
