@@ -16,7 +16,7 @@ use crate::dataset::DatasetOptions;
 use crate::http::guard::Guard;
 use crate::http::serve::{self, Patience};
 use crate::http::{Server, router};
-use crate::workspace::{Roots, Workspace};
+use crate::workspace::{FileMemory, Roots, Workspace};
 
 /// The arguments of the server.
 #[derive(Debug, Clone, clap::Args)]
@@ -59,6 +59,10 @@ pub struct ServerArgs {
     #[arg(long, value_name = "MIB", default_value_t = CacheArgs::LIMIT)]
     pub cache_limit: u64,
 
+    /// Memory in MiB for the files of traces. Larger traces are mapped: they must not be truncated
+    #[arg(long, value_name = "MIB", default_value_t = FileMemory::USUAL)]
+    pub memory: u64,
+
     /// Look up the names of functions in the binaries that traces name, wherever they are
     #[arg(long)]
     pub symbols: bool,
@@ -100,7 +104,9 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     let roots = roots.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
     let cache = args.cache.cache(args.cache_limit);
     let options = DatasetOptions { cache, symbols: args.symbols };
-    let workspace = Arc::new(Workspace::new(roots, args.clocks.clone(), options));
+    let memory = FileMemory::new(args.memory.saturating_mul(1 << 20));
+    let workspace = Workspace::new(roots, args.clocks.clone(), options).file_memory(memory);
+    let workspace = Arc::new(workspace);
     open_all(&workspace, &traces, report)?;
     let mut hosts = args.hosts.clone();
     if !args.bind.is_loopback() {

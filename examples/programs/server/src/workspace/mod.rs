@@ -1,5 +1,6 @@
 //! The open traces and experiments, and the directories that may be opened.
 
+mod file_memory;
 mod names;
 mod registry;
 mod roots;
@@ -7,6 +8,7 @@ mod trace;
 
 use crate::protocol::models;
 
+pub use file_memory::FileMemory;
 pub use registry::{Experiment, Workspace};
 pub use roots::Roots;
 pub use trace::OpenTrace;

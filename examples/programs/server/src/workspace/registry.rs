@@ -9,7 +9,7 @@ use lttv_context::Traceset;
 use uuid::Uuid;
 
 use super::trace::OpenTrace;
-use super::{Roots, WorkspaceError, names};
+use super::{FileMemory, Roots, WorkspaceError, names};
 use crate::dataset::{Dataset, DatasetOptions, ToldFaults};
 use crate::protocol::models;
 
@@ -27,6 +27,7 @@ pub struct Workspace {
     roots: Roots,
     corrections: Corrections,
     options: DatasetOptions,
+    memory: FileMemory,
     lists: RwLock<Lists>,
     /// Held while an experiment is created: opening may read the traces.
     creating: Mutex<()>,
@@ -111,7 +112,14 @@ impl Workspace {
     /// are corrected.
     pub fn new(roots: Roots, corrections: Corrections, options: DatasetOptions) -> Self {
         let (lists, creating) = (RwLock::default(), Mutex::default());
-        Workspace { roots, corrections, options, lists, creating }
+        let memory = FileMemory::new(FileMemory::USUAL << 20);
+        Workspace { roots, corrections, options, memory, lists, creating }
+    }
+
+    /// Sets the memory for the files of traces.
+    #[must_use]
+    pub fn file_memory(self, memory: FileMemory) -> Self {
+        Workspace { memory, ..self }
     }
 
     fn read<T>(&self, run: impl FnOnce(&Lists) -> T) -> T {
@@ -148,7 +156,7 @@ impl Workspace {
         if let Some(taken) = taken {
             return Err(WorkspaceError::TraceExists(self.model_of(&taken).into()));
         }
-        let trace = Arc::new(OpenTrace::open(named, path, Some(name))?);
+        let trace = Arc::new(OpenTrace::open(named, path, Some(name), &self.memory)?);
         self.write(|lists| {
             if lists.traces.len() >= MOST_TRACES {
                 return Err(WorkspaceError::TooMany);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ltt_read::{OnFailure, OpenOptions, Trace};
 use uuid::Uuid;
 
+use super::file_memory::{FileMemory, FilesInMemory};
 use super::{WorkspaceError, names};
 use crate::dataset::ToldFaults;
 use crate::protocol::models;
@@ -27,6 +28,8 @@ pub struct OpenTrace {
     pub traces: Vec<Arc<Trace>>,
     /// What opening them has met, such as further traces there that cannot be read.
     pub faults: ToldFaults,
+    /// The memory of its files.
+    _files: FilesInMemory,
 }
 
 impl OpenTrace {
@@ -35,8 +38,14 @@ impl OpenTrace {
     /// # Errors
     ///
     /// If there are none, or none can be read.
-    pub fn open(named: &str, path: PathBuf, name: Option<&str>) -> Result<Self, WorkspaceError> {
-        let options = OpenOptions::new().on_failure(OnFailure::Continue);
+    pub fn open(
+        named: &str,
+        path: PathBuf,
+        name: Option<&str>,
+        memory: &FileMemory,
+    ) -> Result<Self, WorkspaceError> {
+        let files = memory.take_for(&path);
+        let options = OpenOptions::new().on_failure(OnFailure::Continue).access(files.access());
         let opened = options.open_all_of([&path]).map_err(|_| WorkspaceError::NotATrace)?;
         if opened.traces.is_empty() {
             let reason = opened.failures.first().map(|error| describe(error, &path));
@@ -54,6 +63,7 @@ impl OpenTrace {
                 warnings: opened.notices.iter().map(|of| format!("warning: {of}")).collect(),
                 ..ToldFaults::default()
             },
+            _files: files,
         })
     }
 

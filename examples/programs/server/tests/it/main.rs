@@ -10,3 +10,4 @@ mod outputs;
 mod own_times;
 mod page;
 mod protocol;
+mod truncated;
