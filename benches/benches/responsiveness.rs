@@ -82,7 +82,7 @@ impl<'c> Viewers<'c> {
     fn new(state: Handle<KernelState>, all: TimeWindow, counts: &'c [Cell<u64>]) -> Self {
         let resolution = all.width() / PIXELS;
         let line = |call: &lttv_context::EventCall<'_, '_>| {
-            format!("{} {}", call.time(), call.event.event_type().name())
+            format!("{} {}", call.event_time(), call.event.event_type().name())
         };
         Viewers {
             owner: Owner::unique(),

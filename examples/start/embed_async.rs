@@ -77,7 +77,7 @@ async fn histogram(
     window: TimeWindow,
 ) -> Result<Vec<u32>, SubmitError> {
     let mut bars = vec![0; COLUMNS as usize];
-    let mut times = scheduler.events(within(window), |call| Some(call.time()))?;
+    let mut times = scheduler.events(within(window), |call| Some(call.event_time()))?;
     while let Some(time) = times.next().await {
         let offset = u128::from(time.since(window.start()));
         let column = offset * u128::from(COLUMNS) / u128::from(window.width());
@@ -107,7 +107,7 @@ async fn list(
     let middle = window.start().saturating_add(window.width() / 2);
     let ten = EventsRequest::new(Owner::unique()).urgency(Urgency::HIGH).max_events(10);
     let line = scheduler.events(ten.starting_at(middle), |call| {
-        Some(format!("{} {}", call.time(), call.event.event_type().name()))
+        Some(format!("{} {}", call.event_time(), call.event.event_type().name()))
     })?;
     Ok(line.collect().await)
 }

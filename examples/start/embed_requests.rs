@@ -25,7 +25,7 @@ struct Histogram {
 
 impl Viewer for Histogram {
     fn event(&mut self, call: &mut EventCall<'_, '_>, _: &Control<'_>) {
-        let offset = u128::from(call.time().since(self.window.start()));
+        let offset = u128::from(call.event_time().since(self.window.start()));
         let column = offset * COLUMNS as u128 / u128::from(self.window.width());
         if let Some(count) = self.counts.get_mut(column as usize) {
             *count += 1;
@@ -51,7 +51,7 @@ struct List(Vec<String>);
 
 impl Viewer for List {
     fn event(&mut self, call: &mut EventCall<'_, '_>, _: &Control<'_>) {
-        self.0.push(format!("{} {}", call.time(), call.event.event_type().name()));
+        self.0.push(format!("{} {}", call.event_time(), call.event.event_type().name()));
     }
 }
 

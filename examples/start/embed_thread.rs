@@ -86,7 +86,7 @@ fn read(
     let (counter, mut switches) = (Owner::unique(), None);
     let histogram = Histogram::new(TimeWindow::new(Timestamp::MIN, Timestamp::MAX).unwrap(), 60);
     let list = EventTable::new(Owner::unique(), 10, |call| {
-        format!("{} {}", call.time(), call.event.event_type().name())
+        format!("{} {}", call.event_time(), call.event.event_type().name())
     });
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset));
     let mut is_done = true;

@@ -157,7 +157,7 @@
 //! Metadata and data stream files are mapped into memory unless [`OpenOptions`] select
 //! [`Access::Read`]. If another process *truncates* a mapped file, reading the lost part
 //! ends this process with `SIGBUS`. If another process *overwrites* it, events have wrong
-//! values. Tracers only append to their files, so both are rare; use [`Access::Read`] for
+//! values: see [`Access::Map`] for when that happens. Use [`Access::Read`] for
 //! files that are being rewritten. The size of a trace is the size of its files when it
 //! was opened, unless a [`Follower`] reads it, which never maps files. The crate never writes
 //! to the files of a trace.

@@ -133,8 +133,8 @@ pub use fingerprint::Fingerprint;
 pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription};
 pub use ltt_read::TimeSpan;
 pub use parallel::{
-    Joining, MissingState, ParallelReader, ParallelResult, SliceAnalysis, SliceThreads, TimeSlice,
-    UnorderedReader, UnorderedResult,
+    Joining, MAX_THREADS, MissingState, ParallelReader, ParallelResult, SliceAnalysis,
+    SliceThreads, TimeSlice, UnorderedReader, UnorderedResult,
 };
 pub use recording::{Grow, Recording, RecordingError, RecordingState};
 pub use state::{

@@ -35,7 +35,7 @@
 //!         .urgency(Urgency::HIGH)
 //!         .starting_at(end - Duration::from_millis(1))
 //!         .max_events(10)
-//!         .on_event("sched_*", |call, _| list.borrow_mut().push(call.time())),
+//!         .on_event("sched_*", |call, _| list.borrow_mut().push(call.event_time())),
 //! )?;
 //! let chunk = scheduler.service_chunk(Budget::events(1000));
 //! assert_eq!(chunk.finished[0].request, ten);

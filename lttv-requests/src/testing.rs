@@ -93,7 +93,7 @@ impl Journal {
             .on_every_event(move |call, _| {
                 let (trace, tracefile) = (call.trace.index(), call.tracefile.index());
                 let name = call.event.event_type().name().to_owned();
-                let time = call.event.timestamp().unwrap_or(call.time());
+                let time = call.event_time();
                 events.0.borrow_mut().push(Call::Event { time, trace, tracefile, name });
             })
             .after_chunk(Level::Traceset, move |_, _| leave())

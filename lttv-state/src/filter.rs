@@ -277,7 +277,7 @@ impl<'s> KernelView<'s> {
     pub fn new(kernel: &'s KernelState, call: &EventCall<'_, '_>) -> Self {
         let (state, cpu) = (kernel.trace(call.trace.index()), kernel.cpu_of(call));
         let process = state.zip(cpu).and_then(|(state, cpu)| state.running(cpu));
-        KernelView { kernel, state, process, cpu, time: call.time() }
+        KernelView { kernel, state, process, cpu, time: call.delivery_time() }
     }
 
     /// Returns the CPU of the event.

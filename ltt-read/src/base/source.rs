@@ -18,12 +18,17 @@ pub enum Access {
     /// copying. If the file cannot be mapped, it is read as with [`Read`](Self::Read). So are
     /// files beyond the first 32,768 of a process, since systems limit the number of mappings.
     ///
-    /// Files must not be truncated or overwritten while they are mapped. If another
-    /// process *truncates* a file, reading the lost part ends this process with the
+    /// This promises that the bytes are those of the file as long as no process changes
+    /// those that it had when it was opened. Files must not be truncated or overwritten while they are
+    /// mapped. If another process *truncates* a file, reading the lost part ends this process with the
     /// signal `SIGBUS`. If it *overwrites* the file, values are wrong, and a `&str` from
-    /// the file may no longer be valid UTF-8, which Rust does not allow. Tracers only
-    /// append to their files; appended data is not seen. Finished histories are replaced
-    /// as a whole. Use [`Read`](Self::Read) for files that may be rewritten.
+    /// the file may no longer be valid UTF-8, which Rust does not allow.
+    ///
+    /// Files of finished recordings do not change, and finished histories are replaced as a whole. While
+    /// a recording goes on, tracers append to its files, which is not seen here; but LTTng
+    /// also truncates the oldest file of a channel with a fixed number of files
+    /// (`--tracefile-count`). Use [`Read`](Self::Read), or a [`Follower`](crate::Follower), for
+    /// files that may be rewritten.
     ///
     /// This is the default because traces and histories are often larger than memory, and
     /// because most programs read only a part of them.

@@ -231,7 +231,7 @@ impl<M: Mode> Delivery<'_, '_, M> {
             extensions: self.extensions,
             commands: self.commands,
             merge,
-            time: key.time(),
+            delivery_time: key.time(),
             latest: if M::SKIPS { Some(key.time()) } else { latest },
             is_filtered: M::SKIPS,
             is_heard: match M::CHECKS {

@@ -46,7 +46,7 @@ use states::States;
 /// let mut switches = 0;
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// context.on_event("sched_switch", |call| {
-///     println!("{} on CPU {:?}", call.time(), call.tracefile.tracefile().cpu());
+///     println!("{} on CPU {:?}", call.event_time(), call.tracefile.tracefile().cpu());
 ///     switches += 1;
 /// });
 /// let read = context.read(&Bounds::all())?;

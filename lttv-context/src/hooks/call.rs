@@ -36,7 +36,7 @@ pub struct EventCall<'a, 'h> {
     pub commands: &'a mut Commands<'h>,
     pub(crate) merge: &'a Merge,
     /// The time of delivery.
-    pub(crate) time: Timestamp,
+    pub(crate) delivery_time: Timestamp,
     /// A bound on the times of the events before.
     pub(crate) latest: Option<Timestamp>,
     /// `true` if the merge skips events.
@@ -51,7 +51,7 @@ impl EventCall<'_, '_> {
     /// Returns the position before the event. After seeking it, the event is the next one.
     pub fn position(&self) -> TracesetPosition {
         let revision = self.contexts.traceset().revision();
-        let key = DeliveryKey::new(self.time, self.tracefile.number());
+        let key = DeliveryKey::new(self.delivery_time, self.tracefile.number());
         let order = match self.is_filtered {
             // The merge is not at the same place in all tracefiles.
             true => OrderPosition::before_event(key, self.latest, self.event.position()),
@@ -60,10 +60,22 @@ impl EventCall<'_, '_> {
         TracesetPosition::new(revision, order)
     }
 
-    /// Returns the time of delivery: the event's own time, or that of an earlier event if the
-    /// clock went back since then. Returns [`Timestamp::MIN`] if no event has had a time so far.
-    pub fn time(&self) -> Timestamp {
-        self.time
+    /// Returns the time of the event: [`Event::timestamp`], or the [time of
+    /// delivery](Self::delivery_time) if the event has none. Where a clock goes back, later calls
+    /// have earlier times.
+    #[inline]
+    pub fn event_time(&self) -> Timestamp {
+        self.event.timestamp().unwrap_or(self.delivery_time)
+    }
+
+    /// Returns the time of delivery, which never decreases: the event's own time, or that of an earlier
+    /// event if the clock went back since then. Returns [`Timestamp::MIN`] if no event has had a
+    /// time so far.
+    ///
+    /// It is for what needs the order of calls, such as positions and the state of a machine. What is
+    /// shown to users, counted or compared with windows is the [time of the event](Self::event_time).
+    pub fn delivery_time(&self) -> Timestamp {
+        self.delivery_time
     }
 
     /// Returns whether all hooks are called for the event, if that is already known. Returns

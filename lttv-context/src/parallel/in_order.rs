@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use super::threads::start;
+
 /// The two ends of the work, both on the calling thread.
 pub(super) trait Ends<J, R> {
     /// Returns the next piece of work; `None` if there is no other one.
@@ -54,6 +56,7 @@ pub(super) fn in_order<J: Send, R: Send>(
     thread::scope(|scope| {
         let _guard = guard();
         let (mut started, mut taken, mut are_all) = (0, 0, false);
+        let (mut workers, mut is_refused) = (0, false);
         loop {
             let mut now = lock(&shared);
             if let Some(result) = now.done.remove(&taken) {
@@ -74,11 +77,21 @@ pub(super) fn in_order<J: Send, R: Send>(
                     continue;
                 };
                 lock(&shared).waiting.push_back((started, job));
-                if started < threads {
-                    scope.spawn(worker);
+                if started < threads && !is_refused {
+                    match start(scope, worker) {
+                        Some(_) => workers += 1,
+                        None => is_refused = true,
+                    }
                 }
                 started += 1;
                 more.notify_one();
+                // Without another thread, this one does the work.
+                if workers == 0
+                    && let Some((number, job)) = take_job(&shared)
+                {
+                    let result = work(job);
+                    lock(&shared).done.insert(number, result);
+                }
                 continue;
             }
             if taken == started || now.over {
@@ -90,6 +103,11 @@ pub(super) fn in_order<J: Send, R: Send>(
         lock(&shared).over = true;
         more.notify_all();
     });
+}
+
+/// Takes the next job.
+fn take_job<J, R>(shared: &Mutex<Shared<J, R>>) -> Option<(usize, J)> {
+    lock(shared).waiting.pop_front()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

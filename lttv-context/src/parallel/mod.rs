@@ -5,6 +5,7 @@ mod in_order;
 mod slice;
 mod slice_points;
 mod stages;
+mod threads;
 mod unordered;
 
 use std::num::NonZeroUsize;
@@ -25,6 +26,8 @@ use slice_points::slice_points;
 #[cfg(feature = "testing")]
 pub(crate) use stages::Recording;
 pub use stages::SliceThreads;
+pub use threads::MAX_THREADS;
+use threads::{limited, start};
 pub use unordered::{UnorderedReader, UnorderedResult};
 
 /// A parallel read of a traceset on several threads.
@@ -114,10 +117,10 @@ impl ParallelReader {
         }
     }
 
-    /// Sets the number of worker threads. 0 counts as 1.
+    /// Sets the number of worker threads. 0 counts as 1, and more than [`MAX_THREADS`] as that many.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        ParallelReader { threads: threads.max(1), ..self }
+        ParallelReader { threads: limited(threads), ..self }
     }
 
     /// Sets the maximum number of slices. The default is a few for each thread. More slices
@@ -279,9 +282,8 @@ fn for_each(threads: usize, count: usize, work: impl Fn(usize) + Sync) {
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads.min(count) {
-            scope.spawn(worker);
-        }
+        let start_one = |_| start(scope, worker);
+        _ = (1..threads.min(count)).map_while(start_one).count();
         worker();
     });
 }

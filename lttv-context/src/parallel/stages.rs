@@ -15,6 +15,7 @@ use ltt_read::{Event, Timestamp, TracefileNumber};
 use lttv_hooks::Flow;
 
 use super::analysis::{Joining, SliceAnalysis};
+use super::threads::{limited, start};
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::context::{EventRecorder, TracesetContext};
 use crate::traceset::StalePosition;
@@ -27,9 +28,10 @@ pub struct SliceThreads {
 }
 
 impl SliceThreads {
-    /// Uses a number of threads, with the calling thread. 0 counts as 1.
+    /// Uses a number of threads, with the calling thread. 0 counts as 1, and more than
+    /// [`MAX_THREADS`](crate::MAX_THREADS) as that many. Fewer are used if the system starts no more.
     pub fn new(threads: usize) -> Self {
-        SliceThreads { threads: threads.max(1), events: None }
+        SliceThreads { threads: limited(threads), events: None }
     }
 
     /// Uses as many threads as there are processors.
@@ -89,7 +91,7 @@ impl TracesetContext<'_> {
             }
         } else {
             let mut record = |slice: &mut A::Slice| (recording.record(slice), recording.is_over);
-            Stages::new(analysis, state, part, threads.threads).run(&mut record);
+            Stages::new(analysis, state, part).run(threads.threads, &mut record);
         }
         recording.end
     }
@@ -215,6 +217,8 @@ struct Shared<'s, A: SliceAnalysis> {
     /// The state, and the result, while no thread uses them.
     state: Option<&'s mut A::State>,
     result: Option<&'s mut A::Part>,
+    /// The number of threads, with the one that records.
+    threads: usize,
     /// The number of slices that have been recorded, and of those that have been added.
     started: usize,
     added: usize,
@@ -228,18 +232,12 @@ struct Shared<'s, A: SliceAnalysis> {
 struct Stages<'s, A: SliceAnalysis> {
     analysis: &'s A,
     joining: Option<Joining<A::Part>>,
-    threads: usize,
     shared: Mutex<Shared<'s, A>>,
     changed: Condvar,
 }
 
 impl<'s, A: SliceAnalysis> Stages<'s, A> {
-    fn new(
-        analysis: &'s A,
-        state: &'s mut A::State,
-        result: &'s mut A::Part,
-        threads: usize,
-    ) -> Self {
+    fn new(analysis: &'s A, state: &'s mut A::State, result: &'s mut A::Part) -> Self {
         let shared = Shared {
             recorded: VecDeque::new(),
             resolved: VecDeque::new(),
@@ -247,20 +245,23 @@ impl<'s, A: SliceAnalysis> Stages<'s, A> {
             free: Vec::new(),
             state: Some(state),
             result: Some(result),
+            threads: 1,
             started: 0,
             added: 0,
             are_all: false,
             is_broken: false,
         };
         let (shared, changed) = (Mutex::new(shared), Condvar::new());
-        Stages { analysis, joining: analysis.joining(), threads, shared, changed }
+        Stages { analysis, joining: analysis.joining(), shared, changed }
     }
 
     /// Runs all stages until all slices have been added.
-    fn run(&self, record: &mut Record<'_, A::Slice>) {
+    fn run(&self, threads: usize, record: &mut Record<'_, A::Slice>) {
         let parts = thread::scope(|scope| {
             let workers: Vec<_> =
-                (1..self.threads).map(|_| scope.spawn(|| self.work(None))).collect();
+                (1..threads).map_while(|_| start(scope, || self.work(None))).collect();
+            // The number of slices in memory is that of the threads that there are.
+            self.lock().threads = workers.len() + 1;
             let mut parts = vec![self.work(Some(record))];
             // A panic of a worker continues here.
             parts.extend(workers.into_iter().map(|worker| match worker.join() {
@@ -281,7 +282,7 @@ impl<'s, A: SliceAnalysis> Stages<'s, A> {
         let mut part = self.joining.as_ref().map(|joining| (joining.empty)());
         let mut now = self.lock();
         while !now.is_broken {
-            let has_room = !now.are_all && now.started - now.added < 2 * self.threads + 2;
+            let has_room = !now.are_all && now.started - now.added < 2 * now.threads + 2;
             if let Some(record) = record.as_mut().filter(|_| has_room) {
                 let mut slice = now.free.pop().unwrap_or_default();
                 drop(now);

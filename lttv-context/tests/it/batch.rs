@@ -37,7 +37,7 @@ fn time_ranges_are_exact() {
             let seen = RefCell::new(Vec::new());
             let (from, until) = (Timestamp::from_ns(*from), Timestamp::from_ns(*until));
             let mut batch = Batch::new(traceset()).since(from).until(until);
-            batch.hooks.on_event("*", |call| seen.borrow_mut().push(call.time().as_ns()));
+            batch.hooks.on_event("*", |call| seen.borrow_mut().push(call.delivery_time().as_ns()));
             let end = batch.run(|_| ());
             drop(batch);
             let within = times.iter().filter(|t| (from.as_ns()..until.as_ns()).contains(t));

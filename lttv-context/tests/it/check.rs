@@ -94,7 +94,7 @@ impl EventSelection for Sieve {
 
 fn known(call: &lttv_context::EventCall<'_, '_>) -> Known {
     Known {
-        time: call.time(),
+        time: call.delivery_time(),
         trace: call.trace.index().0,
         tracefile: call.tracefile.index().0,
         number: number(&call.event),

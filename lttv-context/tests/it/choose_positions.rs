@@ -175,7 +175,7 @@ enum Step {
 
 fn known(call: &EventCall<'_, '_>) -> Known {
     Known {
-        time: call.time().as_ns(),
+        time: call.delivery_time().as_ns(),
         trace: call.trace.index().0,
         tracefile: call.tracefile.index().0,
         number: number(&call.event),

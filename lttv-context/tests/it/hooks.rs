@@ -73,7 +73,7 @@ fn two_by_two() -> Traceset {
 
 fn place(call: &EventCall<'_, '_>) -> String {
     let (tracefile, name) = (call.tracefile.tracefile(), call.event.event_type().name());
-    let ns = call.time().as_ns() - 1_600_000_000_000_000_000;
+    let ns = call.delivery_time().as_ns() - 1_600_000_000_000_000_000;
     format!("{}/{} {name}@{ns}", call.trace.index().0, tracefile.name())
 }
 
@@ -563,7 +563,7 @@ fn traces_of_different_formats_are_merged() {
         let mut seen = Vec::new();
         let mut context = TracesetContext::new(traceset);
         context.on_event("*", |call| {
-            seen.push((call.time(), call.trace.index(), call.tracefile.index()));
+            seen.push((call.delivery_time(), call.trace.index(), call.tracefile.index()));
         });
         assert!(context.read(&Bounds::all()).is_ok());
         drop(context);

@@ -104,7 +104,7 @@ fn known(time: Timestamp, event: &Event<'_>) -> Known {
 fn heard(context: &mut TracesetContext<'_>, bounds: &Bounds) -> Vec<Known> {
     let events = context.attach_data(Vec::new());
     context.on_event("*", move |call| {
-        let event = known(call.time(), &call.event);
+        let event = known(call.delivery_time(), &call.event);
         call.extensions[events].push(event);
     });
     assert!(context.read(bounds).is_ok());

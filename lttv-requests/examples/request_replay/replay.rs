@@ -168,7 +168,7 @@ fn request<'h>(
         .before_request(move |_, _| log.line(id, format_args!("before_request")))
         .before_chunk(Level::Traceset, move |_, _| log.line(id, format_args!("before_chunk")))
         .on_every_event(move |call, control| {
-            let time = call.event.timestamp().unwrap_or(call.time());
+            let time = call.event.timestamp().unwrap_or(call.event_time());
             log.event(id, time.as_ns(), call.event.event_type().name());
             calls += 1;
             if scripted.stop_after == Some(calls) {

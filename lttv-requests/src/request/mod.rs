@@ -81,7 +81,7 @@ impl Default for Urgency {
 ///     .max_events(100)
 ///     .before_request(|_, _| println!("busy"))
 ///     .on_event("sched_switch", |call, request| {
-///         println!("{}", call.time());
+///         println!("{}", call.event_time());
 ///         if call.tracefile.tracefile().cpu() == Some(7) {
 ///             request.stop();
 ///         }
@@ -205,7 +205,7 @@ impl<'h> EventsRequest<'h> {
         }
     }
 
-    /// Interprets start and end times as times of [delivery](EventCall::time) instead of
+    /// Interprets start and end times as times of [delivery](EventCall::delivery_time) instead of
     /// times of events: the request receives all events from the position that seeking
     /// the start leads to, up to the position that seeking the end leads to. With this,
     /// requests for adjoining intervals receive adjoining parts of the event sequence,

@@ -14,7 +14,7 @@
 //! let scheduler = Scheduler::new(TracesetContext::new(Traceset::open(path)?));
 //! let scheduler = AsyncScheduler::new(scheduler);
 //! let request = EventsRequest::new(Owner::unique()).max_events(100);
-//! let mut times = scheduler.events(request, |call| Some(call.time()))?;
+//! let mut times = scheduler.events(request, |call| Some(call.event_time()))?;
 //!
 //! let viewer = async {
 //!     let mut seen = Vec::new();

@@ -196,9 +196,9 @@ impl<K: KernelKey> KernelChart<K> {
                 if chart.epoch != epoch {
                     return request.stop();
                 }
-                chart.latest = call.time();
+                chart.latest = call.delivery_time();
                 if let (Some(transition), Some(state)) = (transition, state.trace(trace)) {
-                    let at = Snapshot { trace, state, time: call.time() };
+                    let at = Snapshot { trace, state, time: call.delivery_time() };
                     let (rows, mut data) = chart.parts();
                     rows.update_after(&mut data, at, transition);
                 }

@@ -55,8 +55,11 @@ pub struct TableRow<T> {
     /// The position before the event, for
     /// [`SharedView::set_position`](super::SharedView::set_position).
     pub position: TracesetPosition,
-    /// The time of delivery of the event.
+    /// The [time of the event](EventCall::event_time). Where a clock goes back, a row has an earlier time
+    /// than the row before.
     pub time: Timestamp,
+    /// The [time of its delivery](EventCall::delivery_time), by which rows are in order.
+    pub delivery_time: Timestamp,
     /// The value that the application has created for the event.
     pub content: T,
 }
@@ -168,11 +171,11 @@ impl<T: Clone + 'static> EventTable<T> {
         self.rows().iter().position(|row| row.position == *position)
     }
 
-    /// Finds the first row at a time or later. `None` if it is not shown, or if it is the
+    /// Finds the first row that is delivered at a time or later. `None` if it is not shown, or if it is the
     /// first row and there may be an earlier event at this time or later.
     pub fn find_time(&self, time: Timestamp) -> Option<usize> {
         let rows = self.rows();
-        let at = rows.partition_point(|row| row.time < time);
+        let at = rows.partition_point(|row| row.delivery_time < time);
         (at < rows.len() && (at > 0 || rows[0].position.is_start_of(time))).then_some(at)
     }
 
@@ -333,7 +336,12 @@ impl<T> Inner<T> {
     }
 
     fn row(&mut self, call: &EventCall<'_, '_>) -> TableRow<T> {
-        TableRow { position: call.position(), time: call.time(), content: (self.describe)(call) }
+        TableRow {
+            position: call.position(),
+            time: call.event_time(),
+            delivery_time: call.delivery_time(),
+            content: (self.describe)(call),
+        }
     }
 }
 

@@ -64,7 +64,7 @@ where
     context.on_event(Subscription::to_every_event(), |call| {
         let machine = &call.extensions[state];
         if machine.transition(call.trace.index(), call.event.type_id()).is_some() {
-            look(call.time(), machine);
+            look(call.delivery_time(), machine);
         }
     });
     _ = context.read(&Bounds::all().until(window.end())).unwrap();

@@ -24,7 +24,7 @@ fn filters(traceset: &Traceset, text: &str) -> Rc<Filters> {
 fn noting(seen: &Seen) -> EventsRequest<'_> {
     EventsRequest::new(Owner::unique()).on_every_event(|call, _| {
         let name = call.event.event_type().name().to_owned();
-        seen.borrow_mut().push((call.time(), name));
+        seen.borrow_mut().push((call.delivery_time(), name));
     })
 }
 
@@ -93,7 +93,7 @@ fn hooks_of_the_context_receive_all_events_despite_filters_of_requests() {
     // The first hook of the request adds a hook to the context.
     scheduler
         .submit(request.on_event("sched_switch", |call, _| {
-            if first.replace(Some(call.time())).is_none() {
+            if first.replace(Some(call.delivery_time())).is_none() {
                 let count = Subscription::to_every_event();
                 call.commands.on_event(count, |_| added.set(added.get() + 1));
             }

@@ -58,7 +58,7 @@ type Seen = RefCell<Vec<i64>>;
 /// Creates a request that records the numbers of its events.
 fn noting<'h>(seen: &'h Seen) -> EventsRequest<'h> {
     EventsRequest::new(Owner::unique()).on_every_event(move |call, _| {
-        seen.borrow_mut().push((call.time().as_ns() - BEGIN) / STEP);
+        seen.borrow_mut().push((call.delivery_time().as_ns() - BEGIN) / STEP);
     })
 }
 
@@ -124,7 +124,7 @@ fn an_interruption_is_interrupted() {
         let request = |seen, urgency, from| {
             let request = noting(seen).urgency(urgency).starting_at(time_of(from)).max_events(300);
             request.on_event("tick", move |call, _| {
-                let number = (call.time().as_ns() - BEGIN) / STEP;
+                let number = (call.delivery_time().as_ns() - BEGIN) / STEP;
                 assert_eq!(call.extensions[counter].events as i64, number + 1);
             })
         };
@@ -174,7 +174,7 @@ fn stopping_in_a_hook_does_not_affect_others() {
     let mut scheduler = Scheduler::new(TracesetContext::new(traceset(50)));
     let stopping = EventsRequest::new(Owner::unique())
         .on_every_event(|call, request| {
-            let event = (call.time().as_ns() - BEGIN) / STEP;
+            let event = (call.delivery_time().as_ns() - BEGIN) / STEP;
             seen.borrow_mut().push(event);
             if event == 7 {
                 request.stop();
@@ -447,10 +447,14 @@ fn background_waits_for_requests_and_late_modules_join() {
     let (early, late, seen) = (Seen::default(), Seen::default(), Seen::default());
     let background = Background::new(TracesetContext::new(&traceset));
     let first = background.register("first", |pass| {
-        pass.on_every_event(|call, _| early.borrow_mut().push((call.time().as_ns() - BEGIN) / STEP))
+        pass.on_every_event(|call, _| {
+            early.borrow_mut().push((call.delivery_time().as_ns() - BEGIN) / STEP)
+        })
     });
     let second = background.register("second", |pass| {
-        pass.on_every_event(|call, _| late.borrow_mut().push((call.time().as_ns() - BEGIN) / STEP))
+        pass.on_every_event(|call, _| {
+            late.borrow_mut().push((call.delivery_time().as_ns() - BEGIN) / STEP)
+        })
     });
     assert_eq!(background.find("second"), Some(second));
     let mut scheduler = Scheduler::new(TracesetContext::new(&traceset));

@@ -80,8 +80,8 @@ fn dropping_a_stream_cancels_its_request() {
         let ended = &ended;
         request().after_request(move |_, _, reason| ended.borrow_mut().push((name, reason)))
     };
-    let unread = scheduler.events(noting("unread"), |call| Some(call.time())).unwrap();
-    let mut read = scheduler.events(noting("read"), |call| Some(call.time())).unwrap();
+    let unread = scheduler.events(noting("unread"), |call| Some(call.delivery_time())).unwrap();
+    let mut read = scheduler.events(noting("read"), |call| Some(call.delivery_time())).unwrap();
     let viewer = async {
         let mut unread = Some(unread);
         let mut count = 0;
@@ -110,7 +110,7 @@ fn waiting_tasks_are_woken() {
         // The driver has no work yet.
         future::yield_now().await;
         let mut first =
-            scheduler.events(request().max_events(3), |call| Some(call.time())).unwrap();
+            scheduler.events(request().max_events(3), |call| Some(call.delivery_time())).unwrap();
         let mut times = Vec::new();
         while let Some(time) = first.next().await {
             times.push(time);
@@ -118,14 +118,14 @@ fn waiting_tasks_are_woken() {
         // Requests can be submitted while it is idle or paused.
         scheduler.with(|scheduler| scheduler.pause()).unwrap();
         let urgent = request().urgency(Urgency::HIGH).starting_at(times[2]).max_events(1);
-        let mut second = scheduler.events(urgent, |call| Some(call.time())).unwrap();
+        let mut second = scheduler.events(urgent, |call| Some(call.delivery_time())).unwrap();
         assert!(future::poll_once(second.next()).await.is_none());
         scheduler.with(|scheduler| scheduler.resume()).unwrap();
         assert_eq!(second.next().await, Some(times[2]));
         assert_eq!(second.next().await, None);
         // The stream of a request that is cancelled before it starts ends, too.
         scheduler.with(|scheduler| scheduler.pause()).unwrap();
-        let mut never = scheduler.events(request(), |call| Some(call.time())).unwrap();
+        let mut never = scheduler.events(request(), |call| Some(call.delivery_time())).unwrap();
         let cancelled = scheduler.with(|scheduler| scheduler.cancel(never.request()));
         let cancelled = cancelled.map(|end| end.is_some_and(|end| !end.started));
         assert_eq!((cancelled, never.next().await, never.reason()), (Some(true), None, None));

@@ -12,7 +12,7 @@ use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{EventCall, Traceset, TracesetContext, TracesetPosition};
-use lttv_requests::views::{EventTable, Histogram, SegmentState, TimeWindow, Timeline};
+use lttv_requests::views::{EventTable, TableRow, Histogram, SegmentState, TimeWindow, Timeline};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Start};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -118,7 +118,7 @@ fn ten_events() -> Traceset {
 #[test]
 fn rows_can_be_held_while_requests_change_the_table() {
     let mut scheduler = Scheduler::new(TracesetContext::new(ten_events()));
-    let table = EventTable::new(Owner::unique(), 4, |call| call.time());
+    let table = EventTable::new(Owner::unique(), 4, |call| call.delivery_time());
     scheduler.submit(table.show(Start::Begin)).unwrap();
     drain(&mut scheduler, 3);
     let first = table.rows();
@@ -444,4 +444,36 @@ impl SegmentState for Level {
     fn is_active(self) -> bool {
         self.0 >= 2
     }
+}
+
+#[test]
+fn rows_have_the_times_of_the_events_where_a_clock_goes_back() {
+    let mut schema = presets::lttng_kernel(Format::Ctf2);
+    let tick = schema.add_event_type(StreamClassId(0), "tick", FieldClass::structure([]));
+    let mut trace = MemoryTrace::new(schema);
+    let stream = trace.stream(StreamClassId(0), "channel0_0").unwrap();
+    let mut stream = stream.with_packet_context(FieldValue::fields([("cpu_id", 0)]));
+    let recorded = [1_000, 5_000, 2_000, 3_000, 9_000];
+    stream.begin_packet(1_000).unwrap();
+    for time in recorded {
+        stream.event(tick, time, FieldValue::Struct(Vec::new())).unwrap();
+    }
+    stream.end_packet(9_000).unwrap();
+    trace.add(stream).unwrap();
+    let traceset = Traceset::from(vec![trace.open().unwrap()]);
+    let mut scheduler = Scheduler::new(TracesetContext::new(traceset));
+    let table = EventTable::new(Owner::unique(), 5, |call| call.event.timestamp());
+    scheduler.submit(table.show(Start::Begin)).unwrap();
+    drain(&mut scheduler, 10);
+    let rows = table.rows();
+    let origin = rows[0].time.as_ns() - 1_000;
+    let times = |of: fn(&TableRow<_>) -> Timestamp| -> Vec<i64> {
+        rows.iter().map(|row| of(row).as_ns() - origin).collect()
+    };
+    assert_eq!(times(|row| row.time), recorded.map(|time| time as i64));
+    assert_eq!(times(|row| row.delivery_time), [1_000, 5_000, 5_000, 5_000, 9_000]);
+    assert!(rows.iter().all(|row| row.content == Some(row.time)));
+    // Places are found by the order of rows.
+    assert_eq!(rows.iter().position(|row| row.delivery_time >= rows[1].time), Some(1));
+    assert_eq!(table.find_time(Timestamp::from_ns(origin + 6_000)), Some(4));
 }

@@ -23,7 +23,7 @@ impl Digest {
 pub(crate) fn known(call: &EventCall<'_, '_>) -> Known {
     let number = call.event.field("number").and_then(|v| v.as_u64()).expect("a number");
     Known {
-        time: call.time(),
+        time: call.delivery_time(),
         trace: call.trace.index().0,
         tracefile: call.tracefile.index().0,
         number: number as u32,

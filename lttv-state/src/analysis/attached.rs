@@ -128,7 +128,7 @@ pub fn attach<A: KernelAnalysis + 'static>(
     };
     if !window.is_everything() {
         context.on_event(every_event(BEFORE_STATE), move |call| {
-            let time = call.time().as_ns();
+            let time = call.delivery_time().as_ns();
             if let Some((of, kernel)) = call.extensions.get_pair_mut(handle, kernel) {
                 let of = of.0.get_mut();
                 of.pass_start(kernel, time);
@@ -149,7 +149,7 @@ fn tell<A: KernelAnalysis + 'static>(
     kernel: Handle<KernelState>,
     call: &mut EventCall<'_, '_>,
 ) {
-    let (is_read, time) = (call.reaches_all_hooks(), call.time());
+    let (is_read, time) = (call.reaches_all_hooks(), call.delivery_time());
     let of = (call.trace.index(), call.tracefile.number());
     if let Some((attachment, kernel)) = call.extensions.get_pair_mut(handle, kernel) {
         attachment.0.get_mut().event(kernel, of, &call.event, time, is_read);
@@ -404,7 +404,7 @@ impl<A: KernelAnalysis + 'static> Extension for Attachment<A> {
         if window.until.is_some() {
             // The state of the window ends also with an event that is not read.
             setup.hooks.on_event(events.clone().priority(BEFORE_STATE), move |call| {
-                let time = call.time().as_ns();
+                let time = call.delivery_time().as_ns();
                 if let Some((of, kernel)) = call.extensions.get_pair_mut(handle, kernel) {
                     of.0.get_mut().pass_end(kernel, time);
                 }

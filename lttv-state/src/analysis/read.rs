@@ -91,7 +91,7 @@ impl<'r> Read<'r> {
         Read { filters: Some(filters), ..self }
     }
 
-    /// Sets the number of threads, with the calling thread. 0 counts as 1.
+    /// Sets the number of threads, with the calling thread: see [`SliceThreads::new`].
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         self.in_slices(SliceThreads::new(threads))

@@ -102,7 +102,7 @@ impl HeapState {
         index: TraceIndex,
         fields: &HeapEvent,
     ) {
-        let (tracefile, time) = (call.tracefile.number().0, call.time().as_ns());
+        let (tracefile, time) = (call.tracefile.number().0, call.delivery_time().as_ns());
         let is_heard = match call.known_to_reach_all_hooks() {
             Some(is_heard) => is_heard,
             None => call.reaches_all_hooks(),

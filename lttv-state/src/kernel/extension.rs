@@ -394,7 +394,7 @@ impl KernelState {
         index: TraceIndex,
         rule: &Rule,
     ) {
-        let (tracefile, time) = (call.tracefile.number(), call.time().as_ns());
+        let (tracefile, time) = (call.tracefile.number(), call.delivery_time().as_ns());
         if let Some(state) = call.extensions.get_mut(handle) {
             state.apply_event(index, tracefile, rule, &call.event, time);
         }

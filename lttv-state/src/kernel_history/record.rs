@@ -45,6 +45,7 @@ pub enum HistoryTarget<'p> {
 
 /// A recorded history, with the errors met while reading the traces.
 #[derive(Debug)]
+#[must_use = "`errors` tells whether the read met damage"]
 #[non_exhaustive]
 pub struct Recorded {
     /// The history of all traces.
@@ -63,6 +64,10 @@ pub struct Recorded {
     /// The number of further errors that are not in `errors`, see
     /// [`Merge::errors_omitted`](ltt_read::Merge::errors_omitted).
     pub errors_omitted: u64,
+    /// The notices of the same part: see [`Merge::notices`](ltt_read::Merge::notices).
+    pub notices: Vec<ltt_read::Notice>,
+    /// The number of further notices that are not in `notices`.
+    pub notices_omitted: u64,
 }
 
 impl Recorded {
@@ -99,7 +104,8 @@ fn identity_of(source: Vec<u8>) -> HistoryIdentity {
 /// # let directory = tempfile::tempdir()?;
 /// # let file = directory.path().join("history");
 /// let traceset = Traceset::open(path)?;
-/// record(&traceset, HistoryTarget::File(&file), |_| ControlFlow::Continue(()))?;
+/// let recorded = record(&traceset, HistoryTarget::File(&file), |_| ControlFlow::Continue(()))?;
+/// assert!(recorded.errors.is_empty());
 /// // Later:
 /// let history = open(&file, &traceset)?;
 /// # assert!(history.end() > history.start());
@@ -156,7 +162,8 @@ pub fn record(
 /// let traceset = Traceset::open(path)?;
 /// let mut live = None;
 /// let started = |handle| live = Some(handle);
-/// record_live(&traceset, HistoryTarget::Memory, started, |_| ControlFlow::Continue(()))?;
+/// let goes_on = |_| ControlFlow::Continue(());
+/// assert!(record_live(&traceset, HistoryTarget::Memory, started, goes_on)?.errors.is_empty());
 /// assert!(live.is_some_and(|live| live.latest().is_complete()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -217,8 +224,17 @@ pub fn record_on(
         false => recording.read()?,
     };
     let history = KernelHistory::finish(&mut recording.context, writer)?;
-    let ReadEvents { events, errors, errors_omitted } = read;
-    Ok(Recorded { history, events, kept, rebuilt, errors, errors_omitted })
+    let ReadEvents { events, errors, errors_omitted, notices, notices_omitted } = read;
+    Ok(Recorded {
+        history,
+        events,
+        kept,
+        rebuilt,
+        errors,
+        errors_omitted,
+        notices,
+        notices_omitted,
+    })
 }
 
 /// A history that is being recorded.
@@ -230,11 +246,46 @@ struct Recording<P> {
     progress: P,
 }
 
-/// The events that were read, and the errors met.
+/// The events that were read, and the errors and notices met.
 struct ReadEvents {
     events: u64,
     errors: Vec<ltt_read::Error>,
     errors_omitted: u64,
+    notices: Vec<ltt_read::Notice>,
+    notices_omitted: u64,
+}
+
+impl ReadEvents {
+    /// Takes the errors and notices of a context that has read a number of events.
+    fn of(context: &mut TracesetContext<'_>, events: u64) -> Self {
+        ReadEvents {
+            events,
+            errors: context.take_errors(),
+            errors_omitted: context.merge().errors_omitted(),
+            notices: context.take_notices(),
+            notices_omitted: context.merge().notices_omitted(),
+        }
+    }
+
+    /// Adds the errors and notices of a context that continued where the one of these ended. What both
+    /// have met at the same place is kept once.
+    fn followed_by(mut self, next: ReadEvents) -> Self {
+        for error in next.errors {
+            let is_known = |known: &ltt_read::Error| known.place() == error.place();
+            if error.place().is_none() || !self.errors.iter().any(is_known) {
+                self.errors.push(error);
+            }
+        }
+        for notice in next.notices {
+            if !self.notices.contains(&notice) {
+                self.notices.push(notice);
+            }
+        }
+        self.events += next.events;
+        self.errors_omitted += next.errors_omitted;
+        self.notices_omitted += next.notices_omitted;
+        self
+    }
 }
 
 impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
@@ -270,9 +321,7 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
                 }
             }
         }
-        let (errors, errors_omitted) =
-            (self.context.take_errors(), self.context.merge().errors_omitted());
-        Ok(ReadEvents { events, errors, errors_omitted })
+        Ok(ReadEvents::of(&mut self.context, events))
     }
 
     /// Reads all events in slices. The context only keeps the state at marks and at the end.
@@ -315,7 +364,8 @@ impl<P: FnMut((u64, u64)) -> ControlFlow<()>> Recording<P> {
                 break;
             }
         }
-        let (errors, errors_omitted) = (reader.take_errors(), reader.merge().errors_omitted());
-        Ok(ReadEvents { events, errors, errors_omitted })
+        // The context has met damage, too, when it found the first events.
+        let start = ReadEvents::of(&mut self.context, 0);
+        Ok(start.followed_by(ReadEvents::of(&mut reader, events)))
     }
 }

@@ -303,7 +303,7 @@ fn follow(handle: Handle<KernelHistory>, setup: &mut Setup<'_, '_>) {
             };
             let events = Subscription::to_type(index, id);
             setup.hooks.on_event(events.priority(AFTER_STATE), move |call| {
-                let (tracefile, t) = (call.tracefile.number(), call.time());
+                let (tracefile, t) = (call.tracefile.number(), call.delivery_time());
                 if let Some((kernel, of)) = call.extensions.get_pair_mut(kernel, handle) {
                     let cpu = kernel.cpu_of_tracefile(tracefile);
                     of.store(kernel, index, Some(Cause { transition, cpu }), t);

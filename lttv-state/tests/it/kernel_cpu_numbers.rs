@@ -277,7 +277,7 @@ fn naive(traceset: &Traceset) -> Naive {
         naive.events += 1;
         *naive.by_name.entry(call.event.event_type().name().to_owned()).or_default() += 1;
         *naive.by_cpu.entry(cpu_of(&call.event)).or_default() += 1;
-        naive.times.push(call.time().as_ns());
+        naive.times.push(call.delivery_time().as_ns());
     });
     _ = context.read(&Bounds::all()).unwrap();
     drop(context);

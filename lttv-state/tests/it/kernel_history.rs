@@ -38,7 +38,7 @@ fn times(traceset: &Traceset) -> Vec<i64> {
     let mut all = Vec::new();
     let mut context = TracesetContext::new(traceset);
     let span = context.contexts().time_span();
-    context.on_event("*", |call| all.push(call.time().as_ns()));
+    context.on_event("*", |call| all.push(call.delivery_time().as_ns()));
     _ = context.read(&Bounds::all()).unwrap();
     drop(context);
     let mut chosen = Vec::new();

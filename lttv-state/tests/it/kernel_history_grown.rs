@@ -289,7 +289,7 @@ fn an_invalid_mark_does_no_harm() {
     assert_eq!(recorded.history.resume_note().is_some(), cfg!(feature = "checkpoint-files"));
     let all = growing.earlier(&|_, _| u64::MAX);
     for note in [&b""[..], b"none", &[0xff; 100]] {
-        growing.record(&half);
+        _ = growing.record(&half);
         let mut builder =
             Builder::extend(growing.path(), settings.clone(), Timestamp::MAX).unwrap();
         builder.set_resume_note(Timestamp::MIN, note).unwrap();
@@ -306,7 +306,7 @@ fn an_invalid_mark_does_no_harm() {
 fn stopping_keeps_the_finished_file() {
     let growing = Growing::new();
     let half = growing.earlier(&|_, ends| part(ends, 8));
-    growing.record(&half);
+    _ = growing.record(&half);
     let before = fs::read(growing.path()).unwrap();
 
     let most = growing.earlier(&|_, ends| part(ends, 12));
@@ -326,5 +326,5 @@ fn stopping_keeps_the_finished_file() {
     let mut settings = Settings::default();
     settings.identity = Recorded::identity(&most);
     drop(Builder::extend(growing.path(), settings, Timestamp::MAX).unwrap());
-    growing.record(&growing.earlier(&|_, _| u64::MAX));
+    _ = growing.record(&growing.earlier(&|_, _| u64::MAX));
 }

@@ -28,7 +28,7 @@ fn a_history_fits_copies_of_its_traces_but_not_changed_ones() {
     let (trace, file) = (directory.path().join("trace"), directory.path().join("history"));
     copy(&trace);
     let traceset = Traceset::open(&trace).unwrap();
-    record(&traceset, HistoryTarget::File(&file), |_| ControlFlow::Continue(())).unwrap();
+    _ = record(&traceset, HistoryTarget::File(&file), |_| ControlFlow::Continue(())).unwrap();
     let stored = open(&file, &traceset).unwrap().intervals_count();
 
     let copied = directory.path().join("copy");

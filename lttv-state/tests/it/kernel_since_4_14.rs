@@ -235,7 +235,7 @@ fn exiting_tasks_have_the_status_exit_until_freed() {
                 let (_, process) = state.find(tid).expect("it is alive");
                 assert_eq!(process.status(), ProcessStatus::Exit, "{name}: {tid}");
                 last_status.insert(tid, process.status());
-                exits.push((process.serial(), call.time()));
+                exits.push((process.serial(), call.delivery_time()));
             }
         });
         all_exits += exits.len();

@@ -120,7 +120,7 @@ fn sampled(traceset: &Traceset, windows: &[(i64, i64)]) -> Vec<Sums> {
     let before_state = Priority::new(20).expect("a priority");
     let windows = windows.to_vec();
     context.on_event(Subscription::to_every_event().priority(before_state), move |call| {
-        let time = call.time().as_ns();
+        let time = call.delivery_time().as_ns();
         let Some(((last, sums), kernel)) = call.extensions.get_pair_mut(sums, kernel) else {
             return;
         };

@@ -36,6 +36,7 @@ mod kernel_cpu_numbers;
 mod kernel_growing;
 #[cfg(feature = "kernel")]
 mod kernel_history;
+mod kernel_history_errors;
 #[cfg(feature = "kernel")]
 mod kernel_history_grown;
 #[cfg(feature = "kernel")]

@@ -101,7 +101,7 @@ fn history(traceset: &Traceset, threads: usize, events: u64) -> Vec<u8> {
     let file = folder.path().join("history");
     let threads = SliceThreads::new(threads).slice_events(events);
     let go_on = |_| ControlFlow::Continue(());
-    record_on(threads, traceset, HistoryTarget::File(&file), |_| (), go_on).expect("a history");
+    _ = record_on(threads, traceset, HistoryTarget::File(&file), |_| (), go_on).expect("a history");
     std::fs::read(&file).expect("a file")
 }
 
@@ -201,7 +201,7 @@ fn changes(traceset: &Traceset, window: Window, slices: Slices) -> [Changes; 2] 
     let alone = context.attach_data(Changes::default());
     context.on_event("*", move |call| {
         let (trace, event_type) = (call.trace.index(), call.event.type_id());
-        let (tracefile, time) = (call.tracefile.number(), call.time());
+        let (tracefile, time) = (call.tracefile.number(), call.delivery_time());
         let (alone, kernel) = call.extensions.get_pair_mut(alone, kernel).expect("both");
         if let Some(transition) = kernel.transition(trace, event_type) {
             alone.add(kernel, (trace, tracefile), (transition, time));

@@ -65,7 +65,7 @@ fn fields_are_those_of_the_running_process() {
             let state = kernel.trace(TraceIndex(0)).expect("one trace");
             let cpu = kernel.cpu_of(call).expect("a CPU");
             let expected = plain(state, state.running(cpu).expect("a known CPU"), cpu);
-            assert_eq!(passes, expected, "{text} at {:?}", call.time());
+            assert_eq!(passes, expected, "{text} at {:?}", call.delivery_time());
             passed.set(passed.get() + u64::from(passes));
         });
         _ = context.read(&Bounds::all()).expect("bounds without a position");

@@ -23,7 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let time = span.start.saturating_add(span.end.since(span.start) / 5 * turn);
             let page = EventsRequest::new(Owner::unique()).urgency(Urgency::HIGH).starting_at(time);
             let mut rows = scheduler.events(page.max_events(ROWS), |call| {
-                Some(format!("{} {}", call.time(), call.event.event_type().name()))
+                Some(format!("{} {}", call.event_time(), call.event.event_type().name()))
             })?;
             while let Some(row) = rows.next().await {
                 println!("page {turn}: {row}");

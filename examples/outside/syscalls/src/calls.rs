@@ -47,7 +47,7 @@ impl Collect for Calls {
             of.total = of.total.saturating_add(ended.elapsed);
             of.on_cpu = of.on_cpu.saturating_add(ended.cpu_time);
             if of.longest.1.is_none() || ended.elapsed > of.longest.0 {
-                let ns = call.time().as_ns().saturating_sub_unsigned(ended.elapsed);
+                let ns = call.delivery_time().as_ns().saturating_sub_unsigned(ended.elapsed);
                 of.longest = (ended.elapsed, Some(Timestamp::from_ns(ns)));
             }
         }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ltt_read::Trace;
-use lttv_context::Traceset;
+use lttv_context::{MAX_THREADS, Traceset};
 use lttv_filter::{Environment, Expression, TimeRangeText, TimeText, Zone};
 use lttv_state::filter::KernelFilters;
 
@@ -112,11 +112,23 @@ pub struct OutputArgs {
     pub color: Option<Color>,
 }
 
+/// Returns the number of threads to read with: all processors, unless a number is requested. Says so if
+/// more than [`MAX_THREADS`] are requested, which is the number that is used then.
+pub fn threads_or_all(requested: Option<NonZeroUsize>, report: &Report) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = requested.map_or_else(all, NonZeroUsize::get);
+    if threads > MAX_THREADS {
+        report.message(format_args!(
+            "--threads: {MAX_THREADS} threads are used, which is the maximum"
+        ));
+    }
+    threads.min(MAX_THREADS)
+}
+
 impl InputArgs {
-    /// Returns the number of threads to read with: all processors, unless a number is given.
-    pub fn threads_or_all(&self) -> usize {
-        let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.threads.map_or_else(all, NonZeroUsize::get)
+    /// Returns the number of threads to read with: see [`threads_or_all`].
+    pub fn threads_or_all(&self, report: &Report) -> usize {
+        threads_or_all(self.threads, report)
     }
 
     /// Returns 1, the number of threads that read `what`. Says so if more were requested.

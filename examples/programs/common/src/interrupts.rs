@@ -57,7 +57,7 @@ pub struct Interrupt {
 /// context.on_event("*", move |call| {
 ///     let (trace, event_type) = (call.trace.index(), call.event.type_id());
 ///     let Some(cpu) = call.extensions[kernel].cpu_of(call) else { return };
-///     let time = call.time();
+///     let time = call.delivery_time();
 ///     let Some((all, kernel)) = call.extensions.get_pair_mut(interrupts, kernel) else { return };
 ///     if let (Some(transition), Some(state)) =
 ///         (kernel.transition(trace, event_type), kernel.trace(trace))

@@ -7,7 +7,7 @@ import { Shared } from './model/shared.js';
 import { NOTATIONS, formatTime } from './model/time.js';
 import { pathOf } from './data/protocol.js';
 import { Axis } from './view/axis.js';
-import { GoTo, Help } from './view/dialogs.js';
+import { Faults, GoTo, Help } from './view/dialogs.js';
 import { Disks } from './view/disks.js';
 import { Divider } from './view/divider.js';
 import { Events } from './view/events.js';
@@ -42,6 +42,7 @@ export class App extends EventTarget {
     this.shared.on(['span'], () => this.#baseAxis());
 
     this.tip = new Tip(this);
+    this.faults = new Faults();
     this.topBar = new TopBar(this);
     this.filterBar = new FilterBar(this);
     this.overview = new Overview(this);
@@ -75,7 +76,7 @@ export class App extends EventTarget {
       this.flameChart.element, this.usage.element, this.disks.element, this.latencies.element,
       el('div', { class: 'pair' }, this.events.element, this.statistics.element));
     body.replaceChildren(this.topBar.element, this.filterBar.element, this.viewBar.element, main, this.status.element,
-      this.tip.element, this.help.element, this.goTo.element);
+      this.tip.element, this.help.element, this.faults.element, this.goTo.element);
   }
 
   /** Returns the number of columns of a chart. */

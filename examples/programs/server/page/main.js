@@ -58,6 +58,7 @@ async function poll(id) {
   for (;;) {
     const experiment = await server.experiment(id);
     if (experiment.nbEvents > 0 || experiment.end > 0) app.shared.setSpan(big(experiment.start), big(experiment.end));
+    app.faults.set(experiment.faults);
     const isRunning = experiment.indexingStatus === 'RUNNING';
     app.topBar.progress.textContent = isRunning ? `reading: ${Number(experiment.nbEvents).toLocaleString('en')} events` : '';
     if (!isRunning) return;
@@ -100,6 +101,7 @@ async function start() {
   const api = server.of(current.UUID);
   const first = await server.experiment(current.UUID);
   app.experiment = api;
+  app.faults.set(first.faults);
   app.shared.setSpan(big(first.start), big(first.end));
   app.shared.setTime(app.shared.span.from);
   follow(fromLink(location.hash, app.shared.span));

@@ -4,10 +4,13 @@ use lttv_context::Traceset;
 use lttv_filter::{Candidate, Diagnostic, Span, Vocabulary};
 use serde::Serialize;
 
-use crate::dataset::compile;
+use crate::dataset::{FilterFault, LONGEST_FILTER, compile};
 
 /// The greatest number of candidates in an answer.
 const MOST_CANDIDATES: usize = 100;
+
+/// The greatest number of faults or notes in an answer.
+const MOST_FINDINGS: usize = 100;
 
 /// The result of checking a filter. Places are offsets in units of UTF-16, as browsers count them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,17 +70,35 @@ impl Checked {
     pub fn new(filter: &str, cursor: usize, traceset: &Traceset, vocabulary: &Vocabulary) -> Self {
         let (is_valid, diagnostics) = match compile(filter, traceset) {
             Ok(filters) => (true, filters.filters().notes().diagnostics().to_vec()),
-            Err(error) => (false, error.diagnostics().to_vec()),
+            Err(FilterFault::Wrong(error)) => (false, error.diagnostics().to_vec()),
+            Err(error @ FilterFault::TooLong) => return Checked::too_long(filter, &error),
         };
         let candidates = vocabulary.complete(filter, bytes(filter, cursor)).into_iter();
         Checked {
             is_valid,
-            diagnostics: diagnostics.into_iter().map(|one| Finding::new(filter, one)).collect(),
+            diagnostics: diagnostics
+                .into_iter()
+                .take(MOST_FINDINGS)
+                .map(|one| Finding::new(filter, one))
+                .collect(),
             candidates: candidates
                 .take(MOST_CANDIDATES)
                 .map(|candidate| Completion::new(filter, candidate))
                 .collect(),
         }
+    }
+
+    /// Creates the result for a filter that is not looked at: the fault is the part that is too much.
+    fn too_long(filter: &str, error: &FilterFault) -> Self {
+        let finding = Finding {
+            from: units(filter, LONGEST_FILTER),
+            to: units(filter, filter.len()),
+            message: error.to_string(),
+            label: String::new(),
+            help: None,
+            replacement: None,
+        };
+        Checked { is_valid: false, diagnostics: vec![finding], candidates: Vec::new() }
     }
 }
 
@@ -162,6 +183,17 @@ mod tests {
         assert_eq!((first.from, first.to, &first.text[..]), (17, 25, "sched_switch"));
         assert!(!check("", 0).candidates.is_empty());
         check("x", usize::MAX);
+    }
+
+    #[test]
+    fn filters_that_are_too_long_are_refused_with_the_place() {
+        let longest = "tid==1".to_owned() + &" ".repeat(LONGEST_FILTER - 6);
+        assert!(check(&longest, 0).is_valid);
+        let checked = check(&(longest + " "), 0);
+        assert!(!checked.is_valid && checked.candidates.is_empty());
+        let [found] = &checked.diagnostics[..] else { panic!("{checked:?}") };
+        assert_eq!((found.from, found.to), (LONGEST_FILTER, LONGEST_FILTER + 1));
+        assert!(found.message.contains("2000 bytes"), "{}", found.message);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::dataset::DatasetOptions;
 use crate::http::guard::Guard;
 use crate::http::serve::{self, Patience};
 use crate::http::{Server, router};
-use crate::workspace::{Roots, Workspace};
+use crate::workspace::{FileMemory, Roots, Workspace};
 
 /// The arguments of the server.
 #[derive(Debug, Clone, clap::Args)]
@@ -46,7 +46,8 @@ pub struct ServerArgs {
     #[arg(long = "host", value_name = "NAME")]
     pub hosts: Vec<String>,
 
-    /// Accept requests of pages of this origin only, and of the server's own page [default: all]
+    /// Accept requests of pages of this origin, such as `http://localhost:3000`, besides those of the
+    /// server's own page
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
 
@@ -57,6 +58,10 @@ pub struct ServerArgs {
     /// Size of the directory in MiB, beyond which the data of other traces are removed
     #[arg(long, value_name = "MIB", default_value_t = CacheArgs::LIMIT)]
     pub cache_limit: u64,
+
+    /// Memory in MiB for the files of traces. Larger traces are mapped: they must not be truncated
+    #[arg(long, value_name = "MIB", default_value_t = FileMemory::USUAL)]
+    pub memory: u64,
 
     /// Look up the names of functions in the binaries that traces name, wherever they are
     #[arg(long)]
@@ -81,6 +86,15 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     if !args.bind.is_loopback() && args.token.is_none() {
         return Err(Usage::new("--bind: another machine can reach it; choose a --token").into());
     }
+    if args.token.as_ref().is_some_and(|token| token.is_empty()) {
+        return Err(Usage::new("--token: an empty one protects nothing").into());
+    }
+    if let Some(origin) = args.origins.iter().find(|origin| !is_origin(origin)) {
+        return Err(Usage::new(format_args!(
+            "--origin {origin}: expected a scheme and a host, such as http://localhost:3000"
+        ))
+        .into());
+    }
     allocator::apply();
     let mut traces = args.traces.clone();
     if traces.is_empty() && args.root.is_empty() {
@@ -90,7 +104,9 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     let roots = roots.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
     let cache = args.cache.cache(args.cache_limit);
     let options = DatasetOptions { cache, symbols: args.symbols };
-    let workspace = Arc::new(Workspace::new(roots, args.clocks.clone(), options));
+    let memory = FileMemory::new(args.memory.saturating_mul(1 << 20));
+    let workspace = Workspace::new(roots, args.clocks.clone(), options).file_memory(memory);
+    let workspace = Arc::new(workspace);
     open_all(&workspace, &traces, report)?;
     let mut hosts = args.hosts.clone();
     if !args.bind.is_loopback() {
@@ -99,7 +115,12 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
             IpAddr::V6(address) => format!("[{address}]"),
         });
     }
-    let guard = Guard { hosts, origins: args.origins.clone(), token: args.token.clone() };
+    let guard = Guard {
+        hosts,
+        accepts_addresses: args.bind.is_unspecified(),
+        origins: args.origins.clone(),
+        token: args.token.clone(),
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served: std::io::Result<()> = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind((args.bind, args.port)).await?;
@@ -114,6 +135,12 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     served.map_err(|error| format!("{}: {error}", SocketAddr::new(args.bind, args.port)).into())
 }
 
+/// Returns `true` if a text has the form of the origins that browsers send.
+fn is_origin(text: &str) -> bool {
+    let host = text.split_once("://").map_or("", |(_, host)| host);
+    !host.is_empty() && !host.contains(['/', '*'])
+}
+
 /// Opens the traces of the command line, and creates an experiment of all of them.
 fn open_all(
     workspace: &Workspace,
@@ -126,7 +153,10 @@ fn open_all(
         let named = named.to_str().ok_or("a path is not UTF-8")?;
         match workspace.open_trace(named, None) {
             Ok(trace) => opened.push(trace),
-            Err(error) => report.error(format_args!("{}: {error}", path.display())),
+            Err(error) => {
+                let detail = error.detail().map_or_else(String::new, |of| format!(": {of}"));
+                report.error(format_args!("{}: {error}{detail}", path.display()));
+            }
         }
     }
     let name = match &opened[..] {

@@ -14,6 +14,7 @@ use ltt_read::{
 };
 use lttv_hooks::Flow;
 
+use super::threads::{limited, start};
 use crate::traceset::Traceset;
 use ahead::Ahead;
 use piece::{Outcome, Piece, PieceReader, Span};
@@ -111,10 +112,11 @@ impl UnorderedReader {
         }
     }
 
-    /// Sets the number of threads, with the calling one. 0 counts as 1.
+    /// Sets the number of threads, with the calling one. 0 counts as 1, and more than
+    /// [`MAX_THREADS`](crate::MAX_THREADS) as that many.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
-        UnorderedReader { threads: threads.max(1), ..self }
+        UnorderedReader { threads: limited(threads), ..self }
     }
 
     /// Sets the approximate size of pieces in bytes, instead of one that suits the size of the
@@ -291,7 +293,7 @@ impl UnorderedReader {
                 while read_next(&mut results) {}
                 results
             };
-            let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
+            let helpers: Vec<_> = (0..helpers).map_while(|_| start(scope, work)).collect();
             let mut results = Vec::new();
             while read_next(&mut results) {
                 let progress = Progress { done: done.load(Ordering::Relaxed).min(total), total };

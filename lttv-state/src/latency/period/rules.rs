@@ -201,7 +201,7 @@ fn find(
     }) else {
         return Vec::new();
     };
-    let (place, time) = (place.unwrap_or(0), call.time().as_ns());
+    let (place, time) = (place.unwrap_or(0), call.delivery_time().as_ns());
     let at = At { cpu, place, time, tracefile: call.event.tracefile_index() };
     let view = KernelView::new(kernel, call);
     let all = |sources: &[Source]| sources.iter().map(|of| of.read(call, &view)).collect();

@@ -62,7 +62,7 @@ pub struct WakeUp {
 ///     };
 ///     let transition = kernel.transition(trace, call.event.type_id());
 ///     let cpu = kernel.cpu_of(call);
-///     match stretch.event(state, transition, cpu, call.time()) {
+///     match stretch.event(state, transition, cpu, call.delivery_time()) {
 ///         true => Flow::Break(()),
 ///         false => Flow::Continue(()),
 ///     }

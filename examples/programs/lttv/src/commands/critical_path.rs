@@ -81,7 +81,7 @@ pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn E
     if let Some(path) = picture {
         inputs::refuse(path, analysis.traceset.traces(), &[])?;
     }
-    let (threads_of_read, select) = (common.input.threads_or_all(), Select::new(threads));
+    let (threads_of_read, select) = (common.input.threads_or_all(report), Select::new(threads));
     let (graph, mut end) = analysis.run(threads_of_read, None, WaitAnalysis::new());
     let waits = wait_graph::waits(&mut analysis, threads_of_read, graph, &select, &mut end)?;
     let mut ids = select.threads(&waits.graph);

@@ -13,6 +13,7 @@ pub mod convert;
 pub mod critical_path;
 pub mod disk;
 pub mod dump;
+pub mod every;
 pub mod history;
 pub mod info;
 pub mod irq;

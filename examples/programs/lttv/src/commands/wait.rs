@@ -68,7 +68,7 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         report
             .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
     }
-    let (threads_of_read, select) = (common.input.threads_or_all(), Select::new(threads));
+    let (threads_of_read, select) = (common.input.threads_or_all(report), Select::new(threads));
     let both = (StatisticsAnalysis::new(), WaitAnalysis::new());
     let ((statistics, graph), mut end) = analysis.run(threads_of_read, None, both);
     let waits = wait_graph::waits(&mut analysis, threads_of_read, graph, &select, &mut end)?;

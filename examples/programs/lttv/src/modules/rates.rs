@@ -1,5 +1,7 @@
 //! Average and peak rates of events.
 
+use std::collections::BTreeMap;
+
 use std::time::Duration;
 
 use lttv_common::report::Usage;
@@ -51,7 +53,7 @@ fn attach(host: &mut Host) -> Result<Option<Tables>, Failure> {
     let counts = context.extensions().find::<Counts>().ok_or("no events are counted")?;
     let peaks = context.attach_data(Peaks { interval, traces, cpus, of_tracefile });
     host.data.on_chosen(events, move |call| {
-        let time = call.time().as_ns();
+        let time = call.event_time().as_ns();
         let peaks = &mut call.extensions[peaks];
         peaks.traces[call.tracefile.trace_index().0].count(time, peaks.interval);
         let cpu = peaks.of_tracefile[call.tracefile.number().0];
@@ -73,27 +75,34 @@ struct Peaks {
     of_tracefile: Vec<usize>,
 }
 
-/// The busiest interval so far. Intervals follow each other from the first event on.
+/// The number of intervals whose events are counted at a time. A clock that goes back by more of them has its
+/// events counted anew.
+const RECENT: usize = 4096;
+
+/// The busiest interval so far. Intervals follow each other, before and after the first event.
 #[derive(Debug, Default)]
 struct Peak {
-    /// The times of the first and the last event, in ns.
+    /// The time of the first event that was read, in ns.
+    origin: Option<i64>,
+    /// The least and the greatest time of an event, in ns.
     span: Option<(i64, i64)>,
-    interval_number: u64,
-    events: u64,
+    /// The numbers of events of the latest intervals.
+    recent: BTreeMap<i64, u64>,
     most: u64,
 }
 
 impl Peak {
     fn count(&mut self, time: i64, interval: u64) {
-        let (first, _) = *self.span.get_or_insert((time, time));
-        self.span = Some((first, time));
-        // Events come in order: none is before the first.
-        let interval_number = time.abs_diff(first) / interval;
-        if interval_number != self.interval_number {
-            (self.interval_number, self.events) = (interval_number, 0);
+        let origin = *self.origin.get_or_insert(time);
+        let (first, last) = self.span.unwrap_or((time, time));
+        self.span = Some((first.min(time), last.max(time)));
+        let offset = i128::from(time) - i128::from(origin);
+        let events = self.recent.entry(offset.div_euclid(interval.into()) as i64).or_default();
+        *events += 1;
+        self.most = self.most.max(*events);
+        if self.recent.len() > RECENT {
+            self.recent.pop_first();
         }
-        self.events += 1;
-        self.most = self.most.max(self.events);
     }
 
     /// Returns the time from the first to the last event in ns.

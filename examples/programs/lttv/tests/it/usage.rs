@@ -105,3 +105,26 @@ fn the_module_prints_tables_and_needs_a_kernel_trace() {
     let refused = run(&["run", "-t", ust, "-m", "usage"]);
     assert!(refused.stderr.contains("sched_switch"), "{refused:?}");
 }
+
+#[test]
+fn more_intervals_than_are_exact_are_refused() {
+    for every in ["1ns", "1us"] {
+        let run = lttv(&["--every", every]);
+        assert_eq!((run.status, run.stdout.len()), (Some(2), 0), "{run:?}");
+        assert!(run.stderr.contains("more than 65536 intervals"), "{run:?}");
+    }
+    // Of nearly as many as are allowed, none lacks anything.
+    let found = tables(&["--every", "20us"]);
+    let (cpus, intervals) = (rows(&found, "cpus"), rows(&found, "intervals"));
+    assert_eq!(sum(rows(&found, "cpu_intervals"), "busy_ns"), sum(cpus, "busy_ns"));
+    assert_eq!(sum(intervals, "busy_ns"), sum(cpus, "busy_ns"));
+}
+
+#[test]
+fn too_many_threads_are_fewer_with_a_message() {
+    let expected = lttv(&["--threads", "1", "--format", "csv", "--table", "cpus"]);
+    let run = lttv(&["--threads", "100000", "--format", "csv", "--table", "cpus"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stderr.contains("--threads: 512 threads are used"), "{run:?}");
+    assert_eq!(run.stdout, expected.stdout);
+}

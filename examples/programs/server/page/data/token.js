@@ -2,10 +2,21 @@
 
 const KEY = 'lttv-token';
 
+/** Returns the secret in the part of an address after `?`, or null. A plus sign stands for itself, as for the server. */
+function tokenIn(search) {
+  const text = search.slice(1).split('&').find((pair) => pair.startsWith('token='))?.slice('token='.length);
+  if (text === undefined) return null;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Returns the secret, or null. It is taken out of the address, so that links do not tell it. */
 export function takeToken() {
   const values = new URLSearchParams(location.search);
-  const given = values.get('token');
+  const given = tokenIn(location.search);
   try {
     if (given === null) return sessionStorage.getItem(KEY);
     sessionStorage.setItem(KEY, given);

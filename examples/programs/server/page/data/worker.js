@@ -24,7 +24,7 @@ class ServerError extends Error {
 
 async function ask({ method, path, body, pack, origin, token }, signal) {
   const headers = body === undefined ? {} : { 'Content-Type': 'application/json' };
-  if (token) headers.Authorization = `Bearer ${token}`;
+  if (token) headers.Authorization = `Bearer ${encodeURIComponent(token)}`;
   const response = await fetch(path, {
     method, headers, signal, body: body === undefined ? undefined : stringify(body),
   });

@@ -33,6 +33,34 @@ export class Help {
   }
 }
 
+/** What could not be read, or only in part: errors, losses, clocks that go back. */
+export class Faults {
+  constructor() {
+    this.list = el('ul', {});
+    this.rest = el('p', { class: 'quiet' });
+    this.element = dialog('faults', 'What reading the traces has met', el('div', { class: 'sheet', tabindex: '0' }, this.list, this.rest));
+    this.button = button('', 'Errors and warnings of reading the traces', () => this.show(), { hidden: true, class: 'faults' });
+  }
+
+  /** Sets the faults of an experiment; servers other than that of LTTV tell none. */
+  set({ errors = 0, warnings = 0, texts = [] } = {}) {
+    const count = (number, of) => (Number(number) === 0 ? [] : [`${Number(number).toLocaleString('en')} ${of}${Number(number) === 1 ? '' : 's'}`]);
+    const counts = [...count(errors, 'error'), ...count(warnings, 'warning')];
+    if (counts.length === 0 && texts.length > 0) counts.push('losses');
+    setText(this.button, `⚠ ${counts.join(', ')}`);
+    this.button.hidden = counts.length === 0;
+    this.button.classList.toggle('is-error', Number(errors) > 0);
+    this.button.setAttribute('aria-label', `${counts.join(', ')} of reading the traces`);
+    this.list.replaceChildren(...texts.map((text) => el('li', { text })));
+    const rest = Number(errors) + Number(warnings) - texts.length;
+    setText(this.rest, rest > 0 ? `and ${rest.toLocaleString('en')} more: \`lttv dump\` prints all` : '');
+  }
+
+  show() {
+    if (!this.element.open) this.element.showModal();
+  }
+}
+
 /** The prompt for a time or a range. */
 export class GoTo {
   constructor(app) {

@@ -12,6 +12,7 @@ use lttv_state::call_stacks::{
 use lttv_state::history::{History, HistoryError, IntervalBuilder, Settings};
 use lttv_state::tree::Quark;
 
+use super::faults::{Found, ReadFaults};
 use super::reading::release;
 
 /// The number of events after which the calls that have ended are passed on.
@@ -56,9 +57,23 @@ pub(super) fn are_recorded(traceset: &Traceset) -> bool {
 
 impl Calls {
     /// Reads the calls. Looks into the binaries of programs for names of functions if `symbols` is
-    /// set. Returns `None` if `stop` is set or the history cannot be built.
-    pub(super) fn read(traceset: &Traceset, symbols: bool, stop: &AtomicBool) -> Option<Calls> {
+    /// set. The output is `None` if `stop` is set or the history cannot be built.
+    pub(super) fn read(
+        traceset: &Traceset,
+        symbols: bool,
+        stop: &AtomicBool,
+    ) -> Found<Option<Calls>> {
         let mut context = TracesetContext::new(traceset);
+        let output = Calls::record(&mut context, symbols, stop);
+        Found { output, faults: ReadFaults::of(&mut context) }
+    }
+
+    fn record(
+        context: &mut TracesetContext<'_>,
+        symbols: bool,
+        stop: &AtomicBool,
+    ) -> Option<Calls> {
+        let traceset = context.contexts().traceset().clone();
         let span = context.contexts().time_span()?;
         let stacks = context.attach(CallStackState::new(CallRules::default()));
         let options = symbols.then(|| SymbolArgs::default().options()).flatten();
@@ -67,11 +82,11 @@ impl Calls {
             if stop.load(Ordering::Relaxed) {
                 return None;
             }
-            let handle = CallStacks::attach(&mut context, stacks);
+            let handle = CallStacks::attach(context, stacks);
             handle.record_chart(context.extensions_mut(), 0, usize::MAX);
             // The bounds contain no position that could be stale.
             let end = context.read(&Bounds::all().events(STEP)).ok()?;
-            release(traceset);
+            release(&traceset);
             let is_last = !matches!(end.reason, EndReason::EventCount | EndReason::Stopped);
             recorder.add(&handle.end(context.extensions_mut()), is_last).ok()?;
             if is_last {

@@ -12,6 +12,7 @@ use lttv_state::kernel::Tid;
 use lttv_state::tree::Quark;
 use lttv_state::waits::{CriticalPath, ThreadState, TimelineId, WaitAnalysis, WaitGraph};
 
+use super::faults::Found;
 use super::reading::analyze;
 
 /// The wait graph of a traceset.
@@ -24,11 +25,14 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Builds the graph. Returns `None` if `stop` is set.
-    pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Waits> {
-        let graph = analyze(traceset, None, stop, WaitAnalysis::new())?;
-        let busiest = busiest(&graph, &(graph.begin()..graph.end()));
-        Some(Waits { graph, busiest })
+    /// Builds the graph. The output is `None` if `stop` is set.
+    pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Found<Option<Waits>> {
+        let Found { output, faults } = analyze(traceset, None, stop, WaitAnalysis::new());
+        let output = output.map(|graph| {
+            let busiest = busiest(&graph, &(graph.begin()..graph.end()));
+            Waits { graph, busiest }
+        });
+        Found { output, faults }
     }
 
     /// Returns the thread with an id; of several, the one that runs longest.

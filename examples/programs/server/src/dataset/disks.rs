@@ -6,6 +6,8 @@ use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_state::kernel::{DeviceNumber, KernelState, RequestKind, RequestStep, Transition};
 
+use super::faults::Found;
+
 /// The requests to a block device.
 #[derive(Debug, Clone)]
 pub struct Disk {
@@ -24,8 +26,8 @@ pub struct Disk {
 /// The greatest number of requests that are stored.
 const MOST: usize = 20_000_000;
 
-/// Reads the requests to all block devices. Returns `None` if `stop` is set.
-pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Vec<Disk>> {
+/// Reads the requests to all block devices. The output is `None` if `stop` is set.
+pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Found<Option<Vec<Disk>>> {
     let mut context = TracesetContext::new(traceset);
     let kernel = context.attach(KernelState::new());
     let disks = context.attach_data(Vec::<Disk>::new());
@@ -45,7 +47,7 @@ pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Vec<Disk>> 
         }
         let (number, bytes, kind) = (device.number(), request.bytes, request.kind);
         let name = state.name(device.name()).to_owned();
-        let time = call.time().as_ns();
+        let time = call.event_time().as_ns();
         let all = &mut call.extensions[disks];
         let known = all.iter().position(|disk| (disk.trace, disk.number) == (trace, number));
         let at = known.unwrap_or_else(|| {
@@ -62,8 +64,11 @@ pub(super) fn read(traceset: &Traceset, stop: &AtomicBool) -> Option<Vec<Disk>> 
         let before = list.last().map_or(0, |(_, bytes)| *bytes);
         list.push((time, before.saturating_add(bytes)));
     });
-    super::reading::read(&mut context, &Bounds::all(), stop)?;
-    let mut all = std::mem::take(&mut context.extensions_mut()[disks]);
-    all.sort_by_key(|disk| (disk.trace, disk.number));
-    Some(all)
+    let Found { output, faults } = super::reading::read(&mut context, &Bounds::all(), stop);
+    let output = output.map(|()| {
+        let mut all = std::mem::take(&mut context.extensions_mut()[disks]);
+        all.sort_by_key(|disk| (disk.trace, disk.number));
+        all
+    });
+    Found { output, faults }
 }

@@ -14,6 +14,7 @@ use lttv_state::kernel_history::{self, HistoryTarget, record_live};
 use lttv_state::needs::RecordedEvents;
 
 use super::busy_times::BusyTimes;
+use super::faults::{Faults, ReadFaults};
 use super::job::Job;
 use super::reading::release;
 use super::threads::{ThreadIds, ThreadRows};
@@ -59,6 +60,7 @@ impl Kernel {
     pub(super) fn build(
         traceset: &Traceset,
         folder: Option<Arc<CacheFolder>>,
+        faults: Arc<Faults>,
         stop: Arc<AtomicBool>,
     ) -> Option<Arc<Kernel>> {
         let of_traces = recorded(traceset).into_iter().enumerate();
@@ -81,11 +83,17 @@ impl Kernel {
         });
         let shared = Arc::clone(&kernel);
         let traceset = traceset.clone();
-        thread::spawn(move || shared.record(&traceset, folder.as_deref(), &stop));
+        thread::spawn(move || shared.record(&traceset, folder.as_deref(), &faults, &stop));
         Some(kernel)
     }
 
-    fn record(&self, traceset: &Traceset, folder: Option<&CacheFolder>, stop: &AtomicBool) {
+    fn record(
+        &self,
+        traceset: &Traceset,
+        folder: Option<&CacheFolder>,
+        faults: &Faults,
+        stop: &AtomicBool,
+    ) {
         let file = folder.map(|folder| folder.file(FILE));
         if let Some(file) = &file
             && let Ok(history) = kernel_history::open(file, traceset)
@@ -111,7 +119,13 @@ impl Kernel {
             }),
             None => record(HistoryTarget::Memory),
         };
-        self.set(recorded.map_or(Stage::Failed, |recorded| Stage::Ready(recorded.history)));
+        self.set(match recorded {
+            Ok(mut recorded) => {
+                ReadFaults::of_history(&mut recorded).tell(faults);
+                Stage::Ready(recorded.history)
+            }
+            Err(_) => Stage::Failed,
+        });
     }
 
     fn set(&self, stage: Stage) {

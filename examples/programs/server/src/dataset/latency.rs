@@ -7,6 +7,7 @@ use lttv_state::analysis::attach;
 use lttv_state::kernel::KernelState;
 use lttv_state::latency::{Family, Latency, LatencyAnalysis, Settings};
 
+use super::faults::Found;
 use super::reading::{Window, analyze};
 
 /// The number of longest durations of each family that are stored.
@@ -25,8 +26,12 @@ pub(super) fn families(traceset: &Traceset) -> Vec<Family> {
     Family::ALL.into_iter().filter(is_served).collect()
 }
 
-/// Computes the latencies of a window. Returns `None` if `stop` is set.
-pub(super) fn compute(traceset: &Traceset, window: Window, stop: &AtomicBool) -> Option<Latency> {
+/// Computes the latencies of a window. The output is `None` if `stop` is set.
+pub(super) fn compute(
+    traceset: &Traceset,
+    window: Window,
+    stop: &AtomicBool,
+) -> Found<Option<Latency>> {
     analyze(traceset, window, stop, LatencyAnalysis::new(settings()))
 }
 

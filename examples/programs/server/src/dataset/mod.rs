@@ -19,6 +19,7 @@ mod chart;
 mod critical_path;
 mod disks;
 mod events;
+mod faults;
 mod job;
 mod kernel;
 mod latency;
@@ -31,6 +32,7 @@ mod recording;
 mod statistics;
 mod stored_events;
 mod threads;
+mod time_counts;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +41,7 @@ use std::sync::{Arc, OnceLock};
 use ltt_read::{Merge, TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_common::cache::Cache;
 use lttv_context::{Traceset, TracesetContext};
-use lttv_filter::{FilterError, Vocabulary};
+use lttv_filter::Vocabulary;
 use lttv_state::filter::KernelFields;
 use lttv_state::history::History;
 use lttv_state::latency::{Family, Latency};
@@ -54,13 +56,15 @@ pub use chart::{ChartRow, Lane};
 pub use critical_path::{PathHistory, PathRow, Waits};
 pub use disks::Disk;
 pub use events::{Counted, Events};
+pub use faults::{Faults, ReadFaults, ToldFaults};
 pub use kernel::{Kernel, KernelStage};
 pub use losses::Loss;
-pub use passing::{Passing, compile};
+pub use passing::{FilterFault, LONGEST_FILTER, Passed, Passing, compile};
 pub use reader::{EventReader, Reader, RequestOwner};
 pub use reading::Window;
 pub use recording::{LOST, RECORDED};
 pub use threads::{CpuAttributes, ThreadRow, ThreadRows};
+pub use time_counts::TimeCounts;
 
 /// The options of datasets.
 #[derive(Debug, Clone, Default)]
@@ -106,6 +110,7 @@ pub struct Dataset {
     paths: recent::Recent<TimelineId, PathHistory>,
     filters: passing::PassingFilters,
     vocabulary: OnceLock<Vocabulary>,
+    faults: Arc<Faults>,
     stop: Arc<AtomicBool>,
 }
 
@@ -131,12 +136,15 @@ pub struct GroupProgress {
 
 impl Dataset {
     /// Starts to compute the data of a traceset, which can be reopened. Groups are names with their
-    /// numbers of traces.
+    /// numbers of traces. `opening` is what opening the traces has met.
     pub fn open(
         traceset: Traceset,
         groups: impl IntoIterator<Item = (String, usize)>,
+        opening: impl IntoIterator<Item = ToldFaults>,
         options: &DatasetOptions,
     ) -> Arc<Dataset> {
+        let faults = Arc::new(Faults::new(&traceset));
+        opening.into_iter().for_each(|of| faults.add_told(of));
         let spans = spans(&traceset);
         let whole = joined(&spans).unwrap_or((0, 0));
         let mut start = 0;
@@ -144,7 +152,7 @@ impl Dataset {
             let traces = start..start + count;
             start = traces.end;
             let span = joined(&spans[traces.clone()]).unwrap_or(whole);
-            let first = first_event(&traceset.traces()[traces.clone()]);
+            let first = first_event(&traceset.traces()[traces.clone()]).told(&faults);
             Group { name, traces, span, first }
         });
         let groups: Vec<Group> = groups.collect();
@@ -152,10 +160,13 @@ impl Dataset {
         // Without a folder, everything is computed again.
         let folder = options.cache.as_ref().and_then(|cache| cache.folder(&traceset).ok());
         let folder = folder.map(Arc::new);
-        let events = Events::count(&traceset, &groups, folder.clone(), Arc::clone(&stop));
-        let kernel = Kernel::build(&traceset, folder, Arc::clone(&stop));
+        let events = {
+            let (folder, faults) = (folder.clone(), Arc::clone(&faults));
+            Events::count(&traceset, &groups, folder, faults, Arc::clone(&stop))
+        };
+        let kernel = Kernel::build(&traceset, folder, Arc::clone(&faults), Arc::clone(&stop));
         Arc::new(Dataset {
-            reader: Reader::start(&traceset),
+            reader: Reader::start(&traceset, &faults),
             traceset,
             groups,
             span: whole,
@@ -174,6 +185,7 @@ impl Dataset {
             paths: recent::Recent::default(),
             filters: passing::PassingFilters::default(),
             vocabulary: OnceLock::new(),
+            faults,
             stop,
         })
     }
@@ -213,6 +225,17 @@ impl Dataset {
         &self.reader
     }
 
+    /// Returns what a read on another thread needs: the traces, the list of its faults, and the flag that
+    /// ends it.
+    fn for_read(&self) -> (Traceset, Arc<Faults>, Arc<AtomicBool>) {
+        (self.traceset.clone(), Arc::clone(&self.faults), Arc::clone(&self.stop))
+    }
+
+    /// Returns what all reads so far have met: errors, losses, clocks that go back.
+    pub fn faults(&self) -> ToldFaults {
+        self.faults.told()
+    }
+
     /// Returns what the tracer has lost, in order of time.
     pub fn losses(&self) -> &[Loss] {
         self.losses.get_or_init(|| losses::of(&self.traceset, &self.groups))
@@ -230,15 +253,15 @@ impl Dataset {
 
     /// Returns the requests to disks, if they are known. The first call starts to read them.
     pub fn disks(&self) -> Option<&[Disk]> {
-        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
-        let disks = self.disks.get(move || disks::read(&traceset, &stop));
+        let (traceset, faults, stop) = self.for_read();
+        let disks = self.disks.get(move || disks::read(&traceset, &stop).told(&faults));
         disks.map(Vec::as_slice)
     }
 
     /// Returns the statistics of a window, if they are computed. The first call starts that.
     pub fn statistics(&self, window: Window) -> Option<Arc<Statistics>> {
-        let traceset = self.traceset.clone();
-        let compute = move |stop: &_| statistics::compute(&traceset, window, stop);
+        let (traceset, faults, _) = self.for_read();
+        let compute = move |stop: &_| statistics::compute(&traceset, window, stop).told(&faults);
         self.statistics.of(window, compute)
     }
 
@@ -254,8 +277,9 @@ impl Dataset {
 
     /// Returns the latencies of a window, if they are computed. The first call starts that.
     pub fn latency(&self, window: Window) -> Option<Arc<Latency>> {
-        let traceset = self.traceset.clone();
-        self.latency.of(window, move |stop| latency::compute(&traceset, window, stop))
+        let (traceset, faults, _) = self.for_read();
+        let compute = move |stop: &_| latency::compute(&traceset, window, stop).told(&faults);
+        self.latency.of(window, compute)
     }
 
     /// Returns the families of latencies whose events the traces contain.
@@ -273,15 +297,15 @@ impl Dataset {
 
     /// Returns the calls of functions, if they are known. The first call starts to read them.
     pub fn calls(&self) -> Option<&Calls> {
-        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
+        let (traceset, faults, stop) = self.for_read();
         let symbols = self.symbols;
-        self.calls.get(move || Calls::read(&traceset, symbols, &stop))
+        self.calls.get(move || Calls::read(&traceset, symbols, &stop).told(&faults))
     }
 
     /// Returns the wait graph, if it is built. The first call starts that.
     pub fn waits(&self) -> Option<&Waits> {
-        let (traceset, stop) = (self.traceset.clone(), Arc::clone(&self.stop));
-        self.waits.get(move || Waits::read(&traceset, &stop))
+        let (traceset, faults, stop) = self.for_read();
+        self.waits.get(move || Waits::read(&traceset, &stop).told(&faults))
     }
 
     /// Returns the critical path of a thread of the wait graph, if it is found. The first call for
@@ -296,8 +320,8 @@ impl Dataset {
     /// # Errors
     ///
     /// If the text is no filter, or does not fit the traces.
-    pub fn passing(&self, filter: &str) -> Result<Arc<Passing>, FilterError> {
-        self.filters.of(filter, &self.traceset, &self.groups)
+    pub fn passing(&self, filter: &str) -> Result<Arc<Passing>, FilterFault> {
+        self.filters.of(filter, &self.traceset, &self.groups, &self.faults)
     }
 
     /// Returns the words of filters.
@@ -317,10 +341,10 @@ impl Dataset {
     pub fn progress(&self) -> Progress {
         let counted = self.events.snapshot();
         let groups = self.groups.iter().zip(&counted.times).map(|(group, times)| {
-            let start = group.first.unwrap_or(group.span.0);
-            // The time of the last event is known when it is counted.
-            let last = times.len().checked_sub(1).and_then(|last| times.get(last));
-            let end = last.map_or(start, |last| last.as_ns().max(start));
+            let first = group.first.unwrap_or(group.span.0);
+            // The first event is not always the earliest one; the last one is known when it is counted.
+            let (start, end) = times.span().unwrap_or((first, first));
+            let (start, end) = (start.min(first), end.max(first));
             GroupProgress { start, end, events: times.len() }
         });
         Progress { is_complete: counted.is_complete, groups: groups.collect() }
@@ -341,14 +365,14 @@ fn spans(traceset: &Traceset) -> Vec<Option<TimeSpan>> {
 }
 
 /// Returns the time of the first event of some traces, in ns.
-fn first_event(traces: &[Arc<Trace>]) -> Option<i64> {
-    let mut merge = Merge::new(traces);
-    while let Some(event) = merge.next() {
-        if let Some(time) = event.timestamp() {
-            return Some(time.as_ns());
-        }
+fn first_event(traces: &[Arc<Trace>]) -> faults::Found<Option<i64>> {
+    let (mut merge, mut output) = (Merge::new(traces), None);
+    while output.is_none()
+        && let Some(event) = merge.next()
+    {
+        output = event.timestamp().map(|time| time.as_ns());
     }
-    None
+    faults::Found { output, faults: ReadFaults::of_merge(&mut merge) }
 }
 
 /// Returns the span of several traces, in ns.

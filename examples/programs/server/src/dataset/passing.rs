@@ -10,11 +10,12 @@ use lttv_common::cancel;
 use lttv_common::settings;
 use lttv_context::{Bounds, EndReason, Subscription, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression, FilterError};
-use lttv_requests::views::EventTimes;
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
+use super::faults::{Faults, ReadFaults};
 use super::reading::release;
+use super::time_counts::{Moved, TimeCounts};
 use super::{Counted, Group};
 
 /// The number of events between two snapshots.
@@ -22,10 +23,28 @@ const STEP: u64 = 1 << 18;
 /// The number of filters of a dataset whose events are kept.
 const MOST_FILTERS: usize = 4;
 
-/// The numbers of the events of each group that pass a filter.
+/// The events of each group that pass a filter.
+#[derive(Debug, Clone)]
+pub struct Passed {
+    /// The numbers of the events in the order of the traceset, the first one being 0, in place of times.
+    pub numbers: Counted,
+    /// Those of the events of each group whose clock went back.
+    moved: Vec<Moved>,
+}
+
+impl Passed {
+    /// Returns the number of events of a group whose own time is before a time. `counted` are the events of
+    /// the traceset.
+    pub fn before(&self, group: usize, counted: &Counted, time: Timestamp) -> u64 {
+        let delivered = Timestamp::from_ns(counted.delivered_before(time) as i64);
+        self.numbers.times[group].before(delivered) + self.moved[group].more_before(time)
+    }
+}
+
+/// A search for the events that pass a filter.
 #[derive(Debug)]
 pub struct Passing {
-    latest: RwLock<Counted>,
+    latest: RwLock<Passed>,
     stop: Arc<AtomicBool>,
 }
 
@@ -35,15 +54,36 @@ pub(super) struct PassingFilters {
     kept: Mutex<VecDeque<(String, Arc<Passing>)>>,
 }
 
+/// The greatest length of a filter in bytes. Each condition takes up to 1 KB for each event type.
+pub const LONGEST_FILTER: usize = 2000;
+
+/// Held while a filter is compiled, so that many of them take no more memory than one.
+static COMPILING: Mutex<()> = Mutex::new(());
+
+/// A failure to compile a filter.
+#[derive(Debug, thiserror::Error)]
+pub enum FilterFault {
+    /// The text is too long.
+    #[error("a filter has at most {LONGEST_FILTER} bytes")]
+    TooLong,
+    /// The text is no filter, or does not fit the traces.
+    #[error(transparent)]
+    Wrong(#[from] FilterError),
+}
+
 /// Compiles a filter as all programs of this project do.
 ///
 /// # Errors
 ///
-/// If the text is no filter, or does not fit the traces.
-pub fn compile(filter: &str, traceset: &Traceset) -> Result<KernelFilters, FilterError> {
+/// If the text is no filter or too long, or does not fit the traces.
+pub fn compile(filter: &str, traceset: &Traceset) -> Result<KernelFilters, FilterFault> {
+    if filter.len() > LONGEST_FILTER {
+        return Err(FilterFault::TooLong);
+    }
+    let _one_at_a_time = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
     let expression = Expression::parse(filter)?;
     let environment = Environment::new().in_zone(settings::current().zone());
-    KernelFilters::new(&expression, traceset.traces(), &environment)
+    Ok(KernelFilters::new(&expression, traceset.traces(), &environment)?)
 }
 
 impl PassingFilters {
@@ -58,7 +98,8 @@ impl PassingFilters {
         filter: &str,
         traceset: &Traceset,
         groups: &[Group],
-    ) -> Result<Arc<Passing>, FilterError> {
+        faults: &Arc<Faults>,
+    ) -> Result<Arc<Passing>, FilterFault> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.iter().position(|(text, _)| text == filter);
         let entry = match known.and_then(|at| kept.remove(at)) {
@@ -66,7 +107,7 @@ impl PassingFilters {
             None => {
                 // Faults are found before the thread starts.
                 compile(filter, traceset)?;
-                (filter.to_owned(), Passing::search(filter, traceset.clone(), groups))
+                (filter.to_owned(), Passing::search(filter, traceset.clone(), groups, faults))
             }
         };
         let passing = Arc::clone(&entry.1);
@@ -88,38 +129,51 @@ impl Drop for PassingFilters {
 }
 
 impl Passing {
-    fn search(filter: &str, traceset: Traceset, groups: &[Group]) -> Arc<Self> {
-        let times = vec![EventTimes::new(); groups.len()];
-        let latest = RwLock::new(Counted { times, is_complete: false });
+    fn search(
+        filter: &str,
+        traceset: Traceset,
+        groups: &[Group],
+        faults: &Arc<Faults>,
+    ) -> Arc<Self> {
+        let numbers =
+            Counted { times: vec![TimeCounts::default(); groups.len()], is_complete: false };
+        let moved = vec![Moved::default(); groups.len()];
+        let latest = RwLock::new(Passed { numbers, moved });
         let passing = Arc::new(Passing { latest, stop: Arc::default() });
         let (shared, filter) = (Arc::clone(&passing), filter.to_owned());
+        let faults = Arc::clone(faults);
         let group = |(number, group): (usize, &Group)| vec![number; group.traces.len()];
         let groups: Vec<usize> = groups.iter().enumerate().flat_map(group).collect();
-        thread::spawn(move || shared.read(&filter, &traceset, groups));
+        thread::spawn(move || shared.read(&filter, &traceset, groups).tell(&faults));
         passing
     }
 
-    fn read(&self, filter: &str, traceset: &Traceset, groups: Vec<usize>) {
+    fn read(&self, filter: &str, traceset: &Traceset, groups: Vec<usize>) -> ReadFaults {
         // The caller has compiled it before.
-        let Ok(mut filters) = compile(filter, traceset) else { return };
+        let Ok(mut filters) = compile(filter, traceset) else { return ReadFaults::default() };
         let mut context = TracesetContext::new(traceset);
         if filters.uses_state() {
             filters = filters.with_state(context.attach(KernelState::new()));
         }
-        let numbers = context.attach_data(self.snapshot().times);
+        let passed = context.attach_data(self.snapshot());
         let mut number = 0;
         context.on_event(Subscription::to_every_event(), move |call| {
             if filters.matches(call) {
+                let (time, delivery) = (call.event_time(), call.delivery_time());
                 let group = groups[call.trace.index().0];
-                call.extensions[numbers][group].push(Timestamp::from_ns(number));
+                let passed = &mut call.extensions[passed];
+                let place = Timestamp::from_ns(number);
+                passed.numbers.times[group].push(place, place);
+                passed.moved[group].push(time, delivery);
             }
             number += 1;
         });
         let set = |context: &TracesetContext<'_>, is_complete| {
-            let mut times = context.extensions()[numbers].clone();
-            times.iter_mut().for_each(EventTimes::flush);
-            let counted = Counted { times, is_complete };
-            *self.latest.write().unwrap_or_else(PoisonError::into_inner) = counted;
+            let mut passed = context.extensions()[passed].clone();
+            passed.numbers.times.iter_mut().for_each(TimeCounts::flush);
+            passed.moved.iter_mut().for_each(Moved::flush);
+            passed.numbers.is_complete = is_complete;
+            *self.latest.write().unwrap_or_else(PoisonError::into_inner) = passed;
         };
         let read = context.read_steps(&Bounds::all(), STEP, |context| {
             release(traceset);
@@ -130,11 +184,11 @@ impl Passing {
         if read.is_ok_and(|end| end.reason == EndReason::EndOfTraceset) {
             set(&context, true);
         }
+        ReadFaults::of(&mut context)
     }
 
-    /// Returns the events that were found so far: their numbers in the order of the traceset, the
-    /// first one being 0, stand in place of times.
-    pub fn snapshot(&self) -> Counted {
+    /// Returns the events that were found so far.
+    pub fn snapshot(&self) -> Passed {
         self.latest.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

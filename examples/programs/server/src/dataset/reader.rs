@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use lttv_context::{Traceset, TracesetContext};
 use lttv_filter::Zone;
 use lttv_requests::{Budget, Owner, RequestId, Scheduler};
 
+use super::faults::{Faults, ReadFaults};
 use super::reading::release;
 
 /// The time after which new requests are accepted while others are served.
@@ -45,14 +47,15 @@ pub struct EventReader {
     in_turn: VecDeque<(Owner, Submit)>,
     /// The one of them that is served.
     served: Option<RequestId>,
+    faults: Arc<Faults>,
 }
 
 impl Reader {
     /// Starts the thread. It ends when the reader is dropped.
-    pub(super) fn start(traceset: &Traceset) -> Reader {
+    pub(super) fn start(traceset: &Traceset, faults: &Arc<Faults>) -> Reader {
         let (jobs, receiver) = channel();
-        let traceset = traceset.clone();
-        thread::spawn(move || serve(&traceset, &receiver));
+        let (traceset, faults) = (traceset.clone(), Arc::clone(faults));
+        thread::spawn(move || serve(&traceset, &receiver, faults));
         Reader { jobs }
     }
 
@@ -103,13 +106,14 @@ impl Drop for RequestOwner<'_> {
     }
 }
 
-fn serve(traceset: &Traceset, jobs: &Receiver<Job>) {
+fn serve(traceset: &Traceset, jobs: &Receiver<Job>, faults: Arc<Faults>) {
     let clock = ClockText::new(ClockStyle::Seconds, Zone::local());
     let mut reader = EventReader {
         scheduler: Scheduler::new(TracesetContext::new(traceset)),
         format: Rc::new(RefCell::new(Lttv::new(traceset.traces(), clock, false))),
         in_turn: VecDeque::new(),
         served: None,
+        faults,
     };
     let (mut is_busy, mut unreleased) = (false, 0);
     loop {
@@ -155,6 +159,11 @@ impl EventReader {
             self.served = submit(self);
         }
         let report = self.scheduler.service_chunk(Budget::time(SLICE));
+        // Taking the faults would interrupt requests.
+        let merge = self.scheduler.context().merge();
+        if !report.has_more() && !merge.errors().is_empty() {
+            ReadFaults::of(self.scheduler.context_mut()).tell(&self.faults);
+        }
         report.has_more() || !self.in_turn.is_empty()
     }
 }
@@ -172,7 +181,10 @@ mod tests {
     #[test]
     fn requests_of_clients_that_went_away_keep_no_others_waiting() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
-        let reader = Reader::start(&Traceset::open(path).unwrap());
+        let reader = {
+            let traceset = Traceset::open(path).unwrap();
+            Reader::start(&traceset, &Arc::new(Faults::new(&traceset)))
+        };
         let submit = |owner: &RequestOwner<'_>, request: fn(Owner) -> EventsRequest<'static>| {
             let (send, ended) = channel();
             let id = owner.owner();

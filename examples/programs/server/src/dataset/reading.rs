@@ -9,6 +9,8 @@ use lttv_common::cancel;
 use lttv_context::{Bounds, EndReason, Traceset, TracesetContext};
 use lttv_state::analysis::{self, KernelAnalysis};
 
+use super::faults::{Found, ReadFaults};
+
 /// A window: its first time and the time after it, in ns; `None` for everything.
 pub type Window = Option<(i64, i64)>;
 
@@ -23,12 +25,12 @@ pub(super) fn release(traceset: &Traceset) {
     traceset.traces().iter().for_each(|trace| trace.release_pages());
 }
 
-/// Reads the events within bounds. Returns `None` if `stop` is set.
+/// Reads the events within bounds. The output is `None` if `stop` is set.
 pub(super) fn read(
     context: &mut TracesetContext<'_>,
     bounds: &Bounds,
     stop: &AtomicBool,
-) -> Option<()> {
+) -> Found<Option<()>> {
     let mut steps = 0_u32;
     let each = |context: &mut TracesetContext<'_>| {
         steps = steps.wrapping_add(1);
@@ -38,34 +40,38 @@ pub(super) fn read(
         cancel::unless(stop)
     };
     // The bounds contain no position that could be stale.
-    let end = context.read_steps(bounds, STEP, each).ok()?;
+    let end = context.read_steps(bounds, STEP, each);
     release(context.contexts().traceset());
-    (end.reason != EndReason::Stopped).then_some(())
+    let is_whole = end.is_ok_and(|end| end.reason != EndReason::Stopped);
+    Found { output: is_whole.then_some(()), faults: ReadFaults::of(context) }
 }
 
-/// Reads a window, or everything, for an analysis. Returns `None` if `stop` is set.
+/// Reads a window, or everything, for an analysis. The output is `None` if `stop` is set.
 pub(super) fn analyze<A: KernelAnalysis>(
     traceset: &Traceset,
     window: Window,
     stop: &AtomicBool,
     analysis: A,
-) -> Option<A::Output> {
+) -> Found<Option<A::Output>> {
     let time = |time| Timestamp::from_ns(time);
     let window = window.map_or((Bound::Unbounded, Bound::Unbounded), |(start, end)| {
         (Bound::Included(time(start)), Bound::Excluded(time(end)))
     });
     let mut steps = 0_u32;
     let read = analysis::read(traceset).window(window).threads(threads()).cancel(stop);
-    let found = read
+    let mut notices = Vec::new();
+    let mut found = read
         .progress(|context| {
             steps = steps.wrapping_add(1);
+            notices.append(&mut context.take_notices());
             if steps.is_multiple_of(RELEASE) {
                 release(context.contexts().traceset());
             }
         })
         .run(analysis);
     release(traceset);
-    (!found.is_stopped).then_some(found.output)
+    let faults = ReadFaults::of_analysis(&mut found, notices);
+    Found { output: (!found.is_stopped).then_some(found.output), faults }
 }
 
 /// Returns the number of threads that read for an analysis.

@@ -5,13 +5,14 @@ use std::sync::atomic::AtomicBool;
 use lttv_context::Traceset;
 use lttv_state::stats::{Statistics, StatisticsAnalysis};
 
+use super::faults::Found;
 use super::reading::{Window, analyze};
 
-/// Computes the statistics of a window. Returns `None` if `stop` is set.
+/// Computes the statistics of a window. The output is `None` if `stop` is set.
 pub(super) fn compute(
     traceset: &Traceset,
     window: Window,
     stop: &AtomicBool,
-) -> Option<Statistics> {
+) -> Found<Option<Statistics>> {
     analyze(traceset, window, stop, StatisticsAnalysis::new())
 }

@@ -1,29 +1,33 @@
-//! The times of events in the cache.
+//! The times of events in the cache, with the faults that were met while they were read.
 
 use std::io;
 
 use lttv_common::cache::{CacheFolder, push_part, take_part};
 use lttv_context::{Fingerprint, Traceset};
-use lttv_requests::views::EventTimes;
+
+use super::faults::ToldFaults;
+use super::time_counts::TimeCounts;
 
 /// The name of the file.
 const FILE: &str = "events";
 
 /// The first bytes of the file, with the version of the format.
-const MAGIC: &[u8; 8] = b"LTTVET\x00\x01";
+const MAGIC: &[u8; 8] = b"LTTVET\x00\x02";
 
 /// Reads the times of events of groups, if they are those of the traces as they are now.
 pub(super) fn read(
     folder: &CacheFolder,
     traceset: &Traceset,
     sizes: &[usize],
-) -> Option<Vec<EventTimes>> {
+) -> Option<(Vec<TimeCounts>, ToldFaults)> {
     let bytes = folder.read(FILE, MAGIC, traceset).ok()?;
     let mut rest = &*bytes;
     if *take_part(&mut rest)? != group_bytes(sizes)[..] {
         return None;
     }
-    sizes.iter().map(|_| EventTimes::from_bytes(take_part(&mut rest)?)).collect()
+    let faults = serde_json::from_slice(take_part(&mut rest)?).ok()?;
+    let times = sizes.iter().map(|_| TimeCounts::from_bytes(take_part(&mut rest)?));
+    Some((times.collect::<Option<_>>()?, faults))
 }
 
 /// Stores the times of events of groups. This reads the traces once more.
@@ -35,10 +39,12 @@ pub(super) fn store(
     folder: &CacheFolder,
     traceset: &Traceset,
     sizes: &[usize],
-    times: &[EventTimes],
+    times: &[TimeCounts],
+    faults: &ToldFaults,
 ) -> io::Result<()> {
     let mut data = Vec::new();
     push_part(&mut data, &group_bytes(sizes));
+    push_part(&mut data, &serde_json::to_vec(faults)?);
     for times in times {
         let mut of = Vec::new();
         times.to_bytes(&mut of);
@@ -62,13 +68,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let cache = Cache::new(directory.path().join("cache"), u64::MAX);
         let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/ust");
-        let (traceset, mut times) = (Traceset::open(traces).unwrap(), EventTimes::new());
-        (0..10).for_each(|ns| times.push(ltt_read::Timestamp::from_ns(ns)));
+        let (traceset, mut times) = (Traceset::open(traces).unwrap(), TimeCounts::default());
+        let time = ltt_read::Timestamp::from_ns;
+        (0..10).for_each(|ns| times.push(time(ns), time(ns.max(5))));
         times.flush();
         let folder = cache.folder(&traceset).unwrap();
         assert!(read(&folder, &traceset, &[1]).is_none());
-        store(&folder, &traceset, &[1], &[times]).unwrap();
-        assert_eq!(read(&folder, &traceset, &[1]).unwrap()[0].len(), 10);
+        let faults = ToldFaults { errors: vec!["damage".to_owned()], ..ToldFaults::default() };
+        store(&folder, &traceset, &[1], &[times], &faults).unwrap();
+        let (times, told) = read(&folder, &traceset, &[1]).unwrap();
+        assert_eq!((times[0].len(), times[0].before(time(3)), told), (10, 3, faults));
         assert!(read(&folder, &traceset, &[2]).is_none());
     }
 }

@@ -92,8 +92,11 @@ async fn compute(
     if let Some(answer) = question.as_ref().and_then(|of| server.kept.find(&source, of)) {
         return Ok(answer);
     }
-    let form =
-        AnswerForm { samples: parameters.sample_count(), is_compressed: parameters.accepts_gzip() };
+    let form = AnswerForm {
+        samples: parameters.sample_count(),
+        is_compressed: parameters.accepts_gzip(),
+        ..AnswerForm::default()
+    };
     let answer =
         server.workers.answer(client, form, move |work| run(output, &dataset, &parameters, work));
     let mut answer = answer.await;

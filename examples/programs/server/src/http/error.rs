@@ -94,6 +94,7 @@ impl From<WorkspaceError> for ApiError {
             WorkspaceError::NoSuchTrace | WorkspaceError::NoSuchExperiment => StatusCode::NOT_FOUND,
             WorkspaceError::Unreadable(_) => StatusCode::NOT_ACCEPTABLE,
             WorkspaceError::NotATrace => StatusCode::NOT_IMPLEMENTED,
+            WorkspaceError::TooManyFiles => StatusCode::NOT_ACCEPTABLE,
             WorkspaceError::TooMany => StatusCode::SERVICE_UNAVAILABLE,
             WorkspaceError::Clocks(_) => StatusCode::INTERNAL_SERVER_ERROR,
             WorkspaceError::TraceExists(_)

@@ -36,6 +36,9 @@ const SAMPLES: usize = 8192;
 /// The number of large answers that are computed at the same time.
 const LARGE: usize = 4;
 
+/// The number of filters that are checked at the same time.
+const FILTERS: usize = 1;
+
 /// The longest time for one answer, and for sending it to a client that accepts it slowly.
 pub const LONGEST: Duration = Duration::from_secs(60);
 
@@ -46,6 +49,8 @@ pub(super) struct AnswerForm {
     pub(super) samples: usize,
     /// Answers that are long enough are compressed.
     pub(super) is_compressed: bool,
+    /// A filter is checked, for which much memory may be needed.
+    pub(super) checks_filter: bool,
 }
 
 /// The threads that compute answers.
@@ -53,6 +58,7 @@ pub(super) struct AnswerForm {
 pub struct Workers {
     free: Arc<Semaphore>,
     large: Arc<Semaphore>,
+    filters: Arc<Semaphore>,
     turns: Turns,
     slow: SlowClients,
     longest: Duration,
@@ -63,9 +69,9 @@ impl Workers {
     /// [longest](LONGEST) time.
     pub fn new(count: usize) -> Self {
         let places = |count| Arc::new(Semaphore::new(count));
-        let (free, large) = (places(count), places(LARGE));
+        let (free, large, filters) = (places(count), places(LARGE), places(FILTERS));
         let (turns, slow) = (Turns::default(), SlowClients::new(MOST_SLOW));
-        Workers { free, large, turns, slow, longest: LONGEST }
+        Workers { free, large, filters, turns, slow, longest: LONGEST }
     }
 
     /// Sets another longest time.
@@ -78,12 +84,16 @@ impl Workers {
     /// until then its error becomes the answer. When the client goes away, the work is
     /// cancelled.
     ///
-    /// Answers with many samples wait for each other, for their memory, but keep no others waiting.
+    /// Answers with many samples wait for each other, as checks of filters do, for their memory, but keep no others waiting.
     pub(super) async fn answer<F>(&self, client: Client, form: AnswerForm, compute: F) -> Response
     where
         F: FnOnce(&mut Work<'_>) -> Result<(), OutputError> + Send + 'static,
     {
-        let places = if form.samples > SAMPLES { &self.large } else { &self.free };
+        let places = match form {
+            AnswerForm { checks_filter: true, .. } => &self.filters,
+            AnswerForm { samples, .. } if samples > SAMPLES => &self.large,
+            _ => &self.free,
+        };
         let Ok(permit) = Arc::clone(places).acquire_owned().await else {
             return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "The server ends")
                 .into_response();
@@ -394,7 +404,7 @@ mod tests {
             };
             let answer = |is_compressed| {
                 run(async {
-                    let form = AnswerForm { samples: 0, is_compressed };
+                    let form = AnswerForm { is_compressed, ..AnswerForm::default() };
                     let answer = workers().longest(LONGEST);
                     let answer = answer.answer(Client::default(), form, write).await;
                     let encoding = answer.headers().get(header::CONTENT_ENCODING).cloned();

@@ -61,11 +61,9 @@ impl Output for Histogram {
             let (group, which) = (id.div_euclid(ENTRIES), id.rem_euclid(ENTRIES));
             let Ok(group) = usize::try_from(group) else { continue };
             let Some(times) = counted.times.get(group) else { continue };
-            let passing = passing.as_ref().map(|passing| &passing.times[group]);
-            let before = |time| match passing {
+            let before = |time| match &passing {
                 None => times.before(time),
-                // Events that pass a filter are known by their numbers.
-                Some(passing) => passing.before(Timestamp::from_ns(counted.before(time) as i64)),
+                Some(passing) => passing.before(group, &counted, time),
             };
             let (numbers, style) = match which {
                 1 => (counts(&samples, before), "events"),
@@ -75,7 +73,7 @@ impl Output for Histogram {
             let name = name(NAMES[which as usize - 1], group, dataset.groups().len());
             series.series(id, &name, &numbers, AXIS, style)?;
         }
-        let all_passing = passing.is_none_or(|passing| passing.is_complete);
+        let all_passing = passing.is_none_or(|passing| passing.numbers.is_complete);
         series.end(counted.is_complete && all_passing)
     }
 

@@ -9,6 +9,9 @@ use crate::protocol::parameters::{ParameterError, Parameters};
 /// The greatest number of lines in an answer.
 const MOST_LINES: i64 = 10_000;
 
+/// The greatest length of an expression in bytes.
+const LONGEST: usize = 4096;
+
 /// The parameters of a request for lines.
 #[derive(Debug)]
 pub(super) struct Query {
@@ -91,6 +94,10 @@ impl Search {
         let Some(expressions) = value.as_object() else {
             return Err(ParameterError::invalid(NAME, "not an object"));
         };
+        // Several names of one column, such as `1` and `01`, would have an expression each.
+        if expressions.len() > 2 * columns.len() {
+            return Err(ParameterError::invalid(NAME, "too many expressions"));
+        }
         let mut search = Vec::new();
         for (id, expression) in expressions {
             let expression = expression
@@ -100,6 +107,10 @@ impl Search {
                 .parse()
                 .ok()
                 .and_then(|id: i64| columns.iter().position(|column| column.id == id));
+            if expression.len() > LONGEST {
+                let reason = format!("an expression is longer than {LONGEST} bytes");
+                return Err(ParameterError::invalid(NAME, reason));
+            }
             // A search over an unknown column is ignored.
             let Some(column) = column else { continue };
             let limited = RegexBuilder::new(expression).size_limit(1 << 20).build();

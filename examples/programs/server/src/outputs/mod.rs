@@ -24,7 +24,7 @@ pub mod work;
 mod xy;
 
 use self::work::Work;
-use crate::dataset::{Counted, Dataset};
+use crate::dataset::{Dataset, Passed};
 use crate::error::{OutputError, Result};
 use crate::protocol::models::{Answer, DataProvider};
 use crate::protocol::parameters::{ParameterError, Parameters};
@@ -153,7 +153,7 @@ pub trait Output: Sync {
 fn passing(
     dataset: &Dataset,
     parameters: &Parameters,
-) -> std::result::Result<Option<Counted>, ParameterError> {
+) -> std::result::Result<Option<Passed>, ParameterError> {
     const FILTER: &str = "lttv_filter";
     let filter = parameters.text(FILTER)?.filter(|text| !text.trim().is_empty());
     let passing = filter.map(|filter| dataset.passing(filter)).transpose();

@@ -102,6 +102,19 @@ pub struct Experiment {
     pub indexing: Indexing,
     /// The traces.
     pub traces: Vec<Trace>,
+    /// What could not be read, or only in part. The protocol has no such member.
+    pub faults: Faults,
+}
+
+/// What reading an experiment has met so far.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Faults {
+    /// The number of errors: what could not be read is missing in all answers.
+    pub errors: u64,
+    /// The number of warnings, such as those about losses and clocks that go back.
+    pub warnings: u64,
+    /// The sum of all losses, and the texts of the first errors and warnings.
+    pub texts: Vec<String>,
 }
 
 /// The kind of an output.

@@ -1,5 +1,6 @@
 //! The open traces and experiments, and the directories that may be opened.
 
+mod file_memory;
 mod names;
 mod registry;
 mod roots;
@@ -7,6 +8,7 @@ mod trace;
 
 use crate::protocol::models;
 
+pub use file_memory::FileMemory;
 pub use registry::{Experiment, Workspace};
 pub use roots::Roots;
 pub use trace::OpenTrace;
@@ -17,6 +19,9 @@ pub enum WorkspaceError {
     /// The path does not exist, or is not below the directories that are served.
     #[error("No such path below the directories that are served")]
     NoSuchPath,
+    /// The directory has more files than are looked through.
+    #[error("The directory has more than {} files", roots::MOST_FILES)]
+    TooManyFiles,
     /// No open trace has this id.
     #[error("No such trace")]
     NoSuchTrace,
@@ -44,4 +49,14 @@ pub enum WorkspaceError {
     /// An experiment of other traces has this name.
     #[error("An experiment of other traces has this name")]
     ExperimentExists(Box<models::Experiment>),
+}
+
+impl WorkspaceError {
+    /// Returns more about the failure, if there is more to say.
+    pub fn detail(&self) -> Option<&str> {
+        match self {
+            WorkspaceError::Unreadable(detail) | WorkspaceError::Clocks(detail) => Some(detail),
+            _ => None,
+        }
+    }
 }

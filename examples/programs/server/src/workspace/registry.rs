@@ -9,8 +9,8 @@ use lttv_context::Traceset;
 use uuid::Uuid;
 
 use super::trace::OpenTrace;
-use super::{Roots, WorkspaceError, names};
-use crate::dataset::{Dataset, DatasetOptions};
+use super::{FileMemory, Roots, WorkspaceError, names};
+use crate::dataset::{Dataset, DatasetOptions, ToldFaults};
 use crate::protocol::models;
 
 /// The greatest number of open traces.
@@ -18,12 +18,16 @@ const MOST_TRACES: usize = 1000;
 /// The greatest number of experiments.
 const MOST_EXPERIMENTS: usize = 100;
 
+/// The greatest number of faults whose texts are in the model of an experiment.
+const MOST_TEXTS: usize = 100;
+
 /// All open traces and experiments.
 #[derive(Debug)]
 pub struct Workspace {
     roots: Roots,
     corrections: Corrections,
     options: DatasetOptions,
+    memory: FileMemory,
     lists: RwLock<Lists>,
     /// Held while an experiment is created: opening may read the traces.
     creating: Mutex<()>,
@@ -77,7 +81,25 @@ impl Experiment {
             events: traces.iter().map(|trace| trace.events).sum(),
             indexing,
             traces,
+            faults: self.faults(),
         }
+    }
+
+    /// Returns the model of what could not be read, or only in part. Paths are given as from the directories
+    /// of traces, of which clients may not know where they are.
+    fn faults(&self) -> models::Faults {
+        let ToldFaults { errors, errors_omitted, warnings, warnings_omitted, losses } =
+            self.dataset.faults();
+        let count = |texts: &[String], omitted| texts.len() as u64 + omitted;
+        let counts = [count(&errors, errors_omitted), count(&warnings, warnings_omitted)];
+        let texts = losses.into_iter().chain(errors).chain(warnings).take(MOST_TEXTS);
+        let texts = texts.map(|text| {
+            self.traces.iter().fold(text, |text, trace| match trace.path.parent() {
+                Some(parent) => text.replace(&format!("{}/", parent.display()), ""),
+                None => text,
+            })
+        });
+        models::Faults { errors: counts[0], warnings: counts[1], texts: texts.collect() }
     }
 
     fn uses(&self, trace: &OpenTrace) -> bool {
@@ -90,7 +112,14 @@ impl Workspace {
     /// are corrected.
     pub fn new(roots: Roots, corrections: Corrections, options: DatasetOptions) -> Self {
         let (lists, creating) = (RwLock::default(), Mutex::default());
-        Workspace { roots, corrections, options, lists, creating }
+        let memory = FileMemory::new(FileMemory::USUAL << 20);
+        Workspace { roots, corrections, options, memory, lists, creating }
+    }
+
+    /// Sets the memory for the files of traces.
+    #[must_use]
+    pub fn file_memory(self, memory: FileMemory) -> Self {
+        Workspace { memory, ..self }
     }
 
     fn read<T>(&self, run: impl FnOnce(&Lists) -> T) -> T {
@@ -127,7 +156,7 @@ impl Workspace {
         if let Some(taken) = taken {
             return Err(WorkspaceError::TraceExists(self.model_of(&taken).into()));
         }
-        let trace = Arc::new(OpenTrace::open(named, path, Some(name))?);
+        let trace = Arc::new(OpenTrace::open(named, path, Some(name), &self.memory)?);
         self.write(|lists| {
             if lists.traces.len() >= MOST_TRACES {
                 return Err(WorkspaceError::TooMany);
@@ -249,7 +278,8 @@ impl Workspace {
         let corrected = self.corrections.corrected(traceset, &report);
         let corrected = corrected.map_err(|error| WorkspaceError::Clocks(error.to_string()))?;
         let groups = traces.iter().map(|trace| (trace.name.clone(), trace.traces.len()));
-        let dataset = Dataset::open(corrected.traceset, groups, &self.options);
+        let opening = traces.iter().map(|trace| trace.faults.clone());
+        let dataset = Dataset::open(corrected.traceset, groups, opening, &self.options);
         self.write(|lists| lists.datasets.push((paths, Arc::downgrade(&dataset))));
         Ok(dataset)
     }

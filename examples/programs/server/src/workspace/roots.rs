@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use super::WorkspaceError;
 
 /// The greatest number of files in a directory of traces.
-const MOST_FILES: usize = 100_000;
+pub(super) const MOST_FILES: usize = 100_000;
 
 /// Directories with all below them. Links are resolved before the comparison.
 #[derive(Debug, Clone, Default)]
@@ -31,46 +31,41 @@ impl Roots {
     /// # Errors
     ///
     /// If the path does not exist or leads out of the roots: the error is the same, so that
-    /// clients learn nothing about other paths.
+    /// clients learn nothing about other paths. If there are too many files below it.
     pub fn resolve(&self, named: &str) -> Result<PathBuf, WorkspaceError> {
         let named = Path::new(named.strip_prefix("file://").unwrap_or(named));
         if named.components().any(|part| part == Component::ParentDir) {
             return Err(WorkspaceError::NoSuchPath);
         }
         let path = named.canonicalize().map_err(|_| WorkspaceError::NoSuchPath)?;
-        let mut rest = MOST_FILES;
-        match self.contains(&path) && self.contains_all(&path, &mut rest) {
-            true => Ok(path),
-            false => Err(WorkspaceError::NoSuchPath),
+        if !self.contains(&path) {
+            return Err(WorkspaceError::NoSuchPath);
         }
+        self.check_all(&path, &mut { MOST_FILES })?;
+        Ok(path)
     }
 
     fn contains(&self, path: &Path) -> bool {
         self.0.iter().any(|root| path.starts_with(root))
     }
 
-    /// Returns `true` if no link below a directory leads out of the roots.
-    fn contains_all(&self, directory: &Path, rest: &mut usize) -> bool {
-        let Ok(entries) = fs::read_dir(directory) else { return true };
+    /// Checks that no link below a directory leads out of the roots.
+    fn check_all(&self, directory: &Path, rest: &mut usize) -> Result<(), WorkspaceError> {
+        let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
         for entry in entries.filter_map(Result::ok) {
-            let Some(fewer) = rest.checked_sub(1) else { return false };
-            *rest = fewer;
-            let Ok(kind) = entry.file_type() else { return false };
+            *rest = rest.checked_sub(1).ok_or(WorkspaceError::TooManyFiles)?;
+            let kind = entry.file_type().map_err(|_| WorkspaceError::NoSuchPath)?;
             let path = entry.path();
-            let is_inside = match kind {
-                kind if kind.is_symlink() => match path.canonicalize() {
-                    // A link to nothing is never read.
-                    Err(_) => true,
-                    Ok(target) => self.contains(&target),
-                },
-                kind if kind.is_dir() => self.contains_all(&path, rest),
-                _ => true,
-            };
-            if !is_inside {
-                return false;
+            if kind.is_dir() {
+                self.check_all(&path, rest)?;
+            } else if kind.is_symlink()
+                // A link to nothing is never read.
+                && path.canonicalize().is_ok_and(|target| !self.contains(&target))
+            {
+                return Err(WorkspaceError::NoSuchPath);
             }
         }
-        true
+        Ok(())
     }
 }
 

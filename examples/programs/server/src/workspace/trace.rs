@@ -7,7 +7,9 @@ use std::sync::Arc;
 use ltt_read::{OnFailure, OpenOptions, Trace};
 use uuid::Uuid;
 
+use super::file_memory::{FileMemory, FilesInMemory};
 use super::{WorkspaceError, names};
+use crate::dataset::ToldFaults;
 use crate::protocol::models;
 
 /// A directory with one or more traces, such as those of the kernel and of programs in one
@@ -24,6 +26,10 @@ pub struct OpenTrace {
     pub path: PathBuf,
     /// The traces in the directory.
     pub traces: Vec<Arc<Trace>>,
+    /// What opening them has met, such as further traces there that cannot be read.
+    pub faults: ToldFaults,
+    /// The memory of its files.
+    _files: FilesInMemory,
 }
 
 impl OpenTrace {
@@ -32,8 +38,14 @@ impl OpenTrace {
     /// # Errors
     ///
     /// If there are none, or none can be read.
-    pub fn open(named: &str, path: PathBuf, name: Option<&str>) -> Result<Self, WorkspaceError> {
-        let options = OpenOptions::new().on_failure(OnFailure::Continue);
+    pub fn open(
+        named: &str,
+        path: PathBuf,
+        name: Option<&str>,
+        memory: &FileMemory,
+    ) -> Result<Self, WorkspaceError> {
+        let files = memory.take_for(&path);
+        let options = OpenOptions::new().on_failure(OnFailure::Continue).access(files.access());
         let opened = options.open_all_of([&path]).map_err(|_| WorkspaceError::NotATrace)?;
         if opened.traces.is_empty() {
             let reason = opened.failures.first().map(|error| describe(error, &path));
@@ -46,6 +58,12 @@ impl OpenTrace {
             named: named.to_owned(),
             path,
             traces: opened.traces,
+            faults: ToldFaults {
+                errors: opened.failures.iter().map(ToString::to_string).collect(),
+                warnings: opened.notices.iter().map(|of| format!("warning: {of}")).collect(),
+                ..ToldFaults::default()
+            },
+            _files: files,
         })
     }
 

@@ -58,6 +58,119 @@ fn a_token_and_origins_are_checked() {
 }
 
 #[test]
+fn pages_of_other_origins_can_neither_read_nor_open_nor_delete_by_default() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("origins", &[&path]);
+    let experiment = format!("/tsp/api{experiment}");
+    let json = "Content-Type: application/json\r\n";
+    let body = json!({ "parameters": { "uri": path.to_str() } }).to_string();
+    let requests = [
+        ("GET", "/tsp/api/traces", ""),
+        ("GET", &experiment, ""),
+        ("POST", "/tsp/api/traces", &body),
+        ("DELETE", &experiment, ""),
+    ];
+    for origin in ["https://evil.example", "null", "http://localhost", "http://127.0.0.1:1"] {
+        for (method, path, body) in requests {
+            let headers = format!("{json}Origin: {origin}\r\n");
+            let reply = server.send(method, path, &headers, body);
+            let allowed = reply.header("access-control-allow-origin");
+            assert_eq!((reply.status, allowed), (403, None), "{origin} {method} {path}");
+        }
+        let asks = format!("Origin: {origin}\r\nAccess-Control-Request-Method: DELETE\r\n");
+        let reply = server.send("OPTIONS", &experiment, &asks, "");
+        assert_eq!((reply.status, reply.header("access-control-allow-origin")), (403, None));
+    }
+    // The page of the server itself, and programs.
+    let own = format!("{json}Origin: http://{}\r\n", server.address);
+    for headers in [json, &own] {
+        for (method, path, body) in &requests[..3] {
+            assert_eq!(server.send(method, path, headers, body).status, 200, "{method} {path}");
+        }
+    }
+    assert_eq!(server.send("DELETE", &experiment, &own, "").status, 200);
+}
+
+#[test]
+fn tokens_are_decoded_in_addresses_and_headers() {
+    let cases = [("a+b", "a%2Bb"), ("a+b", "a+b"), ("a&b", "a%26b"), ("é", "%C3%A9"), ("%", "%")];
+    for (token, sent) in cases {
+        let guard = Guard { token: Some(token.to_owned()), ..Guard::default() };
+        let server = Running::start(&traces(), guard);
+        let status = |path: &str, headers: &str| server.send("GET", path, headers, "").status;
+        assert_eq!(status(&format!("/tsp/api/traces?token={sent}"), ""), 200, "{token}");
+        assert_eq!(status(&format!("/tsp/api/traces?a=b&token={sent}"), ""), 200, "{token}");
+        for given in [token, sent] {
+            let header = format!("Authorization: Bearer {given}\r\n");
+            assert_eq!(status("/tsp/api/traces", &header), 200, "{token}");
+        }
+        for wrong in ["", "%", "a", "a%", "%C3", "a%2B", "a%2Bbc"] {
+            let expected = if wrong == token { 200 } else { 401 };
+            assert_eq!(status(&format!("/tsp/api/traces?token={wrong}"), ""), expected, "{token}");
+        }
+    }
+}
+
+#[test]
+fn a_server_on_all_addresses_answers_for_each_of_them_and_for_no_other_name() {
+    let token = Some("t".to_owned());
+    let guard = Guard { accepts_addresses: true, token, ..Guard::default() };
+    let server = Running::start(&traces(), guard);
+    let request = |host: &str| {
+        let head = format!("GET /tsp/api/traces?token=t HTTP/1.1\r\nHost: {host}");
+        server.raw(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()).status
+    };
+    for host in ["192.0.2.2:8080", "192.0.2.2", "[2001:db8::1]:8080", "[::1]", "localhost:1"] {
+        assert_eq!(request(host), 200, "{host}");
+    }
+    for host in ["evil.example", "192.0.2.2.evil.example", "192.0.2", "machine", ""] {
+        assert_eq!(request(host), 403, "{host}");
+    }
+}
+
+#[test]
+fn checks_of_filters_are_bounded_in_length_and_answered_in_turn() {
+    let path = traces().join("kernel");
+    let server = Running::start(&traces(), Guard::default());
+    let (experiment, _) = server.experiment("filters", &[&path]);
+    let check = |filter: &str| {
+        let body = json!({ "parameters": { "filter": filter, "cursor": 0 } }).to_string();
+        let path = format!("/lttv{experiment}/filter");
+        let reply = server.send("POST", &path, "Content-Type: application/json\r\n", &body);
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.json()
+    };
+    let long = ["tid==1"; 500].join("&&");
+    let refused = check(&long);
+    assert_eq!(refused["isValid"], false);
+    let message = refused["diagnostics"][0]["message"].as_str().unwrap();
+    assert!(message.contains("at most 2000 bytes"), "{message}");
+    let events = "/outputs/table/org.eclipse.tracecompass.internal.provisional.tmf.core.model\
+                  .events.TmfEventTableDataProvider/lines";
+    let lines = json!({
+        "requested_table_index": 0, "requested_table_count": 1, "lttv_filter": long,
+    });
+    let reply = server.post(&format!("{experiment}{events}"), lines);
+    assert!(reply.status == 400 && reply.text.contains("at most 2000 bytes"), "{}", reply.text);
+    // Several names of one column, each with an expression of its own.
+    let many: serde_json::Map<_, _> =
+        (1..40).map(|zeros| (format!("{}4", "0".repeat(zeros)), json!("a"))).collect();
+    for search in [json!(many), json!({ "4": "a".repeat(5000) })] {
+        let lines = json!({
+            "requested_table_index": 0, "requested_table_count": 1,
+            "table_search_expressions": search,
+        });
+        assert_eq!(server.post(&format!("{experiment}{events}"), lines).status, 400);
+    }
+    std::thread::scope(|scope| {
+        let ask = |number| check(&format!("{}&&cpu=={number}", ["tid==1"; 50].join("&&")));
+        let all: Vec<_> = (0..8).map(|number| scope.spawn(move || ask(number))).collect();
+        all.into_iter().for_each(|one| assert_eq!(one.join().unwrap()["isValid"], true));
+    });
+}
+
+#[test]
 fn nothing_outside_of_the_roots_is_opened() {
     let root = traces().join("kernel");
     let server = Running::start(&root, Guard::default());

@@ -4,7 +4,10 @@ mod support;
 
 mod analyses;
 mod bounds;
+mod faults;
 mod hostile;
 mod outputs;
+mod own_times;
 mod page;
 mod protocol;
+mod truncated;

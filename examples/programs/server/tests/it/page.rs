@@ -91,7 +91,7 @@ fn passing(path: &Path, filter: &str) -> Vec<(u64, i64)> {
     let (of_hook, mut number) = (std::rc::Rc::clone(&found), 0);
     context.on_event("*", move |call| {
         if filters.matches(call) {
-            of_hook.borrow_mut().push((number, call.time().as_ns()));
+            of_hook.borrow_mut().push((number, call.event_time().as_ns()));
         }
         number += 1;
     });

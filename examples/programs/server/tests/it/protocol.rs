@@ -56,8 +56,11 @@ static EXPERIMENT: Type = Object(
         ("indexingStatus", INDEXING),
         ("traces", List(&TRACE)),
     ],
-    &[],
+    // The only member that the protocol does not have.
+    &[("faults", FAULTS)],
 );
+const FAULTS: Type =
+    Object(&[("errors", Integer), ("warnings", Integer), ("texts", List(&Text))], &[]);
 static PROVIDER: Type = Object(
     &[
         ("id", Text),

@@ -11,7 +11,7 @@ use datafusion::execution::context::{SessionConfig, SessionContext};
 use datafusion::prelude::DataFrame;
 use ltt_read::Progress;
 use lttv_arrow::{Damage, Tables};
-use lttv_context::Traceset;
+use lttv_context::{MAX_THREADS, Traceset};
 
 use crate::catalog::{self, TraceCatalog};
 use crate::functions;
@@ -44,7 +44,7 @@ impl TraceSession {
     /// If the engine refuses the tables.
     pub fn new(traceset: Traceset, options: SessionOptions) -> Result<Self> {
         let all = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let threads = options.threads.map_or_else(all, NonZeroUsize::get);
+        let threads = options.threads.map_or_else(all, NonZeroUsize::get).min(MAX_THREADS);
         let slices = options.dataset.as_ref().map_or(threads, Dataset::slices);
         let shared = Arc::new(Shared {
             tables: Tables::new(&traceset),

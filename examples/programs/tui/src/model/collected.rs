@@ -143,7 +143,7 @@ impl<C: Collect> Collected<C> {
                     skip -= 1;
                     return;
                 }
-                reached.set(call.time());
+                reached.set(call.delivery_time());
                 let now = &mut *event.borrow_mut();
                 if is_first.take() {
                     now.mark = Some((call.position(), 0));

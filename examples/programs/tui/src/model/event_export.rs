@@ -66,7 +66,7 @@ impl Viewer for Written {
             request.stop();
         }
         self.events += 1;
-        self.time = call.time();
+        self.time = call.event_time();
     }
 
     fn end(&mut self, _: &mut ReadCall<'_, '_>, _: &Control<'_>, reason: FinishReason) {
@@ -229,7 +229,7 @@ impl Lines {
     }
 
     fn csv(&mut self, call: &EventCall<'_, '_>, kernel: Handle<KernelState>) {
-        let (time, event) = (call.time(), &call.event);
+        let (time, event) = (call.event_time(), &call.event);
         let mut fields = Text::default();
         self.text.fields(event, &mut fields);
         let kernel = call.extensions.get(kernel);

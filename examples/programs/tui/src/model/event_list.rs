@@ -253,7 +253,7 @@ impl EventList {
         if self.found_nothing() {
             return Ok(()); // No event passes at any other place either.
         }
-        let after = self.rows().partition_point(|row| row.time < time);
+        let after = self.rows().partition_point(|row| row.delivery_time < time);
         if self.knows(after) {
             self.select(after);
             return Ok(());

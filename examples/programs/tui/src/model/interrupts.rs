@@ -14,6 +14,6 @@ impl Collect for Interrupts {
             return;
         };
         let (Some(state), Some(cpu)) = (kernel.trace(trace), kernel.cpu_of(call)) else { return };
-        self.ended(trace, state, transition, cpu, call.time().as_ns());
+        self.ended(trace, state, transition, cpu, call.delivery_time().as_ns());
     }
 }

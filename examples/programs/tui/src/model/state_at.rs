@@ -58,7 +58,7 @@ impl Viewer for Activity {
         let Some(state) = kernel.trace(trace) else { return };
         let transition = kernel.transition(trace, call.event.type_id());
         if transition.is_some()
-            && stretch.event(state, transition, kernel.cpu_of(call), call.time())
+            && stretch.event(state, transition, kernel.cpu_of(call), call.delivery_time())
         {
             request.stop();
         }
@@ -90,7 +90,7 @@ impl Viewer for Start {
         let Some(index) = state.effect().subject() else { return };
         let is_it = state.process(index).is_some_and(|of| of.serial() == process.serial);
         if let Some(cpu) = kernel.cpu_of(call).filter(|_| is_it) {
-            let (transition, time) = (Some(Transition::Wakeup), call.time());
+            let (transition, time) = (Some(Transition::Wakeup), call.delivery_time());
             self.woken = WakeUp::of_event(state, transition, cpu, time, index);
             request.stop();
         }

@@ -59,7 +59,7 @@ impl WhoRan {
         known.get(at).filter(|(other, _)| other == position).map(|(_, ran)| *ran)
     }
 
-    /// Requests the processes at events, which must be in order. Known answers are not
+    /// Requests the processes at events, given by positions and times of delivery in order. Known answers are not
     /// requested again.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl WhoRan {
         let (known, mut next) = (self.known.clone(), 0);
         scheduler.submit(request.on_every_event(move |call, control| {
             let Some((position, time)) = unknown.get(next) else { return control.stop() };
-            if call.time() != *time || call.position() != *position {
+            if call.delivery_time() != *time || call.position() != *position {
                 return;
             }
             let kernel = call.extensions.get(kernel);

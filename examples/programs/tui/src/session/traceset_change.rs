@@ -100,7 +100,7 @@ impl Place {
                 found.replace(Some(call.position()));
                 return Flow::Break(());
             }
-            if call.time() > time { Flow::Break(()) } else { Flow::Continue(()) }
+            if call.delivery_time() > time { Flow::Break(()) } else { Flow::Continue(()) }
         });
         _ = context.read(&Bounds::all().max_examined(MOST_EVENTS));
         drop(context);

@@ -1,9 +1,9 @@
 //! Copying of tracefiles, each by itself, on several threads.
 
 use std::error::Error;
-use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use ltt_read::writer::WriteError;
@@ -52,10 +52,7 @@ pub(super) fn write(
         .collect();
     let size = |job: &Job| conversion.traces()[job.trace.0].tracefile(job.tracefile).size();
     let total = jobs.iter().map(size).sum();
-    let threads = conversion.args.input.threads.map_or_else(
-        || std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
-        NonZeroUsize::get,
-    );
+    let threads = conversion.threads;
     let shared = Shared {
         conversion,
         part,
@@ -66,23 +63,26 @@ pub(super) fn write(
         jobs,
     };
     let results = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
+    let work = || {
+        let result = shared.work();
+        if result.is_err() {
+            shared.failed.store(true, Ordering::Relaxed);
+        }
+        if let Ok(mut results) = results.lock() {
+            results.push(result);
+        }
+    };
+    thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.min(shared.jobs.len()))
-            .map(|_| {
-                scope.spawn(|| {
-                    let result = shared.work();
-                    if result.is_err() {
-                        shared.failed.store(true, Ordering::Relaxed);
-                    }
-                    if let Ok(mut results) = results.lock() {
-                        results.push(result);
-                    }
-                })
-            })
+            .map_while(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
             .collect();
+        if workers.is_empty() {
+            // The system starts no thread: this one copies.
+            work();
+        }
         let mut progress = Progress::new(false);
         while !workers.iter().all(|worker| worker.is_finished()) {
-            std::thread::park_timeout(Duration::from_millis(5));
+            thread::park_timeout(Duration::from_millis(5));
             progress.update(Bytes { done: shared.bytes.load(Ordering::Relaxed), total });
         }
     });

@@ -47,6 +47,7 @@ struct Conversion<'a> {
     filters: Option<KernelFilters>,
     anonymiser: Option<Anonymiser>,
     cancel: Arc<AtomicBool>,
+    threads: usize,
 }
 
 /// The result of a conversion, or of a part of it.
@@ -76,20 +77,21 @@ pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let (begin, end) = args.input.window_args();
     let window = times.window(begin, end).map_err(Usage::new)?;
     times.inside(window).map_err(Usage::new)?;
-    let cancel = cancel::on_interrupt()?;
+    let (cancel, threads) = (cancel::on_interrupt()?, args.input.threads_or_all(report));
     let anonymiser = args.anonymise.then(Anonymiser::default);
     if args.to == Some(Format::Perfetto) {
         inputs::refuse(&args.output, traces, &[])?;
         let targets = Vec::new();
         let conversion =
-            Conversion { args, wanted, targets, filters, anonymiser, cancel, traceset };
+            Conversion { args, wanted, targets, filters, anonymiser, cancel, threads, traceset };
         let count = perfetto::write(&conversion, &args.output, window, report)?;
         report.message(format_args!("{}: {count} trace events", args.output.display()));
         return Ok(());
     }
     let staged = StagedDirectory::create(&args.output)?;
     let targets = Target::of(args, traces, anonymiser.as_ref(), report);
-    let conversion = Conversion { args, wanted, targets, filters, anonymiser, cancel, traceset };
+    let conversion =
+        Conversion { args, wanted, targets, filters, anonymiser, cancel, threads, traceset };
     let done = conversion.write(&staged, window, report)?;
     report.errors(&done.errors, done.errors_omitted);
     staged.publish()?;

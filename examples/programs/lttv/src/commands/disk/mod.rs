@@ -52,7 +52,7 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         "the times that disks are busy follow from all requests; choose disks with --disk",
     )?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::DISK))?;
-    let threads = args.common.input.threads_or_all();
+    let threads = args.common.input.threads_or_all(report);
     let (collected, read) = analysis.run(threads, None, StatisticsAnalysis::new());
 
     let is_wanted = |disk: &DeviceFacts| {

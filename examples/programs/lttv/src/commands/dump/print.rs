@@ -68,7 +68,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
         zone: job.input.zone(),
         filters,
         found: job.is_count().then(|| Found::new(&traces)),
-        threads: job.input.threads_or_all(),
+        threads: job.input.threads_or_all(report),
         waypoints: KnownWaypoints::new(job.cache.cache(CacheArgs::LIMIT), &traces),
         prefetcher: Prefetcher::default(),
         lost: Vec::new(),

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use ltt_read::Timestamp;
-use lttv_common::args::{InputArgs, OutputArgs};
+use lttv_common::args::{InputArgs, OutputArgs, threads_or_all};
 use lttv_common::clocks::Corrections;
 use lttv_common::inputs;
 use lttv_common::report::{Report, Usage};
@@ -149,9 +149,7 @@ pub struct RangeArgs {
 /// fit the history.
 pub fn run(args: &HistoryArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let mut out = open_output(args, report)?;
-    let threads = args
-        .threads
-        .map_or_else(SliceThreads::available, |threads| SliceThreads::new(threads.get()));
+    let threads = SliceThreads::new(threads_or_all(args.threads, report));
     let reading = (&args.clocks, threads);
     let done = match &args.command {
         Command::Build { trace, file, force } => {

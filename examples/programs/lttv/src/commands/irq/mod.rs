@@ -57,7 +57,7 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.common.input.expression()?;
     let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
     let filters = args.common.input.filters(report, analysis.traceset.traces())?;
-    let threads = args.common.input.threads_or_all();
+    let threads = args.common.input.threads_or_all(report);
     let interrupts = InterruptAnalysis { is_filtered: filters.is_some() };
     let (found, read) = analysis.run(threads, filters, interrupts);
     let found = found.up_to(analysis.state(), analysis.all_spans());

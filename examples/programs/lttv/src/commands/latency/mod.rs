@@ -4,6 +4,7 @@
 mod periods;
 
 use std::error::Error;
+use std::time::Duration;
 
 use crate::tables::latency::{self as tables, Choice};
 use clap::ValueEnum;
@@ -19,6 +20,7 @@ use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLaten
 
 use self::periods::PeriodArgs;
 use super::analysis::Analysis;
+use super::every::check_count;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -105,9 +107,6 @@ fn family_parser() -> clap::builder::PossibleValuesParser {
 const USUAL_ROWS: usize = 10;
 /// The number of longest durations in JSON and CSV, unless another one is given.
 const USUAL_TOP: usize = 100;
-/// The maximum number of intervals.
-const MAX_INTERVALS: u64 = 1 << 16;
-
 /// Shows the latencies in a window.
 ///
 /// # Errors
@@ -128,7 +127,7 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         .periods(periods, analysis.traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
     let threads = match args.every {
-        None => input.threads_or_all(),
+        None => input.threads_or_all(report),
         Some(_) => input.one_thread(report, "intervals"),
     };
     let mut choice = args.choice();
@@ -224,10 +223,7 @@ fn intervals(
     else {
         return Ok((tables::intervals(choice, &rows), analysis.read()));
     };
-    if end.since(start) / length >= MAX_INTERVALS {
-        let most = format_args!("--every: more than {MAX_INTERVALS} intervals");
-        return Err(Usage::new(most).into());
-    }
+    check_count(Duration::from_nanos(length), TimeSpan { start, end })?;
     let mut begin = start;
     while begin <= end {
         let next = begin.saturating_add(length);

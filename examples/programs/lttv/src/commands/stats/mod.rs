@@ -49,7 +49,7 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let needs = follows_kernel.then_some(&kernel_trace::STATS);
     let mut analysis = Analysis::open(input, report, needs)?;
     let filters = input.filters(report, analysis.traceset.traces())?;
-    let threads = input.threads_or_all();
+    let threads = input.threads_or_all(report);
     let longest = match &args.longest {
         Some(name) => {
             let call = longest::find(&mut analysis, threads, name)?;

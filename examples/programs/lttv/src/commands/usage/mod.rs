@@ -1,16 +1,13 @@
 //! `lttv usage`: the use of CPUs, memory and network, over time if wanted.
 
-mod every;
-
 use std::error::Error;
 
-use ltt_read::TraceIndex;
+use ltt_read::{TimeSpan, TraceIndex};
 use lttv_state::needs::Need;
 use lttv_state::usage::{UsageAnalysis, UsageOptions};
 
-pub use every::Every;
-
 use super::analysis::Analysis;
+use super::every::{Every, check_count};
 use crate::tables::usage::Shown;
 use lttv_common::args::Common;
 use lttv_common::kernel_trace;
@@ -55,9 +52,14 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let input = &args.common.input;
     input.refuse_filters("times follow from all events; choose rows of the results")?;
     let mut analysis = Analysis::open(input, report, Some(&kernel_trace::USAGE))?;
+    if let Some(every) = args.every {
+        let whole = analysis.spans().map(|(_, span)| span).reduce(TimeSpan::join);
+        whole.map_or(Ok(()), |span| check_count(every.length(), span))?;
+    }
     let options = UsageOptions::new();
     let options = args.every.map_or(options, |every| options.every(every.length()));
-    let (usage, read) = analysis.run(input.threads_or_all(), None, UsageAnalysis::new(options));
+    let (usage, read) =
+        analysis.run(input.threads_or_all(report), None, UsageAnalysis::new(options));
     let served = analysis.spans().map(|(trace, _)| trace);
     let traces: Vec<(TraceIndex, _)> =
         served.filter_map(|index| Some((index, usage.traces().get(index.0)?))).collect();
@@ -66,6 +68,13 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         if !missing.is_empty() {
             report.message(format_args!("not recorded: {}", missing));
         }
+    }
+    let omitted = traces.iter().map(|(_, of)| of.omitted_time()).fold(0, u64::saturating_add);
+    if omitted > 0 {
+        report.error(format_args!(
+            "--every: {omitted} ns of CPU time are in no interval, since there are too many intervals \
+             with many threads"
+        ));
     }
     let has_traces = analysis.spans().count() > 1;
     let shown = Shown { traces, has_traces, has_intervals: args.every.is_some() };

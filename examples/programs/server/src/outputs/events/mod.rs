@@ -38,14 +38,15 @@ impl Output for EventsTable {
     fn lines(&self, dataset: &Dataset, parameters: &Parameters, work: &mut Work<'_>) -> Result {
         let mut query = Query::parse(parameters, &COLUMNS)?;
         query.search.sort_by_cost(row::cost);
-        let passing = super::passing(dataset, parameters)?;
+        let passing = super::passing(dataset, parameters)?.map(|passed| passed.numbers);
         let counted = dataset.events().snapshot();
         let size = passing.as_ref().unwrap_or(&counted).len();
         let start = match query.start {
             Start::Index(index) => index,
             Start::Time(time) => {
-                let event = counted.before(time);
-                let number = |passing: &Counted| passing.before(Timestamp::from_ns(event as i64));
+                let event = counted.delivered_before(time);
+                let number =
+                    |passing: &Counted| passing.delivered_before(Timestamp::from_ns(event as i64));
                 passing.as_ref().map_or(event, number).min(size.saturating_sub(1))
             }
         };

@@ -84,19 +84,19 @@ pub(super) fn runs(
 
 #[cfg(test)]
 mod tests {
-    use ltt_read::Timestamp;
-    use lttv_requests::views::EventTimes;
-
     use super::*;
+    use crate::dataset::TimeCounts;
+    use ltt_read::Timestamp;
 
     #[test]
     fn each_passing_event_is_a_line_once() {
-        let mut times = vec![EventTimes::new(), EventTimes::new()];
+        let mut times = vec![TimeCounts::default(); 2];
         let numbers: Vec<u64> = (0..20_000).map(|at: u64| at * 3 + at / 100 * 100_000).collect();
         for (at, number) in numbers.iter().enumerate() {
-            times[at % 2].push(Timestamp::from_ns(*number as i64));
+            let place = Timestamp::from_ns(*number as i64);
+            times[at % 2].push(place, place);
         }
-        times.iter_mut().for_each(EventTimes::flush);
+        times.iter_mut().for_each(TimeCounts::flush);
         let passing = Counted { times, is_complete: true };
         for (start, count) in [(0, 20_000), (99, 3), (150, 10_000), (19_999, 5), (20_000, 1)] {
             let mut lines = Vec::new();

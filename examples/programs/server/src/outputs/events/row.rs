@@ -55,7 +55,7 @@ impl<'r, 'a, 'h> Row<'r, 'a, 'h> {
     fn text(&mut self, column: usize) -> String {
         let tracefile = self.call.tracefile.tracefile();
         match column {
-            0 => self.call.time().as_ns().to_string(),
+            0 => self.call.event_time().as_ns().to_string(),
             1 => {
                 let path = self.call.trace.trace().path().file_name();
                 path.map_or_else(String::new, |name| name.to_string_lossy().into_owned())

@@ -1,6 +1,7 @@
 //! A server in this process, and a small HTTP client.
 
 pub(crate) mod calls;
+pub(crate) mod small_traces;
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};

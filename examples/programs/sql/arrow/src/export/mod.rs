@@ -73,7 +73,7 @@ pub fn run(args: &ExportArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
         metadata: metadata(&traceset),
     };
     let rows = if args.format == Format::Parquet { ROWS } else { SMALL_ROWS };
-    let threads = args.input.threads_or_all();
+    let threads = args.input.threads_or_all(report);
     let selections: Vec<Selection> = tables.into_iter().map(exported).collect();
     let scan = Scan::new(&traceset, selections.clone())
         .window(window)

@@ -187,7 +187,8 @@ impl Viewer for EventListView {
         list.get_on(&mut session.servers())?;
         if !list.is_busy() && !list.is_stopped() {
             let rows = list.rows();
-            let shown = rows.range(list.visible()).map(|row| (row.position.clone(), row.time));
+            let shown =
+                rows.range(list.visible()).map(|row| (row.position.clone(), row.delivery_time));
             self.who_ran.ask(&mut session.scheduler, session.kernel, shown)?;
         }
         if self.is_moving && !list.is_busy() {

@@ -188,8 +188,8 @@ pub fn event_times(name: &str, is_wanted: impl Fn(Timestamp) -> bool + 'static) 
     let found = Rc::new(RefCell::new(Vec::new()));
     let to = found.clone();
     context.on_event(name, move |call| {
-        if is_wanted(call.time()) {
-            to.borrow_mut().push(call.time().as_ns());
+        if is_wanted(call.event_time()) {
+            to.borrow_mut().push(call.event_time().as_ns());
         }
     });
     let read = context.read(&Bounds::all()).expect("no position");

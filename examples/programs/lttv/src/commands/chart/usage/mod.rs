@@ -39,7 +39,7 @@ pub(super) fn draw(
 ) -> Result<(), Box<dyn Error>> {
     let span = Span::of(&args.input, args.seconds, traceset.traces())?;
     // A first read determines the busiest processes.
-    let threads = args.input.threads_or_all();
+    let threads = args.input.threads_or_all(report);
     let read = read(traceset).window(span.window.range()).threads(threads);
     // The second read reports damage.
     let statistics = read.run(StatisticsAnalysis::new()).output;
@@ -104,7 +104,7 @@ fn follow(
             && let Some(state) = kernel.trace(index)
             && let Some(of) = seen.borrow_mut().iter_mut().find(|of| of.index == index)
         {
-            of.rows.event(state, call.time().as_ns());
+            of.rows.event(state, call.delivery_time().as_ns());
         }
     });
     _ = context.read(&span.window.bounds())?;
