@@ -74,9 +74,9 @@ pub use transfer::Transfer;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "a stream is complete only when finished"]
+#[must_use = "a stream that is dropped cannot return an error"]
 #[doc(alias("trim"))]
-pub struct StreamCopier<W> {
+pub struct StreamCopier<W: Write> {
     transfer: Arc<Transfer>,
     class: StreamClassId,
     stream: StreamWriter<W>,
