@@ -19,6 +19,7 @@ mod chart;
 mod compare;
 mod conformance;
 mod convert;
+mod convert_anonymise;
 mod convert_faults;
 mod convert_perfetto;
 mod convert_shared;

@@ -73,7 +73,8 @@ pub struct ConvertArgs {
     #[arg(long, help_heading = "Output")]
     pub modern_names: bool,
 
-    /// Replace names of processes, files and hosts, and addresses, each by the same one everywhere
+    /// Replace all texts but the names of events and fields, and addresses, each by the same one
+    /// everywhere
     #[arg(long, help_heading = "Output")]
     pub anonymise: bool,
 }

@@ -1,5 +1,6 @@
 //! The traces of one part of the result, and their streams.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use std::path::Path;
@@ -112,6 +113,9 @@ impl PartTrace<'_> {
     ) -> Result<StreamWriter<StreamFile>, WriteError> {
         let file = self.source.tracefile(tracefile);
         let name = match (file.cpu(), file.files().count()) {
+            _ if let Some((names, _)) = &self.anonymised => {
+                names.stream(file.channel(), file.cpu())
+            }
             (Some(cpu), 2..) => format!("{}_{cpu}", file.channel()),
             _ => file.name().to_owned(),
         };
@@ -175,9 +179,15 @@ impl Streams<'_> {
         let at = self.place(event.packet())?;
         let copier = &mut self.open[at].1;
         let concerned = trace.anonymised.as_ref().map(|(_, types)| &types[event.type_id().index()]);
-        let done = match (&mut self.known, concerned.filter(|fields| !fields.is_empty())) {
+        let done = match (&mut self.known, concerned) {
+            // Each field is encoded, so that nothing is copied that lies between fields.
             (Some(known), Some(fields)) => {
-                copier.event_with(event, |encoder| known.encode(event, fields, encoder))
+                let known = RefCell::new(known);
+                copier.event_with_headers(
+                    event,
+                    |scope, value| known.borrow_mut().header(event, scope, value),
+                    |encoder| known.borrow_mut().encode(event, fields, encoder),
+                )
             }
             _ => copier.event(event),
         };
@@ -240,7 +250,9 @@ impl Streams<'_> {
             && (dump.tracefile, dump.class) == (self.tracefile, class)
         {
             let cpu = self.trace.source.tracefile(self.tracefile).cpu();
-            dump.write(&mut copier, packet.sequence, cpu)?;
+            let target = self.trace.transfer.target();
+            let anonymised = self.known.as_mut().map(|known| (known, &**target));
+            dump.write(&mut copier, packet.sequence, cpu, anonymised)?;
         }
         self.open.push((class, copier));
         Ok(self.open.len() - 1)

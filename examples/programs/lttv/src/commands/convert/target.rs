@@ -32,7 +32,10 @@ impl Target {
         anonymiser: Option<&Anonymiser>,
         report: &Report,
     ) -> Vec<Target> {
-        let folders = folders(traces);
+        let mut folders = folders(traces);
+        if let Some(anonymiser) = anonymiser {
+            folders.iter_mut().for_each(|folder| *folder = anonymiser.folder(folder));
+        }
         let target = |(trace, folder): (&Arc<Trace>, PathBuf)| {
             let (schema, is_same) = schema(args, trace, anonymiser, report);
             // Whatever cannot be printed was written by a tracer that read its own text.
@@ -67,7 +70,7 @@ fn schema(
         is_same &= !modern_names::apply(&mut schema);
     }
     if let Some(anonymiser) = anonymiser {
-        anonymiser.environment(&mut schema);
+        anonymiser.schema(&mut schema);
         is_same = false;
     }
     if args.dumps_state() && KernelState::follows(trace) {
