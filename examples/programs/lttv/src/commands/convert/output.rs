@@ -1,7 +1,7 @@
 //! The traces of one part of the result, and their streams.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,8 +37,8 @@ pub(super) struct PartTrace<'c> {
     /// The replacements of names, and the fields of each event type that have some.
     anonymised: Option<(&'c Anonymiser, Vec<Concerned>)>,
     dump: Option<StateDump>,
-    /// The names of the event types that are left out, since nothing remains of them.
-    empty: Mutex<BTreeSet<String>>,
+    /// The numbers of events that are left out, since nothing remains of them, by name.
+    empty: Mutex<BTreeMap<String, u64>>,
 }
 
 impl<'c> Part<'c> {
@@ -87,12 +87,13 @@ impl<'c> Part<'c> {
 }
 
 impl Part<'_> {
-    /// Returns the event types that are left out, since the target can express nothing of them.
-    pub(super) fn left_out(self) -> impl Iterator<Item = String> {
+    /// Returns the event types that are left out, since the target can express nothing of them, and
+    /// the number of events of each.
+    pub(super) fn left_out(self) -> impl Iterator<Item = (String, u64)> {
         self.traces.into_iter().flat_map(|trace| {
             let names = trace.empty.into_inner().unwrap_or_else(PoisonError::into_inner);
             let place = trace.source.path().display().to_string();
-            names.into_iter().map(move |name| format!("{place}: {name}"))
+            names.into_iter().map(move |(name, count)| (format!("{place}: {name}"), count))
         })
     }
 }
@@ -194,7 +195,8 @@ impl Streams<'_> {
         match done {
             // All of its fields are among those that the target cannot express.
             Err(WriteError::Empty { event }) => {
-                trace.empty.lock().unwrap_or_else(PoisonError::into_inner).insert(event);
+                let mut empty = trace.empty.lock().unwrap_or_else(PoisonError::into_inner);
+                *empty.entry(event).or_insert(0) += 1;
                 Ok(false)
             }
             done => done,

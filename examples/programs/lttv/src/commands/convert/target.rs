@@ -67,7 +67,11 @@ fn schema(
     let is_wanted = args.to.is_some() && format == Format::Ctf2;
     let mut is_same = source.format == format && !(is_wanted && metadata_text(&schema).is_ok());
     if args.modern_names {
-        is_same &= !modern_names::apply(&mut schema);
+        let is_changed = modern_names::apply(&mut schema);
+        if !is_changed {
+            report.warning(format_args!("{place}: --modern-names: no event has an old name"));
+        }
+        is_same &= !is_changed;
     }
     if let Some(anonymiser) = anonymiser {
         anonymiser.schema(&mut schema);
