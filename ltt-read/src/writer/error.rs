@@ -80,6 +80,18 @@ pub enum WriteError {
     /// A second packet was started, but no field declares the length of the first one.
     #[error("stream cannot have a second packet: no packet context field declares a length")]
     OnePacket,
+    /// A file of this name is in use by the metadata, a stream or an index of the same directory.
+    #[error("{name}: the name is in use")]
+    NameInUse {
+        /// The path of the file.
+        name: String,
+    },
+    /// Streams are not finished, so that the trace is not complete.
+    #[error("streams are not finished: {}", streams.join(", "))]
+    OpenStreams {
+        /// The names of the streams, in the order of their creation.
+        streams: Vec<String>,
+    },
 }
 
 /// A problem with a value.

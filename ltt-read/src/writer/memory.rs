@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::error::WriteError;
 use super::metadata::metadata_text;
+use super::open_streams::OpenStreams;
 use super::stream::StreamWriter;
 use crate::schema::{Schema, StreamClassId};
 use crate::{Error, Trace};
@@ -36,12 +37,13 @@ use crate::{Error, Trace};
 pub struct MemoryTrace {
     schema: Arc<Schema>,
     files: Vec<(String, Vec<u8>)>,
+    streams: OpenStreams,
 }
 
 impl MemoryTrace {
     /// Creates a trace without tracefiles.
     pub fn new(schema: impl Into<Arc<Schema>>) -> Self {
-        MemoryTrace { schema: schema.into(), files: Vec::new() }
+        MemoryTrace { schema: schema.into(), files: Vec::new(), streams: OpenStreams::default() }
     }
 
     /// Creates a data stream of a class, with the name that its file would have.
@@ -55,7 +57,8 @@ impl MemoryTrace {
         class: StreamClassId,
         name: &str,
     ) -> Result<StreamWriter<Vec<u8>>, WriteError> {
-        StreamWriter::new(self.schema.clone(), class, name, Vec::new())
+        let stream = StreamWriter::new(self.schema.clone(), class, name, Vec::new())?;
+        Ok(stream.with_entry(self.streams.open_in_memory(name)))
     }
 
     /// Finishes a data stream and adds it to the trace as a tracefile.
@@ -73,9 +76,11 @@ impl MemoryTrace {
     ///
     /// # Errors
     ///
-    /// Returns [`MemoryTraceError::Write`] if the format of the schema cannot express it,
+    /// Returns [`MemoryTraceError::Write`] if the format of the schema cannot express it, or if
+    /// streams were created and neither added nor finished ([`WriteError::OpenStreams`]),
     /// and [`MemoryTraceError::Read`] if the trace cannot be opened.
     pub fn open(self) -> Result<Arc<Trace>, MemoryTraceError> {
+        self.streams.check()?;
         let metadata = metadata_text(&self.schema)?;
         Ok(Trace::from_memory(metadata.as_bytes(), self.files)?)
     }

@@ -1,9 +1,10 @@
 //! Metadata files: a schema as text, plain or in packets.
 
 use super::error::WriteError;
+use super::roles::has_role;
 use super::{ctf2, tsdl};
 use crate::base::uuid::Uuid;
-use crate::schema::{ByteOrder, Format, Schema};
+use crate::schema::{ByteOrder, Format, Role, Schema, Scope};
 
 /// The magic number of metadata packets, in CTF 1.8 and CTF 2.
 const MAGIC: u32 = 0x75D1_1D57;
@@ -19,8 +20,10 @@ const HEADER_OF_CTF2: usize = 44;
 /// # Errors
 ///
 /// Returns [`WriteError::Inexpressible`] if the format cannot express a part of the
-/// schema.
+/// schema, or if a field has the role of a timestamp and its stream class no default clock:
+/// readers could not compute its times.
 pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
+    check_clocks(schema)?;
     match schema.format {
         Format::Ctf1 => tsdl::print(schema),
         Format::Ctf2 => ctf2::print(schema),
@@ -30,6 +33,35 @@ pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
             what: "a legacy schema".to_owned(),
         }),
     }
+}
+
+/// Returns an error if timestamps have no clock.
+fn check_clocks(schema: &Schema) -> Result<(), WriteError> {
+    let format = match schema.format {
+        Format::Ctf1 => "TSDL",
+        Format::Ctf2 => "CTF 2",
+        // It has no metadata.
+        Format::Legacy => return Ok(()),
+    };
+    for stream in &schema.stream_classes {
+        let clock = stream.default_clock.and_then(|clock| schema.clocks.get(clock as usize));
+        let scopes = [
+            (Scope::PacketHeader, &schema.packet_header),
+            (Scope::PacketContext, &stream.packet_context),
+            (Scope::EventHeader, &stream.event_header),
+        ];
+        for (scope, class) in scopes {
+            let timed = [Role::ClockTimestamp, Role::PacketEndTimestamp];
+            if clock.is_none() && timed.iter().any(|role| has_role(class.as_deref(), *role)) {
+                return Err(WriteError::Inexpressible {
+                    place: format!("stream class {}: {}", stream.id, scope.ctf2_name()),
+                    format,
+                    what: "timestamps without a default clock".to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The size of a metadata packet in bytes, as LTTng writes it.

@@ -47,7 +47,8 @@
 //! | write a trace of LTTng 0.x, from format strings | [`LegacyWriter`](crate::legacy::LegacyWriter) |
 //!
 //! A stream needs memory for one packet, whatever its length. Streams are independent, so
-//! several threads can write one each.
+//! several threads can write one each. A stream that is dropped ends its last packet, as
+//! `std::io::BufWriter` writes its buffer; only [`StreamWriter::finish`] returns an error of that.
 //!
 //! But for copying, the writer shares only the schema with the reader, so a round trip
 //! tests both.
@@ -66,6 +67,7 @@ mod index;
 mod json;
 mod memory;
 mod metadata;
+mod open_streams;
 mod output;
 mod packets;
 pub mod presets;

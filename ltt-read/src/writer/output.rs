@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::WriteError;
 use super::index::{PacketInfo, write_entry, write_header};
+use super::open_streams::OpenStreams;
 use super::stream_file::{OpenFiles, StreamFile};
 
 /// The current file of a data stream, and how to continue in another one.
@@ -108,10 +109,16 @@ pub(super) struct IndexFile {
 
 impl IndexFile {
     /// Creates the index `index/NAME.idx` of a stream file `NAME` in a directory.
-    pub(super) fn create(dir: &Path, name: &str, open: &OpenFiles) -> Result<Self, WriteError> {
+    pub(super) fn create(
+        dir: &Path,
+        name: &str,
+        streams: &OpenStreams,
+        open: &OpenFiles,
+    ) -> Result<Self, WriteError> {
         let folder = dir.join("index");
         fs::create_dir_all(&folder).map_err(WriteError::io(folder.display().to_string()))?;
         let path = folder.join(format!("{name}.idx"));
+        streams.claim(&path)?;
         let failed = || WriteError::io(path.display().to_string());
         let file = StreamFile::create(path.clone(), open.clone()).map_err(failed())?;
         let mut out = BufWriter::with_capacity(INDEX_BUFFER, file);

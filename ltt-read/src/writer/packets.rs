@@ -100,7 +100,8 @@ impl<W: Write> StreamWriter<W> {
     fn output_packet(&mut self, packet: PacketInfo) -> Result<(), WriteError> {
         // After an error the packet cannot be repaired, so it is given up.
         self.open = None;
-        let offset = self.output.packet(self.w.bytes(), packet)?;
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let offset = output.packet(self.w.bytes(), packet)?;
         self.count_packet(PacketInfo { offset, ..packet });
         Ok(())
     }
@@ -130,7 +131,8 @@ impl<W: Write> StreamWriter<W> {
         if self.packets > 0 && !self.lengths.total && !self.lengths.content {
             return Err(WriteError::OnePacket);
         }
-        let offset = self.output.packet(bytes, packet)?;
+        let Some(output) = &mut self.output else { return Ok(()) };
+        let offset = output.packet(bytes, packet)?;
         self.discarded = packet.discarded;
         self.carried = packet.end;
         self.count_packet(PacketInfo { offset, ..packet });

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::WriteError;
 use super::metadata::packed_metadata;
+use super::open_streams::OpenStreams;
 use super::trace::TraceWriter;
 use crate::schema::Schema;
 
@@ -51,6 +52,7 @@ pub struct StagedDirectory {
     target: PathBuf,
     temporary: PathBuf,
     published: bool,
+    streams: OpenStreams,
 }
 
 impl StagedDirectory {
@@ -71,7 +73,7 @@ impl StagedDirectory {
         refuse_occupied(&target).map_err(failed())?;
         fs::create_dir_all(parent).map_err(failed())?;
         let temporary = create_temporary(parent, name).map_err(failed())?;
-        Ok(StagedDirectory { target, temporary, published: false })
+        Ok(StagedDirectory { target, temporary, published: false, streams: OpenStreams::default() })
     }
 
     /// Returns the path that the directory will have.
@@ -121,18 +123,21 @@ impl StagedDirectory {
         if !inside {
             return Err(WriteError::io(name.display().to_string())(ErrorKind::InvalidInput.into()));
         }
-        TraceWriter::with_metadata(&dir, schema.into(), UNFINISHED_METADATA, metadata)
+        let streams = self.streams.clone();
+        TraceWriter::with_metadata(&dir, schema.into(), UNFINISHED_METADATA, metadata, streams)
     }
 
     /// Writes all files to the disk, gives the metadata files their names, and renames the
-    /// directory. All streams have to be finished before.
+    /// directory. All streams have to be finished or dropped before.
     ///
     /// # Errors
     ///
-    /// Returns an error if a file cannot be written to the disk, or if another directory
+    /// Returns [`WriteError::OpenStreams`] if there are streams that are not, the error of a
+    /// stream that was dropped and could not end its last packet, and an error if a file cannot be written to the disk, or if another directory
     /// of this name has appeared meanwhile. The temporary directory is then removed.
     pub fn publish(mut self) -> Result<(), WriteError> {
         let failed = || WriteError::io(self.target.display().to_string());
+        self.streams.check()?;
         synchronize(&self.temporary).map_err(failed())?;
         name_metadata(&self.temporary).map_err(failed())?;
         fs::rename(&self.temporary, &self.target).map_err(failed())?;

@@ -1,6 +1,6 @@
 //! Writing of a data stream: packets of event records.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
 use super::bits::BitWriter;
@@ -9,6 +9,7 @@ use super::error::{LocatedProblem, Problem, WriteError};
 use super::fit::shallow;
 use super::header::{HeaderData, Headers, needs_header};
 use super::index::PacketInfo;
+use super::open_streams::OpenStream;
 use super::output::{Output, OutputFile, Rotation};
 use super::record::Record;
 use super::roles::Lengths;
@@ -21,16 +22,22 @@ const PACKET_LIMIT: u64 = 1 << 20;
 
 /// A writer of one data stream to any output.
 ///
-/// Packets start and end automatically as events are written. Call
-/// [`StreamWriter::finish`] at the end. An event that is refused leaves the stream
-/// unchanged.
+/// Packets start and end automatically as events are written. An event that is refused leaves
+/// the stream unchanged.
+///
+/// [`StreamWriter::finish`] ends the last packet and returns the output. A stream that is dropped
+/// ends its last packet as well, but an error of that is lost, or, in a
+/// [`StagedDirectory`](super::StagedDirectory), returned when the directory is published.
 #[derive(Debug)]
-#[must_use = "a stream is complete only when finished"]
-pub struct StreamWriter<W> {
+#[must_use = "a stream that is dropped cannot return an error"]
+pub struct StreamWriter<W: Write> {
     pub(super) schema: Arc<Schema>,
     pub(super) class: StreamClassId,
     pub(super) name: String,
-    pub(super) output: Output<W>,
+    /// `None` once the stream is finished.
+    pub(super) output: Option<Output<W>>,
+    /// The entry of the stream among those of its trace; `None` if it is not written for one.
+    entry: Option<OpenStream>,
     pub(super) limit: u64,
     pub(super) padded: bool,
     pub(super) stream_id: u64,
@@ -100,7 +107,8 @@ impl<W: Write> StreamWriter<W> {
         let needed = |e: &EventType| common || needed(&e.specific_context) || needed(&e.payload);
         Ok(StreamWriter {
             name: name.to_owned(),
-            output: Output::new(file, rotation),
+            output: Some(Output::new(file, rotation)),
+            entry: None,
             limit: PACKET_LIMIT,
             padded: false,
             stream_id: 0,
@@ -121,6 +129,12 @@ impl<W: Write> StreamWriter<W> {
             schema,
             class,
         })
+    }
+
+    /// Sets the entry of the stream among those of its trace.
+    pub(super) fn with_entry(mut self, entry: OpenStream) -> Self {
+        self.entry = Some(entry);
+        self
     }
 
     /// Sets the maximum size of packets in bytes (1 MiB by default). The only packet of a
@@ -284,10 +298,22 @@ impl<W: Write> StreamWriter<W> {
     ///
     /// See [`StreamWriter::end_packet`].
     pub fn finish(mut self) -> Result<W, WriteError> {
-        if let Some(open) = self.open {
-            self.end_packet(open.end)?;
+        let ended = self.end();
+        if let Some(entry) = self.entry.take() {
+            entry.finished();
         }
-        self.output.finish()
+        match ended? {
+            Some(out) => Ok(out),
+            // Only this call and the end of the stream's life take the output.
+            None => Err(WriteError::io(&self.name)(ErrorKind::NotConnected.into())),
+        }
+    }
+
+    /// Ends the last packet and the index, and takes the output; `None` if it was taken before.
+    fn end(&mut self) -> Result<Option<W>, WriteError> {
+        let ended = self.end_packet_at_last();
+        let output = self.output.take().map(Output::finish).transpose();
+        ended.and(output)
     }
 
     fn event_class<'s>(
@@ -373,6 +399,17 @@ impl<W: Write> StreamWriter<W> {
                     .map_err(|e| e.in_scope(scope))
             }
             None => Ok(()),
+        }
+    }
+}
+
+impl<W: Write> Drop for StreamWriter<W> {
+    fn drop(&mut self) {
+        if self.output.is_some() {
+            let ended = self.end().map(|_| ());
+            if let Some(entry) = self.entry.take() {
+                entry.dropped(ended);
+            }
         }
     }
 }

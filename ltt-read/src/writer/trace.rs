@@ -1,11 +1,13 @@
 //! Writing a trace to a directory.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::WriteError;
 use super::metadata::{metadata_text, packed_metadata};
+use super::open_streams::OpenStreams;
 use super::output::{IndexFile, OutputFile, Rotation};
 use super::stream::StreamWriter;
 use super::stream_file::{OpenFiles, StreamFile};
@@ -21,6 +23,7 @@ pub struct TraceWriter {
     indexed: bool,
     file_limit: Option<u64>,
     open: OpenFiles,
+    streams: OpenStreams,
 }
 
 impl TraceWriter {
@@ -37,7 +40,8 @@ impl TraceWriter {
     ) -> Result<Self, WriteError> {
         let schema = schema.into();
         let metadata = metadata_text(&schema)?;
-        Self::with_metadata(dir.as_ref(), schema, METADATA, metadata.as_bytes())
+        let streams = OpenStreams::default();
+        Self::with_metadata(dir.as_ref(), schema, METADATA, metadata.as_bytes(), streams)
     }
 
     /// Creates the directory, if it does not exist, and writes the metadata in packets.
@@ -52,21 +56,25 @@ impl TraceWriter {
     ) -> Result<Self, WriteError> {
         let schema = schema.into();
         let metadata = packed_metadata(&schema)?;
-        Self::with_metadata(dir.as_ref(), schema, METADATA, &metadata)
+        let streams = OpenStreams::default();
+        Self::with_metadata(dir.as_ref(), schema, METADATA, &metadata, streams)
     }
 
-    /// Creates the directory, and a metadata file of a given name and content.
+    /// Creates the directory, and a metadata file of a given name and content. `streams` are those
+    /// of the directory.
     pub(super) fn with_metadata(
         dir: &Path,
         schema: Arc<Schema>,
         name: &str,
         metadata: &[u8],
+        streams: OpenStreams,
     ) -> Result<Self, WriteError> {
         fs::create_dir_all(dir).map_err(WriteError::io(dir.display().to_string()))?;
+        streams.claim(&dir.join(METADATA))?;
         let path = dir.join(name);
         fs::write(&path, metadata).map_err(WriteError::io(path.display().to_string()))?;
         let (dir, open) = (dir.to_owned(), OpenFiles::default());
-        Ok(TraceWriter { dir, schema, indexed: false, file_limit: None, open })
+        Ok(TraceWriter { dir, schema, indexed: false, file_limit: None, open, streams })
     }
 
     /// Enables LTTng index files for the streams that are created afterwards.
@@ -91,30 +99,41 @@ impl TraceWriter {
     }
 
     /// Creates the file of a data stream. Streams are independent: several threads can
-    /// write one each. There may be any number of them: see [`StreamFile`].
+    /// write one each. There may be any number of them: see [`StreamFile`]. Files that were in the
+    /// directory before are replaced.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no such stream class, or if the file cannot be
-    /// created.
+    /// Returns [`WriteError::NameInUse`] if another stream of this writer or the metadata has the
+    /// name of one of the files, and an error if the name leads out of the directory, if there is
+    /// no such stream class, or if the file cannot be created.
     pub fn stream(
         &self,
         class: StreamClassId,
         name: &str,
     ) -> Result<StreamWriter<StreamFile>, WriteError> {
+        if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
+            return Err(WriteError::io(name)(ErrorKind::InvalidInput.into()));
+        }
+        if self.schema.stream_classes.get(class.index()).is_none() {
+            return Err(WriteError::NotInStream { what: "stream class", index: class.0 });
+        }
         let (dir, indexed, opened) = (self.dir.clone(), self.indexed, self.open.clone());
+        let streams = self.streams.clone();
         let open = move |name: &str| {
             let path = dir.join(name);
+            streams.claim(&path)?;
             let shown = path.display().to_string();
             let create = || WriteError::io(&shown);
             let out = StreamFile::create(path, opened.clone()).map_err(create())?;
-            let index = indexed.then(|| IndexFile::create(&dir, name, &opened)).transpose()?;
+            let index =
+                indexed.then(|| IndexFile::create(&dir, name, &streams, &opened)).transpose()?;
             Ok(OutputFile { name: shown, out, index })
         };
         let shown = self.dir.join(name).display().to_string();
         let Some(limit) = self.file_limit else {
             let file = open(name)?;
-            return StreamWriter::with_output(self.schema.clone(), class, &shown, file, None);
+            return self.open_stream(class, &shown, file, None);
         };
         let file = open(&format!("{name}_0"))?;
         let (name, mut number) = (name.to_owned(), 0_u64);
@@ -123,6 +142,17 @@ impl TraceWriter {
             open(&format!("{name}_{number}"))
         });
         let rotation = Some(Rotation { limit, next });
-        StreamWriter::with_output(self.schema.clone(), class, &shown, file, rotation)
+        self.open_stream(class, &shown, file, rotation)
+    }
+
+    fn open_stream(
+        &self,
+        class: StreamClassId,
+        name: &str,
+        file: OutputFile<StreamFile>,
+        rotation: Option<Rotation<StreamFile>>,
+    ) -> Result<StreamWriter<StreamFile>, WriteError> {
+        let stream = StreamWriter::with_output(self.schema.clone(), class, name, file, rotation)?;
+        Ok(stream.with_entry(self.streams.open(name)))
     }
 }

@@ -83,3 +83,5 @@ mod time_span;
 mod windows;
 #[cfg(feature = "writer")]
 mod writer;
+#[cfg(feature = "writer")]
+mod writer_streams;

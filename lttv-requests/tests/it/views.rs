@@ -12,7 +12,7 @@ use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{EventCall, Traceset, TracesetContext, TracesetPosition};
-use lttv_requests::views::{EventTable, TableRow, Histogram, SegmentState, TimeWindow, Timeline};
+use lttv_requests::views::{EventTable, Histogram, SegmentState, TableRow, TimeWindow, Timeline};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Start};
 use proptest::prelude::*;
 use proptest::sample::Index;

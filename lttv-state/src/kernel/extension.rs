@@ -228,7 +228,8 @@ impl KernelState {
     /// ```
     pub fn process_of(&self, call: &EventCall<'_, '_>) -> Option<&super::Process> {
         let (trace, cpu) = (self.trace(call.trace.index())?, self.cpu_of(call)?);
-        self.recorded_by(trace, cpu, call.time(), &call.event).or_else(|| trace.running(cpu))
+        self.recorded_by(trace, cpu, call.delivery_time(), &call.event)
+            .or_else(|| trace.running(cpu))
     }
 
     /// Returns the process that an event of a CPU switched out, after its effect on the state.

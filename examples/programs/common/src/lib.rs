@@ -12,6 +12,7 @@ pub mod cancel;
 pub mod clocks;
 pub mod critical_path;
 pub mod escape;
+pub mod extension;
 pub mod fnv;
 pub mod follow;
 pub mod inputs;

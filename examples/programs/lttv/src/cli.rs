@@ -1,5 +1,7 @@
 //! The command line: the subcommands, and help where the parser alone would give little.
 
+mod extension;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -115,19 +117,22 @@ impl Cli {
     pub(crate) fn of_words(words: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
         let words: Vec<OsString> = words.collect();
         if let Some(cli) = Cli::of_one_command(&words) {
-            return Ok(cli);
+            return cli;
         }
         let asks_help = words.get(1).is_some_and(|word| word == "help");
-        let mut command = if asks_help { documented() } else { Cli::command() };
-        match command.try_get_matches_from_mut(words) {
-            Ok(matches) => Cli::from_arg_matches(&matches),
+        let mut command = if asks_help { documented() } else { full_command() };
+        match command.try_get_matches_from_mut(&words) {
+            Ok(matches) => {
+                let matches = extension::with_format(&mut command, matches, words)?;
+                Cli::from_arg_matches(&matches)
+            }
             Err(error) => Err(explained(&error, &mut command).unwrap_or(error)),
         }
     }
 
     /// Parses a command line with its subcommand alone: the others would be a quarter of the time
     /// that printing a small trace takes. Returns `None` for all that needs them: errors, help.
-    fn of_one_command(words: &[OsString]) -> Option<Cli> {
+    fn of_one_command(words: &[OsString]) -> Option<Result<Cli, clap::Error>> {
         let name = words.get(1)?.to_str()?;
         let augment = match name {
             "dump" => DumpArgs::augment_args,
@@ -151,9 +156,14 @@ impl Cli {
             _ => return None,
         };
         let command = Configuration::augment_args(clap::Command::new("lttv"));
-        let command = command.subcommand(augment(clap::Command::new(name.to_owned())));
-        let matches = command.try_get_matches_from(words).ok()?;
-        Cli::from_arg_matches(&matches).ok()
+        let mut command = command.subcommand(augment(clap::Command::new(name.to_owned())));
+        let matches = command.try_get_matches_from_mut(words).ok()?;
+        let matches = extension::with_format(&mut command, matches, words.to_owned());
+        match matches.map(|matches| Cli::from_arg_matches(&matches)) {
+            Ok(Ok(cli)) => Some(Ok(cli)),
+            Ok(Err(_)) => None,
+            Err(refused) => Some(Err(refused)),
+        }
     }
 
     /// Returns the place of the configuration file.
@@ -168,7 +178,18 @@ impl Cli {
 
 /// Returns the command line with all that is known of it: the driver parses its options itself.
 pub(crate) fn documented() -> clap::Command {
-    Cli::command().mut_subcommand("run", |_| run::command())
+    full_command().mut_subcommand("run", |_| run::command())
+}
+
+/// Returns the command line with its help: an option that a subcommand always refuses, with the
+/// reason, is not in the help of that subcommand.
+fn full_command() -> clap::Command {
+    const WITHOUT_FILTERS: [&str; 7] =
+        ["wait", "critical-path", "usage", "disk", "calls", "latency", "compare"];
+    let hidden = |command: clap::Command, name: &str| {
+        command.mut_subcommand(name, |of| of.mut_arg("filters", |filters| filters.hide(true)))
+    };
+    WITHOUT_FILTERS.into_iter().fold(Cli::command(), hidden)
 }
 
 /// Returns a better error for a path in place of a subcommand.
@@ -220,6 +241,7 @@ mod tests {
             let all = Cli::command().try_get_matches_from(words(line)).expect(line);
             let all = Cli::from_arg_matches(&all).expect(line);
             if let Some(one) = Cli::of_one_command(&words(line)) {
+                let one = one.expect(line);
                 assert_eq!(format!("{one:?}"), format!("{all:?}"), "{line}");
             } else {
                 assert!(line.starts_with("--"), "{line}");

@@ -74,9 +74,9 @@ pub use transfer::Transfer;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-#[must_use = "a stream is complete only when finished"]
+#[must_use = "a stream that is dropped cannot return an error"]
 #[doc(alias("trim"))]
-pub struct StreamCopier<W> {
+pub struct StreamCopier<W: Write> {
     transfer: Arc<Transfer>,
     class: StreamClassId,
     stream: StreamWriter<W>,
@@ -85,6 +85,9 @@ pub struct StreamCopier<W> {
     /// The sequence number of the last packet of the source that was met.
     sequence: Option<u64>,
 }
+
+/// A change of the fields of a packet header, packet context or event header.
+type HeaderChange<'c> = &'c mut dyn FnMut(Scope, &mut FieldValue);
 
 /// A packet of the source of which events have been copied.
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +115,7 @@ impl<W: Write> StreamCopier<W> {
     ///
     /// See [`StreamWriter::record`].
     pub fn event(&mut self, event: &Event<'_>) -> Result<bool, WriteError> {
-        self.copy(event, true, |encoder| event.visit_body(encoder))
+        self.copy(event, true, &mut |_, _| (), |encoder| event.visit_body(encoder))
     }
 
     /// Copies an event with other values in its contexts and payload. Returns `false` if the
@@ -188,7 +191,26 @@ impl<W: Write> StreamCopier<W> {
         event: &Event<'_>,
         fields: impl FnMut(&mut FieldEncoder<'_>),
     ) -> Result<bool, WriteError> {
-        self.copy(event, false, fields)
+        self.copy(event, false, &mut |_, _| (), fields)
+    }
+
+    /// Copies an event like [`event_with`](Self::event_with), and gives the fields without a role
+    /// of the headers other values as well. `headers` is called for the event header, and for the
+    /// packet header and the packet context with the first event of each packet, each time with
+    /// the structure that the scope would have; [`FieldValue::Auto`] if all of its fields have
+    /// roles. Texts and blobs are [`FieldValue::Bytes`], with the padding of those whose length is
+    /// declared.
+    ///
+    /// # Errors
+    ///
+    /// See [`event_with`](Self::event_with).
+    pub fn event_with_headers(
+        &mut self,
+        event: &Event<'_>,
+        mut headers: impl FnMut(Scope, &mut FieldValue),
+        fields: impl FnMut(&mut FieldEncoder<'_>),
+    ) -> Result<bool, WriteError> {
+        self.copy(event, false, &mut headers, fields)
     }
 
     /// Copies an event: as bytes if `as_bytes` and where possible, otherwise with the `fields`.
@@ -196,6 +218,7 @@ impl<W: Write> StreamCopier<W> {
         &mut self,
         event: &Event<'_>,
         as_bytes: bool,
+        headers: HeaderChange<'_>,
         mut fields: impl FnMut(&mut FieldEncoder<'_>),
     ) -> Result<bool, WriteError> {
         let mut plan = self.transfer.events[event.type_id().index()];
@@ -207,7 +230,7 @@ impl<W: Write> StreamCopier<W> {
         let timestamp = stream_plan.clock.of(event);
         let cursor = event.cursor();
         if self.is_other_packet(event) {
-            self.enter(event, timestamp)?;
+            self.enter(event, timestamp, headers)?;
         }
         let current = *cursor.current();
         let bytes = cursor.window().data;
@@ -231,10 +254,11 @@ impl<W: Write> StreamCopier<W> {
                     return Ok(());
                 }
             }
-            let value = match stream_plan.header_has_others {
-                true => FieldValue::of(event, Scope::EventHeader),
-                false => FieldValue::Auto,
-            };
+            let mut value = FieldValue::Auto;
+            if stream_plan.header_has_others {
+                value = FieldValue::of(event, Scope::EventHeader);
+                headers(Scope::EventHeader, &mut value);
+            }
             stream.put_header(id, value, header)?;
             // The fields move as one if both places differ by a multiple of all alignments in
             // them.
@@ -274,7 +298,7 @@ impl<W: Write> StreamCopier<W> {
         let clock = self.transfer.streams[self.class.index()].clock;
         let timestamp = clock.of(event);
         if self.is_other_packet(event) {
-            self.enter(event, timestamp)?;
+            self.enter(event, timestamp, &mut |_, _| ())?;
         }
         self.stream.record(Record { timestamp, ..record })?;
         self.note_end(event, clock);
@@ -363,7 +387,12 @@ impl<W: Write> StreamCopier<W> {
     }
 
     /// Starts a packet for the packet of the source that contains an event.
-    fn enter(&mut self, event: &Event<'_>, timestamp: u64) -> Result<(), WriteError> {
+    fn enter(
+        &mut self,
+        event: &Event<'_>,
+        timestamp: u64,
+        headers: HeaderChange<'_>,
+    ) -> Result<(), WriteError> {
         self.leave()?;
         let (cursor, packet) = (event.cursor(), event.packet());
         let stream_class = &event.trace().schema().stream_classes[packet.stream_class.index()];
@@ -375,7 +404,7 @@ impl<W: Write> StreamCopier<W> {
             true => declared.map_or(timestamp, |start| start.min(timestamp)),
             false => timestamp,
         };
-        self.set_contexts(event);
+        self.set_contexts(event, headers);
         let sequence = self.next_sequence(packet);
         self.note_packet(packet, sequence);
         self.stream.begin_packet(begin)?;
@@ -385,14 +414,19 @@ impl<W: Write> StreamCopier<W> {
     }
 
     /// Sets what the packets of the target have in common with that of an event.
-    fn set_contexts(&mut self, event: &Event<'_>) {
+    fn set_contexts(&mut self, event: &Event<'_>, headers: HeaderChange<'_>) {
         let packet = event.packet();
         if event.trace().schema().format != crate::schema::Format::Legacy {
-            self.stream.set_packet_context(other_fields(event, Scope::PacketContext));
-            self.stream.set_packet_header(match event.has_scope(Scope::PacketHeader) {
-                true => other_fields(event, Scope::PacketHeader),
-                false => FieldValue::Auto,
-            });
+            let mut of = |scope| {
+                let mut value = match event.has_scope(scope) {
+                    true => other_fields(event, scope),
+                    false => FieldValue::Auto,
+                };
+                headers(scope, &mut value);
+                value
+            };
+            self.stream.set_packet_context(of(Scope::PacketContext));
+            self.stream.set_packet_header(of(Scope::PacketHeader));
         }
         if let Some(id) = packet.stream_id {
             self.stream.set_stream_id(id);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use lttv_common::args::{InputArgs, OutputArgs};
 use lttv_common::calls::names::SymbolArgs;
+use lttv_common::extension;
 use lttv_common::report::Usage;
 
 use crate::commands::calls::args::{PairArgs, ThreadArgs};
@@ -223,19 +224,19 @@ impl PageArgs {
         if self.svg {
             return Ok(ChartFormat::Svg);
         }
-        if let Some(format) = self.format {
-            return Ok(format);
-        }
-        let extension = self.output.as_ref().and_then(|path| path.extension());
-        match extension.map(|it| it.to_string_lossy().to_ascii_lowercase()).as_deref() {
-            None | Some("html" | "htm" | "xhtml") => Ok(ChartFormat::Html),
-            Some("svg") => Ok(ChartFormat::Svg),
-            // Pictures of other formats would not be what their name says.
-            Some(other @ ("png" | "jpg" | "jpeg" | "gif" | "pdf" | "webp")) => {
-                Err(Usage::new(format_args!("no charts in the format {other}, but html and svg")))
-            }
-            Some(_) => Ok(ChartFormat::Html),
-        }
+        let name = |format: ChartFormat| match format {
+            ChartFormat::Html => "html",
+            ChartFormat::Svg => "svg",
+        };
+        let named = |path: &PathBuf| {
+            let given = self.format.map(name);
+            extension::format(path, &["html", "svg"], given).map_err(Usage::new)
+        };
+        let named = self.output.as_ref().map(named).transpose()?.flatten();
+        Ok(self.format.unwrap_or(match named {
+            Some("svg") => ChartFormat::Svg,
+            _ => ChartFormat::Html,
+        }))
     }
 }
 
@@ -264,7 +265,8 @@ mod tests {
             ("b.png", None),
         ] {
             assert_eq!(format(name, None), expected, "{name}");
-            assert_eq!(format(name, Some(ChartFormat::Svg)), Some(ChartFormat::Svg), "{name}");
+            let is_svg = ["", "b.SVG", "/dev/null"].contains(&name).then_some(ChartFormat::Svg);
+            assert_eq!(format(name, Some(ChartFormat::Svg)), is_svg, "{name}");
         }
     }
 }

@@ -1,25 +1,30 @@
-//! Replacement of names and addresses by others, each by the same one everywhere.
+//! Replacement of names, texts and addresses by others, each by the same one everywhere.
 
+mod names;
 mod replacing;
+mod schema;
+mod values;
 
 use std::collections::HashMap;
+use std::hash::RandomState;
 use std::sync::{Mutex, PoisonError};
 
 use ltt_read::Event;
-use ltt_read::schema::{EnvValue, EventType, FieldClass, FieldKind, Schema};
-use ltt_read::writer::FieldEncoder;
+use ltt_read::schema::{EventType, EventTypeId, FieldClass, FieldKind, Roles, Schema, Scope};
+use ltt_read::writer::{FieldEncoder, FieldValue};
 use replacing::Replacing;
 
 /// The fields with addresses of the network.
 const ADDRESSES: [&str; 6] = ["saddr", "daddr", "v4addr", "v6addr", "saddr_v6", "daddr_v6"];
-/// The entries of the environment that name the host, the user or the place.
-const ENVIRONMENT: [&str; 6] =
-    ["hostname", "trace_name", "procname", "product_uuid", "machine_id", "node"];
+/// The highest byte of the addresses of the network 10.
+const NETWORK: u64 = 10;
 
 /// The replacements of a conversion.
 #[derive(Debug, Default)]
 pub(super) struct Anonymiser {
     names: [Mutex<HashMap<Vec<u8>, u64>>; KINDS],
+    /// The keys of the UUIDs, so that those of two conversions differ.
+    uuids: [RandomState; 2],
 }
 
 /// A kind of names. Each is numbered by itself.
@@ -30,9 +35,15 @@ pub(super) enum Kind {
     Host,
     Text,
     Address,
+    /// Blobs and arrays of bytes, which become zeros.
+    Bytes,
+    Folder,
+    Stream,
+    Label,
+    Clock,
 }
 
-const KINDS: usize = 5;
+const KINDS: usize = 10;
 
 impl Kind {
     /// Returns the kind of the text or the address in a field; `None` if it has neither, or parts
@@ -46,6 +57,7 @@ impl Kind {
                 Some(Kind::Address)
             }
             FieldKind::String(_) => Some(Kind::of_text(field)),
+            FieldKind::Blob(blob) if blob.roles == Roles::NONE => Some(Kind::Bytes),
             _ => None,
         }
     }
@@ -66,13 +78,16 @@ impl Kind {
             Kind::File => "/file",
             Kind::Host => "host",
             Kind::Text => "text",
-            Kind::Address => "",
+            Kind::Folder => "folder",
+            Kind::Stream => "stream",
+            Kind::Label => "label",
+            Kind::Clock => "clock",
+            Kind::Address | Kind::Bytes => "",
         }
     }
 }
 
-/// The fields of an event type to replace: their kinds by the number of the field. Empty if there
-/// are none.
+/// The fields of an event type to replace: their kinds by the number of the field.
 pub(super) type Concerned = Box<[Option<Kind>]>;
 
 /// Returns the fields to replace of each event type of a schema.
@@ -83,10 +98,7 @@ pub(super) fn concerned(schema: &Schema) -> Vec<Concerned> {
         let scopes = [common, event.specific_context.as_deref(), event.payload.as_deref()];
         let mut kinds = Vec::new();
         scopes.into_iter().flatten().for_each(|scope| add_kinds("", scope, &mut kinds));
-        match kinds.iter().any(Option::is_some) {
-            true => kinds.into(),
-            false => Concerned::default(),
-        }
+        kinds.into()
     };
     schema.event_types.iter().map(of).collect()
 }
@@ -99,6 +111,9 @@ fn add_kinds(field: &str, class: &FieldClass, kinds: &mut Vec<Option<Kind>>) {
         FieldKind::Struct(s) => {
             s.members.iter().for_each(|member| add_kinds(&member.name, &member.class, kinds));
         }
+        FieldKind::Array(a) if is_of_bytes(&a.element) && !ADDRESSES.contains(&field) => {
+            kinds.push(Some(Kind::Bytes));
+        }
         FieldKind::Array(a) => add_kinds(field, &a.element, kinds),
         FieldKind::Option(o) => add_kinds(field, &o.class, kinds),
         FieldKind::Variant(v) => {
@@ -108,19 +123,12 @@ fn add_kinds(field: &str, class: &FieldClass, kinds: &mut Vec<Option<Kind>>) {
     }
 }
 
-impl Anonymiser {
-    /// Replaces the names in the environment of a schema.
-    pub(super) fn environment(&self, schema: &mut Schema) {
-        for (key, value) in &mut schema.env {
-            if let EnvValue::Str(text) = value
-                && ENVIRONMENT.contains(&&**key)
-            {
-                let kind = if &**key == "hostname" { Kind::Host } else { Kind::Text };
-                *text = self.name(kind, text.as_bytes());
-            }
-        }
-    }
+/// Returns `true` if the elements of an array are bytes, in which there may be text.
+fn is_of_bytes(element: &FieldClass) -> bool {
+    matches!(&element.kind, FieldKind::Integer(fixed, _) if fixed.bits <= 8)
+}
 
+impl Anonymiser {
     fn name(&self, kind: Kind, text: &[u8]) -> String {
         format!("{}-{}", kind.word(), self.number(kind, text))
     }
@@ -167,6 +175,20 @@ impl<'a> Known<'a> {
         event.visit_body(&mut Replacing::new(self, concerned, encoder));
     }
 
+    /// Replaces texts and addresses in a packet header, packet context or event header of an event.
+    pub(super) fn header(&mut self, event: &Event<'_>, scope: Scope, value: &mut FieldValue) {
+        if let Some(class) = event.trace().schema().root(event.type_id(), scope) {
+            values::replace(self, "", class, value);
+        }
+    }
+
+    /// Replaces texts and addresses in the payload of a record of a type of a schema.
+    pub(super) fn payload(&mut self, schema: &Schema, id: EventTypeId, value: &mut FieldValue) {
+        if let Some(class) = schema.root(id, Scope::Payload) {
+            values::replace(self, "", class, value);
+        }
+    }
+
     fn text(&mut self, kind: Kind, text: &[u8]) -> &str {
         let Texts { numbers, replacements } = &mut self.texts[kind as usize];
         if let Some(number) = numbers.get(text) {
@@ -193,5 +215,26 @@ impl<'a> Known<'a> {
         let number = self.anonymiser.number(Kind::Address, address) & 0xff_ffff;
         self.addresses.insert(address.to_owned(), number);
         number
+    }
+
+    /// Returns an address of the network 10 in place of an integer; 0 stays.
+    fn integer(&mut self, value: u64) -> u64 {
+        match value {
+            0 => 0,
+            _ => NETWORK << 24 | self.address(&value.to_be_bytes()),
+        }
+    }
+
+    /// Returns the parts of an address of the network 10 in place of those of another one: the
+    /// first part has the number of the network, the last ones that of the address.
+    fn parts(&mut self, parts: &[u64]) -> Vec<u64> {
+        let key: Vec<u8> = parts.iter().flat_map(|part| part.to_be_bytes()).collect();
+        let number = self.address(&key);
+        let part = |at| match (at, parts.len() - 1 - at) {
+            (0, _) => NETWORK,
+            (_, from_end @ 0..3) => number >> (8 * from_end) & 0xff,
+            _ => 0,
+        };
+        (0..parts.len()).map(part).collect()
     }
 }

@@ -35,7 +35,8 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "DIR", required = true)]
     pub output: PathBuf,
 
-    /// The format of the result [default: that of each trace; ctf1.8 for formats before CTF]
+    /// The format of the result [default: that of each trace; ctf1.8 for formats before CTF;
+    /// perfetto if the output is called `.json`]
     #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
     pub to: Option<Target>,
 
@@ -73,7 +74,8 @@ pub struct ConvertArgs {
     #[arg(long, help_heading = "Output")]
     pub modern_names: bool,
 
-    /// Replace names of processes, files and hosts, and addresses, each by the same one everywhere
+    /// Replace all texts but the names of events and fields, and addresses, each by the same one
+    /// everywhere
     #[arg(long, help_heading = "Output")]
     pub anonymise: bool,
 }
@@ -199,7 +201,13 @@ impl ConvertArgs {
     /// If there is one.
     pub fn refuse_without_effect(&self) -> Result<(), Usage> {
         if self.to != Some(Target::Perfetto) {
-            return Ok(());
+            return match self.with_statedump && !self.dumps_state() {
+                true => Err(Usage::new(
+                    "--with-statedump has no use without --begin, --timerange or --split: the \
+                     result starts with the state dump of the trace",
+                )),
+                false => Ok(()),
+            };
         }
         let of_traces = [
             (self.with_statedump, "--with-statedump"),

@@ -187,7 +187,7 @@ impl<'a> Tracefile<'a> {
             Place::After => return Ok(false),
             Place::Before => return self.skip(),
             Place::Within if self.events.is_none() && self.filter.is_none() => {
-                if self.streams.packet(&self.cursor)? {
+                if self.is_sound() && self.streams.packet(&self.cursor)? {
                     self.done.packets += 1;
                     return Ok(true);
                 }
@@ -229,6 +229,19 @@ impl<'a> Tracefile<'a> {
                 Ok(true)
             }
             _ => Ok(true),
+        }
+    }
+
+    /// Returns `true` if all events of the current packet can be read. A packet in which that fails
+    /// is copied event by event, so that the result is sound and the damage is reported.
+    fn is_sound(&self) -> bool {
+        let mut cursor = self.cursor.clone();
+        loop {
+            match cursor.advance_in_packet() {
+                Ok(true) => {}
+                Ok(false) => return true,
+                Err(_) => return false,
+            }
         }
     }
 

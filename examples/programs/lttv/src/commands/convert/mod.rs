@@ -15,7 +15,7 @@ mod selection;
 mod statedump;
 mod target;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -31,6 +31,7 @@ pub use args::{ConvertArgs, CpuRange, Size, Split, Target as Format};
 use anonymise::Anonymiser;
 use lttv_common::cancel;
 use lttv_common::inputs;
+use lttv_common::losses::Losses;
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::time::{Times, Window};
 use output::Part;
@@ -84,8 +85,14 @@ pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         let targets = Vec::new();
         let conversion =
             Conversion { args, wanted, targets, filters, anonymiser, cancel, threads, traceset };
-        let count = perfetto::write(&conversion, &args.output, window, report)?;
-        report.message(format_args!("{}: {count} trace events", args.output.display()));
+        let written = perfetto::write(&conversion, &args.output, window, report)?;
+        if written.untimed > 0 {
+            let events = plural(written.untimed, "event");
+            report.warning(format_args!("{events} left out, since they have no times"));
+        }
+        report.losses(&Losses::of(conversion.traces(), window), None);
+        let count = plural(written.count, "trace event");
+        report.message(format_args!("{}: {count}", args.output.display()));
         return Ok(());
     }
     let staged = StagedDirectory::create(&args.output)?;
@@ -95,6 +102,7 @@ pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let done = conversion.write(&staged, window, report)?;
     report.errors(&done.errors, done.errors_omitted);
     staged.publish()?;
+    report.losses(&Losses::of(conversion.traces(), window), None);
     report.message(format_args!("{}: {}", args.output.display(), done.summary()));
     Ok(())
 }
@@ -112,7 +120,7 @@ impl Conversion<'_> {
         report: &Report,
     ) -> Result<Done, Box<dyn Error>> {
         let mut done = Done::default();
-        let mut left_out = BTreeSet::new();
+        let mut left_out: BTreeMap<String, u64> = BTreeMap::new();
         for (folder, window) in parts::parts(self, window)? {
             let part = Part::create(self, staged, &folder, window, report)?;
             let of_part = match &self.filters {
@@ -120,10 +128,14 @@ impl Conversion<'_> {
                 _ => copy::write(self, &part, window)?,
             };
             done.add(of_part);
-            left_out.extend(part.left_out());
+            for (event, count) in part.left_out() {
+                *left_out.entry(event).or_insert(0) += count;
+            }
         }
-        for event in left_out {
-            report.warning(format_args!("{event}: left out, since nothing of it can be expressed"));
+        for (event, count) in left_out {
+            let events = plural(count, "event");
+            let reason = "left out, since nothing of them can be expressed";
+            report.warning(format_args!("{event}: {events} {reason}"));
         }
         Ok(done)
     }
@@ -163,16 +175,21 @@ impl Done {
     }
 
     fn summary(&self) -> String {
-        let plural = |count: u64| if count == 1 { "" } else { "s" };
         let Done { events, packets, .. } = *self;
         match (events, packets) {
-            (0, packets) => format!("{packets} packet{} copied", plural(packets)),
-            (events, 0) => format!("{events} event{} copied", plural(events)),
+            (0, packets) => format!("{} copied", plural(packets, "packet")),
+            (events, 0) => format!("{} copied", plural(events, "event")),
             (events, packets) => format!(
-                "{packets} packet{} and {events} event{} of others copied",
-                plural(packets),
-                plural(events)
+                "{} and {} of others copied",
+                plural(packets, "packet"),
+                plural(events, "event")
             ),
         }
     }
+}
+
+/// Returns a number of things, such as `2 events`.
+fn plural(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
 }

@@ -1,6 +1,7 @@
 //! The traces of one part of the result, and their streams.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,8 +37,8 @@ pub(super) struct PartTrace<'c> {
     /// The replacements of names, and the fields of each event type that have some.
     anonymised: Option<(&'c Anonymiser, Vec<Concerned>)>,
     dump: Option<StateDump>,
-    /// The names of the event types that are left out, since nothing remains of them.
-    empty: Mutex<BTreeSet<String>>,
+    /// The numbers of events that are left out, since nothing remains of them, by name.
+    empty: Mutex<BTreeMap<String, u64>>,
 }
 
 impl<'c> Part<'c> {
@@ -86,12 +87,13 @@ impl<'c> Part<'c> {
 }
 
 impl Part<'_> {
-    /// Returns the event types that are left out, since the target can express nothing of them.
-    pub(super) fn left_out(self) -> impl Iterator<Item = String> {
+    /// Returns the event types that are left out, since the target can express nothing of them, and
+    /// the number of events of each.
+    pub(super) fn left_out(self) -> impl Iterator<Item = (String, u64)> {
         self.traces.into_iter().flat_map(|trace| {
             let names = trace.empty.into_inner().unwrap_or_else(PoisonError::into_inner);
             let place = trace.source.path().display().to_string();
-            names.into_iter().map(move |name| format!("{place}: {name}"))
+            names.into_iter().map(move |(name, count)| (format!("{place}: {name}"), count))
         })
     }
 }
@@ -112,6 +114,9 @@ impl PartTrace<'_> {
     ) -> Result<StreamWriter<StreamFile>, WriteError> {
         let file = self.source.tracefile(tracefile);
         let name = match (file.cpu(), file.files().count()) {
+            _ if let Some((names, _)) = &self.anonymised => {
+                names.stream(file.channel(), file.cpu())
+            }
             (Some(cpu), 2..) => format!("{}_{cpu}", file.channel()),
             _ => file.name().to_owned(),
         };
@@ -175,16 +180,23 @@ impl Streams<'_> {
         let at = self.place(event.packet())?;
         let copier = &mut self.open[at].1;
         let concerned = trace.anonymised.as_ref().map(|(_, types)| &types[event.type_id().index()]);
-        let done = match (&mut self.known, concerned.filter(|fields| !fields.is_empty())) {
+        let done = match (&mut self.known, concerned) {
+            // Each field is encoded, so that nothing is copied that lies between fields.
             (Some(known), Some(fields)) => {
-                copier.event_with(event, |encoder| known.encode(event, fields, encoder))
+                let known = RefCell::new(known);
+                copier.event_with_headers(
+                    event,
+                    |scope, value| known.borrow_mut().header(event, scope, value),
+                    |encoder| known.borrow_mut().encode(event, fields, encoder),
+                )
             }
             _ => copier.event(event),
         };
         match done {
             // All of its fields are among those that the target cannot express.
             Err(WriteError::Empty { event }) => {
-                trace.empty.lock().unwrap_or_else(PoisonError::into_inner).insert(event);
+                let mut empty = trace.empty.lock().unwrap_or_else(PoisonError::into_inner);
+                *empty.entry(event).or_insert(0) += 1;
                 Ok(false)
             }
             done => done,
@@ -240,7 +252,9 @@ impl Streams<'_> {
             && (dump.tracefile, dump.class) == (self.tracefile, class)
         {
             let cpu = self.trace.source.tracefile(self.tracefile).cpu();
-            dump.write(&mut copier, packet.sequence, cpu)?;
+            let target = self.trace.transfer.target();
+            let anonymised = self.known.as_mut().map(|known| (known, &**target));
+            dump.write(&mut copier, packet.sequence, cpu, anonymised)?;
         }
         self.open.push((class, copier));
         Ok(self.open.len() - 1)

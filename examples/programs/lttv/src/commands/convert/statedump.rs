@@ -12,6 +12,7 @@ use lttv_common::time::Window;
 use lttv_state::kernel::{KernelState, Process, ProcessStatus, ProcessType, TraceState};
 
 use super::Conversion;
+use super::anonymise::Known;
 use super::clock::cycles_at;
 use super::dump_types::DumpTypes;
 use super::in_order::InOrder;
@@ -95,6 +96,7 @@ impl StateDump {
         copier: &mut StreamCopier<StreamFile>,
         sequence: Option<u64>,
         cpu: Option<u32>,
+        mut anonymised: Option<(&mut Known<'_>, &Schema)>,
     ) -> Result<(), WriteError> {
         let stream = copier.stream();
         if let Some(next) = sequence {
@@ -105,8 +107,12 @@ impl StateDump {
         }
         stream.begin_packet(self.time)?;
         for (event_type, payload) in &self.events {
-            let record = Record::new(*event_type, self.time);
-            stream.record(Record { payload: payload.clone(), ..record })?;
+            let mut record =
+                Record { payload: payload.clone(), ..Record::new(*event_type, self.time) };
+            if let Some((known, schema)) = &mut anonymised {
+                known.payload(schema, *event_type, &mut record.payload);
+            }
+            stream.record(record)?;
         }
         stream.end_packet(self.time)
     }

@@ -32,7 +32,10 @@ impl Target {
         anonymiser: Option<&Anonymiser>,
         report: &Report,
     ) -> Vec<Target> {
-        let folders = folders(traces);
+        let mut folders = folders(traces);
+        if let Some(anonymiser) = anonymiser {
+            folders.iter_mut().for_each(|folder| *folder = anonymiser.folder(folder));
+        }
         let target = |(trace, folder): (&Arc<Trace>, PathBuf)| {
             let (schema, is_same) = schema(args, trace, anonymiser, report);
             // Whatever cannot be printed was written by a tracer that read its own text.
@@ -64,10 +67,14 @@ fn schema(
     let is_wanted = args.to.is_some() && format == Format::Ctf2;
     let mut is_same = source.format == format && !(is_wanted && metadata_text(&schema).is_ok());
     if args.modern_names {
-        is_same &= !modern_names::apply(&mut schema);
+        let is_changed = modern_names::apply(&mut schema);
+        if !is_changed {
+            report.warning(format_args!("{place}: --modern-names: no event has an old name"));
+        }
+        is_same &= !is_changed;
     }
     if let Some(anonymiser) = anonymiser {
-        anonymiser.environment(&mut schema);
+        anonymiser.schema(&mut schema);
         is_same = false;
     }
     if args.dumps_state() && KernelState::follows(trace) {

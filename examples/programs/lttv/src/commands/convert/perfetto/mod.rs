@@ -23,14 +23,21 @@ use tracks::Tracks;
 use super::Conversion;
 use super::in_order::InOrder;
 
-/// Writes the window of all traces to a file, which appears when it is complete. Returns the
-/// number of trace events.
+/// The numbers of a file that was written.
+pub(super) struct Written {
+    /// The number of trace events.
+    pub(super) count: u64,
+    /// The number of wanted events that were left out, since they have no times.
+    pub(super) untimed: u64,
+}
+
+/// Writes the window of all traces to a file, which appears when it is complete.
 pub(super) fn write(
     conversion: &Conversion<'_>,
     path: &Path,
     window: Window,
     report: &mut Report,
-) -> Result<u64, Box<dyn Error>> {
+) -> Result<Written, Box<dyn Error>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     let (out, file) = file.into_parts();
@@ -52,14 +59,14 @@ pub(super) fn write(
     report.errors(&reading.context.take_errors(), reading.context.merge().errors_omitted());
     shown.borrow_mut().apply(|tracks, json| tracks.end(reading.state(), json))?;
     drop(reading);
-    let Shown { json, failed, .. } = shown.into_inner();
+    let Shown { json, failed, tracks } = shown.into_inner();
     if let Some(error) = failed {
         return Err(error.into());
     }
     let (out, count) = json.finish()?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     file.persist(path)?;
-    Ok(count)
+    Ok(Written { count, untimed: tracks.untimed })
 }
 
 /// Returns the full second in which the first trace starts, in ns.

@@ -31,6 +31,8 @@ pub(super) struct Tracks {
     arrows: u64,
     /// The time of the last event in the window, in ns.
     last: Option<i64>,
+    /// The number of wanted events that cannot be shown, since they have no times.
+    pub(super) untimed: u64,
 }
 
 /// The tracks of a trace.
@@ -61,12 +63,12 @@ impl Tracks {
         let traces = traces.iter().zip(0..).map(|(trace, number)| OfTrace {
             host: number * HOST,
             is_kernel: KernelState::follows(trace),
-            threads: Threads::of(trace),
+            threads: Threads::of(trace, KernelState::follows(trace)),
             running: HashMap::new(),
             calls: HashMap::new(),
             woken: HashMap::new(),
         });
-        Tracks { window, traces: traces.collect(), arrows: 0, last: None }
+        Tracks { window, traces: traces.collect(), arrows: 0, last: None, untimed: 0 }
     }
 
     /// Starts with what is open at the begin of the window.
@@ -106,6 +108,7 @@ impl Tracks {
         json: &mut Json<W>,
     ) -> io::Result<()> {
         let event = &call.event;
+        self.untimed += u64::from(is_wanted && event.timestamp().is_none());
         let Some(time) = event.timestamp().filter(|time| self.window.contains(Some(*time))) else {
             return Ok(());
         };
@@ -116,7 +119,8 @@ impl Tracks {
         let cpu = kernel.cpu_of(call).or_else(|| call.tracefile.tracefile().cpu()).unwrap_or(0);
         let Some(state) = kernel.trace(event.trace_index()).filter(|_| tracks.is_kernel) else {
             if is_wanted {
-                let track = tracks.threads.track(event, tracks.host).unwrap_or(tracks.of_cpu(cpu));
+                let thread = tracks.threads.of_event(event);
+                let track = thread.map_or(tracks.of_cpu(cpu), |ids| tracks.of_ids(ids));
                 json.mark(event.event_type().name(), track, time, event)?;
             }
             return Ok(());
@@ -128,11 +132,18 @@ impl Tracks {
             tracks.handled(state, cpu, time, begin, json)?;
         }
         let process = state.running(cpu);
-        let tid = process.and_then(Process::tid).filter(|tid| *tid != 0);
-        let track = match (process, tid) {
-            (Some(process), Some(tid)) => tracks.of_process(process, tid),
-            _ => tracks.of_cpu(cpu),
-        };
+        let mut tid = process.and_then(Process::tid);
+        let mut track = tracks.of_cpu(cpu);
+        if let (Some(process), Some(tid)) = (process, tid.filter(|tid| *tid != 0)) {
+            track = tracks.of_process(process, tid);
+        } else if tid.is_none()
+            && let Some(ids) = tracks.threads.of_event(event)
+            && ids.1 != 0
+        {
+            // Without scheduling events, the contexts tell the threads.
+            (tid, track) = (i32::try_from(ids.1).ok(), tracks.of_ids(ids));
+        }
+        let tid = tid.filter(|tid| *tid != 0);
         let name = event.event_type().name();
         match (transition, tid) {
             (Some(Transition::SyscallEntry), Some(tid)) => {
@@ -165,6 +176,9 @@ impl Tracks {
     ) -> io::Result<()> {
         let begin = self.window.begin.map_or(i64::MIN, Timestamp::as_ns);
         for (tracks, state) in self.traces.iter_mut().zip(kernel.traces()) {
+            for (what, track, name) in tracks.threads.names() {
+                json.name(what, tracks.of_ids((track.pid, track.tid)), name)?;
+            }
             if !tracks.is_kernel {
                 continue;
             }
@@ -305,6 +319,10 @@ impl OfTrace {
 
     fn of_cpu(&self, cpu: u32) -> Track {
         Track { pid: self.host, tid: self.host + i64::from(cpu) }
+    }
+
+    fn of_ids(&self, (pid, tid): (i64, i64)) -> Track {
+        Track { pid: self.host + pid, tid: self.host + tid }
     }
 
     fn of_process(&self, process: &Process, tid: i32) -> Track {
