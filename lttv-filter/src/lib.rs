@@ -459,7 +459,7 @@ pub use filter::Filter;
 #[cfg(feature = "traces")]
 pub use filters::{FilteredEvents, Filters};
 #[cfg(feature = "traces")]
-pub use ltt_read::TimeSpan;
+pub use ltt_read::{self, TimeSpan};
 pub use record_filter::RecordFilter;
 pub use span::Span;
 pub use suggestion::nearest;

@@ -67,6 +67,14 @@
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
+pub use ltt_read;
+#[cfg(feature = "kernel")]
+pub use lttv_context;
+#[cfg(feature = "filter")]
+pub use lttv_filter;
+#[cfg(feature = "kernel")]
+pub use lttv_hooks;
+
 #[cfg(feature = "kernel")]
 pub mod analysis;
 #[cfg(feature = "analyses")]
