@@ -131,9 +131,7 @@ pub use context::{
 pub use extension::{Codec, Extension, Growth, Setup};
 pub use fingerprint::Fingerprint;
 pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription};
-// A program that depends on this crate needs no other one for traces and hooks.
-pub use ltt_read::{self, TimeSpan};
-pub use lttv_hooks;
+pub use ltt_read::TimeSpan;
 pub use parallel::{
     Joining, MAX_THREADS, MissingState, ParallelReader, ParallelResult, SliceAnalysis,
     SliceThreads, TimeSlice, UnorderedReader, UnorderedResult,
