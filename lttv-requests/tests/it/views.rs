@@ -12,7 +12,7 @@ use ltt_read::schema::{FieldClass, Format, StreamClassId};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{EventCall, Traceset, TracesetContext, TracesetPosition};
-use lttv_requests::views::{EventTable, TableRow, Histogram, SegmentState, TimeWindow, Timeline};
+use lttv_requests::views::{EventTable, Histogram, SegmentState, TableRow, TimeWindow, Timeline};
 use lttv_requests::{Budget, EventsRequest, Owner, Scheduler, Start};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -273,7 +273,7 @@ proptest! {
             prop_assert!(!table.has_end() || first + count == all.len());
             for (at, row) in table.rows().iter().enumerate() {
                 prop_assert_eq!(table.find(&row.position), Some(at));
-                prop_assert_eq!(row.time, row.content.time);
+                prop_assert_eq!(row.delivery_time, row.content.time);
             }
         }
         // Showing a row's position makes it the first row.
