@@ -273,7 +273,7 @@ proptest! {
             prop_assert!(!table.has_end() || first + count == all.len());
             for (at, row) in table.rows().iter().enumerate() {
                 prop_assert_eq!(table.find(&row.position), Some(at));
-                prop_assert_eq!(row.time, row.content.time);
+                prop_assert_eq!(row.delivery_time, row.content.time);
             }
         }
         // Showing a row's position makes it the first row.

@@ -9,5 +9,6 @@ mod hostile;
 mod outputs;
 mod own_times;
 mod page;
+mod program;
 mod protocol;
 mod truncated;

@@ -37,7 +37,7 @@ pub struct UsageArgs {
     #[command(flatten)]
     pub common: Common,
 
-    /// Show the use in intervals of this length, such as 100ms
+    /// Show the use in intervals of this length, such as 100ms; at most 65,536 of them
     #[arg(long, value_name = "TIME")]
     pub every: Option<Every>,
 }
