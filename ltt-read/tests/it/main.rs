@@ -65,6 +65,8 @@ mod many_elements;
 #[cfg(feature = "writer")]
 mod many_fields;
 mod metadata_ctf2;
+#[cfg(feature = "writer")]
+mod metadata_cut;
 mod metadata_shared;
 mod metadata_size;
 mod metadata_speed;

@@ -104,6 +104,25 @@ pub(super) fn labels(integer: &Integer, value: Value) -> impl Iterator<Item = &s
         .map(|m| &*m.label)
 }
 
+/// Returns the labels of the bits of a value, in declaration order, if the enumeration is one of
+/// flags: each label stands for one bit, and each bit of the value has a label. `None` otherwise, and
+/// for a value with a label of its own.
+pub(super) fn flags(integer: &Integer, value: Value) -> Option<Vec<&str>> {
+    let mappings = integer.mappings.as_deref()?;
+    let value = u64::try_from(value.wide()).ok().filter(|value| *value != 0)?;
+    let mut known = 0;
+    let mut names = Vec::new();
+    for mapping in mappings {
+        let [(low, high)] = *mapping.ranges else { return None };
+        let bit = u64::try_from(low).ok().filter(|bit| low == high && bit.is_power_of_two())?;
+        known |= bit;
+        if value & bit != 0 {
+            names.push(&*mapping.label);
+        }
+    }
+    (value & !known == 0 && !value.is_power_of_two()).then_some(names)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
