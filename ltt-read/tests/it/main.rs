@@ -43,6 +43,8 @@ mod files;
 #[cfg(feature = "writer")]
 mod follow;
 #[cfg(feature = "writer")]
+mod follow_copied;
+#[cfg(feature = "writer")]
 mod follow_ends;
 #[cfg(feature = "writer")]
 mod growing;
