@@ -34,6 +34,9 @@ fn flags() -> Arc<Trace> {
     trace.open().unwrap()
 }
 
+/// A function that says which numbers pass.
+type Passes = fn(u64) -> bool;
+
 /// Returns the numbers of the events that pass, or the error.
 fn passing(trace: &Arc<Trace>, text: &str) -> Result<Vec<u64>, String> {
     let traces = [trace.clone()];
@@ -52,8 +55,8 @@ fn passing(trace: &Arc<Trace>, text: &str) -> Result<Vec<u64>, String> {
 #[test]
 fn a_bit_test_is_true_if_one_of_the_bits_is_set() {
     let trace = flags();
-    let expected = |is: fn(u64) -> bool| Ok((0..16).filter(|n| is(*n)).collect());
-    let cases: [(&str, fn(u64) -> bool); 12] = [
+    let expected = |is: Passes| Ok((0..16).filter(|n| is(*n)).collect());
+    let cases: [(&str, Passes); 12] = [
         ("rwbs & 2", |n| n & 2 != 0),
         ("rwbs & 0x6", |n| n & 6 != 0),
         ("rwbs & WRITE", |n| n & 2 != 0),

@@ -153,4 +153,26 @@ mod tests {
         assert_eq!(text(Value::Unsigned(2), Binary, 8), "0b00000010");
         assert_eq!(text(Value::Signed(-7), Decimal, 8), "-7");
     }
+
+    #[test]
+    fn enumerations_of_single_bits_have_the_labels_of_all_bits() {
+        use ltt_read::schema::Mapping;
+        let of = |labels: &[(&str, i128, i128)]| {
+            let mapping = |(label, low, high): &(&str, i128, i128)| Mapping {
+                label: (*label).into(),
+                ranges: vec![(*low, *high)],
+            };
+            let mappings = labels.iter().map(mapping).collect();
+            Integer { mappings: Some(mappings), ..Integer::default() }
+        };
+        let bits = of(&[("DISCARD", 1, 1), ("WRITE", 2, 2), ("READ", 4, 4)]);
+        assert_eq!(flags(&bits, Value::Unsigned(6)), Some(vec!["WRITE", "READ"]));
+        // A label of its own, no bit, and bits without a label.
+        for value in [0, 4, 8, 12] {
+            assert_eq!(flags(&bits, Value::Unsigned(value)), None, "{value}");
+        }
+        assert_eq!(flags(&bits, Value::Signed(-1)), None);
+        let kinds = of(&[("A", 1, 1), ("B", 2, 3)]);
+        assert_eq!(flags(&kinds, Value::Unsigned(3)), None);
+    }
 }
