@@ -70,6 +70,7 @@
 //! not        = ( "!" | "not" ) not | term
 //! term       = "(" or ")" | "true" | "false"
 //!            | selector RELATION value | value RELATION selector
+//!            | selector "&" ( INTEGER | LABEL )        a test of bits; a label ends the term
 //!            | selector [ "not" ] "in" "(" value { "," value } ")"
 //!            | "exists" "(" selector ")"
 //!            | selector                                a truth value, or the name of an event
@@ -86,7 +87,7 @@
 //!
 //! ## Operators
 //!
-//! From the lowest to the highest precedence, as in C:
+//! From the lowest to the highest precedence, all from `f == v` on alike:
 //!
 //! | operator | true if |
 //! |---|---|
@@ -98,6 +99,7 @@
 //! | `f < v`, `f <= v`, `f > v`, `f >= v` | the number or time of the field compares accordingly |
 //! | `f in (v, …)`, `f not in (v, …)` | the field has one of the values; none of them |
 //! | `f =~ "p"`, `f !~ "p"` | the text of the field, or one of its labels, matches the pattern; does not |
+//! | `f & v` | the integer has at least one of the bits of the number or label; closer than `!`, and not to be compared, unlike in C |
 //! | `exists(f)` | the event has the field |
 //! | `f` | the field is a truth value, and true |
 //! | `sched_switch`, `sched_*`, `"p"` | the name of the event matches |

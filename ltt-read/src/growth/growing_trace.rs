@@ -70,7 +70,7 @@ impl GrowingTrace {
     /// [`Error::Unsupported`] if no decoder can be compiled from it.
     pub fn new(path: impl Into<PathBuf>, metadata: &[u8]) -> Result<GrowingTrace, Error> {
         let path = path.into();
-        let Declarations { schema, warnings } = parse(&path, metadata)?;
+        let Declarations { schema, warnings, .. } = parse(&path, metadata)?;
         let unsupported = |kind| Error::Unsupported { path: path.clone(), kind };
         let decoder = growing_schema::decoder(schema).map_err(unsupported)?;
         let version = Trace::growing(path.clone(), decoder, warnings);

@@ -19,6 +19,7 @@ pub use crate::schema::span::Span;
 pub(crate) use resolve::resolve;
 
 use crate::schema::Schema;
+use packetized::Unpacked;
 
 /// Limits that keep hostile metadata from exhausting memory or stack.
 pub(crate) mod limits {
@@ -64,8 +65,11 @@ pub struct Parsed {
 /// Returns a [`MetadataError`] with one or more diagnostics, each with line, column and
 /// the expected input.
 pub fn parse(bytes: &[u8]) -> Result<Parsed, MetadataError> {
-    let text = packetized::unpack(bytes)?;
-    let Declarations { schema, warnings } = declarations(&text)?;
+    let Unpacked { text, damage } = packetized::unpack(bytes)?;
+    if let Some(damage) = damage {
+        return Err(damage);
+    }
+    let Declarations { schema, warnings, .. } = declarations(&text)?;
     Ok(Parsed { schema, warnings, text: text.into_owned() })
 }
 
@@ -75,12 +79,40 @@ pub(crate) struct Declarations {
     pub(crate) schema: Schema,
     /// The warnings, in text order.
     pub(crate) warnings: Vec<Diagnostic>,
+    /// The reason why the text contains no more declarations, if it was cut or damaged.
+    pub(crate) cut: Option<MetadataError>,
 }
 
 impl Declarations {
     /// Parses the contents of a metadata file, without copying them if they are plain text.
     pub(crate) fn of(bytes: &[u8]) -> Result<Declarations, MetadataError> {
-        declarations(&packetized::unpack(bytes)?)
+        let Unpacked { text, damage } = packetized::unpack(bytes)?;
+        match damage {
+            Some(damage) => Err(damage),
+            None => declarations(&text),
+        }
+    }
+
+    /// Parses the contents of a metadata file like [`of`](Self::of). If it was cut or damaged, the
+    /// declarations that are complete before that place are used.
+    pub(crate) fn of_complete(bytes: &[u8]) -> Result<Declarations, MetadataError> {
+        let Unpacked { text, damage } = packetized::unpack(bytes)?;
+        let error = match declarations(&text) {
+            Ok(declared) => return Ok(Declarations { cut: damage, ..declared }),
+            Err(error) => error,
+        };
+        let end = text.trim_ascii_end().len();
+        let is_at_end = |at: &LocatedDiagnostic| at.diagnostic.span.end as usize >= end;
+        let is_cut = damage.is_some() || error.diagnostics.first().is_some_and(is_at_end);
+        let complete = match ctf2::is_ctf2(&text) {
+            true => ctf2::complete_part(&text),
+            false => tsdl::complete_part(&text),
+        };
+        let error = damage.unwrap_or(error);
+        match declarations(complete) {
+            Ok(declared) if is_cut => Ok(Declarations { cut: Some(error), ..declared }),
+            _ => Err(error),
+        }
     }
 }
 
@@ -92,7 +124,7 @@ fn declarations(text: &str) -> Result<Declarations, MetadataError> {
         tsdl::parse(text, &mut warnings)
     };
     match parsed.and_then(|mut schema| resolve(&mut schema).map(|()| schema)) {
-        Ok(schema) => Ok(Declarations { schema, warnings }),
+        Ok(schema) => Ok(Declarations { schema, warnings, cut: None }),
         Err(diagnostics) => Err(MetadataError::new(text, diagnostics)),
     }
 }

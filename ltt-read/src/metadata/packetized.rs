@@ -33,20 +33,33 @@ struct Header {
     packet_size: usize,
 }
 
+/// The text of a metadata file.
+#[derive(Debug)]
+pub(super) struct Unpacked<'a> {
+    /// The text: up to the damage, if there is some.
+    pub(super) text: Cow<'a, str>,
+    /// The reason why the text ends too early. Its place is the end of the text.
+    pub(super) damage: Option<MetadataError>,
+}
+
 /// Returns the text of a metadata file, unpacked if it is packetized.
-pub(super) fn unpack(bytes: &[u8]) -> Result<Cow<'_, str>, MetadataError> {
+pub(super) fn unpack(bytes: &[u8]) -> Result<Unpacked<'_>, MetadataError> {
     if bytes.is_empty() {
         return Err(error("the metadata is empty".into()));
     }
     // Comments and strings may contain invalid UTF-8; the parsers reject replacement
     // characters elsewhere.
-    let text = match byte_order(bytes) {
+    let mut damage = None;
+    let mut text = match byte_order(bytes) {
         Some(byte_order) => {
-            let text = unpack_packets(bytes, byte_order).map_err(|(packet, offset, message)| {
-                error(format!("metadata packet {packet} at byte {offset}: {message}"))
-            })?;
+            let (text, failed) = unpack_packets(bytes, byte_order);
             let text = String::from_utf8(text)
                 .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+            damage = failed.map(|(packet, offset, message)| {
+                let message = format!("metadata packet {packet} at byte {offset}: {message}");
+                let end = Span::new(text.len(), text.len());
+                MetadataError::new(&text, vec![Diagnostic::error(end, message)])
+            });
             Cow::Owned(text)
         }
         None => {
@@ -58,15 +71,18 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Cow<'_, str>, MetadataError> {
     };
     if let Some(at) = memchr::memchr(0, text.as_bytes()) {
         let message = "null character in metadata text";
-        return Err(MetadataError::new(
-            &text,
-            vec![Diagnostic::error(Span::new(at, at + 1), message)],
-        ));
+        let null = vec![Diagnostic::error(Span::new(at, at + 1), message)];
+        damage = Some(MetadataError::new(&text, null));
+        match &mut text {
+            Cow::Borrowed(text) => *text = &text[..at],
+            Cow::Owned(text) => text.truncate(at),
+        }
     }
-    if text.trim_ascii().is_empty() {
-        return Err(error("the metadata has no text".into()));
+    match damage {
+        damage if !text.trim_ascii().is_empty() => Ok(Unpacked { text, damage }),
+        Some(damage) => Err(damage),
+        None => Err(error("the metadata has no text".into())),
     }
-    Ok(text)
 }
 
 /// Returns the first bytes of a metadata stream that is still being written, up to the end of
@@ -101,8 +117,12 @@ fn byte_order(bytes: &[u8]) -> Option<ByteOrder> {
     }
 }
 
-/// Concatenates the texts of all packets. Errors contain the packet number and offset.
-fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> Result<Vec<u8>, (usize, usize, String)> {
+/// The number of a packet, its offset, and what is wrong with it.
+type PacketFault = (usize, usize, String);
+
+/// Concatenates the texts of all packets, up to the first fault, which is returned with them. Of a
+/// packet that the file cuts, its part of the text is included.
+fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> (Vec<u8>, Option<PacketFault>) {
     let mut text = Vec::with_capacity(bytes.len());
     let mut first: Option<Header> = None;
     let mut offset = 0;
@@ -111,26 +131,31 @@ fn unpack_packets(bytes: &[u8], byte_order: ByteOrder) -> Result<Vec<u8>, (usize
         if packet.is_empty() {
             break;
         }
-        let fail = |message| (number, offset, message);
-        let header = header(packet, byte_order).map_err(fail)?;
+        let header = match header(packet, byte_order) {
+            Ok(header) => header,
+            Err(message) => return (text, Some((number, offset, message))),
+        };
         let first = *first.get_or_insert(header);
         if header.uuid != first.uuid {
             let message = format!("UUID {} differs from {} of packet 1", header.uuid, first.uuid);
-            return Err(fail(message));
+            return (text, Some((number, offset, message)));
         }
         if header.version != first.version {
             let ((a, b), (c, d)) = (header.version, first.version);
-            return Err(fail(format!("version {a}.{b} differs from {c}.{d} of packet 1")));
+            let message = format!("version {a}.{b} differs from {c}.{d} of packet 1");
+            return (text, Some((number, offset, message)));
         }
         let Some(content) = packet.get(header.size..header.content_size) else {
             let missing = header.content_size - packet.len();
-            return Err(fail(format!("the file ends {missing} bytes before the end of the text")));
+            let message = format!("the file ends {missing} bytes before the end of the text");
+            text.extend_from_slice(packet.get(header.size..).unwrap_or_default());
+            return (text, Some((number, offset, message)));
         };
         text.extend_from_slice(content);
         // A file that ends within the padding of its last packet is complete.
         offset += header.packet_size.min(packet.len());
     }
-    Ok(text)
+    (text, None)
 }
 
 /// Reads and checks the header of a packet.
@@ -223,17 +248,18 @@ mod tests {
     }
 
     fn message(bytes: &[u8]) -> String {
-        unpack(bytes).unwrap_err().diagnostics[0].diagnostic.message.clone()
+        let error = unpack(bytes).map_or_else(Some, |unpacked| unpacked.damage);
+        error.unwrap().diagnostics[0].diagnostic.message.clone()
     }
 
     #[test]
     fn plain_text() {
-        assert_eq!(unpack(b"/* CTF 1.8 */ x").unwrap(), "/* CTF 1.8 */ x");
-        assert_eq!(unpack(b"\xef\xbb\xbftrace").unwrap(), "trace");
-        assert_eq!(unpack(b"\"\xff\"").unwrap(), "\"\u{fffd}\"");
+        assert_eq!(unpack(b"/* CTF 1.8 */ x").unwrap().text, "/* CTF 1.8 */ x");
+        assert_eq!(unpack(b"\xef\xbb\xbftrace").unwrap().text, "trace");
+        assert_eq!(unpack(b"\"\xff\"").unwrap().text, "\"\u{fffd}\"");
         assert_eq!(message(b""), "the metadata is empty");
         assert_eq!(message(b" \n"), "the metadata has no text");
-        let error = unpack(b"a\nb\0").unwrap_err();
+        let error = unpack(b"a\nb\0").unwrap().damage.unwrap();
         assert_eq!((error.diagnostics[0].place.line, error.diagnostics[0].place.column), (2, 2));
     }
 
@@ -243,7 +269,7 @@ mod tests {
             let mut bytes = packet(byte_order, "tra", 5);
             bytes.extend(packet(byte_order, "", 3));
             bytes.extend(packet(byte_order, "ce", 0));
-            assert_eq!(unpack(&bytes).unwrap(), "trace");
+            assert_eq!(unpack(&bytes).unwrap().text, "trace");
         }
     }
 
@@ -274,7 +300,7 @@ mod tests {
             let mut bytes = long_packet(byte_order, "\u{1e}{ \"ty", 0, 3);
             bytes.extend(long_packet(byte_order, "", 0, 9));
             bytes.extend(long_packet(byte_order, "pe\" }", 5, 0));
-            assert_eq!(unpack(&bytes).unwrap(), "\u{1e}{ \"type\" }");
+            assert_eq!(unpack(&bytes).unwrap().text, "\u{1e}{ \"type\" }");
         }
     }
 
@@ -284,7 +310,7 @@ mod tests {
             let mut bytes = packet(ByteOrder::Little, text, 20);
             (bytes[35], bytes[36]) = (2, 0);
             bytes.extend(long_packet(ByteOrder::Little, "{}", 0, 0));
-            assert_eq!(unpack(&bytes).unwrap(), format!("{text}{{}}"));
+            assert_eq!(unpack(&bytes).unwrap().text, format!("{text}{{}}"));
         }
     }
 
@@ -309,7 +335,10 @@ mod tests {
         let two = [one.clone(), one.clone()].concat();
         for len in 4..two.len() {
             if (one.len() - 4..=one.len()).contains(&len) || len >= two.len() - 4 {
-                assert!(unpack(&two[..len]).is_ok(), "{len}: only padding is cut");
+                assert!(
+                    unpack(&two[..len]).unwrap().damage.is_none(),
+                    "{len}: only padding is cut"
+                );
                 continue;
             }
             let text = message(&two[..len]);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::base::source::{Access, FileBytes};
 use crate::files::findings::{Findings, OnFailure};
 use crate::files::once::{FilesOnce, data_files};
-use crate::metadata::Declarations;
+use crate::metadata::{Declarations, MetadataError};
 use crate::report::{Error, Notice};
 use crate::trace::{SMALL, Trace};
 
@@ -129,7 +129,10 @@ impl OpenOptions {
             let trace = crate::legacy::open(path, self.access, &mut once, &mut opening.findings);
             return trace.map(|trace| self.apply(trace));
         }
-        let parsed = parse_metadata(path)?;
+        let mut parsed = parse_metadata(path)?;
+        if let Some(error) = parsed.cut.take() {
+            return Err(damaged_metadata(path, error));
+        }
         let dirs = vec![path.to_owned()];
         let files = opening.files(&dirs)?;
         Ok(self.apply(Trace::new(dirs, parsed, files)?))
@@ -255,8 +258,7 @@ impl Opening {
             groups.push(Group { given, dirs: vec![dir], parsed: None });
             return Ok(());
         }
-        let parsed = parse_metadata(&dir);
-        let Some(parsed) = self.findings.keep(parsed)? else { return Ok(()) };
+        let Some(parsed) = self.metadata(&dir)? else { return Ok(()) };
         let uuid = parsed.schema.uuid;
         let same = groups.iter_mut().find_map(|group| {
             let known = group.parsed.as_mut()?;
@@ -273,6 +275,16 @@ impl Opening {
             None => groups.push(Group { given, dirs: vec![dir], parsed: Some(parsed) }),
         }
         Ok(())
+    }
+
+    /// Parses the metadata in a directory; `None` if nothing of it can be used. Metadata that was cut
+    /// is used, and is a failure as well.
+    fn metadata(&mut self, dir: &Path) -> Result<Option<Declarations>, Error> {
+        let Some(mut parsed) = self.findings.keep(parse_metadata(dir))? else { return Ok(None) };
+        if let Some(error) = parsed.cut.take() {
+            self.findings.fail(damaged_metadata(dir, error))?;
+        }
+        Ok(Some(parsed))
     }
 
     /// Opens the trace of a group; `None` if it cannot be opened, or if all of its files
@@ -306,12 +318,17 @@ impl Opening {
 /// megabytes.
 pub(crate) const MAX_METADATA: u64 = 1 << 28;
 
+fn damaged_metadata(dir: &Path, error: MetadataError) -> Error {
+    Error::Metadata { path: dir.join("metadata"), error: Box::new(error) }
+}
+
 fn parse_metadata(dir: &Path) -> Result<Declarations, Error> {
     let path = dir.join("metadata");
     // Not mapped, since a tracer that regenerates metadata truncates it.
     match FileBytes::open_up_to(&path, Access::Read, MAX_METADATA) {
-        Ok(source) => Declarations::of(source.bytes())
-            .map_err(|e| Error::Metadata { path, error: Box::new(e) }),
+        Ok(source) => {
+            Declarations::of_complete(source.bytes()).map_err(|error| damaged_metadata(dir, error))
+        }
         Err(error) => Err(Error::Io { path, error }),
     }
 }

@@ -116,7 +116,7 @@ impl Trace {
         declared: Declarations,
         files: impl IntoIterator<Item = (PathBuf, FileBytes)>,
     ) -> Result<Trace, Error> {
-        let Declarations { schema, warnings } = declared;
+        let Declarations { schema, warnings, .. } = declared;
         let decoder = Decoder::of_ctf(schema)
             .map_err(|kind| Error::Unsupported { path: paths[0].clone(), kind })?;
         let tracefiles = tracefiles(&decoder, files);

@@ -43,6 +43,8 @@ mod files;
 #[cfg(feature = "writer")]
 mod follow;
 #[cfg(feature = "writer")]
+mod follow_copied;
+#[cfg(feature = "writer")]
 mod follow_ends;
 #[cfg(feature = "writer")]
 mod growing;
@@ -65,6 +67,8 @@ mod many_elements;
 #[cfg(feature = "writer")]
 mod many_fields;
 mod metadata_ctf2;
+#[cfg(feature = "writer")]
+mod metadata_cut;
 mod metadata_shared;
 mod metadata_size;
 mod metadata_speed;

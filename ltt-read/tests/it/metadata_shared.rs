@@ -22,6 +22,11 @@ const OTHER_LINE: &[(&str, usize, &str)] = &[
     ("ctf1-fail-ert-dup-sc-type", 21, "the second name, not its type"),
     ("ctf1-fail-fl-int-type-map-attr-unknown-clk-type-name", 13, "the clock's name"),
     ("ctf1-fail-ert-unknown-attr", 12, "the attribute is only warned of; the name is missing"),
+    (
+        "ctf1-fail-trace-type-ph-type-missing-stream-id-member",
+        19,
+        "the event, which does not say its stream class either",
+    ),
     ("ctf1-fail-ert-empty-2", 12, "the event, whose name is missing too"),
     ("ctf1-fail-ert-empty-3", 12, "the event, whose name is missing too"),
     ("ctf1-fail-ert-empty-5", 12, "the event, whose name is missing too"),

@@ -6,7 +6,7 @@ use super::literal::{self, Between, Misfit};
 use super::node::Node;
 use super::predicate::{
     explained, integer_predicate, is_negation, labels_like, other_predicate, other_than_integer,
-    without_value,
+    with_bits, without_value,
 };
 use super::slots::Slots;
 use super::test::{OtherPredicate, Predicate, Test};
@@ -83,6 +83,9 @@ impl Comparison<'_> {
         let predicate = self.predicate(selector, &constant.field_type);
         let holds = predicate.map(|predicate| match (predicate, &constant.value) {
             (Predicate::Integer { set, .. }, ConstantValue::Integer(n)) => set.contains(*n),
+            (Predicate::Bits { mask, negated }, ConstantValue::Integer(n)) => {
+                (*n as u64 & mask != 0) != negated
+            }
             (Predicate::Other { predicate: OtherPredicate::Present, negated }, _) => !negated,
             (Predicate::Other { predicate, negated }, ConstantValue::Text(text)) => {
                 predicate.text(text.as_bytes()) != negated
@@ -191,6 +194,9 @@ impl Comparison<'_> {
         value: &Literal,
         selector: &Selector,
     ) -> Result<Predicate, Misfit> {
+        if relation == Relation::Bits {
+            return with_bits(of, value, self.environment);
+        }
         let negated = is_negation(relation);
         if matches!(relation, Relation::Matches | Relation::NotMatches) {
             return Ok(integer_predicate(of, labels_like(of, value, selector)?, negated));

@@ -166,7 +166,7 @@ fn merged<F: Clone>(group: Vec<Test<F>>, all: bool) -> Option<Node<F>> {
     let part = |test: &Test<F>| match &test.predicate {
         Predicate::Integer { set, .. } if all => set.complement(low, high),
         Predicate::Integer { set, .. } => set.clone(),
-        Predicate::Other { .. } => Ranges::none(),
+        Predicate::Bits { .. } | Predicate::Other { .. } => Ranges::none(),
     };
     let mut ranges = part(&first).as_slice().to_vec();
     for test in group {

@@ -4,10 +4,12 @@ use super::bounds;
 use super::literal::{self, Misfit};
 use super::test::{OtherPredicate, Predicate};
 use crate::diagnostic::Diagnostic;
+use crate::environment::Environment;
 use crate::glob::Glob;
 use crate::model::{FieldType, IntegerKind, IntegerType};
 use crate::ranges::Ranges;
-use crate::syntax::{Expr, ExprKind, Literal, Relation, Selector};
+use crate::span::Span;
+use crate::syntax::{Expr, ExprKind, Literal, LiteralKind, Relation, Selector};
 
 /// Adds the type of the field as a label, unless there is a label.
 pub(super) fn explained(fault: Diagnostic, selector: &Selector, of: &FieldType) -> Diagnostic {
@@ -65,6 +67,9 @@ pub(super) fn other_than_integer(
     value: &Literal,
     selector: &Selector,
 ) -> Result<Predicate, Diagnostic> {
+    if relation == Relation::Bits && !matches!(of, FieldType::Opaque(_)) {
+        return Err(no_bits(of, selector.span));
+    }
     let negated = is_negation(relation);
     let equality = matches!(relation, Relation::Eq | Relation::Ne);
     let likeness = matches!(relation, Relation::Matches | Relation::NotMatches);
@@ -132,6 +137,41 @@ pub(super) fn labels_like(
         return Err(Misfit::Label(Diagnostic::new(value.span, "no label matches this pattern")));
     }
     Ok(Ranges::union_of(ranges).intersection(&all_integers(of)))
+}
+
+/// Returns the predicate that an integer has one of the bits of a number, or of the values of a
+/// label.
+pub(super) fn with_bits(
+    of: &IntegerType,
+    value: &Literal,
+    environment: &Environment,
+) -> Result<Predicate, Misfit> {
+    let wrong = |message: &str| Misfit::Type(Diagnostic::new(value.span, message));
+    let mask = match (&value.kind, of.kind) {
+        (LiteralKind::Integer(number), IntegerKind::Number) => {
+            let mask = number.as_i128().and_then(|mask| u64::try_from(mask).ok());
+            mask.ok_or_else(|| wrong("bits are a number of 64 bits, without a sign"))?
+        }
+        (LiteralKind::Text(_), IntegerKind::Number) => {
+            let numbers = literal::numbers(of, value, environment)?;
+            let bits = numbers.as_slice().iter().try_fold(0, |mask, (low, high)| {
+                let bits = u64::try_from(*low).ok().filter(|_| low == high)?;
+                Some(mask | bits)
+            });
+            bits.ok_or_else(|| wrong("this label stands for a range of values, not for bits"))?
+        }
+        _ => return Err(Misfit::Type(no_bits(&FieldType::Integer(of.clone()), value.span))),
+    };
+    Ok(match mask {
+        0 => integer_predicate(of, Ranges::none(), false),
+        mask => Predicate::Bits { mask, negated: false },
+    })
+}
+
+/// Creates the fault for a test of bits of a type that has none.
+fn no_bits(of: &FieldType, span: Span) -> Diagnostic {
+    let error = Diagnostic::new(span, format!("the bits of {} cannot be tested", of.describe()));
+    error.help("conditions are joined by `&&`")
 }
 
 pub(super) fn all_integers(of: &IntegerType) -> Ranges {

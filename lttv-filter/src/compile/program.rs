@@ -46,6 +46,13 @@ enum Kind<F> {
         ranges: Box<[(u64, u64)]>,
         absent: bool,
     },
+    /// An integer with one of some bits.
+    Bits {
+        field: F,
+        mask: u64,
+        negated: bool,
+        absent: bool,
+    },
     Float {
         field: F,
         predicate: OtherPredicate,
@@ -123,6 +130,10 @@ impl<F> Programs<F> {
                 let at = ranges.partition_point(|range| range.1 < value);
                 ranges.get(at).is_some_and(|range| range.0 <= value)
             }
+            Kind::Bits { field, mask, negated, absent } => {
+                let value = record.integer(field);
+                value.map_or(*absent, |value| (value & mask != 0) != *negated)
+            }
             Kind::Float { field, predicate, negated, absent } => {
                 let value = record.float(field);
                 value.map_or(*absent, |value| predicate.float(value) != *negated)
@@ -176,6 +187,9 @@ fn kind<F: Clone>(test: &Test<F>) -> Kind<F> {
                 Kind::Ranges { field, flip, ranges, absent }
             }
         },
+        Predicate::Bits { mask, negated } => {
+            Kind::Bits { field, mask: *mask, negated: *negated, absent }
+        }
         Predicate::Other { predicate, negated } => {
             let (predicate, negated) = (predicate.clone(), *negated);
             match predicate {

@@ -23,6 +23,9 @@ pub(crate) struct Test<F> {
 pub(crate) enum Predicate {
     /// An integer between `low` and `high` that is in a set.
     Integer { set: Ranges, low: i128, high: i128 },
+    /// An integer that has one of the bits of a mask, or none if `negated`. Negative integers have
+    /// the bits of their two's complement.
+    Bits { mask: u64, negated: bool },
     /// A predicate that is negated by a flag.
     Other { predicate: OtherPredicate, negated: bool },
 }
@@ -49,6 +52,7 @@ impl<F> Test<F> {
             Predicate::Integer { set, low, high } => {
                 Predicate::Integer { set: set.complement(low, high), low, high }
             }
+            Predicate::Bits { mask, negated } => Predicate::Bits { mask, negated: !negated },
             Predicate::Other { predicate, negated } => {
                 Predicate::Other { predicate, negated: !negated }
             }
@@ -78,6 +82,7 @@ impl<F> Test<F> {
     pub(crate) fn cost(&self) -> u32 {
         match &self.predicate {
             Predicate::Integer { set, .. } => 1 + u32::from(set.as_slice().len() > 1),
+            Predicate::Bits { .. } => 2,
             Predicate::Other { predicate, .. } => match predicate {
                 OtherPredicate::Present | OtherPredicate::Float(..) => 6,
                 OtherPredicate::FloatOneOf(_) => 7,
@@ -95,7 +100,7 @@ impl Predicate {
         match self {
             Predicate::Integer { set, .. } if set.is_empty() => Some(false),
             Predicate::Integer { set, low, high } if set.covers(*low, *high) => Some(true),
-            Predicate::Integer { .. } => None,
+            Predicate::Integer { .. } | Predicate::Bits { .. } => None,
             Predicate::Other { predicate: OtherPredicate::Present, negated } => Some(!negated),
             Predicate::Other { predicate: OtherPredicate::FloatOneOf(doubles), negated }
                 if doubles.is_empty() =>
@@ -117,7 +122,7 @@ impl OtherPredicate {
                 Relation::Le => value <= *wanted,
                 Relation::Gt => value > *wanted,
                 Relation::Ge => value >= *wanted,
-                Relation::Matches | Relation::NotMatches => false,
+                Relation::Matches | Relation::NotMatches | Relation::Bits => false,
             },
             OtherPredicate::FloatOneOf(wanted) => wanted.contains(&value),
             _ => false,

@@ -94,6 +94,8 @@ pub enum Relation {
     Matches,
     /// The text or label does not match a pattern: `!~`.
     NotMatches,
+    /// The integer has at least one of the bits of the value, a number or a label: `&`.
+    Bits,
 }
 
 impl Relation {
@@ -108,6 +110,7 @@ impl Relation {
             Relation::Ge => ">=",
             Relation::Matches => "=~",
             Relation::NotMatches => "!~",
+            Relation::Bits => "&",
         }
     }
 
@@ -120,7 +123,7 @@ impl Relation {
             Relation::Le => Relation::Ge,
             Relation::Gt => Relation::Lt,
             Relation::Ge => Relation::Le,
-            Relation::Matches | Relation::NotMatches => return None,
+            Relation::Matches | Relation::NotMatches | Relation::Bits => return None,
         })
     }
 }

@@ -405,11 +405,32 @@ impl<'a> Parser<'a> {
                 self.at += 2;
                 ExprKind::In { values: self.set(&selector)?, negated: true, selector }
             }
+            TokenKind::And if self.is_bit_test() => {
+                self.at += 1;
+                ExprKind::Compare { selector, relation: Relation::Bits, value: self.value()? }
+            }
             _ => ExprKind::Is(selector),
         };
         let span = Span { start: start.start, end: self.last_end() };
         self.end_of_term()?;
         Ok(Expr { kind, span })
+    }
+
+    /// Returns `true` if a `&` after a field is a test of bits: a number follows, or a word with which
+    /// the term ends. Otherwise it joins two conditions, as `&&` does.
+    fn is_bit_test(&self) -> bool {
+        let Span { start, end } = self.peek().span;
+        if &self.text[start as usize..end as usize] != "&" {
+            return false;
+        }
+        let next = self.peek_at(2);
+        let ends = matches!(next.kind, TokenKind::End | TokenKind::Close) || next.kind.is_logical();
+        match &self.peek_at(1).kind {
+            TokenKind::Literal(LiteralKind::Integer(_)) => true,
+            TokenKind::Literal(LiteralKind::Text(_)) => ends,
+            TokenKind::Word(word) => ends && !is_keyword(word) && !is_truth(word),
+            _ => false,
+        }
     }
 
     /// Parses `value RELATION field`.
@@ -455,6 +476,10 @@ impl<'a> Parser<'a> {
             TokenKind::End | TokenKind::Close => return None,
             kind if kind.is_logical() => return None,
             TokenKind::Bad => return None,
+            TokenKind::Relation(_) if self.follows_bit_test() => {
+                let error = Diagnostic::new(*span, "a test of bits cannot be compared");
+                error.help("`FIELD & BITS` is true if one of the bits is set")
+            }
             TokenKind::Relation(relation) => {
                 let sign = relation.symbol();
                 let error = Diagnostic::new(*span, "comparisons cannot be chained");
@@ -473,6 +498,12 @@ impl<'a> Parser<'a> {
             _ => self.unexpected("an operator").label("such as `&&` or `||` before it"),
         };
         Some(error)
+    }
+
+    /// Returns `true` if the last two tokens are a `&` and a value.
+    fn follows_bit_test(&self) -> bool {
+        let sign = self.at.checked_sub(2).and_then(|at| self.tokens.get(at));
+        sign.is_some_and(|sign| sign.kind == TokenKind::And && sign.span.end - sign.span.start == 1)
     }
 
     /// Counts a comparison, within the limit.

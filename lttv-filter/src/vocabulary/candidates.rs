@@ -448,5 +448,6 @@ fn description(relation: Relation) -> &'static str {
         Relation::Ge => "is at least",
         Relation::Matches => "matches a pattern",
         Relation::NotMatches => "does not match a pattern",
+        Relation::Bits => "has one of the bits",
     }
 }

@@ -15,6 +15,7 @@ mod support {
 
 mod auto_traits;
 mod babeltrace;
+mod bits;
 mod categories;
 mod completion;
 #[cfg(feature = "render")]

@@ -5,7 +5,7 @@ use lttv_filter::Expression;
 use proptest::prelude::*;
 
 /// The tokens of random texts.
-const TOKENS: [&str; 40] = [
+const TOKENS: [&str; 42] = [
     "a",
     "b.c",
     "u",
@@ -42,6 +42,8 @@ const TOKENS: [&str; 40] = [
     "(",
     ")",
     "&&",
+    "&",
+    "&",
     "||",
     "^",
     "!",

@@ -1,5 +1,6 @@
 //! Following the files of traces that are being recorded.
 
+mod delivered;
 mod follower;
 mod packet_run;
 mod silence;

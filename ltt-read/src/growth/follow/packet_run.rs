@@ -152,19 +152,57 @@ impl PacketRun {
         (self.file.clone(), self.begin.offset + self.bytes.len() as u64)
     }
 
-    /// Drops the first packets of the run that are not after `last`.
-    pub(super) fn drop_known(&mut self, last: &PacketPlace) {
+    /// Drops the first packets of the run that are not after `last`. Those of them that `is_late`
+    /// accepts are returned, as runs of their own.
+    pub(super) fn drop_known(
+        &mut self,
+        last: &PacketPlace,
+        is_late: impl Fn(&PacketPlace) -> bool,
+    ) -> Vec<PacketRun> {
+        let mut late: Vec<PacketRun> = Vec::new();
+        let (mut size, mut was_late) = (0, false);
         let known = self.packets.iter().take_while(|packet| !packet.is_after(last)).count();
-        let size: usize = self.packets.drain(..known).map(|packet| packet.size).sum();
+        for (number, packet) in (0_u64..).zip(self.packets.drain(..known)) {
+            let end = size + packet.size;
+            if is_late(&packet) {
+                let bytes = self.bytes.get(size..end).unwrap_or_default();
+                match late.last_mut().filter(|_| was_late) {
+                    Some(run) => {
+                        run.packets.push(packet);
+                        run.bytes.extend_from_slice(bytes);
+                    }
+                    None => late.push(PacketRun {
+                        key: self.key.clone(),
+                        file: self.file.clone(),
+                        begin: FilePart {
+                            offset: self.begin.offset + size as u64,
+                            packet: self.begin.packet + number,
+                        },
+                        bytes: bytes.to_vec(),
+                        packets: vec![packet],
+                    }),
+                }
+                was_late = true;
+            } else {
+                was_late = false;
+            }
+            size = end;
+        }
         self.bytes.drain(..size);
         self.begin.offset += size as u64;
         self.begin.packet += known as u64;
+        late
+    }
+
+    /// Iterates over the packets of the run between which others are missing.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = (PacketPlace, PacketPlace)> {
+        let pairs = self.packets.windows(2).filter_map(|pair| Some((pair[0], *pair.get(1)?)));
+        pairs.filter(|(before, after)| after.leaves_gap(before))
     }
 
     /// Returns `true` if packets are missing between `last` and the run.
     pub(super) fn leaves_gap(&self, last: &PacketPlace) -> bool {
-        let distance = self.packets.first().and_then(|first| first.distance(last));
-        distance.is_some_and(|distance| distance != 1)
+        self.packets.first().is_some_and(|first| first.leaves_gap(last))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -188,6 +226,20 @@ impl PacketPlace {
         let shift = 64 - self.sequence_bits.clamp(1, 64);
         let difference = self.sequence?.wrapping_sub(from.sequence?) << shift;
         Some(difference as i64 >> shift)
+    }
+
+    /// Returns `true` if packets are missing between another one and this.
+    pub(super) fn leaves_gap(&self, before: &PacketPlace) -> bool {
+        self.distance(before).is_some_and(|distance| distance != 1)
+    }
+
+    /// Returns `true` if the packet is certainly before another one of its stream.
+    pub(super) fn is_before(&self, other: &PacketPlace) -> bool {
+        // Sequence numbers of few bits may seem to go back.
+        match (self.times.zip(other.times), other.distance(self)) {
+            (Some((times, other)), distance) => times < other && distance.is_none_or(|it| it > 0),
+            (None, distance) => distance.is_some_and(|distance| distance > 0),
+        }
     }
 
     /// Returns `true` if the packet is after another one of its stream, or if that is not known.

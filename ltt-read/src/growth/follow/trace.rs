@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::delivered::Delivered;
 use super::packet_run::{PacketPlace, PacketRun, StreamKey};
 use super::tail::Tail;
 use crate::base::time::Timestamp;
@@ -31,6 +32,7 @@ struct FollowedStream {
     tracefile: TracefileIndex,
     /// The last packet that was delivered, and its end in its file.
     last: Option<(PacketPlace, (Arc<Path>, u64))>,
+    delivered: Delivered,
     /// The runs that wait because packets between them and the last one are missing. Another
     /// file may have them: files are not read at one instant.
     held: Vec<PacketRun>,
@@ -106,7 +108,7 @@ impl FollowedTrace {
         for (key, found) in new {
             let name = found[0].file.file_name().unwrap_or_default().to_string_lossy();
             let tracefile = self.growing.add_tracefile(&name);
-            let mut stream = FollowedStream { tracefile, last: None, held: Vec::new() };
+            let mut stream = FollowedStream::new(tracefile);
             has_grown |= stream.deliver(&mut self.growing, found, is_read);
             self.streams.insert(key, stream);
         }
@@ -168,6 +170,11 @@ impl FollowedTrace {
 }
 
 impl FollowedStream {
+    fn new(tracefile: TracefileIndex) -> FollowedStream {
+        let (delivered, held) = (Delivered::default(), Vec::new());
+        FollowedStream { tracefile, last: None, delivered, held }
+    }
+
     /// Adds the runs of packets that were found to the trace, in the order of the stream.
     /// Returns `true` if some were added. `is_read` says that all files have been read to their
     /// ends.
@@ -197,7 +204,13 @@ impl FollowedStream {
             if let Some((last, end)) = &self.last
                 && !run.follows(end)
             {
-                run.drop_known(last);
+                let late = run.drop_known(last, |packet| self.delivered.lacks(packet));
+                for run in late {
+                    // The reader reports that their times go back.
+                    self.delivered.add_late(&run);
+                    growing.append_packets(self.tracefile, run.into_packets());
+                    has_grown = true;
+                }
                 let waits = run.leaves_gap(last) || !self.held.is_empty();
                 if !run.is_empty() && at >= final_runs && waits {
                     self.held.push(run);
@@ -218,6 +231,7 @@ impl FollowedStream {
 
     fn add(&mut self, growing: &mut GrowingTrace, run: PacketRun) -> bool {
         let Some(last) = run.last().copied() else { return false };
+        self.delivered.add(self.last.as_ref().map(|(last, _)| last), &run);
         self.last = Some((last, run.end()));
         growing.append_packets(self.tracefile, run.into_packets());
         true

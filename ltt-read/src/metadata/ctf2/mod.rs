@@ -62,6 +62,12 @@ pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema
     if errors.is_empty() { reader.finish(end, warnings) } else { Err(errors) }
 }
 
+/// Returns the part of a text before its last fragment: all that is complete if the text was cut.
+pub(super) fn complete_part(text: &str) -> &str {
+    let last = memchr::memrchr(RECORD_SEPARATOR, text.as_bytes());
+    &text[..last.unwrap_or(0)]
+}
+
 /// Finds the ranges of the fragments in a metadata stream.
 fn split(text: &str) -> Result<impl Iterator<Item = Range<usize>>, Diagnostic> {
     let bytes = text.as_bytes();

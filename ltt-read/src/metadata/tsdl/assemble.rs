@@ -139,8 +139,15 @@ impl Parser<'_> {
             [stream] => stream.id,
             _ => 0,
         };
+        let streams = schema.stream_classes.len();
         let mut ids = HashSet::with_capacity(events.len());
         let event_type = |event: EventBlock| {
+            if event.stream.is_none() && streams > 1 {
+                let message = "`event` needs the attribute `stream_id`";
+                let help = "there are several stream classes";
+                self.record(*Error::new(event.span, message).help(help));
+                return None;
+            }
             let (stream_id, span) = event.stream.unwrap_or((only, event.span));
             let Some(&index) = by_id.get(&stream_id) else {
                 self.record(*Error::new(span, format!("unknown stream with id {stream_id}")));

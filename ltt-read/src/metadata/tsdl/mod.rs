@@ -26,7 +26,27 @@ mod token;
 
 use super::{Diagnostic, Span};
 use crate::schema::{ByteOrder, Schema};
+use lexer::Lexer;
 use parser::Parser;
+use token::TokenKind;
+
+/// Returns the part of a text up to its last `;` outside of blocks: all that is complete if the
+/// text was cut.
+pub(super) fn complete_part(text: &str) -> &str {
+    let mut lexer = Lexer::new(text);
+    let (mut depth, mut end) = (0_u32, 0);
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End | TokenKind::Bad(_) => break,
+            TokenKind::LeftBrace => depth += 1,
+            TokenKind::RightBrace => depth = depth.saturating_sub(1),
+            TokenKind::Semicolon if depth == 0 => end = token.span.end as usize,
+            _ => {}
+        }
+    }
+    text.get(..end).unwrap_or_default()
+}
 
 /// Parses the text of a metadata stream. Locations are not resolved yet.
 pub(super) fn parse(text: &str, warnings: &mut Vec<Diagnostic>) -> Result<Schema, Vec<Diagnostic>> {

@@ -217,6 +217,23 @@ fn of_number(
     literal: &LiteralKind,
     labels: &[ltt_read::schema::Mapping],
 ) -> Option<bool> {
+    if relation == Relation::Bits {
+        let bits = (n as u64).to_le_bytes();
+        let mask = match literal {
+            LiteralKind::Integer(mask) => mask.to_string().parse::<u64>().ok()?,
+            LiteralKind::Text(label) => {
+                let meant = labels.iter().filter(|m| *m.label == **label);
+                let ranges: Vec<_> = meant.flat_map(|m| &m.ranges).collect();
+                if labels.is_empty() || ranges.iter().any(|(l, h)| l != h || *l < 0) {
+                    return None;
+                }
+                ranges.iter().fold(0, |mask, (l, _)| mask | *l as u64)
+            }
+            _ => return None,
+        };
+        let mask = mask.to_le_bytes();
+        return Some((0..64).any(|bit| bits[bit / 8] & mask[bit / 8] & 1 << (bit % 8) != 0));
+    }
     match literal {
         LiteralKind::Duration(wanted) => {
             ordered(relation, Exact::of_integer(n).cmp(&Exact::of_text(&wanted.to_string())))
@@ -263,7 +280,7 @@ fn ordered(relation: Relation, order: std::cmp::Ordering) -> Option<bool> {
         Relation::Le => Some(order.is_le()),
         Relation::Gt => Some(order.is_gt()),
         Relation::Ge => Some(order.is_ge()),
-        Relation::Matches | Relation::NotMatches => None,
+        Relation::Matches | Relation::NotMatches | Relation::Bits => None,
     }
 }
 

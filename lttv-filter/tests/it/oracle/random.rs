@@ -146,6 +146,11 @@ fn of_field(
     };
     let Some(class) = class else { return selector.exists() };
     let number = |n: i128, (low, high), choices: &mut Choices<'_>| match class.mappings() {
+        _ if choices.below(8) == 0 => {
+            // A bit that is set, one that may not be, or several.
+            let bits = [n as u64 & (n as u64).wrapping_neg(), 1 << choices.below(64), n as u64 ^ 5];
+            selector.compare(Relation::Bits, *choices.pick(&bits))
+        }
         Some(mappings) if choices.below(2) == 0 => {
             of_label(choices, selector, &label_of(mappings, n))
         }

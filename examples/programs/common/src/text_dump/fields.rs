@@ -231,9 +231,13 @@ impl Style {
     fn bracketed(&self, out: &mut Text, value: Value, integer: &Integer, bits: u32) {
         self.number(out, value, integer, bits);
         let labels: Vec<_> = integer::labels(integer, value).collect();
-        if !labels.is_empty() {
+        let text = match integer::flags(integer, value) {
+            Some(flags) => flags.join(" | "),
+            None => labels.join(", "),
+        };
+        if !text.is_empty() {
             out.append(b" [");
-            out.append(self.name(&labels.join(", ")).as_bytes());
+            out.append(self.name(&text).as_bytes());
             out.push(b']');
         }
     }

@@ -282,6 +282,9 @@ impl Values<'_> {
             out.append(b"{\"value\":");
             value.decimal(out);
             names(out, "labels", integer::labels(integer, value));
+            if let Some(flags) = integer::flags(integer, value) {
+                names(out, "flags", flags.into_iter());
+            }
             out.push(b'}');
         });
     }

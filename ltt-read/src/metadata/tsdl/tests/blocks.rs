@@ -53,8 +53,8 @@ fn events_find_their_streams() {
         event {{ name = "a"; id = 3; stream_id = 1; loglevel = -2; model.emf.uri = "u";
                  context := struct {{ string x; }}; }};
         stream {{ id = 1; }}; stream {{ id = 0; event.context := struct {{ string y; }}; }};
-        event {{ name = b; }}; event {{ name = c; id = 1; }};
-        event {{ name = stream; id = 3; }};
+        event {{ name = b; stream_id = 0; }}; event {{ name = c; id = 1; stream_id = 0; }};
+        event {{ name = stream; id = 3; stream_id = 0; }};
         callsite {{ name = "a"; func = "f"; file = "f.c"; line = 3; ip = 0x40; }};"#
     ));
     let events = schema.event_types.iter().map(|e| (e.name(), e.id, e.stream.index()));
