@@ -198,7 +198,7 @@ impl KernelAnalysis for UsageAnalysis {
         let traces = traces.zip(state.collectors).zip(part.collected).map(
             |((statistics, of), mut collected)| {
                 of.add_rest(&mut collected, statistics.end().as_ns());
-                let recorded = statistics.trace().map(|trace| RecordedEvents::of(trace));
+                let recorded = statistics.trace().map(RecordedEvents::of);
                 TraceUsage { statistics, collected, recorded: recorded.unwrap_or_default() }
             },
         );
