@@ -21,10 +21,7 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, fields: &impl Fields, a
     match rule.transition {
         SyscallEntry => syscall_entry(state, rule, fields, at),
         SyscallExit => {
-            let own = rule.syscall();
-            let ended = state.syscall_exit(at, own);
-            // A call that is named by its exit has its result, whether or not its entry was seen.
-            if let Some(name) = own.or(ended)
+            if let Some(name) = state.syscall_exit(at, rule.syscall())
                 && let Some(result) = fields.integer(0)
             {
                 state.syscall_result(at, name, result as i64);

@@ -6,7 +6,7 @@ use super::kinds::Kind;
 use super::leaf::LeafKey;
 use super::ledger::{LeafIx, Ledger};
 use super::rows::Row;
-use crate::kernel::{ExecutionMode, NameId, Request, Transfer};
+use crate::kernel::{Request, Transfer};
 
 /// The accounts of the leaves that CPUs are on. CPUs are counted as in the state.
 #[derive(Debug, Clone, Default)]
@@ -83,9 +83,7 @@ impl Accounts {
     pub(super) fn ended_at(&mut self, place: usize, left: &LeafKey, (elapsed, cpu): (u64, u64)) {
         if let Some(of) = self.cpus.get(place) {
             let leaf = of.find_or_add(&mut self.ledger, left);
-            // A call without a name was entered before the trace, or by the fork of its process.
-            let is_seen = left.mode != ExecutionMode::Syscall || left.submode != NameId::NONE;
-            self.ledger.ended(leaf, is_seen.then_some(elapsed), cpu);
+            self.ledger.ended(leaf, elapsed, cpu);
         }
     }
 

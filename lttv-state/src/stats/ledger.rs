@@ -306,12 +306,11 @@ impl Ledger {
         account.wait_time = account.wait_time.wrapping_add(time);
     }
 
-    /// Adds a frame that ended, with its CPU time and with its elapsed time if its start was seen, to a
-    /// leaf.
+    /// Adds a frame that ended, with its elapsed and CPU time, to a leaf.
     #[inline]
-    pub(super) fn ended(&mut self, leaf: LeafIx, elapsed: Option<u64>, cpu_time: u64) {
+    pub(super) fn ended(&mut self, leaf: LeafIx, elapsed: u64, cpu_time: u64) {
         let account = &mut self.accounts[leaf.index()];
-        account.durations.push_if(elapsed.is_some(), elapsed.unwrap_or(0));
+        account.durations.push(elapsed);
         account.cumulative_cpu_time = account.cumulative_cpu_time.wrapping_add(cpu_time);
     }
 
@@ -485,7 +484,7 @@ mod tests {
         let row = ledger.row(key.process, key.cpu);
         let (leaf, kind) = ledger.find_or_add_in_row(row, key);
         (0..*repeated).for_each(|_| ledger.count(leaf, kind, EventTypeId(*event_type)));
-        ledger.ended(leaf, Some(u64::from(*repeated)), number as u64);
+        ledger.ended(leaf, u64::from(*repeated), number as u64);
         ledger.charge(leaf, 3, 10);
         if event_type.is_multiple_of(7) {
             ledger.extra_mut(leaf).bytes_read += 1;

@@ -6,6 +6,7 @@ use super::TraceStatistics;
 use super::facts::ProcessFacts;
 use super::leaf::{Counts, LeafKey};
 use crate::durations::Durations;
+use crate::kernel::NameId;
 use crate::kernel::{ExecutionMode, Serial};
 
 /// The sums of a CPU. Times are in ns.
@@ -176,11 +177,13 @@ impl TraceStatistics {
         cpus.into_values().collect()
     }
 
-    /// Returns the durations of the system calls that ended, by process and name.
+    /// Returns the durations of the system calls that ended, by process and name, except for those
+    /// whose entry was not seen: without a name, as the one by which a process was forked.
     pub fn syscalls(&self) -> BTreeMap<Serial, BTreeMap<&str, Durations>> {
         let mut all: BTreeMap<Serial, BTreeMap<&str, Durations>> = BTreeMap::new();
         for (key, counts) in self.leaves() {
-            if key.mode == ExecutionMode::Syscall && !counts.durations.is_empty() {
+            let is_named = key.submode != NameId::NONE;
+            if key.mode == ExecutionMode::Syscall && is_named && !counts.durations.is_empty() {
                 let calls = all.entry(key.process).or_default();
                 calls.entry(self.name(key.submode)).or_default().add(&counts.durations);
             }

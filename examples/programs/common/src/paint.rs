@@ -102,7 +102,6 @@ impl Paint {
 
     /// The variants that rows of processes show, in the order of a legend.
     pub const OF_PROCESSES: [Paint; 13] = [
-        Paint::Running,
         Paint::User,
         Paint::Syscall,
         Paint::Trap,
@@ -114,6 +113,7 @@ impl Paint {
         Paint::Exit,
         Paint::Zombie,
         Paint::Dead,
+        Paint::Running,
         Paint::Unknown,
     ];
 

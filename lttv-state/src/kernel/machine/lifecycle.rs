@@ -66,15 +66,19 @@ impl TraceState {
         let group = self.valid_tid(new.pid);
         let told = self.valid_tid(new.parent_pid);
         let parent = parent.map(|parent| self.processes.get(parent)).filter(|p| p.tid.is_some());
-        let parent_pid = told.or(parent.and_then(|parent| parent.pid));
-        let is_thread = group.is_some() && group == parent_pid;
+        let known = told.or(parent.and_then(|parent| parent.pid));
+        let is_thread = group.is_some() && group == known;
         let inherited = parent.map(|p| (p.tid, p.parent, p.kind, p.name, p.brand, p.files.clone()));
         let process = self.processes.get_mut(ix);
         process.creation = Some(at.time);
         process.pid = group;
         if let Some((tid, grandparent, kind, name, brand, files)) = inherited {
-            // The parent of a thread is that of its process, as in a state dump.
-            process.parent = if is_thread { grandparent } else { parent_pid.or(tid) };
+            // The parent of a thread is that of its process, as in a state dump. Without the parent's
+            // process in the event it is the thread that forks, as in LTTV.
+            process.parent = match told {
+                Some(_) if is_thread => grandparent,
+                _ => told.or(tid),
+            };
             process.kind = kind;
             (process.name, process.brand) = (name, brand);
             process.files = if is_thread { Arc::default() } else { files };

@@ -33,8 +33,8 @@ impl TraceState {
         process.enter(ExecutionMode::Syscall, name, 0, at.time);
     }
 
-    /// Leaves a system call, of the given name if the exit has one. Returns its name; `None` if its
-    /// entry was not seen.
+    /// Leaves a system call, of the given name if the exit has one. Returns the name of the call that
+    /// returned; `None` if no entry was seen.
     #[inline]
     pub(in crate::kernel) fn syscall_exit(
         &mut self,
@@ -46,7 +46,7 @@ impl TraceState {
             return None;
         }
         if own.is_some_and(|own| self.leaves_another(ix, own, at.time)) {
-            return None;
+            return own;
         }
         let name = self.pop(at, ExecutionMode::Syscall);
         if name.is_none() {

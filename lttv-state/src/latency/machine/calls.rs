@@ -186,25 +186,19 @@ impl Machine {
         log: &mut Log,
     ) {
         let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
-        let caller = self.caller(state, thread, event, at);
-        let Some(id) = caller.filter(|id| self.threads.at(*id).call.is_open()) else {
+        let id = self.caller(state, thread, event, at);
+        let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
             log.count(|of| &mut of.exits_without_entry);
-            let known = || {
-                let running = state.running_at(at.place).filter(|of| of.tid() > Some(0));
-                running.and_then(|process| self.thread_of(process))
-            };
-            moved(caller.or_else(known), name, result, log);
             return;
         };
         let call = self.drop_call(id, at, log);
         if name != NameId::EMPTY && name != call.name {
             log.count(|of| &mut of.exits_of_another_call);
-            moved(caller, name, result, log);
+            moved(id, name, result, log);
             return;
         }
         if self.lost_since(call.place, call.begin) || self.lost_since(at.place as u32, call.begin) {
             log.count(|of| &mut of.lost);
-            moved(caller, name, result, log);
             return;
         }
         if !log.is_on {
@@ -235,7 +229,8 @@ impl Machine {
             Detail::File(_) | Detail::Copy(..) | Detail::Nothing => {
                 let Some(family) = self.families.of(state, call.name) else { return };
                 let transfer = transfer_of(call.name);
-                let bytes = result.filter(|_| transfer.is_some()).unwrap_or(0).max(0) as u64;
+                let bytes = result.and_then(|result| u64::try_from(result).ok()).unwrap_or(0);
+                let bytes = transfer.map_or(0, |of| of.read(bytes) + of.written(bytes));
                 let (file, target) = match call.detail {
                     Detail::Copy(file, target) => (file, target),
                     Detail::File(file) => (file, NameId::EMPTY),
@@ -257,11 +252,9 @@ impl Machine {
 
 /// Adds the bytes that a system call moved whose entry was not seen, according to its exit.
 #[cold]
-fn moved(thread: Option<ThreadId>, name: NameId, result: Option<i64>, log: &mut Log) {
+fn moved(thread: ThreadId, name: NameId, result: Option<i64>, log: &mut Log) {
     let bytes = result.and_then(|result| u64::try_from(result).ok()).unwrap_or(0);
-    let Some((thread, transfer)) = thread.zip(transfer_of(name)).filter(|_| bytes > 0) else {
-        return;
-    };
+    let Some(transfer) = transfer_of(name).filter(|_| bytes > 0) else { return };
     for (family, bytes) in
         [(Family::FileRead, transfer.read(bytes)), (Family::FileWrite, transfer.written(bytes))]
     {

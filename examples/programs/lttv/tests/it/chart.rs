@@ -153,7 +153,7 @@ fn legends_fit_any_width() {
             last = number(rest.split(" y=\"").nth(1).unwrap());
             entries += 1;
         }
-        assert_eq!(entries, 18, "{width}");
+        assert_eq!(entries, 19, "{width}");
         let height: usize =
             svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
         assert!(last < height, "{width}");

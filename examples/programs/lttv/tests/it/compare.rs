@@ -180,6 +180,9 @@ fn cpu_model(path: &Path, from: i64, to: i64) -> BTreeMap<String, i64> {
             sums.name(out, time, text(event, "prev_comm"));
             sums.name(into, time, text(event, "next_comm"));
         }
+        "sched_waking" | "sched_wakeup" | "sched_wakeup_new" | "sched_migrate_task" => {
+            sums.name(number(event, "tid"), time, text(event, "comm"));
+        }
         "sched_process_exec" => sums.executes(time, event),
         _ => {}
     });
@@ -231,7 +234,9 @@ fn blocked_model(path: &Path, from: i64, to: i64) -> BTreeMap<String, i64> {
             if let Some(begin) = since.remove(&tid).or(unseen) {
                 sums.add(tid, begin, time);
             }
+            sums.name(tid, time, text(event, "comm"));
         }
+        "sched_migrate_task" => sums.name(number(event, "tid"), time, text(event, "comm")),
         "sched_process_fork" => _ = seen.insert(number(event, "child_tid")),
         "sched_process_exec" => sums.executes(time, event),
         "lttng_statedump_process_state" => {

@@ -123,7 +123,7 @@ fn wrong_command_lines() {
         (&["-m", "print", "-o1", "-o2"], 2, "cannot be used multiple times"),
         (&["--module=magic"], 2, "unknown module `magic`"),
         (&["-m", "rates", "--rate-interval=0"], 2, "module `rates` could not start"),
-        (&["-m", "core", "--begin=2000-01-01 99"], 2, "--begin: expected"),
+        (&["-m", "core", "--begin=2000-01-01 99"], 2, "--begin: `2000-01-01 99` is not a time"),
         (&["-m", "textDump", "-e", "event.name == "], 2, "invalid filter"),
         (&["-m", "textDump", "-f", "/nowhere/at/all"], 1, "cannot read /nowhere/at/all"),
         (&["-m", "textDump", "-t", "/nowhere/at/all"], 1, "/nowhere/at/all"),

@@ -47,7 +47,7 @@ pub(super) const fn color(paint: Paint) -> Rgb {
 pub(super) const fn of_sixteen(paint: Paint) -> Color {
     match paint {
         Paint::Unknown | Paint::Busy => Color::White,
-        Paint::Running => Color::Cyan,
+        Paint::Running => Color::Gray,
         Paint::User => Color::LightGreen,
         Paint::Syscall | Paint::Reading => Color::LightBlue,
         Paint::Trap => Color::LightYellow,
