@@ -14,10 +14,10 @@
 //! program that has states can store them. More modules follow the kernel through
 //! its traces:
 //!
-//! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace.
+//! * [`kernel`]: the state of a machine, rebuilt from the events of its kernel trace, and the
+//!   [events that analyses need](kernel::needs).
 //! * [`analysis`]: analyses of that state, and the way to run them on any number of threads.
 //! * [`durations`]: summaries of durations.
-//! * [`needs`]: the events that analyses need, and what their results lack without them.
 //! * [`kernel_history`]: all kernel states of a trace in a history, for queries at any
 //!   time.
 //! * [`stats`]: the CPU time and the number of events of each process, CPU and mode.
@@ -96,8 +96,6 @@ pub mod kernel_history;
 mod last_event;
 #[cfg(feature = "analyses")]
 pub mod latency;
-#[cfg(feature = "kernel")]
-pub mod needs;
 #[cfg(feature = "kernel")]
 pub mod stats;
 #[cfg(feature = "symbols")]

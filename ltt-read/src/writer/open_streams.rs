@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::error::WriteError;
 
-/// The files in use, the streams that are not finished, and the first failure that nobody was
+/// The files in use, the streams that are not finished, and the first failure that no caller was
 /// told of. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct OpenStreams(Arc<Mutex<Entries>>);

@@ -15,7 +15,7 @@ use super::state::OpenCall;
 use super::thread::ThreadKey;
 use super::tracker::Tracker;
 use crate::durations::Durations;
-use crate::needs::Need;
+use crate::kernel::needs::Need;
 
 /// The figures of the calls of a traceset: the number and the times of the calls of each
 /// function and call path.

@@ -2,7 +2,7 @@
 
 use super::actions::TypeActions;
 use super::thread::TraceProcess;
-use crate::needs::Need;
+use crate::kernel::needs::Need;
 
 /// The need for entries of functions, or events that begin pairs.
 pub const ENTRIES: Need = Need::all(

@@ -8,7 +8,7 @@ use ltt_read::Timestamp;
 use super::curve::{Curve, CurvePoint};
 use super::missing::Missing;
 use crate::call_stacks::{PathId, ThreadKey};
-use crate::needs::Need;
+use crate::kernel::needs::Need;
 
 /// The figures of the heaps of a traceset.
 #[derive(Debug, Clone, Default)]

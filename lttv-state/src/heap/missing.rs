@@ -1,6 +1,6 @@
 //! The events and contexts that a trace lacks for heaps.
 
-use crate::needs::Need;
+use crate::kernel::needs::Need;
 
 /// The need for allocations.
 pub const ALLOCATIONS: Need =

@@ -69,7 +69,7 @@ mod memory;
 mod modes;
 mod name_cache;
 mod names;
-mod needs;
+pub mod needs;
 mod packets;
 mod process;
 mod recorded;

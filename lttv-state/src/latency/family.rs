@@ -1,7 +1,7 @@
 //! The families of durations.
 
 use super::needs::*;
-use crate::needs::Need;
+use crate::kernel::needs::Need;
 
 /// A family of durations: what is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,8 +1,8 @@
 //! The events that latencies need.
 
 use crate::kernel::Transition::*;
-use crate::needs::EventKind::{Named, Transition};
-use crate::needs::Need;
+use crate::kernel::needs::EventKind::{Named, Transition};
+use crate::kernel::needs::Need;
 
 /// The needs of latencies: events of any family, and those of the usual families.
 pub const NEEDS: &[Need] = &[

@@ -16,8 +16,8 @@ use super::subjects::Subjects;
 use super::threads::{Detail, ThreadFacts, ThreadId, at_ns};
 use super::trace_latencies::TraceLatencies;
 use crate::durations::Spread;
+use crate::kernel::needs::Need;
 use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
-use crate::needs::Need;
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use super::collector::Collector;
 use super::family::Family;
 use super::machine::Machine;
 use crate::kernel::KernelState;
-use crate::needs::{EventKind, Need};
+use crate::kernel::needs::{EventKind, Need};
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]

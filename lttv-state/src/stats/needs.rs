@@ -1,8 +1,8 @@
 //! The events that statistics of disks need.
 
 use crate::kernel::Transition::{BlockComplete, BlockIssue, Switch};
-use crate::needs::EventKind::Transition;
-use crate::needs::Need;
+use crate::kernel::needs::EventKind::Transition;
+use crate::kernel::needs::Need;
 
 /// The needs of the statistics of disks. Those of all others are [`kernel::NEEDS`](crate::kernel::NEEDS).
 pub const DISK_NEEDS: &[Need] = &[

@@ -12,8 +12,8 @@ use super::events::{Measure, Source};
 use super::options::UsageOptions;
 use super::{TraceUsage, Usage};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, Window};
+use crate::kernel::needs::RecordedEvents;
 use crate::kernel::{KernelState, OtherEvent, StateChange};
-use crate::needs::RecordedEvents;
 use crate::stats::{self, StatisticsAnalysis};
 
 /// The analysis that computes [`Usage`], with the statistics that it is based on.

@@ -5,8 +5,8 @@ use ltt_read::{Event, Field, Trace, Value};
 
 use super::counts::Pages;
 use crate::kernel::Transition::{Frequency, Migrate, Switch};
-use crate::needs::EventKind::{Named, Transition};
-use crate::needs::Need;
+use crate::kernel::needs::EventKind::{Named, Transition};
+use crate::kernel::needs::Need;
 
 /// A measurement by an event, with the name of an interface or what stands for it.
 #[derive(Debug, Clone, Copy)]

@@ -44,7 +44,7 @@ mod sums;
 use ltt_read::Timestamp;
 
 use self::collected::Collected;
-use crate::needs::{Need, RecordedEvents};
+use crate::kernel::needs::{Need, RecordedEvents};
 use crate::stats::{ProcessFacts, TraceStatistics};
 
 pub use analysis::UsageAnalysis;

@@ -14,11 +14,11 @@ use super::machine::{At, ContextKind, Machine, Named, OfTrace, WakeEvent};
 use super::needs::{NEEDS, PACKETS};
 use super::recorded::{EventUse, Recorded};
 use crate::analysis::{End, KernelAnalysis, Window};
+use crate::kernel::needs::{Need, RecordedEvents};
 use crate::kernel::{
     ExecutionMode, KernelState, NameId, OtherEvent, Process, ProcessIndex, Rule, StateChange,
     SwitchedOut, Tid, TraceState,
 };
-use crate::needs::{Need, RecordedEvents};
 
 /// The analysis that builds a [`WaitGraph`].
 ///

@@ -9,8 +9,8 @@ use super::cause::{Devices, WakeSource};
 use super::interval::{Form, Interval, Link, ThreadState};
 use super::machine::{Links, Machine, Status};
 use super::timeline::{Span, Timeline};
+use crate::kernel::needs::Need;
 use crate::kernel::{NameId, Names, Tid};
-use crate::needs::Need;
 
 /// The number of a timeline in a [`WaitGraph`]. Numbers are dense, in the order in which the
 /// threads were first mentioned.

@@ -2,8 +2,8 @@
 
 use super::recorded::{TIMER_ENTRIES, TIMER_EXITS, WAKING};
 use crate::kernel::Transition::*;
-use crate::needs::EventKind::{Named, Transition, Without};
-use crate::needs::Need;
+use crate::kernel::needs::EventKind::{Named, Transition, Without};
+use crate::kernel::needs::Need;
 
 /// The needs of wait graphs and critical paths, the most important first.
 pub const NEEDS: &[Need] = &[

@@ -1,4 +1,4 @@
-//! What an event tells holds, whatever the state was before.
+//! Events are right where they contradict the state before them.
 
 use std::cell::RefCell;
 

@@ -11,10 +11,10 @@ use ltt_read::{Timestamp, Trace};
 use lttv_context::{Bounds, Traceset, TracesetContext};
 use lttv_state::analysis::{attach, read};
 use lttv_state::kernel::KernelState;
+use lttv_state::kernel::needs::Need;
 use lttv_state::latency::{
     Family, GroupBy, Latency, LatencyAnalysis, Settings, ThreadId, TraceLatency,
 };
-use lttv_state::needs::Need;
 use proptest::prelude::*;
 
 const CPUS: usize = 3;

@@ -27,7 +27,7 @@ const EXTENSIONS: [(&str, &str); 20] = [
 ];
 
 /// Returns the format that the extension of a file names, one of `formats`; `None` if it names
-/// none. `given` is the format that the user has asked for.
+/// none. `given` is the format that the user requested.
 ///
 /// # Errors
 ///

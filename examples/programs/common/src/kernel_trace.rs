@@ -8,8 +8,8 @@ use std::fmt;
 use ltt_read::Trace;
 use ltt_read::schema::Format;
 use lttv_context::Traceset;
+use lttv_state::kernel::needs::{EventKind, Need, RecordedEvents};
 use lttv_state::kernel::{self, Transition};
-use lttv_state::needs::{EventKind, Need, RecordedEvents};
 use lttv_state::{latency, stats, usage, waits};
 
 use crate::report::Report;

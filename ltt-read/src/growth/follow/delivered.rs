@@ -10,7 +10,7 @@ use super::packet_run::{PacketPlace, PacketRun};
 /// late packet of an older one counts as known.
 const MOST: usize = 1 << 16;
 
-/// What is missing among the packets that were delivered.
+/// The gaps among the packets that were delivered.
 #[derive(Debug, Default)]
 pub(super) struct Delivered {
     /// The packet before which none was delivered.

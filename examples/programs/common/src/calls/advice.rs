@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ltt_read::Trace;
 use lttv_state::call_stacks::{CallStacks, CallTarget, Function, PROCESSES, TraceCalls};
 use lttv_state::heap::Heap;
-use lttv_state::needs::Need;
+use lttv_state::kernel::needs::Need;
 
 use crate::report::Report;
 

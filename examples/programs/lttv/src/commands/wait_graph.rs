@@ -5,7 +5,7 @@ use std::error::Error;
 use ltt_read::TraceIndex;
 use lttv_common::critical_path::is_open;
 use lttv_common::report::Interrupted;
-use lttv_state::needs::Need;
+use lttv_state::kernel::needs::Need;
 use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
 use super::analysis::Analysis;

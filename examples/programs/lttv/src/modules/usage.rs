@@ -5,7 +5,7 @@ use lttv_common::kernel_trace;
 use lttv_common::table::Table;
 use lttv_context::framework::{Failure, ModuleInfo};
 use lttv_state::analysis::{self, Attached};
-use lttv_state::needs::Need;
+use lttv_state::kernel::needs::Need;
 use lttv_state::usage::{UsageAnalysis, UsageOptions};
 
 use super::Host;

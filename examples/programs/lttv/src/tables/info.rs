@@ -9,7 +9,7 @@ use lttv_common::kernel_trace::USES;
 use lttv_common::losses::Losses;
 use lttv_common::table::{Table, known, percent};
 
-use lttv_state::needs::{Need, RecordedEvents};
+use lttv_state::kernel::needs::{Need, RecordedEvents};
 
 use crate::models::contents::{Counts, Facts};
 

@@ -7,7 +7,7 @@ use ltt_read::TraceIndex;
 use lttv_common::critical_path::label;
 use lttv_common::table::{Declaration, Table, percent};
 use lttv_state::durations::Spread;
-use lttv_state::needs::Need;
+use lttv_state::kernel::needs::Need;
 use lttv_state::waits::{
     Blocker, Cause, CriticalPath, Interval, SegmentKind, StateTimes, ThreadState, Timeline,
     TimelineId,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::support::hosts::{Machine, messages, write};
 use lttv_common::kernel_trace::USES;
-use lttv_state::needs::{Need, RecordedEvents};
+use lttv_state::kernel::needs::{Need, RecordedEvents};
 use lttv_traces::{Options, calls_like};
 
 /// Returns the names of the pages, with their texts.

@@ -1,4 +1,4 @@
-//! What the reads of a dataset have met: errors, losses, clocks that go back.
+//! The faults that the reads of a dataset met: errors, losses, clocks that go back.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

@@ -10,8 +10,8 @@ use lttv_common::cache::CacheFolder;
 use lttv_common::kernel_trace::{Domain, Use, recorded};
 use lttv_context::Traceset;
 use lttv_state::history::{History, HistoryError, Live};
+use lttv_state::kernel::needs::RecordedEvents;
 use lttv_state::kernel_history::{self, HistoryTarget, record_live};
-use lttv_state::needs::RecordedEvents;
 
 use super::busy_times::BusyTimes;
 use super::faults::{Faults, ReadFaults};

@@ -28,7 +28,7 @@ const MOST_FILTERS: usize = 4;
 pub struct Passed {
     /// The numbers of the events in the order of the traceset, the first one being 0, in place of times.
     pub numbers: Counted,
-    /// Those of the events of each group whose clock went back.
+    /// The times of the events of each group whose clock went back.
     moved: Vec<Moved>,
 }
 

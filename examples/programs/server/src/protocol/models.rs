@@ -102,11 +102,11 @@ pub struct Experiment {
     pub indexing: Indexing,
     /// The traces.
     pub traces: Vec<Trace>,
-    /// What could not be read, or only in part. The protocol has no such member.
+    /// The parts that could not be read, or only in part. The protocol has no such member.
     pub faults: Faults,
 }
 
-/// What reading an experiment has met so far.
+/// The faults that reading an experiment has met so far.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Faults {
     /// The number of errors: what could not be read is missing in all answers.

@@ -26,7 +26,7 @@ pub struct OpenTrace {
     pub path: PathBuf,
     /// The traces in the directory.
     pub traces: Vec<Arc<Trace>>,
-    /// What opening them has met, such as further traces there that cannot be read.
+    /// The faults that opening them met, such as further traces there that cannot be read.
     pub faults: ToldFaults,
     /// The memory of its files.
     _files: FilesInMemory,

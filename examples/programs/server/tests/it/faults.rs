@@ -1,4 +1,4 @@
-//! What reading has met is in the model of the experiment, also after a start from the cache.
+//! Faults of reading are in the model of the experiment, also after a start from the cache.
 
 use crate::support::{Running, small_traces as traces};
 use lttv_common::cache::Cache;

@@ -1,4 +1,4 @@
-//! Where a clock goes back, all answers have the events' own times.
+//! Answers about a clock that goes back have the events' own times.
 
 use crate::support::small_traces::write;
 use crate::support::{Running, span};

@@ -3,8 +3,8 @@
 use ltt_read::Timestamp;
 use lttv_common::bar::bar;
 use lttv_requests::{Owner, SubmitError};
+use lttv_state::kernel::needs::Need;
 use lttv_state::latency::{Family, Latency, LatencyFigures, Sample, ThreadId, TraceLatency};
-use lttv_state::needs::Need;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};

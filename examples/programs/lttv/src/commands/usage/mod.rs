@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use ltt_read::{TimeSpan, TraceIndex};
-use lttv_state::needs::Need;
+use lttv_state::kernel::needs::Need;
 use lttv_state::usage::{UsageAnalysis, UsageOptions};
 
 use super::analysis::Analysis;

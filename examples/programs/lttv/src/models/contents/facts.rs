@@ -7,7 +7,7 @@ use ltt_read::schema::{ClockOrigin, FieldClass, FieldKind, Format, Schema};
 use ltt_read::{TimeSpan, Trace, TraceIndex, TracefileIndex};
 use lttv_common::kernel_trace::Domain;
 use lttv_common::losses::Losses;
-use lttv_state::needs::RecordedEvents;
+use lttv_state::kernel::needs::RecordedEvents;
 
 use super::counts::Counts;
 

@@ -2,8 +2,8 @@
 
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::table::{Table, known};
+use lttv_state::kernel::needs::Need;
 use lttv_state::latency::{Family, TraceLatency};
-use lttv_state::needs::Need;
 
 use super::{Choice, Latencies, Summary, rows_of, with_durations};
 

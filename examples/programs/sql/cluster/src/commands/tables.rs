@@ -12,12 +12,12 @@ use datafusion::common::TableReference;
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::execution::options::ParquetReadOptions;
 use datafusion::prelude::SessionContext;
-use lttv_filter::{TimeText, Zone};
 use lttv_common::opening;
 use lttv_common::report::{Report, Usage};
 use lttv_common::settings;
 use lttv_common::time::Times;
 use lttv_context::Traceset;
+use lttv_filter::{TimeText, Zone};
 use lttv_sql::TraceSession;
 use lttv_sql::remote::Dataset;
 
