@@ -23,7 +23,7 @@ const MOST: usize = 4096;
 /// The greatest length of a text in bytes.
 const LONGEST: usize = 1000;
 
-/// The errors and notices of one read. They have to be [told](Self::tell) to the dataset.
+/// The errors and notices of one read. They have to be told to the dataset.
 #[derive(Debug, Default)]
 #[must_use = "errors that nobody tells let users take a part for all"]
 pub struct ReadFaults {
