@@ -3,7 +3,7 @@
 //!
 //! [`Latency`] is collected while events are read, based on the [kernel state](crate::kernel). Each
 //! [`Family`] of durations is divided by thread and by subject, such as the system call;
-//! [`TraceLatency::rows`] sums the durations by either. A [`Distribution`] contains their number,
+//! [`TraceLatency::rows`] sums the durations by either. A [`Distribution`](crate::durations::Distribution) contains their number,
 //! sum, extremes, deviation, percentiles and histogram.
 //!
 //! ```

@@ -45,7 +45,7 @@
 //!
 //! * Times are those within the window: of CPUs and processes, [elapsed](Counts::elapsed_time),
 //!   blocked and ready times, the times of devices. Events, bytes and switches are counted within.
-//! * [Durations] are measurements of single system calls, interrupts and wake-ups. Those that
+//! * [Durations](crate::durations::Durations) are measurements of single system calls, interrupts and wake-ups. Those that
 //!   end in the window are included, from their true start.
 //! * `a..b` and `b..c` add up to `a..c`. Only what later events reveal differs: a window does not
 //!   know a mode that is inferred after its end, or that the exit of an open frame gets lost.
