@@ -14,16 +14,18 @@ impl<'h> TracesetContext<'h> {
     ///
     /// ```
     /// use std::ops::ControlFlow;
-    /// use lttv_context::{Bounds, TracesetContext};
+    /// use lttv_context::{Bounds, Traceset, TracesetContext};
     ///
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
-    /// let mut context = TracesetContext::new(ltt_read::Trace::open(path)?);
-    /// let mut percent = Vec::new();
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let mut steps = 0;
     /// let end = context.read_steps(&Bounds::all(), 2_000, |context| {
-    ///     percent.push((100.0 * context.merge().progress()) as u64);
+    ///     let progress = context.merge().progress();
+    ///     println!("{} of {} bytes", progress.done, progress.total);
+    ///     steps += 1;
     ///     ControlFlow::Continue(())
     /// })?;
-    /// assert_eq!((end.events, percent.last()), (6_087, Some(&100)));
+    /// assert_eq!((end.events, steps), (6_087, 4));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

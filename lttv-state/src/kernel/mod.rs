@@ -115,6 +115,7 @@ pub(crate) use rule::Rule;
 #[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;
 pub use syscalls::Transfer;
+#[cfg(feature = "analyses")]
 pub(crate) use syscalls::transfer_of;
 pub use table::ProcessIndex;
 #[cfg(feature = "analyses")]

@@ -54,6 +54,7 @@ pub(super) fn file_action(name: NameId) -> FileAction {
 }
 
 /// Returns how the system call with a name moves the bytes of its result; `None` if it moves none.
+#[cfg(feature = "analyses")]
 #[inline]
 pub(crate) fn transfer_of(name: NameId) -> Option<Transfer> {
     SYSCALLS[name.known_syscall()?].transfer

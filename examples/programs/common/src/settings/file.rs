@@ -212,7 +212,10 @@ mod tests {
             ("color = 5", "config.toml:1: invalid type: integer"),
             ("\n\ntime-zone = \"Mars\"", "config.toml:3: time-zone: expected local, utc or a name"),
             ("time-format = \"epoch\"", "config.toml:1: time-format: expected seconds, time, date"),
-            ("[palette]\nwiat = \"#000000\"", "config.toml:2: palette: expected unknown, user"),
+            (
+                "[palette]\nwiat = \"#000000\"",
+                "config.toml:2: palette: expected unknown, running, user",
+            ),
             ("[palette]\n\nwait = \"red\"", "config.toml:3: expected a colour such as"),
             ("[palette]\nwait = 5", "config.toml:2: invalid type: integer"),
             ("[keys]\nq = 5", "config.toml:2: invalid type: integer"),

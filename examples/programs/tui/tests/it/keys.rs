@@ -186,7 +186,8 @@ fn filters_may_use_the_kernel_state() {
     screen.type_text("\\state.tid == 7");
     screen.press(KeyCode::Enter);
     let rows = list(&screen);
-    assert!(!rows.is_empty() && rows.iter().all(|row| row.contains(" 7 ")), "{rows:#?}");
+    let is_of_it = |row: &String| row.contains(" 7 ") || row.contains(" sched_switch ");
+    assert!(!rows.is_empty() && rows.iter().all(is_of_it), "{rows:#?}");
     assert!(screen.line_with("6087 in all").is_some(), "the histogram has not");
     screen.type_text("\\");
     screen.control('u');
