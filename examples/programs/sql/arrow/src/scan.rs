@@ -287,7 +287,7 @@ impl<'t> Scan<'t> {
             }
             let running = kernel.and_then(|kernel| {
                 let state = &call.extensions[kernel];
-                let (trace, process) = (state.trace(call.trace.index())?, state.process_of(call)?);
+                let (trace, process) = (state.trace(call.trace.index())?, state.running_at(call)?);
                 let priority = priorities.and_then(|of| call.extensions[of].at(call));
                 Some(Running { trace, process, priority })
             });
