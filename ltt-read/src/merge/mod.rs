@@ -431,10 +431,18 @@ impl Merge {
     /// If a packet that has to be searched is damaged, the error is kept for
     /// [`errors`](Self::errors), and the tracefile continues after the damage.
     pub fn seek(&mut self, time: Timestamp) {
+        self.seek_each(|_| time);
+    }
+
+    /// Seeks a time of its own in each trace, like [`seek`](Self::seek): for readers that know what
+    /// they need of some traces up to a later time than of others.
+    pub fn seek_each(&mut self, time_in: impl Fn(TraceIndex) -> Timestamp) {
         let Self { cursors, roles, damage, .. } = self;
         let is_sought = |(number, _): &(usize, _)| !is_left_out(roles, *number);
         let sought = cursors.iter_mut().enumerate().filter(is_sought).map(|(_, cursor)| cursor);
-        sought.for_each(|cursor| seek_time(cursor, time, damage));
+        sought.for_each(|cursor| {
+            seek_time(cursor, time_in(TraceIndex(cursor.trace_number())), damage)
+        });
         self.reset_order();
         self.note_indexes();
     }

@@ -179,6 +179,14 @@ impl OrderedReader {
         self.set_time(time);
     }
 
+    /// Seeks a time of its own in each trace, of which `least` is the least: see
+    /// [`Merge::seek_each`].
+    pub fn seek_times(&mut self, time_in: impl Fn(TraceIndex) -> Timestamp, least: Timestamp) {
+        self.merge.seek_each(time_in);
+        self.read_point = None;
+        self.set_time(least);
+    }
+
     /// Creates a search for a time in all tracefiles.
     pub fn search(&self, time: Timestamp) -> TimeSearch {
         TimeSearch::within(&self.merge, time)

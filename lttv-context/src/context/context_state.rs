@@ -4,7 +4,7 @@ use ltt_read::Timestamp;
 
 use super::TracesetContext;
 use crate::bounds::{Bounds, EndReason, ReadEnd};
-use crate::state::{Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints};
+use crate::state::{Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints, Extensions};
 use crate::traceset::StalePosition;
 
 /// The state of the extensions of a context, returned by [`TracesetContext::state`]: to bring it to a
@@ -126,6 +126,13 @@ impl ContextState<'_, '_> {
     /// then.
     pub fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
         self.context.replay(bounds)
+    }
+
+    /// Sets the state of extensions by a function, which has to leave the state of the current position
+    /// in all of them: for states that come from elsewhere than [checkpoints](Self::checkpoint).
+    pub fn set(&mut self, set: impl FnOnce(&mut Extensions)) {
+        set(self.context.extensions_mut());
+        self.context.state.note_current();
     }
 
     /// Replays events, and continues when a hook of an extension stops the read. Returns the number

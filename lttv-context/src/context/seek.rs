@@ -1,6 +1,6 @@
 //! Seeking a time, a position, the start and the end.
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 
 use super::TracesetContext;
 use super::read_ahead::ReadAhead;
@@ -24,6 +24,18 @@ impl TracesetContext<'_> {
         if time == Timestamp::MIN {
             self.state.reset();
         }
+    }
+
+    /// Seeks a time in each trace, by trace index: the new position is before the first event of each
+    /// tracefile that is at the time of its trace or later. A trace without a time is sought from its
+    /// start. For an analysis that has the state of some traces from elsewhere, see
+    /// [`ContextState::set`](super::ContextState::set).
+    pub fn seek_times(&mut self, times: &[Timestamp]) {
+        let time_in = |trace: TraceIndex| times.get(trace.0).copied().unwrap_or(Timestamp::MIN);
+        let traces = (0..self.contexts().traces().len()).map(TraceIndex);
+        let least = traces.map(time_in).min().unwrap_or(Timestamp::MIN);
+        self.reader.seek_times(time_in, least);
+        self.moved();
     }
 
     /// Seeks a position of this traceset. The [end](TracesetPosition::end) of a growing traceset is

@@ -92,6 +92,11 @@ impl States {
     /// Sets all extensions to saved states of the current position.
     pub(super) fn restore(&mut self, states: &[Saved]) {
         self.extensions.restore(states);
+        self.note_current();
+    }
+
+    /// Notes that all extensions have the state of the current position.
+    pub(super) fn note_current(&mut self) {
         (self.is_current, self.events) = (true, 0);
     }
 

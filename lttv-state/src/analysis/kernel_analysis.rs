@@ -3,6 +3,7 @@
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, Handle, Joining, TracesetContext};
 
+use super::own_states::OwnStates;
 use super::window::Window;
 use crate::kernel::{KernelState, OtherEvent, RecordedEvent, StateChange};
 
@@ -75,6 +76,20 @@ pub trait KernelAnalysis: Sync {
     /// [grows](Self::GROWS). The default does nothing.
     fn grow(&self, state: &mut Self::State, part: &mut Self::Part, kernel: &KernelState) {
         let (_, _, _) = (state, part, kernel);
+    }
+
+    /// Adds the state of the analysis to those that are saved with a kernel state, if it [keeps
+    /// state](Self::keeps_state): see [`Read::saved`](super::Read::saved). The default adds nothing, so
+    /// that windows are read from the first event.
+    fn save(&self, state: &Self::State, to: &mut OwnStates) {
+        let (_, _) = (state, to);
+    }
+
+    /// Returns the state of the analysis among those that were saved with a kernel state; `None` if it
+    /// is not there, damaged, or of other options or another version. The default is `None`.
+    fn saved(&self, kernel: &KernelState, from: &OwnStates) -> Option<Self::State> {
+        let (_, _) = (kernel, from);
+        None
     }
 
     /// Begins in a state: that at the start of the window, or that before the first event if the

@@ -4,6 +4,7 @@ use ltt_read::{Event, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, TracesetContext};
 
 use super::kernel_analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext};
+use super::own_states::OwnStates;
 use super::window::Window;
 use crate::kernel::{KernelState, OtherEvent, StateChange};
 
@@ -37,6 +38,15 @@ impl<A: KernelAnalysis, B: KernelAnalysis> KernelAnalysis for (A, B) {
     fn attach(&self, context: &mut TracesetContext<'_>, kernel: &mut KernelOfContext<'_>) {
         self.0.attach(context, kernel);
         self.1.attach(context, kernel);
+    }
+
+    fn save(&self, state: &Self::State, to: &mut OwnStates) {
+        self.0.save(&state.0, to);
+        self.1.save(&state.1, to);
+    }
+
+    fn saved(&self, kernel: &KernelState, from: &OwnStates) -> Option<Self::State> {
+        Some((saved(&self.0, kernel, from)?, saved(&self.1, kernel, from)?))
     }
 
     fn begin(&self, kernel: &KernelState, window: Window) -> (Self::State, Self::Part) {
@@ -135,6 +145,19 @@ impl<A: KernelAnalysis, B: KernelAnalysis> KernelAnalysis for (A, B) {
 
     fn finish(&self, state: Self::State, part: Self::Part, end: End<'_>) -> Self::Output {
         (self.0.finish(state.0, part.0, end), self.1.finish(state.1, part.1, end))
+    }
+}
+
+/// Returns the saved state of one of the two. One without a state of its own begins when the window is
+/// entered.
+fn saved<A: KernelAnalysis>(
+    analysis: &A,
+    kernel: &KernelState,
+    from: &OwnStates,
+) -> Option<A::State> {
+    match analysis.keeps_state() {
+        true => analysis.saved(kernel, from),
+        false => Some(analysis.begin(kernel, Window::everything()).0),
     }
 }
 

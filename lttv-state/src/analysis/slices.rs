@@ -7,6 +7,7 @@ use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Joining, SliceAnalysis};
 
 use super::kernel_analysis::{EventsOfSlice, KernelAnalysis};
+use super::own_states::OwnStates;
 use crate::kernel::{
     Follower, FollowerObserver, KernelState, Marks, OtherEvent, RecordedEvents, Recorder,
     StateChange,
@@ -61,6 +62,13 @@ impl<'a, A: KernelAnalysis> InSlices<'a, A> {
     /// Returns the same analysis for events before the window.
     pub(super) fn before_window(self) -> Self {
         InSlices { counts: false, ..self }
+    }
+
+    /// Saves the state of the analysis, if it keeps one.
+    pub(super) fn save(&self, state: &A::State, to: &mut OwnStates) {
+        if self.keeps_state {
+            self.analysis.save(state, to);
+        }
     }
 
     #[inline]

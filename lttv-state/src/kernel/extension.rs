@@ -372,6 +372,40 @@ impl KernelState {
         machine
     }
 
+    /// Returns `true` if events of a trace change its state.
+    pub(super) fn changes(&self, trace: TraceIndex) -> bool {
+        self.traces.get(trace.0).is_some_and(|of| of.transitions.iter().any(Option::is_some))
+    }
+
+    /// Saves the state of a trace alone; `None` if there is no such trace.
+    pub(super) fn save_trace(
+        &self,
+        contexts: &Contexts,
+        trace: TraceIndex,
+    ) -> Option<SavedKernelState> {
+        let traces = vec![self.traces.get(trace.0)?.state.save()];
+        let packets =
+            contexts.tracefiles_of(trace).filter_map(|of| self.packets.get(of.number().0));
+        Some(SavedKernelState { traces, packets: packets.map(|of| of.without_index()).collect() })
+    }
+
+    /// Sets the state of a trace to one that was saved alone.
+    pub(super) fn restore_trace(
+        &mut self,
+        contexts: &Contexts,
+        trace: TraceIndex,
+        saved: &SavedKernelState,
+    ) {
+        let (machine, state) = (self.traces.get_mut(trace.0), saved.traces.first());
+        let (Some(machine), Some(state)) = (machine, state) else { return };
+        machine.state.restore(state);
+        for (of, saved) in contexts.tracefiles_of(trace).zip(&*saved.packets) {
+            if let Some(packet) = self.packets.get_mut(of.number().0) {
+                *packet = *saved;
+            }
+        }
+    }
+
     /// Determines the state before the first event of a trace again, if no event has changed it
     /// yet and more has arrived.
     pub(super) fn restart(

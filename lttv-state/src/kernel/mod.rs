@@ -77,6 +77,7 @@ mod resources;
 mod rule;
 mod saved_bytes;
 mod saved_names;
+mod saved_states;
 #[cfg(feature = "checkpoint-files")]
 mod stored;
 mod switched_out;
@@ -112,6 +113,7 @@ pub use recorded::{OtherEvent, StateChange};
 pub use resources::{BlockDevice, DeviceNumber, RequestKind, RequestOperation, Source, SourceKind};
 #[cfg(feature = "analyses")]
 pub(crate) use rule::Rule;
+pub use saved_states::SavedStates;
 #[cfg(feature = "analyses")]
 pub(crate) use switched_out::SwitchedOut;
 pub use syscalls::Transfer;

@@ -91,20 +91,46 @@ fn read(
     bytes: &[u8],
     before: Option<&SavedKernelState>,
 ) -> Option<SavedKernelState> {
-    let (stored, rest) = postcard::take_from_bytes::<Stored<'_>>(bytes).ok()?;
-    let fits = stored.traces.len() == of.traces().len() && stored.packets.len() == of.tracefiles();
-    if !rest.is_empty() || !fits {
-        return None;
+    let traces = (0..of.traces().len()).map(TraceIndex);
+    of.decode(traces, of.tracefiles(), bytes, before)
+}
+
+impl KernelState {
+    /// Decodes the state of a trace with a number of tracefiles. Returns `None` if it does not fit the
+    /// trace or is invalid.
+    pub(super) fn read_trace(
+        &self,
+        trace: TraceIndex,
+        tracefiles: usize,
+        bytes: &[u8],
+        before: Option<&SavedKernelState>,
+    ) -> Option<SavedKernelState> {
+        self.decode(std::iter::once(trace), tracefiles, bytes, before)
     }
-    let traces = stored.traces.into_iter().enumerate().map(|(at, trace)| {
-        let limits = of.limits(TraceIndex(at))?;
-        trace.restored(&limits, before.and_then(|before| before.traces.get(at)))
-    });
-    let packets = match before {
-        Some(before) if *before.packets == *stored.packets => before.packets.clone(),
-        _ => Arc::from(&*stored.packets),
-    };
-    Some(SavedKernelState { traces: traces.collect::<Option<_>>()?, packets })
+
+    /// Decodes the states of some traces, which have a number of tracefiles.
+    fn decode(
+        &self,
+        of: impl ExactSizeIterator<Item = TraceIndex>,
+        tracefiles: usize,
+        bytes: &[u8],
+        before: Option<&SavedKernelState>,
+    ) -> Option<SavedKernelState> {
+        let (stored, rest) = postcard::take_from_bytes::<Stored<'_>>(bytes).ok()?;
+        let fits = stored.traces.len() == of.len() && stored.packets.len() == tracefiles;
+        if !rest.is_empty() || !fits {
+            return None;
+        }
+        let traces = stored.traces.into_iter().zip(of).enumerate().map(|(at, (trace, of))| {
+            let before = before.and_then(|before| before.traces.get(at));
+            trace.restored(&self.limits(of)?, before)
+        });
+        let packets = match before {
+            Some(before) if *before.packets == *stored.packets => before.packets.clone(),
+            _ => Arc::from(&*stored.packets),
+        };
+        Some(SavedKernelState { traces: traces.collect::<Option<_>>()?, packets })
+    }
 }
 
 /// Returns the elements of a vector, if it is not shared with the previous checkpoint.

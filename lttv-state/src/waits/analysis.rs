@@ -13,6 +13,8 @@ use super::input::{Input, Inputs};
 use super::machine::{At, ContextKind, Machine, Named, OfTrace, WakeEvent};
 use super::needs::{NEEDS, PACKETS};
 use super::recorded::{EventUse, Recorded};
+#[cfg(feature = "checkpoint-files")]
+use crate::analysis::OwnStates;
 use crate::analysis::{End, KernelAnalysis, Window};
 use crate::kernel::needs::{Need, RecordedEvents};
 use crate::kernel::{
@@ -22,8 +24,8 @@ use crate::kernel::{
 
 /// The analysis that builds a [`WaitGraph`].
 ///
-/// The graph contains all events up to the end of the window, whatever its start: all queries of a
-/// graph name a window.
+/// The graph of a window contains what happens in it, and the open intervals at its start: all queries
+/// of a graph name a part of the window.
 ///
 /// ```
 /// use lttv_context::Traceset;
@@ -42,6 +44,10 @@ pub struct WaitAnalysis {
     messages: Mutex<Option<MessageEvents>>,
     first: State,
 }
+
+/// The name of saved states.
+#[cfg(feature = "checkpoint-files")]
+const SAVED: &str = "waits";
 
 /// A trace of the graph.
 #[derive(Debug)]
@@ -159,6 +165,20 @@ impl KernelAnalysis for WaitAnalysis {
 
     fn begin(&self, _: &KernelState, _: Window) -> (State, ()) {
         (self.first.clone(), ())
+    }
+
+    fn enter(&self, state: &mut State, (): &mut (), _: &KernelState, _: Window) {
+        state.0.forget_past();
+    }
+
+    #[cfg(feature = "checkpoint-files")]
+    fn save(&self, state: &State, to: &mut OwnStates) {
+        to.put(SAVED, 0, state.0.to_bytes());
+    }
+
+    #[cfg(feature = "checkpoint-files")]
+    fn saved(&self, _: &KernelState, from: &OwnStates) -> Option<State> {
+        self.first.0.decoded(from.get(SAVED, 0)?).map(State)
     }
 
     fn end_window(&self, state: &mut State, at_end: State) {

@@ -96,6 +96,7 @@ pub enum WakeSource {
 /// A [`WakeSource`] in 32 bits: three for the kind, the others for a number. Block devices have
 /// numbers of their own, see [`Devices`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct PackedSource(u32);
 
 const NUMBER_BITS: u32 = 29;
@@ -103,6 +104,7 @@ const MAX_NUMBER: u32 = (1 << NUMBER_BITS) - 1;
 
 /// The block devices that ended waits, in the order of their first appearance.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Devices(Vec<DeviceNumber>);
 
 /// The greatest number of block devices. Further ones are left out of sources.

@@ -39,6 +39,10 @@ impl<T: Copy, const N: usize> Column<T, N> {
         self.last.last_mut()
     }
 
+    pub(super) fn last(&self) -> Option<T> {
+        self.last.last().copied()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.full.len() * N + self.last.len()
     }
@@ -65,6 +69,22 @@ impl<T: Copy, const N: usize> Column<T, N> {
         let shared = before.map_or(0, |before| before.full.len());
         let own = self.full.len().saturating_sub(shared) * N + self.last.capacity();
         own * size_of::<T>() + self.full.capacity() * size_of::<Arc<[T]>>()
+    }
+}
+
+#[cfg(feature = "checkpoint-files")]
+impl<T: Copy + serde::Serialize, const N: usize> serde::Serialize for Column<T, N> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq((0..self.len()).filter_map(|at| self.get(at)).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(feature = "checkpoint-files")]
+impl<'d, T: Copy + serde::Deserialize<'d>, const N: usize> serde::Deserialize<'d> for Column<T, N> {
+    fn deserialize<D: serde::Deserializer<'d>>(from: D) -> Result<Self, D::Error> {
+        let mut column = Column::default();
+        Vec::<T>::deserialize(from)?.into_iter().for_each(|value| column.push(value));
+        Ok(column)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::kernel::{NameId, Names, Tid};
 /// The number of a timeline in a [`WaitGraph`]. Numbers are dense, in the order in which the
 /// threads were first mentioned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct TimelineId(pub u32);
 
 impl TimelineId {
@@ -53,6 +54,7 @@ pub(super) struct GraphTrace {
 /// The counters of contradictions and corrections in the order of events, in a [`WaitGraph`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct Anomalies {
     /// Switches from a thread that did not run as far as known, or to one that ran or had ended.
     /// The time since what was known before is unknown.

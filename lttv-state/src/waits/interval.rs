@@ -104,6 +104,7 @@ pub struct Link {
 /// The kind of a [`Link`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub enum LinkKind {
     /// One thread woke the other.
     WakeUp,
@@ -113,6 +114,7 @@ pub enum LinkKind {
 
 /// An interval as it is stored, in 16 bytes. It starts where the one before it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StoredInterval {
     pub(super) end: i64,
     /// By state: the CPU, the number of the link, or the source of the wake-up.
@@ -123,6 +125,7 @@ pub(super) struct StoredInterval {
 
 /// A link as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct StoredLink {
     pub(super) time: i64,
     pub(super) from: TimelineId,

@@ -66,6 +66,8 @@ mod latency_model;
 mod latency_periods;
 #[cfg(feature = "analyses")]
 mod latency_reference;
+#[cfg(all(feature = "checkpoint-files", feature = "analyses"))]
+mod saved_states;
 #[cfg(feature = "analyses")]
 mod slices;
 #[cfg(feature = "filter")]

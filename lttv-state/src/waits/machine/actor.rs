@@ -11,6 +11,7 @@ pub(in crate::waits) type Intervals = Column<StoredInterval, 128>;
 
 /// The activity of a thread now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::waits) enum Status {
     /// Named by no event before.
     #[default]
@@ -28,6 +29,7 @@ pub(in crate::waits) enum Status {
 
 /// A thread, or the idle task of a CPU.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::waits) struct Actor {
     /// The index of the trace.
     pub(in crate::waits) trace: u32,
@@ -105,6 +107,13 @@ impl Actor {
     #[inline]
     pub(super) fn close_as_is(&mut self, time: i64) {
         self.close(time, self.form(Cause::Unknown));
+    }
+
+    /// Removes all intervals. Returns the last one.
+    pub(super) fn forget_past(&mut self) -> Option<StoredInterval> {
+        let last = std::mem::take(&mut self.intervals).last()?;
+        self.first_start = self.last_start;
+        Some(last)
     }
 
     /// Replaces all that was noted since a time: the thread has run on a CPU.

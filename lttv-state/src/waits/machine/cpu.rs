@@ -8,6 +8,7 @@ const MAX_DEPTH: usize = 64;
 
 /// A CPU.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Cpu {
     /// The thread or idle task that runs on it; `None` if that is unknown.
     pub(super) current: Option<TimelineId>,
@@ -23,6 +24,7 @@ pub(super) struct Cpu {
 
 /// A thread that sent something, and the time at which it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::waits) struct Sender {
     pub(in crate::waits) thread: TimelineId,
     pub(in crate::waits) time: i64,
@@ -30,6 +32,7 @@ pub(in crate::waits) struct Sender {
 
 /// The kind of an interrupt in which a CPU is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::waits) enum ContextKind {
     Irq,
     Softirq(u32),
@@ -41,6 +44,7 @@ pub(in crate::waits) enum ContextKind {
 
 /// An interrupt in which a CPU is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Context {
     pub(super) kind: ContextKind,
     pub(super) source: PackedSource,

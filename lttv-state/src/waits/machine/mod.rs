@@ -5,6 +5,8 @@
 mod actor;
 mod cpu;
 mod packets;
+#[cfg(feature = "checkpoint-files")]
+mod saved;
 
 use std::num::NonZeroU32;
 
@@ -103,6 +105,25 @@ impl Machine {
             begin,
             last: begin,
             anomalies: Anomalies::default(),
+        }
+    }
+
+    /// Drops what happened before the open intervals, except for the last interval of each thread, which
+    /// an event of the same time may still change.
+    pub(super) fn forget_past(&mut self) {
+        let links = std::mem::take(&mut self.links);
+        for actor in &mut self.actors {
+            let Some(last) = actor.forget_past() else { continue };
+            let link = match last.form() {
+                Form::Linked(_, number) => links.get(number as usize),
+                _ => None,
+            };
+            let form = match (last.form(), link) {
+                (Form::Linked(cause, _), Some(_)) => Form::Linked(cause, self.links.len() as u32),
+                (form, _) => form,
+            };
+            actor.intervals.push(StoredInterval::new(last.end, form, last.call()));
+            self.links.extend(link);
         }
     }
 

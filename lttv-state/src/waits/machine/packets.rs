@@ -43,6 +43,16 @@ impl Packets {
         self.pending.insert(key, Pending { number, sender });
     }
 
+    /// Returns the packets in the order of their sends.
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn in_order(&self) -> Vec<(u32, Vec<u8>, Option<Sender>)> {
+        let pending = self.order.iter().filter_map(|(number, key)| {
+            let of = self.pending.get(key).filter(|of| of.number == *number)?;
+            Some((key.0, key.1.to_vec(), of.sender))
+        });
+        pending.collect()
+    }
+
     /// Forgets the oldest packet, and all that were received in the meantime.
     fn forget_oldest(&mut self) {
         let is_pending = |pending: &HashMap<Key, Pending>, (number, key): &(u64, Key)| {

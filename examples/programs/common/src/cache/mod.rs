@@ -20,9 +20,11 @@ use lttv_context::{Fingerprint, Traceset};
 use crate::fnv::Fnv;
 
 mod args;
+mod states;
 mod waypoints;
 
 pub use args::CacheArgs;
+pub use states::KnownStates;
 pub use waypoints::KnownWaypoints;
 
 /// A directory of computed data.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::{TimeSpan, Timestamp, Trace, TraceIndex};
 use lttv_common::args::{Common, InputArgs};
+use lttv_common::cache::{CacheArgs, KnownStates};
 use lttv_common::cancel;
 use lttv_common::kernel_hooks::{events_of, kernel_state, last_event};
 use lttv_common::kernel_trace::{self, Use};
@@ -57,10 +58,11 @@ pub struct Analysis {
     damage: Option<(Vec<ltt_read::Error>, u64, u64)>,
     losses: OnceCell<Losses>,
     events: u64,
+    states: KnownStates,
 }
 
 impl Analysis {
-    /// Opens the traces.
+    /// Opens the traces. The states in the cache are used, and others are added to it.
     ///
     /// # Errors
     ///
@@ -68,6 +70,7 @@ impl Analysis {
     /// wrong or outside of the traces.
     pub fn open(
         input: &InputArgs,
+        cache: Option<&CacheArgs>,
         report: &mut Report,
         needs: Option<&Use>,
     ) -> Result<Self, Box<dyn Error>> {
@@ -82,6 +85,8 @@ impl Analysis {
         let cancel = cancel::on_interrupt()?;
         let warnings = warnings(input, traceset.traces())?;
         let progress = Progress::new(false);
+        let cache = cache.and_then(|args| args.cache(CacheArgs::LIMIT));
+        let states = KnownStates::of(cache, &traceset);
         Ok(Analysis {
             traceset,
             context,
@@ -96,6 +101,7 @@ impl Analysis {
             damage: None,
             losses: OnceCell::new(),
             events: 0,
+            states,
         })
     }
 
@@ -196,15 +202,15 @@ impl Analysis {
         (output, read)
     }
 
-    /// Reads everything up to a time for an analysis, on a number of threads, like [`run`](Self::run).
-    /// The window remains.
-    pub fn run_before<A: KernelAnalysis>(
+    /// Reads from the start of the window up to a time for an analysis, on a number of threads, like
+    /// [`run`](Self::run). The window remains.
+    pub fn run_until<A: KernelAnalysis>(
         &mut self,
         end: Timestamp,
         threads: usize,
         analysis: A,
     ) -> (A::Output, Result<(), Interrupted>) {
-        let window = Window { begin: None, end: Some(end) };
+        let window = Window { end: Some(end), ..self.window };
         let (output, is_stopped) = self.run_within(window, threads, None, analysis);
         let read = if is_stopped { Err(Interrupted { events: self.events }) } else { Ok(()) };
         (output, read)
@@ -223,7 +229,7 @@ impl Analysis {
             true => mem::take(&mut self.context.extensions_mut()[self.kernel]),
             false => kernel_state(self.traceset.traces()),
         };
-        let Analysis { progress, warnings, cancel, damage, .. } = self;
+        let Analysis { progress, warnings, cancel, damage, states, .. } = self;
         let is_first = damage.is_none();
         let read = read(&self.traceset)
             .kernel(kernel)
@@ -240,7 +246,7 @@ impl Analysis {
             Some(filters) => read.filter(filters),
             None => read,
         };
-        let found = read.run(analysis);
+        let found = read.saved(states.states()).run(analysis);
         // Another run reads a part of the same window.
         damage.get_or_insert((found.errors, found.errors_omitted, found.notices_omitted));
         self.context.extensions_mut()[self.kernel] = found.kernel;
@@ -296,6 +302,7 @@ impl Analysis {
 
     /// Reports damage and losses.
     pub fn finish(mut self, report: &mut Report) {
+        self.states.store(&self.traceset);
         let context = &mut self.context;
         let (errors, errors_omitted, notices_omitted) = self.damage.take().unwrap_or_else(|| {
             (

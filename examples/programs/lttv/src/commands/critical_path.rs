@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use lttv_common::args::Common;
+use lttv_common::cache::CacheArgs;
 use lttv_common::critical_path::picture;
 use lttv_common::inputs;
 use lttv_common::kernel_trace;
@@ -55,6 +56,9 @@ pub struct CriticalPathArgs {
     /// The options of all analyses.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// The threads to show in detail.
     #[command(flatten)]
@@ -72,12 +76,12 @@ pub struct CriticalPathArgs {
 /// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
 /// if the output cannot be written.
 pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let CriticalPathArgs { common, threads, picture } = args;
+    let CriticalPathArgs { common, threads, picture, cache } = args;
     common.input.refuse_filters(
         "critical paths follow from all events; choose threads with --tid, --pid and --comm",
     )?;
     let needs = Some(&kernel_trace::CRITICAL_PATH);
-    let mut analysis = Analysis::open(&common.input, report, needs)?;
+    let mut analysis = Analysis::open(&common.input, Some(cache), report, needs)?;
     if let Some(path) = picture {
         inputs::refuse(path, analysis.traceset.traces(), &[])?;
     }

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use lttv_common::args::Common;
+use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 use lttv_state::kernel::Transition;
@@ -41,6 +42,9 @@ pub struct WaitArgs {
     /// The options of all analyses.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// The threads to show in detail.
     #[command(flatten)]
@@ -58,12 +62,12 @@ pub struct WaitArgs {
 /// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
 /// if the output cannot be written.
 pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let WaitArgs { common, threads, sort } = args;
+    let WaitArgs { common, threads, sort, cache } = args;
     common.input.refuse_filters(
         "waits follow from all events; choose threads with --tid, --pid and --comm",
     )?;
     let needs = Some(&kernel_trace::WAIT);
-    let mut analysis = Analysis::open(&common.input, report, needs)?;
+    let mut analysis = Analysis::open(&common.input, Some(cache), report, needs)?;
     if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
         report
             .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");

@@ -38,7 +38,7 @@ pub(super) fn waits(
     if end.is_ok() {
         let last = analysis.context.contexts().time_span().map_or(window.end, |span| span.end);
         let further = read_on(&window, last, graph, any_open, |until| {
-            let (graph, read) = analysis.run_before(until, threads, WaitAnalysis::new());
+            let (graph, read) = analysis.run_until(until, threads, WaitAnalysis::new());
             read.map(|()| graph)
         });
         (graph, *end) = further;

@@ -36,7 +36,7 @@ pub fn collect(
     pairs: &PairArgs,
     report: &mut Report,
 ) -> Result<Collected, Box<dyn Error>> {
-    let mut analysis = Analysis::open(input, report, None)?;
+    let mut analysis = Analysis::open(input, None, report, None)?;
     input.one_thread(report, "the events of calls");
     let rules = pairs.rules(analysis.traceset.traces())?;
     let stacks = analysis.context.attach(CallStackState::new(rules));

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use lttv_common::args::{Common, InputArgs};
+use lttv_common::cache::CacheArgs;
 use lttv_common::cancel;
 use lttv_common::clocks::Corrections;
 use lttv_common::opening::open;
@@ -34,6 +35,9 @@ pub struct CompareArgs {
     /// The options that commands share.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// A window to compare; given twice, the first one is of A and the second one of B
     #[arg(long = "window", value_name = "FROM..TO", allow_hyphen_values = true)]
@@ -70,7 +74,7 @@ pub fn run(args: &CompareArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     for side in [&a, &b].into_iter().filter(|side| !side.is_kernel()) {
         report.warning(format_args!("{}: not a kernel trace, which has no times", side.name));
     }
-    let both = measured([&a, &b], input)?;
+    let both = measured([&a, &b], args)?;
     let top = args.top.unwrap_or(match args.common.format.format {
         Format::Text => ROWS,
         Format::Json | Format::Csv => usize::MAX,
@@ -89,13 +93,13 @@ pub fn run(args: &CompareArgs, report: &mut Report) -> Result<(), Box<dyn Error>
 }
 
 /// Reads both sides: each with its own thread, unless one thread is requested.
-fn measured(sides: [&Side; 2], input: &InputArgs) -> Result<[Part; 2], Box<dyn Error>> {
+fn measured(sides: [&Side; 2], args: &CompareArgs) -> Result<[Part; 2], Box<dyn Error>> {
     let cancel = cancel::on_interrupt()?;
     let done: [AtomicU64; 2] = Default::default();
     let total: [AtomicU64; 2] = Default::default();
     let bar = Mutex::new(Progress::new(false));
     let measure = |side: usize| {
-        Part::measure(sides[side], |progress| {
+        Part::measure(sides[side], args.cache.cache(CacheArgs::LIMIT), |progress| {
             done[side].store(progress.done, Ordering::Relaxed);
             total[side].store(progress.total, Ordering::Relaxed);
             let sum = |of: &[AtomicU64; 2]| of.iter().map(|of| of.load(Ordering::Relaxed)).sum();
@@ -104,7 +108,7 @@ fn measured(sides: [&Side; 2], input: &InputArgs) -> Result<[Part; 2], Box<dyn E
             !cancel.load(Ordering::Relaxed)
         })
     };
-    let both = match input.threads {
+    let both = match args.common.input.threads {
         Some(threads) if threads.get() == 1 => [measure(0), measure(1)],
         _ => thread::scope(|scope| {
             let other = scope.spawn(|| measure(1));

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use lttv_common::args::Common;
+use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 use lttv_state::stats::{DeviceFacts, StatisticsAnalysis};
@@ -31,6 +32,9 @@ pub struct DiskArgs {
     /// The options of all analyses.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Show only the disk of this name or MAJOR,MINOR; may be repeated
     #[arg(long, value_name = "DISK")]
@@ -51,7 +55,8 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.common.input.refuse_filters(
         "the times that disks are busy follow from all requests; choose disks with --disk",
     )?;
-    let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::DISK))?;
+    let mut analysis =
+        Analysis::open(&args.common.input, Some(&args.cache), report, Some(&kernel_trace::DISK))?;
     let threads = args.common.input.threads_or_all(report);
     let (collected, read) = analysis.run(threads, None, StatisticsAnalysis::new());
 

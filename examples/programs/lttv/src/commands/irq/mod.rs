@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use lttv_common::args::Common;
+use lttv_common::cache::CacheArgs;
 use lttv_common::interrupts::InterruptKey;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
@@ -36,6 +37,9 @@ pub struct IrqArgs {
     /// The options of all analyses.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Show only the interrupts of these CPUs
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
@@ -55,7 +59,8 @@ pub struct IrqArgs {
 pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     // A wrong expression is reported before anything is read.
     args.common.input.expression()?;
-    let mut analysis = Analysis::open(&args.common.input, report, Some(&kernel_trace::IRQ))?;
+    let mut analysis =
+        Analysis::open(&args.common.input, Some(&args.cache), report, Some(&kernel_trace::IRQ))?;
     let filters = args.common.input.filters(report, analysis.traceset.traces())?;
     let threads = args.common.input.threads_or_all(report);
     let interrupts = InterruptAnalysis { is_filtered: filters.is_some() };

@@ -10,6 +10,7 @@ use crate::tables::latency::{self as tables, Choice};
 use clap::ValueEnum;
 use ltt_read::{TimeSpan, Timestamp, TraceIndex};
 use lttv_common::args::Common;
+use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Interrupted, Report, Usage};
 use lttv_common::table::{Format, Table};
@@ -48,6 +49,9 @@ pub struct LatencyArgs {
     /// The options of all analyses.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Show details of these families only
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = family_parser())]
@@ -118,7 +122,7 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     input.refuse_filters("durations follow from all events; use --period with expressions")?;
     let periods = args.periods.periods()?;
     let needs = periods.is_empty().then_some(&kernel_trace::LATENCY);
-    let mut analysis = Analysis::open(input, report, needs)?;
+    let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
     let is_text = args.common.format.format == Format::Text;
     let usual_top = if is_text { USUAL_ROWS } else { USUAL_TOP };
     let environment = Environment::new().in_zone(input.zone());

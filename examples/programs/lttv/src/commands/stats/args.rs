@@ -1,6 +1,7 @@
 //! The command line of `lttv stats`.
 
 use lttv_common::args::Common;
+use lttv_common::cache::CacheArgs;
 
 /// Show who used the CPUs between two times, and what for: CPUs, processes, disks, events
 ///
@@ -15,6 +16,9 @@ pub struct StatsArgs {
     /// The traces, the window and the form of the results.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Print only the first N rows of processes, groups, commands and events: the busiest ones and
     /// the most frequent ones

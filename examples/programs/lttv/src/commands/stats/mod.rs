@@ -47,7 +47,7 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         || selected.is_empty()
         || selected.iter().any(|table| !OF_ANY_TRACE.contains(&&**table));
     let needs = follows_kernel.then_some(&kernel_trace::STATS);
-    let mut analysis = Analysis::open(input, report, needs)?;
+    let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
     let filters = input.filters(report, analysis.traceset.traces())?;
     let threads = input.threads_or_all(report);
     let longest = match &args.longest {

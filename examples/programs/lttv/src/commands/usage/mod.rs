@@ -10,6 +10,7 @@ use super::analysis::Analysis;
 use super::every::{Every, check_count};
 use crate::tables::usage::Shown;
 use lttv_common::args::Common;
+use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
 use lttv_common::report::Report;
 
@@ -36,6 +37,9 @@ pub struct UsageArgs {
     /// The options of all analyses.
     #[command(flatten)]
     pub common: Common,
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Show the use in intervals of this length, such as 100ms; at most 65,536 of them
     #[arg(long, value_name = "TIME")]
@@ -51,7 +55,8 @@ pub struct UsageArgs {
 pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let input = &args.common.input;
     input.refuse_filters("times follow from all events; choose rows of the results")?;
-    let mut analysis = Analysis::open(input, report, Some(&kernel_trace::USAGE))?;
+    let mut analysis =
+        Analysis::open(input, Some(&args.cache), report, Some(&kernel_trace::USAGE))?;
     if let Some(every) = args.every {
         let whole = analysis.spans().map(|(_, span)| span).reduce(TimeSpan::join);
         whole.map_or(Ok(()), |span| check_count(every.length(), span))?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::{Progress, TimeSpan};
+use lttv_common::cache::{Cache, KnownStates};
 use lttv_common::losses::Losses;
 use lttv_common::time::Window;
 use lttv_context::{Traceset, TracesetContext};
@@ -60,7 +61,11 @@ impl Side {
 impl Part {
     /// Reads a side. `goes_on` is called now and then with the progress; the read ends early when
     /// it returns `false`.
-    pub(crate) fn measure(side: &Side, mut goes_on: impl FnMut(Progress) -> bool) -> Self {
+    pub(crate) fn measure(
+        side: &Side,
+        cache: Option<Cache>,
+        mut goes_on: impl FnMut(Progress) -> bool,
+    ) -> Self {
         let Some(events) = TraceTimes::of(side.traceset.traces()).events() else {
             return Part::default();
         };
@@ -72,7 +77,8 @@ impl Part {
             }
         };
         let both = (StatisticsAnalysis::new(), WaitAnalysis::new());
-        let of_window = read(&side.traceset).window(span.start..=span.end);
+        let mut known = KnownStates::of(cache, &side.traceset);
+        let of_window = read(&side.traceset).saved(known.states()).window(span.start..=span.end);
         let found = of_window.cancel(&stop).progress(&mut passed).run(both);
         let (statistics, graph) = found.output;
         let errors = (found.errors, found.errors_omitted);
@@ -80,10 +86,12 @@ impl Part {
         let any_open =
             |graph: &WaitGraph| graph.timelines().any(|(id, _)| ends_open(graph, id, &window));
         let (graph, _) = read_on(&window, events.end, graph, any_open, |until| {
-            let further = read(&side.traceset).window(..until).cancel(&stop).progress(&mut passed);
+            let further = read(&side.traceset).saved(known.states()).window(span.start..until);
+            let further = further.cancel(&stop).progress(&mut passed);
             let found = further.run(WaitAnalysis::new());
             if found.is_stopped { Err(()) } else { Ok(found.output) }
         });
+        known.store(&side.traceset);
         let losses = Losses::of(side.traceset.traces(), side.window);
         let mut part = Part { span: Some(span), losses, ..Part::default() };
         for (index, trace) in statistics.traces().iter().enumerate() {
