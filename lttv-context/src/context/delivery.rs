@@ -31,6 +31,8 @@ pub(super) struct Delivery<'d, 'h, M> {
     /// The number of events that may still be delivered, and how many of them may pass the check.
     pub(super) left: u64,
     pub(super) left_passing: u64,
+    /// `true` if hooks of extensions are not called, in modes that may leave them out.
+    pub(super) leaves_state: bool,
     pub(super) mode: PhantomData<M>,
 }
 
@@ -75,10 +77,15 @@ pub(super) trait Mode {
     const SKIPS: bool = false;
     /// The time of each event decides about it, and not only its place in the order.
     const BY_TIME: bool = false;
+    /// Hooks of extensions are not called.
+    const WITHOUT_STATE: bool = false;
 }
 
 /// The mode without a check: all hooks are called for all events.
 pub(super) struct AllHooks;
+
+/// The mode without a check and without hooks of extensions.
+pub(super) struct PlainHooks;
 
 /// The mode of a replay.
 pub(super) struct StateHooks;
@@ -86,13 +93,17 @@ pub(super) struct StateHooks;
 /// The mode with a check while extensions keep state.
 pub(super) struct Checked;
 
-/// The mode with a check while no extension keeps state.
+/// The mode with a check while no extension keeps state, or while their state is left aside.
 pub(super) struct PassingOnly;
 
 /// The mode of a read with a [`TimeFilter`].
 pub(super) struct ByTime;
 
 impl Mode for AllHooks {}
+
+impl Mode for PlainHooks {
+    const WITHOUT_STATE: bool = true;
+}
 
 impl Mode for StateHooks {
     const STATE_ONLY: bool = true;
@@ -109,6 +120,7 @@ impl Mode for ByTime {
 
 impl Mode for PassingOnly {
     const SKIPS: bool = true;
+    const WITHOUT_STATE: bool = true;
 }
 
 impl<M: Mode> Delivery<'_, '_, M> {
@@ -240,8 +252,12 @@ impl<M: Mode> Delivery<'_, '_, M> {
             },
             check: if M::CHECKS { self.check.as_deref_mut() } else { None },
         };
+        let leaves_state = self.leaves_state;
         let flow = self.dispatch.at(hooks).call_runs(|run, info| {
             if (M::STATE_ONLY || M::CHECKS) && !info.keeps_state && !call.reaches_all_hooks() {
+                return Flow::Continue(());
+            }
+            if (M::WITHOUT_STATE || M::CHECKS && leaves_state) && info.keeps_state {
                 return Flow::Continue(());
             }
             let fields = info.fields();

@@ -7,7 +7,8 @@ use ltt_read::order::SkippedTo;
 
 use super::TracesetContext;
 use super::delivery::{
-    AllHooks, ByTime, Checked, Delivery, EventRecorder, Mode, PassingOnly, Pause, StateHooks,
+    AllHooks, ByTime, Checked, Delivery, EventRecorder, Mode, PassingOnly, Pause, PlainHooks,
+    StateHooks,
 };
 use super::time_filter::{FilterStop, TimeFilter};
 use crate::bounds::{Bounds, EndReason, Limit, ReadEnd};
@@ -77,7 +78,8 @@ impl<'h> TracesetContext<'h> {
         let soonest = end.into_iter().chain(place).min();
         let (limit, limit_by_time) = (Limit::new(bounds, soonest), Limit::new(bounds, place));
         let checked = is_whole && self.check.is_some();
-        let filtered = checked && !self.extensions().keep_state();
+        let leaves_state = is_whole && self.state.is_aside();
+        let filtered = checked && (leaves_state || !self.extensions().keep_state());
         let mut budget = Budget {
             events: bounds.max_events().unwrap_or(u64::MAX),
             looks: Looks { left: bounds.examined_limit().unwrap_or(u64::MAX), spent: false },
@@ -100,6 +102,9 @@ impl<'h> TracesetContext<'h> {
                     self.deliver::<PassingOnly, R>(&limit, None, chunk, to)
                 }
                 Audience::All if checked => self.deliver::<Checked, R>(&limit, None, chunk, to),
+                Audience::All if leaves_state => {
+                    self.deliver::<PlainHooks, R>(&limit, None, chunk, to)
+                }
                 Audience::All => self.deliver::<AllHooks, R>(&limit, None, chunk, to),
                 Audience::State => self.deliver::<StateHooks, R>(&limit, None, chunk, to),
             };
@@ -107,7 +112,7 @@ impl<'h> TracesetContext<'h> {
                 self.reader.end_skipping(skipped_to(reason, bounds, soonest), read > 0);
             }
             if read > 0 || most > budget.events {
-                self.state.note_read();
+                self.state.note_read(leaves_state);
             }
             self.count_read_events(read);
             let stop = time_filter.map(|filter| filter.stop());
@@ -185,6 +190,7 @@ impl<'h> TracesetContext<'h> {
         };
         let (dispatch, commands) = hooks.ready();
         let (merge, delivered) = reader.parts();
+        let leaves_state = state.is_aside();
         let mut delivery = Delivery {
             contexts,
             dispatch,
@@ -197,6 +203,7 @@ impl<'h> TracesetContext<'h> {
             latest: delivered.latest,
             left: most,
             left_passing: budget.events,
+            leaves_state,
             mode: PhantomData::<M>,
         };
         let pause = delivery.deliver(merge, &mut budget.looks, recorder);

@@ -58,6 +58,14 @@ impl<'h> Scheduling<'_, 'h> {
         self.context.set_check(Check::with(&self.context.contexts, choice, passes));
     }
 
+    /// Sets whether reads leave the state of extensions aside: their hooks are then not called, so that
+    /// after the first event the state is [not current](TracesetContext::is_state_current), and a filter
+    /// may skip events. [`ContextState::update`](crate::ContextState::update) brings the state to the
+    /// position afterwards. For reads whose hooks do not use the state.
+    pub fn leave_state_aside(&mut self, is_aside: bool) {
+        self.context.state.set_aside(is_aside);
+    }
+
     /// Returns `true` if a check is set that does not let all events pass.
     pub fn has_filter(&self) -> bool {
         self.context.check.is_some()

@@ -12,6 +12,8 @@ pub(super) struct States {
     policy: CheckpointPolicy,
     /// `true` if the state is that of the current position.
     is_current: bool,
+    /// `true` while reads leave the state of extensions aside.
+    is_aside: bool,
     /// `true` if nothing has been read since the first event was sought.
     at_start: bool,
     /// The number of events read since the last stored checkpoint.
@@ -26,6 +28,7 @@ impl States {
             checkpoints: Checkpoints::default(),
             policy: CheckpointPolicy::never(),
             is_current: true,
+            is_aside: false,
             at_start: true,
             events: 0,
         }
@@ -70,9 +73,19 @@ impl States {
         self.events >= self.policy.every && !self.extensions.is_empty()
     }
 
-    /// Notes that events were read.
-    pub(super) fn note_read(&mut self) {
+    /// Notes that events were read, perhaps without the hooks of extensions.
+    pub(super) fn note_read(&mut self, leaves_state: bool) {
         self.at_start = false;
+        self.is_current &= !leaves_state || self.extensions.is_empty();
+    }
+
+    /// Returns `true` while reads leave the state of extensions aside.
+    pub(super) fn is_aside(&self) -> bool {
+        self.is_aside
+    }
+
+    pub(super) fn set_aside(&mut self, is_aside: bool) {
+        self.is_aside = is_aside;
     }
 
     /// Returns the number of events that may be read before the next checkpoint is due.

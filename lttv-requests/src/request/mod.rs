@@ -154,6 +154,7 @@ pub struct EventsRequest<'h> {
     pub(crate) bounds: Bounds,
     pub(crate) by_delivery: bool,
     pub(crate) waits: bool,
+    pub(crate) uses_state: bool,
     pub(crate) trace: Option<TraceIndex>,
     pub(crate) hooks: RequestHooks<'h>,
     pub(crate) shared: Rc<Shared<'h>>,
@@ -169,6 +170,7 @@ impl<'h> EventsRequest<'h> {
             bounds: Bounds::all(),
             by_delivery: false,
             waits: false,
+            uses_state: true,
             trace: None,
             hooks: RequestHooks::default(),
             shared: Shared::new(),
@@ -223,6 +225,15 @@ impl<'h> EventsRequest<'h> {
     #[must_use]
     pub fn waiting(self) -> Self {
         EventsRequest { waits: true, ..self }
+    }
+
+    /// Declares that the hooks of the request do not use the state of extensions. Where that state would
+    /// have to be replayed first, the request is served at once, and the state is left aside meanwhile: it
+    /// belongs to another position. With a filter that may use the state, since its [selection is not
+    /// exact](EventFilter::is_selection_exact), this has no effect.
+    #[must_use]
+    pub fn without_state(self) -> Self {
+        EventsRequest { uses_state: false, ..self }
     }
 
     /// Sets the end position. The request ends at this position, or immediately if it

@@ -34,6 +34,8 @@ pub(crate) struct ActiveRequest<'h> {
     by_delivery: bool,
     /// `true` if the request waits where the traceset is growing.
     pub(crate) waits: bool,
+    /// `true` if hooks or the filter use the state of extensions.
+    pub(crate) uses_state: bool,
     /// The time of delivery by which all events before the end time have been delivered.
     /// Known once the request has started.
     delivered_by: Option<Timestamp>,
@@ -71,10 +73,17 @@ impl<'h> ActiveRequest<'h> {
             bounds,
             by_delivery,
             waits,
+            uses_state,
             trace,
             hooks,
             shared,
         } = request;
+        let filter_uses_state = shared
+            .filter
+            .borrow()
+            .filter
+            .as_ref()
+            .is_some_and(|of| !of.borrow().is_selection_exact());
         shared.link(id, owner, queue);
         let since = match start {
             RequestStart::Time(time) if !by_delivery => time,
@@ -90,6 +99,7 @@ impl<'h> ActiveRequest<'h> {
             since,
             by_delivery,
             waits,
+            uses_state: uses_state || filter_uses_state,
             delivered_by: None,
             is_selecting,
             is_counted: trace.is_some() && !is_selecting,

@@ -4,7 +4,9 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ltt_read::Timestamp;
-use lttv_context::{Bounds, EndReason, IncrementalSeek, ReadEnd, TracesetPosition};
+use lttv_context::{
+    Bounds, Checkpoint, Checkpoints, EndReason, IncrementalSeek, ReadEnd, TracesetPosition,
+};
 
 use crate::budget::{Budget, Meter};
 use crate::chunk::{ChunkReport, Replay, Status};
@@ -88,7 +90,7 @@ impl<'h> Scheduler<'h> {
             meter.count_commands(self.run_commands());
             self.end_failed();
             chunk.finished.append(&mut self.unreported.finished);
-            let Some(goal) = self.goal() else { return };
+            let Some((goal, with_state)) = self.goal() else { return };
             if meter.is_spent() || self.queue.has_panic() {
                 return;
             }
@@ -96,13 +98,20 @@ impl<'h> Scheduler<'h> {
                 continue;
             }
             let min_urgency = self.min_urgency();
-            if !self.is_at(&goal) {
+            if !self.is_at(&goal, with_state) {
                 self.interrupt(chunk);
-                self.move_towards(&goal, meter, chunk);
+                self.move_towards(&goal, with_state, meter, chunk);
                 continue;
             }
-            chunk.interrupted.extend(self.suspend_where(|request| request.urgency < min_urgency));
-            self.attach_waiting(min_urgency, meter, chunk);
+            // Where the state is that of the position, all requests are served together.
+            let with_state =
+                !self.context.extensions().keep_state() || self.context.is_state_current();
+            let is_left = |request: &ActiveRequest<'h>| {
+                request.urgency < min_urgency || request.uses_state && !with_state
+            };
+            chunk.interrupted.extend(self.suspend_where(is_left));
+            self.context.scheduling().leave_state_aside(!with_state);
+            self.attach_waiting((min_urgency, with_state), meter, chunk);
             if self.running.is_empty() {
                 // A request that was parked before the traceset has grown is at an earlier position,
                 // without an event between. It hides those that start at a time.
@@ -117,7 +126,7 @@ impl<'h> Scheduler<'h> {
             if meter.is_out_of_time() {
                 return; // Some requests here may not be attached yet.
             }
-            if self.read(&here, min_urgency, meter, chunk) {
+            if self.read(&here, (min_urgency, with_state), meter, chunk) {
                 return;
             }
         }
@@ -142,8 +151,36 @@ impl<'h> Scheduler<'h> {
         }
     }
 
-    /// Returns the position to read at: that of the first of the most urgent requests.
-    fn goal(&self) -> Option<RequestStart> {
+    /// Returns the position to read at, and whether state is needed there: that of the first of the most
+    /// urgent requests, or, if state has to be replayed for it, that of the first one without state.
+    fn goal(&mut self) -> Option<(RequestStart, bool)> {
+        let (urgency, goal) = self.first_goal()?;
+        if !self.context.extensions().keep_state()
+            || self.is_at(&goal, true)
+            || self.has_state_at(&goal)
+        {
+            return Some((goal, true));
+        }
+        let running = self.running.iter().find(|of| !of.uses_state && of.urgency == urgency);
+        let running = running.map(|request| &request.start);
+        let waiting = self.waiting.first_without_state(urgency);
+        match running.into_iter().chain(waiting).min_by(|a, b| a.order(b)) {
+            Some(plain) => Some((plain.clone(), false)),
+            None => Some((goal, true)),
+        }
+    }
+
+    /// Returns whether the state at a position is there without a replay.
+    fn has_state_at(&mut self, goal: &RequestStart) -> bool {
+        let is_there =
+            |saved: Option<&Checkpoint>| saved.is_some_and(|saved| goal.is_at(saved.position()));
+        matches!(goal, RequestStart::Time(Timestamp::MIN))
+            || is_there(self.resume.nearest(&self.context, goal))
+            || is_there(nearest(self.context.checkpoints(), goal))
+    }
+
+    /// Returns the position and the urgency of the first of the most urgent requests.
+    fn first_goal(&self) -> Option<(Urgency, RequestStart)> {
         // All running requests are at one position.
         let running = self.running.iter().max_by_key(|request| request.urgency);
         let running = running.map(|request| (request.urgency, &request.start));
@@ -154,12 +191,12 @@ impl<'h> Scheduler<'h> {
             }
             (running, waiting) => running.or(waiting)?,
         };
-        Some(goal.1.clone())
+        Some((goal.0, goal.1.clone()))
     }
 
-    /// Returns whether the context and its state are at a position.
-    fn is_at(&mut self, goal: &RequestStart) -> bool {
-        let keeps_state = self.context.extensions().keep_state();
+    /// Returns whether the context is at a position, and its state if that is needed.
+    fn is_at(&mut self, goal: &RequestStart, with_state: bool) -> bool {
+        let keeps_state = with_state && self.context.extensions().keep_state();
         (!keeps_state || self.context.is_state_current()) && goal.is_at(&self.context.position())
     }
 
@@ -176,9 +213,15 @@ impl<'h> Scheduler<'h> {
 
     /// Moves the context to a position. If state has to be replayed there and the budget
     /// ends first, the context stops on the way.
-    fn move_towards(&mut self, goal: &RequestStart, meter: &mut Meter, chunk: &mut ChunkReport) {
+    fn move_towards(
+        &mut self,
+        goal: &RequestStart,
+        with_state: bool,
+        meter: &mut Meter,
+        chunk: &mut ChunkReport,
+    ) {
         chunk.replay = None;
-        if !self.context.extensions().keep_state() {
+        if !with_state || !self.context.extensions().keep_state() {
             let sought = match goal {
                 RequestStart::Time(time) => match self.continue_seek(*time, meter, chunk) {
                     Some(found) => self.context.scheduling().seek_result(found),
@@ -214,7 +257,7 @@ impl<'h> Scheduler<'h> {
                     RequestStart::Time(time) => Some(*time),
                     RequestStart::Position(position) => position.time(),
                 };
-                chunk.replay = at.filter(|_| !self.is_at(goal)).map(|at| Replay { at, to });
+                chunk.replay = at.filter(|_| !self.is_at(goal, true)).map(|at| Replay { at, to });
             }
             EndReason::Pending => self.mark_reached_or_park(goal, chunk),
             EndReason::EndOfTraceset | EndReason::EndPosition | EndReason::EndTime => {
@@ -264,11 +307,7 @@ impl<'h> Scheduler<'h> {
     fn restore_before(&mut self, goal: &RequestStart) -> bool {
         let here = self.context.position();
         let own = self.resume.nearest(&self.context, goal);
-        let checkpoints = self.context.checkpoints();
-        let general = match goal {
-            RequestStart::Time(time) => checkpoints.nearest(*time),
-            RequestStart::Position(position) => checkpoints.nearest_position(position),
-        };
+        let general = nearest(self.context.checkpoints(), goal);
         let best = match (own, general) {
             (Some(own), Some(general)) if own.position() < general.position() => Some(general),
             (Some(own), _) => Some(own),
@@ -308,9 +347,15 @@ impl<'h> Scheduler<'h> {
     }
 
     /// Attaches the requests that wait at the current position, as many as time allows.
-    fn attach_waiting(&mut self, min_urgency: Urgency, meter: &mut Meter, chunk: &mut ChunkReport) {
+    fn attach_waiting(
+        &mut self,
+        (min_urgency, with_state): (Urgency, bool),
+        meter: &mut Meter,
+        chunk: &mut ChunkReport,
+    ) {
         let here = self.context.position();
-        let mut joining = self.waiting.at(&here, min_urgency).into_iter().peekable();
+        let joining = self.waiting.at(&here, min_urgency, with_state);
+        let mut joining = joining.into_iter().peekable();
         let total = self.running.len() + joining.len();
         let mut at_least = Meter::min_steps(total);
         let mut running = take(&mut self.running).into_iter().peekable();
@@ -381,12 +426,12 @@ impl<'h> Scheduler<'h> {
     fn read(
         &mut self,
         here: &TracesetPosition,
-        min_urgency: Urgency,
+        served: (Urgency, bool),
         meter: &mut Meter,
         chunk: &mut ChunkReport,
     ) -> bool {
         let leaves_out = self.select_wanted();
-        let mut limits = self.limits(here, min_urgency, meter.start_slice());
+        let mut limits = self.limits(here, served, meter.start_slice());
         limits.is_examined = leaves_out;
         let read = match self.read_columns(here, &limits, meter) {
             Some(read) => Some(read),
@@ -425,14 +470,19 @@ impl<'h> Scheduler<'h> {
 
     /// Returns the limits of the next read: the nearest of the ends of all running
     /// requests, the position of the next waiting request, and a number of events.
-    fn limits(&self, here: &TracesetPosition, min_urgency: Urgency, mut events: u64) -> Limits {
+    fn limits(
+        &self,
+        here: &TracesetPosition,
+        (min_urgency, with_state): (Urgency, bool),
+        mut events: u64,
+    ) -> Limits {
         let (mut time, mut position) = (None, None);
         for request in &self.running {
             time = earlier(time, request.end_time());
             position = earlier(position, request.bounds.end_position());
             events = events.min(request.events_left().unwrap_or(u64::MAX));
         }
-        match self.waiting.next_after(here, min_urgency) {
+        match self.waiting.next_after(here, min_urgency, with_state) {
             Some(RequestStart::Time(start)) => time = earlier(time, Some(*start)),
             Some(RequestStart::Position(start)) => position = earlier(position, Some(start)),
             None => {}
@@ -471,6 +521,14 @@ impl Limits {
     /// Returns the number of events that count towards the limit.
     pub(crate) fn events_of(&self, read: &ReadEnd) -> u64 {
         if self.is_examined { read.examined } else { read.events }
+    }
+}
+
+/// Returns the last checkpoint that is not after a position.
+fn nearest<'c>(checkpoints: &'c Checkpoints, goal: &RequestStart) -> Option<&'c Checkpoint> {
+    match goal {
+        RequestStart::Time(time) => checkpoints.nearest(*time),
+        RequestStart::Position(position) => checkpoints.nearest_position(position),
     }
 }
 

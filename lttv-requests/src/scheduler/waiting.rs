@@ -21,9 +21,13 @@ use crate::scheduler::active_request::ActiveRequest;
 pub(crate) struct Waiting<'h> {
     requests: BTreeMap<RequestId, Box<ActiveRequest<'h>>>,
     /// The positions at which requests wait, by urgency. No set is empty.
-    levels: BTreeMap<Urgency, BTreeSet<Place>>,
+    levels: Levels,
+    /// The positions at which requests without state wait.
+    plain: Levels,
     owners: BTreeSet<(Owner, RequestId)>,
 }
+
+type Levels = BTreeMap<Urgency, BTreeSet<Place>>;
 
 /// A position at which a request waits. Places are ordered by position, and by id at
 /// equal positions.
@@ -40,8 +44,11 @@ impl<'h> Waiting<'h> {
 
     /// Adds a request at its position.
     pub(crate) fn insert(&mut self, request: Box<ActiveRequest<'h>>) {
-        let place = Place { start: request.start.clone(), id: request.id };
-        self.levels.entry(request.urgency).or_default().insert(place);
+        let place = || Place { start: request.start.clone(), id: request.id };
+        self.levels.entry(request.urgency).or_default().insert(place());
+        if !request.uses_state {
+            self.plain.entry(request.urgency).or_default().insert(place());
+        }
         self.owners.insert((request.owner, request.id));
         self.requests.insert(request.id, request);
     }
@@ -80,10 +87,13 @@ impl<'h> Waiting<'h> {
     pub(crate) fn remove(&mut self, id: RequestId) -> Option<Box<ActiveRequest<'h>>> {
         let request = self.requests.remove(&id)?;
         self.owners.remove(&(request.owner, id));
-        if let Some(level) = self.levels.get_mut(&request.urgency) {
-            level.remove(&Place { start: request.start.clone(), id });
-            if level.is_empty() {
-                self.levels.remove(&request.urgency);
+        let place = Place { start: request.start.clone(), id };
+        for levels in [&mut self.levels, &mut self.plain] {
+            if let Some(level) = levels.get_mut(&request.urgency) {
+                level.remove(&place);
+                if level.is_empty() {
+                    levels.remove(&request.urgency);
+                }
             }
         }
         Some(request)
@@ -111,12 +121,26 @@ impl<'h> Waiting<'h> {
         Some((*urgency, &level.first()?.start))
     }
 
-    /// Returns the requests of at least an urgency that wait at a position, in the order
-    /// of submission.
-    pub(crate) fn at(&self, here: &TracesetPosition, min_urgency: Urgency) -> Vec<RequestId> {
+    /// Returns the first position at which a request without state waits, of an urgency.
+    pub(crate) fn first_without_state(&self, urgency: Urgency) -> Option<&RequestStart> {
+        Some(&self.plain.get(&urgency)?.first()?.start)
+    }
+
+    fn levels(&self, with_state: bool) -> &Levels {
+        if with_state { &self.levels } else { &self.plain }
+    }
+
+    /// Returns the requests of at least an urgency that wait at a position, all of them or those without
+    /// state, in the order of submission.
+    pub(crate) fn at(
+        &self,
+        here: &TracesetPosition,
+        min_urgency: Urgency,
+        with_state: bool,
+    ) -> Vec<RequestId> {
         let last = Place { start: RequestStart::Position(here.clone()), id: RequestId::LAST };
         let mut found = Vec::new();
-        for level in self.levels.range(min_urgency..).map(|(_, level)| level) {
+        for level in self.levels(with_state).range(min_urgency..).map(|(_, level)| level) {
             // A place between a time and the position that the time leads to is at that
             // position, too.
             let before = level.range(..=&last).rev();
@@ -126,16 +150,17 @@ impl<'h> Waiting<'h> {
         found
     }
 
-    /// Returns the position of the next request of at least an urgency that is reached by
-    /// reading from a position.
+    /// Returns the position of the next request of at least an urgency, of all or of those without state,
+    /// that is reached by reading from a position.
     pub(crate) fn next_after(
         &self,
         here: &TracesetPosition,
         min_urgency: Urgency,
+        with_state: bool,
     ) -> Option<&RequestStart> {
         let here = Place { start: RequestStart::Position(here.clone()), id: RequestId::LAST };
         let after = (Bound::Excluded(&here), Bound::Unbounded);
-        let levels = self.levels.range(min_urgency..).map(|(_, level)| level);
+        let levels = self.levels(with_state).range(min_urgency..).map(|(_, level)| level);
         levels.filter_map(|level| level.range(after).next()).min().map(|place| &place.start)
     }
 

@@ -166,6 +166,7 @@ impl Histogram {
         // The column of the last event, and its times.
         let (mut column, mut times) = (0, Timestamp::MIN..Timestamp::MIN);
         EventsRequest::new(owner)
+            .without_state()
             .waiting()
             .starting_at(missing.start())
             .until(missing.end())

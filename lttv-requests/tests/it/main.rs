@@ -34,3 +34,5 @@ mod viewers;
 #[cfg(feature = "views")]
 mod views;
 mod windows;
+#[cfg(all(feature = "state", feature = "views"))]
+mod without_state;

@@ -23,6 +23,8 @@ pub(crate) struct ModelRequest {
     pub(crate) hooks: Hooks,
     pub(crate) acts: Vec<(u64, Act)>,
     pub(crate) submit: Submit,
+    /// `false` if the hooks do not use the state of extensions.
+    pub(crate) uses_state: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -124,8 +126,9 @@ pub(crate) fn model_request() -> impl Strategy<Value = ModelRequest> {
         6 => sieve_model().prop_map(FilterModel::Sieve),
     ];
     let what = (rarely(), filter, hooks, acts);
-    (0..3usize, urgency, start, ends, what, submit).prop_map(
-        |(owner, urgency, start, ends, (trace, filter, hooks, acts), submit)| {
+    let uses_state = prop::bool::weighted(0.6);
+    (0..3usize, urgency, start, ends, what, submit, uses_state).prop_map(
+        |(owner, urgency, start, ends, (trace, filter, hooks, acts), submit, uses_state)| {
             let (end_time, end_event, most, most_matches) = ends;
             ModelRequest {
                 owner,
@@ -140,13 +143,16 @@ pub(crate) fn model_request() -> impl Strategy<Value = ModelRequest> {
                 hooks,
                 acts,
                 submit,
+                uses_state,
             }
         },
     )
 }
 
-/// Removes all actions that depend on other requests.
+/// Removes all actions that depend on other requests, and the difference between requests with and
+/// without state, which are not read together.
 pub(crate) fn plain(mut model: ModelRequest) -> ModelRequest {
+    model.uses_state = true;
     model.submit = Submit::Call(0);
     model.acts.retain(|(_, act)| matches!(act, Act::Stop));
     model

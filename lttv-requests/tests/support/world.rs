@@ -101,6 +101,9 @@ impl World {
                 made.starting_at(if by_hook { in_hook } else { between })
             }
         };
+        if !model.uses_state {
+            made = made.without_state();
+        }
         if let Some(time) = model.end_time(&self.times) {
             made = made.until(time);
         }
@@ -158,7 +161,7 @@ impl World {
         control: &Control<'static>,
     ) -> Flow {
         let number = self.number(call);
-        if let Some(digest) = self.digest {
+        if let Some(digest) = self.digest.filter(|_| self.script[request].uses_state) {
             assert_eq!(call.extensions[digest], self.digests[number + 1], "at event {number}");
         }
         let is_event = |entry: &&Entry| matches!(entry, Entry::Event(_, false));
@@ -225,7 +228,7 @@ impl World {
     ) {
         self.log(request, Entry::BeforeRequest);
         assert_eq!(control.request(), self.ids.borrow()[request]);
-        if let Some(digest) = self.digest {
+        if let Some(digest) = self.digest.filter(|_| self.script[request].uses_state) {
             let first = self.script[request].first(&self.sample, &self.times);
             assert_eq!(call.extensions[digest], self.digests[first], "before event {first}");
         }

@@ -138,6 +138,32 @@ impl SavedStates {
         }
     }
 
+    /// Adds checkpoints at the times of states to a context whose only extension with a state is the kernel
+    /// state, at times at which all traces have one. The context is at the start afterwards.
+    pub fn add_checkpoints(
+        &mut self,
+        context: &mut TracesetContext<'_>,
+        kernel: Handle<KernelState>,
+    ) {
+        // Decodes the states.
+        self.seek(context, kernel, Timestamp::MIN);
+        let traces = (0..context.contexts().traces().len()).map(TraceIndex);
+        let state = &context.extensions()[kernel];
+        let mut of_kernels: Vec<_> = traces
+            .filter(|trace| state.changes(*trace))
+            .map(|trace| &self.traces[trace.0])
+            .collect();
+        let Some(first) = of_kernels.pop() else { return };
+        let is_everywhere =
+            |time: &&Timestamp| of_kernels.iter().all(|of| of.states.contains_key(time));
+        let times: Vec<_> = first.states.keys().filter(is_everywhere).copied().collect();
+        for time in times {
+            self.seek(context, kernel, time);
+            context.state().save_checkpoint();
+        }
+        context.seek_time(Timestamp::MIN);
+    }
+
     /// Sets all traces of a state to those that are saved with the state of an analysis, at the last time
     /// of `time` or before. Returns that time, from which events have to be read, and what `decode` makes of
     /// the states of analyses there; `None` if there is no such time.

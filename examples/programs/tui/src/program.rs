@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use lttv_common::bundled::bundled_trace;
+use lttv_common::cache::CacheArgs;
 use lttv_common::cancel;
 use lttv_common::clocks::Corrections;
 use lttv_common::follow::{FollowArgs, Place};
@@ -39,6 +40,10 @@ pub struct TuiArgs {
     /// The options of traces that are being recorded.
     #[command(flatten)]
     pub follow: FollowArgs,
+
+    /// The place of saved states.
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Start of the first time window
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -149,6 +154,7 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
         std::io::stdout().lock().write_all(&output)?;
         return Ok(None);
     }
+    session.use_saved_states(args.cache.cache(CacheArgs::LIMIT));
     args.prepare(&mut session)?;
     let (failures, notices) = (session.failures.clone(), session.notices.clone());
     let mut app = App::new(session, args.look());

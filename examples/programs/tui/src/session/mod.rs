@@ -11,7 +11,7 @@ use lttv_context::attributes::Attributes;
 use lttv_context::{Handle, TimeSpan, Traceset, TracesetContext};
 use lttv_filter::{Environment, Expression, FilterError, Zone};
 use lttv_requests::views::{SharedView, TimeWindow, ViewerId};
-use lttv_requests::{Budget, ChunkReport, Notification, Owner, Scheduler};
+use lttv_requests::{Budget, ChunkReport, Notification, Owner, Replay, Scheduler};
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 use lttv_state::stats::Statistics;
@@ -96,6 +96,8 @@ pub struct Session {
     pub chart_width: u16,
     /// The notifications of computations in the background that viewers have not received yet.
     notifications: Vec<Notification>,
+    /// The replay that charts wait for.
+    replay: Option<Replay>,
     search: Option<Search>,
     export: Option<EventExport>,
     /// The direction of the search that the user has stopped: `true` for backwards.
@@ -242,6 +244,16 @@ impl Session {
         self.overview.progress(&self.scheduler)
     }
 
+    /// Returns the part of the events before the charts that was read for the state there, from 0 to 1;
+    /// `None` if the state is there.
+    pub(crate) fn state_progress(&self) -> Option<f64> {
+        let replay = self.replay?;
+        let begin = self.span.start.as_ns();
+        let to = replay.to.unwrap_or(self.span.end).as_ns();
+        let part = |ns: i64| ns.clamp(begin, to.max(begin)).abs_diff(begin) as f64;
+        Some(part(replay.at.as_ns()) / part(to).max(1.0))
+    }
+
     /// Returns a line about errors of reading so far; `None` without errors.
     pub fn damage(&self) -> Option<String> {
         // The background reads everything, the others only the visible part.
@@ -297,6 +309,7 @@ impl Session {
         self.take_search_result();
         self.take_export_result();
         self.notifications.extend_from_slice(&charts.notifications);
+        self.replay = charts.replay;
         let is_something = |chunk: &ChunkReport| {
             let mut nothing = ChunkReport::default();
             // These tell how far a recording is, not that something was done.

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use ltt_read::{OnFailure, OpenOptions, Opened, Timestamp};
+use lttv_common::cache::{Cache, KnownStates};
 use lttv_common::clocks::{Corrected, CorrectionError, HostTimes};
 use lttv_context::{CheckpointPolicy, Handle, TimeSpan, Traceset, TracesetContext};
 use lttv_requests::views::{SharedView, TimeWindow};
@@ -153,6 +154,7 @@ impl Session {
             label_width: 0,
             chart_width: 1,
             notifications: Vec::new(),
+            replay: None,
             search: None,
             export: None,
             stopped_search: None,
@@ -168,6 +170,15 @@ impl Session {
             events: OnceCell::new(),
             zone: OnceCell::new(),
         })
+    }
+
+    /// Uses the kernel states in a cache: where they are, viewers need not wait until everything before
+    /// has been read.
+    pub fn use_saved_states(&mut self, cache: Option<Cache>) {
+        let mut known = KnownStates::of(cache, self.traceset());
+        if let Some(states) = known.states() {
+            states.add_checkpoints(self.scheduler.context_mut(), self.kernel);
+        }
     }
 
     /// Replaces the contexts by those of another traceset. All requests end.

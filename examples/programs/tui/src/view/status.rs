@@ -39,6 +39,9 @@ pub fn draw(session: &Session, look: Look, area: Rect, buffer: &mut Buffer) {
         },
         (filter.map_or(5, |_| 1), "filter", filter.cloned().unwrap_or_else(|| "-".to_owned())),
     ];
+    if let Some(part) = session.state_progress() {
+        parts.insert(0, (1, "state at", format!("{:.0} %", part * 100.0)));
+    }
     if let Some(range) = session.selection {
         parts.insert(3, (1, "selected", exact_length(range.width())));
     }
