@@ -252,7 +252,6 @@ impl HostMessages {
         };
         let [at_event, at_end] = [(); 2].map(|()| self.inner.clone());
         EventsRequest::new(owner)
-            .without_state()
             .waiting()
             .starting_at(start)
             .until(end)

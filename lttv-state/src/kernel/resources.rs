@@ -132,6 +132,7 @@ pub enum RequestKind {
 
 /// The operation of a request to a block device, by the `rwbs` field of its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestOperation {
     /// Data is read from the device.
     Read,

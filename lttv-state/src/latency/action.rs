@@ -71,6 +71,7 @@ pub(super) struct Futex {
 
 /// The kind of an interrupt handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Handler {
     Irq,
     Vector,

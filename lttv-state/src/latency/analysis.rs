@@ -13,6 +13,8 @@ use super::outcome::{At, Log};
 use super::period::{PendingPeriods, PeriodHooks, RecordedPeriods};
 use super::trace_latencies::TraceLatencies;
 use super::{Latency, Settings, TraceLatency};
+#[cfg(feature = "checkpoint-files")]
+use crate::analysis::OwnStates;
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Window};
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
@@ -42,6 +44,10 @@ pub struct LatencyAnalysis {
     tracefiles: Vec<TracefileIndex>,
     pending: PendingPeriods,
 }
+
+/// The name of saved states.
+#[cfg(feature = "checkpoint-files")]
+const SAVED: &str = "latency";
 
 /// The meaning of the events of a type, and what is recorded of them.
 #[derive(Debug)]
@@ -131,6 +137,20 @@ impl KernelAnalysis for LatencyAnalysis {
             let kernel = kernel(context);
             context.attach(PeriodHooks { kernel, periods, pending });
         }
+    }
+
+    #[cfg(feature = "checkpoint-files")]
+    fn save(&self, State(machines): &State, to: &mut OwnStates) {
+        // Periods of the user contain values of events.
+        if self.settings.periods.is_empty() {
+            to.put(SAVED, 0, Machine::to_bytes(machines));
+        }
+    }
+
+    #[cfg(feature = "checkpoint-files")]
+    fn saved(&self, _: &KernelState, from: &OwnStates) -> Option<State> {
+        let bytes = from.get(SAVED, 0).filter(|_| self.settings.periods.is_empty())?;
+        Machine::decoded(bytes, self.traces.len()).map(State)
     }
 
     fn begin(&self, _: &KernelState, _: Window) -> (State, Part) {

@@ -11,6 +11,7 @@ const MAX_THREADS: u32 = 1 << 20;
 /// The number of a thread in the results of a trace, in the order of first appearance. Threads
 /// that had the same [`Tid`] one after the other have different numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct ThreadId(pub(super) u32);
 
 impl ThreadId {
@@ -30,6 +31,7 @@ impl ThreadId {
 
 /// A thread as results describe it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub struct ThreadFacts {
     /// The kernel's id of the thread.
     pub tid: Tid,
@@ -46,6 +48,7 @@ pub(super) const NEVER: i64 = i64::MIN;
 
 /// The state of a thread: its open durations.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct ThreadState {
     pub(super) runs: bool,
     /// The time of the first wake-up since the thread last ran, and the CPU that it was woken for.
@@ -63,6 +66,7 @@ pub(super) struct ThreadState {
 
 /// A system call that has not returned.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct OpenCall {
     /// The time of the entry; [`NEVER`] if no call is open.
     pub(super) begin: i64,
@@ -74,6 +78,7 @@ pub(super) struct OpenCall {
 
 /// The purpose of an open system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Detail {
     Nothing,
     File(NameId),
@@ -109,6 +114,7 @@ impl Default for ThreadState {
 
 /// The threads of a trace, by number.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Threads {
     /// The number plus 1 of each thread of the kernel state, by serial number; 0 for none.
     by_serial: Vec<u32>,
@@ -179,6 +185,16 @@ impl Threads {
                 &mut self.others
             }
         }
+    }
+
+    /// Returns `true` if all numbers are those of threads.
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn is_valid(&self) -> bool {
+        let count = self.states.len();
+        count == self.facts.len()
+            && count <= MAX_THREADS as usize
+            && self.by_serial.iter().all(|number| *number as usize <= count)
+            && self.by_tid.values().all(|id| (id.0 as usize) < count)
     }
 
     /// Returns the number of bytes of memory of these threads.

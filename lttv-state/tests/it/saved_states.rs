@@ -6,6 +6,7 @@ use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Bounds, Extension, Traceset, TracesetContext};
 use lttv_state::analysis::{Analyzed, read};
 use lttv_state::kernel::{KernelState, SavedStates};
+use lttv_state::latency::{Family, GroupBy, Latency, LatencyAnalysis, Settings};
 use lttv_state::stats::{Statistics, StatisticsAnalysis};
 use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
@@ -79,6 +80,46 @@ fn windows_are_the_same_with_states_in_memory_and_in_bytes() {
                         states.len()
                     );
                 }
+            }
+        }
+    }
+}
+
+/// Returns latencies as text.
+fn figures(latency: &Latency) -> String {
+    let mut text = String::new();
+    for of in latency.traces() {
+        for family in Family::ALL {
+            let rows = of.rows(family, GroupBy::Thread);
+            text += &format!("{family:?} {rows:?} {:?}", of.top(family));
+        }
+        text += &format!("{:?} {:?} {:?}", of.open(), of.unmatched(), of.began_before());
+        text += &format!("{:?}", of.futexes().collect::<Vec<_>>());
+        text += &format!("{:?}", of.disks().collect::<Vec<_>>());
+    }
+    text
+}
+
+#[test]
+fn latencies_of_windows_are_the_same_with_saved_states() {
+    for (name, traceset) in support::kernel_traces() {
+        let latency = || LatencyAnalysis::new(Settings::new());
+        let mut states = SavedStates::every(600);
+        let all = read(&traceset).saved(&mut states).threads(2).run(latency());
+        let mut stored = SavedStates::every(u64::MAX);
+        for trace in (0..traceset.traces().len()).map(TraceIndex) {
+            stored.set_bytes(trace, states.to_bytes(trace));
+        }
+        stored.set_bytes_of_analyses(&states.bytes_of_analyses());
+        for start in times(&traceset) {
+            let of_window = |states: Option<&mut SavedStates>| {
+                read(&traceset).saved(states).window(Timestamp::from_ns(start)..).run(latency())
+            };
+            let (expected, found) = (of_window(None), of_window(Some(&mut stored)));
+            assert_eq!(figures(&found.output), figures(&expected.output), "{name} from {start}");
+            assert_eq!(found.events, expected.events, "{name} from {start}");
+            if all.errors.is_empty() && expected.events_before > 1200 {
+                assert!(found.events_before <= 1200, "{name}: {}", found.events_before);
             }
         }
     }

@@ -19,6 +19,7 @@ const MAX_ERROR: i64 = 4095;
 
 /// The futexes of a trace.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::latency) struct Futexes {
     pub(in crate::latency) facts: Vec<FutexFacts>,
     places: HashMap<(Option<Tid>, Option<u64>, bool), u32>,
@@ -26,6 +27,7 @@ pub(in crate::latency) struct Futexes {
 
 /// A futex.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::latency) struct FutexFacts {
     /// The process whose thread used it; of a shared futex one of them.
     pub(in crate::latency) pid: Option<Tid>,
@@ -53,6 +55,13 @@ impl Futexes {
         self.facts.push(FutexFacts { pid, address, is_shared, waiters: 0, changed: NEVER });
         self.places.insert(key, at);
         Some(at)
+    }
+
+    /// Returns `true` if all numbers are those of futexes.
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn is_valid(&self) -> bool {
+        self.facts.len() <= MAX_FUTEXES
+            && self.places.values().all(|at| (*at as usize) < self.facts.len())
     }
 
     /// Changes the number of waiters of a futex by one.

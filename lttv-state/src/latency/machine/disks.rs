@@ -19,6 +19,7 @@ const MAX_REQUESTS: usize = 1 << 16;
 
 /// The requests to all disks of a trace.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::latency) struct Disks {
     pub(in crate::latency) states: Vec<DiskState>,
     /// The requests in queues, by disk and first sector, with the time of their insertion.
@@ -34,6 +35,7 @@ pub(in crate::latency) struct Disks {
 
 /// A disk.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::latency) struct DiskState {
     pub(in crate::latency) number: DeviceNumber,
     /// The number of requests in it.
@@ -44,6 +46,7 @@ pub(in crate::latency) struct DiskState {
 
 /// A request in a disk.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 struct Issued {
     time: i64,
     /// The sectors that have not been completed.
@@ -53,6 +56,16 @@ struct Issued {
 }
 
 impl Disks {
+    /// Returns `true` if all numbers are those of disks, and the number of flushes is right.
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn is_valid(&self) -> bool {
+        let is_known = |disk: u32| (disk as usize) < self.states.len();
+        let of_requests = self.queued.keys().chain(self.issued.keys()).map(|(disk, _)| *disk);
+        self.states.len() <= MAX_DISKS
+            && of_requests.chain(self.flushes.keys().copied()).all(is_known)
+            && self.flushes.values().map(VecDeque::len).sum::<usize>() == self.flushing
+    }
+
     /// Returns the number of a disk, which is added if it is new; `None` if there are too many.
     fn disk(&mut self, number: DeviceNumber) -> Option<u32> {
         if let Some(at) = self.states.iter().position(|of| of.number == number) {

@@ -10,7 +10,7 @@ use crate::latency::outcome::{Addition, At, Log, Outcome};
 use crate::latency::threads::{NEVER, ThreadId};
 
 /// The maximum depth of handlers on a CPU. Without exits they would add up.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 /// The number of softirqs that a CPU can have.
 const SOFTIRQS: u32 = 32;
 /// The maximum number of handlers that are told apart.
@@ -18,6 +18,7 @@ const MAX_HANDLERS: usize = 1 << 14;
 
 /// A handler that runs.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct OpenHandler {
     kind: Handler,
     number: u32,
@@ -30,6 +31,7 @@ pub(super) struct OpenHandler {
 
 /// The number and name of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::latency) struct HandlerFacts {
     pub(in crate::latency) kind: Handler,
     pub(in crate::latency) number: u32,
@@ -39,6 +41,7 @@ pub(in crate::latency) struct HandlerFacts {
 
 /// The handlers that occurred so far. Several may share one number.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(in crate::latency) struct Handlers {
     pub(in crate::latency) facts: Vec<HandlerFacts>,
     /// The handler of a kind and number that occurred last, and those of other names.
@@ -46,6 +49,14 @@ pub(in crate::latency) struct Handlers {
 }
 
 impl Handlers {
+    /// Returns `true` if all numbers are those of handlers.
+    #[cfg(feature = "checkpoint-files")]
+    pub(super) fn is_valid(&self) -> bool {
+        let is_known = |at: &u32| (*at as usize) < self.facts.len();
+        self.facts.len() <= MAX_HANDLERS
+            && self.places.values().all(|places| places.iter().all(is_known))
+    }
+
     /// Returns the number of a handler, which is added if it is new.
     fn subject(&mut self, kind: Handler, number: u32, name: &[u8]) -> u32 {
         let places = self.places.entry((kind, number)).or_default();

@@ -3,6 +3,8 @@
 mod calls;
 mod disks;
 mod interrupts;
+#[cfg(feature = "checkpoint-files")]
+mod saved;
 mod scheduling;
 
 use super::action::Action;
@@ -23,18 +25,22 @@ pub(super) use scheduling::priority_of_subject;
 
 /// The state of a trace: the open durations, and the subjects that occurred so far.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Machine {
     cpus: Vec<CpuState>,
     pub(super) threads: Threads,
     pub(super) handlers: Handlers,
     pub(super) disks: Disks,
     pub(super) futexes: Futexes,
+    #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     families: FileFamilies,
+    #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     pub(super) periods: OpenPeriods,
 }
 
 /// The state of a CPU.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 struct CpuState {
     /// The thread that runs according to the last switch; [`ThreadId::NONE`] if that is unknown.
     current: ThreadId,
