@@ -14,8 +14,8 @@ use std::sync::Arc;
 use crate::base::bits;
 use crate::base::source::{SharedBytes, prefetch, prefetch_value};
 use crate::base::time::Timestamp;
-use crate::format::Decoder;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
+use crate::format::Decoder;
 use crate::layout::header::{Ahead, Quick};
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
@@ -167,7 +167,7 @@ impl Cursor {
     pub(crate) fn new(trace: Arc<Trace>, TracefileIndex(tracefile): TracefileIndex) -> Self {
         let len = trace.tracefiles().len();
         assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
-        let bytes = SharedBytes::new(trace.tracefiles()[tracefile].first_source());
+        let bytes = trace.tracefiles()[tracefile].first_source();
         Cursor {
             decoder: trace.decoder().clone(),
             trace,
@@ -516,7 +516,7 @@ impl Cursor {
         }
         let before: u64 = files[..self.file.saturating_sub(self.tracefile().first_file()) as usize]
             .iter()
-            .map(|f| f.source.bytes().len() as u64)
+            .map(|f| f.size())
             .sum();
         before + self.packet.offset + self.next / 8
     }

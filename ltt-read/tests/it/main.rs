@@ -83,6 +83,7 @@ mod round_trip;
 mod seek;
 mod shapes;
 mod special_files;
+mod streams_of_a_file;
 mod time_span;
 mod windows;
 #[cfg(feature = "writer")]
