@@ -15,7 +15,7 @@ use crate::base::bits;
 use crate::base::source::{SharedBytes, prefetch, prefetch_value};
 use crate::base::time::Timestamp;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
-use crate::format::Decoder;
+use crate::format::{Decoder, SchemaId};
 use crate::layout::header::{Ahead, Quick};
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
@@ -101,13 +101,15 @@ pub struct Cursor {
     /// The number of the trace among those that a merge reads.
     trace_number: u32,
     tracefile: u32,
+    /// The identity of the trace's schema, which handles of fields are compared with.
+    schema_id: SchemaId,
+    /// The index of the current file among those of the tracefile.
+    file: u32,
     /// The decoder of the trace, without a way through it.
     decoder: Arc<Decoder>,
     scratch: Scratch,
     trace: Arc<Trace>,
     state: State,
-    /// The index of the current file among those of the tracefile.
-    file: u32,
     /// The value of the default clock before the packet, in cycles.
     packet_clock: u64,
     notices: Vec<Notice>,
@@ -169,6 +171,7 @@ impl Cursor {
         assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
         let bytes = trace.tracefiles()[tracefile].first_source();
         Cursor {
+            schema_id: trace.decoder().id,
             decoder: trace.decoder().clone(),
             trace,
             bytes,
@@ -208,6 +211,11 @@ impl Cursor {
 
     pub(crate) fn trace_number(&self) -> usize {
         self.trace_number as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn schema_id(&self) -> SchemaId {
+        self.schema_id
     }
 
     #[inline(always)]

@@ -47,6 +47,7 @@ mod follow_copied;
 #[cfg(feature = "writer")]
 mod follow_ends;
 #[cfg(feature = "writer")]
+mod foreign_handles;
 mod growing;
 mod growth_logs;
 mod hostile_runs;
