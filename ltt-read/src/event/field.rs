@@ -34,6 +34,8 @@ pub struct Field {
     pub(crate) bytes: Option<u64>,
     /// `true` if these bytes are a UTF-8 text.
     pub(crate) is_text: bool,
+    /// `true` if it is a signed integer.
+    pub(crate) is_signed: bool,
     /// The conditions under which an event has the field.
     pub(crate) conditions: SmallVec<[Condition; 1]>,
     /// The remaining steps of the path, which have to be resolved in each event.
@@ -211,6 +213,7 @@ pub(crate) fn find(
         plain: None,
         bytes: None,
         is_text: false,
+        is_signed: matches!(node.kind, NodeKind::Sint(_)),
         conditions: at.conditions,
         rest: rest.to_vec(),
         info: node.info.clone(),

@@ -245,7 +245,8 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the value of an integer field as 64 bits, sign-extended if signed, given
-    /// its handle. This is the fastest way to read an integer. `None` if this event has
+    /// its handle. This is the fastest way to read an integer whose class is known: see
+    /// [`signed`](Self::signed) and [`unsigned`](Self::unsigned) for its value. `None` if this event has
     /// another type, or if the field is absent or not an integer of fixed length.
     #[inline]
     pub fn integer(&self, field: &Field) -> Option<u64> {
@@ -256,6 +257,43 @@ impl<'a> Event<'a> {
         let slots = &*self.cursor.scratch().slots;
         let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
         Some(read.value(self.cursor.word_le(pos)))
+    }
+
+    /// Returns the value of an integer field, given its handle; `None` as for [`integer`](Self::integer), and
+    /// if the value is negative.
+    #[inline]
+    pub fn unsigned(&self, field: &Field) -> Option<u64> {
+        let value = self.integer(field)?;
+        if field.is_signed {
+            i64::from_ne_bytes(value.to_ne_bytes()).try_into().ok()
+        } else {
+            Some(value)
+        }
+    }
+
+    /// Returns the value of an integer field, given its handle; `None` as for [`integer`](Self::integer), and
+    /// if the value is beyond [`i64::MAX`].
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+    /// # let trace = ltt_read::Trace::open(path)?;
+    /// use ltt_read::schema::Scope;
+    ///
+    /// let exit = trace.event_types_named("syscall_exit_futex").next().expect("a kernel trace");
+    /// let ret = trace.field(exit, Scope::Payload, "ret").expect("a field of it");
+    /// let mut failed = 0;
+    /// let mut merge = ltt_read::Merge::new(std::slice::from_ref(&trace));
+    /// while let Some(event) = merge.next() {
+    ///     failed += u32::from(event.signed(&ret).is_some_and(|ret| ret < 0));
+    /// }
+    /// # assert!(failed > 0);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    #[inline]
+    pub fn signed(&self, field: &Field) -> Option<i64> {
+        let value = self.integer(field)?;
+        let signed = i64::from_ne_bytes(value.to_ne_bytes());
+        (field.is_signed || signed >= 0).then_some(signed)
     }
 
     /// [`integer`](Self::integer) for fields that cannot be read by a single load.

@@ -30,6 +30,7 @@ mod hooks;
 mod model;
 #[cfg(feature = "framework")]
 mod modules;
+mod natural;
 #[cfg(feature = "framework")]
 mod options;
 mod packets;
