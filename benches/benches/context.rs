@@ -94,7 +94,8 @@ fn by_share(group: &mut BenchmarkGroup<'_, WallTime>, traceset: &Traceset, share
             let mut sum = 0u64;
             let mut context = TracesetContext::new(traceset);
             context.on_event(Subscription::to(event).fields(fields), |call| {
-                let (first, second) = (call.integer(0).unwrap_or(0), call.integer(1).unwrap_or(0));
+                let (first, second) =
+                    (call.unsigned(0).unwrap_or(0), call.unsigned(1).unwrap_or(0));
                 sum = sum.wrapping_add(first).wrapping_add(second);
             });
             b.iter(|| read(&mut context));
@@ -166,7 +167,7 @@ impl Extension for Processes {
 
     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
         setup.hooks.on_event(Subscription::to(EVENT).fields(["next_tid"]), move |call| {
-            let tid = call.integer(0).unwrap_or(0);
+            let tid = call.unsigned(0).unwrap_or(0);
             let processes = &mut call.extensions[handle].0;
             let at = tid as usize % processes.len();
             processes[at] += 1;

@@ -11,9 +11,9 @@ use crate::schema::{EventTypeId, StreamClassId};
 #[non_exhaustive]
 #[repr(C)] // the offset is needed for each event
 pub struct Packet {
-    /// The offset of its first byte in its file, in bytes.
+    /// The offset of its first byte in its file, or in its [part](crate::Tracefile::parts) of one, in bytes.
     pub offset: u64,
-    /// The number of the packet in its file, from 0.
+    /// The number of the packet in its file or part, from 0.
     pub number: u64,
     /// The declared size in bytes, including padding; without a declaration, the size of
     /// the rest of the file.
@@ -30,6 +30,9 @@ pub struct Packet {
     pub stream_class: StreamClassId,
     /// The id of the data stream within its class; `None` if not declared.
     pub stream_id: Option<u64>,
+    /// The number of the CPU that recorded it, which is the field `cpu_id` of its context; `None` without
+    /// such a field. The number is not checked and may be arbitrarily large.
+    pub cpu: Option<u32>,
     /// The clock value at its start, in cycles; `None` if not declared.
     pub start_cycles: Option<u64>,
     /// The clock value at its end, in cycles; `None` if not declared.
@@ -58,6 +61,27 @@ pub struct Packet {
     /// The error in its content size, if that is the only damage. Until the events are
     /// found, `content_bits` is then the size of the whole packet.
     pub(crate) damage: Option<DecodeError>,
+}
+
+/// The stream that a packet belongs to. The events of a tracefile are those of one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Instance {
+    pub(crate) class: StreamClassId,
+    /// The id of the stream within its class, if packets declare it.
+    pub(crate) id: Option<u64>,
+    /// The CPU, if packets declare it.
+    pub(crate) cpu: Option<u32>,
+}
+
+impl Instance {
+    /// Returns what tells it apart from others: the class counts only beside an id or a CPU. A stream that
+    /// declares neither may have packets of several classes.
+    pub(crate) fn key(self) -> Instance {
+        match self {
+            Instance { id: None, cpu: None, .. } => Instance { class: StreamClassId(0), ..self },
+            _ => self,
+        }
+    }
 }
 
 /// A decoded event record, with positions in bits from the packet's start.
@@ -96,6 +120,7 @@ impl Packet {
             missing: 0,
             stream_class: StreamClassId(0),
             stream_id: None,
+            cpu: None,
             start_cycles: None,
             end_cycles: None,
             start: None,
@@ -110,6 +135,11 @@ impl Packet {
             packing: None,
             damage: None,
         }
+    }
+
+    /// Returns the stream that it belongs to.
+    pub(crate) fn instance(&self) -> Instance {
+        Instance { class: self.stream_class, id: self.stream_id, cpu: self.cpu }
     }
 
     /// Returns `true` if its counters of losses started at 0 with the trace, so that the

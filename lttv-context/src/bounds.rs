@@ -1,5 +1,7 @@
 //! The bounds of a read.
 
+use std::ops::{Bound, RangeBounds};
+
 use ltt_read::order::{DeliveryKey, OrderPosition};
 use ltt_read::{Event, Position, Timestamp};
 
@@ -71,6 +73,26 @@ impl Bounds {
         Bounds { until: Some(time), ..self }
     }
 
+    /// Sets the times of the events that are delivered: [`since`](Self::since) the start of a range and
+    /// [`until`](Self::until) its end. Like all ranges in Rust, `a..b` is without `b`, and `a..=b` with it; a
+    /// [`TimeSpan`](ltt_read::TimeSpan) contains both of its ends.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, TracesetContext, Traceset};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// let span = context.contexts().time_span().expect("some events");
+    /// // All events are within the time span, the last one as well.
+    /// assert_eq!(context.read(&Bounds::all().within(span))?.events, 6087);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn within(self, times: impl RangeBounds<Timestamp>) -> Self {
+        let (since, until) = half_open(&times);
+        Bounds { since, until, ..self }
+    }
+
     /// Sets a time at whose start the read stops: at the position to which
     /// [seeking](crate::TracesetContext::seek_time) the time leads, before the first event at the
     /// time or later. If a clock goes back, events before the time may follow that position.
@@ -100,13 +122,24 @@ impl Bounds {
         Bounds { looks: Some(events), ..self }
     }
 
+    /// Returns the bounds of what is within these and others by time.
+    pub(crate) fn confined(&self, to: &Bounds) -> Self {
+        let first = |a: Option<Timestamp>, b: Option<Timestamp>| a.into_iter().chain(b).min();
+        Bounds {
+            since: self.since.max(to.since),
+            until: first(self.until, to.until),
+            start_of: first(self.start_of, to.start_of),
+            ..self.clone()
+        }
+    }
+
     /// Returns the bounds without a maximum number of events.
     pub(crate) fn unlimited(self) -> Self {
         Bounds { events: None, looks: None, ..self }
     }
 
     /// Returns the time before which events are skipped.
-    pub(crate) fn start_time(&self) -> Option<Timestamp> {
+    pub fn start_time(&self) -> Option<Timestamp> {
         self.since
     }
 
@@ -134,6 +167,25 @@ impl Bounds {
     pub(crate) fn examined_limit(&self) -> Option<u64> {
         self.looks
     }
+}
+
+/// Returns the first time of a range and the first time after it; `None` where it has no end.
+pub(crate) fn half_open(
+    times: &impl RangeBounds<Timestamp>,
+) -> (Option<Timestamp>, Option<Timestamp>) {
+    let after = |time: &Timestamp| time.as_ns().checked_add(1).map(Timestamp::from_ns);
+    let start = match times.start_bound() {
+        Bound::Included(time) => Some(*time),
+        // Nothing is after the last time.
+        Bound::Excluded(time) => after(time).or(Some(Timestamp::MAX)),
+        Bound::Unbounded => None,
+    };
+    let end = match times.end_bound() {
+        Bound::Included(time) => after(time),
+        Bound::Excluded(time) => Some(*time),
+        Bound::Unbounded => None,
+    };
+    (start, end)
 }
 
 /// The bounds of a read by time and position.

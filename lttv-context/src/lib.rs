@@ -130,7 +130,7 @@ pub use context::{
 };
 pub use extension::{Codec, Extension, Growth, Setup};
 pub use fingerprint::Fingerprint;
-pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription};
+pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription, Unmatched};
 pub use ltt_read::TimeSpan;
 pub use parallel::{
     Joining, MAX_THREADS, MissingState, ParallelReader, ParallelResult, SliceAnalysis,

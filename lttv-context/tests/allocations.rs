@@ -20,7 +20,7 @@ fn delivering_events_allocates_nothing() {
     let mut context = TracesetContext::new(&traceset);
     let count = context.attach_data(0u64);
     context.on_event(Subscription::to("sched_switch").fields(["prev_tid", "next_tid"]), |call| {
-        sum += call.integer(0).unwrap_or(0) ^ call.integer(1).unwrap_or(0);
+        sum += call.unsigned(0).unwrap_or(0) ^ call.unsigned(1).unwrap_or(0);
     });
     context.on_event(Subscription::to_every_event(), |_| calls += 1);
     context.on_event("syscall_*", move |call| call.extensions[count] += 1);

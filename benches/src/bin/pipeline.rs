@@ -87,7 +87,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Way::ById => {
             let mut context = TracesetContext::new(&traceset);
             context.on_event(fields(), |call| {
-                let both = call.integer(0).unwrap_or(0).wrapping_add(call.integer(1).unwrap_or(0));
+                let both =
+                    call.unsigned(0).unwrap_or(0).wrapping_add(call.unsigned(1).unwrap_or(0));
                 sum = sum.wrapping_add(both);
             });
             events = context.read(&Bounds::all())?.events;

@@ -312,14 +312,14 @@ pub(crate) fn check_is_file(found: &Metadata) -> io::Result<()> {
     }
 }
 
-/// The bytes of a source, which is shared. Their place is kept beside the handle: a merge of thousands
-/// of tracefiles need not fetch every source from memory for it.
+/// The bytes of a source, or a part of them. The source is shared. The place of the bytes is kept beside
+/// the handle: a merge of thousands of tracefiles need not fetch every source from memory for it.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(crate) struct SharedBytes {
     bytes: NonNull<[u8]>,
     /// Keeps the bytes.
-    _source: Arc<FileBytes>,
+    source: Arc<FileBytes>,
 }
 
 // SAFETY: `bytes` are those of a source, which other threads may read, too.
@@ -331,13 +331,61 @@ unsafe impl Sync for SharedBytes {}
 
 impl SharedBytes {
     pub(crate) fn new(source: Arc<FileBytes>) -> Self {
-        SharedBytes { bytes: NonNull::from(source.bytes()), _source: source }
+        SharedBytes { bytes: NonNull::from(source.bytes()), source }
     }
 
-    /// Returns all bytes.
+    /// Creates a source from bytes in memory.
+    pub(crate) fn in_memory(bytes: Vec<u8>) -> Self {
+        SharedBytes::new(Arc::new(FileBytes::in_memory(bytes)))
+    }
+
+    /// Returns a range of the bytes, as far as it exists.
+    pub(crate) fn part(&self, range: Range<u64>) -> Self {
+        let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.get().len());
+        let (start, end) = (index(range.start), index(range.end));
+        let bytes = self.get().get(start..end).unwrap_or_default();
+        SharedBytes { bytes: NonNull::from(bytes), source: self.source.clone() }
+    }
+
+    /// Returns `true` if two sources are of one file.
+    pub(crate) fn is_of_file(&self, other: &SharedBytes) -> bool {
+        Arc::ptr_eq(&self.source, &other.source)
+    }
+
+    /// Returns the place of a range of these bytes in the file. The range may exceed them.
+    fn in_file(&self, range: Range<u64>) -> Range<u64> {
+        let bytes = self.get();
+        // A part without bytes may be elsewhere.
+        let start =
+            bytes.as_ptr().addr().saturating_sub(self.source.bytes().as_ptr().addr()) as u64;
+        let within = |at: u64| start.saturating_add(at.min(bytes.len() as u64));
+        within(range.start)..within(range.end)
+    }
+
+    /// See [`FileBytes::will_be_populated`].
+    pub(crate) fn will_be_populated(&self) {
+        self.source.will_be_populated();
+    }
+
+    /// See [`FileBytes::populate`].
+    pub(crate) fn populate(&self, range: Range<u64>) {
+        self.source.populate(self.in_file(range));
+    }
+
+    /// See [`FileBytes::populate_only`].
+    pub(crate) fn populate_only(&self, range: Range<u64>) {
+        self.source.populate_only(self.in_file(range));
+    }
+
+    /// See [`FileBytes::release`].
+    pub(crate) fn release(&self, range: Range<u64>) {
+        self.source.release(self.in_file(range));
+    }
+
+    /// Returns the bytes.
     #[inline(always)]
     pub(crate) fn get(&self) -> &[u8] {
-        // SAFETY: these are all bytes of `_source`, which lives as long as the slice that is
+        // SAFETY: these are bytes of `source`, which lives as long as the slice that is
         // returned. They do not move and never change, since a source is memory or a vector
         // that nothing modifies: it has no method that does.
         #[allow(unsafe_code, reason = "the way through the source takes a third of a visit")]

@@ -1,6 +1,6 @@
 //! Timestamps and clock arithmetic, with integers only.
 
-use std::ops::{Add, AddAssign, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Bound, RangeBounds, Sub, SubAssign};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
@@ -315,6 +315,17 @@ impl TimeSpan {
     #[must_use]
     pub fn join(self, other: TimeSpan) -> TimeSpan {
         TimeSpan { start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// Both ends belong to the range, unlike that of `start..end`.
+impl RangeBounds<Timestamp> for TimeSpan {
+    fn start_bound(&self) -> Bound<&Timestamp> {
+        Bound::Included(&self.start)
+    }
+
+    fn end_bound(&self) -> Bound<&Timestamp> {
+        Bound::Included(&self.end)
     }
 }
 

@@ -21,11 +21,17 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnError {
-    /// The field belongs to another event type than the columns.
+    /// The field belongs to another event type than the columns, or to another trace.
     #[error("the field {field} belongs to another event type")]
     OtherEventType {
         /// The name of the field.
         field: String,
+    },
+    /// The trace has no event type with the id.
+    #[error("the trace has no event type with the id {}", event_type.0)]
+    NoEventType {
+        /// The id.
+        event_type: EventTypeId,
     },
     /// The field is in the event header, of which reading in order decodes only a part.
     #[error("the field {field} is in the event header")]
@@ -49,7 +55,7 @@ impl Kind {
         field: &Field,
     ) -> Result<Kind, ColumnError> {
         let name = || field.info().name().unwrap_or("(unnamed)").to_owned();
-        if field.event_type() != event_type {
+        if (field.schema, field.event_type) != (trace.decoder().id, event_type) {
             return Err(ColumnError::OtherEventType { field: name() });
         }
         if field.scope() == Scope::EventHeader {

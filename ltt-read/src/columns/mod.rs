@@ -10,6 +10,7 @@ mod run;
 
 use crate::cursor::{Cursor, RunEvents};
 use crate::event::{Event, Field};
+use crate::format::SchemaId;
 use crate::merge::EventSink;
 use crate::report::Error;
 use crate::schema::{EventTypeId, Scope};
@@ -54,6 +55,8 @@ use run::{Bodies, Gather, Parts, RunLayout};
 pub struct Columns {
     /// `None` for all types.
     event_type: Option<EventTypeId>,
+    /// The trace of that type.
+    schema: SchemaId,
     times: Vec<i64>,
     /// The types of the events; empty if all have the same.
     types: Vec<EventTypeId>,
@@ -87,7 +90,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// Returns a [`ColumnError`] if a field belongs to another event type, is in the event header,
+    /// Returns a [`ColumnError`] if there is no such event type, if a field belongs to another one, is in the event header,
     /// or has values that do not fit in one vector: a structure, a variant, an array of these, or
     /// a field whose place has to be searched in each event. Their members can be columns.
     pub fn new(
@@ -96,6 +99,9 @@ impl Columns {
         fields: impl IntoIterator<Item = Field>,
     ) -> Result<Self, ColumnError> {
         let decoder = trace.decoder();
+        if event_type.index() >= decoder.schema.event_types.len() {
+            return Err(ColumnError::NoEventType { event_type });
+        }
         let body = decoder.tables.body(&decoder.schema, event_type).ok();
         let layout = body.and_then(|body| RunLayout::new(&body.region));
         let choose = |field: Field| {
@@ -117,6 +123,7 @@ impl Columns {
         let parts = Parts::new(gathers);
         Ok(Columns {
             event_type: Some(event_type),
+            schema: decoder.id,
             times: Vec::new(),
             types: Vec::new(),
             columns: chosen.iter().map(|chosen| Column::new(&chosen.kind)).collect(),
@@ -132,6 +139,7 @@ impl Columns {
     pub fn of_all_types() -> Self {
         Columns {
             event_type: None,
+            schema: SchemaId::default(),
             times: Vec::new(),
             types: Vec::new(),
             chosen: [].into(),
@@ -190,13 +198,13 @@ impl Columns {
         (std::mem::take(&mut self.times), columns.into_vec())
     }
 
-    /// Adds a row with the time and the fields of an event, which is of the trace of these columns.
-    /// Returns `false`, and adds nothing, if the event has another type.
+    /// Adds a row with the time and the fields of an event. Returns `false`, and adds nothing, if the event
+    /// has another type, or is of another trace than the fields.
     #[inline]
     pub fn push(&mut self, event: &Event<'_>) -> bool {
         match self.event_type {
             None => self.types.push(event.type_id()),
-            Some(event_type) if event_type != event.type_id() => return false,
+            Some(event_type) if !event.is_of(self.schema, event_type) => return false,
             Some(_) => {}
         }
         self.times.push(event.timestamp().map_or(Self::NO_TIME, |time| time.as_ns()));
@@ -240,8 +248,8 @@ impl Cursor {
     ///
     /// Equivalent to calling [`advance`](Self::advance) and [`Columns::push`] for each event, but
     /// faster if the events have a fixed size, or texts and sequences of numbers as their only dynamic parts: the headers of successive events
-    /// are decoded in one loop, and each field of all these events in another. The trace of the cursor must be that of
-    /// the columns.
+    /// are decoded in one loop, and each field of all these events in another. If the columns are of another trace, no
+    /// event has their type.
     ///
     /// # Errors
     ///
@@ -265,9 +273,10 @@ impl Cursor {
     fn read_run_to(&mut self, columns: &mut Columns, most: u64) -> u64 {
         let mut run = columns.run.take().unwrap_or_default();
         let (wanted, reads_runs) = (columns.event_type, columns.reads_runs);
+        let is_foreign = wanted.is_some() && columns.schema != self.schema_id();
         let mut read = 0;
         loop {
-            let accepts = |event_type, _| reads_runs || Some(event_type) != wanted;
+            let accepts = |event_type, _| reads_runs || is_foreign || Some(event_type) != wanted;
             let count = self.read_run(most - read, &mut *run, accepts);
             if count == 0 {
                 break;
@@ -278,6 +287,7 @@ impl Cursor {
                     columns.times.extend_from_slice(&run.times[..count]);
                     columns.types.extend_from_slice(&run.types[..count]);
                 }
+                Some(_) if is_foreign => {}
                 Some(wanted) => {
                     let count = run.keep_only(wanted, count);
                     columns.add_run(&self.event(), &mut run, count);
@@ -289,7 +299,7 @@ impl Cursor {
     }
 }
 
-/// A sink that adds all events of a merge of one trace to the columns, and receives none.
+/// A sink that adds all events of a merge to the columns, as [`push`](Columns::push) does, and receives none.
 impl EventSink for Columns {
     #[inline]
     fn accepts(&mut self, _: TracefileNumber, event: &Event<'_>) -> bool {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use crate::base::bits;
 use crate::base::source::{SharedBytes, prefetch, prefetch_value};
 use crate::base::time::Timestamp;
-use crate::format::Decoder;
 use crate::format::header_form::{HeaderForm, OfPacket, OfStream};
+use crate::format::{Decoder, SchemaId};
 use crate::layout::header::{Ahead, Quick};
 use crate::layout::program::{Scratch, Window};
 use crate::layout::tables::StreamTable;
@@ -101,13 +101,15 @@ pub struct Cursor {
     /// The number of the trace among those that a merge reads.
     trace_number: u32,
     tracefile: u32,
+    /// The identity of the trace's schema, which handles of fields are compared with.
+    schema_id: SchemaId,
+    /// The index of the current file among those of the tracefile.
+    file: u32,
     /// The decoder of the trace, without a way through it.
     decoder: Arc<Decoder>,
     scratch: Scratch,
     trace: Arc<Trace>,
     state: State,
-    /// The index of the current file among those of the tracefile.
-    file: u32,
     /// The value of the default clock before the packet, in cycles.
     packet_clock: u64,
     notices: Vec<Notice>,
@@ -167,8 +169,9 @@ impl Cursor {
     pub(crate) fn new(trace: Arc<Trace>, TracefileIndex(tracefile): TracefileIndex) -> Self {
         let len = trace.tracefiles().len();
         assert!(tracefile < len, "tracefile index {tracefile} out of range, trace has {len}");
-        let bytes = SharedBytes::new(trace.tracefiles()[tracefile].first_source());
+        let bytes = trace.tracefiles()[tracefile].first_source();
         Cursor {
+            schema_id: trace.decoder().id,
             decoder: trace.decoder().clone(),
             trace,
             bytes,
@@ -208,6 +211,11 @@ impl Cursor {
 
     pub(crate) fn trace_number(&self) -> usize {
         self.trace_number as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn schema_id(&self) -> SchemaId {
+        self.schema_id
     }
 
     #[inline(always)]
@@ -516,7 +524,7 @@ impl Cursor {
         }
         let before: u64 = files[..self.file.saturating_sub(self.tracefile().first_file()) as usize]
             .iter()
-            .map(|f| f.source.bytes().len() as u64)
+            .map(|f| f.size())
             .sum();
         before + self.packet.offset + self.next / 8
     }

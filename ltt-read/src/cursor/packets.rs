@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::{Cursor, State};
-use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
 use crate::layout::header::Ahead;
 use crate::layout::tables::StreamTable;
@@ -105,7 +104,7 @@ impl Cursor {
 
     /// Returns the size of the current file in bytes; 0 if there is none yet.
     fn len_of_file(&self) -> u64 {
-        self.tracefile().file(self.file).map_or(0, |file| file.source.bytes().len() as u64)
+        self.tracefile().file(self.file).map_or(0, |file| file.size())
     }
 
     /// Returns `true` if the tracefile has a file after the current one.
@@ -158,7 +157,7 @@ impl Cursor {
         let trace = self.trace.clone();
         let tracefile = &trace.tracefiles()[self.tracefile as usize];
         let Some(file) = tracefile.file(self.file) else { return Ok(()) };
-        self.bytes = SharedBytes::new(file.source.clone());
+        self.bytes = file.source.clone();
         self.packet_clock = clock;
         self.packets_entered += 1;
         self.latest = Timestamp::MIN;
@@ -179,6 +178,9 @@ impl Cursor {
                 if let Some(found) = self.packet.wrong_uuid {
                     self.note(NoticeKind::WrongUuid { found });
                 }
+                if tracefile.instance.is_some_and(|of| of.key() != self.packet.instance().key()) {
+                    return Err(self.refuse_packet());
+                }
                 match self.packet.damage {
                     None => Ok(()),
                     Some(damage) => Err(self.recover(damage)),
@@ -195,6 +197,20 @@ impl Cursor {
                 Err(Error::Decode { place, kind: error.kind })
             }
         }
+    }
+
+    /// Returns the error for a packet of another stream than the tracefile's. Reading may continue with the
+    /// packet after it.
+    #[cold]
+    fn refuse_packet(&mut self) -> Error {
+        let Packet { offset, number, size, stream_class, stream_id, cpu, .. } = self.packet;
+        let class = self.decoder.schema.stream_classes.get(stream_class.index());
+        let class = class.map_or(0, |class| class.id);
+        let error = self.fail(DecodeError::OtherStream { class, id: stream_id, cpu });
+        // Its counters are those of the other stream.
+        self.packet = Packet { offset, number, size, ..Packet::none() };
+        self.next = 0;
+        error
     }
 
     pub(super) fn make_slots(&mut self, table: &StreamTable) {

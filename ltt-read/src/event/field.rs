@@ -4,13 +4,13 @@ use smallvec::SmallVec;
 
 use super::field_path::{FieldStep, parse};
 use super::walk::{child, sibling};
+use crate::format::{Decoder, SchemaId};
 use crate::layout::FieldInfo;
 use crate::layout::node::{Elements, Node, NodeKind};
 use crate::layout::program::{Len, Slot};
 use crate::layout::region::Region;
-use crate::layout::tables::Tables;
 use crate::layout::{FixedRead, WordRead};
-use crate::schema::{Encoding, EventTypeId, FieldKind, Schema, Scope};
+use crate::schema::{Encoding, EventTypeId, FieldKind, Scope};
 use crate::trace::Trace;
 
 /// A handle of a field of one event type. It is found by
@@ -18,9 +18,12 @@ use crate::trace::Trace;
 /// and [`Event::integer`](crate::Event::integer).
 ///
 /// Reading through a handle takes a comparison, a table lookup and a load. A handle is
-/// valid for its trace; it must not be used with events of another trace.
+/// valid for its trace, also with [other times](crate::Trace::with_clock_transforms) and after the trace
+/// has [grown](crate::GrowingTrace). Events of other traces have no such field, also if
+/// these are the same files opened again.
 #[derive(Debug, Clone)]
 pub struct Field {
+    pub(crate) schema: SchemaId,
     pub(crate) event_type: EventTypeId,
     pub(crate) scope: Scope,
     pub(crate) node: u32,
@@ -31,6 +34,8 @@ pub struct Field {
     pub(crate) bytes: Option<u64>,
     /// `true` if these bytes are a UTF-8 text.
     pub(crate) is_text: bool,
+    /// `true` if it is a signed integer.
+    pub(crate) is_signed: bool,
     /// The conditions under which an event has the field.
     pub(crate) conditions: SmallVec<[Condition; 1]>,
     /// The remaining steps of the path, which have to be resolved in each event.
@@ -153,18 +158,18 @@ impl Trace {
         scope: Scope,
         path: &[FieldStep],
     ) -> Option<Field> {
-        find(self.schema(), &self.decoder().tables, event_type, scope, path)
+        find(self.decoder(), event_type, scope, path)
     }
 }
 
 /// Finds a field of an event type; `None` if it does not exist.
 pub(crate) fn find(
-    schema: &Schema,
-    tables: &Tables,
+    decoder: &Decoder,
     event_type: EventTypeId,
     scope: Scope,
     steps: &[FieldStep],
 ) -> Option<Field> {
+    let Decoder { schema, tables, .. } = decoder;
     let stream = schema.event_types.get(event_type.index())?.stream;
     // The layout of a body is compiled only for a field that it may have: many types are asked for
     // fields of a few.
@@ -200,6 +205,7 @@ pub(crate) fn find(
         _ => None,
     };
     let field = Field {
+        schema: decoder.id,
         event_type,
         scope,
         node: at.node as u32,
@@ -207,6 +213,7 @@ pub(crate) fn find(
         plain: None,
         bytes: None,
         is_text: false,
+        is_signed: matches!(node.kind, NodeKind::Sint(_)),
         conditions: at.conditions,
         rest: rest.to_vec(),
         info: node.info.clone(),

@@ -3,6 +3,7 @@
 use super::Event;
 use super::field::{Condition, Field};
 use crate::base::bits::word;
+use crate::format::SchemaId;
 use crate::layout::FixedRead;
 use crate::layout::program::{Len, Slot};
 use crate::schema::{EventTypeId, Scope};
@@ -47,7 +48,7 @@ use crate::schema::{EventTypeId, Scope};
 #[derive(Debug, Clone, Default)]
 pub struct KeyFields {
     /// `None` if there are no fields.
-    event_type: Option<EventTypeId>,
+    event_type: Option<(SchemaId, EventTypeId)>,
     /// The conditions under which an event has all fields, each one once.
     conditions: Box<[Condition]>,
     parts: Box<[Part]>,
@@ -75,7 +76,8 @@ impl KeyFields {
     pub fn new<'f>(fields: impl IntoIterator<Item = (&'f Field, usize)>) -> Option<Self> {
         let (mut event_type, mut conditions, mut parts) = (None, Vec::new(), Vec::new());
         for (field, length) in fields {
-            let is_other = *event_type.get_or_insert(field.event_type) != field.event_type;
+            let of = (field.schema, field.event_type);
+            let is_other = *event_type.get_or_insert(of) != of;
             let is_header = field.scope == Scope::EventHeader;
             if is_other || is_header || !field.rest.is_empty() || !(1..=8).contains(&length) {
                 return None;
@@ -123,8 +125,10 @@ impl Event<'_> {
     /// Adds the bytes of several integer fields to `key`. Returns `false`, and adds nothing, if
     /// this event has another type or lacks one of the fields.
     pub fn key(&self, fields: &KeyFields, key: &mut Vec<u8>) -> bool {
-        if fields.event_type.is_none_or(|of| of != self.type_id()) {
-            return fields.event_type.is_none();
+        match fields.event_type {
+            None => return true,
+            Some((schema, of)) if !self.is_of(schema, of) => return false,
+            Some(_) => {}
         }
         let slots = self.cursor.scratch().slots.as_slice();
         if !fields.conditions.iter().all(|condition| condition.holds(slots)) {

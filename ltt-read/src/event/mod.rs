@@ -18,6 +18,7 @@ use std::sync::Arc;
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 use crate::cursor::{Cursor, Position, Run};
+use crate::format::SchemaId;
 use crate::layout::node::Node;
 use crate::layout::program::Window;
 use crate::layout::region::Region;
@@ -221,6 +222,12 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// Returns `true` if this is an event of a type of a trace.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, schema: SchemaId, event_type: EventTypeId) -> bool {
+        event_type == self.type_id() && schema == self.cursor.schema_id()
+    }
+
     /// Returns the value of a field, given its handle; `None` if this event has another
     /// type or the field is absent from it.
     pub fn get(&self, field: &Field) -> Option<Value<'a>> {
@@ -238,17 +245,55 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the value of an integer field as 64 bits, sign-extended if signed, given
-    /// its handle. This is the fastest way to read an integer. `None` if this event has
+    /// its handle. This is the fastest way to read an integer whose class is known: see
+    /// [`signed`](Self::signed) and [`unsigned`](Self::unsigned) for its value. `None` if this event has
     /// another type, or if the field is absent or not an integer of fixed length.
     #[inline]
     pub fn integer(&self, field: &Field) -> Option<u64> {
-        if field.event_type != self.type_id() {
+        if !self.is_of(field.schema, field.event_type) {
             return None;
         }
         let Some(read) = field.plain else { return self.integer_slowly(field) };
         let slots = &*self.cursor.scratch().slots;
         let pos = slots[field.place.anchor as usize].wrapping_add(field.place.offset);
         Some(read.value(self.cursor.word_le(pos)))
+    }
+
+    /// Returns the value of an integer field, given its handle; `None` as for [`integer`](Self::integer), and
+    /// if the value is negative.
+    #[inline]
+    pub fn unsigned(&self, field: &Field) -> Option<u64> {
+        let value = self.integer(field)?;
+        if field.is_signed {
+            i64::from_ne_bytes(value.to_ne_bytes()).try_into().ok()
+        } else {
+            Some(value)
+        }
+    }
+
+    /// Returns the value of an integer field, given its handle; `None` as for [`integer`](Self::integer), and
+    /// if the value is beyond [`i64::MAX`].
+    ///
+    /// ```
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+    /// # let trace = ltt_read::Trace::open(path)?;
+    /// use ltt_read::schema::Scope;
+    ///
+    /// let exit = trace.event_types_named("syscall_exit_futex").next().expect("a kernel trace");
+    /// let ret = trace.field(exit, Scope::Payload, "ret").expect("a field of it");
+    /// let mut failed = 0;
+    /// let mut merge = ltt_read::Merge::new(std::slice::from_ref(&trace));
+    /// while let Some(event) = merge.next() {
+    ///     failed += u32::from(event.signed(&ret).is_some_and(|ret| ret < 0));
+    /// }
+    /// # assert!(failed > 0);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    #[inline]
+    pub fn signed(&self, field: &Field) -> Option<i64> {
+        let value = self.integer(field)?;
+        let signed = i64::from_ne_bytes(value.to_ne_bytes());
+        (field.is_signed || signed >= 0).then_some(signed)
     }
 
     /// [`integer`](Self::integer) for fields that cannot be read by a single load.
@@ -270,11 +315,13 @@ impl<'a> Event<'a> {
         Some(read.value(self.cursor.window().data, pos))
     }
 
-    /// Returns `true` if all tests hold, or if there are none. The tests must be of
-    /// fields of this event's type. Faster than reading the fields.
+    /// Returns `true` if all tests hold, or if there are none; `false` if they are of fields of another event
+    /// type. Faster than reading the fields.
     #[inline]
     pub fn all_in_range(&self, tests: &RangeTests) -> bool {
-        debug_assert!(tests.event_type().is_none_or(|of| of == self.type_id()));
+        if !tests.event_type().is_none_or(|(schema, of)| self.is_of(schema, of)) {
+            return false;
+        }
         let (data, begin) = self.cursor.data_and_begin();
         tests.hold(data, begin, &self.cursor.scratch().slots)
     }
@@ -285,7 +332,7 @@ impl<'a> Event<'a> {
     /// event of its type or has no constant length.
     #[inline]
     pub fn bytes(&self, field: &Field) -> Option<&'a [u8]> {
-        if field.event_type != self.type_id() {
+        if !self.is_of(field.schema, field.event_type) {
             return None;
         }
         let len = field.bytes?;
@@ -332,7 +379,7 @@ impl<'a> Event<'a> {
     }
 
     fn root_for(&self, field: &Field) -> Option<(&'a Region, usize)> {
-        (field.event_type == self.type_id()).then(|| self.root(field.scope))?
+        self.is_of(field.schema, field.event_type).then(|| self.root(field.scope))?
     }
 
     /// Returns the value of a compound field or of a field in it. The compound may be in an

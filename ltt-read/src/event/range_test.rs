@@ -1,6 +1,7 @@
 //! Prepared range tests of integer fields: a load, a subtraction and a comparison each.
 
 use super::field::Field;
+use crate::format::SchemaId;
 use crate::layout::program::Slot;
 use crate::schema::EventTypeId;
 
@@ -34,7 +35,7 @@ use crate::schema::EventTypeId;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RangeTests {
     /// The event type of the fields, and the anchor that they have in common.
-    of: Option<(EventTypeId, Slot)>,
+    of: Option<(SchemaId, EventTypeId, Slot)>,
     tests: Vec<Test>,
 }
 
@@ -67,7 +68,7 @@ impl RangeTests {
     /// [`Event::integer`]: crate::Event::integer
     #[must_use]
     pub fn add(&mut self, field: &Field, low: u64, high: u64) -> bool {
-        let of = (field.event_type, field.place.anchor);
+        let of = (field.schema, field.event_type, field.place.anchor);
         let Some(test) = Test::new(field, low, high).filter(|_| self.of.is_none_or(|it| it == of))
         else {
             return false;
@@ -83,15 +84,15 @@ impl RangeTests {
     }
 
     /// Returns the event type of the tests; `None` if there are no tests.
-    pub(crate) fn event_type(&self) -> Option<EventTypeId> {
-        self.of.map(|(event_type, _)| event_type)
+    pub(crate) fn event_type(&self) -> Option<(SchemaId, EventTypeId)> {
+        self.of.map(|(schema, event_type, _)| (schema, event_type))
     }
 
     /// Returns `true` if all tests hold for an event in the packet that starts at byte `begin` of
     /// the data.
     #[inline(always)]
     pub(crate) fn hold(&self, data: &[u8], begin: usize, slots: &[u64]) -> bool {
-        let Some((_, anchor)) = self.of else { return true };
+        let Some((.., anchor)) = self.of else { return true };
         let Some(anchor) = slots.get(anchor as usize) else { return false };
         let data = data.get(begin.wrapping_add((anchor / 8) as usize)..).unwrap_or(&[]);
         match data.first_chunk() {
@@ -175,7 +176,7 @@ mod tests {
                 }
             };
             let expected = tests.iter().all(holds);
-            let tests = RangeTests { of: Some((EventTypeId(0), 0)), tests };
+            let tests = RangeTests { of: Some((SchemaId::default(), EventTypeId(0), 0)), tests };
             prop_assert_eq!(tests.hold(&data, begin, &[8 * anchor as u64]), expected);
         }
     }

@@ -78,6 +78,7 @@ pub(super) fn packet(
         missing: (total / 8).saturating_sub(data.len() as u64),
         stream_class,
         stream_id: roles.get(Role::StreamId),
+        cpu: table.cpu(data, scratch),
         start_cycles: begin_cycles,
         end_cycles,
         start: begin,

@@ -10,6 +10,8 @@ mod ctf;
 pub(crate) mod header_form;
 mod quirks;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
 use crate::layout::program::{Scratch, Slot, Window};
@@ -21,9 +23,23 @@ use crate::schema::Schema;
 
 pub(crate) use quirks::{PacketBounds, packet_bounds};
 
+/// The identity of the schema of a trace, which tells its handles from those of other traces. All versions
+/// of a trace have the same: those with other times, and those of a trace that grows. The default is that of
+/// no trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SchemaId(u32);
+
+impl SchemaId {
+    fn new() -> SchemaId {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        SchemaId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// The decoder of the packets and event records of one trace.
 #[derive(Debug)]
 pub(crate) struct Decoder {
+    pub(crate) id: SchemaId,
     pub(crate) schema: Schema,
     pub(crate) tables: Tables,
     /// The transforms of the clocks of the schema, in their order.
@@ -87,7 +103,7 @@ impl Decoder {
         let transforms = transforms
             .unwrap_or_else(|| vec![ClockTransform::IDENTITY; schema.clocks.len()].into());
         let tables = Tables::new(&schema, body_start, &transforms, slots)?;
-        Ok(Decoder { schema, tables, transforms, format })
+        Ok(Decoder { id: SchemaId::new(), schema, tables, transforms, format })
     }
 
     /// Creates the decoder of the same trace with other transforms of the clocks of its schema.
@@ -102,7 +118,8 @@ impl Decoder {
                 Format::Legacy(decoder.transformed(transforms.first().copied().unwrap_or_default()))
             }
         };
-        Decoder::new(self.schema.clone(), Some(transforms), format)
+        let decoder = Decoder::new(self.schema.clone(), Some(transforms), format)?;
+        Ok(Decoder { id: self.id, ..decoder })
     }
 
     /// Returns the time of a record of a packet before the transform of its clock. `time` is that

@@ -96,7 +96,8 @@ impl GrowingTrace {
             Refusal::Changed(reason) => Error::MetadataChanged { path, reason },
             Refusal::Layout(kind) => Error::Unsupported { path, kind },
         })?;
-        let Some(decoder) = decoder else { return Ok(false) };
+        let Some(mut decoder) = decoder else { return Ok(false) };
+        decoder.id = self.decoder.id;
         self.decoder = Arc::new(decoder);
         self.has_grown = true;
         for stream in &mut self.streams {

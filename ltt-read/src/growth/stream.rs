@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::source::FileBytes;
+use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
 use crate::format::{Decoder, FileKind, PacketBounds, packet_bounds};
 use crate::layout::program::{Scratch, Window};
@@ -62,7 +62,7 @@ impl Stream {
         };
         self.waiting.push(DataFile {
             path: file,
-            source: Arc::new(FileBytes::in_memory(bytes)),
+            source: SharedBytes::in_memory(bytes),
             may_have_index: false,
             first_begin: None,
             kind: FileKind::Ctf,
@@ -95,17 +95,16 @@ impl Stream {
     /// Takes the properties of the stream from its packets, and the time up to which it is
     /// known.
     fn note_packets(&mut self, decoder: &Decoder, file: &DataFile) {
-        if self.tracefile.stream_class.is_none()
-            && let Some(first) = FirstPacket::read(decoder, file.source.bytes())
+        if self.tracefile.instance.is_none()
+            && let Some(first) = FirstPacket::read(decoder, file.bytes())
         {
-            self.tracefile.stream_class = Some(first.class);
-            self.tracefile.stream_id = first.id;
-            self.tracefile.cpu = first.cpu.or(self.tracefile.cpu);
+            self.tracefile.instance = Some(first.instance);
+            self.tracefile.cpu = first.instance.cpu.or(self.tracefile.cpu);
         }
         // Only known tracers declare times that can be relied upon.
         let is_trusted = packet_bounds(&decoder.schema) != PacketBounds::Unknown;
         let (mut scratch, mut offset, mut number) = (Scratch::default(), 0, 0);
-        while offset < file.source.bytes().len() as u64 {
+        while offset < file.size() {
             match file.packet(decoder, offset, number, self.clock, &mut scratch) {
                 Ok(packet) => {
                     self.clock = packet.end_cycles.unwrap_or(packet.clock);
@@ -179,11 +178,11 @@ impl Stream {
 /// last event where packets declare no end.
 fn clock_after(decoder: &Decoder, file: &DataFile, mut clock: u64) -> u64 {
     let (mut scratch, mut offset, mut number) = (Scratch::default(), 0, 0);
-    while offset < file.source.bytes().len() as u64 {
+    while offset < file.size() {
         match file.packet(decoder, offset, number, clock, &mut scratch) {
             Ok(packet) => {
                 clock = packet.end_cycles.unwrap_or_else(|| {
-                    let data = file.source.bytes().get(offset as usize..).unwrap_or(&[]);
+                    let data = file.bytes().get(offset as usize..).unwrap_or(&[]);
                     clock_after_events(decoder, &packet, data, &mut scratch)
                 });
                 offset += packet.size;

@@ -50,7 +50,7 @@ pub(super) fn read(
     if !found.is_file() {
         return Err(ignored("not a regular file"));
     }
-    let max_packets = file.source.bytes().len() as u64 / MIN_PACKET + 1;
+    let max_packets = file.size() / MIN_PACKET + 1;
     if found.len() > HEADER as u64 + max_packets * MAX_ENTRY as u64 {
         return Err(ignored("too large for its data file"));
     }
@@ -74,7 +74,7 @@ fn entries(
     len: u64,
     opened: File,
 ) -> Result<Vec<IndexEntry>, &'static str> {
-    let data_len = file.source.bytes().len() as u64;
+    let data_len = file.size();
     let mut bytes = BufReader::with_capacity(1 << 16, opened.take(len));
     let mut header = [0; HEADER];
     bytes.read_exact(&mut header).map_err(|_| "shorter than its header")?;

@@ -13,7 +13,7 @@ pub(super) fn packets(
     file_number: u32,
     clock: &mut u64,
 ) -> Vec<IndexEntry> {
-    let bytes = file.source.bytes();
+    let bytes = file.bytes();
     let mut scratch = Scratch::default();
     let mut entries = Vec::new();
     let (mut offset, mut number) = (0, 0);

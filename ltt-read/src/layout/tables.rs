@@ -8,8 +8,9 @@ use smallvec::SmallVec;
 use super::compile::compile;
 use super::header::{Header, Quick};
 use super::ids::{IdEntry, IdTable};
+use super::node::NodeKind;
 use super::phase::Phase;
-use super::program::{Slot, slots_read, slots_saved};
+use super::program::{Scratch, Slot, slots_read, slots_saved};
 use super::region::{Region, Start};
 use super::shape::Shape;
 
@@ -69,6 +70,8 @@ pub(crate) struct Body {
 #[derive(Debug)]
 pub(crate) struct StreamTable {
     pub(crate) packet_context: Option<Region>,
+    /// The node of the field `cpu_id` in the packet context, if it has one.
+    cpu_node: Option<u32>,
     pub(crate) header: Header,
     /// The header's quick form, if it has one.
     pub(crate) quick: Option<Quick>,
@@ -234,6 +237,7 @@ impl StreamTable {
         });
         let header = Header::new(region, align);
         Ok(StreamTable {
+            cpu_node: packet_context.as_ref().and_then(cpu_node),
             packet_context,
             quick: clock.and_then(|clock| header.quick(clock)),
             header,
@@ -241,6 +245,19 @@ impl StreamTable {
             event_ids: IdTable::new(event_ids),
             body_anchor,
         })
+    }
+
+    /// Returns the CPU number in the context of a packet that has been decoded; `None` if there is none.
+    pub(crate) fn cpu(&self, packet: &[u8], scratch: &Scratch) -> Option<u32> {
+        let node = self.packet_context.as_ref()?.nodes.get(self.cpu_node? as usize)?;
+        let (NodeKind::Uint(read) | NodeKind::Sint(read)) = node.kind else { return None };
+        let start = scratch.slots.get(node.anchor as usize)?;
+        u32::try_from(read.value(packet, start + node.offset)).ok()
+    }
+
+    /// Returns `true` if its packets declare a CPU.
+    pub(crate) fn declares_cpu(&self) -> bool {
+        self.cpu_node.is_some()
     }
 
     /// Finds the event type with the id in an event header. Without an id, this is the
@@ -265,6 +282,17 @@ fn following(region: &Region) -> Start {
         phase: region.end_phase,
         order: region.end_order,
     }
+}
+
+/// Finds the node of the CPU number among the members of a packet context.
+fn cpu_node(region: &Region) -> Option<u32> {
+    // The root is the first node; its members follow.
+    let end = region.nodes.first()?.next as usize;
+    let after = |at: &usize| Some(region.nodes.get(*at)?.next as usize);
+    let members = std::iter::successors(Some(1), after).take_while(|at| *at < end);
+    let is_cpu =
+        |at: &usize| region.nodes.get(*at).is_some_and(|n| n.info.name() == Some("cpu_id"));
+    members.into_iter().find(is_cpu).map(|at| at as u32)
 }
 
 /// Finds the node of the UUID in a packet header.

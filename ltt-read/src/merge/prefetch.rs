@@ -1,10 +1,9 @@
 //! File ranges that the merge reads next, to be prefetched by another thread.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::{Merge, is_left_out};
-use crate::base::source::FileBytes;
+use crate::base::source::SharedBytes;
 use crate::cursor::Cursor;
 use crate::trace::{Trace, TracefileIndex};
 
@@ -72,7 +71,7 @@ pub struct Prefetch {
 /// A part of a file that will be read soon.
 #[derive(Debug, Clone)]
 pub struct Upcoming {
-    source: Arc<FileBytes>,
+    source: SharedBytes,
     range: Range<u64>,
     /// `true` if all large pages are read that contain a byte of the part.
     large: bool,
@@ -91,7 +90,7 @@ impl Upcoming {
     }
 
     /// Creates a part that is read in large pages, and may be the first one of its file.
-    fn large(source: &Arc<FileBytes>, range: Range<u64>, is_first: bool) -> Self {
+    fn large(source: &SharedBytes, range: Range<u64>, is_first: bool) -> Self {
         if is_first {
             source.will_be_populated();
         }
@@ -132,7 +131,7 @@ fn upcoming(cursor: &Cursor, asked: &mut (u32, u64), window: u64) -> Option<Upco
     let source = &cursor.tracefile().file(file)?.source;
     let start = known.max(at);
     let (ahead, largest) = (start - at, (window / PARTS).max(FIRST));
-    if ahead > window - largest || start >= source.bytes().len() as u64 {
+    if ahead > window - largest || start >= source.get().len() as u64 {
         return None;
     }
     let end = start.saturating_add(ahead.clamp(FIRST, largest));
@@ -163,7 +162,7 @@ mod tests {
         let mut asked = vec![0; sizes.len()];
         loop {
             for Upcoming { source, range, .. } in prefetch.next(&merge) {
-                let size = source.bytes().len();
+                let size = source.get().len();
                 let number = sizes.iter().position(|other| *other == size).unwrap();
                 assert_eq!(range.start, asked[number]);
                 assert!(range.end - range.start >= FIRST);
@@ -196,7 +195,7 @@ mod tests {
         let trace = Trace::from_memory(metadata, files.collect::<Vec<_>>()).unwrap();
         let of = |bytes| {
             let parts = Upcoming::of(&trace, TracefileIndex(0), bytes);
-            let place = |part: Upcoming| (part.source.bytes().len(), part.range);
+            let place = |part: Upcoming| (part.source.get().len(), part.range);
             parts.into_iter().map(place).collect::<Vec<_>>()
         };
         assert_eq!(trace.tracefiles().len(), 1);

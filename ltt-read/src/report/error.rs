@@ -126,6 +126,21 @@ pub enum DecodeError {
         /// The id in the data.
         id: u64,
     },
+    /// A packet belongs to another stream than the tracefile. The streams of a file are told apart when it is
+    /// opened, except where only the first packets are compared: in traces of LTTng of more than 16 MiB.
+    #[error(
+        "this packet is of another stream (class {class}{}{}) than those before it",
+        named(", id ", *id),
+        named(", CPU ", *cpu)
+    )]
+    OtherStream {
+        /// The id of its stream class.
+        class: u64,
+        /// The id of its stream within the class, if it declares one.
+        id: Option<u64>,
+        /// Its CPU, if it declares one.
+        cpu: Option<u32>,
+    },
     /// The total size of a packet is not a multiple of 8 bits.
     #[error("packet size of {bits} bits is not a multiple of 8")]
     PacketSizeNotBytes {
@@ -251,6 +266,11 @@ pub enum LayoutError {
     /// An event type has too many fields, or they are nested too deeply.
     #[error("the type has too many fields, or they are nested too deeply")]
     TooComplex,
+}
+
+/// Returns a number with the text before it; nothing without a number.
+fn named(before: &str, number: Option<impl fmt::Display>) -> String {
+    number.map_or_else(String::new, |number| format!("{before}{number}"))
 }
 
 #[cfg(test)]

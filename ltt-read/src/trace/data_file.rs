@@ -3,31 +3,32 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::source::FileBytes;
+use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
 use crate::format::{Decoder, FileKind};
 use crate::layout::program::Scratch;
 use crate::packet::{Packet, PacketError};
 
-/// One file of a tracefile.
+/// One file of a tracefile, or a part of one: of a file that grows, or that has packets of several
+/// streams.
 #[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
-    pub(crate) source: Arc<FileBytes>,
+    pub(crate) source: SharedBytes,
     /// `true` if LTTng may have stored an index of the file.
     pub(crate) may_have_index: bool,
     /// The start of the first packet, by which the files of a tracefile are ordered when it is
     /// opened.
     pub(crate) first_begin: Option<Timestamp>,
     pub(crate) kind: FileKind,
-    /// The place of the bytes in the file, if they are a part of a growing one.
+    /// The place of the bytes in the file.
     pub(crate) begin: FilePart,
     /// The facts about the data before it, if it is a part of a tracefile that grows.
     pub(crate) before: Before,
 }
 
-/// The start of a part of a file, which is the whole file unless that grows.
-#[derive(Debug, Clone, Copy, Default)]
+/// The start of a part of a file, which is usually the whole file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FilePart {
     /// The offset of its first byte, in bytes.
     pub(crate) offset: u64,
@@ -51,6 +52,16 @@ impl Before {
 }
 
 impl DataFile {
+    /// Returns the bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.source.get()
+    }
+
+    /// Returns the number of bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.bytes().len() as u64
+    }
+
     /// Returns the path at which LTTng stores the index of the file; `None` if it stores none.
     pub(crate) fn index_path(&self) -> Option<PathBuf> {
         self.may_have_index.then(|| {
@@ -70,14 +81,15 @@ impl DataFile {
         clock: u64,
         scratch: &mut Scratch,
     ) -> Result<Packet, PacketError> {
-        decoder.packet(self.kind, self.source.bytes(), offset, number, clock, scratch)
+        decoder.packet(self.kind, self.bytes(), offset, number, clock, scratch)
     }
 
     /// Returns the key by which the files of a tracefile are ordered: their time if they
-    /// have one, then the tracer's numbering.
+    /// have one, then the tracer's numbering. Parts of a file stay in their order.
     pub(crate) fn key(&self) -> impl Ord + '_ {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        (self.first_begin, self.path.parent(), split_name(&name, false).1, &self.path)
+        let number = split_name(&name, false).1;
+        (self.first_begin, self.path.parent(), number, &self.path, self.begin.offset)
     }
 }
 

@@ -90,7 +90,9 @@ impl Duplicates {
                     Entry::Vacant(place) => _ = place.insert(this),
                     Entry::Occupied(mut place) => {
                         let other = *place.get();
-                        if other.file == number || !is_same(packet, this, other, files) {
+                        if files[other.file].source.is_of_file(&file.source)
+                            || !is_same(packet, this, other, files)
+                        {
                             return;
                         }
                         let (duplicate, original) = match other.is_truncated && !is_truncated {
@@ -159,7 +161,7 @@ fn is_same(packet: &Packet, one: Kept, other: Kept, files: &[DataFile]) -> bool 
         return true;
     }
     let bytes = |kept: Kept| {
-        let bytes = files[kept.file].source.bytes();
+        let bytes = files[kept.file].bytes();
         let begin = usize::try_from(kept.offset).unwrap_or(usize::MAX).min(bytes.len());
         &bytes[begin..bytes.len().min(begin.saturating_add(kept.size as usize))]
     };
@@ -174,7 +176,7 @@ fn is_same(packet: &Packet, one: Kept, other: Kept, files: &[DataFile]) -> bool 
 /// value after the file.
 fn each_packet(decoder: &Decoder, file: &DataFile, clock: &mut u64, mut each: impl FnMut(&Packet)) {
     let (mut scratch, mut offset, mut number) = (Scratch::default(), 0, 0);
-    while offset < file.source.bytes().len() as u64 {
+    while offset < file.size() {
         let size = match file.packet(decoder, offset, number, *clock, &mut scratch) {
             Ok(packet) => {
                 each(&packet);

@@ -7,16 +7,14 @@ use hashbrown::{HashMap, HashSet};
 
 use super::data_file::{Before, DataFile, FilePart, split_name};
 use super::duplicates::follows;
+use super::instances;
 use super::packet_index::Indexes;
 use super::tracefile::Tracefile;
-use crate::base::source::FileBytes;
+use crate::base::source::{FileBytes, SharedBytes};
 use crate::base::time::Timestamp;
 use crate::format::{Decoder, FileKind};
-use crate::layout::node::NodeKind;
 use crate::layout::program::Scratch;
-use crate::layout::tables::Tables;
-use crate::packet::Packet;
-use crate::schema::StreamClassId;
+use crate::packet::Instance;
 
 /// The number of packets at the start of a file that are searched for a readable one,
 /// which determines the file's stream.
@@ -27,12 +25,13 @@ pub(crate) fn tracefiles(
     decoder: &Decoder,
     files: impl IntoIterator<Item = (PathBuf, FileBytes)>,
 ) -> Vec<Tracefile> {
-    let files = files.into_iter();
+    let files: Vec<_> = files.into_iter().collect();
     // They are large, and may be thousands: growing would move them.
-    let mut tracefiles = Vec::with_capacity(files.size_hint().0);
-    let mut known = HashMap::new();
+    let mut tracefiles = Vec::with_capacity(files.len());
+    let mut known = Known::new();
+    let least = instances::least(decoder, &files);
     for (path, source) in files {
-        add_file(&mut tracefiles, &mut known, decoder, &path, source);
+        add_file(&mut tracefiles, &mut known, decoder, &path, source, least);
     }
     join_by_sequence(&mut tracefiles, decoder);
     for t in &mut tracefiles {
@@ -58,10 +57,8 @@ fn in_order(tracefiles: Vec<Tracefile>) -> Vec<Tracefile> {
 
 /// The properties of a stream, from the first readable packet of a file.
 pub(crate) struct FirstPacket {
-    pub(crate) class: StreamClassId,
-    pub(crate) id: Option<u64>,
+    pub(crate) instance: Instance,
     begin: Timestamp,
-    pub(crate) cpu: Option<u32>,
 }
 
 impl FirstPacket {
@@ -70,12 +67,8 @@ impl FirstPacket {
         for number in 0..DAMAGED_PACKETS {
             match decoder.packet(FileKind::Ctf, bytes, offset, number, 0, &mut scratch) {
                 Ok(packet) => {
-                    return Some(FirstPacket {
-                        class: packet.stream_class,
-                        id: packet.stream_id,
-                        begin: packet.start.unwrap_or(Timestamp::MIN),
-                        cpu: cpu_of(&decoder.tables, &packet, bytes, &scratch),
-                    });
+                    let begin = packet.start.unwrap_or(Timestamp::MIN);
+                    return Some(FirstPacket { instance: packet.instance(), begin });
                 }
                 Err(error) => offset += error.size?,
             }
@@ -84,60 +77,68 @@ impl FirstPacket {
     }
 }
 
-/// Returns the CPU number in the packet context.
-fn cpu_of(tables: &Tables, packet: &Packet, bytes: &[u8], scratch: &Scratch) -> Option<u32> {
-    let table = &tables.streams[packet.stream_class.index()];
-    let nodes = &table.packet_context.as_ref()?.nodes;
-    // The root is the first node; its members follow.
-    let end = nodes.first()?.next as usize;
-    let members = std::iter::successors(Some(1), |i| Some(nodes.get(*i)?.next as usize))
-        .take_while(|i| *i < end);
-    let node = members.map(|i| &nodes[i]).find(|node| node.info.name() == Some("cpu_id"))?;
-    let (NodeKind::Uint(read) | NodeKind::Sint(read)) = node.kind else { return None };
-    let data = bytes.get(packet.offset as usize..)?;
-    let value = read.value(data, scratch.slots[node.anchor as usize] + node.offset);
-    u32::try_from(value).ok()
-}
+/// The tracefiles of streams whose packets declare an id.
+type Known = HashMap<Instance, usize>;
 
-/// The class and the id of a stream.
-type StreamKey = (Option<StreamClassId>, u64);
-
-/// Adds a file to the tracefile that its first packet belongs to, or to a new one. `known` has the
-/// place of the tracefile of each stream.
+/// Adds a file to the tracefiles that its packets belong to, or to new ones.
 fn add_file(
     tracefiles: &mut Vec<Tracefile>,
-    known: &mut HashMap<StreamKey, usize>,
+    known: &mut Known,
     decoder: &Decoder,
     path: &Path,
     source: FileBytes,
+    least: u64,
 ) {
-    let first = FirstPacket::read(decoder, source.bytes());
+    let source = SharedBytes::new(Arc::new(source));
     let file = DataFile {
         path: path.into(),
         may_have_index: true,
-        first_begin: first.as_ref().map(|first| first.begin),
-        source: Arc::new(source),
+        first_begin: None,
+        source,
         kind: FileKind::Ctf,
         begin: FilePart::default(),
         before: Before::NOTHING,
     };
-    let class = first.as_ref().map(|first| first.class);
-    let id = first.as_ref().and_then(|first| first.id);
-    let cpu = first.and_then(|first| first.cpu);
+    let Some(runs) = instances::runs(decoder, file.bytes(), least) else {
+        let first = FirstPacket::read(decoder, file.bytes());
+        let first_begin = first.as_ref().map(|first| first.begin);
+        let instance = first.map(|first| first.instance);
+        return add_part(tracefiles, known, instance, DataFile { first_begin, ..file });
+    };
+    // Packets without a stream id belong to a stream of this file.
+    let mut here = Known::new();
+    for run in runs {
+        let known = if run.instance.id.is_some() { &mut *known } else { &mut here };
+        let part = DataFile {
+            source: file.source.part(run.bytes),
+            // An index of the file would be one of all its streams.
+            may_have_index: false,
+            begin: run.begin,
+            first_begin: Some(run.first_begin),
+            ..file.clone()
+        };
+        add_part(tracefiles, known, Some(run.instance), part);
+    }
+}
+
+/// Adds a file, or a part of one, to the tracefile of its stream, or to a new one.
+fn add_part(
+    tracefiles: &mut Vec<Tracefile>,
+    known: &mut Known,
+    instance: Option<Instance>,
+    file: DataFile,
+) {
     let next = tracefiles.len();
-    let at = id.map_or(next, |id| *known.entry((class, id)).or_insert(next));
+    let is_shared = |instance: &Instance| instance.id.is_some() || !file.may_have_index;
+    let at = instance.filter(is_shared).map_or(next, |it| *known.entry(it.key()).or_insert(next));
     match tracefiles.get_mut(at) {
-        Some(t) => {
-            t.files.push(file);
-            t.cpu = t.cpu.or(cpu);
-        }
+        Some(t) => t.files.push(file),
         None => tracefiles.push(Tracefile {
             name: String::new(),
             channel: String::new(),
-            cpu,
+            cpu: instance.and_then(|instance| instance.cpu),
             process: None,
-            stream_class: class,
-            stream_id: id,
+            instance,
             files: vec![file],
             growth: None,
             duplicates: OnceLock::new(),
@@ -150,7 +151,7 @@ fn add_file(
 /// of their packets show that they are one stream.
 fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder) {
     let mut alone: Vec<Tracefile> =
-        tracefiles.extract_if(.., |t| t.stream_id.is_none() && t.stream_class.is_some()).collect();
+        tracefiles.extract_if(.., |t| t.instance.is_some_and(|it| it.id.is_none())).collect();
     alone.sort_by(|a, b| a.files[0].key().cmp(&b.files[0].key()));
     // The places of the tracefiles that a file may continue, by what its name must agree with.
     let mut places: HashMap<NameKey, Vec<usize>> = HashMap::new();
@@ -158,8 +159,7 @@ fn join_by_sequence(tracefiles: &mut Vec<Tracefile>, decoder: &Decoder) {
         let is_next = |at: &usize| {
             let before = &tracefiles[*at];
             let Some(last) = before.files.last() else { return false };
-            before.stream_class == t.stream_class
-                && before.cpu == t.cpu
+            before.instance == t.instance
                 && may_follow(&last.path, &t.files[0].path)
                 && follows(decoder, last, &t.files[0])
         };

@@ -5,6 +5,7 @@ mod duplicates;
 mod grouping;
 mod growth;
 mod index_types;
+mod instances;
 mod packet_index;
 mod packet_times;
 mod tracefile;
@@ -294,7 +295,7 @@ impl Trace {
     /// ```
     pub fn release_pages(&self) {
         for file in self.tracefiles.iter().flat_map(|tracefile| &tracefile.files) {
-            file.source.release_pages();
+            file.source.release(0..u64::MAX);
         }
     }
 

@@ -2,26 +2,30 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::data_file::{DataFile, split_name};
 use super::duplicates::Duplicates;
 use super::growth::Growth;
 use super::packet_index::Indexes;
-use crate::base::source::FileBytes;
+use crate::base::source::SharedBytes;
 use crate::format::Decoder;
+use crate::packet::Instance;
 use crate::schema::StreamClassId;
 
 /// One data stream of a trace: the events that one CPU (or other source) recorded in one
-/// channel. If the tracer rotated its files, they are all parts of it.
+/// channel. If the tracer rotated its files, they are all parts of it. A file that has packets of
+/// several streams, such as those that a device sends over one link, is read as a tracefile for each
+/// stream: packets belong to one stream if their class, their stream id and their CPU are the same, or if they
+/// declare neither id nor CPU.
 #[derive(Debug)]
 pub struct Tracefile {
     pub(crate) name: String,
     pub(crate) channel: String,
     pub(crate) cpu: Option<u32>,
     pub(crate) process: Option<UserProcess>,
-    pub(crate) stream_class: Option<StreamClassId>,
-    pub(crate) stream_id: Option<u64>,
+    /// The stream that its packets belong to; `None` if no packet is known, or if the first ones are damaged.
+    pub(crate) instance: Option<Instance>,
     /// The files in time order, without those that were released.
     pub(crate) files: Vec<DataFile>,
     /// The end if it is being recorded; `None` if the tracefile was opened complete.
@@ -69,8 +73,7 @@ impl Tracefile {
             channel: channel.to_owned(),
             cpu,
             process: None,
-            stream_class: None,
-            stream_id: None,
+            instance: None,
             files: Vec::new(),
             growth: Some(Growth::NEW),
             duplicates: OnceLock::new(),
@@ -78,7 +81,8 @@ impl Tracefile {
         }
     }
 
-    /// Returns the name of its file, or of the first one, e.g. `channel0_3`.
+    /// Returns the name of its file, or of the first one, e.g. `channel0_3`. The streams of one file have
+    /// the same name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -89,8 +93,8 @@ impl Tracefile {
         &self.channel
     }
 
-    /// Returns the CPU number. It is the field `cpu_id` in the context of the first
-    /// readable packet or, without such a field, the number in the file's name, 3 for
+    /// Returns the CPU number. It is the field `cpu_id` in the context of its packets
+    /// or, without such a field, the number in the file's name, 3 for
     /// `channel0_3`. The number is not checked and may be arbitrarily large.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
@@ -102,32 +106,43 @@ impl Tracefile {
         self.process
     }
 
-    /// Returns the stream class; `None` if its first packet is damaged. A file may
-    /// contain packets of several classes; each [`Packet`](crate::Packet) has its own.
+    /// Returns the stream class; `None` if its first packets are damaged. If packets declare neither an
+    /// id of their stream nor a CPU, this is the class of the first one, and each [`Packet`](crate::Packet)
+    /// has its own.
     pub fn stream_class(&self) -> Option<StreamClassId> {
-        self.stream_class
+        self.instance.map(|instance| instance.class)
     }
 
     /// Returns the id of the stream within its class; `None` if packets do not declare
     /// it.
     pub fn stream_id(&self) -> Option<u64> {
-        self.stream_id
+        self.instance?.id
     }
 
     /// Iterates over the paths of its files, in time order.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().map(|f| &*f.path)
+        let mut before = None;
+        let paths = self.files.iter().map(|file| &*file.path);
+        paths.filter(move |path| before.replace(*path) != Some(*path))
     }
 
-    /// Iterates over the sizes of its files, in bytes.
-    pub fn file_sizes(&self) -> impl Iterator<Item = u64> {
-        self.files.iter().map(|f| f.source.bytes().len() as u64)
+    /// Iterates over its data in time order: the path and the bytes of each part.
+    ///
+    /// A part is a file, up to its size when the trace was opened, with two exceptions. Of a file that has
+    /// packets of several streams, each run of successive packets of this stream is a part. In a
+    /// [growing trace](crate::GrowingTrace), what was added at one time is a part.
+    pub fn parts(&self) -> impl ExactSizeIterator<Item = (&Path, &[u8])> {
+        self.files.iter().map(|file| (&*file.path, file.bytes()))
     }
 
-    /// Iterates over the contents of its files, up to their sizes when the trace was
-    /// opened.
-    pub fn file_bytes(&self) -> impl Iterator<Item = &[u8]> {
-        self.files.iter().map(|f| f.source.bytes())
+    /// Returns `true` if it has the byte at an offset of a file, such as that of a
+    /// [notice](crate::Notice).
+    pub fn has_byte(&self, file: &Path, offset: u64) -> bool {
+        let is_in = |part: &DataFile| {
+            offset.checked_sub(part.begin.offset).is_some_and(|at| at < part.size())
+                && *part.path == *file
+        };
+        self.files.iter().any(is_in)
     }
 
     /// Iterates over the parts of its files that contain a range of its bytes, counted over all of them.
@@ -135,10 +150,10 @@ impl Tracefile {
     pub(crate) fn parts_of(
         &self,
         bytes: Range<u64>,
-    ) -> impl Iterator<Item = (&Arc<FileBytes>, Range<u64>)> {
+    ) -> impl Iterator<Item = (&SharedBytes, Range<u64>)> {
         let mut begin = 0_u64;
         self.files.iter().filter_map(move |file| {
-            let size = file.source.bytes().len() as u64;
+            let size = file.size();
             let range =
                 bytes.start.saturating_sub(begin)..bytes.end.saturating_sub(begin).min(size);
             begin += size;
@@ -175,13 +190,13 @@ impl Tracefile {
     }
 
     /// Returns the bytes of its first file; none if there is no file yet.
-    pub(crate) fn first_source(&self) -> Arc<FileBytes> {
+    pub(crate) fn first_source(&self) -> SharedBytes {
         let first = self.files.first().map(|file| file.source.clone());
-        first.unwrap_or_else(|| Arc::new(FileBytes::in_memory(Vec::new())))
+        first.unwrap_or_else(|| SharedBytes::in_memory(Vec::new()))
     }
 
     /// Returns the size of all its files together, in bytes.
     pub fn size(&self) -> u64 {
-        self.file_sizes().sum()
+        self.files.iter().map(DataFile::size).sum()
     }
 }

@@ -198,7 +198,7 @@ fn a_staged_directory_is_there_whole_or_not_at_all() {
     assert_eq!(trace.tracefiles().len(), 1);
     let file = &trace.tracefiles()[0];
     assert_eq!((file.channel(), file.cpu(), file.name()), ("channel0", Some(0), "channel0_0_0"));
-    assert!(file.files().count() > 2 && file.file_sizes().all(|size| size <= 8192));
+    assert!(file.files().count() > 2 && file.parts().all(|(_, bytes)| bytes.len() <= 8192));
     let index = fs::read_dir(target.join("kernel/index")).unwrap().count();
     assert_eq!(index, file.files().count());
     assert_eq!(text(&trace).lines().count(), 4000);

@@ -47,6 +47,7 @@ mod follow_copied;
 #[cfg(feature = "writer")]
 mod follow_ends;
 #[cfg(feature = "writer")]
+mod foreign_handles;
 mod growing;
 mod growth_logs;
 mod hostile_runs;
@@ -83,6 +84,7 @@ mod round_trip;
 mod seek;
 mod shapes;
 mod special_files;
+mod streams_of_a_file;
 mod time_span;
 mod windows;
 #[cfg(feature = "writer")]

@@ -76,7 +76,7 @@ pub(crate) fn metadata(schema: &Schema, types: usize) -> String {
 /// Returns the packets of each tracefile.
 pub(crate) fn packets(trace: &Arc<Trace>) -> Vec<VecDeque<Vec<u8>>> {
     let of = |(at, tracefile): (usize, &ltt_read::Tracefile)| {
-        let files: Vec<_> = tracefile.file_bytes().collect();
+        let files: Vec<_> = tracefile.parts().map(|(_, bytes)| bytes).collect();
         let entries = trace.packet_index(TracefileIndex(at)).entries();
         let bytes = |entry: &ltt_read::index::IndexEntry| {
             let begin = entry.offset as usize;

@@ -114,7 +114,8 @@ pub(crate) fn check(data: &[u8]) {
         assert!(find_traces(path).is_ok() || !failures.is_empty());
     }
     for trace in &traces {
-        let mut files: Vec<_> = trace.tracefiles().iter().flat_map(|t| t.files()).collect();
+        let parts = trace.tracefiles().iter().flat_map(|t| t.parts());
+        let mut files: Vec<_> = parts.map(|(path, bytes)| (path, bytes.as_ptr())).collect();
         let all = files.len();
         files.sort();
         files.dedup();

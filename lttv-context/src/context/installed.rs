@@ -5,7 +5,7 @@ use std::mem::take;
 
 use lttv_hooks::{HookId, Removal};
 
-use crate::hooks::{Command, Commands, Dispatch, HookSet, Ready, Registration, Scope};
+use crate::hooks::{Command, Commands, Dispatch, HookSet, Ready, Registration, Scope, Unmatched};
 use crate::traceset::Contexts;
 
 /// The hooks for events of a context.
@@ -69,6 +69,11 @@ impl<'h> InstalledHooks<'h> {
     /// Makes the changes that an extension requests. Hooks that it adds keep its state.
     pub(super) fn add_extension(&mut self, contexts: &Contexts, mut commands: Commands<'h>) {
         self.execute(contexts, commands.take(), true);
+    }
+
+    /// Returns the subscriptions of hooks that no event type matches.
+    pub(super) fn unmatched(&self, contexts: &Contexts) -> Vec<Unmatched> {
+        self.dispatch.unmatched(contexts)
     }
 
     /// Finds the hooks for new parts of the traceset.

@@ -18,8 +18,9 @@ use ltt_read::order::OrderedReader;
 use ltt_read::{Error, Notice};
 use lttv_hooks::{HookId, IntoFlow};
 
+use crate::bounds::Bounds;
 use crate::extension::{AnyGrowth, Extension, Setup};
-use crate::hooks::{Check, Commands, EventCall, Registration, Subscription};
+use crate::hooks::{Check, Commands, EventCall, Registration, Subscription, Unmatched};
 use crate::state::{Extensions, Handle};
 use crate::traceset::{Contexts, Revision, StalePosition, Traceset, TracesetPosition};
 
@@ -63,6 +64,8 @@ pub struct TracesetContext<'h> {
     /// The check that decides which events hooks are called for, if there is one.
     check: Option<Check<'h>>,
     ahead: ReadAhead,
+    /// The bounds within which all reads stay, if it is the context of a slice.
+    slice: Option<Bounds>,
     /// The extensions in the order in which they were attached.
     attached: Vec<Box<dyn AnyGrowth>>,
     /// The functions that follow growing traces.
@@ -80,9 +83,40 @@ impl<'h> TracesetContext<'h> {
             state: States::new(),
             check: None,
             ahead: ReadAhead::default(),
+            slice: None,
             attached: Vec::new(),
             followers: Followers::default(),
         }
+    }
+
+    /// Sets the times within which all reads stay.
+    pub(crate) fn confine(&mut self, bounds: Bounds) {
+        self.slice = Some(bounds);
+    }
+
+    /// Returns the subscriptions that no event type of the traceset matches, in the order of their
+    /// names: names of events or fields that may be misspelt, or that this tracer does not record. Hooks of
+    /// extensions are left out, since they ask for what any tracer may record.
+    ///
+    /// In a [growing](Traceset::growing) traceset, event types may still be declared:
+    /// [`Unmatched::may_come`] tells this.
+    ///
+    /// ```
+    /// use lttv_context::{Subscription, TracesetContext, Traceset};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// context.on_event("sched_swich", |_| ());
+    /// context.on_event(Subscription::to("sched_switch").fields(["prev_stat"]), |_| ());
+    /// let unmatched: Vec<String> = context.unmatched().iter().map(|it| it.to_string()).collect();
+    /// assert_eq!(unmatched, [
+    ///     "no event `sched_swich` (perhaps `sched_switch`)",
+    ///     "no event `sched_switch` has a field `prev_stat` (perhaps `prev_state`)",
+    /// ]);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    pub fn unmatched(&self) -> Vec<Unmatched> {
+        self.hooks.unmatched(&self.contexts)
     }
 
     /// Returns the traceset that the context reads.

@@ -63,6 +63,9 @@ impl<'h> TracesetContext<'h> {
         if let Some(position) = bounds.end_position() {
             self.check_position(position)?;
         }
+        let confined = self.slice.as_ref().filter(|_| audience == Audience::All);
+        let confined = confined.map(|slice| bounds.confined(slice));
+        let bounds = confined.as_ref().unwrap_or(bounds);
         // Hooks called before reading may have requested changes.
         self.hooks.change(&self.contexts);
         let (end, place) = (bounds.end_time(), bounds.end_start_of());

@@ -30,17 +30,17 @@ pub use setup::Setup;
 /// /// The thread that runs on each CPU.
 /// #[derive(Default)]
 /// struct Running {
-///     tids: Vec<u64>,
+///     tids: Vec<i64>,
 /// }
 ///
 /// impl Extension for Running {
-///     type Checkpoint = Vec<u64>;
+///     type Checkpoint = Vec<i64>;
 ///
 ///     fn install(handle: Handle<Self>, setup: &mut Setup<'_, '_>) {
 ///         setup.extensions[handle].tids = vec![0; setup.contexts.tracefiles().len()];
 ///         let switches = Subscription::to("sched_switch").fields(["next_tid"]);
 ///         setup.hooks.on_event(switches.priority(Priority::STATE), move |call| {
-///             let tid = call.integer(0).unwrap_or(0);
+///             let tid = call.signed(0).unwrap_or(0);
 ///             call.extensions[handle].tids[call.tracefile.number().0] = tid;
 ///         });
 ///     }
@@ -49,15 +49,15 @@ pub use setup::Setup;
 ///         self.tids.fill(0);
 ///     }
 ///
-///     fn save(&self) -> Vec<u64> {
+///     fn save(&self) -> Vec<i64> {
 ///         self.tids.clone()
 ///     }
 ///
-///     fn restore(&mut self, saved: &Vec<u64>) {
+///     fn restore(&mut self, saved: &Vec<i64>) {
 ///         self.tids.clone_from(saved);
 ///     }
 ///
-///     fn checkpoint_bytes(saved: &Vec<u64>, _: Option<&Vec<u64>>) -> usize {
+///     fn checkpoint_bytes(saved: &Vec<i64>, _: Option<&Vec<i64>>) -> usize {
 ///         size_of_val(saved) + size_of_val(saved.as_slice())
 ///     }
 /// }

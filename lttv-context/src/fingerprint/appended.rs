@@ -7,6 +7,7 @@
 use ltt_read::index::IndexEntry;
 use ltt_read::{Timestamp, TracefileIndex};
 
+use super::part_sizes;
 use crate::traceset::Traceset;
 
 impl Traceset {
@@ -33,7 +34,7 @@ impl Traceset {
         let mut complete = None;
         for trace in self.traces() {
             for number in 0..trace.tracefiles().len() {
-                let sizes: Vec<u64> = trace.tracefiles()[number].file_sizes().collect();
+                let sizes: Vec<u64> = part_sizes(&trace.tracefiles()[number]).collect();
                 let mut packets = trace.packet_index(TracefileIndex(number)).entries().iter().rev();
                 if let Some(last) = packets.find(|packet| is_within(packet, &sizes)) {
                     let slack = end_of(last).since(last.start) / 16;
@@ -54,7 +55,7 @@ pub(super) fn unchanged_before(sizes: Vec<Vec<u64>>, traceset: &Traceset) -> Opt
         .iter()
         .flat_map(|trace| (0..trace.tracefiles().len()).map(move |number| (trace, number)));
     let unchanged = tracefiles.zip(sizes).map(|((trace, number), before)| {
-        if trace.tracefiles()[number].file_sizes().eq(before.iter().copied()) {
+        if part_sizes(&trace.tracefiles()[number]).eq(before.iter().copied()) {
             return Timestamp::MAX;
         }
         let packets = trace.packet_index(TracefileIndex(number)).entries();

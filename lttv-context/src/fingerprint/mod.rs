@@ -5,7 +5,7 @@ mod file;
 
 use std::borrow::Cow;
 
-use ltt_read::{ClockTransform, Timestamp, Trace, TracefileIndex};
+use ltt_read::{ClockTransform, Timestamp, Trace, Tracefile, TracefileIndex};
 
 use crate::traceset::Traceset;
 
@@ -104,7 +104,7 @@ impl<'b> Fingerprint<'b> {
             each_metadata(trace, |now| now.record(depth).write(&mut bytes));
             count(trace.tracefiles().len(), &mut bytes);
             for number in 0..trace.tracefiles().len() {
-                count(trace.tracefiles()[number].files().count(), &mut bytes);
+                count(trace.tracefiles()[number].parts().len(), &mut bytes);
                 each_file(trace, number, |now| now.record(depth).write(&mut bytes));
             }
         }
@@ -145,7 +145,7 @@ impl<'b> Fingerprint<'b> {
         let now = traceset.traces().iter().flat_map(|trace| trace.tracefiles());
         self.sizes_before(traceset).is_some_and(|before| {
             !before.has_more_metadata
-                && now.zip(before.sizes).all(|(now, before)| now.file_sizes().eq(before))
+                && now.zip(before.sizes).all(|(now, before)| part_sizes(now).eq(before))
         })
     }
 
@@ -217,7 +217,7 @@ impl<'b> Fingerprint<'b> {
             for (number, tracefile) in trace.tracefiles().iter().enumerate() {
                 let files = count(bytes)?;
                 let mut sizes = Vec::new();
-                let mut is_same = files <= tracefile.files().count();
+                let mut is_same = files <= tracefile.parts().len();
                 each_file(trace, number, |now| {
                     if is_same && sizes.len() < files {
                         let record = take(bytes).as_ref().and_then(FileRecord::read);
@@ -281,11 +281,16 @@ fn each_metadata(trace: &Trace, mut visit: impl FnMut(CurrentFile<'_>)) {
     }
 }
 
-/// Calls a function for each file of a tracefile.
+/// Returns the sizes of the parts of a tracefile, in bytes.
+fn part_sizes(tracefile: &Tracefile) -> impl Iterator<Item = u64> {
+    tracefile.parts().map(|(_, bytes)| bytes.len() as u64)
+}
+
+/// Calls a function for each part of a tracefile.
 fn each_file(trace: &Trace, number: usize, mut visit: impl FnMut(CurrentFile<'_>)) {
     let Some(tracefile) = trace.tracefiles().get(number) else { return };
     let mut packets = trace.packet_index(TracefileIndex(number)).entries();
-    for (file, (path, bytes)) in (0..).zip(tracefile.files().zip(tracefile.file_bytes())) {
+    for (file, (path, bytes)) in (0..).zip(tracefile.parts()) {
         let (of_file, rest) = packets.split_at(packets.partition_point(|p| p.file <= file));
         packets = rest;
         visit(CurrentFile { path, content: Content::Memory(trace, bytes), packets: of_file });

@@ -100,11 +100,33 @@ impl EventCall<'_, '_> {
         heard
     }
 
-    /// Returns the integer in a field of the subscription, counted from 0: see [`Event::integer`].
-    /// Returns `None` if there is no such field, or if it is not an integer.
+    /// Returns the integer in a field of the subscription, counted from 0. Returns `None` if there is no
+    /// such field, if it is not an integer, or if its value is negative.
     #[inline(always)]
-    pub fn integer(&self, field: usize) -> Option<u64> {
-        self.event.integer(self.fields.get(field)?)
+    pub fn unsigned(&self, field: usize) -> Option<u64> {
+        self.event.unsigned(self.fields.get(field)?)
+    }
+
+    /// Returns the integer in a field of the subscription, counted from 0. Returns `None` if there is no
+    /// such field, if it is not an integer, or if its value is beyond [`i64::MAX`].
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, Subscription, TracesetContext, Traceset};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut failed = 0;
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// context.on_event(Subscription::to("syscall_exit_*").fields(["ret"]), |call| {
+    ///     failed += u32::from(call.signed(0).is_some_and(|ret| ret < 0));
+    /// });
+    /// assert_eq!(context.read(&Bounds::all())?.errors, 0);
+    /// drop(context);
+    /// assert_eq!(failed, 67);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline(always)]
+    pub fn signed(&self, field: usize) -> Option<i64> {
+        self.event.signed(self.fields.get(field)?)
     }
 
     /// Returns the value of a field of the subscription, counted from 0: see [`Event::get`].

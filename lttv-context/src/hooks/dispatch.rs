@@ -12,6 +12,7 @@ use lttv_hooks::{
 use super::call::EventHook;
 use super::commands::Registration;
 use super::subscription::{EventSelector, Scope, Subscription};
+use super::unmatched::Unmatched;
 use crate::traceset::{Contexts, TracefileContext};
 
 /// The hooks for events, by dense keys.
@@ -154,6 +155,15 @@ impl<'h> Dispatch<'h> {
         let targets = self.hook_targets(contexts, &registered);
         self.subscriptions.insert(id, registered);
         self.insert(id, priority, targets, hook);
+    }
+
+    /// Returns the subscriptions that no event type matches, by name, without those of extensions.
+    pub(crate) fn unmatched(&self, contexts: &Contexts) -> Vec<Unmatched> {
+        let stateless = self.subscriptions.values().filter(|registered| !registered.keeps_state);
+        let of = |registered: &Registered| registered.subscription.unmatched(contexts);
+        let mut unmatched: Vec<_> = stateless.filter_map(of).collect();
+        unmatched.sort_by(|a, b| (&a.events, &a.fields).cmp(&(&b.events, &b.fields)));
+        unmatched
     }
 
     /// Iterates over the ids of the hooks that belong to no extension.

@@ -7,6 +7,7 @@ mod dispatch;
 mod hook_set;
 mod pattern;
 mod subscription;
+mod unmatched;
 
 pub use call::{EventCall, ReadCall};
 pub(crate) use check::{Check, Looks};
@@ -18,3 +19,4 @@ pub use hook_set::{HookSet, Level};
 #[cfg(feature = "synchronize")]
 pub(crate) use pattern::Pattern;
 pub use subscription::{Scope, Subscription};
+pub use unmatched::Unmatched;

@@ -12,6 +12,15 @@ impl Pattern {
         Pattern { text: text.to_owned(), plain: !text.contains(['*', '?']) }
     }
 
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns `true` if it has no wildcards.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     pub(crate) fn matches(&self, name: &str) -> bool {
         if self.plain { self.text == name } else { matches_wildcards(&self.text, name) }
     }

@@ -21,7 +21,7 @@ use crate::traceset::{Contexts, TraceContext, TracefileContext};
 /// let mut context = TracesetContext::new(Traceset::open(path)?);
 /// let switches = Subscription::to("sched_switch").fields(["prev_tid", "next_tid"]);
 /// context.on_event(switches, |call| {
-///     if call.integer(0) != Some(0) && call.integer(1) == Some(0) {
+///     if call.signed(0) != Some(0) && call.signed(1) == Some(0) {
 ///         to_idle += 1;
 ///     }
 /// });
@@ -36,10 +36,10 @@ pub struct Subscription {
     pub(crate) priority: Priority,
     pub(crate) identity: Option<HookId>,
     pub(crate) scope: Scope,
-    channel: Option<Pattern>,
-    provider: Option<Pattern>,
-    domain: Option<Pattern>,
-    fields: Vec<String>,
+    pub(super) channel: Option<Pattern>,
+    pub(super) provider: Option<Pattern>,
+    pub(super) domain: Option<Pattern>,
+    pub(super) fields: Vec<String>,
 }
 
 /// The events that a subscription selects before its restrictions apply.
@@ -200,6 +200,12 @@ impl Subscription {
         wanted.filter_map(|(id, _)| Some((id, self.find_fields(trace, id)?))).collect()
     }
 
+    /// Returns the fields that an event type lacks.
+    pub(super) fn fields_lacking(&self, trace: &Trace, id: EventTypeId) -> Vec<&str> {
+        let lacks = |path: &&String| find_field(trace, id, path).is_none();
+        self.fields.iter().filter(lacks).map(String::as_str).collect()
+    }
+
     /// Returns `true` if the subscription selects events of tracefiles of this channel.
     pub(crate) fn wants_channel(&self, channel: &str) -> bool {
         self.channel.as_ref().is_none_or(|pattern| pattern.matches(channel))
@@ -229,11 +235,20 @@ impl Subscription {
     }
 
     fn find_fields(&self, trace: &Trace, id: EventTypeId) -> Option<Vec<Field>> {
-        use FieldScope::{CommonContext, PacketContext, Payload, SpecificContext};
-        let scopes = [Payload, SpecificContext, CommonContext, PacketContext];
-        let find = |path: &String| scopes.iter().find_map(|scope| trace.field(id, *scope, path));
-        self.fields.iter().map(find).collect()
+        self.fields.iter().map(|path| find_field(trace, id, path)).collect()
     }
+}
+
+/// The scopes in which fields are looked up, in this order.
+pub(super) const SCOPES: [FieldScope; 4] = [
+    FieldScope::Payload,
+    FieldScope::SpecificContext,
+    FieldScope::CommonContext,
+    FieldScope::PacketContext,
+];
+
+fn find_field(trace: &Trace, id: EventTypeId, path: &str) -> Option<Field> {
+    SCOPES.iter().find_map(|scope| trace.field(id, *scope, path))
 }
 
 impl<S: AsRef<str> + ?Sized> From<&S> for Subscription {

@@ -9,13 +9,13 @@ mod threads;
 mod unordered;
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use ltt_read::{Error, Notice, Timestamp, TracefileIndex};
 
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, half_open};
 use crate::traceset::Traceset;
 
 pub use analysis::{Joining, SliceAnalysis};
@@ -131,10 +131,11 @@ impl ParallelReader {
         ParallelReader { slices: Some(slices.max(1)), ..self }
     }
 
-    /// Sets the time range: events at `begin` or later and before `end` are delivered.
+    /// Sets the times of the events that are delivered: see [`Bounds::within`].
     #[must_use]
-    pub fn between(self, begin: Timestamp, end: Timestamp) -> Self {
-        ParallelReader { begin, end: Some(end), ..self }
+    pub fn within(self, times: impl RangeBounds<Timestamp>) -> Self {
+        let (begin, end) = half_open(&times);
+        ParallelReader { begin: begin.unwrap_or(Timestamp::MIN), end, ..self }
     }
 
     /// Calls `work` for each slice and returns the results in time order. `work` creates the

@@ -63,7 +63,8 @@ impl<'t> TimeSlice<'t> {
         self.end
     }
 
-    /// Creates a context at the start of the slice, for the caller to add hooks to.
+    /// Creates a context at the start of the slice, for the caller to add hooks to. It reads no event after
+    /// the slice, whatever the bounds of a read.
     ///
     /// An extension that is attached to it has its initial state, not the state at the start of the
     /// slice. [`read`](Self::read) refuses extensions that need the latter unless it has been
@@ -74,11 +75,12 @@ impl<'t> TimeSlice<'t> {
         if self.begin > Timestamp::MIN {
             context.seek_time(self.begin);
         }
+        context.confine(self.bounds.clone());
         context
     }
 
     /// Delivers the events of the slice to the hooks of a context that [`context`](Self::context)
-    /// created, and returns their number. Errors are moved to the
+    /// created, and returns their number, like [`TracesetContext::read`] with [`Bounds::all`]. Errors are moved to the
     /// [`ParallelResult`](crate::ParallelResult). An event belongs to the slice in which it is delivered, even if it is out of order
     /// and its time lies in another slice.
     ///

@@ -259,7 +259,7 @@ fn subscriptions_select_by_name_channel_tracefile_and_fields() {
         let mut seen = Vec::new();
         let mut context = TracesetContext::new(two_by_two());
         context.on_event(subscription, |call| {
-            let fields: Vec<_> = (0..call.fields.len()).map(|i| call.integer(i)).collect();
+            let fields: Vec<_> = (0..call.fields.len()).map(|i| call.unsigned(i)).collect();
             seen.push((place(call), fields));
         });
         read_all(context);

@@ -2,10 +2,12 @@
 
 #[path = "../../../ltt-read/tests/support/arriving.rs"]
 mod arriving;
+#[cfg(feature = "synchronize")]
 #[path = "../support/clocks.rs"]
 mod clocks;
 #[path = "../support/count.rs"]
 mod count;
+#[cfg(feature = "synchronize")]
 #[path = "../support/recordings.rs"]
 mod recordings;
 #[path = "../support/mod.rs"]
@@ -30,6 +32,7 @@ mod hooks;
 mod model;
 #[cfg(feature = "framework")]
 mod modules;
+mod natural;
 #[cfg(feature = "framework")]
 mod options;
 mod packets;

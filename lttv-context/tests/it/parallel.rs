@@ -63,7 +63,7 @@ fn check(sample: &Sample, threads: usize, slices: usize) -> Result<(), TestCaseE
         return Ok(());
     };
     let (begin, end) = (*from.min(to), *from.max(to));
-    let (seen, _, _, _) = events(&parallel.clone().between(begin, end), None);
+    let (seen, _, _, _) = events(&parallel.clone().within(begin..end), None);
     let all = sample.events.iter().zip(&sample.own_times);
     let between = all.filter(|(_, time)| begin <= **time && **time < end);
     prop_assert_eq!(seen, between.map(|(event, _)| *event).collect::<Vec<_>>());

@@ -83,7 +83,7 @@ fn an_order_dependent_count_is_refused_without_its_state() {
     }
     // The first slice of a time range also starts after other events.
     let span = TracesetContext::new(&traceset).contexts().time_span().expect("a span");
-    let stretch = ParallelReader::new(&traceset).threads(1).between(span.end, span.end);
+    let stretch = ParallelReader::new(&traceset).threads(1).within(span.end..span.end);
     let read = stretch.run(|slice| {
         let mut context = slice.context();
         context.attach(Switches::default());

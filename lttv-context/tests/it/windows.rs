@@ -114,7 +114,7 @@ fn check(
 
         // In slices whose results are combined.
         for slices in [1, 3] {
-            let all = ParallelReader::new(traceset).threads(1).slices(slices).between(begin, end);
+            let all = ParallelReader::new(traceset).threads(1).slices(slices).within(begin..end);
             let all = all.run(|slice| {
                 let seen = RefCell::new(Vec::new());
                 let mut context = slice.context();

@@ -6,6 +6,7 @@ pub(crate) mod request_hooks;
 pub(crate) mod request_start;
 
 use std::cell::RefCell;
+use std::ops::RangeBounds;
 use std::rc::Rc;
 
 use ltt_read::{Timestamp, TraceIndex};
@@ -204,6 +205,21 @@ impl<'h> EventsRequest<'h> {
         match time.as_ns().checked_add(1) {
             Some(end) => self.until(Timestamp::from_ns(end)),
             None => self,
+        }
+    }
+
+    /// Sets the start time and the end time, as [`Bounds::within`](lttv_context::Bounds::within) does: `a..b`
+    /// is without `b`, a [`TimeSpan`](ltt_read::TimeSpan) contains both of its ends.
+    #[must_use]
+    pub fn within(self, times: impl RangeBounds<Timestamp>) -> Self {
+        let all = Bounds::all().within(times);
+        let request = match all.start_time() {
+            Some(start) => self.starting_at(start),
+            None => self,
+        };
+        match all.end_time() {
+            Some(end) => request.until(end),
+            None => request,
         }
     }
 

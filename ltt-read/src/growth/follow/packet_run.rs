@@ -6,18 +6,25 @@ use std::sync::Arc;
 use crate::format::{Decoder, FileKind};
 use crate::growth::stream::Packets;
 use crate::layout::program::Scratch;
-use crate::packet::Packet;
+use crate::packet::{Instance, Packet};
 use crate::report::DecodeError;
-use crate::schema::{Role, StreamClassId};
+use crate::schema::Role;
 use crate::trace::FilePart;
 
-/// The stream that a file belongs to.
+/// The stream that packets belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum StreamKey {
-    /// Packets declare the id of the stream in its class.
-    Id(StreamClassId, u64),
-    /// Packets declare no id, so each file name is a stream.
-    Name(StreamClassId, String),
+pub(super) struct StreamKey {
+    instance: Instance,
+    /// The name of the file if packets declare no id of their stream: each name is a stream.
+    name: Option<String>,
+}
+
+impl StreamKey {
+    /// Returns the key of packets of a file.
+    pub(super) fn new(instance: Instance, file: &Path) -> StreamKey {
+        let name = || file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        StreamKey { instance: instance.key(), name: instance.id.is_none().then(name) }
+    }
 }
 
 /// The properties of a packet by which its place in its stream is known.
@@ -30,7 +37,7 @@ pub(super) struct PacketPlace {
     times: Option<(u64, u64)>,
 }
 
-/// Whole packets that follow each other in a file.
+/// Whole packets of one stream that follow each other in a file.
 #[derive(Debug)]
 pub(super) struct PacketRun {
     pub(super) key: StreamKey,
@@ -45,7 +52,8 @@ pub(super) struct PacketRun {
 pub(super) struct Whole {
     pub(super) size: usize,
     pub(super) packets: Vec<PacketPlace>,
-    pub(super) first: Option<Packet>,
+    /// The streams of successive packets, and the numbers of the first of these.
+    pub(super) streams: Vec<(Instance, usize)>,
     /// The damage after them that more bytes cannot heal.
     pub(super) damage: Option<DecodeError>,
 }
@@ -53,7 +61,7 @@ pub(super) struct Whole {
 /// Finds the whole packets at the start of `bytes`.
 pub(super) fn whole_packets(decoder: &Decoder, bytes: &[u8]) -> Whole {
     let mut scratch = Scratch::default();
-    let mut whole = Whole { size: 0, packets: Vec::new(), first: None, damage: None };
+    let mut whole = Whole { size: 0, packets: Vec::new(), streams: Vec::new(), damage: None };
     let mut clock = 0;
     while whole.size < bytes.len() {
         let offset = whole.size as u64;
@@ -92,7 +100,13 @@ pub(super) fn whole_packets(decoder: &Decoder, bytes: &[u8]) -> Whole {
                 start.or(end).zip(end.or(start))
             }),
         });
-        whole.first = whole.first.or(packet);
+        if let Some(instance) = packet.as_ref().map(Packet::instance)
+            && whole.streams.last().is_none_or(|(last, _)| last.key() != instance.key())
+        {
+            // Damaged packets count to the stream of those before, at the start to the first one.
+            let first = if whole.streams.is_empty() { 0 } else { whole.packets.len() - 1 };
+            whole.streams.push((instance, first));
+        }
     }
     whole
 }
@@ -109,20 +123,31 @@ fn is_final(damage: &DecodeError) -> bool {
 }
 
 impl PacketRun {
-    /// Creates a run of the whole packets in `bytes`.
-    pub(super) fn new(
-        file: Arc<Path>,
+    /// Creates the runs of the whole packets in `bytes`, one for each time that the stream changes.
+    pub(super) fn split(
+        file: &Arc<Path>,
         begin: FilePart,
-        bytes: Vec<u8>,
+        mut bytes: Vec<u8>,
         whole: Whole,
-    ) -> Option<PacketRun> {
-        let first = whole.first?;
-        let name = || file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let key = match first.stream_id {
-            Some(id) => StreamKey::Id(first.stream_class, id),
-            None => StreamKey::Name(first.stream_class, name()),
-        };
-        Some(PacketRun { key, file, begin, bytes, packets: whole.packets })
+    ) -> Vec<PacketRun> {
+        let Whole { mut packets, streams, .. } = whole;
+        let mut runs = Vec::with_capacity(streams.len());
+        for (instance, first) in streams.into_iter().rev() {
+            let packets = packets.split_off(first.min(packets.len()));
+            let size: usize = packets.iter().map(|packet| packet.size).sum();
+            let offset = bytes.len().saturating_sub(size);
+            // The bytes of the first run, which are usually all, are not copied.
+            let bytes =
+                if first == 0 { std::mem::take(&mut bytes) } else { bytes.split_off(offset) };
+            let begin = FilePart {
+                offset: begin.offset + offset as u64,
+                packet: begin.packet + first as u64,
+            };
+            let key = StreamKey::new(instance, file);
+            runs.push(PacketRun { key, file: file.clone(), begin, bytes, packets });
+        }
+        runs.reverse();
+        runs
     }
 
     /// Returns the key by which runs of one stream are ordered: the times, and the distance from
@@ -145,6 +170,11 @@ impl PacketRun {
     /// Returns `true` if the run starts in its file where another one ended.
     pub(super) fn follows(&self, end: &(Arc<Path>, u64)) -> bool {
         self.begin.offset > 0 && self.begin.offset == end.1 && self.file == end.0
+    }
+
+    /// Returns the place of the run, by which new streams are ordered.
+    pub(super) fn place(&self) -> (&Path, u64) {
+        (&self.file, self.begin.offset)
     }
 
     /// Returns the end of the run in its file.

@@ -48,19 +48,19 @@ impl Tail {
         Tail { file, path, head, next, rest, is_read: false, damage: None }
     }
 
-    /// Reads the packets that have become whole since the last call; `None` if there are none,
-    /// or if their stream class is not declared yet.
+    /// Reads the packets that have become whole since the last call. There are no runs of them if there
+    /// are none, or if their stream class is not declared yet.
     ///
     /// # Errors
     ///
     /// If the file cannot be read, at all or any further.
-    pub(super) fn read(&mut self, decoder: &Decoder) -> Result<Option<PacketRun>, Error> {
-        let run = self.read_packets(decoder).map_err(|error| {
+    pub(super) fn read(&mut self, decoder: &Decoder) -> Result<Vec<PacketRun>, Error> {
+        let runs = self.read_packets(decoder).map_err(|error| {
             let path = self.path.to_path_buf();
             Error::Io { path, error }
         })?;
-        match self.damage.filter(|_| run.is_none()) {
-            None => Ok(run),
+        match self.damage.filter(|_| runs.is_empty()) {
+            None => Ok(runs),
             Some(kind) => {
                 let (packet, offset) = (self.next.packet, self.next.offset.saturating_mul(8));
                 let place = Place { file: self.path.clone(), packet, offset };
@@ -69,7 +69,7 @@ impl Tail {
         }
     }
 
-    fn read_packets(&mut self, decoder: &Decoder) -> io::Result<Option<PacketRun>> {
+    fn read_packets(&mut self, decoder: &Decoder) -> io::Result<Vec<PacketRun>> {
         let len = self.file.metadata()?.len();
         self.is_read = false;
         if len < self.known() || !self.has_same_head(len)? {
@@ -86,15 +86,15 @@ impl Tail {
         // If the file was written anew meanwhile, these bytes are not what followed.
         if !self.has_same_head(len)? {
             self.restart();
-            return Ok(None);
+            return Ok(Vec::new());
         }
         self.is_read = known + read as u64 >= len || room == 0;
-        let run = self.take_whole(decoder);
-        if room == 0 && run.is_none() {
+        let runs = self.take_whole(decoder);
+        if room == 0 && runs.is_empty() {
             let reason = "a packet is larger than 256 MiB, or has no size";
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
         }
-        Ok(run)
+        Ok(runs)
     }
 
     /// Returns `true` if the last read reached the end of the file.
@@ -153,19 +153,19 @@ impl Tail {
     }
 
     /// Takes the whole packets out of `rest`.
-    fn take_whole(&mut self, decoder: &Decoder) -> Option<PacketRun> {
+    fn take_whole(&mut self, decoder: &Decoder) -> Vec<PacketRun> {
         let whole = whole_packets(decoder, &self.rest);
-        let Whole { size, ref packets, ref first, damage } = whole;
+        let Whole { size, ref packets, ref streams, damage } = whole;
         self.damage = damage;
-        if size == 0 || first.is_none() {
-            return None;
+        if size == 0 || streams.is_empty() {
+            return Vec::new();
         }
         let rest = self.rest.split_off(size);
         let bytes = std::mem::replace(&mut self.rest, rest);
         let begin = self.next;
         self.next.offset += size as u64;
         self.next.packet += packets.len() as u64;
-        PacketRun::new(self.path.clone(), begin, bytes, whole)
+        PacketRun::split(&self.path, begin, bytes, whole)
     }
 }
 

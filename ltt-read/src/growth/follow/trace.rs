@@ -92,8 +92,11 @@ impl FollowedTrace {
         let mut runs: HashMap<StreamKey, Vec<PacketRun>> = HashMap::new();
         for tail in self.tails.values_mut() {
             match tail.read(&decoder) {
-                Ok(None) => {}
-                Ok(Some(run)) => runs.entry(run.key.clone()).or_default().push(run),
+                Ok(found) => {
+                    for run in found {
+                        runs.entry(run.key.clone()).or_default().push(run);
+                    }
+                }
                 Err(error) => failures.push(error),
             }
         }
@@ -104,7 +107,7 @@ impl FollowedTrace {
             has_grown |= stream.deliver(&mut self.growing, found, is_read);
         }
         let mut new: Vec<_> = runs.into_iter().collect();
-        new.sort_by(|(_, a), (_, b)| a[0].file.cmp(&b[0].file));
+        new.sort_by(|(_, a), (_, b)| a[0].place().cmp(&b[0].place()));
         for (key, found) in new {
             let name = found[0].file.file_name().unwrap_or_default().to_string_lossy();
             let tracefile = self.growing.add_tracefile(&name);
@@ -153,10 +156,7 @@ impl FollowedTrace {
             }
             let first = crate::trace::FirstPacket::read(self.growing.decoder(), &bytes);
             let name = tail.path.file_name().unwrap_or_default().to_string_lossy();
-            let key = first.map(|first| match first.id {
-                Some(id) => StreamKey::Id(first.class, id),
-                None => StreamKey::Name(first.class, name.clone().into_owned()),
-            });
+            let key = first.map(|first| StreamKey::new(first.instance, &tail.path));
             let known = key.and_then(|key| self.streams.get(&key));
             let tracefile = match known {
                 Some(stream) => stream.tracefile,

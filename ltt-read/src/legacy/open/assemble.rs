@@ -9,7 +9,7 @@ use super::files::{File, Files, SYSTEM, is_metadata};
 use super::markers::{self, METADATA, Markers, Sizes};
 use super::system::System;
 use super::warn;
-use crate::base::source::Access;
+use crate::base::source::{Access, SharedBytes};
 use crate::files::findings::Findings;
 use crate::files::once::FilesOnce;
 use crate::format;
@@ -18,6 +18,7 @@ use crate::legacy::blocks::clock::{Scale, TickClock};
 use crate::legacy::blocks::version::Version;
 use crate::legacy::decode::{Decoder, FileKind};
 use crate::metadata::{Diagnostic, MetadataError};
+use crate::packet::Instance;
 use crate::report::Error;
 use crate::schema::{
     ClockClass, ClockOrigin, EnvValue, Format, Identity, Schema, StreamClass, StreamClassId,
@@ -362,11 +363,10 @@ pub(super) fn build(
         channel: file.name.channel,
         cpu: file.name.process.is_none().then_some(file.name.cpu),
         process: file.name.process,
-        stream_class: Some(kind.stream),
-        stream_id: None,
+        instance: Some(Instance { class: kind.stream, id: None, cpu: None }),
         files: vec![DataFile {
             path: root.join(&file.path).into(),
-            source: file.source,
+            source: SharedBytes::new(file.source),
             may_have_index: false,
             first_begin: None,
             kind: format::FileKind::Legacy(kind),

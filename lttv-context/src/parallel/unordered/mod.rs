@@ -5,6 +5,7 @@ mod piece;
 mod queue;
 
 use std::num::NonZeroUsize;
+use std::ops::RangeBounds;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
@@ -15,6 +16,7 @@ use ltt_read::{
 use lttv_hooks::Flow;
 
 use super::threads::{limited, start};
+use crate::bounds::half_open;
 use crate::traceset::Traceset;
 use ahead::Ahead;
 use piece::{Outcome, Piece, PieceReader, Span};
@@ -136,6 +138,14 @@ impl UnorderedReader {
     #[must_use]
     pub fn until(self, end: Timestamp) -> Self {
         UnorderedReader { end: Some(end), ..self }
+    }
+
+    /// Sets the times of the events that are delivered: see [`Bounds::within`](crate::Bounds::within). Events
+    /// without a time are delivered only if the range has no ends.
+    #[must_use]
+    pub fn within(self, times: impl RangeBounds<Timestamp>) -> Self {
+        let (begin, end) = half_open(&times);
+        UnorderedReader { begin, end, ..self }
     }
 
     /// Leaves out the tracefiles for which `wanted` returns `false`. They are not read, apart from

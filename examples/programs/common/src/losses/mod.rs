@@ -59,14 +59,24 @@ impl Losses {
         traces: &[Arc<Trace>],
         notices: impl IntoIterator<Item = &'n Notice>,
     ) -> Self {
-        let mut places: HashMap<&Path, (TraceIndex, TracefileIndex)> = HashMap::new();
+        let mut places: HashMap<&Path, Vec<(TraceIndex, TracefileIndex)>> = HashMap::new();
         for (trace, of) in (0..).map(TraceIndex).zip(traces) {
             for (tracefile, of) in (0..).map(TracefileIndex).zip(of.tracefiles()) {
-                places.extend(of.files().map(|file| (file, (trace, tracefile))));
+                for file in of.files() {
+                    places.entry(file).or_default().push((trace, tracefile));
+                }
             }
         }
         let range = |notice: &Notice| {
-            let (trace, tracefile) = *places.get(&*notice.file)?;
+            // A file may have several streams.
+            let is_of = |(trace, tracefile): &&(TraceIndex, TracefileIndex)| {
+                let of = traces.get(trace.0).and_then(|of| of.tracefiles().get(tracefile.0));
+                of.is_some_and(|of| of.has_byte(&notice.file, notice.offset))
+            };
+            let (trace, tracefile) = *match &places.get(&*notice.file)?[..] {
+                [only] => only,
+                several => several.iter().find(is_of)?,
+            };
             LossRange::new(notice, trace, tracefile, Window::default())
         };
         Losses::sorted(notices.into_iter().filter_map(range).collect())

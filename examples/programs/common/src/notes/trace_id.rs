@@ -33,9 +33,9 @@ impl TraceId {
             hash.add(&start.as_ns().to_le_bytes());
             hash.add(name.as_bytes());
             // Some formats have no UUID.
-            let bytes = trace.tracefiles()[number].file_bytes().nth(packet.file as usize);
+            let part = trace.tracefiles()[number].parts().nth(packet.file as usize);
             let (from, to) = (packet.offset, packet.offset.saturating_add(packet.size.min(SAMPLE)));
-            let sample = bytes.and_then(|bytes| {
+            let sample = part.and_then(|(_, bytes)| {
                 bytes.get(usize::try_from(from).ok()?..usize::try_from(to).ok()?)
             });
             hash.add(sample.unwrap_or_default());

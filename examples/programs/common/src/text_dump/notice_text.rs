@@ -34,7 +34,11 @@ impl Warnings {
             NoticeKind::LostPackets { count, start, end } => (Some(count), "packet", (start, end)),
             _ => return format!("warning: {notice}"),
         };
-        self.lost(count, what, times, &notice.file)
+        let tracefile = self.traces.iter().enumerate().find_map(|(at, (trace, _))| {
+            let holds = |t: &Tracefile| t.has_byte(&notice.file, notice.offset);
+            Some((at, trace.tracefiles().iter().position(holds)?))
+        });
+        self.lost(count, what, times, &notice.file, tracefile)
     }
 
     /// Returns the warning about a loss in a time window, in the words of babeltrace.
@@ -43,7 +47,8 @@ impl Warnings {
             Lost::Events => "event",
             Lost::Packets => "packet",
         };
-        self.lost(loss.count, what, (loss.start, loss.end), &loss.file)
+        let tracefile = (loss.trace.0, loss.tracefile.0);
+        self.lost(loss.count, what, (loss.start, loss.end), &loss.file, Some(tracefile))
     }
 
     fn lost(
@@ -52,8 +57,9 @@ impl Warnings {
         what: &str,
         times: (Option<Timestamp>, Option<Timestamp>),
         file: &Path,
+        tracefile: Option<(usize, usize)>,
     ) -> String {
-        let place = self.place(file);
+        let place = tracefile.and_then(|at| self.place(at));
         let range = place.as_ref().map_or(ClockRange::Signed, |(_, _, range)| *range);
         let mut text = Text::from("WARNING: Tracer ");
         // Writing to a text never fails.
@@ -86,16 +92,13 @@ impl Warnings {
     }
 
     /// Returns the trace and the stream as babeltrace names them, and the range of times.
-    fn place(&self, file: &Path) -> Option<(String, String, ClockRange)> {
-        let holds = |t: &Tracefile| t.files().any(|of| of == file);
-        let (trace, name, number) = self.traces.iter().find_map(|(trace, name)| {
-            Some((trace, name, trace.tracefiles().iter().position(holds)?))
-        })?;
+    fn place(&self, (trace, number): (usize, usize)) -> Option<(String, String, ClockRange)> {
+        let (trace, name) = self.traces.get(trace)?;
         let trace_name = match trace.uuid() {
             Some(uuid) => format!("trace \"{name}\" (UUID: {uuid})"),
             None => format!("trace \"{name}\" (no UUID)"),
         };
-        let (schema, tracefile) = (trace.schema(), &trace.tracefiles()[number]);
+        let (schema, tracefile) = (trace.schema(), trace.tracefiles().get(number)?);
         let class = tracefile.stream_class()?;
         let class_id = schema.stream_classes.get(class.index())?.id;
         // Streams without an id are numbered by class.

@@ -360,7 +360,7 @@ fn files_and_packets_have_the_sizes_asked_for() {
     let trace = &ltt_read::open_all(&output).unwrap()[0];
     let mut packets = 0;
     for (file, mut cursor) in trace.tracefiles().iter().zip(trace.cursors()) {
-        assert!(file.file_sizes().all(|size| size <= 32 << 10), "{}", file.name());
+        assert!(file.parts().all(|(_, bytes)| bytes.len() <= 32 << 10), "{}", file.name());
         while cursor.next_packet().unwrap() {
             assert!(cursor.packet().unwrap().size <= 8 << 10);
             packets += 1;

@@ -85,6 +85,6 @@ impl Extension for Priorities {
 
 /// Returns the thread of the two fields of a hook.
 fn thread(call: &EventCall<'_, '_>) -> Option<Thread> {
-    let priority = call.integer(1).map(|priority| priority as i32);
-    Some(Thread { tid: call.integer(0)? as i32, priority })
+    let priority = call.signed(1).map(|priority| priority as i32);
+    Some(Thread { tid: call.signed(0)? as i32, priority })
 }

@@ -183,8 +183,8 @@ impl<'t> Scan<'t> {
         let traceset = only.as_ref().unwrap_or(self.traceset);
         let mut reader = ParallelReader::new(traceset).threads(1).slices(count);
         if !self.window.is_everything() {
-            let end = self.window.end.unwrap_or(Timestamp::MAX).saturating_add(1);
-            reader = reader.between(begin, end);
+            let end = self.window.end.unwrap_or(Timestamp::MAX);
+            reader = reader.within(begin..=end);
         }
         // The slices are only requested their places, and not read.
         let starts = reader.run(|slice| slice.start()).results;

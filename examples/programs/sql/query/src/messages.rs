@@ -94,7 +94,7 @@ pub(crate) fn identity(traces: &[Arc<Trace>]) -> u64 {
         for tracefile in trace.tracefiles() {
             hash.add(tracefile.name().as_bytes());
             hash.add(&tracefile.size().to_le_bytes());
-            for bytes in tracefile.file_bytes() {
+            for (_, bytes) in tracefile.parts() {
                 hash.add(&bytes[..bytes.len().min(HEAD)]);
             }
         }

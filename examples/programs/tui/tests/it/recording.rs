@@ -36,7 +36,7 @@ fn open_kernel(questions: usize) -> Daemon {
     let metadata = fs::read(directory.join("metadata")).expect("metadata");
     relay.reply(6, Some(99), metadata_reply(&metadata));
     for (at, tracefile) in trace.tracefiles().iter().enumerate() {
-        let (id, bytes) = (at as u64 + 1, tracefile.file_bytes().next().expect("a file"));
+        let (id, bytes) = (at as u64 + 1, tracefile.parts().next().expect("a file").1);
         for entry in trace.packet_index(TracefileIndex(at)).entries() {
             (0..questions).for_each(|_| relay.index(id, 2, 0, 0));
             let begin = entry.offset as usize;

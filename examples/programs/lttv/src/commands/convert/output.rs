@@ -113,11 +113,13 @@ impl PartTrace<'_> {
         id: Option<u64>,
     ) -> Result<StreamWriter<StreamFile>, WriteError> {
         let file = self.source.tracefile(tracefile);
+        let is_alone =
+            self.source.tracefiles().iter().filter(|t| t.name() == file.name()).count() < 2;
         let name = match (file.cpu(), file.files().count()) {
             _ if let Some((names, _)) = &self.anonymised => {
                 names.stream(file.channel(), file.cpu())
             }
-            (Some(cpu), 2..) => format!("{}_{cpu}", file.channel()),
+            (Some(cpu), files) if files > 1 || !is_alone => format!("{}_{cpu}", file.channel()),
             _ => file.name().to_owned(),
         };
         let name = self.unused(&name.replace(['/', '\\'], "-"));
