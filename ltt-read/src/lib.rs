@@ -231,6 +231,8 @@ mod files;
 #[cfg(feature = "reader")]
 mod format;
 #[cfg(feature = "reader")]
+pub mod ftrace;
+#[cfg(feature = "reader")]
 mod growth;
 #[cfg(feature = "reader")]
 pub mod index;

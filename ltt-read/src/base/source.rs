@@ -89,6 +89,8 @@ enum Bytes {
     Owned(Vec<u8>),
     /// Memory with the first bytes of a file, which is as long.
     Filled(memmap2::MmapMut, usize),
+    /// A part of another source.
+    Part(Arc<FileBytes>, Range<usize>),
 }
 
 impl Bytes {
@@ -198,14 +200,38 @@ impl FileBytes {
         FileBytes(Bytes::Owned(bytes))
     }
 
+    /// Creates a source of a part of the bytes of another one, which is shared. The range may exceed
+    /// it.
+    pub(crate) fn part(whole: &Arc<FileBytes>, range: Range<u64>) -> FileBytes {
+        let len = whole.bytes().len();
+        let clamp = |at: u64| usize::try_from(at).unwrap_or(len).min(len);
+        let start = clamp(range.start);
+        FileBytes(Bytes::Part(whole.clone(), start..clamp(range.end).max(start)))
+    }
+
+    /// Returns the source that contains a range of the bytes, and the range in it; `None` if this is
+    /// no part.
+    fn in_whole(&self, range: &Range<u64>) -> Option<(&FileBytes, Range<u64>)> {
+        let Bytes::Part(whole, part) = &self.0 else { return None };
+        let (start, end) = (part.start as u64, part.end as u64);
+        let clamp = |at: u64| start.saturating_add(at).min(end);
+        Some((whole, clamp(range.start)..clamp(range.end)))
+    }
+
     /// Returns all bytes.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
         match &self.0 {
+            Bytes::Part(whole, range) => whole.bytes_of(range),
             Bytes::Mapped(map, _) => map,
             Bytes::Owned(vec) => vec,
             Bytes::Filled(memory, filled) => memory.get(..*filled).unwrap_or_default(),
         }
+    }
+
+    /// Returns a range of the bytes.
+    fn bytes_of(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes().get(range.clone()).unwrap_or_default()
     }
 
     /// Makes the system read large pages from the disk, which takes less time. It then reads 4 MiB when a page is
@@ -223,6 +249,9 @@ impl FileBytes {
     /// Announces that [`populate`](Self::populate) will read all pages before they are used, so that the
     /// system reads nothing more than each large page when it is used or populated.
     pub(crate) fn will_be_populated(&self) {
+        if let Bytes::Part(whole, _) = &self.0 {
+            return whole.will_be_populated();
+        }
         #[cfg(target_os = "linux")]
         if let Bytes::Mapped(map, _) = &self.0
             && map.len() >= LARGE_PAGE
@@ -235,6 +264,9 @@ impl FileBytes {
     /// Asks the operating system to read a range of the bytes from the disk, and does not wait for
     /// it. The range may exceed the file.
     pub(crate) fn read_ahead(&self, range: Range<u64>) {
+        if let Some((whole, range)) = self.in_whole(&range) {
+            return whole.read_ahead(range);
+        }
         #[cfg(unix)]
         if let Bytes::Mapped(map, _) = &self.0 {
             let size = map.len() as u64;
@@ -252,6 +284,9 @@ impl FileBytes {
     /// they are mapped. Where this is not supported, asks for the range as
     /// [`read_ahead`](Self::read_ahead) does. The range may exceed the file.
     pub(crate) fn populate(&self, range: Range<u64>) {
+        if let Some((whole, range)) = self.in_whole(&range) {
+            return whole.populate(range);
+        }
         #[cfg(target_os = "linux")]
         if let Bytes::Mapped(map, _) = &self.0 {
             let size = map.len() as u64;
@@ -281,6 +316,9 @@ impl FileBytes {
     /// Gives the memory of the mapped pages of a range of the bytes back to the operating system. The range
     /// may exceed the file.
     pub(crate) fn release(&self, range: Range<u64>) {
+        if let Some((whole, range)) = self.in_whole(&range) {
+            return whole.release(range);
+        }
         #[cfg(unix)]
         if let Bytes::Mapped(map, _) = &self.0 {
             let size = map.len() as u64;

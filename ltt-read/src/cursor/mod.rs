@@ -4,6 +4,7 @@ mod growth;
 mod losses;
 mod packets;
 mod position;
+mod records;
 mod recover;
 mod run;
 mod seek;
@@ -270,7 +271,7 @@ impl Cursor {
         if self.advance_quickly().is_some() {
             return Ok(true);
         }
-        if self.trace.decoder().is_padding(&self.packet, self.next, self.content_end) {
+        if self.only_padding_follows() {
             self.next = self.content_end;
             return Ok(false);
         }
@@ -305,8 +306,7 @@ impl Cursor {
     fn advance_slowly(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
-                let decoder = &self.decoder;
-                if decoder.is_padding(&self.packet, self.next, self.content_end) {
+                if self.only_padding_follows() {
                     self.next = self.content_end;
                     continue;
                 }
@@ -338,6 +338,9 @@ impl Cursor {
     /// [`advance_quickly`](Self::advance_quickly) for less frequent forms.
     #[inline(never)] // keeps the code path of the frequent form short
     fn advance_by_other_form(&mut self) -> Option<()> {
+        if self.table.as_deref()?.records.is_some() {
+            return self.advance_by_record();
+        }
         if self.table.as_deref()?.quick.is_some() {
             return self.advance_by::<OfStream<false>>();
         }
@@ -427,6 +430,11 @@ impl Cursor {
         Ok(())
     }
 
+    /// Returns `true` if the rest of the content of the current packet is padding.
+    fn only_padding_follows(&self) -> bool {
+        self.decoder.is_padding(&self.packet, self.window(), self.next)
+    }
+
     /// Returns the time of the last event that had one, since the last seek;
     /// [`Timestamp::MIN`] if there is none.
     pub(crate) fn last_timestamp(&self) -> Timestamp {
@@ -454,8 +462,7 @@ impl Cursor {
     /// Returns `true` if no event record follows the current one in the packet.
     #[cfg(feature = "writer")]
     pub(crate) fn is_last_in_packet(&self) -> bool {
-        self.next >= self.content_end
-            || self.trace.decoder().is_padding(&self.packet, self.next, self.content_end)
+        self.next >= self.content_end || self.only_padding_follows()
     }
 
     #[inline(always)]

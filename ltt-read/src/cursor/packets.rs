@@ -7,9 +7,9 @@ use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
 use crate::layout::header::Ahead;
 use crate::layout::tables::StreamTable;
-use crate::packet::Packet;
+use crate::packet::{Lost, Packet};
 use crate::report::{DecodeError, Error, Notice, NoticeKind, Place};
-use crate::trace::{DuplicateRun, FilePart, files_overlap};
+use crate::trace::{DataFile, DuplicateRun, FilePart, files_overlap};
 
 /// The number of notices that a cursor keeps until they are taken; later ones are only
 /// counted.
@@ -81,6 +81,7 @@ impl Cursor {
                 return Ok(false);
             }
         };
+        self.note_lost(before.as_ref());
         match before {
             Some(before) => self.compare_counters(&before),
             None => self.note_first_losses(),
@@ -105,7 +106,7 @@ impl Cursor {
 
     /// Returns the size of the current file in bytes; 0 if there is none yet.
     fn len_of_file(&self) -> u64 {
-        self.tracefile().file(self.file).map_or(0, |file| file.source.bytes().len() as u64)
+        self.tracefile().file(self.file).map_or(0, DataFile::size)
     }
 
     /// Returns `true` if the tracefile has a file after the current one.
@@ -158,7 +159,9 @@ impl Cursor {
         let trace = self.trace.clone();
         let tracefile = &trace.tracefiles()[self.tracefile as usize];
         let Some(file) = tracefile.file(self.file) else { return Ok(()) };
-        self.bytes = SharedBytes::new(file.source.clone());
+        // Where this fails, the packet cannot be read either.
+        let bytes = file.unpacked().unwrap_or_else(|_| file.source.clone());
+        self.bytes = SharedBytes::new(bytes);
         self.packet_clock = clock;
         self.packets_entered += 1;
         self.latest = Timestamp::MIN;
@@ -217,6 +220,17 @@ impl Cursor {
             }
             self.compare_counters(&start);
         }
+    }
+
+    /// Notes the events that were lost before the current packet, if it says so itself.
+    fn note_lost(&mut self, before: Option<&Packet>) {
+        let count = match self.packet.lost {
+            None | Some(Lost::Events(0)) => return,
+            Some(Lost::Events(count)) => Some(count),
+            Some(Lost::Uncounted) => None,
+        };
+        let start = before.and_then(|before| before.start);
+        self.note(NoticeKind::DiscardedEvents { count, start, end: self.packet.start });
     }
 
     /// Notes the losses between two successive packets according to their counters.

@@ -6,14 +6,20 @@ use std::sync::Arc;
 use crate::base::source::FileBytes;
 use crate::base::time::Timestamp;
 use crate::format::{Decoder, FileKind};
+use crate::ftrace::chunk::Chunk;
 use crate::layout::program::Scratch;
 use crate::packet::{Packet, PacketError};
+use crate::report::DecodeError;
 
 /// One file of a tracefile.
 #[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
     pub(crate) source: Arc<FileBytes>,
+    /// The number of bytes that are known to be missing after those of the source.
+    pub(crate) missing: u64,
+    /// The chunk of packets that the bytes of the source are, if they are compressed.
+    pub(crate) packed: Option<Chunk>,
     /// `true` if LTTng may have stored an index of the file.
     pub(crate) may_have_index: bool,
     /// The start of the first packet, by which the files of a tracefile are ordered when it is
@@ -60,6 +66,25 @@ impl DataFile {
         })
     }
 
+    /// Returns the bytes of its packets.
+    pub(crate) fn unpacked(&self) -> Result<Arc<FileBytes>, DecodeError> {
+        match &self.packed {
+            None => Ok(self.source.clone()),
+            Some(_) if self.missing > 0 => {
+                Err(DecodeError::TruncatedPacket { missing: self.missing })
+            }
+            Some(chunk) => chunk.unpack(&self.source),
+        }
+    }
+
+    /// Returns the size of its packets in bytes, with those that are missing.
+    pub(crate) fn size(&self) -> u64 {
+        if let Some(chunk) = &self.packed {
+            return chunk.size.into();
+        }
+        (self.source.bytes().len() as u64).saturating_add(self.missing)
+    }
+
     /// Reads the header and context of the packet at a byte offset. `clock` is the value
     /// of the default clock before it.
     pub(crate) fn packet(
@@ -70,7 +95,15 @@ impl DataFile {
         clock: u64,
         scratch: &mut Scratch,
     ) -> Result<Packet, PacketError> {
-        decoder.packet(self.kind, self.source.bytes(), offset, number, clock, scratch)
+        match &self.packed {
+            None => decoder.packet(self.kind, self.source.bytes(), offset, number, clock, scratch),
+            Some(_) => {
+                // What follows a damaged chunk is in other files.
+                let size = Some(self.size().saturating_sub(offset));
+                let bytes = self.unpacked().map_err(|kind| PacketError { kind, bit: 0, size })?;
+                decoder.packet(self.kind, bytes.bytes(), offset, number, clock, scratch)
+            }
+        }
     }
 
     /// Returns the key by which the files of a tracefile are ordered: their time if they

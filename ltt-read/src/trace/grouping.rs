@@ -114,6 +114,8 @@ fn add_file(
     let first = FirstPacket::read(decoder, source.bytes());
     let file = DataFile {
         path: path.into(),
+        missing: 0,
+        packed: None,
         may_have_index: true,
         first_begin: first.as_ref().map(|first| first.begin),
         source: Arc::new(source),

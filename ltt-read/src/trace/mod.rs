@@ -26,7 +26,7 @@ pub(crate) use grouping::FirstPacket;
 use grouping::tracefiles;
 
 pub(crate) use data_file::{Before, DataFile, FilePart};
-pub(crate) use duplicates::{DuplicateRun, files_overlap, times_overlap};
+pub(crate) use duplicates::{DuplicateRun, Duplicates, files_overlap, times_overlap};
 pub(crate) use growth::Growth;
 pub use index_types::{TraceIndex, TracefileIndex, TracefileNumber};
 pub(crate) use packet_index::{Declared, Indexes};

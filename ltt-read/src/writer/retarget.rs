@@ -50,7 +50,9 @@ impl Retargeted {
     /// then counts nanoseconds, since those formats convert cycles in their own ways.
     pub fn new(source: &Schema, format: Format) -> Self {
         let mut schema = match source.format {
-            Format::Legacy => with_headers(source, &presets::lttng_kernel(Format::Ctf1)),
+            Format::Legacy | Format::Ftrace => {
+                with_headers(source, &presets::lttng_kernel(Format::Ctf1))
+            }
             _ => source.clone(),
         };
         if source.format == format {
@@ -60,7 +62,7 @@ impl Retargeted {
         schema.version = Schema::new(format).version;
         let mut changes = Changes::default();
         if format == Format::Ctf1 {
-            if source.format == Format::Legacy {
+            if !source.format.is_ctf() {
                 // The names of channels are in those of the files.
                 schema.stream_classes.iter_mut().for_each(|class| class.identity.name = None);
                 name_facilities(&mut schema, &mut changes);

@@ -7,6 +7,7 @@ mod support {
     pub(crate) mod config;
     pub(crate) mod daemon;
     pub(crate) mod directory;
+    pub(crate) mod ftrace_text;
     pub(crate) mod keys;
     pub(crate) mod layout;
     pub(crate) mod quarters;
@@ -46,6 +47,7 @@ mod follow;
 mod follow_copied;
 #[cfg(feature = "writer")]
 mod follow_ends;
+mod ftrace;
 #[cfg(feature = "writer")]
 mod growing;
 mod growth_logs;

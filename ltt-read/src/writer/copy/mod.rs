@@ -416,7 +416,7 @@ impl<W: Write> StreamCopier<W> {
     /// Sets what the packets of the target have in common with that of an event.
     fn set_contexts(&mut self, event: &Event<'_>, headers: HeaderChange<'_>) {
         let packet = event.packet();
-        if event.trace().schema().format != crate::schema::Format::Legacy {
+        if event.trace().schema().format.is_ctf() {
             let mut of = |scope| {
                 let mut value = match event.has_scope(scope) {
                     true => other_fields(event, scope),
