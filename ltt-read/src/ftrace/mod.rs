@@ -24,11 +24,15 @@
 //! * **Fields outside of their record**, which only damage causes, are empty.
 //! * **Compressed recordings** (version 7) are decompressed in parts while they are read, with the
 //!   feature `compression`.
+//! * **Files that were cut** are read up to the cut. If the description of the buffers at the end of
+//!   version 7 is lost, pages are found by their form; a [warning](crate::Trace::warnings) says so,
+//!   and the numbers of CPUs are guesses.
 //!
 //! [`Format::Ftrace`]: crate::schema::Format::Ftrace
 //! [`NoticeKind::DiscardedEvents`]: crate::NoticeKind::DiscardedEvents
 //! [`Schema::format`]: crate::schema::Schema::format
 
+mod buffer;
 pub(crate) mod chunk;
 mod classes;
 mod compression;
@@ -37,6 +41,7 @@ mod formats;
 mod input;
 mod open;
 mod options;
+mod recover;
 mod sections;
 
 pub use open::from_memory;

@@ -5,12 +5,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use super::buffer::{Buffer, CpuData};
 use super::chunk::{Chunk, Chunks};
 use super::classes::{Machine, PlacedMember, bytes, structure};
 use super::decode::{Decoder, FileKind};
 use super::formats::{Field, Format};
 use super::input::{Fault, Input};
-use super::sections::{Buffer, CpuData, MAGIC, Recording};
+use super::sections::{MAGIC, Recording};
 use crate::base::source::{Access, FileBytes};
 use crate::base::time::NS_PER_S;
 use crate::files::findings::Findings;

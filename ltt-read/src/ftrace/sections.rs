@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::buffer::{Buffer, CpuData};
 use super::classes::Machine;
 use super::compression::Compression;
 use super::formats::Format;
 use super::input::{Fault, Input};
 use super::options::{Options, id};
+use super::recover::{self, FoundSection};
 use crate::schema::ByteOrder;
 
 /// The first bytes of a file.
@@ -23,27 +25,6 @@ pub(super) struct Recording {
     pub(super) options: Options,
     pub(super) buffers: Vec<Buffer>,
     pub(super) warnings: Vec<String>,
-}
-
-/// A ring buffer.
-#[derive(Debug)]
-pub(super) struct Buffer {
-    /// The name; empty for the main buffer.
-    pub(super) name: String,
-    pub(super) clock: Option<String>,
-    /// The size of a page in bytes.
-    pub(super) page_size: u32,
-    /// The compression of the pages, in chunks.
-    pub(super) compression: Option<Compression>,
-    pub(super) cpus: Vec<CpuData>,
-}
-
-/// The place of the pages of a CPU in the file.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct CpuData {
-    pub(super) cpu: u32,
-    pub(super) offset: u64,
-    pub(super) size: u64,
 }
 
 /// The greatest size of a decompressed section in bytes. Descriptions of events have some megabytes.
@@ -219,6 +200,8 @@ impl<'a> Reading<'a> {
         self.input.text()?;
         self.compression = Compression::named(&compression);
         let mut offset = self.input.u64()?;
+        let first_section = self.input.offset();
+        let mut is_broken = offset == 0;
         let mut buffers = Vec::new();
         let (mut places, mut seen) = ([None; 3], Vec::new());
         while offset != 0 {
@@ -228,13 +211,32 @@ impl<'a> Reading<'a> {
             seen.push(offset);
             offset = match self.options(offset, &mut buffers, &mut places) {
                 Ok(next) => next,
-                // What is known so far may suffice.
-                Err(Fault { section, offset, reason }) if places[2].is_some() => {
+                Err(Fault { section, offset, reason }) => {
                     self.warn(format!("{section}, byte {offset}: {reason}"));
+                    is_broken = true;
                     break;
                 }
-                Err(fault) => return Err(fault),
             };
+        }
+        let mut lost = Vec::new();
+        if is_broken {
+            for section in recover::sections(self.file, first_section, self.input.order()) {
+                match section.id {
+                    id::DONE if !seen.contains(&section.offset) => {
+                        // What cannot be read is lost.
+                        _ = self.options(section.offset, &mut buffers, &mut places);
+                    }
+                    id::HEADER_INFO..=id::EVENT_FORMATS => {
+                        let place = &mut places[usize::from(section.id - id::HEADER_INFO)];
+                        place.get_or_insert(section.offset);
+                    }
+                    id::BUFFER => lost.push(section),
+                    _ => {}
+                }
+            }
+            if places[2].is_none() {
+                return Err(self.input.fault("there are no formats of events"));
+            }
         }
         type Read<'a> = fn(&mut Reading<'a>, &mut Input<'_>) -> Result<(), Fault>;
         let read: [(u16, &'static str, Read<'a>); 3] = [
@@ -254,10 +256,14 @@ impl<'a> Reading<'a> {
         }
         for (payload, at) in buffers {
             let mut input = Input::unpacked(&payload, at, self.input.order(), "buffers");
-            if let Err(Fault { section, offset, reason }) = self.buffer(&mut input) {
-                self.warn(format!("{section}, byte {offset}: {reason}"));
+            match self.buffer(&mut input) {
+                Ok(place) => lost.retain(|section| section.offset != place),
+                Err(Fault { section, offset, reason }) => {
+                    self.warn(format!("{section}, byte {offset}: {reason}"));
+                }
             }
         }
+        lost.into_iter().for_each(|section| self.lost_buffer(section));
         Ok(())
     }
 
@@ -323,14 +329,33 @@ impl<'a> Reading<'a> {
         if plain > MAX_SECTION {
             return Err(input.fault("it is too large"));
         }
-        let compression = self.compression.unwrap_or(Compression::Unknown);
+        let compression = self.compression_if(true).unwrap_or(Compression::Unknown);
         let unpacked = compression.unpack(input.take(packed.into())?, plain as usize);
         let damaged = |_| Fault { section: name, offset: at, reason: "it cannot be decompressed" };
         Ok((Cow::Owned(unpacked.map_err(damaged)?), at))
     }
 
-    /// Reads the option of a buffer of version 7.
-    fn buffer(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+    /// Returns the method of compression of a section.
+    fn compression_if(&self, is_compressed: bool) -> Option<Compression> {
+        is_compressed.then_some(self.compression.unwrap_or(Compression::Unknown))
+    }
+
+    /// Adds the buffer of a section whose description is lost.
+    fn lost_buffer(&mut self, section: FoundSection) {
+        let cpus = recover::cpus(self.file, section, self.page_size, self.input.order());
+        let compression = self.compression_if(section.is_compressed);
+        self.warn(format!(
+            "the description of the buffer at byte {} is lost: its pages were found by their form, \
+             and the numbers of its {} CPUs are guesses",
+            section.offset,
+            cpus.len()
+        ));
+        let (name, page_size) = (String::new(), self.page_size);
+        self.recording.buffers.push(Buffer { name, clock: None, page_size, compression, cpus });
+    }
+
+    /// Reads the option of a buffer of version 7. Returns the place of its section.
+    fn buffer(&mut self, input: &mut Input<'_>) -> Result<u64, Fault> {
         let (offset, name, clock) = (input.u64()?, input.text()?, input.text()?);
         let (_, is_compressed, _) = self.section(offset, id::BUFFER, "buffers")?;
         let page_size = input.u32()?;
@@ -340,10 +365,10 @@ impl<'a> Reading<'a> {
             let (cpu, offset, size) = (input.u32()?, input.u64()?, input.u64()?);
             cpus.push(CpuData { cpu, offset, size });
         }
-        let compression = is_compressed.then_some(self.compression.unwrap_or(Compression::Unknown));
+        let compression = self.compression_if(is_compressed);
         let clock = Some(clock).filter(|clock| !clock.is_empty());
         self.recording.buffers.push(Buffer { name, clock, page_size, compression, cpus });
-        Ok(())
+        Ok(offset)
     }
 
     /// Reads the descriptions of page headers and of record headers.

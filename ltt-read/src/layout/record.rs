@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn headers_of_both_byte_orders() {
-        let (kind, delta) = (3, 0x7ff_fffe);
+        let (kind, delta) = (3_u32, 0x7ff_fffe_u32);
         let little = (delta << 5 | kind).to_le_bytes();
         let big = (kind << DELTA_BITS | delta).to_be_bytes();
         let bytes = |head: [u8; 4], id: [u8; 2]| [&head[..], &id, &[0xff; 2]].concat();

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ltt_read::{Trace, ftrace, open_all};
+use ltt_read::{Error, Merge, OpenOptions, Trace, find_traces, ftrace, open_all};
 
 use crate::support::ftrace_text::{event_lines, loss_lines};
 use crate::support::shared::shared;
@@ -79,4 +79,62 @@ fn shared_recordings() {
         }
     }
     assert!(different.is_empty(), "{different:?}");
+}
+
+/// The recording that is part of the repository, opened in each way.
+#[test]
+fn a_recording_is_opened_by_its_path_and_by_that_of_its_directory() {
+    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace"));
+    let file = data.join("synthetic.dat");
+    assert!(compare("synthetic", &file, &data.join("synthetic.txt")));
+    for path in [data, &file] {
+        let trace = Trace::open(path).unwrap();
+        assert_eq!(trace.path(), file);
+        assert_eq!(open_all(path).unwrap().len(), 1);
+        assert_eq!(find_traces(path).unwrap(), std::slice::from_ref(&file));
+        let schema = trace.schema();
+        assert_eq!(schema.env_str("hostname"), Some("ltt-vm"));
+        assert!(schema.env_str("kernel_release").is_some_and(|it| it.starts_with("6.12")));
+        assert_eq!(&*schema.clocks[0].name, "global");
+    }
+    // A directory of traces may contain it, too.
+    let opened = OpenOptions::new().open_all_of([data, &file]).unwrap();
+    assert_eq!((opened.traces.len(), opened.notices.len()), (1, 1));
+    let text = data.join("synthetic.txt");
+    assert!(matches!(open_all(&text), Err(Error::NotATrace { .. })));
+}
+
+/// Seeking finds the event that reading everything finds.
+#[test]
+fn seeks_agree_with_reading() {
+    let Some(shared) = shared("traces/ftrace") else { return };
+    for name in ["v7-zlib", "flight", "instances"] {
+        let file = shared.join(name).join("trace.dat");
+        for verified in [0, u64::MAX] {
+            let traces = OpenOptions::new().verify_times_up_to(verified).open_all(&file).unwrap();
+            let mut merge = Merge::new(&traces);
+            let mut times = Vec::new();
+            while let Some(event) = merge.next() {
+                times.push(event.timestamp().unwrap());
+            }
+            for at in (0..times.len()).step_by(times.len() / 50) {
+                let first = times.partition_point(|time| *time < times[at]);
+                merge.seek(times[at]);
+                let mut count = 0;
+                while let Some(event) = merge.next() {
+                    assert_eq!(event.timestamp(), times.get(first + count).copied());
+                    count += 1;
+                    if count == 100 {
+                        break;
+                    }
+                }
+                assert_eq!(count, (times.len() - first).min(100), "{name}");
+            }
+            let span = traces.iter().filter_map(|trace| trace.time_span());
+            let span = span.reduce(ltt_read::TimeSpan::join).unwrap();
+            assert_eq!(span.end, *times.last().unwrap(), "{name}");
+            assert!(span.start <= times[0]);
+            assert!(merge.finish().is_ok());
+        }
+    }
 }

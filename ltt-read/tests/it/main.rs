@@ -7,6 +7,7 @@ mod support {
     pub(crate) mod config;
     pub(crate) mod daemon;
     pub(crate) mod directory;
+    pub(crate) mod ftrace_file;
     pub(crate) mod ftrace_text;
     pub(crate) mod keys;
     pub(crate) mod layout;
@@ -48,6 +49,8 @@ mod follow_copied;
 #[cfg(feature = "writer")]
 mod follow_ends;
 mod ftrace;
+mod ftrace_damage;
+mod ftrace_forms;
 #[cfg(feature = "writer")]
 mod growing;
 mod growth_logs;
