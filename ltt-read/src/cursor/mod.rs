@@ -329,8 +329,10 @@ impl Cursor {
     /// no anomaly. Otherwise returns `None` and changes nothing.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
-        match self.table.as_deref()?.quick.as_ref().is_some_and(Quick::is_simple) {
+        let table = self.table.as_deref()?;
+        match table.quick.as_ref().is_some_and(Quick::is_simple) {
             true => self.advance_by::<OfStream<true>>(),
+            false if table.records.is_some() => self.advance_by_record(),
             false => self.advance_by_other_form(),
         }
     }
@@ -338,9 +340,6 @@ impl Cursor {
     /// [`advance_quickly`](Self::advance_quickly) for less frequent forms.
     #[inline(never)] // keeps the code path of the frequent form short
     fn advance_by_other_form(&mut self) -> Option<()> {
-        if self.table.as_deref()?.records.is_some() {
-            return self.advance_by_record();
-        }
         if self.table.as_deref()?.quick.is_some() {
             return self.advance_by::<OfStream<false>>();
         }

@@ -8,8 +8,21 @@ use crate::layout::record::HEADER_BITS;
 impl Cursor {
     /// Reads the next event if it is a short record of a known type without an anomaly. Otherwise
     /// returns `None` and changes nothing.
-    #[inline(always)]
+    #[inline(never)] // the frequent form of CTF has a path of its own
     pub(super) fn advance_by_record(&mut self) -> Option<()> {
+        self.advance_by_record_of::<true>()
+    }
+
+    /// Reads an event whose fields have to be located. This is a function of its own because it makes
+    /// calls: the plain path then need not save registers for them.
+    #[inline(never)]
+    fn advance_by_located_record(&mut self) -> Option<()> {
+        self.advance_by_record_of::<false>()
+    }
+
+    /// Reads the next record; with `PLAIN`, only fields with constant places are found here.
+    #[inline(always)]
+    fn advance_by_record_of<const PLAIN: bool>(&mut self) -> Option<()> {
         let table = self.table.as_deref()?;
         let records = table.records.as_ref()?;
         let data = self.bytes.get().get(self.packet.offset as usize..)?;
@@ -31,6 +44,7 @@ impl Cursor {
                 *self.scratch.slots.get_mut(table.body_anchor as usize)? = body;
             }
             Some(_) => return None,
+            None if PLAIN => return self.advance_by_located_record(),
             None => {
                 let layout = self.decoder.tables.ready_body(entry)?;
                 layout.region.end(Window { data, end }, body, &mut self.scratch)?;

@@ -39,6 +39,8 @@ mod compression;
 pub(crate) mod decode;
 mod formats;
 mod input;
+#[cfg(feature = "writer")]
+pub(crate) mod lengths;
 mod open;
 mod options;
 mod recover;

@@ -12,6 +12,7 @@ use names::identifier_like;
 use selectors::Labels;
 
 use super::presets;
+use crate::ftrace::lengths::add_lengths;
 use crate::legacy::with_headers;
 use crate::schema::{
     ClockClass, ClockOrigin, EventType, FieldClass, Format, Identity, Schema, Scope, StreamClass,
@@ -50,8 +51,11 @@ impl Retargeted {
     /// then counts nanoseconds, since those formats convert cycles in their own ways.
     pub fn new(source: &Schema, format: Format) -> Self {
         let mut schema = match source.format {
-            Format::Legacy | Format::Ftrace => {
-                with_headers(source, &presets::lttng_kernel(Format::Ctf1))
+            Format::Legacy => with_headers(source, &presets::lttng_kernel(Format::Ctf1)),
+            Format::Ftrace => {
+                let mut schema = with_headers(source, &presets::lttng_kernel(Format::Ctf1));
+                add_lengths(&mut schema);
+                schema
             }
             _ => source.clone(),
         };

@@ -26,47 +26,52 @@ fn versions(file: &FtraceFile) -> impl Iterator<Item = Arc<Trace>> {
     })
 }
 
+/// Returns a recording of two events, one of which has fields of each form.
+fn all_forms(machine: Machine) -> FtraceFile {
+    let long = machine.long;
+    let fields = [
+        ("u8 small", 8, 1, 0),
+        ("s16 negative", 10, 2, 1),
+        ("bool flag", 12, 1, 0),
+        ("unsigned int wide", 16, 8, 0),
+        ("char comm[8]", 24, 8, 0),
+        ("u16 table[2][2]", 32, 8, 0),
+        ("__data_loc char[] text", 40, 4, 0),
+        ("__rel_loc u16[] numbers", 44, 4, 0),
+        ("uuid_t id", 48, 16, 0),
+        ("const char * pointer", 64, long, 0),
+        ("__data_loc u8[] outside", 72, 4, 0),
+        ("u32 rest[]", 96, 0, 0),
+    ];
+    let number = |value, size| machine.number(value, size);
+    let mut record = machine.common(300, -5);
+    record.extend([vec![200, 0], number(-2_i64 as u64 & 0xffff, 2), vec![1, 9, 9, 9]].concat());
+    record.extend(number(1 << 60 | 7, 8));
+    record.extend(b"name\0xyz");
+    (1..5).for_each(|value| record.extend(number(value, 2)));
+    record.extend(number(6 << 16 | 80, 4));
+    record.extend(number(4 << 16 | (86 - 48), 4));
+    record.extend(0..16);
+    record.extend(number(0xffff_ff00, long));
+    record.resize(72, 0);
+    record.extend(number(100 << 16 | 50, 4));
+    record.resize(80, 0);
+    record.extend(b"t\"x\n\0y");
+    record.extend([number(500, 2), number(600, 2)].concat());
+    record.resize(96, 0);
+    record.extend([number(11, 4), number(12, 4)].concat());
+    let events = [machine.event(5, &record), machine.event(1, &machine.common(301, 3))];
+    FtraceFile {
+        machine,
+        formats: vec![format("all", 300, &fields), format("none", 301, &[])],
+        cpus: vec![(2, machine.page(1000, &events, None))],
+    }
+}
+
 #[test]
 fn fields_of_each_form() {
     for machine in machines() {
-        let long = machine.long;
-        let fields = [
-            ("u8 small", 8, 1, 0),
-            ("s16 negative", 10, 2, 1),
-            ("bool flag", 12, 1, 0),
-            ("unsigned int wide", 16, 8, 0),
-            ("char comm[8]", 24, 8, 0),
-            ("u16 table[2][2]", 32, 8, 0),
-            ("__data_loc char[] text", 40, 4, 0),
-            ("__rel_loc u16[] numbers", 44, 4, 0),
-            ("uuid_t id", 48, 16, 0),
-            ("const char * pointer", 64, long, 0),
-            ("__data_loc u8[] outside", 72, 4, 0),
-            ("u32 rest[]", 96, 0, 0),
-        ];
-        let number = |value, size| machine.number(value, size);
-        let mut record = machine.common(300, -5);
-        record.extend([vec![200, 0], number(-2_i64 as u64 & 0xffff, 2), vec![1, 9, 9, 9]].concat());
-        record.extend(number(1 << 60 | 7, 8));
-        record.extend(b"name\0xyz");
-        (1..5).for_each(|value| record.extend(number(value, 2)));
-        record.extend(number(6 << 16 | 80, 4));
-        record.extend(number(4 << 16 | (86 - 48), 4));
-        record.extend(0..16);
-        record.extend(number(0xffff_ff00, long));
-        record.resize(72, 0);
-        record.extend(number(100 << 16 | 50, 4));
-        record.resize(80, 0);
-        record.extend(b"t\"x\n\0y");
-        record.extend([number(500, 2), number(600, 2)].concat());
-        record.resize(96, 0);
-        record.extend([number(11, 4), number(12, 4)].concat());
-        let events = [machine.event(5, &record), machine.event(1, &machine.common(301, 3))];
-        let file = FtraceFile {
-            machine,
-            formats: vec![format("all", 300, &fields), format("none", 301, &[])],
-            cpus: vec![(2, machine.page(1000, &events, None))],
-        };
+        let file = all_forms(machine);
         for trace in versions(&file) {
             assert_eq!(
                 event_lines(&[trace]),
@@ -80,6 +85,58 @@ fn fields_of_each_form() {
             );
         }
     }
+}
+
+/// The fields of conversions are those of the recording, with lengths before arrays.
+#[cfg(feature = "writer")]
+#[test]
+fn conversions_have_the_same_fields() {
+    use ltt_read::schema::{Format, StreamClassId};
+    use ltt_read::writer::{MemoryTrace, Retargeted, StreamCopier, Transfer};
+
+    for machine in machines() {
+        let trace = versions(&all_forms(machine)).next().unwrap();
+        for format in [Format::Ctf1, Format::Ctf2] {
+            let transfer = Transfer::new(&trace, Retargeted::new(trace.schema(), format).schema);
+            let transfer = Arc::new(transfer);
+            let mut target = MemoryTrace::new(transfer.target().clone());
+            let stream = target.stream(StreamClassId(0), "stream").unwrap();
+            let mut copier = StreamCopier::new(&transfer, StreamClassId(0), stream);
+            let mut cursor = trace.cursor(TracefileIndex(0));
+            let mut expected = Vec::new();
+            while let Some(event) = cursor.next().unwrap() {
+                assert!(copier.event(&event).unwrap());
+                expected.push((event.timestamp(), members(&event)));
+            }
+            target.add(copier.into_stream().unwrap()).unwrap();
+            let copy = target.open().unwrap();
+            let mut cursor = copy.cursor(TracefileIndex(0));
+            let mut found = Vec::new();
+            while let Some(event) = cursor.next().unwrap() {
+                let mut members = members(&event);
+                members.retain(|(name, _)| !name.ends_with("_length"));
+                found.push((event.timestamp(), members));
+            }
+            assert_eq!(found, expected, "{format:?}");
+        }
+    }
+}
+
+/// Returns the names and values of the context and the payload of an event; bytes as arrays.
+#[cfg(feature = "writer")]
+fn members(event: &ltt_read::Event<'_>) -> Vec<(String, String)> {
+    let scopes = [Scope::CommonContext, Scope::Payload];
+    let structs = scopes.into_iter().filter_map(|scope| event.scope(scope));
+    let text = |value: ltt_read::Value<'_>| match value {
+        ltt_read::Value::Blob(bytes) => format!("{bytes:?}"),
+        other => other.to_string(),
+    };
+    let members = structs.flat_map(|of| {
+        let members =
+            of.members().map(|(info, value)| (info.name().unwrap().to_owned(), text(value)));
+        members.collect::<Vec<_>>()
+    });
+    members.collect()
 }
 
 #[test]
