@@ -32,7 +32,7 @@ pub(super) enum Storage {
     Array(Option<u32>),
     /// An array whose offset and length are in the record (`__data_loc`).
     Located,
-    /// The same, with an offset from the end of these (`__rel_loc`).
+    /// An array like `Located`, whose offset counts from the end of the two (`__rel_loc`).
     LocatedRelative,
 }
 

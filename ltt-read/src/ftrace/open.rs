@@ -179,7 +179,7 @@ fn unknown_fields(machine: &Machine, begin: u32) -> Vec<PlacedMember> {
     ]
 }
 
-/// What the traces of a file share.
+/// The parts that the traces of a file share.
 struct Assembly {
     path: Arc<Path>,
     file: Arc<FileBytes>,

@@ -14,7 +14,7 @@ use crate::schema::ByteOrder;
 /// The first bytes of a file.
 pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
-/// What the parts of a file before the pages say.
+/// The contents of the parts of a file before the pages.
 #[derive(Debug)]
 pub(super) struct Recording {
     /// The version of the format.
