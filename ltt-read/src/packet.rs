@@ -58,6 +58,8 @@ pub struct Packet {
     pub clock: u64,
     /// The packing of its events, if it is a sub-buffer in a format before CTF.
     pub(crate) packing: Option<Packing>,
+    /// The events that were lost before it, if it says so itself rather than by counters.
+    pub(crate) lost: Option<Lost>,
     /// The error in its content size, if that is the only damage. Until the events are
     /// found, `content_bits` is then the size of the whole packet.
     pub(crate) damage: Option<DecodeError>,
@@ -82,6 +84,14 @@ impl Instance {
             _ => self,
         }
     }
+}
+
+/// The events that were lost before a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    Events(u64),
+    /// The tracer has not counted them.
+    Uncounted,
 }
 
 /// A decoded event record, with positions in bits from the packet's start.
@@ -133,6 +143,7 @@ impl Packet {
             wrong_uuid: None,
             clock: 0,
             packing: None,
+            lost: None,
             damage: None,
         }
     }

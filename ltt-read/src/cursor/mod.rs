@@ -4,6 +4,7 @@ mod growth;
 mod losses;
 mod packets;
 mod position;
+mod records;
 mod recover;
 mod run;
 mod seek;
@@ -278,7 +279,7 @@ impl Cursor {
         if self.advance_quickly().is_some() {
             return Ok(true);
         }
-        if self.trace.decoder().is_padding(&self.packet, self.next, self.content_end) {
+        if self.only_padding_follows() {
             self.next = self.content_end;
             return Ok(false);
         }
@@ -313,8 +314,7 @@ impl Cursor {
     fn advance_slowly(&mut self) -> Result<bool, Error> {
         loop {
             if self.state == State::Packet && self.next < self.content_end {
-                let decoder = &self.decoder;
-                if decoder.is_padding(&self.packet, self.next, self.content_end) {
+                if self.only_padding_follows() {
                     self.next = self.content_end;
                     continue;
                 }
@@ -337,8 +337,10 @@ impl Cursor {
     /// no anomaly. Otherwise returns `None` and changes nothing.
     #[inline(always)]
     pub(crate) fn advance_quickly(&mut self) -> Option<()> {
-        match self.table.as_deref()?.quick.as_ref().is_some_and(Quick::is_simple) {
+        let table = self.table.as_deref()?;
+        match table.quick.as_ref().is_some_and(Quick::is_simple) {
             true => self.advance_by::<OfStream<true>>(),
+            false if table.records.is_some() => self.advance_by_record(),
             false => self.advance_by_other_form(),
         }
     }
@@ -435,6 +437,11 @@ impl Cursor {
         Ok(())
     }
 
+    /// Returns `true` if the rest of the content of the current packet is padding.
+    fn only_padding_follows(&self) -> bool {
+        self.decoder.is_padding(&self.packet, self.window(), self.next)
+    }
+
     /// Returns the time of the last event that had one, since the last seek;
     /// [`Timestamp::MIN`] if there is none.
     pub(crate) fn last_timestamp(&self) -> Timestamp {
@@ -462,8 +469,7 @@ impl Cursor {
     /// Returns `true` if no event record follows the current one in the packet.
     #[cfg(feature = "writer")]
     pub(crate) fn is_last_in_packet(&self) -> bool {
-        self.next >= self.content_end
-            || self.trace.decoder().is_padding(&self.packet, self.next, self.content_end)
+        self.next >= self.content_end || self.only_padding_follows()
     }
 
     #[inline(always)]

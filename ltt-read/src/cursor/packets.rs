@@ -6,7 +6,7 @@ use super::{Cursor, State};
 use crate::base::time::Timestamp;
 use crate::layout::header::Ahead;
 use crate::layout::tables::StreamTable;
-use crate::packet::Packet;
+use crate::packet::{Lost, Packet};
 use crate::report::{DecodeError, Error, Notice, NoticeKind, Place};
 use crate::trace::{DuplicateRun, FilePart, files_overlap};
 
@@ -80,6 +80,7 @@ impl Cursor {
                 return Ok(false);
             }
         };
+        self.note_lost(before.as_ref());
         match before {
             Some(before) => self.compare_counters(&before),
             None => self.note_first_losses(),
@@ -157,7 +158,8 @@ impl Cursor {
         let trace = self.trace.clone();
         let tracefile = &trace.tracefiles()[self.tracefile as usize];
         let Some(file) = tracefile.file(self.file) else { return Ok(()) };
-        self.bytes = file.source.clone();
+        // Where this fails, the packet cannot be read either.
+        self.bytes = file.unpacked().unwrap_or_else(|_| file.source.clone());
         self.packet_clock = clock;
         self.packets_entered += 1;
         self.latest = Timestamp::MIN;
@@ -233,6 +235,17 @@ impl Cursor {
             }
             self.compare_counters(&start);
         }
+    }
+
+    /// Notes the events that were lost before the current packet, if it says so itself.
+    fn note_lost(&mut self, before: Option<&Packet>) {
+        let count = match self.packet.lost {
+            None | Some(Lost::Events(0)) => return,
+            Some(Lost::Events(count)) => Some(count),
+            Some(Lost::Uncounted) => None,
+        };
+        let start = before.and_then(|before| before.start);
+        self.note(NoticeKind::DiscardedEvents { count, start, end: self.packet.start });
     }
 
     /// Notes the losses between two successive packets according to their counters.

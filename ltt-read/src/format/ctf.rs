@@ -91,6 +91,7 @@ pub(super) fn packet(
         wrong_uuid,
         clock: roles.clock,
         packing: None,
+        lost: None,
         damage,
     })
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::base::clock_transform::ClockTransform;
 use crate::base::time::Timestamp;
+use crate::ftrace::decode as ftrace;
 use crate::layout::program::{Scratch, Slot, Window};
 use crate::layout::tables::{BodyStart, Tables};
 use crate::legacy::decode as legacy;
@@ -52,6 +53,7 @@ pub(crate) struct Decoder {
 enum Format {
     Ctf,
     Legacy(legacy::Decoder),
+    Ftrace(ftrace::Decoder),
 }
 
 /// The properties of a file that its packets do not contain.
@@ -59,6 +61,7 @@ enum Format {
 pub(crate) enum FileKind {
     Ctf,
     Legacy(legacy::FileKind),
+    Ftrace(ftrace::FileKind),
 }
 
 impl Decoder {
@@ -82,6 +85,14 @@ impl Decoder {
         Decoder::new(schema, None, Format::Legacy(decoder))
     }
 
+    /// Creates the decoder of a buffer of ftrace.
+    pub(crate) fn of_ftrace(
+        schema: Schema,
+        decoder: ftrace::Decoder,
+    ) -> Result<Decoder, LayoutError> {
+        Decoder::new(schema, None, Format::Ftrace(decoder))
+    }
+
     fn new(
         schema: Schema,
         transforms: Option<Box<[ClockTransform]>>,
@@ -96,9 +107,10 @@ impl Decoder {
         format: Format,
         slots: Slot,
     ) -> Result<Decoder, LayoutError> {
-        let body_start = match format {
+        let body_start = match &format {
             Format::Ctf => BodyStart::AfterHeader,
             Format::Legacy(_) => BodyStart::AlignedPayload,
+            Format::Ftrace(decoder) => decoder.body_start(),
         };
         let transforms = transforms
             .unwrap_or_else(|| vec![ClockTransform::IDENTITY; schema.clocks.len()].into());
@@ -117,6 +129,7 @@ impl Decoder {
                 // The schemas of these formats have one clock.
                 Format::Legacy(decoder.transformed(transforms.first().copied().unwrap_or_default()))
             }
+            Format::Ftrace(decoder) => Format::Ftrace(decoder.clone()),
         };
         let decoder = Decoder::new(self.schema.clone(), Some(transforms), format)?;
         Ok(Decoder { id: self.id, ..decoder })
@@ -136,6 +149,10 @@ impl Decoder {
                 table.clock.as_ref()?.recorded(cycles)
             }
             Format::Legacy(decoder) => decoder.recorded(cycles, time),
+            Format::Ftrace(_) => {
+                let table = &self.tables.streams[packet.stream_class.index()];
+                table.records.as_ref()?.recorded(cycles)
+            }
         }
     }
 
@@ -156,6 +173,9 @@ impl Decoder {
             (Format::Legacy(decoder), FileKind::Legacy(kind)) => {
                 decoder.packet(kind, file, offset, number)
             }
+            (Format::Ftrace(decoder), FileKind::Ftrace(kind)) => {
+                decoder.packet(&self.tables, kind, file, offset, number)
+            }
             _ => ctf::packet(&self.schema, &self.tables, file, offset, number, clock, scratch),
         }
     }
@@ -164,16 +184,18 @@ impl Decoder {
     pub(crate) fn next_record(&self, packet: &Packet, pos: u64) -> u64 {
         match (&self.format, packet.packing) {
             (Format::Legacy(decoder), Some(packing)) => decoder.begin(packing, pos),
+            (Format::Ftrace(_), _) => pos,
             _ => self.tables.streams[packet.stream_class.index()].header.begin(pos),
         }
     }
 
     /// Returns `true` if a packet has only padding between `pos` and the end of its
-    /// content. In CTF, the content does not end in padding.
-    pub(crate) fn is_padding(&self, packet: &Packet, pos: u64, content_end: u64) -> bool {
-        match self.format {
+    /// content, which is that of `window`. In CTF, the content does not end in padding.
+    pub(crate) fn is_padding(&self, packet: &Packet, window: Window<'_>, pos: u64) -> bool {
+        match &self.format {
             Format::Ctf => false,
-            Format::Legacy(_) => self.next_record(packet, pos) >= content_end,
+            Format::Legacy(_) => self.next_record(packet, pos) >= window.end,
+            Format::Ftrace(decoder) => decoder.is_padding(&self.tables, window, pos),
         }
     }
 
@@ -193,6 +215,7 @@ impl Decoder {
             Format::Legacy(decoder) => {
                 decoder.record(schema, tables, packet, window, pos, clock, scratch)
             }
+            Format::Ftrace(decoder) => decoder.record(schema, tables, window, pos, clock, scratch),
         }
     }
 }

@@ -10,6 +10,9 @@ pub(crate) enum PacketBounds {
     /// Events may be later than the end of their packet, but not later than the end of
     /// the next.
     EndEarly,
+    /// Packets declare no end. Their events are not before their start, and not after the start
+    /// of the next packet.
+    Starts,
     /// Nothing is known about this tracer.
     Unknown,
 }
@@ -19,8 +22,10 @@ pub(crate) enum PacketBounds {
 /// LTTng's tracers before 2.11 took the packet's end time before the last reserved event
 /// got its own. The tracers of the formats before CTF are treated alike.
 pub(crate) fn packet_bounds(schema: &Schema) -> PacketBounds {
-    if schema.format == Format::Legacy {
-        return PacketBounds::EndEarly;
+    match schema.format {
+        Format::Legacy => return PacketBounds::EndEarly,
+        Format::Ftrace => return PacketBounds::Starts,
+        Format::Ctf1 | Format::Ctf2 => {}
     }
     let version = (schema.env_int("tracer_major"), schema.env_int("tracer_minor"));
     match (schema.env_str("tracer_name"), version) {

@@ -63,6 +63,8 @@ impl Stream {
         self.waiting.push(DataFile {
             path: file,
             source: SharedBytes::in_memory(bytes),
+            missing: 0,
+            packed: None,
             may_have_index: false,
             first_begin: None,
             kind: FileKind::Ctf,

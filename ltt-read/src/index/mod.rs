@@ -21,7 +21,8 @@ mod trust;
 use std::sync::Arc;
 
 use crate::base::time::{TimeSpan, Timestamp};
-use crate::format::Decoder;
+use crate::cursor::Cursor;
+use crate::format::{Decoder, PacketBounds, packet_bounds};
 use crate::report::{Notice, NoticeKind};
 use crate::trace::{TimedPacket, Trace, Tracefile, TracefileIndex, times_overlap};
 
@@ -78,7 +79,8 @@ impl Trace {
     /// unknown. `None` if it has no times.
     ///
     /// The packet times are kept. If the end of the last packet is unknown, each call reads
-    /// all events of the tracefile, and packets with errors are skipped.
+    /// all events of the tracefile, or those of its last packet in a recording of ftrace, and
+    /// packets with errors are skipped.
     ///
     /// # Panics
     ///
@@ -180,7 +182,21 @@ pub(crate) fn time_span(trace: &Arc<Trace>, tracefile: TracefileIndex) -> Option
     if times.are_read() || times.time_span().is_some() {
         return times.time_span();
     }
-    let mut cursor = trace.cursor(tracefile);
+    let packets = times.packets();
+    if packet_bounds(trace.schema()) == PacketBounds::Starts
+        && let (Some(first), Some(last)) = (packets.first(), packets.last())
+    {
+        let mut cursor = trace.cursor(tracefile);
+        let is_entered = cursor.enter_found(Some((*last, true)), Timestamp::MIN).is_ok();
+        if is_entered && let Some(span) = span_of_events(cursor) {
+            return Some(TimeSpan { start: first.earliest, end: span.end });
+        }
+    }
+    span_of_events(trace.cursor(tracefile))
+}
+
+/// Returns the time span of the events that a cursor has not read yet; `None` if they have no times.
+fn span_of_events(mut cursor: Cursor) -> Option<TimeSpan> {
     let mut span: Option<TimeSpan> = None;
     loop {
         match cursor.advance() {

@@ -13,11 +13,10 @@ pub(super) fn packets(
     file_number: u32,
     clock: &mut u64,
 ) -> Vec<IndexEntry> {
-    let bytes = file.bytes();
     let mut scratch = Scratch::default();
     let mut entries = Vec::new();
     let (mut offset, mut number) = (0, 0);
-    while offset < bytes.len() as u64 {
+    while offset < file.size() {
         match file.packet(decoder, offset, number, *clock, &mut scratch) {
             Ok(p) => {
                 let begin = p.start.unwrap_or(Timestamp::MIN);

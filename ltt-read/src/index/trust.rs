@@ -5,6 +5,7 @@
 //! | of a small trace (`OpenOptions::verify_times_up_to`), or of an unknown tracer | those of the events, which are read once |
 //! | of LTTng 2.11 or later, with both times declared in each packet and in order | the declared start; the later one of the declared end and the next start; the last packet may contain any later time |
 //! | of LTTng before 2.11 or a format before CTF, with starts and ends in order | the same, and the end of the next packet, since events may come after the end of their packet |
+//! | of ftrace, with starts in order | the declared start; the next start |
 //! | of a known tracer, with times missing or not in order | those of the events; the latter with `NoticeKind::PacketTimesIgnored` |
 //!
 //! An unknown packet end (0) is allowed only at the end of the last file. Limit: in a large trace
@@ -37,13 +38,14 @@ pub(super) fn doubt(trace: &Trace, tracefile: TracefileIndex, index: &Index) -> 
     for (at, entry) in entries.iter().enumerate() {
         let is_last = at + 1 == entries.len();
         let (begin, end) = (entry.declared.begin, entry.declared.known_end());
-        if begin.is_none() || end.is_none() && !is_last {
+        if begin.is_none() || end.is_none() && !is_last && bounds != PacketBounds::Starts {
             return Err(Doubt::Unknown);
         }
         let Some(before) = at.checked_sub(1).and_then(|at| entries.get(at)) else { continue };
         let before = before.declared;
         let in_order = match bounds {
             PacketBounds::Enclose => before.end <= begin,
+            PacketBounds::Starts => before.begin <= begin,
             _ => before.begin <= begin && end.is_none_or(|end| before.end <= Some(end)),
         };
         if !in_order {

@@ -1,5 +1,7 @@
 //! The compiler from trees of field classes to a region's program and nodes.
 
+mod record;
+
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -17,6 +19,8 @@ use crate::schema::{
     Array, ByteOrder, Dependency, FieldClass, FieldKind, FixedLen, Integer, Length, OptionField,
     Roles, Selector, Str, Variant,
 };
+
+pub(crate) use record::compile_record;
 
 /// The greatest number of nodes in a region.
 const MAX_NODES: usize = 1 << 20;
@@ -36,24 +40,7 @@ pub(crate) fn compile(
     start: Start,
     roles: bool,
 ) -> Result<Region, LayoutError> {
-    let mut c = Compiler {
-        nodes: Vec::new(),
-        cues: Vec::new(),
-        cue_base: None,
-        free_slot: start.free_slot.max(start.anchor + 1),
-        moves_anchors: false,
-        roles,
-        depth: 0,
-        at: StaticPosition {
-            anchor: start.anchor,
-            offset: 0,
-            phase: start.phase,
-            order: start.order,
-        },
-        ops: Vec::new(),
-        pending: 0,
-        excess_visits: 0,
-    };
+    let mut c = Compiler::new(start, roles);
     let mut first_nodes = SmallVec::<[Option<u32>; 3]>::new();
     for root in roots {
         first_nodes.push(root.map(|_| c.nodes.len() as u32));
@@ -64,29 +51,11 @@ pub(crate) fn compile(
     let fixed = (c.ops.is_empty() && c.at.anchor == start.anchor).then_some(c.at.offset);
     c.flush();
     let skip = if roles { None } else { DynamicSkip::new(&c.ops) };
-    let mut cues: Vec<Cue> = c.cues.into_iter().flatten().collect();
-    join(&c.nodes, &mut cues);
-    let mut visits = Vec::new();
-    for node in first_nodes.iter().flatten().rev() {
-        visits.push(RootVisit::new(*node as usize, &mut c.nodes, &mut cues));
-    }
-    visits.reverse();
-    for at in 1..visits.len() {
-        visits[at].keeps_base = visits[at].base == visits[at - 1].base;
-    }
+    let region = c.region(first_nodes, start, fixed);
     Ok(Region {
         byte_aligned_skip: skip.as_ref().and_then(|skip| ByteAlignedSkip::new(skip, start.phase)),
         dynamic_skip: skip,
-        ops: c.ops.into(),
-        nodes: c.nodes.into(),
-        visits: visits.into(),
-        roots: first_nodes,
-        fixed,
-        slots: c.free_slot,
-        moves_anchors: c.moves_anchors,
-        start,
-        end_phase: c.at.phase,
-        end_order: c.at.order,
+        ..region
     })
 }
 
@@ -99,6 +68,18 @@ struct StaticPosition {
     phase: Phase,
     /// The byte order of the previous field, if known.
     order: Option<ByteOrder>,
+}
+
+/// The element of an array, compiled for any position.
+struct CompiledElement {
+    /// The slot for its start.
+    anchor: Slot,
+    /// The number of visitor calls.
+    visits: u64,
+    end: StaticPosition,
+    /// `true` if its size is constant.
+    fixed: bool,
+    ops: Vec<Op>,
 }
 
 struct Compiler {
@@ -121,6 +102,60 @@ struct Compiler {
 }
 
 impl Compiler {
+    fn new(start: Start, roles: bool) -> Self {
+        Compiler {
+            nodes: Vec::new(),
+            cues: Vec::new(),
+            cue_base: None,
+            free_slot: start.free_slot.max(start.anchor + 1),
+            moves_anchors: false,
+            roles,
+            depth: 0,
+            at: StaticPosition {
+                anchor: start.anchor,
+                offset: 0,
+                phase: start.phase,
+                order: start.order,
+            },
+            ops: Vec::new(),
+            pending: 0,
+            excess_visits: 0,
+        }
+    }
+
+    /// Creates the region of the compiled roots, without skips.
+    fn region(
+        mut self,
+        roots: SmallVec<[Option<u32>; 3]>,
+        start: Start,
+        fixed: Option<u64>,
+    ) -> Region {
+        let mut cues: Vec<Cue> = self.cues.into_iter().flatten().collect();
+        join(&self.nodes, &mut cues);
+        let mut visits = Vec::new();
+        for node in roots.iter().flatten().rev() {
+            visits.push(RootVisit::new(*node as usize, &mut self.nodes, &mut cues));
+        }
+        visits.reverse();
+        for at in 1..visits.len() {
+            visits[at].keeps_base = visits[at].base == visits[at - 1].base;
+        }
+        Region {
+            byte_aligned_skip: None,
+            dynamic_skip: None,
+            ops: self.ops.into(),
+            nodes: self.nodes.into(),
+            visits: visits.into(),
+            roots,
+            fixed,
+            slots: self.free_slot,
+            moves_anchors: self.moves_anchors,
+            start,
+            end_phase: self.at.phase,
+            end_order: self.at.order,
+        }
+    }
+
     /// Compiles a field and the fields in it. Returns the number of visitor calls for it.
     fn field(
         &mut self,
@@ -325,23 +360,11 @@ impl Compiler {
             Length::Dynamic(dependency) => Len::Slot(slot_of(dependency)?),
         };
         self.flush_unless_static(len);
-        // The element is compiled separately, at an aligned position.
         let align = u64::from(array.element.align.max(1));
-        let anchor = self.new_slot();
-        let outer = (self.at, std::mem::take(&mut self.ops), std::mem::take(&mut self.pending));
-        self.at = StaticPosition { anchor, offset: 0, phase: Phase::aligned(align), order: None };
-        self.cue_base = None;
-        let visits = self.field(None, &array.element)?;
-        let element_end = self.at;
-        let fixed = self.ops.is_empty() && element_end.anchor == anchor;
-        self.flush();
-        let element_ops = std::mem::take(&mut self.ops);
-        (self.at, self.ops, self.pending) = outer;
-
-        let scalar = fixed && self.nodes.len() == index + 2 && !self.nodes[index + 1].is_compound();
-        self.moves_anchors |= !scalar;
+        let CompiledElement { anchor, visits, end: element_end, fixed, ops } =
+            self.element(index, array)?;
         if !fixed {
-            let (align_mask, ops) = (align - 1, element_ops.into());
+            let (align_mask, ops) = (align - 1, ops.into());
             let element = Arc::new(Element { align_mask, anchor, visits, ops });
             self.nodes[index].kind =
                 NodeKind::Array { len, elements: Elements::Dynamic(element.clone()) };
@@ -377,6 +400,24 @@ impl Compiler {
                 Ok(2)
             }
         }
+    }
+
+    /// Compiles the element of an array separately, at an aligned position.
+    fn element(&mut self, index: usize, array: &Array) -> Result<CompiledElement, LayoutError> {
+        let align = u64::from(array.element.align.max(1));
+        let anchor = self.new_slot();
+        let outer = (self.at, std::mem::take(&mut self.ops), std::mem::take(&mut self.pending));
+        self.at = StaticPosition { anchor, offset: 0, phase: Phase::aligned(align), order: None };
+        self.cue_base = None;
+        let visits = self.field(None, &array.element)?;
+        let end = self.at;
+        let fixed = self.ops.is_empty() && end.anchor == anchor;
+        self.flush();
+        let ops = std::mem::take(&mut self.ops);
+        (self.at, self.ops, self.pending) = outer;
+        let scalar = fixed && self.nodes.len() == index + 2 && !self.nodes[index + 1].is_compound();
+        self.moves_anchors |= !scalar;
+        Ok(CompiledElement { anchor, visits, end, fixed, ops })
     }
 
     fn option(&mut self, index: usize, option: &OptionField) -> Result<u64, LayoutError> {

@@ -81,8 +81,9 @@ impl DenseIds<'_> {
 }
 
 impl IdTable {
-    pub(super) fn new(ids: Vec<(u64, EventTypeId)>) -> Self {
-        let limit = (ids.len() as u64 * 4).max(256);
+    /// Creates the map. Ids below `dense` are in the array, whatever their number.
+    pub(super) fn new(ids: Vec<(u64, EventTypeId)>, dense: u64) -> Self {
+        let limit = (ids.len() as u64 * 4).max(256).max(dense);
         let ends = ids.iter().map(|(id, _)| id.saturating_add(1));
         let dense_len = ends.filter(|n| *n <= limit).max().unwrap_or(0);
         let mut dense: Box<[AtomicU64]> =
@@ -161,12 +162,12 @@ mod tests {
     #[test]
     fn small_and_large_ids_are_found() {
         let far = u64::MAX;
-        let table = IdTable::new(vec![(3, EventTypeId(0)), (far, EventTypeId(1))]);
+        let table = IdTable::new(vec![(3, EventTypeId(0)), (far, EventTypeId(1))], 0);
         assert_eq!(table.get(Some(3)), Ok(EventTypeId(0)));
         assert_eq!(table.get(Some(far)), Ok(EventTypeId(1)));
         assert_eq!(table.get(Some(4)), Err(DecodeError::UnknownEventType { id: 4 }));
         assert_eq!(table.get(None), Err(DecodeError::UnknownEventType { id: 0 }));
-        let single = IdTable::new(vec![(7, EventTypeId(5))]);
+        let single = IdTable::new(vec![(7, EventTypeId(5))], 0);
         assert_eq!(single.get(None), Ok(EventTypeId(5)));
     }
 }

@@ -24,6 +24,7 @@ pub(crate) mod ids;
 pub(crate) mod node;
 mod phase;
 pub(crate) mod program;
+pub(crate) mod record;
 pub(crate) mod region;
 pub(crate) mod shape;
 pub(crate) mod skip;

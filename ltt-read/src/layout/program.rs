@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::FixedRead;
 use crate::layout::clock::update_clock;
+use crate::layout::record::Locator;
 use crate::report::DecodeError;
 use crate::schema::{RangeSet, Role, Roles};
 
@@ -59,6 +60,9 @@ pub(crate) enum Op {
         ops: Arc<[Op]>,
         anchor: Slot,
     },
+    /// Finds a field of the record that starts at the slot `record` and ends with the window, whose
+    /// place or length is in the record itself, and saves its length in the slot `len`.
+    Locate { record: Slot, locator: Locator, len: Slot, anchor: Slot },
     /// Checks that the position is at a byte boundary, because the byte order changes.
     ByteBoundary,
     /// Fails with an error.
@@ -357,6 +361,12 @@ pub(crate) fn run(
                     scratch.cost.add(*visits, pos)?;
                 }
                 scratch.slots[*anchor as usize] = pos;
+            }
+            Op::Locate { record, locator, len, anchor } => {
+                let begin = scratch.slots[*record as usize];
+                let (at, elements) = locator.find(window.data, begin, window.end);
+                scratch.slots[*anchor as usize] = at;
+                scratch.slots[*len as usize] = elements;
             }
             Op::ByteBoundary => {
                 if !pos.is_multiple_of(8) {

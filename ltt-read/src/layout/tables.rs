@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
-use super::compile::compile;
+use super::compile::{compile, compile_record};
 use super::header::{Header, Quick};
 use super::ids::{IdEntry, IdTable};
 use super::node::NodeKind;
 use super::phase::Phase;
 use super::program::{Scratch, Slot, slots_read, slots_saved};
+use super::record::{RecordLayouts, Records};
 use super::region::{Region, Start};
 use super::shape::Shape;
 
@@ -34,13 +35,15 @@ pub(crate) struct Tables {
 }
 
 /// The place at which the body of an event starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum BodyStart {
     /// The end of the header.
     AfterHeader,
     /// The start of the payload, which is aligned to 8 bits and to its own alignment. The
     /// decoder skips the padding before it, and there are no contexts.
     AlignedPayload,
+    /// The end of the header of a record of a ring buffer. The places of the fields are given.
+    Record(Arc<RecordLayouts>),
 }
 
 type CompiledBody = Result<EventLayout, LayoutError>;
@@ -75,6 +78,8 @@ pub(crate) struct StreamTable {
     pub(crate) header: Header,
     /// The header's quick form, if it has one.
     pub(crate) quick: Option<Quick>,
+    /// The form of the records, if they are those of a ring buffer.
+    pub(crate) records: Option<Records>,
     pub(crate) clock: Option<ClockConverter>,
     pub(crate) event_ids: IdTable,
     /// The slot for the start of an event's body.
@@ -108,7 +113,9 @@ impl Tables {
             }
         }
         let streams = (schema.stream_classes.iter().zip(ids))
-            .map(|(class, ids)| StreamTable::new(schema, class, ids, after_header, transforms))
+            .map(|(class, ids)| {
+                StreamTable::new(schema, class, ids, after_header, transforms, &body_start)
+            })
             .map(|table| table.map(Arc::new))
             .collect::<Result<_, _>>()?;
         let ids = schema.stream_classes.iter().zip(0..).map(|(s, i)| (s.id, StreamClassId(i)));
@@ -143,15 +150,22 @@ impl Tables {
             let start = Start {
                 anchor: table.body_anchor,
                 free_slot: table.body_anchor + 1,
-                phase: match (self.body_start, &event.payload) {
+                phase: match (&self.body_start, &event.payload) {
                     (BodyStart::AlignedPayload, Some(payload)) => {
                         Phase::aligned(u64::from(payload.align).max(8))
                     }
+                    (BodyStart::Record(_), _) => Phase::aligned(32),
                     _ => header.end_phase,
                 },
                 order: header.end_order,
             };
-            let region = compile(&roots.map(Option::as_ref), start, false)?;
+            let roots = roots.map(Option::as_ref);
+            let region = match &self.body_start {
+                BodyStart::Record(layouts) => {
+                    compile_record(&roots, start, layouts.order, layouts.of(id))?
+                }
+                _ => compile(&roots, start, false)?,
+            };
             let mut saved = SmallVec::<[Slot; 4]>::new();
             slots_saved(&header.ops, &mut |slot| saved.push(slot));
             let mut needs_header = false;
@@ -221,6 +235,7 @@ impl StreamTable {
         event_ids: Vec<(u64, EventTypeId)>,
         start: Start,
         transforms: &[ClockTransform],
+        body_start: &BodyStart,
     ) -> Result<Self, LayoutError> {
         let packet_context =
             class.packet_context.as_ref().map(|c| compile(&[Some(c)], start, true)).transpose()?;
@@ -236,13 +251,18 @@ impl StreamTable {
             Some(ClockConverter::new(schema.clocks.get(number)?, &transform))
         });
         let header = Header::new(region, align);
+        let (records, dense) = match body_start {
+            BodyStart::Record(layouts) => (clock.map(|clock| layouts.records(clock)), IDS),
+            _ => (None, 0),
+        };
         Ok(StreamTable {
             cpu_node: packet_context.as_ref().and_then(cpu_node),
             packet_context,
             quick: clock.and_then(|clock| header.quick(clock)),
             header,
+            records,
             clock,
-            event_ids: IdTable::new(event_ids),
+            event_ids: IdTable::new(event_ids, dense),
             body_anchor,
         })
     }
@@ -266,6 +286,9 @@ impl StreamTable {
         self.event_ids.get(id)
     }
 }
+
+/// The number of ids of records, which have 16 bits.
+const IDS: u64 = 1 << 16;
 
 /// Returns the number of value slots of a schema. They come first, then anchors.
 pub(crate) fn value_slots(schema: &Schema) -> Slot {

@@ -1,4 +1,4 @@
-//! Discovery of traces below directories.
+//! Discovery of traces at and below paths.
 
 use std::collections::VecDeque;
 use std::fs::FileType;
@@ -10,11 +10,13 @@ use hashbrown::HashMap;
 use crate::files::entries::{Entry, MAX_DEPTH, entries};
 use crate::files::file_id::FileId;
 use crate::files::findings::{Findings, OnFailure};
+use crate::ftrace::is_recording;
 use crate::legacy::is_trace;
 use crate::report::{Error, NoticeKind};
 
 /// Returns the directories at or below `path` that contain a `metadata` file or are
-/// [legacy](crate::legacy) traces, sorted by path.
+/// [legacy](crate::legacy) traces, and the recordings of [ftrace](crate::ftrace), which are files,
+/// sorted by path.
 ///
 /// LTTng writes a session as several traces: one in `kernel`, and one for each user or
 /// process in `ust/…`. Symbolic links to directories are followed, but each directory is
@@ -31,7 +33,7 @@ pub fn find_traces(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
     let mut findings = Findings::new(OnFailure::Stop);
     let mut search = Search::default();
     search.add(path.as_ref(), &mut findings)?;
-    Ok(search.found.into_iter().map(|found| found.dir).collect())
+    Ok(search.found.into_iter().map(|found| found.path).collect())
 }
 
 /// A search for traces at or below several paths.
@@ -47,20 +49,32 @@ pub(crate) struct Search {
     irregular: Option<PathBuf>,
 }
 
-/// A directory that contains a trace.
+/// A directory or a file that contains a trace.
 #[derive(Debug)]
 pub(crate) struct Found {
-    pub(crate) dir: PathBuf,
+    pub(crate) path: PathBuf,
     /// The index of the given path that led to it.
     pub(crate) given: usize,
-    /// `true` if the trace has a format before CTF.
-    pub(crate) is_legacy: bool,
+    pub(crate) kind: Kind,
+}
+
+/// The kind of a trace, as far as opening distinguishes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A directory with a `metadata` file.
+    Ctf,
+    /// A directory in a format before CTF.
+    Legacy,
+    /// A file of ftrace, with a trace for each buffer.
+    Ftrace,
 }
 
 /// A directory that remains to be searched.
 struct PendingDir {
     dir: PathBuf,
     depth: usize,
+    /// `true` below a directory with a trace, whose files belong to that.
+    is_in_trace: bool,
 }
 
 impl Search {
@@ -73,13 +87,17 @@ impl Search {
         self.irregular = None;
         let io = |error| Error::Io { path: path.to_owned(), error };
         let Some(metadata) = findings.keep(path.metadata().map_err(io))? else { return Ok(()) };
-        // A file is not a trace, but users may give the path of the `metadata` file.
+        if is_recording(path) {
+            self.found.push(Found { path: path.to_owned(), given, kind: Kind::Ftrace });
+            return Ok(());
+        }
+        // No other file is a trace, but users may give the path of the `metadata` file.
         if !metadata.is_dir() {
             let reason = "path is a file, expected the directory that contains `metadata`";
             return findings.fail(Error::NotATrace { path: path.to_owned(), reason });
         }
         let mut again = Vec::new();
-        let mut next = vec![PendingDir { dir: path.to_owned(), depth: 0 }];
+        let mut next = vec![PendingDir { dir: path.to_owned(), depth: 0, is_in_trace: false }];
         // Links are searched last, so that they are reported as the duplicates.
         let mut links = VecDeque::new();
         while let Some(at) = next.pop().or_else(|| links.pop_front()) {
@@ -94,10 +112,10 @@ impl Search {
             self.searched.insert(id, at.dir.clone());
             self.enter(at, given, &mut next, &mut links, findings)?;
         }
-        self.found[first..].sort_by(|a, b| a.dir.cmp(&b.dir));
+        self.found[first..].sort_by(|a, b| a.path.cmp(&b.path));
         let mut has_traces = self.found.len() > first || findings.failures.len() > failures;
         for (dir, before) in again {
-            if self.found.iter().any(|found| found.dir.starts_with(&before)) {
+            if self.found.iter().any(|found| found.path.starts_with(&before)) {
                 findings.note(&dir, NoticeKind::Duplicate { first: before.into() });
                 has_traces = true;
             }
@@ -109,7 +127,8 @@ impl Search {
             let error = std::io::Error::new(ErrorKind::InvalidInput, "not a regular file");
             return findings.fail(Error::Io { path, error });
         }
-        let reason = "no `metadata` file and no LTTng 0.x trace in this directory or below";
+        let reason =
+            "no `metadata` file, LTTng 0.x trace or `trace.dat` in this directory or below";
         findings.fail(Error::NotATrace { path: path.to_owned(), reason })
     }
 
@@ -125,7 +144,7 @@ impl Search {
     ) -> Result<(), Error> {
         if is_legacy(&at.dir) {
             // Its subdirectories are parts of the trace.
-            self.found.push(Found { dir: at.dir, given, is_legacy: true });
+            self.found.push(Found { path: at.dir, given, kind: Kind::Legacy });
             return Ok(());
         }
         let Some(entries) = findings.keep(entries(&at.dir))? else { return Ok(()) };
@@ -134,7 +153,7 @@ impl Search {
         };
         let has_metadata = entries.iter().any(is_metadata);
         if has_metadata {
-            self.found.push(Found { dir: at.dir.clone(), given, is_legacy: false });
+            self.found.push(Found { path: at.dir.clone(), given, kind: Kind::Ctf });
         }
         // An unrelated directory of this name is harmless, so this is reported only if there
         // is no trace.
@@ -144,6 +163,7 @@ impl Search {
         if let Some(entry) = entries.iter().find(is_irregular) {
             self.irregular.get_or_insert_with(|| entry.path.clone());
         }
+        let is_in_trace = at.is_in_trace || has_metadata;
         let mut below = Vec::new();
         for entry in entries {
             if entry.name().starts_with(b".") {
@@ -170,13 +190,16 @@ impl Search {
                 }
             };
             if !is_dir {
+                if !is_in_trace && is_recording(&entry.path) {
+                    self.found.push(Found { path: entry.path, given, kind: Kind::Ftrace });
+                }
                 continue;
             }
             if at.depth == MAX_DEPTH {
                 findings.fail(Error::TooDeep { path: entry.path })?;
                 continue;
             }
-            let dir = PendingDir { dir: entry.path, depth: at.depth + 1 };
+            let dir = PendingDir { dir: entry.path, depth: at.depth + 1, is_in_trace };
             if entry.is_link { links.push_back(dir) } else { below.push(dir) }
         }
         next.extend(below.into_iter().rev());

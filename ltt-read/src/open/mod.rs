@@ -8,11 +8,12 @@ use std::sync::Arc;
 use crate::base::source::{Access, FileBytes};
 use crate::files::findings::{Findings, OnFailure};
 use crate::files::once::{FilesOnce, data_files};
+use crate::ftrace::{is_recording, recording_in};
 use crate::metadata::{Declarations, MetadataError};
 use crate::report::{Error, Notice};
 use crate::trace::{SMALL, Trace};
 
-use discover::{Search, is_legacy};
+use discover::{Found, Kind, Search, is_legacy};
 
 pub use discover::find_traces;
 
@@ -115,7 +116,7 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the trace in one directory: see [`Trace::open`].
+    /// Opens the trace in one directory or file: see [`Trace::open`].
     ///
     /// # Errors
     ///
@@ -128,6 +129,14 @@ impl OpenOptions {
             let mut once = FilesOnce::default();
             let trace = crate::legacy::open(path, self.access, &mut once, &mut opening.findings);
             return trace.map(|trace| self.apply(trace));
+        }
+        if let Some(file) = recording_at(path) {
+            let mut once = FilesOnce::default();
+            let (access, findings) = (self.access, &mut opening.findings);
+            let traces = crate::ftrace::open(&file, access, &mut once, findings)?;
+            let reason = "the file is empty";
+            let main = traces.into_iter().next().ok_or(Error::NotATrace { path: file, reason });
+            return main.map(|trace| self.apply(trace));
         }
         let mut parsed = parse_metadata(path)?;
         if let Some(error) = parsed.cut.take() {
@@ -174,12 +183,12 @@ impl OpenOptions {
         }
         let mut groups: Vec<Group> = Vec::new();
         for found in search.found {
-            opening.group(&mut groups, found.given, found.dir, found.is_legacy)?;
+            opening.group(&mut groups, found)?;
         }
         groups.sort_by(|a, b| (a.given, &a.dirs[0]).cmp(&(b.given, &b.dirs[0])));
         let mut traces = Vec::new();
         for group in groups {
-            traces.extend(opening.open(group)?.map(|trace| self.apply(trace)));
+            traces.extend(opening.open(group)?.into_iter().map(|trace| self.apply(trace)));
         }
         let Findings { failures, notices, .. } = opening.findings;
         Ok(Opened { traces, failures, notices })
@@ -193,7 +202,8 @@ impl OpenOptions {
 
 impl Trace {
     /// Opens the trace in one directory, which contains its `metadata` file, or is that
-    /// of a [legacy](crate::legacy) trace.
+    /// of a [legacy](crate::legacy) trace; or the main buffer of a recording of
+    /// [ftrace](crate::ftrace), given its path or that of its directory.
     ///
     /// Only the metadata and the first packet of each file are read. Damage in data
     /// stream files is reported when reading reaches it. A file with several names in the
@@ -230,7 +240,8 @@ struct Group {
     /// The index of the given path that led to the first of them.
     given: usize,
     dirs: Vec<PathBuf>,
-    /// The parsed metadata; `None` in the formats before CTF.
+    kind: Kind,
+    /// The parsed metadata; `None` in other formats than CTF.
     parsed: Option<Declarations>,
 }
 
@@ -246,16 +257,11 @@ impl Opening {
         Opening { access, once: FilesOnce::default(), findings: Findings::new(on_failure) }
     }
 
-    /// Adds a directory to the group of its trace.
-    fn group(
-        &mut self,
-        groups: &mut Vec<Group>,
-        given: usize,
-        dir: PathBuf,
-        is_legacy: bool,
-    ) -> Result<(), Error> {
-        if is_legacy {
-            groups.push(Group { given, dirs: vec![dir], parsed: None });
+    /// Adds a directory or file to the group of its trace.
+    fn group(&mut self, groups: &mut Vec<Group>, found: Found) -> Result<(), Error> {
+        let Found { path: dir, given, kind } = found;
+        if kind != Kind::Ctf {
+            groups.push(Group { given, dirs: vec![dir], kind, parsed: None });
             return Ok(());
         }
         let Some(parsed) = self.metadata(&dir)? else { return Ok(()) };
@@ -272,7 +278,7 @@ impl Opening {
                     *known = parsed;
                 }
             }
-            None => groups.push(Group { given, dirs: vec![dir], parsed: Some(parsed) }),
+            None => groups.push(Group { given, dirs: vec![dir], kind, parsed: Some(parsed) }),
         }
         Ok(())
     }
@@ -287,21 +293,27 @@ impl Opening {
         Ok(Some(parsed))
     }
 
-    /// Opens the trace of a group; `None` if it cannot be opened, or if all of its files
+    /// Opens the traces of a group; none if they cannot be opened, or if all of their files
     /// are open already.
-    fn open(&mut self, group: Group) -> Result<Option<Trace>, Error> {
+    fn open(&mut self, group: Group) -> Result<Vec<Trace>, Error> {
+        let (once, findings) = (&mut self.once, &mut self.findings);
         let Some(parsed) = group.parsed else {
-            let (once, findings) = (&mut self.once, &mut self.findings);
-            let opened = crate::legacy::open(&group.dirs[0], self.access, once, findings);
-            return self.findings.keep(opened);
+            let opened = match group.kind {
+                Kind::Ftrace => crate::ftrace::open(&group.dirs[0], self.access, once, findings),
+                Kind::Legacy | Kind::Ctf => {
+                    crate::legacy::open(&group.dirs[0], self.access, once, findings)
+                        .map(|trace| vec![trace])
+                }
+            };
+            return Ok(self.findings.keep(opened)?.unwrap_or_default());
         };
         let duplicates = self.once.duplicates;
         let files = self.files(&group.dirs)?;
         if files.is_empty() && self.once.duplicates > duplicates {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let opened = Trace::new(group.dirs, parsed, files);
-        self.findings.keep(opened)
+        Ok(self.findings.keep(opened)?.into_iter().collect())
     }
 
     /// Opens the data stream files of some directories.
@@ -320,6 +332,15 @@ pub(crate) const MAX_METADATA: u64 = 1 << 28;
 
 fn damaged_metadata(dir: &Path, error: MetadataError) -> Error {
     Error::Metadata { path: dir.join("metadata"), error: Box::new(error) }
+}
+
+/// Returns the recording of ftrace at a path: the file itself, or the one in a directory that has no
+/// metadata.
+fn recording_at(path: &Path) -> Option<PathBuf> {
+    if !path.is_dir() {
+        return is_recording(path).then(|| path.to_owned());
+    }
+    if path.join("metadata").exists() { None } else { recording_in(path) }
 }
 
 fn parse_metadata(dir: &Path) -> Result<Declarations, Error> {

@@ -64,6 +64,18 @@ pub enum Error {
         /// The change.
         reason: &'static str,
     },
+    /// A part of a recording before its packets is damaged.
+    #[error("{}: {section}, byte {offset}: {reason}", path.display())]
+    Section {
+        /// The path of the file.
+        path: PathBuf,
+        /// The name of the part.
+        section: &'static str,
+        /// The place in the file, in bytes; the start of the part if it is compressed.
+        offset: u64,
+        /// The fault.
+        reason: &'static str,
+    },
     /// A data stream file cannot be decoded beyond a place.
     #[error("{place}: {kind}")]
     Decode {
@@ -237,6 +249,12 @@ pub enum DecodeError {
         /// The size of the fields, in bytes.
         found: u64,
     },
+    /// Compressed packets cannot be decompressed.
+    #[error("compressed data is damaged")]
+    DamagedCompression,
+    /// The method by which packets are compressed is not supported.
+    #[error("this method of compression is not supported")]
+    UnknownCompression,
     /// The metadata describes the bytes, but no decoder can be compiled from it.
     #[error(transparent)]
     Layout(#[from] LayoutError),

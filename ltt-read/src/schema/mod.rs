@@ -62,6 +62,16 @@ pub enum Format {
     Ctf2,
     /// The formats of LTTng 0.x and LTT, from before CTF; see [`legacy`](crate::legacy).
     Legacy,
+    /// The files of ftrace that `trace-cmd record` writes (`trace.dat`); see
+    /// [`ftrace`](crate::ftrace).
+    Ftrace,
+}
+
+impl Format {
+    /// Returns `true` for the versions of the Common Trace Format.
+    pub fn is_ctf(self) -> bool {
+        matches!(self, Format::Ctf1 | Format::Ctf2)
+    }
 }
 
 /// A value of the trace environment (`env` block of TSDL, `environment` property of CTF
@@ -146,6 +156,7 @@ impl Schema {
                 Format::Ctf1 => (1, 8),
                 Format::Ctf2 => (2, 0),
                 Format::Legacy => (2, 6),
+                Format::Ftrace => (7, 0),
             },
             identity: Identity::default(),
             uuid: None,

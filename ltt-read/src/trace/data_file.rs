@@ -6,8 +6,10 @@ use std::sync::Arc;
 use crate::base::source::SharedBytes;
 use crate::base::time::Timestamp;
 use crate::format::{Decoder, FileKind};
+use crate::ftrace::chunk::Chunk;
 use crate::layout::program::Scratch;
 use crate::packet::{Packet, PacketError};
+use crate::report::DecodeError;
 
 /// One file of a tracefile, or a part of one: of a file that grows, or that has packets of several
 /// streams.
@@ -15,6 +17,10 @@ use crate::packet::{Packet, PacketError};
 pub(crate) struct DataFile {
     pub(crate) path: Arc<Path>,
     pub(crate) source: SharedBytes,
+    /// The number of bytes that are known to be missing after those of the source.
+    pub(crate) missing: u64,
+    /// The chunk of packets that the bytes of the source are, if they are compressed.
+    pub(crate) packed: Option<Chunk>,
     /// `true` if LTTng may have stored an index of the file.
     pub(crate) may_have_index: bool,
     /// The start of the first packet, by which the files of a tracefile are ordered when it is
@@ -52,14 +58,9 @@ impl Before {
 }
 
 impl DataFile {
-    /// Returns the bytes.
+    /// Returns the bytes of the source.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.source.get()
-    }
-
-    /// Returns the number of bytes.
-    pub(crate) fn size(&self) -> u64 {
-        self.bytes().len() as u64
     }
 
     /// Returns the path at which LTTng stores the index of the file; `None` if it stores none.
@@ -69,6 +70,25 @@ impl DataFile {
             name.push(".idx");
             self.path.with_file_name("index").join(name)
         })
+    }
+
+    /// Returns the bytes of its packets.
+    pub(crate) fn unpacked(&self) -> Result<SharedBytes, DecodeError> {
+        match &self.packed {
+            None => Ok(self.source.clone()),
+            Some(_) if self.missing > 0 => {
+                Err(DecodeError::TruncatedPacket { missing: self.missing })
+            }
+            Some(chunk) => chunk.unpack(self.source.get()).map(SharedBytes::new),
+        }
+    }
+
+    /// Returns the size of its packets in bytes, with those that are missing.
+    pub(crate) fn size(&self) -> u64 {
+        if let Some(chunk) = &self.packed {
+            return chunk.size.into();
+        }
+        (self.source.get().len() as u64).saturating_add(self.missing)
     }
 
     /// Reads the header and context of the packet at a byte offset. `clock` is the value
@@ -81,7 +101,15 @@ impl DataFile {
         clock: u64,
         scratch: &mut Scratch,
     ) -> Result<Packet, PacketError> {
-        decoder.packet(self.kind, self.bytes(), offset, number, clock, scratch)
+        match &self.packed {
+            None => decoder.packet(self.kind, self.source.get(), offset, number, clock, scratch),
+            Some(_) => {
+                // What follows a damaged chunk is in other files.
+                let size = Some(self.size().saturating_sub(offset));
+                let bytes = self.unpacked().map_err(|kind| PacketError { kind, bit: 0, size })?;
+                decoder.packet(self.kind, bytes.get(), offset, number, clock, scratch)
+            }
+        }
     }
 
     /// Returns the key by which the files of a tracefile are ordered: their time if they

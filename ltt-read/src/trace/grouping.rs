@@ -92,6 +92,8 @@ fn add_file(
     let source = SharedBytes::new(Arc::new(source));
     let file = DataFile {
         path: path.into(),
+        missing: 0,
+        packed: None,
         may_have_index: true,
         first_begin: None,
         source,

@@ -8,6 +8,7 @@ mod index_types;
 mod instances;
 mod packet_index;
 mod packet_times;
+mod short_names;
 mod tracefile;
 mod waypoints;
 
@@ -25,9 +26,10 @@ use crate::schema::{ClockClass, EventType, EventTypeId, Schema};
 
 pub(crate) use grouping::FirstPacket;
 use grouping::tracefiles;
+use short_names::ShortNames;
 
 pub(crate) use data_file::{Before, DataFile, FilePart};
-pub(crate) use duplicates::{DuplicateRun, files_overlap, times_overlap};
+pub(crate) use duplicates::{DuplicateRun, Duplicates, files_overlap, times_overlap};
 pub(crate) use growth::Growth;
 pub use index_types::{TraceIndex, TracefileIndex, TracefileNumber};
 pub(crate) use packet_index::{Declared, Indexes};
@@ -78,6 +80,7 @@ pub struct Trace {
     verified: u64,
     /// The places within packets at which seeks may begin.
     waypoints: OnceLock<Waypoints>,
+    short_names: OnceLock<ShortNames>,
 }
 
 impl Trace {
@@ -140,8 +143,16 @@ impl Trace {
         tracefiles: Vec<Tracefile>,
         warnings: Vec<Diagnostic>,
     ) -> Trace {
-        let (size, waypoints) = (size_of(&tracefiles), OnceLock::new());
-        Trace { paths, decoder, tracefiles, size, warnings, verified: SMALL, waypoints }
+        Trace {
+            paths,
+            decoder,
+            size: size_of(&tracefiles),
+            tracefiles,
+            warnings,
+            verified: SMALL,
+            waypoints: OnceLock::new(),
+            short_names: OnceLock::new(),
+        }
     }
 
     /// Creates the first version of a growing trace, without tracefiles.
@@ -259,6 +270,18 @@ impl Trace {
     ) -> impl Iterator<Item = EventTypeId> + 'a {
         let named = move |(_, e): &(u32, &EventType)| e.name() == name;
         (0..).zip(&self.schema().event_types).filter(named).map(|(i, _)| EventTypeId(i))
+    }
+
+    /// Returns the name of an event type without its system: `sched_switch` for
+    /// `sched:sched_switch`. `None` if the trace is not one of ftrace or perf, whose names have
+    /// this form, if the name has no system, or if several event types have this name.
+    ///
+    /// # Panics
+    ///
+    /// If the id is out of range.
+    pub fn short_name(&self, id: EventTypeId) -> Option<&str> {
+        let schema = self.schema();
+        self.short_names.get_or_init(|| ShortNames::of(schema)).of_type(schema, id)
     }
 
     /// Returns the warnings about the metadata text.

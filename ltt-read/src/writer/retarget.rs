@@ -12,6 +12,7 @@ use names::identifier_like;
 use selectors::Labels;
 
 use super::presets;
+use crate::ftrace::lengths::add_lengths;
 use crate::legacy::with_headers;
 use crate::schema::{
     ClockClass, ClockOrigin, EventType, FieldClass, Format, Identity, Schema, Scope, StreamClass,
@@ -51,6 +52,11 @@ impl Retargeted {
     pub fn new(source: &Schema, format: Format) -> Self {
         let mut schema = match source.format {
             Format::Legacy => with_headers(source, &presets::lttng_kernel(Format::Ctf1)),
+            Format::Ftrace => {
+                let mut schema = with_headers(source, &presets::lttng_kernel(Format::Ctf1));
+                add_lengths(&mut schema);
+                schema
+            }
             _ => source.clone(),
         };
         if source.format == format {
@@ -60,7 +66,7 @@ impl Retargeted {
         schema.version = Schema::new(format).version;
         let mut changes = Changes::default();
         if format == Format::Ctf1 {
-            if source.format == Format::Legacy {
+            if !source.format.is_ctf() {
                 // The names of channels are in those of the files.
                 schema.stream_classes.iter_mut().for_each(|class| class.identity.name = None);
                 name_facilities(&mut schema, &mut changes);

@@ -7,6 +7,8 @@ mod support {
     pub(crate) mod config;
     pub(crate) mod daemon;
     pub(crate) mod directory;
+    pub(crate) mod ftrace_file;
+    pub(crate) mod ftrace_text;
     pub(crate) mod keys;
     pub(crate) mod layout;
     pub(crate) mod quarters;
@@ -48,6 +50,9 @@ mod follow_copied;
 mod follow_ends;
 #[cfg(feature = "writer")]
 mod foreign_handles;
+mod ftrace;
+mod ftrace_damage;
+mod ftrace_forms;
 mod growing;
 mod growth_logs;
 mod hostile_runs;

@@ -83,10 +83,15 @@ impl<'a, M: Model> Leaves<'a, M> {
                         // the field, for the notes.
                         let is_present = !matches!(found, Resolution::Nothing);
                         let mut node = comparison.node(selector, found, (key, 0));
-                        if has_point(expr) {
+                        if has_sign(expr, '.') {
                             let longer = self.model.find_qualified(record_type, selector);
                             let longer = comparison.node(selector, longer, (key, QUALIFIED));
                             node = both_forms(expr, node, longer);
+                        }
+                        if !has_sign(expr, ':') {
+                            let shorter = self.model.find_short(record_type, selector);
+                            let shorter = comparison.node(selector, shorter, (key, SHORT));
+                            node = both_forms(expr, node, shorter);
                         }
                         let absent = is_present.then_some(Node::Constant(false));
                         if let Some(node) = node.or(absent) {
@@ -125,7 +130,10 @@ impl<'a, M: Model> Leaves<'a, M> {
         let (mut plain, mut qualified) = (Vec::new(), Vec::new());
         for record_type in 0..self.model.types() {
             add_texts(&self.model.find(record_type, selector), &mut plain);
-            if has_point(expr) {
+            if !has_sign(expr, ':') {
+                add_texts(&self.model.find_short(record_type, selector), &mut plain);
+            }
+            if has_sign(expr, '.') {
                 add_texts(&self.model.find_qualified(record_type, selector), &mut qualified);
             }
         }
@@ -149,10 +157,13 @@ impl<'a, M: Model> Leaves<'a, M> {
 /// The number of the first test of a name's longer form, in the keys of tests.
 const QUALIFIED: u32 = 1 << 31;
 
-/// Returns `true` if a comparison has text with a point.
-fn has_point(expr: &Expr) -> bool {
+/// The number of the first test of a name's shorter form, in the keys of tests.
+const SHORT: u32 = 1 << 30;
+
+/// Returns `true` if a comparison has text with a sign.
+fn has_sign(expr: &Expr, sign: char) -> bool {
     let has = |value: &Literal| match &value.kind {
-        LiteralKind::Text(text) => text.contains('.'),
+        LiteralKind::Text(text) => text.contains(sign),
         _ => false,
     };
     match &expr.kind {

@@ -42,6 +42,15 @@ pub trait Model {
         Resolution::Nothing
     }
 
+    /// Finds the shorter form of a name that a selector refers to: `sched_switch` for an event
+    /// named `sched:sched_switch`. Text and patterns without a colon are compared with both
+    /// forms, others with the result of [`find`](Self::find) only. The default is no shorter
+    /// form.
+    fn find_short(&self, record_type: u32, selector: &Selector) -> Resolution<Self::Field> {
+        _ = (record_type, selector);
+        Resolution::Nothing
+    }
+
     /// Checks a selector. Called before [`find`](Self::find), and independently of a
     /// type.
     ///

@@ -1,5 +1,7 @@
 //! Names of events that stand alone in an expression: `sched_switch && cpu == 1`.
 
+use ltt_read::schema::EventTypeId;
+
 use super::model::TraceModel;
 use crate::model::{FieldType, IntegerKind, Model, Resolution};
 use crate::syntax::{Expr, ExprKind, Relation, Root, Selector};
@@ -66,10 +68,13 @@ fn is_truth(of: &FieldType) -> bool {
 
 impl TraceModel<'_> {
     /// Returns `true` if there is a type of events with a name, which may contain the
-    /// channel.
+    /// channel or lack the system.
     fn has_event(&self, name: &str) -> bool {
         let event = name.split_once('.').map(|(_, event)| event);
         let is = |known: &str| known == name || Some(known) == event;
-        self.schema().event_types.iter().any(|event_type| is(event_type.name()))
+        let mut event_types = (0..).map(EventTypeId).zip(&self.schema().event_types);
+        event_types.any(|(id, event_type)| {
+            is(event_type.name()) || self.trace.short_name(id) == Some(name)
+        })
     }
 }

@@ -62,7 +62,7 @@ impl Model for TraceModel<'_> {
             Property::Time => self.clocked(id, TraceField::Time, FieldType::time()),
             Property::Cycles => self.clocked(id, TraceField::Cycles, FieldType::integer(64, false)),
             Property::Field { event, scopes, steps } => {
-                if event.is_some_and(|step| !is_event(step, event_type)) {
+                if event.is_some_and(|step| !self.is_event(step, id)) {
                     return Resolution::Nothing;
                 }
                 self.field(id, scopes, steps)
@@ -119,6 +119,19 @@ impl Model for TraceModel<'_> {
         }
     }
 
+    fn find_short(&self, record_type: u32, selector: &Selector) -> Resolution<TraceField> {
+        let id = EventTypeId(record_type);
+        if id.index() >= self.schema().event_types.len()
+            || !matches!(self.property(selector), Ok(Property::Name))
+        {
+            return Resolution::Nothing;
+        }
+        match self.trace.short_name(id) {
+            Some(name) => Resolution::Constant(Constant::text(name)),
+            None => Resolution::Nothing,
+        }
+    }
+
     fn check(&self, selector: &Selector) -> Result<(), SelectorError> {
         match self.property(selector)? {
             Property::Field { event, scopes, steps } => {
@@ -154,6 +167,15 @@ impl<'t> TraceModel<'t> {
     /// Creates the model of a trace, with the fields of its state.
     pub(crate) fn new(trace: &'t Trace, state: &'t dyn StateFields) -> Self {
         TraceModel { trace, state, words: Words::of(trace, state) }
+    }
+
+    /// Returns `true` if a step stands for the events of a type.
+    fn is_event(&self, step: &Step, id: EventTypeId) -> bool {
+        let is_named = |name: &str| {
+            name == self.schema().event_types[id.index()].name()
+                || self.trace.short_name(id) == Some(name)
+        };
+        step.kind == StepKind::Any || step.name().is_some_and(is_named)
     }
 
     /// Returns the property that a selector refers to in this trace.
@@ -259,7 +281,8 @@ impl<'t> TraceModel<'t> {
     ) -> Result<(), SelectorError> {
         let types = || {
             let all = (0..).map(EventTypeId).zip(&self.schema().event_types);
-            all.filter(|(_, e)| event.is_none_or(|step| is_event(step, e))).map(|(id, _)| id)
+            all.filter(|(id, _)| event.is_none_or(|step| self.is_event(step, *id)))
+                .map(|(id, _)| id)
         };
         if let Some(step) = event
             && types().next().is_none()
@@ -361,10 +384,6 @@ impl<'t> TraceModel<'t> {
             _ => problem.nearest(name, names),
         }
     }
-}
-
-fn is_event(step: &Step, event_type: &EventType) -> bool {
-    step.kind == StepKind::Any || step.name() == Some(event_type.name())
 }
 
 fn place(scope: Scope) -> &'static str {

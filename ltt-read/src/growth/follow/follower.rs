@@ -18,7 +18,7 @@ use crate::files::findings::{Findings, OnFailure};
 use crate::growth::GrowingTrace;
 use crate::merge::Merge;
 use crate::open::MAX_METADATA;
-use crate::open::discover::Search;
+use crate::open::discover::{Kind, Search};
 use crate::report::Error;
 use crate::trace::Trace;
 
@@ -222,22 +222,22 @@ impl Follower {
             _ = search.add(path, &mut findings);
         }
         failures.extend(findings.failures.into_iter().filter(is_lasting));
-        self.dirs.retain(|dir, _| search.found.iter().any(|found| found.dir == *dir));
+        self.dirs.retain(|dir, _| search.found.iter().any(|found| found.path == *dir));
         let mut has_grown = false;
         for found in &search.found {
-            if found.is_legacy {
-                let (path, reason) = (found.dir.clone(), "only CTF can be followed");
+            if found.kind != Kind::Ctf {
+                let (path, reason) = (found.path.clone(), "only CTF can be followed");
                 failures.push(Error::NotATrace { path, reason });
                 continue;
             }
-            match self.read_metadata(&found.dir) {
+            match self.read_metadata(&found.path) {
                 Ok(is_new) => has_grown |= is_new,
                 Err(error) => failures.extend(Some(error).filter(is_lasting)),
             }
-            let trace = self.dirs.get(&found.dir).and_then(|dir| dir.trace);
+            let trace = self.dirs.get(&found.path).and_then(|dir| dir.trace);
             if let Some(trace) = trace.and_then(|number| self.traces.get_mut(number)) {
                 let mut found_here = Vec::new();
-                trace.add_files(&found.dir, &mut found_here);
+                trace.add_files(&found.path, &mut found_here);
                 failures.extend(found_here.into_iter().filter(is_lasting));
             }
         }

@@ -367,6 +367,8 @@ pub(super) fn build(
         files: vec![DataFile {
             path: root.join(&file.path).into(),
             source: SharedBytes::new(file.source),
+            missing: 0,
+            packed: None,
             may_have_index: false,
             first_begin: None,
             kind: format::FileKind::Legacy(kind),

@@ -1,6 +1,7 @@
 //! Encoding of the fields of an event for another layout.
 
 use crate::event::{StrValue, Visitor};
+use crate::ftrace::lengths::has_own_length;
 use crate::layout::FieldInfo;
 use crate::schema::{BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Length, Member};
 use crate::writer::bits::{BitWriter, leb128_length};
@@ -110,6 +111,13 @@ impl<'a> FieldEncoder<'a> {
         }
     }
 
+    /// Encodes the length of a field, if the target has a field of its own for it.
+    fn length(&mut self, field: &FieldInfo, len: u64) {
+        if has_own_length(field.class()) {
+            self.number(len.into(), "a length");
+        }
+    }
+
     fn open(&mut self, open: Option<Open<'a>>) {
         let before = self.top.replace(open.unwrap_or(Open::Nothing));
         self.outer.extend(before);
@@ -171,7 +179,8 @@ impl Visitor for FieldEncoder<'_> {
         self.w.put_bytes(bytes);
         self.w.put_zeros(padding);
     }
-    fn blob(&mut self, _: &FieldInfo, value: &[u8]) {
+    fn blob(&mut self, field: &FieldInfo, value: &[u8]) {
+        self.length(field, value.len() as u64);
         match self.next().map(|class| &class.kind) {
             Some(FieldKind::Blob(_)) => self.w.put_bytes(value),
             Some(FieldKind::Array(array)) => self.elements(&array.element, value),
@@ -189,7 +198,8 @@ impl Visitor for FieldEncoder<'_> {
     fn end_struct(&mut self, _: &FieldInfo) {
         self.close();
     }
-    fn begin_array(&mut self, _: &FieldInfo, len: u64) {
+    fn begin_array(&mut self, field: &FieldInfo, len: u64) {
+        self.length(field, len);
         let open = self.next().and_then(|class| match &class.kind {
             FieldKind::Array(array) => Some(Open::Array(&array.element, len)),
             _ => None,

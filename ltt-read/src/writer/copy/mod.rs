@@ -21,7 +21,7 @@ use super::stream::StreamWriter;
 use super::value::FieldValue;
 use crate::cursor::Cursor;
 use crate::event::Event;
-use crate::packet::Packet;
+use crate::packet::{Lost, Packet};
 use crate::schema::{Scope, StreamClassId};
 
 pub use field_encoder::FieldEncoder;
@@ -84,6 +84,8 @@ pub struct StreamCopier<W: Write> {
     packet: Option<CopiedPacket>,
     /// The sequence number of the last packet of the source that was met.
     sequence: Option<u64>,
+    /// The number of events that were lost before packets of the source that say so themselves.
+    lost: u64,
 }
 
 /// A change of the fields of a packet header, packet context or event header.
@@ -101,7 +103,14 @@ struct CopiedPacket {
 impl<W: Write> StreamCopier<W> {
     /// Creates a copier to a stream of a class of the target.
     pub fn new(transfer: &Arc<Transfer>, class: StreamClassId, stream: StreamWriter<W>) -> Self {
-        StreamCopier { transfer: transfer.clone(), class, stream, packet: None, sequence: None }
+        StreamCopier {
+            transfer: transfer.clone(),
+            class,
+            stream,
+            packet: None,
+            sequence: None,
+            lost: 0,
+        }
     }
 
     /// Returns the stream, to write records that are not copied.
@@ -416,7 +425,7 @@ impl<W: Write> StreamCopier<W> {
     /// Sets what the packets of the target have in common with that of an event.
     fn set_contexts(&mut self, event: &Event<'_>, headers: HeaderChange<'_>) {
         let packet = event.packet();
-        if event.trace().schema().format != crate::schema::Format::Legacy {
+        if event.trace().schema().format.is_ctf() {
             let mut of = |scope| {
                 let mut value = match event.has_scope(scope) {
                     true => other_fields(event, scope),
@@ -431,7 +440,13 @@ impl<W: Write> StreamCopier<W> {
         if let Some(id) = packet.stream_id {
             self.stream.set_stream_id(id);
         }
-        self.stream.set_discarded(packet.discarded.unwrap_or(0));
+        self.lost = self.lost.wrapping_add(match packet.lost {
+            None => 0,
+            Some(Lost::Events(count)) => count,
+            // At least one; CTF has no losses without a number.
+            Some(Lost::Uncounted) => 1,
+        });
+        self.stream.set_discarded(packet.discarded.unwrap_or(self.lost));
     }
 
     /// Returns the sequence number of the packet of the target that follows from one of the

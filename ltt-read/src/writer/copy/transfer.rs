@@ -9,7 +9,7 @@ use super::layout::{
 use super::values::has_other_fields;
 use crate::base::time::Timestamp;
 use crate::event::Event;
-use crate::schema::{FieldClass, Format, Schema, StreamClassId};
+use crate::schema::{FieldClass, Schema, StreamClassId};
 use crate::trace::Trace;
 
 /// The plan of copying from a trace to a trace of another schema.
@@ -87,8 +87,7 @@ impl Transfer {
                 (event.specific_context.as_deref(), other.specific_context.as_deref()),
                 (event.payload.as_deref(), other.payload.as_deref()),
             ];
-            let is_same =
-                schema.format != Format::Legacy && pairs.iter().all(|(a, b)| same(*a, *b));
+            let is_same = schema.format.is_ctf() && pairs.iter().all(|(a, b)| same(*a, *b));
             let align = |(_, class): &(_, Option<&FieldClass>)| class.map(greatest_alignment);
             let greatest = pairs.iter().filter_map(align).max().unwrap_or(1);
             EventPlan {
@@ -124,7 +123,7 @@ fn stream_plan(source: &Trace, target: &Schema, class: StreamClassId) -> StreamP
     let transformed = source.clock_transforms().iter().any(|transform| !transform.is_identity());
     let since = other_clock.as_ref().and_then(|clock| clock.offset_ns()).unwrap_or(0);
     // Formats before CTF have their own conversions of cycles to times.
-    let is_legacy = schema.format == Format::Legacy;
+    let is_legacy = !schema.format.is_ctf();
     let same_clocks = same_clock(clock.as_ref(), other_clock.as_ref());
     let keeps_cycles = !transformed && !is_legacy && same_clocks;
     let header_same = keeps_cycles && same(header.as_deref(), other_header.as_deref());

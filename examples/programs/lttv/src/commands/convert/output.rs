@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ltt_read::schema::{Format, StreamClassId};
+use ltt_read::schema::StreamClassId;
 use ltt_read::writer::{
     FieldValue, StagedDirectory, StreamCopier, StreamFile, StreamWriter, TraceWriter, Transfer,
     WriteError,
@@ -127,7 +127,7 @@ impl PartTrace<'_> {
         if let Some(id) = id {
             stream = stream.with_stream_id(id);
         }
-        if self.source.schema().format == Format::Legacy {
+        if !self.source.schema().format.is_ctf() {
             let cpu = file.cpu().unwrap_or(0);
             // Several tracefiles of a class can have the same CPU.
             stream = stream

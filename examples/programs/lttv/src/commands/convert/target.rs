@@ -55,7 +55,7 @@ fn schema(
 ) -> (Schema, bool) {
     let source = trace.schema();
     let format = args.to.and_then(|to| to.format()).unwrap_or(match source.format {
-        Format::Legacy => Format::Ctf1,
+        format if !format.is_ctf() => Format::Ctf1,
         format => format,
     });
     let Retargeted { mut schema, changes, .. } = Retargeted::new(source, format);
@@ -83,7 +83,7 @@ fn schema(
     if clock::is_transformed(trace) {
         clock::count_nanoseconds(&mut schema, trace);
         is_same = false;
-    } else if source.format == Format::Legacy {
+    } else if !source.format.is_ctf() {
         clock::count_nanoseconds(&mut schema, trace);
     }
     // Metadata of the source is copied where it is the same; where it is not, it has to be

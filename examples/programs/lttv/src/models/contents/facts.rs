@@ -113,6 +113,7 @@ fn format(schema: &Schema) -> String {
     let (major, minor) = schema.version;
     match schema.format {
         Format::Ctf1 | Format::Ctf2 => format!("CTF {major}.{minor}"),
+        Format::Ftrace => format!("trace.dat, version {major}"),
         _ if schema.version == (0, 0) => "LTT of 2003".to_owned(),
         _ => format!("LTTng 0.x, format {major}.{minor}"),
     }

@@ -1,0 +1,132 @@
+//! Field classes and places from the descriptions of fields.
+
+use std::sync::Arc;
+
+use super::formats::{Field, Format, Storage};
+use crate::layout::record::{CountedFrom, FieldPlace};
+use crate::schema::{
+    Array, Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind, Integer,
+    Length, Member, Roles, Str, Struct,
+};
+
+/// The properties of the machine that determine the classes of fields.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Machine {
+    pub(super) order: ByteOrder,
+    /// The size of a `long` of the kernel in bytes.
+    pub(super) long: u32,
+}
+
+/// A member of a structure, with its place in records.
+pub(super) type PlacedMember = (Member, FieldPlace);
+
+impl Machine {
+    /// Returns the members for the own fields of an event type.
+    pub(super) fn members(&self, system: &str, format: &Format) -> Vec<PlacedMember> {
+        let members = format.fields.iter().map(|field| {
+            // The number of addresses is that in another field, whatever is declared.
+            let count = match (system, format.name.as_str(), field.name.as_str()) {
+                ("ftrace", "kernel_stack", "caller") => {
+                    format.fields.iter().find(|other| other.name == "size" && other.size == 4)
+                }
+                _ => None,
+            };
+            self.member(field, count)
+        });
+        members.collect()
+    }
+
+    /// Returns the member for a field. `count` is the field with the number of its elements, if it has
+    /// one.
+    pub(super) fn member(&self, field: &Field, count: Option<&Field>) -> PlacedMember {
+        let (class, place) = match (field.storage, count) {
+            (Storage::Array(_), Some(count)) => {
+                let place = FieldPlace::Counted { at: field.offset, count: count.offset };
+                (self.dynamic(field), place)
+            }
+            // Very old kernels have 2 bytes here, whose meaning is not documented.
+            (Storage::Located, _) if field.size >= 4 => self.located(field, CountedFrom::Record),
+            (Storage::LocatedRelative, _) if field.size >= 4 => {
+                self.located(field, CountedFrom::Word)
+            }
+            (Storage::Array(_), _) if field.size == 0 => {
+                (self.dynamic(field), FieldPlace::ToEnd(field.offset))
+            }
+            (Storage::Array(_), _) => (self.array(field), FieldPlace::At(field.offset)),
+            _ => (self.value(field), FieldPlace::At(field.offset)),
+        };
+        let name = field.name.as_str().into();
+        (Member { name, class: Arc::new(class), attributes: None }, place)
+    }
+
+    fn located(&self, field: &Field, counted_from: CountedFrom) -> (FieldClass, FieldPlace) {
+        (self.dynamic(field), FieldPlace::Located { word: field.offset, counted_from })
+    }
+
+    /// Returns the class of a single value.
+    fn value(&self, field: &Field) -> FieldClass {
+        match field.size {
+            1 | 2 | 4 | 8 => self.integer(field, field.size),
+            size => bytes(Length::Static(size.into())),
+        }
+    }
+
+    /// Returns the class of an array of constant length.
+    fn array(&self, field: &Field) -> FieldClass {
+        let size = u64::from(field.size);
+        if field.is_text() {
+            return text(Some(Length::Static(size)));
+        }
+        match field.element_size(self.long) {
+            Some(element @ (1 | 2 | 4 | 8)) => {
+                let length = Length::Static(size / u64::from(element));
+                self.numbers(field, element, length)
+            }
+            _ => bytes(Length::Static(size)),
+        }
+    }
+
+    /// Returns the class of an array whose length is not constant.
+    fn dynamic(&self, field: &Field) -> FieldClass {
+        if field.is_text() {
+            return text(None);
+        }
+        // The length is no field of its own.
+        let length = Length::Dynamic(Dependency::sibling(&format!("{}_length", field.name)));
+        match field.element_size(self.long) {
+            Some(element @ (1 | 2 | 4 | 8)) => self.numbers(field, element, length),
+            _ => bytes(length),
+        }
+    }
+
+    fn numbers(&self, field: &Field, element: u32, length: Length) -> FieldClass {
+        let element = Arc::new(self.integer(field, element));
+        FieldClass::new(FieldKind::Array(Array { element, length, roles: Roles::NONE }), 8)
+    }
+
+    /// Returns the class of an integer of some bytes.
+    fn integer(&self, field: &Field, size: u32) -> FieldClass {
+        let base = match field.is_pointer() {
+            true => DisplayBase::Hexadecimal,
+            false => DisplayBase::Decimal,
+        };
+        let signed = field.is_signed && !field.is_pointer();
+        FieldClass::integer(8 * size, self.order, Integer { signed, base, ..Integer::default() })
+    }
+}
+
+/// Returns the class of a text that a null byte may end early.
+fn text(length: Option<Length>) -> FieldClass {
+    FieldClass::new(FieldKind::String(Str { encoding: Encoding::Utf8, length }), 8)
+}
+
+/// Returns the class of bytes without further meaning.
+pub(super) fn bytes(length: Length) -> FieldClass {
+    FieldClass::new(FieldKind::Blob(Blob { length, media_type: None, roles: Roles::NONE }), 8)
+}
+
+/// Returns the class of a structure and the places of its members.
+pub(super) fn structure(members: Vec<PlacedMember>) -> (FieldClass, Vec<FieldPlace>) {
+    let (members, places) = members.into_iter().unzip();
+    (FieldClass::new(FieldKind::Struct(Struct { members }), 1), places)
+}

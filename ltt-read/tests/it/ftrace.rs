@@ -1,0 +1,140 @@
+//! Recordings of ftrace, compared with the text of another decoder.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ltt_read::{Error, Merge, OpenOptions, Trace, find_traces, ftrace, open_all};
+
+use crate::support::ftrace_text::{event_lines, loss_lines};
+use crate::support::shared::shared;
+
+/// Opens a recording, which may be compressed as a whole.
+fn open(path: &Path) -> Vec<Arc<Trace>> {
+    match path.extension() {
+        Some(end) if end == "zst" => ftrace::from_memory(unpacked(path)).unwrap(),
+        _ => open_all(path).unwrap(),
+    }
+}
+
+/// Returns the contents of a file, which may be compressed.
+fn unpacked(path: &Path) -> Vec<u8> {
+    let (bytes, mut contents) = (fs::read(path).unwrap(), Vec::new());
+    match path.extension().and_then(|end| end.to_str()) {
+        Some("zst") => {
+            let decoder = ruzstd::decoding::StreamingDecoder::new(&*bytes);
+            _ = decoder.unwrap().read_to_end(&mut contents).unwrap();
+        }
+        Some("gz") => _ = flate2::read::GzDecoder::new(&*bytes).read_to_end(&mut contents).unwrap(),
+        _ => return bytes,
+    }
+    contents
+}
+
+/// Returns the first of some files that exists.
+fn first_of(paths: [PathBuf; 2]) -> PathBuf {
+    paths.into_iter().find(|path| path.is_file()).expect("one of the files")
+}
+
+/// Compares a recording with its reference text. Returns `true` if they are equal.
+fn compare(name: &str, trace: &Path, text: &Path) -> bool {
+    let traces = open(trace);
+    let text = String::from_utf8(unpacked(text)).unwrap();
+    let is_loss =
+        |line: &&str| line.rsplit_once(' ').is_some_and(|(_, last)| last.starts_with("lost="));
+    let (mut losses, events): (Vec<&str>, Vec<&str>) = text.lines().partition(is_loss);
+    losses.sort_unstable();
+    let (found_events, found_losses) = (event_lines(&traces), loss_lines(&traces));
+    let mut pairs = found_events.iter().zip(&events).chain(found_losses.iter().zip(&losses));
+    if let Some((found, expected)) = pairs.find(|(found, expected)| found != *expected) {
+        eprintln!("{name}: found\n{found}\nexpected\n{expected}");
+        return false;
+    }
+    let counts = (found_events.len(), found_losses.len());
+    if counts != (events.len(), losses.len()) {
+        eprintln!("{name}: found {counts:?}, expected {:?}", (events.len(), losses.len()));
+        return false;
+    }
+    true
+}
+
+#[test]
+fn shared_recordings() {
+    let (Some(traces), Some(texts)) = (shared("traces/ftrace"), shared("expected/ftrace")) else {
+        return;
+    };
+    let mut different = Vec::new();
+    let mut folders: Vec<_> = fs::read_dir(&traces).unwrap().map(|it| it.unwrap().path()).collect();
+    folders.sort();
+    for folder in folders {
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        let text = [".dump.txt.gz", ".dump.txt.zst"].map(|end| texts.join(format!("{name}{end}")));
+        if !text.iter().any(|text| text.is_file()) {
+            continue;
+        }
+        let trace = first_of(["trace.dat", "trace.dat.zst"].map(|file| folder.join(file)));
+        if !compare(&name, &trace, &first_of(text)) {
+            different.push(name);
+        }
+    }
+    assert!(different.is_empty(), "{different:?}");
+}
+
+/// The recording that is part of the repository, opened in each way.
+#[test]
+fn a_recording_is_opened_by_its_path_and_by_that_of_its_directory() {
+    let data = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace"));
+    let file = data.join("synthetic.dat");
+    assert!(compare("synthetic", &file, &data.join("synthetic.txt")));
+    for path in [data, &file] {
+        let trace = Trace::open(path).unwrap();
+        assert_eq!(trace.path(), file);
+        assert_eq!(open_all(path).unwrap().len(), 1);
+        assert_eq!(find_traces(path).unwrap(), std::slice::from_ref(&file));
+        let schema = trace.schema();
+        assert_eq!(schema.env_str("hostname"), Some("ltt-vm"));
+        assert!(schema.env_str("kernel_release").is_some_and(|it| it.starts_with("6.12")));
+        assert_eq!(&*schema.clocks[0].name, "global");
+    }
+    // A directory of traces may contain it, too.
+    let opened = OpenOptions::new().open_all_of([data, &file]).unwrap();
+    assert_eq!((opened.traces.len(), opened.notices.len()), (1, 1));
+    let text = data.join("synthetic.txt");
+    assert!(matches!(open_all(&text), Err(Error::NotATrace { .. })));
+}
+
+/// Seeking finds the event that reading everything finds.
+#[test]
+fn seeks_agree_with_reading() {
+    let Some(shared) = shared("traces/ftrace") else { return };
+    for name in ["v7-zlib", "flight", "instances"] {
+        let file = shared.join(name).join("trace.dat");
+        for verified in [0, u64::MAX] {
+            let traces = OpenOptions::new().verify_times_up_to(verified).open_all(&file).unwrap();
+            let mut merge = Merge::new(&traces);
+            let mut times = Vec::new();
+            while let Some(event) = merge.next() {
+                times.push(event.timestamp().unwrap());
+            }
+            for at in (0..times.len()).step_by(times.len() / 50) {
+                let first = times.partition_point(|time| *time < times[at]);
+                merge.seek(times[at]);
+                let mut count = 0;
+                while let Some(event) = merge.next() {
+                    assert_eq!(event.timestamp(), times.get(first + count).copied());
+                    count += 1;
+                    if count == 100 {
+                        break;
+                    }
+                }
+                assert_eq!(count, (times.len() - first).min(100), "{name}");
+            }
+            let span = traces.iter().filter_map(|trace| trace.time_span());
+            let span = span.reduce(ltt_read::TimeSpan::join).unwrap();
+            assert_eq!(span.end, *times.last().unwrap(), "{name}");
+            assert!(span.start <= times[0]);
+            assert!(merge.finish().is_ok());
+        }
+    }
+}
