@@ -5,13 +5,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::buffer::{Buffer, CpuData};
+use super::buffer::{Buffer, CpuData, separate};
 use super::chunk::{Chunk, Chunks};
 use super::classes::{Machine, PlacedMember, bytes, structure};
 use super::decode::{Decoder, FileKind};
 use super::formats::{Field, Format};
 use super::input::{Fault, Input};
-use super::sections::{MAGIC, Recording};
+use super::sections::{MAGIC, MAX_WARNINGS, Recording};
 use crate::base::source::{Access, FileBytes, SharedBytes};
 use crate::base::time::NS_PER_S;
 use crate::files::findings::Findings;
@@ -83,7 +83,9 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
     let recording = recording.ok_or(Error::NotATrace { path: path.to_owned(), reason })?;
     let mut recording = recording.map_err(wrong)?;
     let mut warnings = std::mem::take(&mut recording.warnings);
+    warnings.extend(separate(&mut recording.buffers));
     let events = Events::new(&recording, &mut warnings);
+    warnings.truncate(MAX_WARNINGS);
     let mut opened = Vec::new();
     let chunks = Arc::new(Chunks::default());
     let mut assembly = Assembly { path: path.into(), file, chunks, next_chunk: 0 };
@@ -225,7 +227,6 @@ impl Assembly {
         let decoder = format::Decoder::of_ftrace(schema, decoder)
             .map_err(|kind| Error::Unsupported { path: path.clone(), kind })?;
         let mut cpus = buffer.cpus.clone();
-        cpus.retain(|data| data.size > 0);
         cpus.sort_by_key(|data| data.cpu);
         let tracefiles = cpus.iter().map(|data| {
             let files = match buffer.compression {

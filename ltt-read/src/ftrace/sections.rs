@@ -36,7 +36,7 @@ const MAX_PAGE: u32 = 1 << 27;
 const SMALLEST_PAGE: u32 = 32;
 
 /// The greatest number of stored warnings.
-const MAX_WARNINGS: usize = 1024;
+pub(super) const MAX_WARNINGS: usize = 1024;
 
 const COMPRESSED: u16 = 1;
 
