@@ -337,7 +337,48 @@ pub struct VariantOption {
     pub attributes: Attributes,
 }
 
+impl Integer {
+    /// Returns the labels of the bits of a value, in declaration order, if the enumeration is one of
+    /// flags: each label stands for one bit, and each bit of the value has a label. `None` otherwise, and
+    /// for a value with a label of its own.
+    pub fn flags(&self, value: i128) -> Option<Vec<&str>> {
+        let mappings = self.mappings.as_deref()?;
+        let value = u64::try_from(value).ok().filter(|value| *value != 0)?;
+        let mut known = 0;
+        let mut names = Vec::new();
+        for mapping in mappings {
+            let [(low, high)] = *mapping.ranges else { return None };
+            let bit = u64::try_from(low).ok().filter(|bit| low == high && bit.is_power_of_two())?;
+            known |= bit;
+            if value & bit != 0 {
+                names.push(&*mapping.label);
+            }
+        }
+        (value & !known == 0 && !value.is_power_of_two()).then_some(names)
+    }
+}
+
 impl FieldClass {
+    /// Returns the names of the bits of a value, in declaration order: the flags of a bit map of which a bit
+    /// is set, or [those](Integer::flags) of an enumeration whose labels are bits. `None` for other classes
+    /// and values.
+    ///
+    /// All surfaces that show values as text show these names.
+    pub fn flags(&self, value: i128) -> Option<Vec<&str>> {
+        match &self.kind {
+            FieldKind::Integer(_, integer) | FieldKind::VarInteger(integer) => integer.flags(value),
+            FieldKind::BitMap(_, flags) => {
+                let is_set = |(low, high): &(i128, i128)| {
+                    let mut bits = *low.max(&0)..=*high.min(&63);
+                    bits.any(|bit| value >> bit & 1 != 0)
+                };
+                let set = flags.iter().filter(|flag| flag.ranges.iter().any(is_set));
+                Some(set.map(|flag| &*flag.name).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// Creates a class from its kind and an explicit minimum alignment in bits (a power
     /// of two). The alignment is increased to that of the contents.
     pub fn new(kind: FieldKind, min_align: u32) -> Self {
@@ -402,5 +443,46 @@ impl FieldClass {
             FieldKind::Integer(_, i) | FieldKind::VarInteger(i) => i.mappings.as_deref(),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enumerations_of_single_bits_have_the_labels_of_all_bits() {
+        let of = |labels: &[(&str, i128, i128)]| {
+            let mapping = |(label, low, high): &(&str, i128, i128)| Mapping {
+                label: (*label).into(),
+                ranges: vec![(*low, *high)],
+            };
+            let mappings = labels.iter().map(mapping).collect();
+            let integer = Integer { mappings: Some(mappings), ..Integer::default() };
+            FieldClass::new(FieldKind::VarInteger(integer), 8)
+        };
+        let bits = of(&[("DISCARD", 1, 1), ("WRITE", 2, 2), ("READ", 4, 4)]);
+        assert_eq!(bits.flags(6), Some(vec!["WRITE", "READ"]));
+        // A label of its own, no bit, bits without a label, and a negative value.
+        for value in [0, 4, 8, 12, -1] {
+            assert_eq!(bits.flags(value), None, "{value}");
+        }
+        assert_eq!(of(&[("A", 1, 1), ("B", 2, 3)]).flags(3), None);
+    }
+
+    #[test]
+    fn flags_of_bit_maps_are_set_by_any_of_their_bits() {
+        let flag =
+            |name: &str, ranges: &[(i128, i128)]| Flag { name: name.into(), ranges: ranges.into() };
+        let flags =
+            [flag("low", &[(0, 0)]), flag("ends", &[(1, 1), (3, 90)]), flag("none", &[(-4, -1)])];
+        let fixed =
+            FixedLen { bits: 8, byte_order: ByteOrder::Little, bit_order: BitOrder::Natural };
+        let class = FieldClass::new(FieldKind::BitMap(fixed, flags.into()), 8);
+        assert_eq!(class.flags(0), Some(vec![]));
+        assert_eq!(class.flags(1), Some(vec!["low"]));
+        assert_eq!(class.flags(4), Some(vec![]));
+        assert_eq!(class.flags(11), Some(vec!["low", "ends"]));
+        assert_eq!(class.flags(i128::from(u64::MAX)), Some(vec!["low", "ends"]));
     }
 }

@@ -231,7 +231,7 @@ impl Style {
     fn bracketed(&self, out: &mut Text, value: Value, integer: &Integer, bits: u32) {
         self.number(out, value, integer, bits);
         let labels: Vec<_> = integer::labels(integer, value).collect();
-        let text = match integer::flags(integer, value) {
+        let text = match integer.flags(value.wide()) {
             Some(flags) => flags.join(" | "),
             None => labels.join(", "),
         };

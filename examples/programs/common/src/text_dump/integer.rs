@@ -104,25 +104,6 @@ pub(super) fn labels(integer: &Integer, value: Value) -> impl Iterator<Item = &s
         .map(|m| &*m.label)
 }
 
-/// Returns the labels of the bits of a value, in declaration order, if the enumeration is one of
-/// flags: each label stands for one bit, and each bit of the value has a label. `None` otherwise, and
-/// for a value with a label of its own.
-pub(super) fn flags(integer: &Integer, value: Value) -> Option<Vec<&str>> {
-    let mappings = integer.mappings.as_deref()?;
-    let value = u64::try_from(value.wide()).ok().filter(|value| *value != 0)?;
-    let mut known = 0;
-    let mut names = Vec::new();
-    for mapping in mappings {
-        let [(low, high)] = *mapping.ranges else { return None };
-        let bit = u64::try_from(low).ok().filter(|bit| low == high && bit.is_power_of_two())?;
-        known |= bit;
-        if value & bit != 0 {
-            names.push(&*mapping.label);
-        }
-    }
-    (value & !known == 0 && !value.is_power_of_two()).then_some(names)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,27 +133,5 @@ mod tests {
         assert_eq!(text(Value::Unsigned(0xC406043), Hexadecimal, 32), "0xC406043");
         assert_eq!(text(Value::Unsigned(2), Binary, 8), "0b00000010");
         assert_eq!(text(Value::Signed(-7), Decimal, 8), "-7");
-    }
-
-    #[test]
-    fn enumerations_of_single_bits_have_the_labels_of_all_bits() {
-        use ltt_read::schema::Mapping;
-        let of = |labels: &[(&str, i128, i128)]| {
-            let mapping = |(label, low, high): &(&str, i128, i128)| Mapping {
-                label: (*label).into(),
-                ranges: vec![(*low, *high)],
-            };
-            let mappings = labels.iter().map(mapping).collect();
-            Integer { mappings: Some(mappings), ..Integer::default() }
-        };
-        let bits = of(&[("DISCARD", 1, 1), ("WRITE", 2, 2), ("READ", 4, 4)]);
-        assert_eq!(flags(&bits, Value::Unsigned(6)), Some(vec!["WRITE", "READ"]));
-        // A label of its own, no bit, and bits without a label.
-        for value in [0, 4, 8, 12] {
-            assert_eq!(flags(&bits, Value::Unsigned(value)), None, "{value}");
-        }
-        assert_eq!(flags(&bits, Value::Signed(-1)), None);
-        let kinds = of(&[("A", 1, 1), ("B", 2, 3)]);
-        assert_eq!(flags(&kinds, Value::Unsigned(3)), None);
     }
 }

@@ -282,7 +282,7 @@ impl Values<'_> {
             out.append(b"{\"value\":");
             value.decimal(out);
             names(out, "labels", integer::labels(integer, value));
-            if let Some(flags) = integer::flags(integer, value) {
+            if let Some(flags) = integer.flags(value.wide()) {
                 names(out, "flags", flags.into_iter());
             }
             out.push(b'}');
@@ -340,14 +340,12 @@ impl Visitor for Values<'_> {
         if !self.shows(field) {
             return;
         }
-        let FieldKind::BitMap(_, flags) = &field.class().kind else {
+        let Some(flags) = field.class().flags(value.into()) else {
             return number::decimal(self.out, value);
         };
         self.out.append(b"{\"value\":");
         number::decimal(self.out, value);
-        let set = |low: i128, high: i128| (low.max(0)..=high.min(63)).any(|b| value >> b & 1 != 0);
-        let on = flags.iter().filter(|f| f.ranges.iter().any(|&(low, high)| set(low, high)));
-        names(self.out, "flags", on.map(|f| &*f.name));
+        names(self.out, "flags", flags.into_iter());
         self.out.push(b'}');
     }
 

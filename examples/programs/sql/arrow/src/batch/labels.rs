@@ -36,11 +36,12 @@ impl Labels {
     }
 }
 
-/// Writes the labels of a value, joined by `|`. Returns `false` if it has none.
+/// Writes the labels of a value, or of its bits, joined by `|`. Returns `false` if it has none.
 pub(super) fn labels(field: &FieldInfo, value: i128, text: &mut String) -> bool {
     text.clear();
     let mut has_any = false;
-    for label in field.labels(value) {
+    let flags = field.class().flags(value);
+    for label in flags.unwrap_or_else(|| field.labels(value).collect()) {
         if has_any {
             text.push('|');
         }

@@ -1,6 +1,5 @@
 //! Nested fields: a visitor that appends the values of a scope to the columns that want them.
 
-use ltt_read::schema::FieldKind;
 use ltt_read::{FieldInfo, StrValue, Visitor};
 
 use super::column::{Columns, NodeId, Values};
@@ -143,13 +142,8 @@ impl Visitor for Nested<'_> {
         }
         let Some(extra) = target.extra else { return };
         let Values::List { element, .. } = self.columns.nodes[extra].values else { return };
-        if let FieldKind::BitMap(_, flags) = &field.class().kind {
-            let set =
-                |low: i128, high: i128| (low.max(0)..=high.min(63)).any(|b| value >> b & 1 != 0);
-            for flag in flags.iter().filter(|f| f.ranges.iter().any(|&(low, high)| set(low, high)))
-            {
-                self.columns.text(element, &flag.name);
-            }
+        for flag in field.class().flags(value.into()).unwrap_or_default() {
+            self.columns.text(element, flag);
         }
         self.columns.end_list(extra);
     }

@@ -98,7 +98,7 @@ impl Fields {
         let Some((integer, bits)) = properties(field.class()) else {
             return self.field(field, value.to_string(), "integer".to_owned());
         };
-        let labels: Vec<&str> = field.labels(value).collect();
+        let labels = integer.flags(value).unwrap_or_else(|| field.labels(value).collect());
         self.field(field, number(value, integer.base, bits, &labels), class(field.class()));
     }
 }
@@ -185,16 +185,7 @@ impl Visitor for Fields {
     }
 
     fn bits(&mut self, field: &FieldInfo, value: u64) {
-        let labels: Vec<&str> = match &field.class().kind {
-            FieldKind::BitMap(_, flags) => {
-                let is_set = |(low, high): &(i128, i128)| {
-                    (0..64).any(|bit| (*low..=*high).contains(&bit) && value >> bit & 1 == 1)
-                };
-                let set = flags.iter().filter(|flag| flag.ranges.iter().any(is_set));
-                set.map(|flag| &*flag.name).collect()
-            }
-            _ => Vec::new(),
-        };
+        let labels = field.class().flags(value.into()).unwrap_or_default();
         let number = format!("{value:#x} ({value:#b})");
         let text = match &labels[..] {
             [] => number,
