@@ -351,7 +351,7 @@ impl FieldFinding {
                 (_, IntegerKind::Truth) => {
                     format!("`{selector}` is true or false: {high} or {low}")
                 }
-                (_, IntegerKind::Number) => {
+                (_, IntegerKind::Number | IntegerKind::Flags) => {
                     format!("`{selector}` holds integers from {low} to {high}")
                 }
             });

@@ -147,6 +147,7 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
         (FieldType::Integer(i), LiteralKind::Text(text)) => match (i.kind, text.parse::<i64>()) {
             (IntegerKind::Number, Ok(number)) => error.replace(literal.span, number.to_string()),
             (IntegerKind::Truth, _) => error.help("its values are `true` and `false`"),
+            (IntegerKind::Flags, _) => error.help("its flags are tested by `&`"),
             (IntegerKind::Time, _) => error.help(
                 "times are written `1795231463.43`, `12ms`, `03:02:07.5` or `2026-11-21T03:02`",
             ),
@@ -154,6 +155,19 @@ fn mismatch(of: &FieldType, literal: &Literal) -> Diagnostic {
         },
         _ => error,
     }
+}
+
+/// Returns the bits of a flag.
+pub(super) fn flag(of: &IntegerType, name: &str, literal: &Literal) -> Result<u64, Misfit> {
+    let bits = |&(low, high): &(i128, i128)| {
+        let bits = low.max(0)..=high.min(63);
+        bits.fold(0_u64, |mask, bit| mask | 1 << bit)
+    };
+    let named: Vec<_> = of.labels.iter().filter(|label| &*label.name == name).collect();
+    if named.is_empty() {
+        return Err(no_label(of, name, literal));
+    }
+    Ok(named.iter().flat_map(|label| &label.ranges).fold(0, |mask, range| mask | bits(range)))
 }
 
 /// Returns the numbers of a label.
@@ -168,12 +182,17 @@ fn label(of: &IntegerType, name: &str, literal: &Literal) -> Result<Ranges, Misf
         let (low, high) = bounds(of);
         return Ok(Ranges::union_of(ranges).intersection(&Ranges::of(low, high)));
     }
+    Err(no_label(of, name, literal))
+}
+
+/// Creates the fault of a label that does not exist.
+fn no_label(of: &IntegerType, name: &str, literal: &Literal) -> Misfit {
     let error = Diagnostic::new(literal.span, format!("there is no label `{name}`"));
     let names = of.labels.iter().map(|label| &*label.name);
-    Err(Misfit::Label(match nearest(name, names.clone()) {
+    Misfit::Label(match nearest(name, names.clone()) {
         Some(near) => error.replace(literal.span, format!("\"{near}\"")),
         None => error.help(listed("labels are", names)),
-    }))
+    })
 }
 
 /// Formats a list of at most eight names.

@@ -127,7 +127,7 @@ pub(super) fn labels_like(
     value: &Literal,
     selector: &Selector,
 ) -> Result<Ranges, Misfit> {
-    if of.labels.is_empty() {
+    if of.labels.is_empty() || of.kind != IntegerKind::Number {
         return Err(Misfit::Type(no_pattern(&FieldType::Integer(of.clone()), selector)));
     }
     let glob = pattern(value).map_err(Misfit::Type)?;
@@ -139,8 +139,8 @@ pub(super) fn labels_like(
     Ok(Ranges::union_of(ranges).intersection(&all_integers(of)))
 }
 
-/// Returns the predicate that an integer has one of the bits of a number, or of the values of a
-/// label.
+/// Returns the predicate that an integer has one of the bits of a number, of the values of a
+/// label, or of a flag.
 pub(super) fn with_bits(
     of: &IntegerType,
     value: &Literal,
@@ -148,10 +148,11 @@ pub(super) fn with_bits(
 ) -> Result<Predicate, Misfit> {
     let wrong = |message: &str| Misfit::Type(Diagnostic::new(value.span, message));
     let mask = match (&value.kind, of.kind) {
-        (LiteralKind::Integer(number), IntegerKind::Number) => {
+        (LiteralKind::Integer(number), IntegerKind::Number | IntegerKind::Flags) => {
             let mask = number.as_i128().and_then(|mask| u64::try_from(mask).ok());
             mask.ok_or_else(|| wrong("bits are a number of 64 bits, without a sign"))?
         }
+        (LiteralKind::Text(name), IntegerKind::Flags) => literal::flag(of, name, value)?,
         (LiteralKind::Text(_), IntegerKind::Number) => {
             let numbers = literal::numbers(of, value, environment)?;
             let bits = numbers.as_slice().iter().try_fold(0, |mask, (low, high)| {

@@ -29,7 +29,7 @@ pub struct IntegerType {
     pub low: i128,
     /// The highest value that a field can have.
     pub high: i128,
-    /// The labels of values, for enumerations.
+    /// The labels of values, for enumerations, and the flags of bit maps.
     pub labels: Vec<Label>,
     /// The meaning of the values.
     pub kind: IntegerKind,
@@ -40,7 +40,7 @@ pub struct IntegerType {
 pub struct Label {
     /// The name of the label.
     pub name: Arc<str>,
-    /// The ranges of values with this label.
+    /// The ranges of values with this label, or of the bits of this [flag](IntegerKind::Flags).
     pub ranges: Vec<(i128, i128)>,
 }
 
@@ -59,6 +59,9 @@ pub struct Spelling {
 pub enum IntegerKind {
     /// A number without a unit. It is compared with a duration as a number of ns.
     Number,
+    /// The bits of a bit map. The ranges of its labels, which are its flags, are those of the numbers of
+    /// bits, from 0 for the lowest.
+    Flags,
     /// A truth value: 0 for false, 1 for true.
     Truth,
     /// A point in time, in ns since the origin of a clock.
@@ -127,6 +130,7 @@ impl FieldType {
             FieldType::Integer(i) => match i.kind {
                 IntegerKind::Time => "a time",
                 IntegerKind::Truth => "a truth value",
+                IntegerKind::Flags => "a bit map",
                 IntegerKind::Number if !i.labels.is_empty() => "an enumeration",
                 IntegerKind::Number => "an integer",
             },

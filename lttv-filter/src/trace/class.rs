@@ -1,7 +1,7 @@
 //! Resolution of the steps of a selector to fields of a class.
 
 use ltt_read::FieldStep;
-use ltt_read::schema::{FieldClass, FieldKind, Length};
+use ltt_read::schema::{FieldClass, FieldKind, Flag, Length};
 
 use crate::model::{FieldType, IntegerKind, IntegerType, Label};
 use crate::syntax::{Step, StepKind};
@@ -116,8 +116,17 @@ pub(crate) fn field_type(class: &FieldClass) -> FieldType {
         }
         FieldKind::VarInteger(integer) => labelled(FieldType::integer(64, integer.signed), class),
         FieldKind::Bool(..) => FieldType::truth(),
-        FieldKind::BitArray(fixed) | FieldKind::BitMap(fixed, _) => {
-            FieldType::integer(fixed.bits, false)
+        FieldKind::BitArray(fixed) => FieldType::integer(fixed.bits, false),
+        FieldKind::BitMap(fixed, flags) => {
+            let label =
+                |flag: &Flag| Label { name: flag.name.clone(), ranges: flag.ranges.clone() };
+            let labels = flags.iter().map(label).collect();
+            match FieldType::integer(fixed.bits, false) {
+                FieldType::Integer(of) => {
+                    FieldType::Integer(IntegerType { labels, kind: IntegerKind::Flags, ..of })
+                }
+                other => other,
+            }
         }
         FieldKind::Float(_) => FieldType::Float,
         FieldKind::String(_) => FieldType::Text,

@@ -420,7 +420,7 @@ fn constants(found: &[Resolution<()>]) -> Vec<&Constant> {
     }
     // Labels stand for the numbers of enumerations.
     constants.retain(|constant| match &constant.field_type {
-        FieldType::Integer(of) => of.labels.is_empty(),
+        FieldType::Integer(of) => of.labels.is_empty() || of.kind == IntegerKind::Flags,
         _ => true,
     });
     constants

@@ -5,7 +5,7 @@ use ltt_read::TraceIndex;
 #[cfg(feature = "traces")]
 use ltt_read::schema::EventTypeId;
 
-use crate::model::FieldType;
+use crate::model::{FieldType, IntegerKind};
 use crate::syntax::Relation;
 
 /// A field or property that filters can test.
@@ -90,6 +90,8 @@ pub(super) fn labels<'t>(types: impl IntoIterator<Item = &'t FieldType>) -> Vec<
             }
         };
         match of {
+            // Flags are no values.
+            FieldType::Integer(of) if of.kind == IntegerKind::Flags => {}
             FieldType::Integer(of) => of.labels.iter().for_each(|label| add(&label.name)),
             FieldType::Spelled(spellings) => spellings.iter().for_each(|spelling| {
                 add(&spelling.text);

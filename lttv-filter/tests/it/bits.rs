@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{ByteOrder, FieldClass, Format, Integer, Mapping, RangeSet, StreamClassId};
+use ltt_read::schema::{
+    BitOrder, ByteOrder, FieldClass, FieldKind, FixedLen, Flag, Format, Integer, Mapping, RangeSet,
+    StreamClassId,
+};
 use ltt_read::writer::{FieldValue, MemoryTrace, presets};
 use ltt_read::{Merge, Trace};
 use lttv_filter::{Expression, Filters};
@@ -93,4 +96,76 @@ fn what_has_no_bits_is_refused() {
         // A label that does not exist is a note, since other types may have it.
         assert!(found || text.contains("WRIET") && error == Ok(vec![]), "{text}: {error:?}");
     }
+}
+
+/// Returns a trace in CTF 2 whose events have a bit map with the values 0, 1, 2, … 15, also in other orders
+/// of bytes and bits.
+fn bit_maps() -> Arc<Trace> {
+    let flag = |(name, ranges): (&str, RangeSet)| Flag { name: name.into(), ranges };
+    let flags: [(&str, RangeSet); 4] = [
+        ("READ", vec![(0, 0)]),
+        ("WRITE", vec![(1, 1)]),
+        ("HIGH", vec![(2, 3)]),
+        ("ENDS", vec![(0, 0), (3, 3), (7, 90)]),
+    ];
+    let flags: Arc<[Flag]> = flags.map(flag).into();
+    let map = |bits, byte_order, bit_order| {
+        let fixed = FixedLen { bits, byte_order, bit_order };
+        FieldClass::new(FieldKind::BitMap(fixed, flags.clone()), 8)
+    };
+    let fields = FieldClass::structure([
+        ("perm", map(8, ByteOrder::Little, BitOrder::Natural)),
+        ("wide", map(64, ByteOrder::Big, BitOrder::Reversed)),
+    ]);
+    let mut schema = presets::lttng_kernel(Format::Ctf2);
+    let event = schema.add_event_type(StreamClassId(0), "access", fields);
+    let mut trace = MemoryTrace::new(schema);
+    let mut stream = trace.stream(StreamClassId(0), "c_0").unwrap();
+    for n in 0..16_u64 {
+        let payload = FieldValue::fields([
+            ("perm", FieldValue::Bits(n)),
+            ("wide", FieldValue::Bits(n << 60)),
+        ]);
+        stream.event(event, n, payload).unwrap();
+    }
+    trace.add(stream).unwrap();
+    trace.open().unwrap()
+}
+
+#[test]
+fn bits_of_bit_maps_are_tested_by_the_names_of_flags() {
+    let trace = bit_maps();
+    let cases: [(&str, Passes); 12] = [
+        ("perm & READ", |n| n & 1 != 0),
+        ("perm & WRITE", |n| n & 2 != 0),
+        ("perm & \"HIGH\"", |n| n & 12 != 0),
+        ("perm & ENDS", |n| n & 9 != 0),
+        ("perm & 6", |n| n & 6 != 0),
+        ("!(perm & HIGH)", |n| n & 12 == 0),
+        ("perm & READ && perm & WRITE", |n| n & 3 == 3),
+        ("perm == 5", |n| n == 5),
+        ("perm > 8", |n| n > 8),
+        ("wide & READ", |_| false),
+        ("wide & ENDS", |n| n != 0),
+        ("event.fields.access.perm & WRITE", |n| n & 2 != 0),
+    ];
+    for (text, is) in cases {
+        let expected = Ok((0..16).filter(|n| is(*n)).collect());
+        assert_eq!(passing(&trace, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_bit_map_is_compared_as_a_number_only() {
+    let trace = bit_maps();
+    for (text, message) in [
+        ("perm == READ", "its flags are tested by `&`"),
+        ("perm =~ \"RE*\"", "pattern"),
+        ("perm == 3ms", "a bit map cannot be compared"),
+    ] {
+        let error = passing(&trace, text).expect_err(text);
+        assert!(error.contains(message), "{text}: {error}");
+    }
+    let error = passing(&trace, "perm & REED").expect_err("no such flag");
+    assert!(error.contains("there is no label `REED`"), "{error}");
 }
