@@ -3,8 +3,8 @@
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, Handle, Joining, TracesetContext};
 
-use super::own_states::OwnStates;
 use super::window::Window;
+use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, OtherEvent, RecordedEvent, StateChange};
 
 /// An analysis of the kernel state: see the [module](super).

@@ -61,7 +61,6 @@
 
 mod attached;
 mod kernel_analysis;
-mod own_states;
 mod pair;
 mod read;
 mod slices;
@@ -71,7 +70,6 @@ mod window;
 pub(crate) use attached::AFTER_STATE;
 pub use attached::{Attached, attach};
 pub use kernel_analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext};
-pub use own_states::OwnStates;
 pub use read::{Analyzed, Read, read};
 #[cfg(test)]
 pub(crate) use slices::check;

@@ -4,8 +4,8 @@ use ltt_read::{Event, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, TracesetContext};
 
 use super::kernel_analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext};
-use super::own_states::OwnStates;
 use super::window::Window;
+use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, OtherEvent, StateChange};
 
 /// Two analyses of the same events. Their slices are added in order.

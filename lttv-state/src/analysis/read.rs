@@ -12,11 +12,11 @@ use lttv_context::{
 use lttv_hooks::Flow;
 
 use super::kernel_analysis::{End, KernelAnalysis};
-use super::own_states::OwnStates;
 use super::slices::{InOrder, InSlices};
 use super::window::Window;
 #[cfg(feature = "filter")]
 use crate::filter::KernelFilters;
+use crate::kernel::OwnStates;
 use crate::kernel::{Follower, KernelState, Recorder, SavedStates};
 
 /// A read of a traceset for an analysis of the kernel state, created by [`read`].

@@ -7,7 +7,7 @@ use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Joining, SliceAnalysis};
 
 use super::kernel_analysis::{EventsOfSlice, KernelAnalysis};
-use super::own_states::OwnStates;
+use crate::kernel::OwnStates;
 use crate::kernel::{
     Follower, FollowerObserver, KernelState, Marks, OtherEvent, RecordedEvents, Recorder,
     StateChange,

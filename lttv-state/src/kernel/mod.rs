@@ -70,6 +70,7 @@ mod modes;
 mod name_cache;
 mod names;
 pub mod needs;
+mod own_states;
 mod packets;
 mod process;
 mod recorded;
@@ -103,6 +104,7 @@ pub use modes::{
 pub use names::NameId;
 pub(crate) use names::Names;
 pub use needs::NEEDS;
+pub use own_states::OwnStates;
 #[cfg(feature = "analyses")]
 pub(crate) use process::TID_END;
 pub use process::{Frame, Process, Serial, Tid};

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use ltt_read::{Timestamp, TraceIndex};
 use lttv_context::{Contexts, Extension, Handle, TracesetContext};
 
-use crate::analysis::OwnStates;
-
 use super::extension::{KernelState, SavedKernelState};
+use super::own_states::OwnStates;
 
 /// States of the traces of a traceset at several times, from which reads of later windows continue
 /// instead of reading everything before: see [`Read::saved`](crate::analysis::Read::saved).

@@ -13,9 +13,9 @@ use super::outcome::{At, Log};
 use super::period::{PendingPeriods, PeriodHooks, RecordedPeriods};
 use super::trace_latencies::TraceLatencies;
 use super::{Latency, Settings, TraceLatency};
-#[cfg(feature = "checkpoint-files")]
-use crate::analysis::OwnStates;
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Window};
+#[cfg(feature = "checkpoint-files")]
+use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
 

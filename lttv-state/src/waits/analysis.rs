@@ -13,9 +13,9 @@ use super::input::{Input, Inputs};
 use super::machine::{At, ContextKind, Machine, Named, OfTrace, WakeEvent};
 use super::needs::{NEEDS, PACKETS};
 use super::recorded::{EventUse, Recorded};
-#[cfg(feature = "checkpoint-files")]
-use crate::analysis::OwnStates;
 use crate::analysis::{End, KernelAnalysis, Window};
+#[cfg(feature = "checkpoint-files")]
+use crate::kernel::OwnStates;
 use crate::kernel::needs::{Need, RecordedEvents};
 use crate::kernel::{
     ExecutionMode, KernelState, NameId, OtherEvent, Process, ProcessIndex, Rule, StateChange,
