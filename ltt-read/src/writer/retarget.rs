@@ -50,7 +50,7 @@ impl Retargeted {
     /// then counts nanoseconds, since those formats convert cycles in their own ways.
     pub fn new(source: &Schema, format: Format) -> Self {
         let mut schema = match source.format {
-            Format::Legacy | Format::Ftrace => {
+            Format::Legacy | Format::Ftrace | Format::Perf => {
                 with_headers(source, &presets::lttng_kernel(Format::Ctf1))
             }
             _ => source.clone(),
