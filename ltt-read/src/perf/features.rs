@@ -1,5 +1,7 @@
 //! Features: the parts of a file that describe the machine and the recording.
 
+use hashbrown::HashMap;
+
 use super::attributes::Attribute;
 use crate::schema::ByteOrder;
 use crate::tracepoint::classes::Machine;
@@ -35,6 +37,8 @@ pub(super) struct Features {
     pub(super) command_line: String,
     /// The time to add to all times to get those of the wall clock, in ns.
     pub(super) date: Option<i64>,
+    /// `true` if the names of events were read.
+    has_names: bool,
 }
 
 impl Features {
@@ -61,7 +65,18 @@ impl Features {
                 }
                 self.command_line = words.join(" ");
             }
-            feature::EVENTS => {
+            // More than once only damage has it, and would cost time.
+            feature::EVENTS if !self.has_names => {
+                self.has_names = true;
+                let (mut by_id, mut by_config) = (HashMap::new(), HashMap::new());
+                for (attribute, at) in attributes.iter().zip(0..) {
+                    for id in &attribute.ids {
+                        by_id.entry(*id).or_insert(at);
+                    }
+                    if attribute.ids.is_empty() {
+                        by_config.entry(attribute.config).or_insert(at);
+                    }
+                }
                 let (count, size) = (input.u32()?, input.u32()?);
                 for _ in 0..count {
                     let found = Attribute::read(input.take(size.into())?, order)?;
@@ -69,11 +84,11 @@ impl Features {
                     let name = text(&mut input)?;
                     let ids = input.take(8 * u64::from(ids))?;
                     let first = Input::unpacked(ids, offset, order, "features").u64().ok();
-                    let is_same = |known: &&mut Attribute| match first {
-                        Some(id) => known.ids.contains(&id),
-                        None => known.ids.is_empty() && known.config == found.config,
+                    let at: Option<usize> = match first {
+                        Some(id) => by_id.get(&id).copied(),
+                        None => by_config.get(&found.config).copied(),
                     };
-                    if let Some(known) = attributes.iter_mut().find(is_same) {
+                    if let Some(known) = at.and_then(|at| attributes.get_mut(at)) {
                         known.name = Some(name).filter(|name| !name.is_empty());
                     }
                 }

@@ -16,7 +16,7 @@ pub(super) struct Index {
     pub(super) sequences: Vec<Sequence>,
     /// The kinds of records that are no samples, with the bit of the header that changes their fields.
     pub(super) kinds: Vec<(u32, u16)>,
-    /// `true` if there are more CPUs than sequences.
+    /// `true` if there are more CPUs or places without order than sequences.
     pub(super) is_crowded: bool,
 }
 
@@ -57,6 +57,9 @@ pub(crate) struct Run {
 
 /// The greatest number of sequences.
 const MAX_SEQUENCES: usize = 1 << 12;
+
+/// The greatest number of sequences of a source, each of which takes time.
+const MAX_OF_SOURCE: usize = 512;
 
 /// The greatest size of a run in bytes, unless it is one record.
 const MAX_RUN: u64 = 1 << 16;
@@ -301,7 +304,7 @@ impl Building {
         if let Some(at) = known.iter().find(is_before) {
             return *at;
         }
-        if sequences.len() >= MAX_SEQUENCES {
+        if sequences.len() >= MAX_SEQUENCES || known.len() >= MAX_OF_SOURCE {
             self.index.is_crowded = true;
             return known.last().copied().unwrap_or(sequences.len() - 1);
         }

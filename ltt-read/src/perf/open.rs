@@ -30,6 +30,10 @@ use crate::tracepoint::input::Fault;
 /// The name of the channel of all tracefiles.
 const CHANNEL: &str = "perf";
 
+/// The greatest number of fields of all samples, of which those of some thousand tracepoints have some
+/// tens of thousands. The samples of further attributes are bytes.
+const MAX_FIELDS: usize = 1 << 19;
+
 /// The kind of records that stands for all that are not known.
 const UNKNOWN: u32 = 0;
 
@@ -105,7 +109,7 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Trace, Error> {
     let data = FileBytes::part(&source, begin..end);
     let index = records.index(data.bytes(), missing, recording.damage);
     if index.is_crowded {
-        recording.warn("there are too many CPUs: records of some are with those of others".into());
+        recording.warn("there are too many CPUs, or records without order".to_owned());
     }
     let machine = recording.features.descriptions.as_ref().map(|known| known.machine);
     let machine = machine.unwrap_or(Machine { order: recording.order, long: 8 });
@@ -186,9 +190,11 @@ fn event_types(machine: Machine, recording: &Recording, kinds: &[(u32, u16)]) ->
         true => formats.get(&attribute.config).copied(),
         false => None,
     };
-    let samples = recording.attributes.iter().map(|attribute| (attribute, described(attribute)));
-    let mut types = Vec::new();
-    for (attribute, format) in samples {
+    let (mut types, mut fields) = (Vec::new(), 0);
+    for attribute in &recording.attributes {
+        let format = described(attribute);
+        fields += format.map_or(0, |(_, format)| format.common.len() + format.fields.len());
+        let format = format.filter(|_| fields <= MAX_FIELDS);
         types.push(sample_type(machine, types.len() as u64, attribute, format));
     }
     if let Some(first) = recording.attributes.first() {

@@ -8,8 +8,9 @@ use crate::report::DecodeError;
 use crate::schema::ByteOrder;
 use crate::tracepoint::input::{ENDS, Fault, Input};
 
-/// The greatest number of bytes of the records in memory.
-const MAX_SIZE: usize = 1 << 30;
+/// The greatest number of decompressed bytes for each compressed one. Recordings have some tens.
+#[cfg(feature = "compression")]
+const MAX_RATIO: usize = 256;
 
 /// The size of a record header in bytes.
 const HEADER: u64 = 8;
@@ -80,7 +81,7 @@ pub(super) fn records(recording: &mut Recording, file: &[u8]) -> Vec<u8> {
     };
     recording.keep(result);
     if !packed.is_empty() {
-        let stream = decompress(packed, MAX_SIZE - unpacked.len().min(MAX_SIZE));
+        let stream = decompress(packed);
         let mut input = Input::at(&stream.bytes, 0, recording.order, "compressed records");
         let result = loop {
             match next(&mut input) {
@@ -142,9 +143,6 @@ fn keep<'a>(
             packed.extend_from_slice(body.take(size)?);
         }
         kind if kind < FIRST_OF_PERF => {
-            if unpacked.len() + record.bytes.len() > MAX_SIZE {
-                return Err(Fault { section: "records", offset: at, reason: "there are too many" });
-            }
             unpacked.extend_from_slice(record.bytes);
         }
         _ => {}
@@ -159,14 +157,15 @@ struct Stream {
     damage: Option<DecodeError>,
 }
 
-/// Decompresses successive frames, the last of which need not be ended, up to `max` bytes.
+/// Decompresses successive frames, the last of which need not be ended.
 #[cfg(feature = "compression")]
-fn decompress(mut packed: Vec<u8>, max: usize) -> Stream {
+fn decompress(mut packed: Vec<u8>) -> Stream {
     use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
     /// The last block of a frame, which is empty, with room for a checksum.
     const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
     /// The greatest number of bytes to decompress at once.
     const STEP: usize = 1 << 20;
+    let max = packed.len().saturating_mul(MAX_RATIO);
     packed.extend(LAST_BLOCK);
     let (mut bytes, mut source) = (Vec::new(), &packed[..]);
     let mut decoder = FrameDecoder::new();
@@ -194,6 +193,6 @@ fn decompress(mut packed: Vec<u8>, max: usize) -> Stream {
 
 /// Decompresses nothing: the feature is off.
 #[cfg(not(feature = "compression"))]
-fn decompress(_: Vec<u8>, _: usize) -> Stream {
+fn decompress(_: Vec<u8>) -> Stream {
     Stream { bytes: Vec::new(), damage: Some(DecodeError::UnknownCompression) }
 }

@@ -53,16 +53,19 @@ fn cut_recordings_are_read_up_to_the_cut() {
 fn damage_has_a_place() {
     let mut whole = RECORDINGS[0].to_vec();
     let data = u64::from_le_bytes(whole[40..48].try_into().unwrap()) as usize;
-    // The size of the second record is too small.
-    let size = usize::from(whole[data + 6]) | usize::from(whole[data + 7]) << 8;
-    let second = data + size;
-    whole[second + 6..second + 8].fill(0);
+    // Of the first records, two are of the kernel. The size of what follows is too small.
+    let (mut at, mut of_kernel) = (data, 0);
+    while of_kernel < 2 {
+        of_kernel += usize::from(whole[at] < 64);
+        at += usize::from(whole[at + 6]) | usize::from(whole[at + 7]) << 8;
+    }
+    whole[at + 6..at + 8].fill(0);
     let (events, errors) = read(&perf::from_memory(whole).unwrap());
-    assert_eq!(events, 1);
+    assert_eq!(events, 2);
     let [Error::Decode { place, kind: DecodeError::NotARecord }] = &errors[..] else {
         panic!("{errors:?}");
     };
-    assert_eq!(place.offset, 8 * second as u64);
+    assert_eq!(place.offset, 8 * at as u64);
 }
 
 #[test]
