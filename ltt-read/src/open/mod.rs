@@ -130,14 +130,6 @@ impl OpenOptions {
             let trace = crate::legacy::open(path, self.access, &mut once, &mut opening.findings);
             return trace.map(|trace| self.apply(trace));
         }
-        if let Some(file) = recording_at(path, perf::is_recording, perf::recording_in) {
-            let mut once = FilesOnce::default();
-            let (access, findings) = (self.access, &mut opening.findings);
-            let trace = perf::open(&file, access, &mut once, findings)?;
-            let reason = "the file is empty";
-            let trace = trace.ok_or(Error::NotATrace { path: file, reason });
-            return trace.map(|trace| self.apply(trace));
-        }
         if let Some(file) = recording_at(path, ftrace::is_recording, ftrace::recording_in) {
             let mut once = FilesOnce::default();
             let (access, findings) = (self.access, &mut opening.findings);
@@ -145,6 +137,14 @@ impl OpenOptions {
             let reason = "the file is empty";
             let main = traces.into_iter().next().ok_or(Error::NotATrace { path: file, reason });
             return main.map(|trace| self.apply(trace));
+        }
+        if let Some(file) = recording_at(path, perf::is_recording, perf::recording_in) {
+            let mut once = FilesOnce::default();
+            let (access, findings) = (self.access, &mut opening.findings);
+            let trace = perf::open(&file, access, &mut once, findings)?;
+            let reason = "the file is empty";
+            let trace = trace.ok_or(Error::NotATrace { path: file, reason });
+            return trace.map(|trace| self.apply(trace));
         }
         let mut parsed = parse_metadata(path)?;
         if let Some(error) = parsed.cut.take() {

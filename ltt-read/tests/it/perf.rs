@@ -147,3 +147,19 @@ fn seeks_agree_with_reading() {
         assert_eq!(trace.time_span().map(|span| span.end), times.last().copied(), "{name}");
     }
 }
+
+/// Directories of `perf record --threads` say that they are not supported.
+#[test]
+fn directories_of_threads_are_refused() {
+    let directory = std::env::temp_dir().join(format!("ltt-read-perf-{}", std::process::id()));
+    fs::create_dir_all(&directory).unwrap();
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/perf/task.data"));
+    fs::copy(source, directory.join("data")).unwrap();
+    fs::write(directory.join("data.0"), []).unwrap();
+    let errors = [Trace::open(&directory).map(drop), open_all(&directory).map(drop)];
+    fs::remove_dir_all(&directory).unwrap();
+    for error in errors {
+        let Err(Error::NotATrace { reason, .. }) = error else { panic!("{error:?}") };
+        assert!(reason.contains("--threads"));
+    }
+}
