@@ -20,7 +20,7 @@ TESTS = re.compile(r"#\[cfg\(test\)\]\s*mod \w+ \{.*?^\}", re.S | re.M)
 REEXPORT = re.compile(r"^\s*pub(?:\([^)]*\))? use (?:self::|crate::)?(\w+)::(.*?);", re.S | re.M)
 
 # Folders of subjects whose modules are on several levels.
-SUBJECTS = {"ftrace", "legacy"}
+SUBJECTS = {"ftrace", "legacy", "perf"}
 
 
 def names_in(tree):

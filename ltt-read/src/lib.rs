@@ -1,6 +1,6 @@
 //! Reads traces in the Common Trace Format, [CTF 1.8][ctf1] and [CTF 2][ctf2], as
-//! recorded by LTTng, barectf, perf and other tracers, recordings of [`ftrace`], and traces of
-//! LTTng 0.x and its predecessors ([`legacy`]), which are older than CTF.
+//! recorded by LTTng, barectf, perf and other tracers, recordings of [`ftrace`] and [`perf`], and
+//! traces of LTTng 0.x and its predecessors ([`legacy`]), which are older than CTF.
 //!
 //! Data stream files are memory-mapped, and metadata is compiled once to flat layouts.
 //! Only the fields that the caller reads are decoded. Stepping from event to event
@@ -93,7 +93,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Trace`] | the contents of one directory with a `metadata` file (several directories if a session was rotated), of a buffer of ftrace, or of a legacy trace: a [`Schema`] and tracefiles |
+//! | [`Trace`] | the contents of one directory with a `metadata` file (several directories if a session was rotated), of a buffer of ftrace, of a recording of perf, or of a legacy trace: a [`Schema`] and tracefiles |
 //! | [`Tracefile`] | one data stream: the events that one CPU recorded in one channel |
 //! | [`Packet`] | a part of a tracefile that can be decoded by itself |
 //! | [`Cursor`] | a reader of one tracefile, which can return to a [`Position`] |
@@ -189,7 +189,7 @@
 //!
 //! # Features
 //!
-//! * `compression` (on by default): reads compressed recordings of [`ftrace`].
+//! * `compression` (on by default): reads compressed recordings of [`ftrace`] and [`perf`].
 //! * `live` (off by default): adds the module `live`, which reads sessions of LTTng over the
 //!   network while they are recorded.
 //! * `reader` (on by default): reads traces. Without it, only times, UUIDs and [access to
@@ -254,6 +254,8 @@ pub mod order;
 #[cfg(feature = "reader")]
 mod packet;
 #[cfg(feature = "reader")]
+pub mod perf;
+#[cfg(feature = "reader")]
 mod report;
 #[cfg(feature = "reader")]
 pub mod schema;
@@ -261,6 +263,8 @@ pub mod schema;
 pub mod selection;
 #[cfg(feature = "reader")]
 mod trace;
+#[cfg(feature = "reader")]
+mod tracepoint;
 #[cfg(feature = "reader")]
 pub mod tuning;
 #[cfg(feature = "writer")]

@@ -19,6 +19,7 @@ use crate::layout::program::{Scratch, Slot, Window};
 use crate::layout::tables::{BodyStart, Tables};
 use crate::legacy::decode as legacy;
 use crate::packet::{Packet, PacketError, Record};
+use crate::perf::decode as perf;
 use crate::report::{DecodeError, LayoutError};
 use crate::schema::Schema;
 
@@ -54,6 +55,7 @@ enum Format {
     Ctf,
     Legacy(legacy::Decoder),
     Ftrace(ftrace::Decoder),
+    Perf(perf::Decoder),
 }
 
 /// The properties of a file that its packets do not contain.
@@ -62,6 +64,7 @@ pub(crate) enum FileKind {
     Ctf,
     Legacy(legacy::FileKind),
     Ftrace(ftrace::FileKind),
+    Perf(perf::FileKind),
 }
 
 impl Decoder {
@@ -93,6 +96,11 @@ impl Decoder {
         Decoder::new(schema, None, Format::Ftrace(decoder))
     }
 
+    /// Creates the decoder of a recording of perf.
+    pub(crate) fn of_perf(schema: Schema, decoder: perf::Decoder) -> Result<Decoder, LayoutError> {
+        Decoder::new(schema, None, Format::Perf(decoder))
+    }
+
     fn new(
         schema: Schema,
         transforms: Option<Box<[ClockTransform]>>,
@@ -111,6 +119,7 @@ impl Decoder {
             Format::Ctf => BodyStart::AfterHeader,
             Format::Legacy(_) => BodyStart::AlignedPayload,
             Format::Ftrace(decoder) => decoder.body_start(),
+            Format::Perf(decoder) => decoder.body_start(),
         };
         let transforms = transforms
             .unwrap_or_else(|| vec![ClockTransform::IDENTITY; schema.clocks.len()].into());
@@ -130,6 +139,7 @@ impl Decoder {
                 Format::Legacy(decoder.transformed(transforms.first().copied().unwrap_or_default()))
             }
             Format::Ftrace(decoder) => Format::Ftrace(decoder.clone()),
+            Format::Perf(decoder) => Format::Perf(decoder.clone()),
         };
         let decoder = Decoder::new(self.schema.clone(), Some(transforms), format)?;
         Ok(Decoder { id: self.id, ..decoder })
@@ -144,7 +154,7 @@ impl Decoder {
         time: Timestamp,
     ) -> Option<Timestamp> {
         match &self.format {
-            Format::Ctf => {
+            Format::Ctf | Format::Perf(_) => {
                 let table = &self.tables.streams[packet.stream_class.index()];
                 table.clock.as_ref()?.recorded(cycles)
             }
@@ -176,6 +186,9 @@ impl Decoder {
             (Format::Ftrace(decoder), FileKind::Ftrace(kind)) => {
                 decoder.packet(&self.tables, kind, file, offset, number)
             }
+            (Format::Perf(decoder), FileKind::Perf(kind)) => {
+                decoder.packet(&self.tables, kind, file, offset, number)
+            }
             _ => ctf::packet(&self.schema, &self.tables, file, offset, number, clock, scratch),
         }
     }
@@ -184,7 +197,7 @@ impl Decoder {
     pub(crate) fn next_record(&self, packet: &Packet, pos: u64) -> u64 {
         match (&self.format, packet.packing) {
             (Format::Legacy(decoder), Some(packing)) => decoder.begin(packing, pos),
-            (Format::Ftrace(_), _) => pos,
+            (Format::Ftrace(_) | Format::Perf(_), _) => pos,
             _ => self.tables.streams[packet.stream_class.index()].header.begin(pos),
         }
     }
@@ -193,7 +206,7 @@ impl Decoder {
     /// content, which is that of `window`. In CTF, the content does not end in padding.
     pub(crate) fn is_padding(&self, packet: &Packet, window: Window<'_>, pos: u64) -> bool {
         match &self.format {
-            Format::Ctf => false,
+            Format::Ctf | Format::Perf(_) => false,
             Format::Legacy(_) => self.next_record(packet, pos) >= window.end,
             Format::Ftrace(decoder) => decoder.is_padding(&self.tables, window, pos),
         }
@@ -216,6 +229,7 @@ impl Decoder {
                 decoder.record(schema, tables, packet, window, pos, clock, scratch)
             }
             Format::Ftrace(decoder) => decoder.record(schema, tables, window, pos, clock, scratch),
+            Format::Perf(decoder) => decoder.record(schema, tables, window, pos, clock, scratch),
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) enum PacketBounds {
 pub(crate) fn packet_bounds(schema: &Schema) -> PacketBounds {
     match schema.format {
         Format::Legacy => return PacketBounds::EndEarly,
-        Format::Ftrace => return PacketBounds::Starts,
+        Format::Ftrace | Format::Perf => return PacketBounds::Starts,
         Format::Ctf1 | Format::Ctf2 => {}
     }
     let version = (schema.env_int("tracer_major"), schema.env_int("tracer_minor"));

@@ -34,11 +34,8 @@
 
 mod buffer;
 pub(crate) mod chunk;
-mod classes;
 mod compression;
 pub(crate) mod decode;
-mod formats;
-mod input;
 #[cfg(feature = "writer")]
 pub(crate) mod lengths;
 mod open;

@@ -7,10 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::buffer::{Buffer, CpuData, separate};
 use super::chunk::{Chunk, Chunks};
-use super::classes::{Machine, PlacedMember, bytes, structure};
 use super::decode::{Decoder, FileKind};
-use super::formats::{Field, Format};
-use super::input::{Fault, Input};
 use super::sections::{MAGIC, MAX_WARNINGS, Recording};
 use crate::base::source::{Access, FileBytes, SharedBytes};
 use crate::base::time::NS_PER_S;
@@ -26,6 +23,9 @@ use crate::schema::{
     FieldClass, Identity, Integer, Length, Member, Schema, StreamClass, StreamClassId,
 };
 use crate::trace::{Before, DataFile, FilePart, Indexes, Trace, Tracefile};
+use crate::tracepoint::classes::{Machine, PlacedMember, bytes, structure};
+use crate::tracepoint::formats::{Field, Format};
+use crate::tracepoint::input::{Fault, Input};
 
 /// The name of the channel of the main buffer, which has none.
 const MAIN: &str = "main";
@@ -116,17 +116,19 @@ struct Events {
 
 impl Events {
     fn new(recording: &Recording, warnings: &mut Vec<String>) -> Events {
-        let machine = recording.machine;
-        let common = recording.formats.first().map(|(_, format)| common(&machine, format));
+        let machine = recording.descriptions.machine;
+        let common =
+            recording.descriptions.formats.first().map(|(_, format)| common(&machine, format));
         let common = common.unwrap_or_default();
         let classes = |members: &[PlacedMember]| -> Vec<_> {
             members.iter().map(|(member, _)| member.clone()).collect()
         };
         let expected = classes(&common);
-        let end_of_common = recording.formats.first().map_or(2, |(_, format)| end(&format.common));
+        let end_of_common =
+            recording.descriptions.formats.first().map_or(2, |(_, format)| end(&format.common));
         let (mut types, mut places) = (Vec::new(), Vec::<FieldPlaces>::new());
         let mut known = vec![false; 1 << 16];
-        for (system, format) in &recording.formats {
+        for (system, format) in &recording.descriptions.formats {
             let name = format!("{system}:{}", format.name);
             let own = self::common(&machine, format);
             if classes(&own) != expected {
@@ -202,9 +204,14 @@ impl Assembly {
         let options = &recording.options;
         let clock = buffer.clock.as_deref().or(options.clock.as_deref()).unwrap_or("local");
         let scale = options.scale.filter(|_| matches!(clock, "tsc2nsec" | "x86-tsc"));
-        let layouts =
-            RecordLayouts { order: recording.machine.order, scale, places: events.places.clone() };
-        let long = recording.machine.long.into();
+        let layouts = RecordLayouts {
+            order: recording.descriptions.machine.order,
+            scale,
+            have_headers: true,
+            places: events.places.clone(),
+            sections: Box::new([]),
+        };
+        let long = recording.descriptions.machine.long.into();
         let decoder = Decoder::new(layouts, long, events.unknown);
         let schema = Schema {
             version: (recording.version, 0),
@@ -212,7 +219,7 @@ impl Assembly {
                 name: Some(buffer.name.as_str().into()).filter(|_| !buffer.name.is_empty()),
                 ..Identity::default()
             },
-            native_byte_order: recording.machine.order,
+            native_byte_order: recording.descriptions.machine.order,
             env: environment(recording, buffer),
             clocks: vec![clock_class(recording, clock, scale.is_some())],
             stream_classes: vec![StreamClass {
@@ -231,7 +238,7 @@ impl Assembly {
         let tracefiles = cpus.iter().map(|data| {
             let files = match buffer.compression {
                 None => vec![self.plain(data, buffer.page_size)],
-                Some(_) => self.packed(data, buffer, recording.machine, &mut warnings),
+                Some(_) => self.packed(data, buffer, recording.descriptions.machine, &mut warnings),
             };
             let name = format!("cpu{}", data.cpu);
             let is_main = buffer.name.is_empty();

@@ -1,8 +1,8 @@
 //! Options of a recording.
 
-use super::input::{Fault, Input};
 use crate::layout::record::Scale;
 use crate::schema::ByteOrder;
+use crate::tracepoint::input::{Fault, Input};
 
 /// The numbers of options that are read.
 pub(super) mod id {

@@ -6,9 +6,9 @@
 //! of a CPU ends: its pages are in time order, so an earlier page belongs to the next CPU.
 
 use super::buffer::CpuData;
-use super::input::Input;
 use super::options::id;
 use crate::schema::ByteOrder;
+use crate::tracepoint::input::Input;
 
 /// A section of a file, found by walking over all of them.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub(super) fn sections(file: &[u8], mut offset: u64, order: ByteOrder) -> Vec<Fo
     while found.len() < MAX_SECTIONS {
         let mut input = Input::at(file, offset, order, "sections");
         let header = (|| Ok((input.u16()?, input.u16()?, input.u32()?, input.u64()?)))();
-        let Ok::<_, super::input::Fault>((id, flags, _, size)) = header else { break };
+        let Ok::<_, crate::tracepoint::input::Fault>((id, flags, _, size)) = header else { break };
         let end = offset.saturating_add(SECTION_HEADER).saturating_add(size);
         if id > LAST_ID || size == 0 && id != id::BUFFER {
             break;

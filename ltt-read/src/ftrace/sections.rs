@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::buffer::{Buffer, CpuData};
-use super::classes::Machine;
 use super::compression::Compression;
-use super::formats::Format;
-use super::input::{Fault, Input};
 use super::options::{Options, id};
 use super::recover::{self, FoundSection};
 use crate::schema::ByteOrder;
+use crate::tracepoint::classes::Machine;
+use crate::tracepoint::descriptions::Descriptions;
+use crate::tracepoint::input::{Fault, Input};
 
 /// The first bytes of a file.
 pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
@@ -19,9 +19,7 @@ pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 pub(super) struct Recording {
     /// The version of the format.
     pub(super) version: u32,
-    pub(super) machine: Machine,
-    /// The descriptions of events, each with its system.
-    pub(super) formats: Vec<(String, Format)>,
+    pub(super) descriptions: Descriptions,
     pub(super) options: Options,
     pub(super) buffers: Vec<Buffer>,
     pub(super) warnings: Vec<String>,
@@ -79,8 +77,7 @@ impl<'a> Reading<'a> {
         check_page_size(page_size, &input)?;
         let recording = Recording {
             version,
-            machine: Machine { order, long },
-            formats: Vec::new(),
+            descriptions: Descriptions::new(Machine { order, long }),
             options: Options::default(),
             buffers: Vec::new(),
             warnings: Vec::new(),
@@ -92,6 +89,9 @@ impl<'a> Reading<'a> {
         match self.recording.version {
             6 => self.read_sequence()?,
             _ => self.read_sections()?,
+        }
+        for system in std::mem::take(&mut self.recording.descriptions.invalid) {
+            self.warn(format!("a description of an event of `{system}` is invalid"));
         }
         Ok(self.recording)
     }
@@ -105,9 +105,10 @@ impl<'a> Reading<'a> {
     /// Reads version 6: all parts follow each other.
     fn read_sequence(&mut self) -> Result<(), Fault> {
         let mut input = self.input.clone();
-        self.header_info(&mut input)?;
-        self.ftrace_formats(&mut input)?;
-        self.event_formats(&mut input)?;
+        let descriptions = &mut self.recording.descriptions;
+        descriptions.header_info(&mut input)?;
+        descriptions.ftrace_formats(&mut input)?;
+        descriptions.event_formats(&mut input)?;
         input.enter("kernel symbols");
         let size = input.u32()?;
         input.take(size.into())?;
@@ -238,11 +239,11 @@ impl<'a> Reading<'a> {
                 return Err(self.input.fault("there are no formats of events"));
             }
         }
-        type Read<'a> = fn(&mut Reading<'a>, &mut Input<'_>) -> Result<(), Fault>;
-        let read: [(u16, &'static str, Read<'a>); 3] = [
-            (id::HEADER_INFO, "header page", Self::header_info),
-            (id::FTRACE_FORMATS, "formats of ftrace", Self::ftrace_formats),
-            (id::EVENT_FORMATS, "formats of events", Self::event_formats),
+        type Read = fn(&mut Descriptions, &mut Input<'_>) -> Result<(), Fault>;
+        let read: [(u16, &'static str, Read); 3] = [
+            (id::HEADER_INFO, "header page", Descriptions::header_info),
+            (id::FTRACE_FORMATS, "formats of ftrace", Descriptions::ftrace_formats),
+            (id::EVENT_FORMATS, "formats of events", Descriptions::event_formats),
         ];
         for ((option, name, read), place) in read.into_iter().zip(places) {
             let Some(place) = place else { continue };
@@ -252,7 +253,7 @@ impl<'a> Reading<'a> {
                 Cow::Borrowed(_) => Input::at(self.file, at, order, name),
                 Cow::Owned(bytes) => Input::unpacked(bytes, at, order, name),
             };
-            read(self, &mut input)?;
+            read(&mut self.recording.descriptions, &mut input)?;
         }
         for (payload, at) in buffers {
             let mut input = Input::unpacked(&payload, at, self.input.order(), "buffers");
@@ -369,52 +370,6 @@ impl<'a> Reading<'a> {
         let clock = Some(clock).filter(|clock| !clock.is_empty());
         self.recording.buffers.push(Buffer { name, clock, page_size, compression, cpus });
         Ok(offset)
-    }
-
-    /// Reads the descriptions of page headers and of record headers.
-    fn header_info(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
-        input.enter("header page");
-        if input.take(12)? != b"header_page\0" {
-            return Err(input.fault("expected `header_page`"));
-        }
-        let page = Format::parse(&[b"name: page\nID: 0\n", input.block()?].concat());
-        let commit = page.iter().flat_map(|page| &page.fields).find(|field| field.name == "commit");
-        if let Some(long @ (4 | 8)) = commit.map(|commit| commit.size) {
-            self.recording.machine.long = long;
-        }
-        if input.take(13)? != b"header_event\0" {
-            return Err(input.fault("expected `header_event`"));
-        }
-        input.block()?;
-        Ok(())
-    }
-
-    fn ftrace_formats(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
-        input.enter("formats of ftrace");
-        for _ in 0..input.u32()? {
-            self.format("ftrace", input)?;
-        }
-        Ok(())
-    }
-
-    fn event_formats(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
-        input.enter("formats of events");
-        for _ in 0..input.u32()? {
-            let system = input.text()?;
-            for _ in 0..input.u32()? {
-                self.format(&system, input)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the description of an event type. One that makes no sense is left out.
-    fn format(&mut self, system: &str, input: &mut Input<'_>) -> Result<(), Fault> {
-        match Format::parse(input.block()?) {
-            Some(format) => self.recording.formats.push((system.to_owned(), format)),
-            None => self.warn(format!("a description of an event of `{system}` is invalid")),
-        }
-        Ok(())
     }
 }
 

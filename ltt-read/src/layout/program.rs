@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use super::FixedRead;
 use crate::layout::clock::update_clock;
-use crate::layout::record::Locator;
+use crate::layout::record::{Locator, SectionForm};
 use crate::report::DecodeError;
-use crate::schema::{RangeSet, Role, Roles};
+use crate::schema::{ByteOrder, RangeSet, Role, Roles};
 
 /// An index into [`Scratch::slots`]: a value slot or an anchor.
 pub(crate) type Slot = u32;
@@ -60,13 +60,30 @@ pub(crate) enum Op {
         ops: Arc<[Op]>,
         anchor: Slot,
     },
-    /// Finds a field of the record that starts at the slot `record` and ends with the window, whose
-    /// place or length is in the record itself, and saves its length in the slot `len`.
-    Locate { record: Slot, locator: Locator, len: Slot, anchor: Slot },
+    /// Finds a field of the record that starts at the slot `record` and ends with the window, or at
+    /// the slot `end`, whose place or length is in the record itself, and saves its length in the
+    /// slot `len`.
+    Locate { record: Slot, end: Option<Slot>, locator: Locator, len: Slot, anchor: Slot },
+    /// Finds a section of a record and saves its start, its end and the start of what follows it in
+    /// three slots. The section has to have `least` bits, and `least_after` have to follow it.
+    Section(Arc<SectionOp>),
     /// Checks that the position is at a byte boundary, because the byte order changes.
     ByteBoundary,
     /// Fails with an error.
     Fail(DecodeError),
+}
+
+/// The parameters of a step that finds a section of a record.
+#[derive(Debug)]
+pub(crate) struct SectionOp {
+    /// The slot from whose place the section is `at` bits away.
+    pub(crate) from: Slot,
+    pub(crate) at: u64,
+    pub(crate) form: SectionForm,
+    pub(crate) order: ByteOrder,
+    pub(crate) least: u64,
+    pub(crate) least_after: u64,
+    pub(crate) slots: [Slot; 3],
 }
 
 /// Calls `each` with the value slots that a program writes.
@@ -362,9 +379,25 @@ pub(crate) fn run(
                 }
                 scratch.slots[*anchor as usize] = pos;
             }
-            Op::Locate { record, locator, len, anchor } => {
+            Op::Section(section) => {
+                let begin = scratch.slots[section.from as usize].saturating_add(section.at);
+                let found = section.form.find(window.data, begin, window.end, section.order);
+                let beyond = DecodeError::BeyondContent { needed: section.least.max(8) };
+                let found = found.ok_or(beyond)?;
+                if found.end - found.start < section.least
+                    || window.end - found.after < section.least_after
+                {
+                    return Err(beyond);
+                }
+                let values = [found.start, found.end, found.after];
+                for (slot, value) in section.slots.iter().zip(values) {
+                    scratch.slots[*slot as usize] = value;
+                }
+            }
+            Op::Locate { record, end, locator, len, anchor } => {
                 let begin = scratch.slots[*record as usize];
-                let (at, elements) = locator.find(window.data, begin, window.end);
+                let end = end.map_or(window.end, |end| scratch.slots[end as usize]);
+                let (at, elements) = locator.find(window.data, begin, end);
                 scratch.slots[*anchor as usize] = at;
                 scratch.slots[*len as usize] = elements;
             }

@@ -11,8 +11,104 @@ use crate::schema::{ByteOrder, EventTypeId};
 pub(crate) struct RecordLayouts {
     pub(crate) order: ByteOrder,
     pub(crate) scale: Option<Scale>,
+    /// `true` if records have the headers of a ring buffer.
+    pub(crate) have_headers: bool,
     /// For each event type, the places of its fields.
     pub(crate) places: Box<[FieldPlaces]>,
+    /// For each event type, its sections, if it has any.
+    pub(crate) sections: Box<[Sections]>,
+}
+
+/// The sections of an event type, parts of a record whose place or size is in the record.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sections {
+    pub(crate) sections: Box<[Section]>,
+    /// For each field, the place from which its own is counted; that of a record if there is none.
+    pub(crate) origins: Box<[Origin]>,
+}
+
+/// A place from which those of fields are counted. Sections are named by their index.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The start of the record.
+    #[default]
+    Record,
+    /// The start of the contents of a section.
+    StartOf(u8),
+    /// The first byte after a section.
+    After(u8),
+}
+
+/// A part of a record whose size or place is in the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) from: Origin,
+    /// The offset from there, in bytes.
+    pub(crate) at: u32,
+    pub(crate) form: SectionForm,
+}
+
+/// The form of a section. Sizes are in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SectionForm {
+    /// A number of `count` bytes, 4 or 8, then `gap` other bytes, then as many elements of `unit`
+    /// bytes; then `rest` bytes unless the number is 0.
+    Counted { count: u8, gap: u8, unit: u32, rest: u8 },
+    /// A number of 8 bytes, then `size` bytes unless it is 0.
+    IfNonzero { size: u32 },
+    /// All bytes up to `tail` bytes before the end of the record.
+    UpTo { tail: u32 },
+}
+
+/// The place of a section in a record, in bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FoundSection {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) after: u64,
+}
+
+impl SectionForm {
+    /// Finds a section that begins at a bit of a record, which ends at `end`; `None` if it is not
+    /// within the record.
+    pub(crate) fn find(
+        self,
+        data: &[u8],
+        begin: u64,
+        end: u64,
+        order: ByteOrder,
+    ) -> Option<FoundSection> {
+        let number = |bytes: u64| {
+            let bits = 8 * bytes;
+            if begin.checked_add(bits)? > end {
+                return None;
+            }
+            Some(match order {
+                ByteOrder::Little => bits::read_le(data, begin, bits as u32),
+                ByteOrder::Big => bits::read_be(data, begin, bits as u32),
+            })
+        };
+        let found = match self {
+            SectionForm::Counted { count, gap, unit, rest } => {
+                let elements = number(count.into())?;
+                let start = begin + 8 * (u64::from(count) + u64::from(gap));
+                let size = elements.checked_mul(8 * u64::from(unit))?;
+                let stop = start.checked_add(size)?;
+                let rest = if elements > 0 { 8 * u64::from(rest) } else { 0 };
+                FoundSection { start, end: stop, after: stop.checked_add(rest)? }
+            }
+            SectionForm::IfNonzero { size } => {
+                let size = if number(8)? == 0 { 0 } else { 8 * u64::from(size) };
+                let start = begin + 64;
+                FoundSection { start, end: start + size, after: start + size }
+            }
+            SectionForm::UpTo { tail } => {
+                let stop = end.checked_sub(8 * u64::from(tail))?;
+                FoundSection { start: begin, end: stop, after: stop }
+            }
+        };
+        (found.start <= found.end && found.after <= end).then_some(found)
+    }
 }
 
 /// The places of the fields of an event type: of the members of the common context, the specific
@@ -111,6 +207,11 @@ impl RecordLayouts {
     /// Returns the places of the fields of an event type.
     pub(crate) fn of(&self, event_type: EventTypeId) -> &[FieldPlace] {
         self.places.get(event_type.index()).map_or(&[], |places| places)
+    }
+
+    /// Returns the sections of an event type.
+    pub(crate) fn sections_of(&self, event_type: EventTypeId) -> Sections {
+        self.sections.get(event_type.index()).cloned().unwrap_or_default()
     }
 }
 
@@ -236,7 +337,14 @@ mod tests {
 
     fn records(order: ByteOrder) -> Records {
         let converter = ClockConverter::new(&ClockClass::new("c"), &ClockTransform::IDENTITY);
-        RecordLayouts { order, scale: None, places: Box::new([]) }.records(converter)
+        RecordLayouts {
+            order,
+            scale: None,
+            have_headers: true,
+            places: Box::new([]),
+            sections: Box::new([]),
+        }
+        .records(converter)
     }
 
     #[test]

@@ -162,7 +162,8 @@ impl Tables {
             let roots = roots.map(Option::as_ref);
             let region = match &self.body_start {
                 BodyStart::Record(layouts) => {
-                    compile_record(&roots, start, layouts.order, layouts.of(id))?
+                    let sections = layouts.sections_of(id);
+                    compile_record(&roots, start, layouts.order, layouts.of(id), &sections)?
                 }
                 _ => compile(&roots, start, false)?,
             };
@@ -252,13 +253,17 @@ impl StreamTable {
         });
         let header = Header::new(region, align);
         let (records, dense) = match body_start {
-            BodyStart::Record(layouts) => (clock.map(|clock| layouts.records(clock)), IDS),
+            BodyStart::Record(layouts) if layouts.have_headers => {
+                (clock.map(|clock| layouts.records(clock)), IDS)
+            }
             _ => (None, 0),
         };
+        // The headers of samples, which have the types in other ways, are no part of the schema.
+        let has_header = !matches!(body_start, BodyStart::Record(_));
         Ok(StreamTable {
             cpu_node: packet_context.as_ref().and_then(cpu_node),
             packet_context,
-            quick: clock.and_then(|clock| header.quick(clock)),
+            quick: clock.filter(|_| has_header).and_then(|clock| header.quick(clock)),
             header,
             records,
             clock,

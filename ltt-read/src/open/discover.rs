@@ -10,13 +10,13 @@ use hashbrown::HashMap;
 use crate::files::entries::{Entry, MAX_DEPTH, entries};
 use crate::files::file_id::FileId;
 use crate::files::findings::{Findings, OnFailure};
-use crate::ftrace::is_recording;
 use crate::legacy::is_trace;
 use crate::report::{Error, NoticeKind};
+use crate::{ftrace, perf};
 
 /// Returns the directories at or below `path` that contain a `metadata` file or are
-/// [legacy](crate::legacy) traces, and the recordings of [ftrace](crate::ftrace), which are files,
-/// sorted by path.
+/// [legacy](crate::legacy) traces, and the recordings of [ftrace](crate::ftrace) and
+/// [perf](crate::perf), which are files, sorted by path.
 ///
 /// LTTng writes a session as several traces: one in `kernel`, and one for each user or
 /// process in `ust/…`. Symbolic links to directories are followed, but each directory is
@@ -67,6 +67,8 @@ pub(crate) enum Kind {
     Legacy,
     /// A file of ftrace, with a trace for each buffer.
     Ftrace,
+    /// A file of perf.
+    Perf,
 }
 
 /// A directory that remains to be searched.
@@ -87,8 +89,8 @@ impl Search {
         self.irregular = None;
         let io = |error| Error::Io { path: path.to_owned(), error };
         let Some(metadata) = findings.keep(path.metadata().map_err(io))? else { return Ok(()) };
-        if is_recording(path) {
-            self.found.push(Found { path: path.to_owned(), given, kind: Kind::Ftrace });
+        if let Some(kind) = kind_of_file(path) {
+            self.found.push(Found { path: path.to_owned(), given, kind });
             return Ok(());
         }
         // No other file is a trace, but users may give the path of the `metadata` file.
@@ -127,8 +129,7 @@ impl Search {
             let error = std::io::Error::new(ErrorKind::InvalidInput, "not a regular file");
             return findings.fail(Error::Io { path, error });
         }
-        let reason =
-            "no `metadata` file, LTTng 0.x trace or `trace.dat` in this directory or below";
+        let reason = "no `metadata` file, LTTng 0.x trace, `trace.dat` or `perf.data` in this directory or below";
         findings.fail(Error::NotATrace { path: path.to_owned(), reason })
     }
 
@@ -190,8 +191,9 @@ impl Search {
                 }
             };
             if !is_dir {
-                if !is_in_trace && is_recording(&entry.path) {
-                    self.found.push(Found { path: entry.path, given, kind: Kind::Ftrace });
+                let kind = if is_in_trace { None } else { kind_of_file(&entry.path) };
+                if let Some(kind) = kind {
+                    self.found.push(Found { path: entry.path, given, kind });
                 }
                 continue;
             }
@@ -204,6 +206,15 @@ impl Search {
         }
         next.extend(below.into_iter().rev());
         Ok(())
+    }
+}
+
+/// Returns the kind of the trace that a file is; `None` if it is none.
+fn kind_of_file(path: &Path) -> Option<Kind> {
+    match path {
+        path if ftrace::is_recording(path) => Some(Kind::Ftrace),
+        path if perf::is_recording(path) => Some(Kind::Perf),
+        _ => None,
     }
 }
 

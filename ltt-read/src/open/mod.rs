@@ -8,10 +8,10 @@ use std::sync::Arc;
 use crate::base::source::{Access, FileBytes};
 use crate::files::findings::{Findings, OnFailure};
 use crate::files::once::{FilesOnce, data_files};
-use crate::ftrace::{is_recording, recording_in};
 use crate::metadata::{Declarations, MetadataError};
 use crate::report::{Error, Notice};
 use crate::trace::{SMALL, Trace};
+use crate::{ftrace, perf};
 
 use discover::{Found, Kind, Search, is_legacy};
 
@@ -130,13 +130,21 @@ impl OpenOptions {
             let trace = crate::legacy::open(path, self.access, &mut once, &mut opening.findings);
             return trace.map(|trace| self.apply(trace));
         }
-        if let Some(file) = recording_at(path) {
+        if let Some(file) = recording_at(path, ftrace::is_recording, ftrace::recording_in) {
             let mut once = FilesOnce::default();
             let (access, findings) = (self.access, &mut opening.findings);
             let traces = crate::ftrace::open(&file, access, &mut once, findings)?;
             let reason = "the file is empty";
             let main = traces.into_iter().next().ok_or(Error::NotATrace { path: file, reason });
             return main.map(|trace| self.apply(trace));
+        }
+        if let Some(file) = recording_at(path, perf::is_recording, perf::recording_in) {
+            let mut once = FilesOnce::default();
+            let (access, findings) = (self.access, &mut opening.findings);
+            let trace = perf::open(&file, access, &mut once, findings)?;
+            let reason = "the file is empty";
+            let trace = trace.ok_or(Error::NotATrace { path: file, reason });
+            return trace.map(|trace| self.apply(trace));
         }
         let mut parsed = parse_metadata(path)?;
         if let Some(error) = parsed.cut.take() {
@@ -203,7 +211,8 @@ impl OpenOptions {
 impl Trace {
     /// Opens the trace in one directory, which contains its `metadata` file, or is that
     /// of a [legacy](crate::legacy) trace; or the main buffer of a recording of
-    /// [ftrace](crate::ftrace), given its path or that of its directory.
+    /// [ftrace](crate::ftrace), or a recording of [perf](crate::perf), given its path or that of its
+    /// directory.
     ///
     /// Only the metadata and the first packet of each file are read. Damage in data
     /// stream files is reported when reading reaches it. A file with several names in the
@@ -300,6 +309,8 @@ impl Opening {
         let Some(parsed) = group.parsed else {
             let opened = match group.kind {
                 Kind::Ftrace => crate::ftrace::open(&group.dirs[0], self.access, once, findings),
+                Kind::Perf => crate::perf::open(&group.dirs[0], self.access, once, findings)
+                    .map(|trace| trace.into_iter().collect()),
                 Kind::Legacy | Kind::Ctf => {
                     crate::legacy::open(&group.dirs[0], self.access, once, findings)
                         .map(|trace| vec![trace])
@@ -334,9 +345,12 @@ fn damaged_metadata(dir: &Path, error: MetadataError) -> Error {
     Error::Metadata { path: dir.join("metadata"), error: Box::new(error) }
 }
 
-/// Returns the recording of ftrace at a path: the file itself, or the one in a directory that has no
-/// metadata.
-fn recording_at(path: &Path) -> Option<PathBuf> {
+/// Returns the recording at a path: the file itself, or the one in a directory that has no metadata.
+fn recording_at(
+    path: &Path,
+    is_recording: fn(&Path) -> bool,
+    recording_in: fn(&Path) -> Option<PathBuf>,
+) -> Option<PathBuf> {
     if !path.is_dir() {
         return is_recording(path).then(|| path.to_owned());
     }

@@ -249,6 +249,9 @@ pub enum DecodeError {
         /// The size of the fields, in bytes.
         found: u64,
     },
+    /// The bytes are not the header of a record (perf).
+    #[error("not a record")]
+    NotARecord,
     /// Compressed packets cannot be decompressed.
     #[error("compressed data is damaged")]
     DamagedCompression,

@@ -65,6 +65,8 @@ pub enum Format {
     /// The files of ftrace that `trace-cmd record` writes (`trace.dat`); see
     /// [`ftrace`](crate::ftrace).
     Ftrace,
+    /// The files of perf that `perf record` writes (`perf.data`); see [`perf`](crate::perf).
+    Perf,
 }
 
 impl Format {
@@ -157,6 +159,7 @@ impl Schema {
                 Format::Ctf2 => (2, 0),
                 Format::Legacy => (2, 6),
                 Format::Ftrace => (7, 0),
+                Format::Perf => (2, 0),
             },
             identity: Identity::default(),
             uuid: None,

@@ -27,7 +27,7 @@ pub fn metadata_text(schema: &Schema) -> Result<String, WriteError> {
     match schema.format {
         Format::Ctf1 => tsdl::print(schema),
         Format::Ctf2 => ctf2::print(schema),
-        Format::Legacy | Format::Ftrace => Err(WriteError::Inexpressible {
+        Format::Legacy | Format::Ftrace | Format::Perf => Err(WriteError::Inexpressible {
             place: "schema".to_owned(),
             format: "a metadata language",
             what: "a schema of another format than CTF".to_owned(),
@@ -41,7 +41,7 @@ fn check_clocks(schema: &Schema) -> Result<(), WriteError> {
         Format::Ctf1 => "TSDL",
         Format::Ctf2 => "CTF 2",
         // It has no metadata.
-        Format::Legacy | Format::Ftrace => return Ok(()),
+        Format::Legacy | Format::Ftrace | Format::Perf => return Ok(()),
     };
     for stream in &schema.stream_classes {
         let clock = stream.default_clock.and_then(|clock| schema.clocks.get(clock as usize));

@@ -112,7 +112,7 @@ fn lttng(format: Format, domain: &str, tracer: &str) -> Schema {
         ..ClockClass::new("monotonic")
     });
     let uuid = match format {
-        Format::Ctf1 | Format::Legacy | Format::Ftrace => {
+        Format::Ctf1 | Format::Legacy | Format::Ftrace | Format::Perf => {
             array(Length::Static(16), FieldClass::uint(8, LE), Roles::from(Role::Uuid))
         }
         Format::Ctf2 => {

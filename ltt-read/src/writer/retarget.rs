@@ -52,7 +52,7 @@ impl Retargeted {
     pub fn new(source: &Schema, format: Format) -> Self {
         let mut schema = match source.format {
             Format::Legacy => with_headers(source, &presets::lttng_kernel(Format::Ctf1)),
-            Format::Ftrace => {
+            Format::Ftrace | Format::Perf => {
                 let mut schema = with_headers(source, &presets::lttng_kernel(Format::Ctf1));
                 add_lengths(&mut schema);
                 schema

@@ -1,13 +1,13 @@
 //! Recordings of ftrace, compared with the text of another decoder.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ltt_read::{Error, Merge, OpenOptions, Trace, find_traces, ftrace, open_all};
 
 use crate::support::ftrace_text::{event_lines, loss_lines};
+use crate::support::packed::unpacked;
 use crate::support::shared::shared;
 
 /// Opens a recording, which may be compressed as a whole.
@@ -16,20 +16,6 @@ fn open(path: &Path) -> Vec<Arc<Trace>> {
         Some(end) if end == "zst" => ftrace::from_memory(unpacked(path)).unwrap(),
         _ => open_all(path).unwrap(),
     }
-}
-
-/// Returns the contents of a file, which may be compressed.
-fn unpacked(path: &Path) -> Vec<u8> {
-    let (bytes, mut contents) = (fs::read(path).unwrap(), Vec::new());
-    match path.extension().and_then(|end| end.to_str()) {
-        Some("zst") => {
-            let decoder = ruzstd::decoding::StreamingDecoder::new(&*bytes);
-            _ = decoder.unwrap().read_to_end(&mut contents).unwrap();
-        }
-        Some("gz") => _ = flate2::read::GzDecoder::new(&*bytes).read_to_end(&mut contents).unwrap(),
-        _ => return bytes,
-    }
-    contents
 }
 
 /// Returns the first of some files that exists.

@@ -11,6 +11,8 @@ mod support {
     pub(crate) mod ftrace_text;
     pub(crate) mod keys;
     pub(crate) mod layout;
+    pub(crate) mod packed;
+    pub(crate) mod perf_text;
     pub(crate) mod quarters;
     pub(crate) mod read_all;
     pub(crate) mod read_back;
@@ -81,6 +83,8 @@ mod metadata_speed;
 #[cfg(feature = "writer")]
 mod opening;
 mod owned;
+mod perf;
+mod perf_damage;
 mod release_pages;
 mod retarget;
 #[cfg(feature = "writer")]

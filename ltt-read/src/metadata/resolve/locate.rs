@@ -278,7 +278,7 @@ impl<'s> Locator<'s> {
             PathStep::Parent => "null",
         });
         match self.format {
-            Format::Ctf1 | Format::Legacy | Format::Ftrace => {
+            Format::Ctf1 | Format::Legacy | Format::Ftrace | Format::Perf => {
                 format!("`{}`", scope.into_iter().chain(names).collect::<Vec<_>>().join("."))
             }
             Format::Ctf2 => {

@@ -380,7 +380,7 @@ fn in_root(scope: Scope, owner: Owner<'_>, format: Format) -> String {
 
 fn scope_name(scope: Scope, format: Format) -> &'static str {
     match format {
-        Format::Ctf1 | Format::Legacy | Format::Ftrace => scope.tsdl_name(),
+        Format::Ctf1 | Format::Legacy | Format::Ftrace | Format::Perf => scope.tsdl_name(),
         Format::Ctf2 => scope.ctf2_name(),
     }
 }

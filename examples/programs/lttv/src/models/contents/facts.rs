@@ -114,6 +114,7 @@ fn format(schema: &Schema) -> String {
     match schema.format {
         Format::Ctf1 | Format::Ctf2 => format!("CTF {major}.{minor}"),
         Format::Ftrace => format!("trace.dat, version {major}"),
+        Format::Perf => "perf.data".to_owned(),
         _ if schema.version == (0, 0) => "LTT of 2003".to_owned(),
         _ => format!("LTTng 0.x, format {major}.{minor}"),
     }

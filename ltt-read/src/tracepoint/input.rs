@@ -4,16 +4,16 @@ use crate::schema::ByteOrder;
 
 /// A fault in a part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) section: &'static str,
+pub(crate) struct Fault {
+    pub(crate) section: &'static str,
     /// The place in the file, in bytes; that of a compressed section is its start.
-    pub(super) offset: u64,
-    pub(super) reason: &'static str,
+    pub(crate) offset: u64,
+    pub(crate) reason: &'static str,
 }
 
 /// A reader of successive values of a section.
 #[derive(Debug, Clone)]
-pub(super) struct Input<'a> {
+pub(crate) struct Input<'a> {
     rest: &'a [u8],
     order: ByteOrder,
     section: &'static str,
@@ -23,17 +23,17 @@ pub(super) struct Input<'a> {
     is_unpacked: bool,
 }
 
-pub(super) const ENDS: &str = "it ends too early";
+pub(crate) const ENDS: &str = "it ends too early";
 
 impl<'a> Input<'a> {
     /// Creates a reader of a file from an offset on.
-    pub(super) fn at(file: &'a [u8], offset: u64, order: ByteOrder, section: &'static str) -> Self {
+    pub(crate) fn at(file: &'a [u8], offset: u64, order: ByteOrder, section: &'static str) -> Self {
         let rest = usize::try_from(offset).ok().and_then(|at| file.get(at..)).unwrap_or(&[]);
         Input { rest, order, section, offset, is_unpacked: false }
     }
 
     /// Creates a reader of the contents of a compressed section, which starts at an offset of the file.
-    pub(super) fn unpacked(
+    pub(crate) fn unpacked(
         contents: &'a [u8],
         offset: u64,
         order: ByteOrder,
@@ -43,31 +43,36 @@ impl<'a> Input<'a> {
     }
 
     /// Names the section that follows.
-    pub(super) fn enter(&mut self, section: &'static str) {
+    pub(crate) fn enter(&mut self, section: &'static str) {
         self.section = section;
     }
 
     /// Sets the byte order of what follows.
-    pub(super) fn set_order(&mut self, order: ByteOrder) {
+    pub(crate) fn set_order(&mut self, order: ByteOrder) {
         self.order = order;
     }
 
-    pub(super) fn order(&self) -> ByteOrder {
+    pub(crate) fn order(&self) -> ByteOrder {
         self.order
     }
 
     /// Returns the place in the file, in bytes.
-    pub(super) fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
+    /// Returns `true` if nothing follows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// Returns a fault at the current place.
-    pub(super) fn fault(&self, reason: &'static str) -> Fault {
+    pub(crate) fn fault(&self, reason: &'static str) -> Fault {
         Fault { section: self.section, offset: self.offset, reason }
     }
 
     /// Reads some bytes.
-    pub(super) fn take(&mut self, count: u64) -> Result<&'a [u8], Fault> {
+    pub(crate) fn take(&mut self, count: u64) -> Result<&'a [u8], Fault> {
         let split = usize::try_from(count).ok().and_then(|count| self.rest.split_at_checked(count));
         let (bytes, rest) = split.ok_or_else(|| self.fault(ENDS))?;
         self.rest = rest;
@@ -87,24 +92,24 @@ impl<'a> Input<'a> {
         })
     }
 
-    pub(super) fn u8(&mut self) -> Result<u8, Fault> {
+    pub(crate) fn u8(&mut self) -> Result<u8, Fault> {
         self.number(1).map(|number| number as u8)
     }
 
-    pub(super) fn u16(&mut self) -> Result<u16, Fault> {
+    pub(crate) fn u16(&mut self) -> Result<u16, Fault> {
         self.number(2).map(|number| number as u16)
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, Fault> {
+    pub(crate) fn u32(&mut self) -> Result<u32, Fault> {
         self.number(4).map(|number| number as u32)
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, Fault> {
+    pub(crate) fn u64(&mut self) -> Result<u64, Fault> {
         self.number(8)
     }
 
     /// Reads a text up to its null byte.
-    pub(super) fn text(&mut self) -> Result<String, Fault> {
+    pub(crate) fn text(&mut self) -> Result<String, Fault> {
         let end = memchr::memchr(0, self.rest).ok_or_else(|| self.fault("a text has no end"))?;
         let text = self.take(end as u64)?;
         self.take(1)?;
@@ -112,7 +117,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads bytes after their number, which has 64 bits.
-    pub(super) fn block(&mut self) -> Result<&'a [u8], Fault> {
+    pub(crate) fn block(&mut self) -> Result<&'a [u8], Fault> {
         let size = self.u64()?;
         self.take(size)
     }

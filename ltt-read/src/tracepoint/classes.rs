@@ -11,18 +11,18 @@ use crate::schema::{
 
 /// The properties of the machine that determine the classes of fields.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Machine {
-    pub(super) order: ByteOrder,
+pub(crate) struct Machine {
+    pub(crate) order: ByteOrder,
     /// The size of a `long` of the kernel in bytes.
-    pub(super) long: u32,
+    pub(crate) long: u32,
 }
 
 /// A member of a structure, with its place in records.
-pub(super) type PlacedMember = (Member, FieldPlace);
+pub(crate) type PlacedMember = (Member, FieldPlace);
 
 impl Machine {
     /// Returns the members for the own fields of an event type.
-    pub(super) fn members(&self, system: &str, format: &Format) -> Vec<PlacedMember> {
+    pub(crate) fn members(&self, system: &str, format: &Format) -> Vec<PlacedMember> {
         let members = format.fields.iter().map(|field| {
             // The number of addresses is that in another field, whatever is declared.
             let count = match (system, format.name.as_str(), field.name.as_str()) {
@@ -38,7 +38,7 @@ impl Machine {
 
     /// Returns the member for a field. `count` is the field with the number of its elements, if it has
     /// one.
-    pub(super) fn member(&self, field: &Field, count: Option<&Field>) -> PlacedMember {
+    pub(crate) fn member(&self, field: &Field, count: Option<&Field>) -> PlacedMember {
         let (class, place) = match (field.storage, count) {
             (Storage::Array(_), Some(count)) => {
                 let place = FieldPlace::Counted { at: field.offset, count: count.offset };
@@ -91,8 +91,7 @@ impl Machine {
         if field.is_text() {
             return text(None);
         }
-        // The length is no field of its own.
-        let length = Length::Dynamic(Dependency::sibling(&format!("{}_length", field.name)));
+        let length = dynamic_length(&field.name);
         match field.element_size(self.long) {
             Some(element @ (1 | 2 | 4 | 8)) => self.numbers(field, element, length),
             _ => bytes(length),
@@ -116,17 +115,22 @@ impl Machine {
 }
 
 /// Returns the class of a text that a null byte may end early.
-fn text(length: Option<Length>) -> FieldClass {
+pub(crate) fn text(length: Option<Length>) -> FieldClass {
     FieldClass::new(FieldKind::String(Str { encoding: Encoding::Utf8, length }), 8)
 }
 
 /// Returns the class of bytes without further meaning.
-pub(super) fn bytes(length: Length) -> FieldClass {
+pub(crate) fn bytes(length: Length) -> FieldClass {
     FieldClass::new(FieldKind::Blob(Blob { length, media_type: None, roles: Roles::NONE }), 8)
 }
 
+/// Returns the length of a field that a record gives in another way than by a field of its own.
+pub(crate) fn dynamic_length(name: &str) -> Length {
+    Length::Dynamic(Dependency::sibling(&format!("{name}_length")))
+}
+
 /// Returns the class of a structure and the places of its members.
-pub(super) fn structure(members: Vec<PlacedMember>) -> (FieldClass, Vec<FieldPlace>) {
+pub(crate) fn structure(members: Vec<PlacedMember>) -> (FieldClass, Vec<FieldPlace>) {
     let (members, places) = members.into_iter().unzip();
     (FieldClass::new(FieldKind::Struct(Struct { members }), 1), places)
 }

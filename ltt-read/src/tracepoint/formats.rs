@@ -2,31 +2,31 @@
 
 /// The description of an event type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Format {
-    pub(super) name: String,
-    pub(super) id: u16,
+pub(crate) struct Format {
+    pub(crate) name: String,
+    pub(crate) id: u16,
     /// The fields that all events have, whose names begin with `common_`.
-    pub(super) common: Vec<Field>,
-    pub(super) fields: Vec<Field>,
+    pub(crate) common: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
 }
 
 /// The description of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Field {
-    pub(super) name: String,
+pub(crate) struct Field {
+    pub(crate) name: String,
     /// The words of the type of the field, or of its elements.
-    pub(super) words: Vec<String>,
-    pub(super) storage: Storage,
+    pub(crate) words: Vec<String>,
+    pub(crate) storage: Storage,
     /// The offset in the record, in bytes.
-    pub(super) offset: u32,
+    pub(crate) offset: u32,
     /// The size in bytes; 0 for an array up to the end of the record.
-    pub(super) size: u32,
-    pub(super) is_signed: bool,
+    pub(crate) size: u32,
+    pub(crate) is_signed: bool,
 }
 
 /// The way in which a field is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Storage {
+pub(crate) enum Storage {
     Value,
     /// An array; the number of its elements is `None` if it is a name or left out.
     Array(Option<u32>),
@@ -42,7 +42,7 @@ const MAX_FIELDS: usize = 4096;
 impl Format {
     /// Parses the text of a description; `None` if it lacks the name or the id, or has too many
     /// fields.
-    pub(super) fn parse(text: &[u8]) -> Option<Format> {
+    pub(crate) fn parse(text: &[u8]) -> Option<Format> {
         let text = String::from_utf8_lossy(text);
         let (mut name, mut id) = (None, None);
         let (mut common, mut fields) = (Vec::new(), Vec::new());
@@ -112,12 +112,12 @@ impl Field {
     }
 
     /// Returns `true` if the field, or an element of it, is an address.
-    pub(super) fn is_pointer(&self) -> bool {
+    pub(crate) fn is_pointer(&self) -> bool {
         self.words.iter().any(|word| word == "*")
     }
 
     /// Returns `true` if the elements are characters rather than numbers.
-    pub(super) fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         self.storage != Storage::Value
             && self.words.last().is_some_and(|word| word == "char")
             && !self.words.iter().any(|word| word == "unsigned")
@@ -125,7 +125,7 @@ impl Field {
 
     /// Returns the size of an element in bytes, given that of a `long`; `None` if its type is not
     /// known.
-    pub(super) fn element_size(&self, long: u32) -> Option<u32> {
+    pub(crate) fn element_size(&self, long: u32) -> Option<u32> {
         if let Storage::Array(Some(count @ 1..)) = self.storage
             && self.size > 0
             && self.size.is_multiple_of(count)

@@ -1,0 +1,143 @@
+//! Features: the parts of a file that describe the machine and the recording.
+
+use hashbrown::HashMap;
+
+use super::attributes::Attribute;
+use crate::schema::ByteOrder;
+use crate::tracepoint::classes::Machine;
+use crate::tracepoint::descriptions::Descriptions;
+use crate::tracepoint::input::{Fault, Input};
+
+/// The numbers of the features that are read.
+mod feature {
+    pub(super) const TRACING_DATA: u64 = 1;
+    pub(super) const HOSTNAME: u64 = 3;
+    pub(super) const RELEASE: u64 = 4;
+    pub(super) const VERSION: u64 = 5;
+    pub(super) const MACHINE: u64 = 6;
+    pub(super) const COMMAND_LINE: u64 = 11;
+    pub(super) const EVENTS: u64 = 12;
+    pub(super) const CLOCK_DATA: u64 = 29;
+}
+
+/// The first bytes of descriptions of tracepoints.
+const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
+
+/// The greatest number of words of a command line.
+const MAX_WORDS: u32 = 4096;
+
+/// What the features of a recording say.
+#[derive(Debug, Default)]
+pub(super) struct Features {
+    pub(super) descriptions: Option<Descriptions>,
+    pub(super) hostname: String,
+    pub(super) release: String,
+    pub(super) version: String,
+    pub(super) machine: String,
+    pub(super) command_line: String,
+    /// The time to add to all times to get those of the wall clock, in ns.
+    pub(super) date: Option<i64>,
+    /// `true` if the names of events were read.
+    has_names: bool,
+}
+
+impl Features {
+    /// Notes a feature. That with the names of events sets those of the attributes.
+    pub(super) fn note(
+        &mut self,
+        number: u64,
+        payload: &[u8],
+        offset: u64,
+        order: ByteOrder,
+        attributes: &mut [Attribute],
+    ) -> Result<(), Fault> {
+        let mut input = Input::unpacked(payload, offset, order, "features");
+        match number {
+            feature::TRACING_DATA => self.tracing_data(payload, offset)?,
+            feature::HOSTNAME => self.hostname = text(&mut input)?,
+            feature::RELEASE => self.release = text(&mut input)?,
+            feature::VERSION => self.version = text(&mut input)?,
+            feature::MACHINE => self.machine = text(&mut input)?,
+            feature::COMMAND_LINE => {
+                let mut words = Vec::new();
+                for _ in 0..input.u32()?.min(MAX_WORDS) {
+                    words.push(text(&mut input)?);
+                }
+                self.command_line = words.join(" ");
+            }
+            // More than once only damage has it, and would cost time.
+            feature::EVENTS if !self.has_names => {
+                self.has_names = true;
+                let (mut by_id, mut by_config) = (HashMap::new(), HashMap::new());
+                for (attribute, at) in attributes.iter().zip(0..) {
+                    for id in &attribute.ids {
+                        by_id.entry(*id).or_insert(at);
+                    }
+                    if attribute.ids.is_empty() {
+                        by_config.entry(attribute.config).or_insert(at);
+                    }
+                }
+                let (count, size) = (input.u32()?, input.u32()?);
+                for _ in 0..count {
+                    let found = Attribute::read(input.take(size.into())?, order)?;
+                    let ids = input.u32()?;
+                    let name = text(&mut input)?;
+                    let ids = input.take(8 * u64::from(ids))?;
+                    let first = Input::unpacked(ids, offset, order, "features").u64().ok();
+                    let at: Option<usize> = match first {
+                        Some(id) => by_id.get(&id).copied(),
+                        None => by_config.get(&found.config).copied(),
+                    };
+                    if let Some(known) = at.and_then(|at| attributes.get_mut(at)) {
+                        known.name = Some(name).filter(|name| !name.is_empty());
+                    }
+                }
+            }
+            feature::CLOCK_DATA => {
+                let (version, _clock) = (input.u32()?, input.u32()?);
+                let (wall, clock) = (input.u64()?, input.u64()?);
+                if version == 1 {
+                    self.date = Some(wall.wrapping_sub(clock) as i64);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads the descriptions of tracepoints, which begin like a file of ftrace.
+    pub(super) fn tracing_data(&mut self, payload: &[u8], offset: u64) -> Result<(), Fault> {
+        let mut input = Input::unpacked(payload, offset, ByteOrder::Little, "tracing data");
+        if input.take(TRACING_MAGIC.len() as u64)? != TRACING_MAGIC {
+            return Err(input.fault("expected `tracing`"));
+        }
+        input.text()?; // the version
+        let order = match input.u8()? {
+            0 => ByteOrder::Little,
+            1 => ByteOrder::Big,
+            _ => return Err(input.fault("unknown byte order")),
+        };
+        input.set_order(order);
+        let long = match input.u8()? {
+            long @ (4 | 8) => long.into(),
+            _ => return Err(input.fault("the size of `long` is neither 4 nor 8")),
+        };
+        input.u32()?; // the size of a page
+        let mut descriptions = Descriptions::new(Machine { order, long });
+        let result = (|| {
+            descriptions.header_info(&mut input)?;
+            descriptions.ftrace_formats(&mut input)?;
+            descriptions.event_formats(&mut input)
+        })();
+        self.descriptions = Some(descriptions);
+        result
+    }
+}
+
+/// Reads a text after its size.
+fn text(input: &mut Input<'_>) -> Result<String, Fault> {
+    let size = input.u32()?;
+    let bytes = input.take(size.into())?;
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or(&[]);
+    Ok(String::from_utf8_lossy(text).into_owned())
+}

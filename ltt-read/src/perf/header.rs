@@ -1,0 +1,176 @@
+//! The parts of a file before its records.
+
+use std::ops::Range;
+
+use super::attributes::Attribute;
+use super::features::Features;
+use super::unpack;
+use crate::report::DecodeError;
+use crate::schema::ByteOrder;
+use crate::tracepoint::input::{Fault, Input};
+
+/// The first bytes of a file in little-endian and in big-endian byte order.
+pub(super) const MAGIC: [&[u8; 8]; 2] = [b"PERFILE2", b"2ELIFREP"];
+
+/// The first bytes of a file of the version before 2010.
+pub(super) const OLD_MAGIC: &[u8; 8] = b"PERFFILE";
+
+/// The size of the header of a pipe.
+const PIPE_HEADER: u64 = 16;
+
+/// The size of the place of the ids after an attribute.
+const IDS_PLACE: u64 = 16;
+
+/// The greatest number of attributes. Recordings have at most some thousands.
+const MAX_ATTRIBUTES: usize = 1 << 14;
+
+/// The greatest number of ids of all attributes.
+const MAX_IDS: usize = 1 << 22;
+
+/// The greatest number of stored warnings.
+const MAX_WARNINGS: usize = 1024;
+
+/// The number of the feature that says that records are compressed.
+const COMPRESSED: u64 = 27;
+
+/// What a file says apart from its records, and the place of these.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub(super) order: ByteOrder,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) features: Features,
+    pub(super) warnings: Vec<String>,
+    /// The records: a part of the file.
+    pub(super) records: Range<u64>,
+    /// The records of a pipe or of a file with compressed records.
+    pub(super) unpacked: Option<Vec<u8>>,
+    /// The damage that follows the unpacked records.
+    pub(super) damage: Option<DecodeError>,
+    ids: usize,
+}
+
+impl Recording {
+    /// Reads a file; `None` if it has not the magic number.
+    pub(super) fn read(file: &[u8]) -> Option<Result<Recording, Fault>> {
+        let order = match file.first_chunk()? {
+            magic if magic == MAGIC[0] => ByteOrder::Little,
+            magic if magic == MAGIC[1] => ByteOrder::Big,
+            magic if magic == OLD_MAGIC => {
+                let input = Input::at(file, 0, ByteOrder::Little, "file header");
+                return Some(Err(input.fault("version 1 of the format is not supported")));
+            }
+            _ => return None,
+        };
+        let recording = Recording {
+            order,
+            attributes: Vec::new(),
+            features: Features::default(),
+            warnings: Vec::new(),
+            records: 0..0,
+            unpacked: None,
+            damage: None,
+            ids: 0,
+        };
+        Some(recording.read_header(file))
+    }
+
+    fn read_header(mut self, file: &[u8]) -> Result<Recording, Fault> {
+        let mut input = Input::at(file, 8, self.order, "file header");
+        match input.u64()? {
+            PIPE_HEADER => {
+                self.records = PIPE_HEADER..file.len() as u64;
+                self.unpacked = Some(unpack::records(&mut self, file));
+            }
+            _ => {
+                let has_compressed = self.read_file(file, input)?;
+                let records = self.records_of(file);
+                if has_compressed || unpack::has_compressed(records, self.order) {
+                    self.unpacked = Some(unpack::records(&mut self, file));
+                }
+            }
+        }
+        if self.attributes.is_empty() {
+            let input = Input::at(file, 0, self.order, "attributes");
+            return Err(input.fault("there are none"));
+        }
+        Ok(self)
+    }
+
+    /// Returns the part of the file with the records.
+    pub(super) fn records_of<'a>(&self, file: &'a [u8]) -> &'a [u8] {
+        let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(file.len());
+        file.get(at(self.records.start)..at(self.records.end)).unwrap_or(&[])
+    }
+
+    /// Reads the header of a file that is no pipe. Returns `true` if it has compressed records.
+    fn read_file(&mut self, file: &[u8], mut input: Input<'_>) -> Result<bool, Fault> {
+        let entry = input.u64()?;
+        let (attributes, attributes_size) = (input.u64()?, input.u64()?);
+        let (data, mut size) = (input.u64()?, input.u64()?);
+        input.take(16)?; // event types, which are not used
+        let mut bits = Vec::new();
+        for word in 0..4 {
+            let flags = input.u64()?;
+            bits.extend((0..64).filter(|bit| flags >> bit & 1 != 0).map(|bit| 64 * word + bit));
+        }
+        if size == 0 {
+            self.warn("recording was not ended: there are no descriptions of events".to_owned());
+            size = (file.len() as u64).saturating_sub(data);
+            bits.clear();
+        }
+        self.records = data..data.saturating_add(size);
+        let mut input = Input::at(file, attributes, self.order, "attributes");
+        if entry <= IDS_PLACE {
+            return Err(input.fault("an attribute is too short"));
+        }
+        for _ in 0..attributes_size / entry {
+            let bytes = input.take(entry - IDS_PLACE)?;
+            let (at, size) = (input.u64()?, input.u64()?);
+            let ids = Input::at(file, at, self.order, "ids").take(size)?;
+            self.add_attribute(bytes, ids)?;
+        }
+        let mut places = Input::at(file, self.records.end, self.order, "features");
+        for bit in &bits {
+            let result = (|| {
+                let (at, size) = (places.u64()?, places.u64()?);
+                let payload = Input::at(file, at, self.order, "features").take(size)?;
+                self.feature(*bit, payload, at)
+            })();
+            self.keep(result);
+        }
+        Ok(bits.contains(&COMPRESSED))
+    }
+
+    /// Adds an attribute with its ids.
+    pub(super) fn add_attribute(&mut self, bytes: &[u8], ids: &[u8]) -> Result<(), Fault> {
+        let mut attribute = Attribute::read(bytes, self.order)?;
+        let mut input = Input::unpacked(ids, 0, self.order, "ids");
+        self.ids = self.ids.saturating_add(ids.len() / 8);
+        if self.attributes.len() >= MAX_ATTRIBUTES || self.ids > MAX_IDS {
+            return Err(input.fault("there are too many"));
+        }
+        while let Ok(id) = input.u64() {
+            attribute.ids.push(id);
+        }
+        self.attributes.push(attribute);
+        Ok(())
+    }
+
+    /// Notes a feature.
+    pub(super) fn feature(&mut self, bit: u64, payload: &[u8], at: u64) -> Result<(), Fault> {
+        self.features.note(bit, payload, at, self.order, &mut self.attributes)
+    }
+
+    /// Notes a fault that does not prevent reading.
+    pub(super) fn keep(&mut self, result: Result<(), Fault>) {
+        if let Err(Fault { section, offset, reason }) = result {
+            self.warn(format!("{section}, byte {offset}: {reason}"));
+        }
+    }
+
+    pub(super) fn warn(&mut self, text: String) {
+        if self.warnings.len() < MAX_WARNINGS {
+            self.warnings.push(text);
+        }
+    }
+}
