@@ -279,7 +279,7 @@ impl<'a> Event<'a> {
     /// # let trace = ltt_read::Trace::open(path)?;
     /// use ltt_read::schema::Scope;
     ///
-    /// let exit = trace.event_types_named("syscall_exit_futex").next().expect("a kernel trace");
+    /// let exit = trace.event_types_named("syscall_exit_openat").next().expect("a kernel trace");
     /// let ret = trace.field(exit, Scope::Payload, "ret").expect("a field of it");
     /// let mut failed = 0;
     /// let mut merge = ltt_read::Merge::new(std::slice::from_ref(&trace));

@@ -1,8 +1,8 @@
 //! Discovery of traces at and below paths.
 
 use std::collections::VecDeque;
-use std::fs::FileType;
-use std::io::ErrorKind;
+use std::fs::{File, FileType};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use hashbrown::HashMap;
@@ -79,6 +79,23 @@ struct PendingDir {
     is_in_trace: bool,
 }
 
+/// Returns the reason why a file is no trace: the first bytes tell what a compressed one is.
+pub(super) fn reason_for_file(path: &Path) -> &'static str {
+    let mut start = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    match start {
+        _ if read.is_err() => "path is a file, expected the directory that contains `metadata`",
+        [0x28, 0xb5, 0x2f, 0xfd] => "the file is compressed; decompress it with `zstd -d`",
+        [0x1f, 0x8b, ..] => "the file is compressed; decompress it with `gunzip`",
+        [0xfd, b'7', b'z', b'X'] => "the file is compressed; decompress it with `unxz`",
+        [b'P', b'K', ..] => "the file is an archive; unpack it with `unzip`",
+        _ => {
+            "path is a file, expected a recording of trace-cmd or perf, or the directory that contains \
+              `metadata`"
+        }
+    }
+}
+
 impl Search {
     /// Searches at and below another path. Traces in directories that were searched
     /// before are noted as duplicates.
@@ -95,7 +112,7 @@ impl Search {
         }
         // No other file is a trace, but users may give the path of the `metadata` file.
         if !metadata.is_dir() {
-            let reason = "path is a file, expected the directory that contains `metadata`";
+            let reason = reason_for_file(path);
             return findings.fail(Error::NotATrace { path: path.to_owned(), reason });
         }
         let mut again = Vec::new();

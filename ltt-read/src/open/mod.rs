@@ -146,6 +146,10 @@ impl OpenOptions {
             let trace = trace.ok_or(Error::NotATrace { path: file, reason });
             return trace.map(|trace| self.apply(trace));
         }
+        if path.is_file() {
+            let reason = discover::reason_for_file(path);
+            return Err(Error::NotATrace { path: path.to_owned(), reason });
+        }
         let mut parsed = parse_metadata(path)?;
         if let Some(error) = parsed.cut.take() {
             return Err(damaged_metadata(path, error));

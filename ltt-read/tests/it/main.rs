@@ -83,6 +83,7 @@ mod metadata_speed;
 #[cfg(feature = "writer")]
 mod opening;
 mod owned;
+mod packed_outside;
 mod perf;
 mod perf_damage;
 mod release_pages;
