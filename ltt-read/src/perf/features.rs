@@ -26,7 +26,7 @@ const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// The greatest number of words of a command line.
 const MAX_WORDS: u32 = 4096;
 
-/// What the features of a recording say.
+/// The facts in the features of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Features {
     pub(super) descriptions: Option<Descriptions>,

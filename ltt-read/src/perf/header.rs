@@ -33,7 +33,7 @@ const MAX_WARNINGS: usize = 1024;
 /// The number of the feature that says that records are compressed.
 const COMPRESSED: u64 = 27;
 
-/// What a file says apart from its records, and the place of these.
+/// The facts in a file apart from its records, and the place of these.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub(super) order: ByteOrder,

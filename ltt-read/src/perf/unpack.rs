@@ -21,7 +21,7 @@ struct RawRecord<'a> {
     kind: u32,
     /// All bytes, with the header.
     bytes: &'a [u8],
-    /// What follows the header.
+    /// The bytes after the header.
     body: &'a [u8],
 }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use ltt_read::{DecodeError, Error, Follower, Merge, NoticeKind, Timestamp, Trace, TracefileIndex};
 use proptest::prelude::*;
 
-/// What packets declare about their streams.
+/// The declarations of packets about their streams.
 #[derive(Debug, Clone, Copy)]
 struct Declared {
     class: bool,
