@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::attributes::Attribute;
 use super::features::Features;
-use super::unpack;
 use crate::report::DecodeError;
 use crate::schema::ByteOrder;
 use crate::tracepoint::input::{Fault, Input};
@@ -42,6 +41,8 @@ pub(super) struct Recording {
     pub(super) warnings: Vec<String>,
     /// The records: a part of the file.
     pub(super) records: Range<u64>,
+    /// `true` if the records are those of a pipe, or said to be compressed.
+    pub(super) is_packed: bool,
     /// The records of a pipe or of a file with compressed records.
     pub(super) unpacked: Option<Vec<u8>>,
     /// The damage that follows the unpacked records.
@@ -50,7 +51,7 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    /// Reads a file; `None` if it has not the magic number.
+    /// Reads the header and the features of a file; `None` if it has not the magic number.
     pub(super) fn read(file: &[u8]) -> Option<Result<Recording, Fault>> {
         let order = match file.first_chunk()? {
             magic if magic == MAGIC[0] => ByteOrder::Little,
@@ -67,6 +68,7 @@ impl Recording {
             features: Features::default(),
             warnings: Vec::new(),
             records: 0..0,
+            is_packed: false,
             unpacked: None,
             damage: None,
             ids: 0,
@@ -79,19 +81,9 @@ impl Recording {
         match input.u64()? {
             PIPE_HEADER => {
                 self.records = PIPE_HEADER..file.len() as u64;
-                self.unpacked = Some(unpack::records(&mut self, file));
+                self.is_packed = true;
             }
-            _ => {
-                let has_compressed = self.read_file(file, input)?;
-                let records = self.records_of(file);
-                if has_compressed || unpack::has_compressed(records, self.order) {
-                    self.unpacked = Some(unpack::records(&mut self, file));
-                }
-            }
-        }
-        if self.attributes.is_empty() {
-            let input = Input::at(file, 0, self.order, "attributes");
-            return Err(input.fault("there are none"));
+            _ => self.is_packed = self.read_file(file, input)?,
         }
         Ok(self)
     }

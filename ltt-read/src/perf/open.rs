@@ -12,6 +12,7 @@ use super::decode::{Decoder, FileKind, Parameters};
 use super::header::{MAGIC, OLD_MAGIC, Recording};
 use super::index::{Records, Run, Sequence, Source};
 use super::samples::{PlacedType, record_type, sample_type};
+use super::unpack;
 use crate::base::source::{Access, FileBytes, SharedBytes};
 use crate::base::time::NS_PER_S;
 use crate::files::findings::Findings;
@@ -90,7 +91,7 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Trace, Error> {
         reason,
     };
     let reason = "it is no recording of perf";
-    let recording = Recording::read(file.bytes());
+    let recording = unpack::read(file.bytes());
     let recording = recording.ok_or(Error::NotATrace { path: path.to_owned(), reason })?;
     let mut recording = recording.map_err(wrong)?;
     // The records are a part of the file, or in memory.

@@ -40,8 +40,22 @@ fn next<'a>(input: &mut Input<'a>) -> Result<Option<RawRecord<'a>>, Fault> {
     Ok(Some(RawRecord { kind, bytes, body }))
 }
 
+/// Reads a file, and unpacks its records if they are packed; `None` if it is no recording of perf.
+pub(super) fn read(file: &[u8]) -> Option<Result<Recording, Fault>> {
+    Some(Recording::read(file)?.and_then(|mut recording| {
+        if recording.is_packed || has_compressed(recording.records_of(file), recording.order) {
+            recording.unpacked = Some(records(&mut recording, file));
+        }
+        if recording.attributes.is_empty() {
+            let input = Input::at(file, 0, recording.order, "attributes");
+            return Err(input.fault("there are none"));
+        }
+        Ok(recording)
+    }))
+}
+
 /// Returns `true` if some of the first records are compressed.
-pub(super) fn has_compressed(records: &[u8], order: ByteOrder) -> bool {
+fn has_compressed(records: &[u8], order: ByteOrder) -> bool {
     const MANY: usize = 4096;
     let mut input = Input::at(records, 0, order, "records");
     let of_kind = std::iter::from_fn(|| next(&mut input).ok().flatten());
@@ -50,7 +64,7 @@ pub(super) fn has_compressed(records: &[u8], order: ByteOrder) -> bool {
 
 /// Returns the records of the kernel, decompressed. Attributes and features of a pipe are added to the
 /// recording. Damage is noted, and ends the records.
-pub(super) fn records(recording: &mut Recording, file: &[u8]) -> Vec<u8> {
+fn records(recording: &mut Recording, file: &[u8]) -> Vec<u8> {
     let start = recording.records.start;
     let len = (file.len() as u64).min(recording.records.end);
     let whole = file.get(..len as usize).unwrap_or(file);
