@@ -9,6 +9,7 @@ use super::initial_running::{InitialProcess, initial_running};
 use super::machine::TraceState;
 use super::packets::PacketTracker;
 use super::rule::{Rule, cpu_field};
+use super::syscall_names::SyscallNames;
 
 /// The state before the first event.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Initial {
     pub(super) names: Arc<super::Names>,
     cpus: Vec<u32>,
     running: Vec<InitialProcess>,
+    /// The names of system calls, if the machine is known.
+    known_calls: Option<&'static SyscallNames>,
     /// The maximum number of processes that the trace can mention.
     #[cfg_attr(not(feature = "checkpoint-files"), expect(dead_code))]
     pub(super) processes: u64,
@@ -88,6 +91,7 @@ impl Initial {
             names,
             cpus: if is_kernel { cpus } else { Vec::new() },
             running,
+            known_calls: trace.schema().env_str("machine").and_then(SyscallNames::of),
             processes: max_processes(trace),
         }
     }
@@ -96,6 +100,7 @@ impl Initial {
     pub(super) fn state(&self) -> TraceState {
         let mut state = TraceState::new(self.begin);
         state.names = self.names.clone();
+        state.known_calls = self.known_calls;
         for cpu in &self.cpus {
             state.add_cpu(*cpu);
         }

@@ -82,6 +82,7 @@ mod saved_states;
 #[cfg(feature = "checkpoint-files")]
 mod stored;
 mod switched_out;
+mod syscall_names;
 mod syscalls;
 mod table;
 mod tid_map;

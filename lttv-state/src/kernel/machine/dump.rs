@@ -151,8 +151,8 @@ impl TraceState {
         syscalls[at] = name;
     }
 
-    /// Returns the name of the system call of a number. Without a name in a dump it is
-    /// `syscall NUMBER`; `UNKNOWN` if the number is out of range.
+    /// Returns the name of the system call of a number. Without a name in a dump it is that of the
+    /// machine, or else `syscall NUMBER`; `UNKNOWN` if the number is out of range.
     pub(in crate::kernel) fn syscall_name(&mut self, number: u64) -> NameId {
         let Some(at) = usize::try_from(number).ok().filter(|at| *at < MAX_SYSCALLS) else {
             // For example the private system calls of ARM.
@@ -165,7 +165,10 @@ impl TraceState {
         match self.syscalls.get(at) {
             Some(name) if *name != NameId::EMPTY => *name,
             _ => {
-                self.name_syscall(number, format!("syscall {number}").as_bytes());
+                match self.known_calls.and_then(|known| known.get(at)) {
+                    Some(name) => self.name_syscall(number, name.as_bytes()),
+                    None => self.name_syscall(number, format!("syscall {number}").as_bytes()),
+                }
                 self.syscalls[at]
             }
         }

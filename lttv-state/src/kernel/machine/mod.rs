@@ -29,6 +29,7 @@ use super::names::{NameId, Names};
 use super::process::{Frame, Process, TID_END, Tid};
 use super::resources::{BlockDevice, DeviceNumber, Source, SourceKind, unpack};
 use super::saved_names::SavedNames;
+use super::syscall_names::SyscallNames;
 use super::table::{ProcessIndex, ProcessTable, SavedTable};
 
 pub(super) use dump::Dumped;
@@ -70,8 +71,10 @@ pub struct TraceState {
     /// The owner of each file table, during a state dump.
     pub(super) file_tables: HashMap<u64, ProcessIndex>,
     pub(super) probes: Arc<Vec<(u64, NameId)>>,
-    /// The names of system calls by number, from dumps.
+    /// The names of system calls by number, from dumps and `known_calls`.
     pub(super) syscalls: Arc<Vec<NameId>>,
+    /// The names for the machine that was recorded, if it is known.
+    pub(super) known_calls: Option<&'static SyscallNames>,
     pub(super) anomalies: Anomalies,
     pub(super) effect: Effect,
     /// The time of the first event, in ns.
@@ -127,6 +130,7 @@ impl TraceState {
             file_tables: HashMap::new(),
             probes: Arc::default(),
             syscalls: Arc::default(),
+            known_calls: None,
             anomalies: Anomalies::default(),
             effect: Effect::default(),
             begin,
