@@ -205,21 +205,6 @@ impl<A: KernelAnalysis + 'static> Attached<A> {
         let (of, kernel) = pair.expect("the state is in the same context");
         of.0.get_mut().result(kernel, reached)
     }
-
-    /// Begins a window without an end, which starts at a time: that at which the context stands, with
-    /// its state. What was collected before is dropped.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `extensions` are those of another context.
-    pub fn begin_window(self, extensions: &mut Extensions, start: Timestamp) {
-        let kernel = extensions[self.0].0.borrow().kernel;
-        if let Some((of, kernel)) = extensions.get_pair_mut(self.0, kernel) {
-            let of = of.0.get_mut();
-            of.window = Window::of(&(start..));
-            of.enter(kernel);
-        }
-    }
 }
 
 /// An analysis in a context. The cell is for checkpoints, for which the slice ends.

@@ -108,7 +108,9 @@ impl KernelAnalysis for LatencyAnalysis {
 
     fn prepare(&mut self, contexts: &Contexts, kernel: &KernelState) {
         for trace in contexts.traces() {
-            let (latencies, known) = TraceLatencies::new(kernel, trace, self.settings.top);
+            let (mut latencies, known) = TraceLatencies::new(kernel, trace, self.settings.top);
+            let collector = latencies.collector;
+            latencies.collector = collector.with_intervals(self.settings.intervals.as_ref());
             self.traces.push(latencies);
             let types = trace.trace().schema().event_types.len();
             let mut of_trace: Vec<_> = (0..types).map(|_| None).collect();
@@ -161,7 +163,8 @@ impl KernelAnalysis for LatencyAnalysis {
     fn enter(&self, _: &mut State, part: &mut Part, kernel: &KernelState, window: Window) {
         for (of, state) in part.0.iter_mut().zip(kernel.traces()) {
             let begin = window.start.max(state.start_time().as_ns());
-            of.collector = Collector::new(self.settings.top, begin);
+            let collector = Collector::new(self.settings.top, begin);
+            of.collector = collector.with_intervals(self.settings.intervals.as_ref());
         }
     }
 

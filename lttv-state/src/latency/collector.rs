@@ -7,6 +7,7 @@ use super::counts::Unmatched;
 use super::family::Family;
 use super::ledger::{Key, Ledger};
 use super::outcome::{Addition, Ended, Outcome, WakerKey};
+use super::over_time::OverTime;
 use super::sample::{Sample, TopList};
 use super::threads::{NEVER, at_ns};
 use crate::durations::Spread;
@@ -70,6 +71,8 @@ pub(super) struct Collector {
     pub(super) disks: Vec<Usage>,
     /// The counters of futexes, by number.
     pub(super) futexes: Vec<FutexCounts>,
+    /// The durations by interval, if they are wanted.
+    pub(super) over_time: Option<OverTime>,
 }
 
 impl Collector {
@@ -84,7 +87,13 @@ impl Collector {
             before: Vec::new(),
             disks: Vec::new(),
             futexes: Vec::new(),
+            over_time: None,
         }
+    }
+
+    /// Sets intervals, whose durations are collected apart.
+    pub(super) fn with_intervals(self, intervals: Option<&OverTime>) -> Self {
+        Collector { over_time: intervals.map(OverTime::empty), ..self }
     }
 
     /// Adds a duration to its figures.
@@ -106,6 +115,9 @@ impl Collector {
             self.unmatched.dropped += 1;
         }
         figures.durations.add(duration, time);
+        if let Some(over_time) = &mut self.over_time {
+            over_time.add(family, duration, time);
+        }
         match more {
             Addition::Nothing | Addition::Call { error: None, bytes: 0 } => {}
             Addition::Call { error, bytes } => {
@@ -185,6 +197,9 @@ impl Collector {
             later.samples().iter().for_each(|sample| mine.add(*sample));
         }
         self.unmatched.add(&later.unmatched);
+        if let Some((mine, later)) = self.over_time.as_mut().zip(later.over_time.as_ref()) {
+            mine.add_all(later);
+        }
         let begin = self.begin;
         self.before.extend(later.before.iter().filter(|before| **before < begin));
         for (at, usage) in later.disks.iter().enumerate() {

@@ -67,6 +67,7 @@ mod ledger;
 mod machine;
 mod needs;
 mod outcome;
+mod over_time;
 mod period;
 mod result;
 mod sample;

@@ -15,7 +15,7 @@ use super::sample::Sample;
 use super::subjects::Subjects;
 use super::threads::{Detail, ThreadFacts, ThreadId, at_ns};
 use super::trace_latencies::TraceLatencies;
-use crate::durations::Spread;
+use crate::durations::{Distribution, Spread};
 use crate::kernel::needs::Need;
 use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
 
@@ -241,6 +241,12 @@ impl TraceLatency {
         let mut rows: Vec<Row> = rows.collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.figures.durations.spread().total()));
         rows
+    }
+
+    /// Returns the durations of a family that ended in an interval, by its number from 0; `None` if there
+    /// are none, or if no intervals were [set](super::Settings::every).
+    pub fn in_interval(&self, interval: u64, family: Family) -> Option<&Distribution> {
+        self.collector.over_time.as_ref()?.get(interval, family)
     }
 
     /// Returns the longest durations of a family, the longest first, with the time of their begin

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use ltt_read::Trace;
+use ltt_read::{Timestamp, Trace};
 use lttv_filter::Environment;
 
+use super::over_time::OverTime;
 use super::period::{Period, PeriodError, Periods};
 
 /// The settings of latencies.
@@ -12,6 +13,7 @@ use super::period::{Period, PeriodError, Periods};
 pub struct Settings {
     pub(super) top: usize,
     pub(super) periods: Periods,
+    pub(super) intervals: Option<OverTime>,
 }
 
 /// The maximum number of longest durations that are stored for each family.
@@ -19,7 +21,7 @@ const MAX_TOP: usize = 1 << 20;
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { top: 10, periods: Periods::default() }
+        Settings { top: 10, periods: Periods::default(), intervals: None }
     }
 }
 
@@ -33,6 +35,13 @@ impl Settings {
     #[must_use]
     pub fn top(self, top: usize) -> Self {
         Settings { top: top.min(MAX_TOP), ..self }
+    }
+
+    /// Sets intervals of a length in ns, from a time on: the durations of each can be
+    /// [looked up](super::TraceLatency::in_interval) in the result.
+    #[must_use]
+    pub fn every(self, start: Timestamp, length: u64) -> Self {
+        Settings { intervals: Some(OverTime::new(start.as_ns(), length)), ..self }
     }
 
     /// Sets the periods to be measured in traces. Times in expressions are those of an environment.

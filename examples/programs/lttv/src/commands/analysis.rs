@@ -166,15 +166,6 @@ impl Analysis {
         self.losses = OnceCell::new();
     }
 
-    /// Reads up to the start of a time, and calls the hooks.
-    ///
-    /// # Errors
-    ///
-    /// After an interrupt by the user.
-    pub fn read_until(&mut self, time: Timestamp) -> Result<(), Interrupted> {
-        self.read_within(Bounds::all().until_start_of(time))
-    }
-
     /// Reads to the end of the window, and calls the hooks.
     ///
     /// # Errors

@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use crate::tables::latency::{self as tables, Choice};
 use clap::ValueEnum;
-use ltt_read::{TimeSpan, Timestamp, TraceIndex};
+use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::args::Common;
 use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
-use lttv_common::report::{Interrupted, Report, Usage};
+use lttv_common::report::{Report, Usage};
 use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
 use lttv_filter::Environment;
-use lttv_state::analysis::{Attached, attach};
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
 
 use self::periods::PeriodArgs;
@@ -130,29 +129,29 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         .top(args.top.unwrap_or(usual_top))
         .periods(periods, analysis.traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
-    let threads = match args.every {
-        None => input.threads_or_all(report),
-        Some(_) => input.one_thread(report, "intervals"),
-    };
     let mut choice = args.choice();
     choice.has_traces = analysis.spans().count() > 1;
-    let (tables, read) = match args.every {
-        None => {
-            let (latency, read) = analysis.run(threads, None, LatencyAnalysis::new(settings));
-            let of =
-                |(index, _): (TraceIndex, TimeSpan)| Some((index, latency.trace(index)?.clone()));
-            let taken: Vec<_> = analysis.spans().filter_map(of).collect();
-            (args.tables(&taken, &choice), read)
+    let span = whole(&analysis);
+    let settings = match (args.every, span) {
+        (Some(length), Some(span)) => {
+            check_count(Duration::from_nanos(length), span)?;
+            settings.every(span.start, length)
         }
+        _ => settings,
+    };
+    let threads = input.threads_or_all(report);
+    let (latency, read) = analysis.run(threads, None, LatencyAnalysis::new(settings));
+    let of = |(index, _): (TraceIndex, TimeSpan)| Some((index, latency.trace(index)?.clone()));
+    let taken: Vec<_> = analysis.spans().filter_map(of).collect();
+    let tables = match args.every {
+        None => args.tables(&taken, &choice),
         Some(length) => {
-            let (context, latency) = (&mut analysis.context, LatencyAnalysis::new(settings));
-            let handle = attach(context, analysis.kernel, .., latency);
-            if let Some(begin) = analysis.window.begin {
-                // What is open there is known only from the events before it.
-                analysis.replay(begin)?;
-            }
-            let (table, read) = intervals(&mut analysis, handle, &choice, length)?;
-            (vec![table], read)
+            // After an interrupt, the window ends earlier.
+            let end = whole(&analysis).map(|span| span.end);
+            let span = span.zip(end).map(|(span, end)| TimeSpan { end, ..span });
+            let taken: Vec<_> = taken.iter().map(|(index, of)| (*index, of)).collect();
+            let rows = span.map_or_else(Vec::new, |span| choice.intervals(span, length, &taken));
+            vec![tables::intervals(&choice, &rows)]
         }
     };
     analysis.write(&args.common, tables)?;
@@ -212,49 +211,8 @@ impl LatencyArgs {
     }
 }
 
-/// Reads the window interval by interval. Returns the table of their figures, also after an
-/// interrupt by the user.
-fn intervals(
-    analysis: &mut Analysis,
-    handle: Attached<LatencyAnalysis>,
-    choice: &Choice,
-    length: u64,
-) -> Result<(Table, Result<(), Interrupted>), Box<dyn Error>> {
-    let mut rows = Vec::new();
-    let spans: Vec<_> = analysis.spans().map(|(_, span)| span).collect();
-    let (Some(start), Some(end)) =
-        (spans.iter().map(|span| span.start).min(), spans.iter().map(|span| span.end).max())
-    else {
-        return Ok((tables::intervals(choice, &rows), analysis.read()));
-    };
-    check_count(Duration::from_nanos(length), TimeSpan { start, end })?;
-    let mut begin = start;
-    while begin <= end {
-        let next = begin.saturating_add(length);
-        handle.begin_window(analysis.context.extensions_mut(), begin);
-        let is_last = next > end;
-        let read = if is_last { analysis.read() } else { analysis.read_until(next) };
-        let span = TimeSpan { start: begin, end: next.min(end) };
-        rows.extend(interval(analysis, handle, choice, span));
-        if read.is_err() || is_last {
-            return Ok((tables::intervals(choice, &rows), read));
-        }
-        begin = next;
-    }
-    Ok((tables::intervals(choice, &rows), Ok(())))
-}
-
-/// Returns the figures of an interval of time.
-fn interval(
-    analysis: &mut Analysis,
-    handle: Attached<LatencyAnalysis>,
-    choice: &Choice,
-    span: TimeSpan,
-) -> Vec<tables::Interval> {
-    let end: Timestamp = span.end;
-    let latency = handle.take_until(analysis.context.extensions_mut(), end);
-    let indices: Vec<_> = analysis.spans().map(|(index, _)| index).collect();
-    let taken: Vec<_> =
-        indices.iter().filter_map(|index| Some((*index, latency.trace(*index)?))).collect();
-    choice.interval(span, &taken)
+/// Returns the time from the first to the last event of all traces in the window.
+fn whole(analysis: &Analysis) -> Option<TimeSpan> {
+    let spans = analysis.spans().map(|(_, span)| span);
+    spans.reduce(|a, b| TimeSpan { start: a.start.min(b.start), end: a.end.max(b.end) })
 }

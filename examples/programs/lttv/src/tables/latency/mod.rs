@@ -9,7 +9,7 @@ use lttv_common::table::{Declaration, Table};
 use lttv_state::durations::Distribution;
 use lttv_state::latency::{Family, GroupBy, Subject, ThreadId, TraceLatency};
 
-pub(crate) use overview::{Interval, intervals, overview, unmatched};
+pub(crate) use overview::{intervals, overview, unmatched};
 pub(crate) use rows::{disks, futexes, rows, wakes};
 pub(crate) use single::{histogram, open, top};
 

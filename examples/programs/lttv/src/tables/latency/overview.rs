@@ -2,6 +2,7 @@
 
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::table::{Table, known};
+use lttv_state::durations::Distribution;
 use lttv_state::kernel::needs::Need;
 use lttv_state::latency::{Family, TraceLatency};
 
@@ -41,17 +42,41 @@ pub(crate) struct Interval {
 }
 
 impl Choice {
-    /// Returns the figures of an interval of time.
-    pub(crate) fn interval(&self, span: TimeSpan, latencies: &Latencies<'_>) -> Vec<Interval> {
+    /// Returns the figures of intervals of a length in ns, which cover a span. Without a choice of
+    /// families, an interval has those with durations in it.
+    pub(crate) fn intervals(
+        &self,
+        span: TimeSpan,
+        length: u64,
+        latencies: &Latencies<'_>,
+    ) -> Vec<Interval> {
+        let recorded: Vec<_> = Family::ALL
+            .iter()
+            .filter(|family| self.is_chosen(**family))
+            .map(|family| {
+                let traces = latencies.iter().filter(|(_, of)| of.missing(*family).is_empty());
+                (*family, traces.copied().collect::<Vec<_>>())
+            })
+            .collect();
+        let none = Distribution::default();
         let mut rows = Vec::new();
-        for family in self.families(latencies) {
-            let recorded = latencies.iter().filter(|(_, of)| of.missing(family).is_empty());
-            rows.extend(recorded.map(|&(trace, of)| Interval {
-                trace,
-                span,
-                family,
-                summary: Summary::of(of.total(family).durations()),
-            }));
+        let count = span.end.as_ns().abs_diff(span.start.as_ns()) / length.max(1) + 1;
+        for number in 0..count {
+            let start = span.start.saturating_add(length.saturating_mul(number));
+            let end = start.saturating_add(length).min(span.end);
+            for (family, traces) in &recorded {
+                let of_trace = |of: &TraceLatency| of.in_interval(number, *family).cloned();
+                if self.families.is_empty() && !traces.iter().any(|(_, of)| of_trace(of).is_some())
+                {
+                    continue;
+                }
+                rows.extend(traces.iter().map(|(trace, of)| Interval {
+                    trace: *trace,
+                    span: TimeSpan { start, end },
+                    family: *family,
+                    summary: Summary::of(of_trace(of).as_ref().unwrap_or(&none)),
+                }));
+            }
         }
         rows
     }
