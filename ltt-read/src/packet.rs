@@ -75,7 +75,25 @@ pub(crate) struct Instance {
     pub(crate) cpu: Option<u32>,
 }
 
+/// The greatest number of a CPU that makes a packet one of another stream. Greater ones are damage: no
+/// machine has as many CPUs.
+const MAX_CPU: u32 = 1 << 16;
+
 impl Instance {
+    /// Returns `true` if packets of both belong to different streams. A CPU that no machine has is damage,
+    /// and tells nothing.
+    pub(crate) fn is_other(self, than: Instance) -> bool {
+        let is_damaged = |of: Instance| of.cpu.is_some_and(|cpu| cpu > MAX_CPU);
+        match is_damaged(self) || is_damaged(than) {
+            true => self.without_cpu().key() != than.without_cpu().key(),
+            false => self.key() != than.key(),
+        }
+    }
+
+    fn without_cpu(self) -> Instance {
+        Instance { cpu: None, ..self }
+    }
+
     /// Returns what tells it apart from others: the class counts only beside an id or a CPU. A stream that
     /// declares neither may have packets of several classes.
     pub(crate) fn key(self) -> Instance {

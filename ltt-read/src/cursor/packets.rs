@@ -180,7 +180,7 @@ impl Cursor {
                 if let Some(found) = self.packet.wrong_uuid {
                     self.note(NoticeKind::WrongUuid { found });
                 }
-                if tracefile.instance.is_some_and(|of| of.key() != self.packet.instance().key()) {
+                if tracefile.instance.is_some_and(|of| of.is_other(self.packet.instance())) {
                     return Err(self.refuse_packet());
                 }
                 match self.packet.damage {

@@ -62,7 +62,7 @@ pub(super) fn runs(decoder: &Decoder, bytes: &[u8], least: u64) -> Option<Vec<Ru
         let size = match decoder.packet(FileKind::Ctf, bytes, offset, number, 0, &mut scratch) {
             Ok(packet) => {
                 let instance = packet.instance();
-                if runs.last().is_none_or(|run| run.instance.key() != instance.key()) {
+                if runs.last().is_none_or(|run| run.instance.is_other(instance)) {
                     let begin = packet.start.unwrap_or(Timestamp::MIN);
                     let first_begin = *first.entry(instance.key()).or_insert(begin);
                     if first.len() > MOST_STREAMS {

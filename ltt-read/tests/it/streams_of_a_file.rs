@@ -268,6 +268,21 @@ fn a_loss_is_that_of_the_stream_whose_counter_tells_it() {
     assert_eq!(trace.tracefiles()[0].parts().len(), 2);
 }
 
+#[test]
+fn a_damaged_cpu_makes_no_stream() {
+    let packets: Packets = (0..4).map(|at| (0, CPU.packet(0, at, &[10 * at + 10], 0))).collect();
+    let whole = one(CPU, &packets);
+    let mut damaged = packets;
+    // The CPU is before the time and the number of the event.
+    let at = damaged[2].1.len() - 16;
+    damaged[2].1[at..at + 4].fill(0xff);
+    let trace = one(CPU, &damaged);
+    assert_eq!(trace.tracefiles().len(), 1);
+    let mut merge = Merge::new(std::slice::from_ref(&trace));
+    assert_eq!(rest(&mut merge), rest(&mut Merge::new(&[whole])));
+    merge.finish().unwrap();
+}
+
 /// Damage is told once, at its place in the file, and ends no other stream.
 #[test]
 fn damage_is_told_at_its_place_in_the_file() {

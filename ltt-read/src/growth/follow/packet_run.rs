@@ -101,7 +101,7 @@ pub(super) fn whole_packets(decoder: &Decoder, bytes: &[u8]) -> Whole {
             }),
         });
         if let Some(instance) = packet.as_ref().map(Packet::instance)
-            && whole.streams.last().is_none_or(|(last, _)| last.key() != instance.key())
+            && whole.streams.last().is_none_or(|(last, _)| last.is_other(instance))
         {
             // Damaged packets count to the stream of those before, at the start to the first one.
             let first = if whole.streams.is_empty() { 0 } else { whole.packets.len() - 1 };
