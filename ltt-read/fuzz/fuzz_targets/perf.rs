@@ -2,7 +2,7 @@
 #![no_main]
 
 #[path = "../../tests/support/read_all.rs"]
-#[allow(dead_code)]
+#[allow(dead_code)] // the target uses a part of it
 mod read_all;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -62,22 +62,12 @@ impl<'a> Reading<'a> {
         let Some(version @ (6 | 7)) = version.parse().ok() else {
             return Err(input.fault("only versions 6 and 7 of the format are supported"));
         };
-        let order = match input.u8()? {
-            0 => ByteOrder::Little,
-            1 => ByteOrder::Big,
-            _ => return Err(input.fault("unknown byte order")),
-        };
-        input.set_order(order);
-        // That of the kernel may differ.
-        let long = match input.u8()? {
-            long @ (4 | 8) => long.into(),
-            _ => return Err(input.fault("the size of `long` is neither 4 nor 8")),
-        };
+        let machine = Machine::read(&mut input)?;
         let page_size = input.u32()?;
         check_page_size(page_size, &input)?;
         let recording = Recording {
             version,
-            descriptions: Descriptions::new(Machine { order, long }),
+            descriptions: Descriptions::new(machine),
             options: Options::default(),
             buffers: Vec::new(),
             warnings: Vec::new(),

@@ -112,18 +112,9 @@ impl Features {
             return Err(input.fault("expected `tracing`"));
         }
         input.text()?; // the version
-        let order = match input.u8()? {
-            0 => ByteOrder::Little,
-            1 => ByteOrder::Big,
-            _ => return Err(input.fault("unknown byte order")),
-        };
-        input.set_order(order);
-        let long = match input.u8()? {
-            long @ (4 | 8) => long.into(),
-            _ => return Err(input.fault("the size of `long` is neither 4 nor 8")),
-        };
+        let machine = Machine::read(&mut input)?;
         input.u32()?; // the size of a page
-        let mut descriptions = Descriptions::new(Machine { order, long });
+        let mut descriptions = Descriptions::new(machine);
         let result = (|| {
             descriptions.header_info(&mut input)?;
             descriptions.ftrace_formats(&mut input)?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::formats::{Field, Format, Storage};
+use super::input::{Fault, Input};
 use crate::layout::record::{CountedFrom, FieldPlace};
 use crate::schema::{
     Array, Blob, ByteOrder, Dependency, DisplayBase, Encoding, FieldClass, FieldKind, Integer,
@@ -15,6 +16,23 @@ pub(crate) struct Machine {
     pub(crate) order: ByteOrder,
     /// The size of a `long` of the kernel in bytes.
     pub(crate) long: u32,
+}
+
+impl Machine {
+    /// Reads the byte order, in which the input continues, and the size of `long`.
+    pub(crate) fn read(input: &mut Input<'_>) -> Result<Machine, Fault> {
+        let order = match input.u8()? {
+            0 => ByteOrder::Little,
+            1 => ByteOrder::Big,
+            _ => return Err(input.fault("unknown byte order")),
+        };
+        input.set_order(order);
+        let long = match input.u8()? {
+            long @ (4 | 8) => long.into(),
+            _ => return Err(input.fault("the size of `long` is neither 4 nor 8")),
+        };
+        Ok(Machine { order, long })
+    }
 }
 
 /// A member of a structure, with its place in records.
