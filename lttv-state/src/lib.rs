@@ -96,6 +96,8 @@ pub mod kernel_history;
 mod last_event;
 #[cfg(feature = "analyses")]
 pub mod latency;
+#[cfg(feature = "analyses")]
+pub mod spans;
 #[cfg(feature = "kernel")]
 pub mod stats;
 #[cfg(feature = "symbols")]

@@ -69,6 +69,12 @@ impl Names {
         self.ids.get(text).copied()
     }
 
+    /// Returns the texts of the names with a number and all later ones.
+    #[cfg(feature = "analyses")]
+    pub(crate) fn since(&self, first: usize) -> &[Arc<str>] {
+        self.texts.get(first..).unwrap_or_default()
+    }
+
     /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()

@@ -5,12 +5,7 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileIndex, TracefileNumber};
 use lttv_context::{Contexts, TracesetContext};
 
-use super::action::Action;
 use super::collector::Collector;
-use super::inputs::{Input, RecordedEvent, RecordedInputs};
-use super::machine::Machine;
-use super::outcome::{At, Log};
-use super::period::{PendingPeriods, PeriodHooks, RecordedPeriods};
 use super::trace_latencies::TraceLatencies;
 use super::{Latency, Settings, TraceLatency};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Window};
@@ -18,6 +13,11 @@ use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Windo
 use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
+use crate::spans::action::Action;
+use crate::spans::inputs::{Input, RecordedEvent, RecordedInputs};
+use crate::spans::machine::Machine;
+use crate::spans::outcome::{At, Log};
+use crate::spans::period::{PendingPeriods, PeriodHooks, RecordedPeriods};
 
 /// The analysis that computes [`Latency`].
 ///
@@ -194,7 +194,7 @@ impl KernelAnalysis for LatencyAnalysis {
     }
 
     fn begin_slice(&self, state: &mut State, slice: &mut Slice) {
-        slice.logs.resize_with(state.0.len(), Log::default);
+        slice.logs.resize_with(state.0.len(), || Log::of_figures(self.settings.families));
     }
 
     #[inline]
@@ -211,7 +211,7 @@ impl KernelAnalysis for LatencyAnalysis {
         let effect = state.effect();
         let Some(cpu) = effect.cpu() else { return };
         let (place, time) = (effect.place(), effect.time().as_ns());
-        let at = At { cpu, place, time, tracefile: self.tracefiles[tracefile.0] };
+        let at = At { cpu, place, time, tracefile: self.tracefiles[tracefile.0], event: None };
         let log = &mut logs[trace.0];
         log.is_on = counts;
         all.0[trace.0].apply(state, action, &event, &at, log);
@@ -233,8 +233,7 @@ impl KernelAnalysis for LatencyAnalysis {
         slice.inputs.clear();
         slice.periods.clear();
         for log in &mut slice.logs {
-            log.outcomes.clear();
-            log.last = None;
+            log.clear();
         }
     }
 

@@ -3,16 +3,16 @@
 use hashbrown::HashMap;
 use ltt_read::TracefileIndex;
 
-use super::counts::Unmatched;
-use super::family::Family;
 use super::ledger::{Key, Ledger};
-use super::outcome::{Addition, Ended, Outcome, WakerKey};
 use super::over_time::OverTime;
 use super::sample::{Sample, TopList};
-use super::threads::{NEVER, at_ns};
 use crate::durations::Spread;
 use crate::fast_hash::FastHash;
 use crate::kernel::NameId;
+use crate::spans::counts::Unmatched;
+use crate::spans::family::Family;
+use crate::spans::outcome::{Addition, Ended, Outcome, WakerKey};
+use crate::spans::threads::{NEVER, at_ns};
 
 /// The maximum number of pairs of threads, of which one wakes the other, for all families.
 const MAX_WAKERS: usize = 1 << 17;

@@ -2,10 +2,11 @@
 
 use hashbrown::HashMap;
 
-use super::family::Family;
-use super::threads::ThreadId;
 use crate::durations::{Distribution, Spread};
 use crate::fast_hash::FastHash;
+use crate::spans::family::Family;
+use crate::spans::subjects::OTHERS;
+use crate::spans::threads::ThreadId;
 
 /// The maximum number of leaves of a trace; further ones share one for each family.
 const MAX_LEAVES: usize = 1 << 17;
@@ -18,9 +19,6 @@ pub(super) struct Key {
     pub(super) subject: u32,
     pub(super) thread: ThreadId,
 }
-
-/// The subject of leaves beyond the limit.
-pub(super) const OTHERS: u32 = u32::MAX;
 
 impl Key {
     /// Returns the key as one integer: thread numbers have 24 bits.

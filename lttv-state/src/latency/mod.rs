@@ -56,38 +56,24 @@
 //! Memory grows with the number of threads, of different subjects of each, and of requests that are
 //! open. Each of these has a limit, beyond which durations share one entry.
 
-mod action;
 mod analysis;
 mod collector;
-mod counts;
-mod family;
-mod file_calls;
-mod inputs;
 mod ledger;
-mod machine;
-mod needs;
-mod outcome;
 mod over_time;
-mod period;
 mod result;
 mod sample;
 mod settings;
-mod subjects;
-mod threads;
 mod trace_latencies;
 
 use ltt_read::TraceIndex;
 
+pub use crate::spans::{Family, NEEDS, Period, PeriodError, ThreadFacts, ThreadId, Unmatched};
+
 pub use analysis::LatencyAnalysis;
-pub use counts::Unmatched;
-pub use family::Family;
 pub use ledger::LatencyFigures;
-pub use needs::NEEDS;
-pub use period::{Period, PeriodError};
 pub use result::{DiskUse, FutexUse, GroupBy, Open, Row, Subject, TraceLatency, Wakes};
 pub use sample::Sample;
 pub use settings::Settings;
-pub use threads::{ThreadFacts, ThreadId};
 
 /// The latencies of a traceset.
 ///

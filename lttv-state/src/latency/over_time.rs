@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::family::Family;
 use crate::durations::Distribution;
+use crate::spans::family::Family;
 
 /// The durations of intervals of equal length.
 #[derive(Debug, Clone)]

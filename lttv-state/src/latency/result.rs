@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use ltt_read::{TimeSpan, Timestamp};
 
 use super::collector::{Collector, Usage};
-use super::counts::Unmatched;
-use super::family::Family;
 use super::ledger::LatencyFigures;
-use super::machine::kind_of_subject;
-use super::outcome::Outcome;
-use super::period::Periods;
 use super::sample::Sample;
-use super::subjects::Subjects;
-use super::threads::{Detail, ThreadFacts, ThreadId, at_ns};
 use super::trace_latencies::TraceLatencies;
 use crate::durations::{Distribution, Spread};
 use crate::kernel::needs::Need;
 use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
+use crate::spans::counts::Unmatched;
+use crate::spans::family::Family;
+use crate::spans::machine::kind_of_subject;
+use crate::spans::outcome::Outcome;
+use crate::spans::period::Periods;
+use crate::spans::subjects::Subjects;
+use crate::spans::threads::{Detail, ThreadFacts, ThreadId, at_ns};
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]
@@ -26,6 +26,7 @@ pub struct TraceLatency {
     pub(super) end: i64,
     pub(super) missing: Vec<(Family, Vec<Need>)>,
     pub(super) subjects: Subjects,
+    threads: Vec<ThreadFacts>,
     /// All that is open at the end, by time.
     open: Vec<Open>,
 }
@@ -163,7 +164,7 @@ impl TraceLatency {
         for (at, thread) in (0..).zip(&machine.threads.states) {
             let (call, thread) = (thread.call, ThreadId(at));
             if call.is_open() {
-                let (begin, subject) = (at_ns(call.begin), call.name.index() as u32);
+                let (begin, subject) = (at_ns(call.begin.time), call.name.index() as u32);
                 open.push(Open { family: Family::Syscall, thread, begin, subject });
                 if let Detail::Wait(subject) = call.detail {
                     open.push(Open { family: Family::Futex, thread, begin, subject });
@@ -183,8 +184,10 @@ impl TraceLatency {
             subject,
         }));
         open.sort_by_key(|open| (open.begin, open.family, open.thread, open.subject));
-        let subjects = Subjects::new(state, machine, periods);
-        TraceLatency { collector, end, missing: of.missing.clone(), subjects, open }
+        let mut subjects = Subjects::new(periods);
+        subjects.update(state, &machine);
+        let threads = machine.threads.facts;
+        TraceLatency { collector, end, missing: of.missing.clone(), subjects, threads, open }
     }
 
     /// Adds the latencies of the following part of the trace.
@@ -192,6 +195,7 @@ impl TraceLatency {
         self.collector.add(&later.collector);
         self.end = self.end.max(later.end);
         self.subjects = later.subjects.clone();
+        self.threads.clone_from(&later.threads);
         self.open.clone_from(&later.open);
     }
 
@@ -317,12 +321,12 @@ impl TraceLatency {
 
     /// Returns all threads, by [number](ThreadId::index).
     pub fn threads(&self) -> &[ThreadFacts] {
-        &self.subjects.threads
+        &self.threads
     }
 
     /// Returns a thread; `None` for the constants of [`ThreadId`].
     pub fn thread(&self, id: ThreadId) -> Option<&ThreadFacts> {
-        self.subjects.threads.get(id.index()?)
+        self.threads.get(id.index()?)
     }
 
     /// Returns the text of a name.

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use ltt_read::{Timestamp, TracefileIndex};
 
-use super::family::Family;
-use super::threads::ThreadId;
+use crate::spans::family::Family;
+use crate::spans::threads::ThreadId;
 
 /// A measured duration, with its place in the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use ltt_read::{Timestamp, Trace};
 use lttv_filter::Environment;
 
 use super::over_time::OverTime;
-use super::period::{Period, PeriodError, Periods};
+use crate::spans::period::{Period, PeriodError, Periods};
+use crate::spans::{Families, Family};
 
 /// The settings of latencies.
 #[derive(Debug, Clone)]
@@ -14,6 +15,7 @@ pub struct Settings {
     pub(super) top: usize,
     pub(super) periods: Periods,
     pub(super) intervals: Option<OverTime>,
+    pub(super) families: Families,
 }
 
 /// The maximum number of longest durations that are stored for each family.
@@ -21,7 +23,8 @@ const MAX_TOP: usize = 1 << 20;
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { top: 10, periods: Periods::default(), intervals: None }
+        let families = Family::LATENCIES.into_iter().collect();
+        Settings { top: 10, periods: Periods::default(), intervals: None, families }
     }
 }
 
@@ -35,6 +38,12 @@ impl Settings {
     #[must_use]
     pub fn top(self, top: usize) -> Self {
         Settings { top: top.min(MAX_TOP), ..self }
+    }
+
+    /// Sets the families that are measured. The default is [`Family::LATENCIES`].
+    #[must_use]
+    pub fn families(self, families: impl IntoIterator<Item = Family>) -> Self {
+        Settings { families: families.into_iter().collect(), ..self }
     }
 
     /// Sets intervals of a length in ns, from a time on: the durations of each can be

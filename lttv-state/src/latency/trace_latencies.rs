@@ -6,12 +6,12 @@ use ltt_read::schema::EventTypeId;
 use ltt_read::{Trace, TraceIndex};
 use lttv_context::TraceContext;
 
-use super::action::Action;
 use super::collector::Collector;
-use super::family::Family;
-use super::machine::Machine;
 use crate::kernel::KernelState;
 use crate::kernel::needs::{EventKind, Need};
+use crate::spans::action::Action;
+use crate::spans::family::Family;
+use crate::spans::machine::Machine;
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]

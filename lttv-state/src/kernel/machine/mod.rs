@@ -138,6 +138,12 @@ impl TraceState {
         }
     }
 
+    /// Returns the names.
+    #[cfg(feature = "analyses")]
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
     /// Returns the names, shared with the state.
     pub(crate) fn shared_names(&self) -> Arc<Names> {
         self.names.clone()

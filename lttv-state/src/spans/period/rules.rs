@@ -12,9 +12,10 @@ use super::open::{Begun, OpenPeriods, Value};
 use crate::analysis::AFTER_STATE;
 use crate::filter::{KernelFilters, KernelView};
 use crate::kernel::{KernelState, Serial, Tid};
-use crate::latency::machine::Machine;
-use crate::latency::outcome::{At, Log};
-use crate::latency::threads::ThreadId;
+use crate::spans::machine::Machine;
+use crate::spans::outcome::{At, Log};
+use crate::spans::place::EventPlace;
+use crate::spans::threads::ThreadId;
 
 /// The source of a value.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ enum Read {
 
 /// A period that an event begins or ends, with the values of its key and of its group.
 #[derive(Debug)]
-pub(in crate::latency) struct Found {
+pub(crate) struct Found {
     period: u32,
     is_begin: bool,
     key: Vec<Read>,
@@ -54,7 +55,7 @@ pub(in crate::latency) struct Found {
     thread: Option<(Serial, Tid)>,
     at: At,
     /// `true` if the event counts.
-    pub(in crate::latency) counts: bool,
+    pub(crate) counts: bool,
 }
 
 impl Source {
@@ -107,7 +108,7 @@ fn values(read: &[Read], open: &mut OpenPeriods) -> Box<[Value]> {
 
 /// Adds hooks that call a function with the periods that each event begins or ends, if there are any:
 /// those that end first, and children first among them.
-pub(in crate::latency) fn install(
+pub(crate) fn install(
     kernel: Handle<KernelState>,
     periods: &Periods,
     setup: &mut Setup<'_, '_>,
@@ -202,7 +203,9 @@ fn find(
         return Vec::new();
     };
     let (place, time) = (place.unwrap_or(0), call.delivery_time().as_ns());
-    let at = At { cpu, place, time, tracefile: call.event.tracefile_index() };
+    let tracefile = call.event.tracefile_index();
+    let event = Some(EventPlace::new(tracefile, call.event.position()));
+    let at = At { cpu, place, time, tracefile, event };
     let view = KernelView::new(kernel, call);
     let all = |sources: &[Source]| sources.iter().map(|of| of.read(call, &view)).collect();
     let found = passing.map(|(rule, is_begin)| {
@@ -216,12 +219,7 @@ fn find(
 
 impl Machine {
     /// Ends or begins a period.
-    pub(in crate::latency) fn apply_period(
-        &mut self,
-        periods: &Periods,
-        found: &Found,
-        log: &mut Log,
-    ) {
+    pub(crate) fn apply_period(&mut self, periods: &Periods, found: &Found, log: &mut Log) {
         let Machine { threads, periods: open, .. } = self;
         let Found { period, is_begin, thread, at, .. } = *found;
         let (key, values) = (values(&found.key, open), values(&found.values, open));

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use ltt_read::Timestamp;
 
+use super::place::Begin;
 use crate::kernel::{NameId, Serial, Tid};
 
 /// The maximum number of threads that are told apart.
@@ -12,7 +13,7 @@ const MAX_THREADS: u32 = 1 << 20;
 /// that had the same [`Tid`] one after the other have different numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub struct ThreadId(pub(super) u32);
+pub struct ThreadId(pub(crate) u32);
 
 impl ThreadId {
     /// No thread: unknown, or not applicable.
@@ -40,46 +41,68 @@ pub struct ThreadFacts {
     /// The last name of the thread; empty if it is unknown.
     pub name: NameId,
     /// The serial number of the thread in the kernel state; `None` if only its id is known.
-    pub(super) serial: Option<Serial>,
+    pub(crate) serial: Option<Serial>,
 }
 
 /// A time that is `i64::MIN` if there is none.
-pub(super) const NEVER: i64 = i64::MIN;
+pub(crate) const NEVER: i64 = i64::MIN;
 
 /// The state of a thread: its open durations.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct ThreadState {
-    pub(super) runs: bool,
-    /// The time of the first wake-up since the thread last ran, and the CPU that it was woken for.
-    pub(super) woken: i64,
-    pub(super) woken_for: u32,
+pub(crate) struct ThreadState {
+    pub(crate) phase: Phase,
+    /// The begin of the phase; of [`Woken`](Phase::Woken) the first wake-up since the thread last ran.
+    pub(crate) since: Begin,
+    /// The CPU that the thread was woken for.
+    pub(crate) woken_for: u32,
     /// The thread that woke it last.
-    pub(super) waker: ThreadId,
+    pub(crate) waker: ThreadId,
     /// The time of the last wake-up.
-    pub(super) last_woken: i64,
-    pub(super) preempted: i64,
+    pub(crate) last_woken: i64,
     /// The place of the CPU that the thread last ran on.
-    pub(super) ran_on: u32,
-    pub(super) call: OpenCall,
+    pub(crate) ran_on: u32,
+    pub(crate) call: OpenCall,
+}
+
+/// What a thread does, as far as switches and wake-ups tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) enum Phase {
+    Unknown,
+    Runs,
+    /// It waits for a CPU since it was switched out.
+    Preempted,
+    /// It waits for something to happen.
+    Blocked,
+    /// It waits for a CPU since it was woken.
+    Woken,
+}
+
+impl ThreadState {
+    /// Begins a phase.
+    #[inline]
+    pub(crate) fn enter(&mut self, phase: Phase, since: Begin) {
+        (self.phase, self.since) = (phase, since);
+    }
 }
 
 /// A system call that has not returned.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct OpenCall {
-    /// The time of the entry; [`NEVER`] if no call is open.
-    pub(super) begin: i64,
-    pub(super) name: NameId,
+pub(crate) struct OpenCall {
+    /// The entry; [`Begin::NEVER`] if no call is open.
+    pub(crate) begin: Begin,
+    pub(crate) name: NameId,
     /// The place of the CPU of the entry.
-    pub(super) place: u32,
-    pub(super) detail: Detail,
+    pub(crate) place: u32,
+    pub(crate) detail: Detail,
 }
 
 /// The purpose of an open system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(super) enum Detail {
+pub(crate) enum Detail {
     Nothing,
     File(NameId),
     /// The files that are copied from and to.
@@ -89,23 +112,22 @@ pub(super) enum Detail {
 }
 
 impl OpenCall {
-    pub(super) const NONE: OpenCall =
-        OpenCall { begin: NEVER, name: NameId::EMPTY, place: 0, detail: Detail::Nothing };
+    pub(crate) const NONE: OpenCall =
+        OpenCall { begin: Begin::NEVER, name: NameId::EMPTY, place: 0, detail: Detail::Nothing };
 
-    pub(super) fn is_open(&self) -> bool {
-        self.begin != NEVER
+    pub(crate) fn is_open(&self) -> bool {
+        self.begin.is_known()
     }
 }
 
 impl Default for ThreadState {
     fn default() -> Self {
         ThreadState {
-            runs: false,
-            woken: NEVER,
+            phase: Phase::Unknown,
+            since: Begin::NEVER,
             woken_for: 0,
             waker: ThreadId::NONE,
             last_woken: NEVER,
-            preempted: NEVER,
             ran_on: u32::MAX,
             call: OpenCall::NONE,
         }
@@ -115,13 +137,13 @@ impl Default for ThreadState {
 /// The threads of a trace, by number.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Threads {
+pub(crate) struct Threads {
     /// The number plus 1 of each thread of the kernel state, by serial number; 0 for none.
     by_serial: Vec<u32>,
     /// Threads that the kernel state does not know, by id.
     by_tid: HashMap<Tid, ThreadId>,
-    pub(super) states: Vec<ThreadState>,
-    pub(super) facts: Vec<ThreadFacts>,
+    pub(crate) states: Vec<ThreadState>,
+    pub(crate) facts: Vec<ThreadFacts>,
     /// The state that the threads beyond the limit share, in which nothing stays open.
     others: ThreadState,
 }
@@ -129,7 +151,7 @@ pub(super) struct Threads {
 impl Threads {
     /// Returns the number of a thread of the kernel state, which is added if it is new.
     #[inline]
-    pub(super) fn of_serial(&mut self, serial: Serial, tid: Tid) -> ThreadId {
+    pub(crate) fn of_serial(&mut self, serial: Serial, tid: Tid) -> ThreadId {
         match self.by_serial.get(serial.index()) {
             Some(number) if *number != 0 => ThreadId(number - 1),
             _ => self.add_serial(serial, tid),
@@ -149,7 +171,7 @@ impl Threads {
     }
 
     /// Returns the number of a thread of which only the id is known.
-    pub(super) fn of_tid(&mut self, tid: Tid) -> ThreadId {
+    pub(crate) fn of_tid(&mut self, tid: Tid) -> ThreadId {
         if let Some(id) = self.by_tid.get(&tid) {
             return *id;
         }
@@ -171,13 +193,13 @@ impl Threads {
     }
 
     /// Returns the number of a thread of the kernel state; `None` if it has none.
-    pub(super) fn find(&self, serial: Serial) -> Option<ThreadId> {
+    pub(crate) fn find(&self, serial: Serial) -> Option<ThreadId> {
         self.by_serial.get(serial.index())?.checked_sub(1).map(ThreadId)
     }
 
     /// Returns the state of a thread.
     #[inline]
-    pub(super) fn at(&mut self, id: ThreadId) -> &mut ThreadState {
+    pub(crate) fn at(&mut self, id: ThreadId) -> &mut ThreadState {
         match self.states.get_mut(id.0 as usize) {
             Some(state) => state,
             None => {
@@ -189,7 +211,7 @@ impl Threads {
 
     /// Returns `true` if all numbers are those of threads.
     #[cfg(feature = "checkpoint-files")]
-    pub(super) fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let count = self.states.len();
         count == self.facts.len()
             && count <= MAX_THREADS as usize
@@ -198,7 +220,7 @@ impl Threads {
     }
 
     /// Returns the number of bytes of memory of these threads.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.by_serial)
             + size_of_val(&*self.states)
             + size_of_val(&*self.facts)
@@ -207,6 +229,6 @@ impl Threads {
 }
 
 /// Returns a time in ns as a timestamp.
-pub(super) fn at_ns(time: i64) -> Timestamp {
+pub(crate) fn at_ns(time: i64) -> Timestamp {
     Timestamp::from_ns(time)
 }

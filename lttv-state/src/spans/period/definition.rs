@@ -131,7 +131,7 @@ impl Period {
 
 /// Definitions of periods that fit each other and the traces.
 #[derive(Debug, Clone, Default)]
-pub(in crate::latency) struct Periods {
+pub(crate) struct Periods {
     pub(super) all: Arc<[Period]>,
     /// The index of the parent of each period.
     pub(super) parents: Arc<[Option<usize>]>,
@@ -140,7 +140,7 @@ pub(in crate::latency) struct Periods {
 
 impl Periods {
     /// Checks definitions of periods.
-    pub(in crate::latency) fn new(
+    pub(crate) fn new(
         all: Vec<Period>,
         traces: &[Arc<Trace>],
         environment: &Environment,
@@ -173,17 +173,17 @@ impl Periods {
     }
 
     /// Returns `true` if there are none.
-    pub(in crate::latency) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// Returns the name of a period.
-    pub(in crate::latency) fn name(&self, period: u32) -> &str {
+    pub(crate) fn name(&self, period: u32) -> &str {
         self.all.get(period as usize).map_or("", |period| &period.name)
     }
 
     /// Returns a text that differs for other definitions.
-    pub(in crate::latency) fn identity(&self) -> String {
+    pub(crate) fn identity(&self) -> String {
         let of = |period: &Period| {
             let Period { name, parent, key, at_begin, at_end, .. } = period;
             let (begin, end) = (period.begin.text(), period.end.text());
@@ -194,7 +194,7 @@ impl Periods {
 }
 
 /// Describes a group of periods: its name, and the values by which it is grouped.
-pub(in crate::latency) fn describe(
+pub(crate) fn describe(
     periods: &Periods,
     period: u32,
     values: &[Value],

@@ -11,31 +11,32 @@ use super::action::Action;
 use super::inputs::RecordedEvent;
 use super::outcome::{At, Log};
 use super::period::OpenPeriods;
-use super::threads::{NEVER, ThreadId, Threads};
+use super::place::Begin;
+use super::threads::{NEVER, Phase, ThreadId, Threads};
 use crate::kernel::{Process, TraceState};
 
 use calls::{FileFamilies, Futexes};
 use disks::Disks;
 use interrupts::{Handlers, OpenHandler};
 
-pub(super) use calls::FutexFacts;
-pub(super) use disks::kind_of_subject;
-pub(super) use interrupts::HandlerFacts;
-pub(super) use scheduling::priority_of_subject;
+pub(crate) use calls::FutexFacts;
+pub(crate) use disks::kind_of_subject;
+pub(crate) use interrupts::HandlerFacts;
+pub(crate) use scheduling::priority_of_subject;
 
 /// The state of a trace: the open durations, and the subjects that occurred so far.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Machine {
+pub(crate) struct Machine {
     cpus: Vec<CpuState>,
-    pub(super) threads: Threads,
-    pub(super) handlers: Handlers,
-    pub(super) disks: Disks,
-    pub(super) futexes: Futexes,
+    pub(crate) threads: Threads,
+    pub(crate) handlers: Handlers,
+    pub(crate) disks: Disks,
+    pub(crate) futexes: Futexes,
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
     families: FileFamilies,
     #[cfg_attr(feature = "checkpoint-files", serde(skip))]
-    pub(super) periods: OpenPeriods,
+    pub(crate) periods: OpenPeriods,
 }
 
 /// The state of a CPU.
@@ -48,8 +49,8 @@ struct CpuState {
     is_idle: bool,
     /// The interrupt handlers that run, the outermost first.
     stack: Vec<OpenHandler>,
-    /// The time at which each softirq was first raised since its handler last ran.
-    raised: Vec<i64>,
+    /// The first raise of each softirq since its handler last ran.
+    raised: Vec<Begin>,
     /// The time of the last event after others of the CPU were lost; [`NEVER`] if none were.
     lost: i64,
 }
@@ -69,7 +70,7 @@ impl Default for CpuState {
 impl Machine {
     /// Applies an event, after it has changed the state of the kernel.
     #[inline]
-    pub(super) fn apply(
+    pub(crate) fn apply(
         &mut self,
         state: &TraceState,
         action: &Action,
@@ -89,7 +90,7 @@ impl Machine {
                 let priority = priority.as_ref().and_then(|input| event.integer(input));
                 self.switch(state, priority, at, log);
             }
-            Action::Wake => self.wake(state, at),
+            Action::Wake => self.wake(state, at, log),
             Action::Entry(entry) => self.call_entry(state, entry, event, at, log),
             Action::Exit { name, result, thread } => {
                 let thread = thread.as_ref();
@@ -132,7 +133,7 @@ impl Machine {
         cpu.stack.drain(..).for_each(|_| log.count(|of| &mut of.lost));
         let current = std::mem::replace(&mut cpu.current, ThreadId::NONE);
         if current != ThreadId::NONE {
-            self.threads.at(current).runs = false;
+            self.threads.at(current).enter(Phase::Unknown, Begin::NEVER);
         }
     }
 
@@ -151,7 +152,7 @@ impl Machine {
     }
 
     /// Notes the name and the process of a thread.
-    pub(super) fn describe(&mut self, id: ThreadId, process: &Process) {
+    pub(crate) fn describe(&mut self, id: ThreadId, process: &Process) {
         if let Some(facts) = id.index().and_then(|at| self.threads.facts.get_mut(at)) {
             facts.name = process.name();
             facts.pid = process.pid();
@@ -160,7 +161,7 @@ impl Machine {
     }
 
     /// Returns the number of bytes of memory of the state.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let cpus = self.cpus.iter().map(|cpu| {
             size_of::<CpuState>() + size_of_val(&*cpu.stack) + size_of_val(&*cpu.raised)
         });

@@ -3,11 +3,12 @@
 use hashbrown::HashMap;
 
 use super::Machine;
-use crate::latency::action::{Handler, number};
-use crate::latency::family::Family;
-use crate::latency::inputs::{Input, RecordedEvent};
-use crate::latency::outcome::{Addition, At, Log, Outcome};
-use crate::latency::threads::{NEVER, ThreadId};
+use crate::spans::action::{Handler, number};
+use crate::spans::family::Family;
+use crate::spans::inputs::{Input, RecordedEvent};
+use crate::spans::outcome::{Addition, At, Ending, Log};
+use crate::spans::place::Begin;
+use crate::spans::threads::ThreadId;
 
 /// The maximum depth of handlers on a CPU. Without exits they would add up.
 pub(super) const MAX_DEPTH: usize = 64;
@@ -23,7 +24,7 @@ pub(super) struct OpenHandler {
     kind: Handler,
     number: u32,
     subject: u32,
-    begin: i64,
+    begin: Begin,
     /// The time of the handlers that interrupted it, in ns.
     nested: u64,
     was_interrupted: bool,
@@ -32,18 +33,18 @@ pub(super) struct OpenHandler {
 /// The number and name of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::latency) struct HandlerFacts {
-    pub(in crate::latency) kind: Handler,
-    pub(in crate::latency) number: u32,
+pub(crate) struct HandlerFacts {
+    pub(crate) kind: Handler,
+    pub(crate) number: u32,
     /// The name that the event contains; empty if it has none.
-    pub(in crate::latency) name: String,
+    pub(crate) name: String,
 }
 
 /// The handlers that occurred so far. Several may share one number.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::latency) struct Handlers {
-    pub(in crate::latency) facts: Vec<HandlerFacts>,
+pub(crate) struct Handlers {
+    pub(crate) facts: Vec<HandlerFacts>,
     /// The handler of a kind and number that occurred last, and those of other names.
     places: HashMap<(Handler, u32), Vec<u32>>,
 }
@@ -107,7 +108,7 @@ impl Machine {
         if let Some(outer) = stack.last_mut() {
             outer.was_interrupted = true;
         }
-        let (begin, nested, was_interrupted) = (at.time, 0, false);
+        let (begin, nested, was_interrupted) = (at.begin(), 0, false);
         stack.push(OpenHandler { kind, number, subject, begin, nested, was_interrupted });
     }
 
@@ -136,14 +137,14 @@ impl Machine {
             }
         }
         let Some(ended) = stack.pop() else { return };
-        let gross = at.time.saturating_sub(ended.begin).max(0) as u64;
+        let gross = at.time.saturating_sub(ended.begin.time).max(0) as u64;
         if let Some(outer) = stack.last_mut() {
             outer.nested = outer.nested.saturating_add(gross);
         }
         let net = gross.saturating_sub(ended.nested);
         let more = Addition::Handler { net, was_interrupted: ended.was_interrupted };
-        let key = (kind.family(), ThreadId::NONE, ended.subject);
-        log.put(Outcome::sample(key, ended.begin, at, ThreadId::NONE, more));
+        let ending = Ending::new(kind.family(), ThreadId::NONE, ended.subject, ended.begin);
+        log.ended(Ending { more, ..ending }, at);
     }
 
     /// Applies the raise of a softirq.
@@ -151,20 +152,20 @@ impl Machine {
         let Some(number) = number(event, field).filter(|number| *number < SOFTIRQS) else { return };
         let raised = &mut self.cpus[at.place].raised;
         if raised.len() <= number as usize {
-            raised.resize(number as usize + 1, NEVER);
+            raised.resize(number as usize + 1, Begin::NEVER);
         }
         let first = &mut raised[number as usize];
-        if *first == NEVER {
-            *first = at.time;
+        if !first.is_known() {
+            *first = at.begin();
         }
     }
 
     /// Ends the wait of a softirq for its handler.
     fn served(&mut self, number: u32, subject: u32, at: &At, log: &mut Log) {
         let raised = self.cpus[at.place].raised.get_mut(number as usize);
-        let first = raised.map_or(NEVER, |first| std::mem::replace(first, NEVER));
-        if first != NEVER {
-            log.sample(Family::SoftirqRaise, ThreadId::NONE, subject, first, at);
+        let first = raised.map_or(Begin::NEVER, |first| std::mem::replace(first, Begin::NEVER));
+        if first.is_known() {
+            log.ended(Ending::new(Family::SoftirqRaise, ThreadId::NONE, subject, first), at);
         }
     }
 }

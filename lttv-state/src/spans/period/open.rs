@@ -5,9 +5,10 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::definition::Periods;
-use crate::latency::family::Family;
-use crate::latency::outcome::{At, Log};
-use crate::latency::threads::ThreadId;
+use crate::spans::family::Family;
+use crate::spans::outcome::{At, Ending, Log};
+use crate::spans::place::Begin;
+use crate::spans::threads::ThreadId;
 
 /// The maximum number of open periods.
 const MAX_OPEN: usize = 1 << 16;
@@ -18,7 +19,7 @@ const OTHER_GROUP: u32 = u32::MAX - 1;
 
 /// A value of a field in a key or a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::latency) enum Value {
+pub(crate) enum Value {
     /// The event has no such field.
     Missing,
     Integer(i128),
@@ -39,7 +40,7 @@ pub(super) struct Begun {
 #[derive(Debug, Clone)]
 struct Open {
     period: u32,
-    begin: i64,
+    begin: Begin,
     thread: ThreadId,
     key: Box<[Value]>,
     /// The values by which it is grouped, of the event that began it.
@@ -49,14 +50,14 @@ struct Open {
 
 /// The open periods of a trace, and the groups so far.
 #[derive(Debug, Clone, Default)]
-pub(in crate::latency) struct OpenPeriods {
+pub(crate) struct OpenPeriods {
     open: HashMap<u64, Open>,
     by_key: HashMap<(u32, Box<[Value]>), Vec<u64>>,
     next: u64,
     groups: HashMap<(u32, Box<[Value]>), u32>,
     /// The period and the values of each group.
-    pub(in crate::latency) facts: Vec<(u32, Box<[Value]>)>,
-    pub(in crate::latency) texts: Vec<Arc<str>>,
+    pub(crate) facts: Vec<(u32, Box<[Value]>)>,
+    pub(crate) texts: Vec<Arc<str>>,
     text_places: HashMap<Arc<str>, u32>,
 }
 
@@ -103,7 +104,7 @@ impl OpenPeriods {
             self.add_child(parent, id);
         }
         self.by_key.entry((period, key.clone())).or_default().push(id);
-        let (begin, children) = (at.time, Vec::new());
+        let (begin, children) = (at.begin(), Vec::new());
         self.open.insert(id, Open { period, begin, thread, key, values, children });
     }
 
@@ -136,7 +137,7 @@ impl OpenPeriods {
             }
             let group = ended.values.iter().chain(values).copied().collect();
             let subject = self.group(period, group);
-            log.sample(Family::Period, ended.thread, subject, ended.begin, at);
+            log.ended(Ending::new(Family::Period, ended.thread, subject, ended.begin), at);
         }
     }
 
@@ -173,11 +174,11 @@ impl OpenPeriods {
     }
 
     /// Iterates over open periods: period, thread and begin in ns.
-    pub(in crate::latency) fn open(&self) -> impl Iterator<Item = (u32, ThreadId, i64)> {
-        self.open.values().map(|open| (open.period, open.thread, open.begin))
+    pub(crate) fn open(&self) -> impl Iterator<Item = (u32, ThreadId, i64)> {
+        self.open.values().map(|open| (open.period, open.thread, open.begin.time))
     }
 
-    pub(in crate::latency) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let texts: usize = self.texts.iter().map(|text| 2 * text.len()).sum();
         texts + self.open.len() * 2 * size_of::<Open>() + 2 * size_of_val(&*self.facts)
     }

@@ -56,7 +56,7 @@ const SYNC: [&str; 8] = [
 ];
 
 /// Returns the family of a system call that uses files; `None` for others.
-pub(super) fn file_family(name: &str) -> Option<Family> {
+pub(crate) fn file_family(name: &str) -> Option<Family> {
     let families: [(&[&str], Family); 4] = [
         (&OPEN, Family::FileOpen),
         (&READ, Family::FileRead),
@@ -68,16 +68,16 @@ pub(super) fn file_family(name: &str) -> Option<Family> {
 
 /// The effect of an operation of the system call `futex`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FutexUse {
+pub(crate) enum FutexUse {
     Wait,
     Wake,
 }
 
 /// The bit of operations on futexes of one process only.
-pub(super) const PRIVATE: u64 = 128;
+pub(crate) const PRIVATE: u64 = 128;
 
 /// Returns what an operation of the system call `futex` does; `None` if neither wait nor wake.
-pub(super) fn futex_use(operation: u64) -> Option<FutexUse> {
+pub(crate) fn futex_use(operation: u64) -> Option<FutexUse> {
     match operation & 0x7f {
         0 | 6 | 9 | 11 | 13 => Some(FutexUse::Wait),
         1 | 3 | 4 | 5 | 7 | 10 | 12 => Some(FutexUse::Wake),

@@ -1,20 +1,20 @@
 //! Machines in bytes, without periods of the user.
 
 use super::{CpuState, Machine};
-use crate::latency::threads::{Detail, ThreadState};
+use crate::spans::threads::{Detail, ThreadState};
 
 /// The version of the bytes: increased whenever the same machines lead to others.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl Machine {
     /// Converts the machines of all traces to bytes.
-    pub(in crate::latency) fn to_bytes(machines: &[Machine]) -> Vec<u8> {
+    pub(crate) fn to_bytes(machines: &[Machine]) -> Vec<u8> {
         // Writing to memory does not fail; an empty result is rejected by the reader.
         postcard::to_stdvec(&(VERSION, machines)).unwrap_or_default()
     }
 
     /// Decodes the machines of a number of traces. `None` if the bytes are damaged or of another version.
-    pub(in crate::latency) fn decoded(bytes: &[u8], traces: usize) -> Option<Vec<Machine>> {
+    pub(crate) fn decoded(bytes: &[u8], traces: usize) -> Option<Vec<Machine>> {
         let (saved, rest) = postcard::take_from_bytes::<(u32, Vec<Machine>)>(bytes).ok()?;
         let (version, machines) = saved;
         let fits = version == VERSION && machines.len() == traces && rest.is_empty();

@@ -85,7 +85,7 @@ impl Unmatched {
     }
 
     /// Adds the counters of another part.
-    pub(super) fn add(&mut self, other: &Unmatched) {
+    pub(crate) fn add(&mut self, other: &Unmatched) {
         let Unmatched {
             entries_without_thread,
             exits_without_entry,

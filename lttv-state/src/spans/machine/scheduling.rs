@@ -2,9 +2,10 @@
 
 use super::Machine;
 use crate::kernel::{ProcessStatus, TraceState};
-use crate::latency::family::Family;
-use crate::latency::outcome::{At, Log, WakerKey};
-use crate::latency::threads::{NEVER, ThreadId};
+use crate::spans::family::Family;
+use crate::spans::outcome::{At, Ending, Log, WakerKey};
+use crate::spans::place::Begin;
+use crate::spans::threads::{Phase, ThreadId};
 
 /// The number that subjects of priorities are above, so that negative ones have a number.
 const PRIORITY_ZERO: i64 = 1 << 15;
@@ -12,7 +13,7 @@ const PRIORITY_ZERO: i64 = 1 << 15;
 const NO_PRIORITY: u32 = 1 << 16;
 
 /// Returns the priority that a subject stands for; `None` if it is unknown.
-pub(in crate::latency) fn priority_of_subject(subject: u32) -> Option<i64> {
+pub(crate) fn priority_of_subject(subject: u32) -> Option<i64> {
     (subject < NO_PRIORITY).then(|| i64::from(subject) - PRIORITY_ZERO)
 }
 
@@ -42,10 +43,19 @@ impl Machine {
             && let Some(id) = self.thread_of(previous)
         {
             let is_preempted = previous.status() == ProcessStatus::WaitCpu;
+            let lost = self.cpus[at.place].lost;
             let thread = self.threads.at(id);
-            thread.runs = false;
+            let since = thread.since;
+            if thread.phase == Phase::Runs && thread.ran_on == at.place as u32 && lost <= since.time
+            {
+                log.ended(Ending::new(Family::Run, id, NO_PRIORITY, since), at);
+            }
             thread.ran_on = at.place as u32;
-            thread.preempted = if is_preempted { at.time } else { NEVER };
+            // A wake-up without a switch-in is still to be served: the trace says nothing of its end.
+            if thread.phase != Phase::Woken {
+                let phase = if is_preempted { Phase::Preempted } else { Phase::Blocked };
+                thread.enter(phase, at.begin());
+            }
         }
         let Some(next) = state.process(switch.process) else { return };
         let id = self.thread_of(next);
@@ -60,47 +70,55 @@ impl Machine {
     #[inline]
     fn switch_in(&mut self, id: ThreadId, priority: Option<u64>, at: &At, log: &mut Log) {
         let thread = self.threads.at(id);
-        let woken = std::mem::replace(&mut thread.woken, NEVER);
-        let preempted = std::mem::replace(&mut thread.preempted, NEVER);
+        let (phase, begin) = (thread.phase, thread.since);
         let (waker, woken_for, ran_on) = (thread.waker, thread.woken_for, thread.ran_on);
-        thread.runs = true;
+        thread.enter(Phase::Runs, at.begin());
         thread.ran_on = at.place as u32;
-        let (family, begin, place) = match (woken, preempted) {
-            (NEVER, NEVER) => return,
-            (NEVER, preempted) => (Family::Preemption, preempted, ran_on),
-            (woken, _) => (Family::WakeUp, woken, woken_for),
+        let (family, place) = match phase {
+            Phase::Unknown | Phase::Runs | Phase::Blocked => return,
+            Phase::Preempted => (Family::Preemption, ran_on),
+            Phase::Woken => (Family::WakeUp, woken_for),
         };
-        if self.lost_since(place, begin) || self.lost_since(at.place as u32, begin) {
+        if self.lost_since(place, begin.time) || self.lost_since(at.place as u32, begin.time) {
             log.count(|of| &mut of.lost);
             return;
         }
         let subject = subject_of_priority(priority);
+        let ending = Ending::new(family, id, subject, begin);
         if family == Family::WakeUp {
-            log.sample_by(family, id, subject, begin, at, waker);
-            log.woken(WakerKey { family, subject: 0, waker, thread: id }, begin, at);
+            log.ended(Ending { by: waker, ..ending }, at);
+            log.woken(WakerKey { family, subject: 0, waker, thread: id }, begin.time, at);
         } else {
-            log.sample(family, id, subject, begin, at);
+            log.ended(ending, at);
         }
     }
 
     /// Applies a wake-up.
     #[inline]
-    pub(super) fn wake(&mut self, state: &TraceState, at: &At) {
+    pub(super) fn wake(&mut self, state: &TraceState, at: &At, log: &mut Log) {
         let process = state.effect().subject().and_then(|ix| state.process(ix));
         let Some(process) = process else { return };
         let Some(id) = self.thread_of(process) else { return };
         let target = process.cpu().and_then(|cpu| state.cpu_index(cpu));
         let cpu = &self.cpus[at.place];
         let waker = if cpu.stack.is_empty() { cpu.current } else { ThreadId::INTERRUPT };
+        let lost = cpu.lost;
         let thread = self.threads.at(id);
-        if thread.runs || thread.preempted != NEVER {
+        let (phase, since, ran_on) = (thread.phase, thread.since, thread.ran_on);
+        if matches!(phase, Phase::Runs | Phase::Preempted) {
             return;
         }
         thread.last_woken = at.time;
-        if thread.woken == NEVER {
-            thread.woken = at.time;
+        if phase != Phase::Woken {
+            thread.enter(Phase::Woken, at.begin());
             thread.waker = waker;
             thread.woken_for = target.unwrap_or(at.place) as u32;
+        }
+        if phase == Phase::Blocked && lost <= since.time && !self.lost_since(ran_on, since.time) {
+            log.ended(
+                Ending { by: waker, ..Ending::new(Family::Blocked, id, NO_PRIORITY, since) },
+                at,
+            );
         }
     }
 
@@ -109,8 +127,8 @@ impl Machine {
         let child = state.effect().subject().and_then(|ix| state.process(ix));
         if let Some(id) = child.and_then(|child| self.thread_of(child)) {
             let thread = self.threads.at(id);
-            if !thread.runs {
-                (thread.woken, thread.preempted) = (NEVER, NEVER);
+            if thread.phase != Phase::Runs {
+                thread.enter(Phase::Unknown, Begin::NEVER);
             }
         }
     }

@@ -5,12 +5,14 @@ use hashbrown::HashMap;
 use super::Machine;
 use crate::kernel::{NameId, Tid, TraceState};
 use crate::kernel::{Transfer, transfer_of};
-use crate::latency::action::{Entry, Futex};
-use crate::latency::family::Family;
-use crate::latency::file_calls::{FutexUse, PRIVATE, file_family, futex_use};
-use crate::latency::inputs::{Input, RecordedEvent};
-use crate::latency::outcome::{Addition, At, Log, Outcome, WakerKey};
-use crate::latency::threads::{Detail, NEVER, OpenCall, ThreadId};
+use crate::spans::action::{Entry, Futex};
+use crate::spans::family::Family;
+use crate::spans::file_calls::{FutexUse, PRIVATE, file_family, futex_use};
+use crate::spans::inputs::{Input, RecordedEvent};
+use crate::spans::outcome::{Addition, At, Ending, Log, Outcome, WakerKey};
+use crate::spans::place::Begin;
+use crate::spans::span::Completeness;
+use crate::spans::threads::{Detail, NEVER, OpenCall, ThreadId};
 
 /// The maximum number of futexes that are told apart.
 const MAX_FUTEXES: usize = 1 << 17;
@@ -20,25 +22,25 @@ const MAX_ERROR: i64 = 4095;
 /// The futexes of a trace.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::latency) struct Futexes {
-    pub(in crate::latency) facts: Vec<FutexFacts>,
+pub(crate) struct Futexes {
+    pub(crate) facts: Vec<FutexFacts>,
     places: HashMap<(Option<Tid>, Option<u64>, bool), u32>,
 }
 
 /// A futex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::latency) struct FutexFacts {
+pub(crate) struct FutexFacts {
     /// The process whose thread used it; of a shared futex one of them.
-    pub(in crate::latency) pid: Option<Tid>,
+    pub(crate) pid: Option<Tid>,
     /// The address; `None` for all waits of a process for one of several futexes.
-    pub(in crate::latency) address: Option<u64>,
+    pub(crate) address: Option<u64>,
     /// `true` if several processes may use it.
-    pub(in crate::latency) is_shared: bool,
+    pub(crate) is_shared: bool,
     /// The number of threads that wait for it.
-    pub(in crate::latency) waiters: u32,
+    pub(crate) waiters: u32,
     /// The time of the last change of `waiters`, in ns.
-    pub(in crate::latency) changed: i64,
+    pub(crate) changed: i64,
 }
 
 impl Futexes {
@@ -114,8 +116,9 @@ impl Machine {
             return;
         };
         if self.threads.at(id).call.is_open() {
-            log.count(|of| &mut of.entries_over_entry);
-            self.drop_call(id, at, log);
+            let call = self.drop_call(id, at, log);
+            let ending = || call.ending(id);
+            log.incomplete(ending, Completeness::NoEnd, at, |of| &mut of.entries_over_entry);
         }
         let mut name = entry.name;
         if name == NameId::EMPTY {
@@ -131,7 +134,7 @@ impl Machine {
         } else if let Some(futex) = &entry.futex {
             detail = self.futex_call(state, id, futex, event, at, log);
         }
-        let call = OpenCall { begin: at.time, name, place: at.place as u32, detail };
+        let call = OpenCall { begin: at.begin(), name, place: at.place as u32, detail };
         self.threads.at(id).call = call;
     }
 
@@ -197,17 +200,28 @@ impl Machine {
         let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
         let id = self.caller(state, thread, event, at);
         let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
-            log.count(|of| &mut of.exits_without_entry);
+            let ending = || exit_alone(id.unwrap_or(ThreadId::NONE), name, result);
+            log.incomplete(ending, Completeness::NoBegin, at, |of| &mut of.exits_without_entry);
             return;
         };
         let call = self.drop_call(id, at, log);
         if name != NameId::EMPTY && name != call.name {
-            log.count(|of| &mut of.exits_of_another_call);
+            log.incomplete(
+                || call.ending(id),
+                Completeness::NoEnd,
+                at,
+                |of| &mut of.exits_of_another_call,
+            );
+            let ending = || exit_alone(id, name, result);
+            log.part(ending, Completeness::NoBegin, at);
             moved(id, name, result, log);
             return;
         }
-        if self.lost_since(call.place, call.begin) || self.lost_since(at.place as u32, call.begin) {
-            log.count(|of| &mut of.lost);
+        if self.lost_since(call.place, call.begin.time)
+            || self.lost_since(at.place as u32, call.begin.time)
+        {
+            let ending = || Ending { result, ..call.ending(id) };
+            log.incomplete(ending, Completeness::Lost, at, |of| &mut of.lost);
             return;
         }
         if !log.is_on {
@@ -215,20 +229,27 @@ impl Machine {
         }
         let error = result.filter(|result| (-MAX_ERROR..0).contains(result));
         let error = error.map(|result| result.unsigned_abs() as u16);
-        let sample = |family, subject, by, bytes| {
-            let more = Addition::Call { error, bytes };
-            Outcome::sample((family, id, subject), call.begin, at, by, more)
+        let file = match call.detail {
+            Detail::File(file) | Detail::Copy(file, _) => file,
+            _ if self.families.of(state, call.name) == Some(Family::FileOpen) => {
+                file_of(state, at, result.map(|result| result as u64))
+            }
+            _ => NameId::EMPTY,
         };
-        log.put(sample(Family::Syscall, call.name.index() as u32, ThreadId::NONE, 0));
+        let ending = |family, subject, by, bytes| {
+            let more = Addition::Call { error, bytes };
+            Ending { by, more, file, result, ..Ending::new(family, id, subject, call.begin) }
+        };
+        log.ended(ending(Family::Syscall, call.name.index() as u32, ThreadId::NONE, 0), at);
         match call.detail {
             Detail::Wait(futex) => {
                 let thread = self.threads.at(id);
-                let was_woken = thread.last_woken > call.begin;
+                let was_woken = thread.last_woken > call.begin.time;
                 let waker = if was_woken { thread.waker } else { ThreadId::NONE };
-                log.put(sample(Family::Futex, futex, waker, 0));
+                log.ended(ending(Family::Futex, futex, waker, 0), at);
                 if was_woken {
                     let (family, subject) = (Family::Futex, futex);
-                    log.woken(WakerKey { family, subject, waker, thread: id }, call.begin, at);
+                    log.woken(WakerKey { family, subject, waker, thread: id }, call.begin.time, at);
                 }
             }
             Detail::Wake(futex) => {
@@ -240,23 +261,38 @@ impl Machine {
                 let transfer = transfer_of(call.name);
                 let bytes = result.and_then(|result| u64::try_from(result).ok()).unwrap_or(0);
                 let bytes = transfer.map_or(0, |of| of.read(bytes) + of.written(bytes));
-                let (file, target) = match call.detail {
-                    Detail::Copy(file, target) => (file, target),
-                    Detail::File(file) => (file, NameId::EMPTY),
-                    _ if family == Family::FileOpen => {
-                        let file = file_of(state, at, result.map(|result| result as u64));
-                        (file, NameId::EMPTY)
-                    }
-                    _ => (NameId::EMPTY, NameId::EMPTY),
-                };
-                log.put(sample(family, file.index() as u32, ThreadId::NONE, bytes));
+                log.ended(ending(family, file.index() as u32, ThreadId::NONE, bytes), at);
                 if transfer == Some(Transfer::Copy) {
-                    let (family, target) = (Family::FileWrite, target.index() as u32);
-                    log.put(sample(family, target, ThreadId::NONE, bytes));
+                    let target = match call.detail {
+                        Detail::Copy(_, target) => target,
+                        _ => NameId::EMPTY,
+                    };
+                    let written = (Family::FileWrite, target.index() as u32);
+                    let ending = ending(written.0, written.1, ThreadId::NONE, bytes);
+                    log.ended(Ending { file: target, ..ending }, at);
                 }
             }
         }
     }
+}
+
+impl OpenCall {
+    /// Returns the end of the call of a thread, of which nothing but the entry is known.
+    fn ending(&self, thread: ThreadId) -> Ending {
+        let file = match self.detail {
+            Detail::File(file) | Detail::Copy(file, _) => file,
+            _ => NameId::EMPTY,
+        };
+        let subject = self.name.index() as u32;
+        Ending { file, ..Ending::new(Family::Syscall, thread, subject, self.begin) }
+    }
+}
+
+/// Returns the end of a call whose entry was not seen.
+#[cold]
+fn exit_alone(thread: ThreadId, name: NameId, result: Option<i64>) -> Ending {
+    let subject = name.index() as u32;
+    Ending { result, ..Ending::new(Family::Syscall, thread, subject, Begin::NEVER) }
 }
 
 /// Adds the bytes that a system call moved whose entry was not seen, according to its exit.

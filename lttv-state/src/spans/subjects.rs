@@ -1,32 +1,48 @@
-//! The names of the subjects of latencies.
+//! The subjects of spans, such as system calls and disks, with their names.
 
 use std::sync::Arc;
 
 use super::action::Handler;
 use super::family::Family;
-use super::ledger::OTHERS;
 use super::machine::{FutexFacts, HandlerFacts, Machine, kind_of_subject, priority_of_subject};
 use super::period::{Periods, Value, describe};
-use super::threads::ThreadFacts;
-use crate::kernel::{DeviceNumber, NameId, Names, SourceKind, TraceState};
+use crate::kernel::{DeviceNumber, NameId, SourceKind, TraceState};
 
-/// The names of the subjects of latencies.
-#[derive(Debug, Clone)]
-pub(super) struct Subjects {
-    pub(super) names: Arc<Names>,
-    pub(super) threads: Vec<ThreadFacts>,
+/// The subject of what is beyond the limit of those that are told apart.
+pub(crate) const OTHERS: u32 = u32::MAX;
+
+/// The subjects of a trace so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Subjects {
+    names: Vec<Arc<str>>,
     handlers: Vec<(HandlerFacts, String)>,
-    pub(super) disks: Vec<(DeviceNumber, NameId)>,
-    pub(super) futexes: Vec<FutexFacts>,
-    pub(super) periods: Periods,
+    pub(crate) disks: Vec<(DeviceNumber, NameId)>,
+    pub(crate) futexes: Vec<FutexFacts>,
+    pub(crate) periods: Periods,
     groups: Vec<(u32, Box<[Value]>)>,
     texts: Vec<Arc<str>>,
 }
 
 impl Subjects {
-    /// Returns the names at the end of a part of a trace.
-    pub(super) fn new(state: &TraceState, machine: Machine, periods: &Periods) -> Self {
-        let handlers = machine.handlers.facts.iter().map(|facts| {
+    /// Returns the subjects without any that occurred.
+    pub(crate) fn new(periods: &Periods) -> Self {
+        Subjects { periods: periods.clone(), ..Self::default() }
+    }
+
+    /// Returns `true` if all subjects that occurred are known.
+    pub(crate) fn is_up_to_date(&self, state: &TraceState, machine: &Machine) -> bool {
+        self.names.len() == state.names().len()
+            && self.handlers.len() == machine.handlers.facts.len()
+            && self.disks.len() == machine.disks.states.len()
+            && self.futexes.len() == machine.futexes.facts.len()
+            && self.groups.len() == machine.periods.facts.len()
+            && self.texts.len() == machine.periods.texts.len()
+    }
+
+    /// Adds the subjects that occurred since the last update.
+    pub(crate) fn update(&mut self, state: &TraceState, machine: &Machine) {
+        self.names.extend_from_slice(state.names().since(self.names.len()));
+        let handlers = machine.handlers.facts.iter().skip(self.handlers.len()).map(|facts| {
             let kind = match facts.kind {
                 Handler::Irq => SourceKind::Irq,
                 Handler::Vector => SourceKind::Vector,
@@ -37,30 +53,25 @@ impl Subjects {
             let name = if facts.name.is_empty() { known } else { &facts.name };
             (facts.clone(), name.to_owned())
         });
-        let disks = machine.disks.states.iter().map(|disk| {
+        self.handlers.extend(handlers);
+        let disks = machine.disks.states.iter().skip(self.disks.len()).map(|disk| {
             let name = state.device(disk.number).map_or(NameId::EMPTY, |device| device.name());
             (disk.number, name)
         });
-        Subjects {
-            names: state.shared_names(),
-            handlers: handlers.collect(),
-            disks: disks.collect(),
-            futexes: machine.futexes.facts,
-            threads: machine.threads.facts,
-            periods: periods.clone(),
-            groups: machine.periods.facts,
-            texts: machine.periods.texts,
-        }
+        self.disks.extend(disks);
+        self.futexes.extend_from_slice(&machine.futexes.facts[self.futexes.len()..]);
+        self.groups.extend_from_slice(&machine.periods.facts[self.groups.len()..]);
+        self.texts.extend_from_slice(&machine.periods.texts[self.texts.len()..]);
     }
 
     /// Returns the text of a name.
-    pub(super) fn name(&self, id: NameId) -> &str {
-        self.names.get(id)
+    pub(crate) fn name(&self, id: NameId) -> &str {
+        self.names.get(id.index()).map_or("", |text| text)
     }
 
     /// Returns the number under which a subject is summed: processes that use the same shared futex
     /// have one.
-    pub(super) fn merged(&self, family: Family, number: u32) -> u32 {
+    pub(crate) fn merged(&self, family: Family, number: u32) -> u32 {
         let facts = self.futexes.get(number as usize);
         match facts.filter(|facts| family == Family::Futex && facts.is_shared) {
             Some(facts) => {
@@ -72,7 +83,7 @@ impl Subjects {
     }
 
     /// Returns the name of a disk, or its number.
-    pub(super) fn disk_label(&self, disk: u32) -> String {
+    pub(crate) fn disk_label(&self, disk: u32) -> String {
         let found = self.disks.get(disk as usize);
         found.map_or(String::new(), |(number, name)| match self.name(*name) {
             "" => number.to_string(),
@@ -81,11 +92,12 @@ impl Subjects {
     }
 
     /// Returns the description of a subject.
-    pub(super) fn label(&self, family: Family, number: u32) -> String {
+    pub(crate) fn label(&self, family: Family, number: u32) -> String {
         if number == OTHERS {
             return "others".to_owned();
         }
         match family {
+            Family::Run | Family::Blocked => String::new(),
             Family::WakeUp | Family::Preemption => {
                 priority_of_subject(number).map_or(String::new(), |priority| priority.to_string())
             }

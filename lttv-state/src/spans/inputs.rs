@@ -6,11 +6,11 @@ use crate::kernel::RequestOperation;
 
 /// A field that an action reads.
 #[derive(Debug, Clone)]
-pub(super) struct Input {
+pub(crate) struct Input {
     field: Field,
     kind: Kind,
     /// Its place among the fields of its action.
-    pub(super) place: u8,
+    pub(crate) place: u8,
 }
 
 /// The way in which a field is read.
@@ -23,24 +23,24 @@ enum Kind {
 
 impl Input {
     /// Creates the input of an integer.
-    pub(super) fn new(field: Field) -> Self {
+    pub(crate) fn new(field: Field) -> Self {
         Input { field, kind: Kind::Integer, place: 0 }
     }
 
     /// Returns the input of a text.
-    pub(super) fn text(self) -> Self {
+    pub(crate) fn text(self) -> Self {
         Input { kind: Kind::Text, ..self }
     }
 
     /// Returns the input of an operation of a disk.
-    pub(super) fn operation(self) -> Self {
+    pub(crate) fn operation(self) -> Self {
         Input { kind: Kind::Operation, ..self }
     }
 }
 
 /// The values of the fields of many events.
 #[derive(Debug, Default)]
-pub(super) struct RecordedInputs {
+pub(crate) struct RecordedInputs {
     /// For each event, the places with values as bits, and a word for each field.
     words: Vec<u64>,
     bytes: Vec<u8>,
@@ -51,7 +51,7 @@ pub(super) struct RecordedInputs {
 impl RecordedInputs {
     /// Adds the values of an event, given the fields of its action.
     #[inline]
-    pub(super) fn push(&mut self, inputs: &[Input], event: &Event<'_>) {
+    pub(crate) fn push(&mut self, inputs: &[Input], event: &Event<'_>) {
         let at = self.words.len();
         self.words.push(0);
         let mut known = 0;
@@ -80,7 +80,7 @@ impl RecordedInputs {
 
     /// Returns the values of the next event, whose action has a number of fields.
     #[inline]
-    pub(super) fn next(&mut self, fields: usize) -> RecordedEvent<'_> {
+    pub(crate) fn next(&mut self, fields: usize) -> RecordedEvent<'_> {
         let words = self.words.get(self.read..=self.read + fields).unwrap_or_default();
         self.read += fields + 1;
         let (known, words) =
@@ -89,7 +89,7 @@ impl RecordedInputs {
     }
 
     /// Removes all values and keeps the memory.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.words.clear();
         self.bytes.clear();
         self.read = 0;
@@ -98,7 +98,7 @@ impl RecordedInputs {
 
 /// The recorded values of an event.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RecordedEvent<'r> {
+pub(crate) struct RecordedEvent<'r> {
     known: u64,
     words: &'r [u64],
     bytes: &'r [u8],
@@ -106,12 +106,12 @@ pub(super) struct RecordedEvent<'r> {
 
 impl RecordedEvent<'_> {
     /// The values of an event whose action reads none.
-    pub(super) const NONE: RecordedEvent<'static> =
+    pub(crate) const NONE: RecordedEvent<'static> =
         RecordedEvent { known: 0, words: &[], bytes: &[] };
 
     /// Returns an integer; `None` if the event does not have it.
     #[inline]
-    pub(super) fn integer(&self, input: &Input) -> Option<u64> {
+    pub(crate) fn integer(&self, input: &Input) -> Option<u64> {
         if self.known >> input.place & 1 == 0 {
             return None;
         }
@@ -119,14 +119,14 @@ impl RecordedEvent<'_> {
     }
 
     /// Returns a text; empty if the event does not have it.
-    pub(super) fn text(&self, input: &Input) -> &[u8] {
+    pub(crate) fn text(&self, input: &Input) -> &[u8] {
         let word = self.integer(input).unwrap_or(0);
         let (at, len) = ((word >> 32) as usize, word as u32 as usize);
         self.bytes.get(at..at + len).unwrap_or(&[])
     }
 
     /// Returns the operation of a request, of an event that may have a field for it.
-    pub(super) fn operation(&self, input: Option<&Input>) -> RequestOperation {
+    pub(crate) fn operation(&self, input: Option<&Input>) -> RequestOperation {
         let code = input.and_then(|input| self.integer(input)).map(|code| code as usize);
         let operation = code.and_then(|code| RequestOperation::ALL.get(code).copied());
         operation.unwrap_or_else(|| RequestOperation::of(None))

@@ -37,48 +37,48 @@ pub const NEEDS: &[Need] = &[
     ),
 ];
 
-pub(super) const WAKE_UP: Need =
+pub(crate) const WAKE_UP: Need =
     Need::all(&[Transition(Wakeup)], "sched_waking", "there are no wake-up latencies");
-pub(super) const SWITCH: Need =
+pub(crate) const SWITCH: Need =
     Need::all(&[Transition(Switch)], "sched_switch", "there are no waits of threads for CPUs");
 const CALLS: &str = "there are no durations of system calls, files and futexes";
-pub(super) const CALL_ENTRY: Need =
+pub(crate) const CALL_ENTRY: Need =
     Need::all(&[Transition(SyscallEntry)], "syscall_entry_*", CALLS);
-pub(super) const CALL_EXIT: Need = Need::all(&[Transition(SyscallExit)], "syscall_exit_*", CALLS);
-pub(super) const FUTEX_ENTRY: Need = Need::all(
+pub(crate) const CALL_EXIT: Need = Need::all(&[Transition(SyscallExit)], "syscall_exit_*", CALLS);
+pub(crate) const FUTEX_ENTRY: Need = Need::all(
     &[Named(&["syscall_entry_futex"])],
     "syscall_entry_futex",
     "there are no futex waits",
 );
 const IRQS: &str = "there are no durations of interrupt handlers";
-pub(super) const IRQ_ENTRY: Need = Need::all(&[Transition(IrqEntry)], "irq_handler_entry", IRQS);
-pub(super) const IRQ_EXIT: Need = Need::all(&[Transition(IrqExit)], "irq_handler_exit", IRQS);
+pub(crate) const IRQ_ENTRY: Need = Need::all(&[Transition(IrqEntry)], "irq_handler_entry", IRQS);
+pub(crate) const IRQ_EXIT: Need = Need::all(&[Transition(IrqExit)], "irq_handler_exit", IRQS);
 const VECTORS: &str = "there are no durations of the handlers of interrupt vectors";
-pub(super) const VECTOR_ENTRY: Need =
+pub(crate) const VECTOR_ENTRY: Need =
     Need::all(&[Transition(VectorEntry)], "x86_irq_vectors_*_entry", VECTORS);
-pub(super) const VECTOR_EXIT: Need =
+pub(crate) const VECTOR_EXIT: Need =
     Need::all(&[Transition(VectorExit)], "x86_irq_vectors_*_exit", VECTORS);
-pub(super) const SOFTIRQ_RAISE: Need = Need::all(
+pub(crate) const SOFTIRQ_RAISE: Need = Need::all(
     &[Transition(SoftirqRaise)],
     "irq_softirq_raise",
     "there are no latencies of raised softirqs",
 );
 const SOFTIRQS: &str = "there are no durations of softirq handlers";
-pub(super) const SOFTIRQ_ENTRY: Need =
+pub(crate) const SOFTIRQ_ENTRY: Need =
     Need::all(&[Transition(SoftirqEntry)], "irq_softirq_entry", SOFTIRQS);
-pub(super) const SOFTIRQ_EXIT: Need =
+pub(crate) const SOFTIRQ_EXIT: Need =
     Need::all(&[Transition(SoftirqExit)], "irq_softirq_exit", SOFTIRQS);
-pub(super) const BLOCK_INSERT: Need = Need::all(
+pub(crate) const BLOCK_INSERT: Need = Need::all(
     &[Transition(BlockInsert)],
     "block_rq_insert",
     "there are no times of disk requests in queues",
 );
-pub(super) const BLOCK_ISSUE: Need = Need::all(
+pub(crate) const BLOCK_ISSUE: Need = Need::all(
     &[Transition(BlockIssue)],
     "block_rq_issue",
     "there are no times of disk requests in queues and devices",
 );
-pub(super) const BLOCK_COMPLETE: Need = Need::all(
+pub(crate) const BLOCK_COMPLETE: Need = Need::all(
     &[Transition(BlockComplete)],
     "block_rq_complete",
     "there are no times of disk requests in devices",

@@ -37,11 +37,36 @@ pub enum Family {
     Futex,
     /// Periods that the caller has [defined](super::Period).
     Period,
+    /// From the switch-in of a thread to its switch-out.
+    Run,
+    /// From the switch-out of a thread that is not runnable to its next wake-up.
+    Blocked,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: [Family; 15] = [
+    pub const ALL: [Family; 17] = [
+        Family::WakeUp,
+        Family::Preemption,
+        Family::Syscall,
+        Family::HardIrq,
+        Family::Vector,
+        Family::Softirq,
+        Family::SoftirqRaise,
+        Family::DiskQueue,
+        Family::DiskDevice,
+        Family::FileOpen,
+        Family::FileRead,
+        Family::FileWrite,
+        Family::FileSync,
+        Family::Futex,
+        Family::Period,
+        Family::Run,
+        Family::Blocked,
+    ];
+
+    /// The families without runs and waits: what is too long if something is slow.
+    pub const LATENCIES: [Family; 15] = [
         Family::WakeUp,
         Family::Preemption,
         Family::Syscall,
@@ -77,6 +102,8 @@ impl Family {
             Family::FileSync => "sync",
             Family::Futex => "futex",
             Family::Period => "period",
+            Family::Run => "run",
+            Family::Blocked => "blocked",
         }
     }
 
@@ -98,6 +125,8 @@ impl Family {
             Family::FileSync => "Flushes of files",
             Family::Futex => "Futex waits",
             Family::Period => "Periods",
+            Family::Run => "Runs on CPUs",
+            Family::Blocked => "Waits for something to happen",
         }
     }
 
@@ -105,8 +134,8 @@ impl Family {
     /// figures of the family.
     pub const fn needs(self) -> &'static [Need] {
         match self {
-            Family::WakeUp => &[WAKE_UP, SWITCH],
-            Family::Preemption => &[SWITCH],
+            Family::WakeUp | Family::Blocked => &[WAKE_UP, SWITCH],
+            Family::Preemption | Family::Run => &[SWITCH],
             Family::Syscall
             | Family::FileOpen
             | Family::FileRead

@@ -11,7 +11,7 @@ use crate::kernel::{KernelState, NameId, Transition};
 /// The meaning of the events of a type, resolved once for each type.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each event type, in a box")]
-pub(super) enum Action {
+pub(crate) enum Action {
     Switch {
         priority: Option<Input>,
     },
@@ -47,39 +47,39 @@ pub(super) enum Action {
 
 /// The entry of a system call.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The name; [`NameId::EMPTY`] if the event has a number, from which the kernel state knows it.
-    pub(super) name: NameId,
-    pub(super) thread: Option<Input>,
-    pub(super) descriptor: Option<Input>,
+    pub(crate) name: NameId,
+    pub(crate) thread: Option<Input>,
+    pub(crate) descriptor: Option<Input>,
     /// The descriptor that is written to, if the call copies from one to another.
-    pub(super) target: Option<Input>,
-    pub(super) futex: Option<Futex>,
+    pub(crate) target: Option<Input>,
+    pub(crate) futex: Option<Futex>,
 }
 
 /// The fields of a system call about futexes.
 #[derive(Debug, Clone)]
-pub(super) struct Futex {
+pub(crate) struct Futex {
     /// The address; `None` of a call that waits for one of several futexes, whose array is not
     /// recorded.
-    pub(super) address: Option<Input>,
+    pub(crate) address: Option<Input>,
     /// The operation, or the flags of a system call of one operation.
-    pub(super) operation: Option<Input>,
+    pub(crate) operation: Option<Input>,
     /// The use of the futex, if the system call has only one operation.
-    pub(super) only: Option<FutexUse>,
+    pub(crate) only: Option<FutexUse>,
 }
 
 /// The kind of an interrupt handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(super) enum Handler {
+pub(crate) enum Handler {
     Irq,
     Vector,
     Softirq,
 }
 
 impl Handler {
-    pub(super) fn family(self) -> Family {
+    pub(crate) fn family(self) -> Family {
         match self {
             Handler::Irq => Family::HardIrq,
             Handler::Vector => Family::Vector,
@@ -90,7 +90,7 @@ impl Handler {
 
 /// A step in the life of a disk request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Insert,
     Issue,
     Complete,
@@ -98,16 +98,16 @@ pub(super) enum Step {
 
 /// The fields of a disk request.
 #[derive(Debug, Clone)]
-pub(super) struct RequestFields {
-    pub(super) device: Input,
-    pub(super) sector: Input,
-    pub(super) sectors: Option<Input>,
-    pub(super) kind: Option<Input>,
+pub(crate) struct RequestFields {
+    pub(crate) device: Input,
+    pub(crate) sector: Input,
+    pub(crate) sectors: Option<Input>,
+    pub(crate) kind: Option<Input>,
 }
 
 impl Action {
     /// Returns what the events of a type mean; `None` if they have no meaning.
-    pub(super) fn of(
+    pub(crate) fn of(
         kernel: &KernelState,
         trace: &Trace,
         index: TraceIndex,
@@ -133,8 +133,8 @@ impl Action {
                     name,
                     thread: thread(),
                     descriptor: match file_family(text) {
-                        Some(Family::FileOpen) | None => None,
-                        Some(_) => first(&["fd", "fildes", "sockfd", "in_fd", "fd_in", "fdin"]),
+                        Some(Family::FileOpen) => None,
+                        _ => first(&["fd", "fildes", "sockfd", "in_fd", "fd_in", "fdin"]),
                     },
                     target: first(&["out_fd", "fd_out", "fdout"]),
                     futex: Futex::of(text, field),
@@ -204,7 +204,7 @@ impl Action {
     }
 
     /// Returns copies of the fields that the action reads, in the order of their places.
-    pub(super) fn inputs(&self) -> Vec<Input> {
+    pub(crate) fn inputs(&self) -> Vec<Input> {
         self.clone().inputs_mut().into_iter().map(|input| input.clone()).collect()
     }
 
@@ -235,6 +235,6 @@ impl Futex {
 
 /// Reads an integer of 32 bits; `u32::MAX` if it is larger.
 #[inline]
-pub(super) fn number(event: &RecordedEvent<'_>, input: &Input) -> Option<u32> {
+pub(crate) fn number(event: &RecordedEvent<'_>, input: &Input) -> Option<u32> {
     Some(u32::try_from(event.integer(input)?).unwrap_or(u32::MAX))
 }

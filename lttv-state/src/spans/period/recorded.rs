@@ -12,7 +12,7 @@ use crate::kernel::KernelState;
 
 /// The periods that the event which is delivered begins or ends, until they are recorded.
 #[derive(Debug, Clone, Default)]
-pub(in crate::latency) struct PendingPeriods(Arc<Pending>);
+pub(crate) struct PendingPeriods(Arc<Pending>);
 
 #[derive(Debug, Default)]
 struct Pending {
@@ -28,7 +28,7 @@ impl PendingPeriods {
 
     /// Takes the periods, if there are any.
     #[inline]
-    pub(in crate::latency) fn take(&self) -> Option<Vec<Found>> {
+    pub(crate) fn take(&self) -> Option<Vec<Found>> {
         if !self.0.has_some.load(Ordering::Relaxed) {
             return None;
         }
@@ -39,10 +39,10 @@ impl PendingPeriods {
 
 /// An extension whose hooks find periods.
 #[derive(Debug)]
-pub(in crate::latency) struct PeriodHooks {
-    pub(in crate::latency) kernel: Handle<KernelState>,
-    pub(in crate::latency) periods: Periods,
-    pub(in crate::latency) pending: PendingPeriods,
+pub(crate) struct PeriodHooks {
+    pub(crate) kernel: Handle<KernelState>,
+    pub(crate) periods: Periods,
+    pub(crate) pending: PendingPeriods,
 }
 
 impl Extension for PeriodHooks {
@@ -67,7 +67,7 @@ impl Extension for PeriodHooks {
 
 /// The periods of the events of a slice, in order.
 #[derive(Debug, Default)]
-pub(in crate::latency) struct RecordedPeriods {
+pub(crate) struct RecordedPeriods {
     /// Each with the [place](place) of its event, and its trace.
     found: Vec<(usize, usize, Found)>,
     applied: usize,
@@ -81,7 +81,7 @@ fn place(number: usize, is_change: bool) -> usize {
 
 impl RecordedPeriods {
     /// Records the periods of an event of a trace, at the change with a number or before it.
-    pub(in crate::latency) fn push(
+    pub(crate) fn push(
         &mut self,
         (number, is_change): (usize, bool),
         trace: usize,
@@ -94,7 +94,7 @@ impl RecordedPeriods {
     /// Calls a function with the trace and the periods that have not been applied up to the change with a
     /// number, with or without those of the change itself.
     #[inline]
-    pub(in crate::latency) fn apply_until(
+    pub(crate) fn apply_until(
         &mut self,
         (number, is_change): (usize, bool),
         mut apply: impl FnMut(usize, &Found),
@@ -108,7 +108,7 @@ impl RecordedPeriods {
     }
 
     /// Removes all periods and keeps the memory.
-    pub(in crate::latency) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.found.clear();
         self.applied = 0;
     }

@@ -6,11 +6,12 @@ use hashbrown::HashMap;
 
 use super::Machine;
 use crate::kernel::{DeviceNumber, RequestOperation};
-use crate::latency::action::{RequestFields, Step, number};
-use crate::latency::family::Family;
-use crate::latency::inputs::RecordedEvent;
-use crate::latency::outcome::{At, Log, Outcome};
-use crate::latency::threads::{NEVER, ThreadId};
+use crate::spans::action::{RequestFields, Step, number};
+use crate::spans::family::Family;
+use crate::spans::inputs::RecordedEvent;
+use crate::spans::outcome::{At, Ending, Log, Outcome};
+use crate::spans::place::Begin;
+use crate::spans::threads::{NEVER, ThreadId};
 
 /// The maximum number of disks that are told apart.
 const MAX_DISKS: usize = 1 << 10;
@@ -20,10 +21,10 @@ const MAX_REQUESTS: usize = 1 << 16;
 /// The requests to all disks of a trace.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::latency) struct Disks {
-    pub(in crate::latency) states: Vec<DiskState>,
-    /// The requests in queues, by disk and first sector, with the time of their insertion.
-    queued: HashMap<(u32, u64), i64>,
+pub(crate) struct Disks {
+    pub(crate) states: Vec<DiskState>,
+    /// The requests in queues, by disk and first sector, with their insertion.
+    queued: HashMap<(u32, u64), Begin>,
     /// The requests in disks.
     issued: HashMap<(u32, u64), Issued>,
     /// The flushes in disks, in the order of their issue. They have no sectors that tell them apart:
@@ -36,19 +37,19 @@ pub(in crate::latency) struct Disks {
 /// A disk.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(in crate::latency) struct DiskState {
-    pub(in crate::latency) number: DeviceNumber,
+pub(crate) struct DiskState {
+    pub(crate) number: DeviceNumber,
     /// The number of requests in it.
-    pub(in crate::latency) depth: u32,
+    pub(crate) depth: u32,
     /// The time of the last change of `depth`, in ns.
-    pub(in crate::latency) changed: i64,
+    pub(crate) changed: i64,
 }
 
 /// A request in a disk.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 struct Issued {
-    time: i64,
+    begin: Begin,
     /// The sectors that have not been completed.
     sectors: u64,
     operation: RequestOperation,
@@ -79,10 +80,10 @@ impl Disks {
     }
 
     /// Iterates over the requests in disks: disk, subject and time of the issue.
-    pub(in crate::latency) fn open(&self) -> impl Iterator<Item = (u32, ThreadId, i64)> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = (u32, ThreadId, i64)> {
         let flushes = self.flushes.iter().flat_map(|(disk, all)| all.iter().map(|of| (*disk, of)));
         let requests = self.issued.iter().map(|((disk, _), request)| (*disk, request));
-        requests.chain(flushes).map(|(disk, request)| (disk, request.thread, request.time))
+        requests.chain(flushes).map(|(disk, request)| (disk, request.thread, request.begin.time))
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -97,7 +98,7 @@ fn subject(disk: u32, operation: RequestOperation) -> u32 {
 }
 
 /// Returns the disk and the kind of requests that a subject stands for.
-pub(in crate::latency) fn kind_of_subject(subject: u32) -> (u32, RequestOperation) {
+pub(crate) fn kind_of_subject(subject: u32) -> (u32, RequestOperation) {
     (subject >> 2, RequestOperation::ALL[(subject & 3) as usize])
 }
 
@@ -127,7 +128,7 @@ impl Machine {
         match step {
             Step::Insert => {
                 if self.disks.queued.len() < MAX_REQUESTS {
-                    self.disks.queued.entry(key).or_insert(at.time);
+                    self.disks.queued.entry(key).or_insert(at.begin());
                 } else {
                     log.count(|of| &mut of.dropped);
                 }
@@ -137,9 +138,9 @@ impl Machine {
                 let thread = self.cpus[at.place].current;
                 if let Some(inserted) = self.disks.queued.remove(&key) {
                     let subject = subject(disk, operation);
-                    log.sample(Family::DiskQueue, thread, subject, inserted, at);
+                    log.ended(Ending::new(Family::DiskQueue, thread, subject, inserted), at);
                 }
-                let request = Issued { time: at.time, sectors, operation, thread };
+                let request = Issued { begin: at.begin(), sectors, operation, thread };
                 if recorded == Some(0) && operation == RequestOperation::Flush {
                     self.issue_flush(disk, request, at, log);
                 } else {
@@ -215,7 +216,8 @@ impl Machine {
     fn finish(&mut self, disk: u32, request: &Issued, sectors: u64, at: &At, log: &mut Log) {
         let subject = subject(disk, request.operation);
         self.change_depth(disk, -1, at.time, log);
-        log.sample(Family::DiskDevice, request.thread, subject, request.time, at);
+        let ending = Ending::new(Family::DiskDevice, request.thread, subject, request.begin);
+        log.ended(ending, at);
         log.put(Outcome::Completed { subject, thread: request.thread, sectors });
     }
 

@@ -1,0 +1,11 @@
+//! Periods that the caller defines by expressions.
+
+mod definition;
+mod open;
+mod recorded;
+mod rules;
+
+pub use definition::{Period, PeriodError};
+pub(crate) use definition::{Periods, describe};
+pub(crate) use open::{OpenPeriods, Value};
+pub(crate) use recorded::{PendingPeriods, PeriodHooks, RecordedPeriods};
