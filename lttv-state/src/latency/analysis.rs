@@ -1,8 +1,7 @@
 //! Latencies as an analysis: the state is followed in order, and figures are added on any thread.
 
 use crc32fast::Hasher as Crc32;
-use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Timestamp, TraceIndex, TracefileIndex, TracefileNumber};
+use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, TracesetContext};
 
 use super::collector::Collector;
@@ -13,11 +12,8 @@ use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Windo
 use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
-use crate::spans::action::Action;
-use crate::spans::inputs::{Input, RecordedEvent, RecordedInputs};
+use crate::spans::events::{Recorded, SpanEvents};
 use crate::spans::machine::Machine;
-use crate::spans::outcome::{At, Log};
-use crate::spans::period::{PendingPeriods, PeriodHooks, RecordedPeriods};
 
 /// The analysis that computes [`Latency`].
 ///
@@ -36,34 +32,18 @@ use crate::spans::period::{PendingPeriods, PeriodHooks, RecordedPeriods};
 #[derive(Debug)]
 pub struct LatencyAnalysis {
     settings: Settings,
+    events: SpanEvents,
     /// The traces, before their first events.
     traces: Vec<TraceLatencies>,
-    /// The meaning of event types, by trace.
-    actions: Vec<Vec<Option<Meaning>>>,
-    /// The index of each tracefile in its trace.
-    tracefiles: Vec<TracefileIndex>,
-    pending: PendingPeriods,
 }
 
 /// The name of saved states.
 #[cfg(feature = "checkpoint-files")]
 const SAVED: &str = "latency";
 
-/// The meaning of the events of a type, and what is recorded of them.
-#[derive(Debug)]
-struct Meaning {
-    action: Box<Action>,
-    inputs: Vec<Input>,
-}
-
 /// The fields and outcomes of the events of a slice.
 #[derive(Debug, Default)]
-pub struct Slice {
-    inputs: RecordedInputs,
-    periods: RecordedPeriods,
-    /// The outcomes, by trace.
-    logs: Vec<Log>,
-}
+pub struct Slice(Recorded);
 
 /// The state between two slices.
 #[derive(Debug, Clone)]
@@ -76,23 +56,8 @@ pub struct Part(Vec<TraceLatencies>);
 impl LatencyAnalysis {
     /// Creates the analysis.
     pub fn new(settings: Settings) -> Self {
-        let (traces, actions, tracefiles, pending) = Default::default();
-        LatencyAnalysis { settings, traces, actions, tracefiles, pending }
-    }
-
-    /// Applies the periods of events up to a change of the state, with or without those of the change.
-    #[inline]
-    fn apply_periods(&self, all: &mut State, slice: &mut Slice, until: (usize, bool)) {
-        let Slice { periods, logs, .. } = slice;
-        periods.apply_until(until, |trace, found| {
-            logs[trace].is_on = found.counts;
-            all.0[trace].apply_period(&self.settings.periods, found, &mut logs[trace]);
-        });
-    }
-
-    #[inline]
-    fn meaning(&self, trace: TraceIndex, event_type: EventTypeId) -> Option<&Meaning> {
-        self.actions.get(trace.0)?.get(event_type.index())?.as_ref()
+        let events = SpanEvents::for_figures(settings.families, settings.periods.clone());
+        LatencyAnalysis { settings, events, traces: Vec::new() }
     }
 }
 
@@ -107,20 +72,13 @@ impl KernelAnalysis for LatencyAnalysis {
     }
 
     fn prepare(&mut self, contexts: &Contexts, kernel: &KernelState) {
-        for trace in contexts.traces() {
-            let (mut latencies, known) = TraceLatencies::new(kernel, trace, self.settings.top);
-            let collector = latencies.collector;
-            latencies.collector = collector.with_intervals(self.settings.intervals.as_ref());
-            self.traces.push(latencies);
-            let types = trace.trace().schema().event_types.len();
-            let mut of_trace: Vec<_> = (0..types).map(|_| None).collect();
-            for (id, action) in known {
-                let inputs = action.inputs();
-                of_trace[id.index()] = Some(Meaning { action: Box::new(action), inputs });
-            }
-            self.actions.push(of_trace);
-        }
-        self.tracefiles = contexts.tracefiles().iter().map(|of| of.index()).collect();
+        let missing = self.events.prepare(contexts, kernel);
+        let traces = contexts.traces().iter().zip(missing).map(|(trace, missing)| {
+            let mut of = TraceLatencies::new(kernel, trace, self.settings.top, missing);
+            of.collector = of.collector.with_intervals(self.settings.intervals.as_ref());
+            of
+        });
+        self.traces = traces.collect();
     }
 
     fn options(&self) -> u64 {
@@ -134,11 +92,7 @@ impl KernelAnalysis for LatencyAnalysis {
     }
 
     fn attach(&self, context: &mut TracesetContext<'_>, kernel: &mut KernelOfContext<'_>) {
-        if !self.settings.periods.is_empty() {
-            let (periods, pending) = (self.settings.periods.clone(), self.pending.clone());
-            let kernel = kernel(context);
-            context.attach(PeriodHooks { kernel, periods, pending });
-        }
+        self.events.attach(context, kernel);
     }
 
     #[cfg(feature = "checkpoint-files")]
@@ -176,65 +130,35 @@ impl KernelAnalysis for LatencyAnalysis {
     fn record(
         &self,
         slice: &mut Slice,
-        (number, counts): (usize, bool),
+        of: (usize, bool),
         (trace, _): (TraceIndex, TracefileNumber),
         event: &Event<'_>,
     ) {
-        let meaning = self.meaning(trace, event.type_id());
-        if let Some(Meaning { inputs, .. }) = meaning
-            && !inputs.is_empty()
-        {
-            slice.inputs.push(inputs, event);
-        }
-        if let Some(mut found) = self.pending.take() {
-            found.iter_mut().for_each(|found| found.counts &= counts);
-            // Any change of the state has a meaning.
-            slice.periods.push((number, meaning.is_some()), trace.0, found);
-        }
+        self.events.record(&mut slice.0, of, trace, event);
     }
 
     fn begin_slice(&self, state: &mut State, slice: &mut Slice) {
-        slice.logs.resize_with(state.0.len(), || Log::of_figures(self.settings.families));
+        self.events.begin_slice(&mut slice.0, state.0.len());
     }
 
     #[inline]
     fn changed(&self, all: &mut State, slice: &mut Slice, kernel: &KernelState, of: StateChange) {
-        let StateChange { trace, tracefile, event_type, counts, number, .. } = of;
-        let Some(Meaning { action, inputs }) = self.meaning(trace, event_type) else { return };
-        self.apply_periods(all, slice, (number, false));
-        let Slice { inputs: recorded, logs, .. } = slice;
-        let event = match inputs.len() {
-            0 => RecordedEvent::NONE,
-            fields => recorded.next(fields),
-        };
-        let Some(state) = kernel.trace(trace) else { return };
-        let effect = state.effect();
-        let Some(cpu) = effect.cpu() else { return };
-        let (place, time) = (effect.place(), effect.time().as_ns());
-        let at = At { cpu, place, time, tracefile: self.tracefiles[tracefile.0], event: None };
-        let log = &mut logs[trace.0];
-        log.is_on = counts;
-        all.0[trace.0].apply(state, action, &event, &at, log);
-        self.apply_periods(all, slice, (number, true));
+        self.events.changed(&mut all.0, &mut slice.0, kernel, of);
     }
 
-    fn end_slice(&self, state: &mut State, slice: &mut Slice, events: EventsOfSlice<'_>) {
-        self.apply_periods(state, slice, (events.events.len(), true));
+    fn end_slice(&self, all: &mut State, slice: &mut Slice, events: EventsOfSlice<'_>) {
+        self.events.end_slice(&mut all.0, &mut slice.0, events.events.len());
     }
 
     fn add(&self, part: &mut Part, slice: &mut Slice, _: EventsOfSlice<'_>) {
-        for (TraceLatencies { collector, .. }, log) in part.0.iter_mut().zip(&slice.logs) {
+        for (TraceLatencies { collector, .. }, log) in part.0.iter_mut().zip(&slice.0.logs) {
             log.outcomes.iter().for_each(|outcome| collector.put(*outcome));
             log.last.into_iter().for_each(|time| collector.passed(time));
         }
     }
 
     fn clear(&self, slice: &mut Slice) {
-        slice.inputs.clear();
-        slice.periods.clear();
-        for log in &mut slice.logs {
-            log.clear();
-        }
+        slice.0.clear();
     }
 
     fn finish(&self, State(machines): State, Part(mut traces): Part, end: End<'_>) -> Latency {

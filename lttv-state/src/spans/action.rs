@@ -3,6 +3,7 @@
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::{Trace, TraceIndex};
 
+use super::families::Families;
 use super::family::Family;
 use super::file_calls::{FutexUse, file_family};
 use super::inputs::{Input, RecordedEvent};
@@ -176,6 +177,41 @@ impl Action {
             input.place = place;
         }
         Some(action)
+    }
+
+    /// Returns `true` if the events can begin or end a span.
+    #[inline]
+    pub(crate) fn has_place(&self) -> bool {
+        !matches!(self, Action::Fork | Action::Other)
+    }
+
+    /// Returns `true` if the events begin or end spans of families, or tell whose spans they are.
+    pub(crate) fn serves(&self, families: Families) -> bool {
+        let waits = [Family::WakeUp, Family::Blocked, Family::Futex];
+        match self {
+            // They tell which thread runs.
+            Action::Switch { .. } | Action::Fork | Action::Other => true,
+            Action::Wake => families.contains_any(&waits),
+            Action::Entry(_) | Action::Exit { .. } => families.contains_any(&[
+                Family::Syscall,
+                Family::FileOpen,
+                Family::FileRead,
+                Family::FileWrite,
+                Family::FileSync,
+                Family::Futex,
+            ]),
+            // They tell what woke a thread.
+            Action::HandlerEntry { kind, .. } | Action::HandlerExit { kind, .. } => {
+                let handlers = [Family::HardIrq, Family::Vector, Family::Softirq];
+                families.contains_any(&waits)
+                    || families.contains_any(&handlers)
+                    || *kind == Handler::Softirq && families.contains(Family::SoftirqRaise)
+            }
+            Action::Raise { .. } => families.contains(Family::SoftirqRaise),
+            Action::Request { .. } => {
+                families.contains_any(&[Family::DiskQueue, Family::DiskDevice])
+            }
+        }
     }
 
     /// Returns the fields that the action reads, in the order of their places.

@@ -176,6 +176,11 @@ impl Log {
         Log { spans: Some(Vec::new()), ..Log::of_figures(families) }
     }
 
+    /// Returns the number of spans so far.
+    pub(crate) fn spans_so_far(&self) -> usize {
+        self.spans.as_ref().map_or(0, Vec::len)
+    }
+
     /// Removes all outcomes and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.outcomes.clear();

@@ -60,6 +60,11 @@ impl Subjects {
         });
         self.disks.extend(disks);
         self.futexes.extend_from_slice(&machine.futexes.facts[self.futexes.len()..]);
+        self.update_periods(machine);
+    }
+
+    /// Adds the groups of periods that occurred since the last update.
+    pub(crate) fn update_periods(&mut self, machine: &Machine) {
         self.groups.extend_from_slice(&machine.periods.facts[self.groups.len()..]);
         self.texts.extend_from_slice(&machine.periods.texts[self.texts.len()..]);
     }

@@ -278,7 +278,7 @@ impl Machine {
 
 impl OpenCall {
     /// Returns the end of the call of a thread, of which nothing but the entry is known.
-    fn ending(&self, thread: ThreadId) -> Ending {
+    pub(super) fn ending(&self, thread: ThreadId) -> Ending {
         let file = match self.detail {
             Detail::File(file) | Detail::Copy(file, _) => file,
             _ => NameId::EMPTY,

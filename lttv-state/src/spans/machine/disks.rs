@@ -86,6 +86,21 @@ impl Disks {
         requests.chain(flushes).map(|(disk, request)| (disk, request.thread, request.begin.time))
     }
 
+    /// Iterates over all requests that have begun, in queues and in disks.
+    pub(super) fn begun(&self) -> impl Iterator<Item = Ending> {
+        let queued = self.queued.iter().map(|((disk, _), begin)| {
+            let subject = subject(*disk, RequestOperation::of(None));
+            Ending::new(Family::DiskQueue, ThreadId::NONE, subject, *begin)
+        });
+        let flushes = self.flushes.iter().flat_map(|(disk, all)| all.iter().map(|of| (*disk, of)));
+        let issued = self.issued.iter().map(|((disk, _), request)| (*disk, request));
+        let issued = issued.chain(flushes).map(|(disk, request)| {
+            let subject = subject(disk, request.operation);
+            Ending::new(Family::DiskDevice, request.thread, subject, request.begin)
+        });
+        queued.chain(issued)
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.queued.len() * size_of::<(u32, u64, i64)>()
             + (self.issued.len() + self.flushing) * size_of::<(u32, u64, Issued)>()

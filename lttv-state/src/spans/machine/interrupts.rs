@@ -24,7 +24,7 @@ pub(super) struct OpenHandler {
     kind: Handler,
     number: u32,
     subject: u32,
-    begin: Begin,
+    pub(super) begin: Begin,
     /// The time of the handlers that interrupted it, in ns.
     nested: u64,
     was_interrupted: bool,
@@ -80,6 +80,13 @@ impl Handlers {
         let subject = self.facts.len() as u32 - 1;
         places.insert(0, subject);
         subject
+    }
+}
+
+impl OpenHandler {
+    /// Returns the end of the handler, of which only the entry is known.
+    pub(super) fn ending(&self) -> Ending {
+        Ending::new(self.kind.family(), ThreadId::NONE, self.subject, self.begin)
     }
 }
 

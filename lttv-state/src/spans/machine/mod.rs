@@ -3,6 +3,7 @@
 mod calls;
 mod disks;
 mod interrupts;
+mod open;
 #[cfg(feature = "checkpoint-files")]
 mod saved;
 mod scheduling;

@@ -10,7 +10,7 @@ use crate::spans::threads::{Phase, ThreadId};
 /// The number that subjects of priorities are above, so that negative ones have a number.
 const PRIORITY_ZERO: i64 = 1 << 15;
 /// The subject of switches without a priority.
-const NO_PRIORITY: u32 = 1 << 16;
+pub(super) const NO_PRIORITY: u32 = 1 << 16;
 
 /// Returns the priority that a subject stands for; `None` if it is unknown.
 pub(crate) fn priority_of_subject(subject: u32) -> Option<i64> {

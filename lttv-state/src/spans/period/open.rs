@@ -178,6 +178,22 @@ impl OpenPeriods {
         self.open.values().map(|open| (open.period, open.thread, open.begin.time))
     }
 
+    /// Iterates over the begins of open periods.
+    pub(crate) fn begins(&self) -> impl Iterator<Item = i64> {
+        self.open.values().map(|open| open.begin.time)
+    }
+
+    /// Returns the ends of all open periods, whose groups are added: what their ends would tell is missing.
+    pub(crate) fn take_open(&mut self) -> Vec<Ending> {
+        let mut all: Vec<(u64, Open)> = self.open.drain().collect();
+        all.sort_by_key(|(id, _)| *id);
+        let ending = |(_, open): (u64, Open)| {
+            let subject = self.group(open.period, open.values);
+            Ending::new(Family::Period, open.thread, subject, open.begin)
+        };
+        all.into_iter().map(ending).collect()
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         let texts: usize = self.texts.iter().map(|text| 2 * text.len()).sum();
         texts + self.open.len() * 2 * size_of::<Open>() + 2 * size_of_val(&*self.facts)

@@ -1,0 +1,188 @@
+//! Arguments and results of system calls as people read them.
+
+mod words;
+
+use std::fmt::Write;
+
+use ltt_read::schema::{DisplayBase, FieldKind, Scope};
+use ltt_read::{Event, FieldInfo, Value};
+
+use words::{
+    ADVICE, Bits, CLOCKS, CLONE, EPOLL, FAMILIES, FCNTL, FUTEX, MAPPING, OPEN, POLL, PROTECTION,
+    SOCKET, WHENCE, signal_name,
+};
+pub use words::{error_name, error_number};
+
+/// The descriptor that stands for the working directory.
+const AT_FDCWD: i32 = -100;
+
+/// The meaning of an argument.
+#[derive(Debug, Clone, Copy)]
+enum Meaning {
+    Number,
+    Octal,
+    /// A descriptor of a file.
+    Descriptor,
+    /// A descriptor of a directory.
+    Directory,
+    Signal,
+    Bits(&'static Bits),
+    OneOf(&'static [&'static str]),
+}
+
+/// Returns the meaning of an argument of a system call.
+fn meaning(call: &str, argument: &str) -> Meaning {
+    match (argument, call) {
+        ("fd" | "fildes" | "sockfd" | "in_fd" | "fd_in" | "fdin" | "epfd", _) => {
+            Meaning::Descriptor
+        }
+        ("dfd" | "olddfd" | "newdfd" | "dirfd" | "dfd_in", _) => Meaning::Directory,
+        ("flags", "open" | "openat" | "creat") => Meaning::Bits(&OPEN),
+        ("flags", "mmap") => Meaning::Bits(&MAPPING),
+        ("flags" | "clone_flags", "clone" | "clone3") => Meaning::Bits(&CLONE),
+        ("prot", _) => Meaning::Bits(&PROTECTION),
+        ("mode", "open" | "openat" | "creat" | "mkdir" | "mkdirat" | "mknod" | "mknodat")
+        | ("mode" | "mask", "chmod" | "fchmod" | "fchmodat" | "umask") => Meaning::Octal,
+        ("sig", _) => Meaning::Signal,
+        ("family", _) => Meaning::OneOf(FAMILIES),
+        ("type", "socket" | "socketpair") => Meaning::Bits(&SOCKET),
+        ("op", "futex") => Meaning::Bits(&FUTEX),
+        ("op", "epoll_ctl") => Meaning::OneOf(EPOLL),
+        ("whence" | "origin", _) => Meaning::OneOf(WHENCE),
+        ("cmd", "fcntl") => Meaning::OneOf(FCNTL),
+        ("which_clock" | "clockid", _) => Meaning::OneOf(CLOCKS),
+        ("behavior" | "advice", "madvise") => Meaning::OneOf(ADVICE),
+        ("events" | "revents", "poll" | "ppoll") => Meaning::Bits(&POLL),
+        _ => Meaning::Number,
+    }
+}
+
+/// Writes the arguments in an event, as `name: value` with commas between them: of its payload, without the number and
+/// the result of the call. `file` is the name of the file of a descriptor.
+///
+/// Numbers are named where a person expects it: flags, signals, the working directory.
+pub fn write_arguments(event: &Event<'_>, call: &str, file: &str, out: &mut String) {
+    let Some(payload) = event.scope(Scope::Payload) else { return };
+    let start = out.len();
+    for (field, value) in payload.members() {
+        let name = field.name().unwrap_or("");
+        // Recorders' own: the number, the result, and lengths of what follows.
+        let is_other = matches!(name, "ret" | "nr" | "__syscall_nr" | "id") && call_has(name, call);
+        if is_other || name.starts_with("_") && name.ends_with("_length") {
+            continue;
+        }
+        out.push_str(if out.len() > start { ", " } else { "" });
+        out.push_str(name.strip_prefix('_').unwrap_or(name));
+        out.push_str(": ");
+        write_value(field, &value, meaning(call, name), file, out);
+    }
+}
+
+/// Returns `true` if a field of this name is not an argument.
+fn call_has(name: &str, call: &str) -> bool {
+    name != "id" || call.is_empty()
+}
+
+fn write_value(
+    field: &FieldInfo,
+    value: &Value<'_>,
+    meaning: Meaning,
+    file: &str,
+    out: &mut String,
+) {
+    let number = value.as_u64().or_else(|| value.as_i64().map(|value| value as u64));
+    let Some(number) = number else {
+        let _ = write!(out, "{value}");
+        return;
+    };
+    match meaning {
+        Meaning::Directory if number as i32 == AT_FDCWD => out.push_str("AT_FDCWD"),
+        Meaning::Descriptor if !file.is_empty() => {
+            let _ = write!(out, "{value}<");
+            out.extend(file.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+            out.push('>');
+        }
+        Meaning::Octal => {
+            let _ = write!(out, "{number:#o}");
+        }
+        Meaning::Signal => match signal_name(number) {
+            Some(name) => out.push_str(name),
+            None => plain(field, value, number, out),
+        },
+        Meaning::Bits(bits) => bits.write(number, out),
+        Meaning::OneOf(names) => match names.get(number as usize) {
+            Some(name) => out.push_str(name),
+            None => plain(field, value, number, out),
+        },
+        Meaning::Number | Meaning::Directory | Meaning::Descriptor => {
+            plain(field, value, number, out);
+        }
+    }
+}
+
+/// Writes a number: by its labels, or in the base of its field class.
+fn plain(field: &FieldInfo, value: &Value<'_>, number: u64, out: &mut String) {
+    let wide = value.as_i64().map_or(i128::from(number), i128::from);
+    if let Some(label) = field.labels(wide).next() {
+        out.push_str(label);
+        return;
+    }
+    let base = match &field.class().kind {
+        FieldKind::Integer(of) => of.base,
+        _ => DisplayBase::Decimal,
+    };
+    let _ = match base {
+        DisplayBase::Hexadecimal => write!(out, "{number:#x}"),
+        DisplayBase::Octal => write!(out, "{number:#o}"),
+        DisplayBase::Binary => write!(out, "{number:#b}"),
+        _ => write!(out, "{value}"),
+    };
+}
+
+/// Writes the result of a system call: `-1 ENOENT` of an error, addresses in hexadecimal.
+pub fn write_result(call: &str, result: i64, out: &mut String) {
+    let error = u16::try_from(result.unsigned_abs()).ok().filter(|_| (-4095..0).contains(&result));
+    let _ = match error.map(|number| (number, error_name(number))) {
+        Some((_, Some(name))) => write!(out, "-1 {name}"),
+        Some((number, None)) => write!(out, "-1 error {number}"),
+        None if matches!(call, "mmap" | "mremap" | "brk" | "shmat" | "mmap2") => {
+            write!(out, "{result:#x}")
+        }
+        None => write!(out, "{result}"),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_named() {
+        let text = |bits: &Bits, number| {
+            let mut text = String::new();
+            bits.write(number, &mut text);
+            text
+        };
+        assert_eq!(text(&OPEN, 0), "O_RDONLY");
+        assert_eq!(text(&OPEN, 0o2000102), "O_RDWR|O_CREAT|O_CLOEXEC");
+        assert_eq!(text(&OPEN, 0o4010000), "O_RDONLY|O_SYNC");
+        assert_eq!(text(&OPEN, 3), "0x3");
+        assert_eq!(text(&FUTEX, 0x81), "FUTEX_WAKE|FUTEX_PRIVATE_FLAG");
+        assert_eq!(text(&POLL, 0), "0");
+        assert_eq!(text(&POLL, 0x41), "POLLIN|0x40");
+    }
+
+    #[test]
+    fn errors_have_names() {
+        assert_eq!(error_name(2), Some("ENOENT"));
+        assert_eq!(error_name(133), Some("EHWPOISON"));
+        assert_eq!(error_name(0), None);
+        assert_eq!(error_name(58), None);
+        assert_eq!(error_number("eagain"), Some(11));
+        assert_eq!(error_number("EWHAT"), None);
+        let mut text = String::new();
+        write_result("openat", -2, &mut text);
+        write_result("mmap", 0x7f00, &mut text);
+        assert_eq!(text, "-1 ENOENT0x7f00");
+    }
+}

@@ -1,0 +1,72 @@
+//! Reading the events of spans again.
+
+use ltt_read::{Cursor, Event, TraceIndex};
+use lttv_context::Traceset;
+
+use super::place::EventPlace;
+
+/// Reads single events of a traceset by their [places](EventPlace).
+///
+/// ```
+/// use lttv_context::Traceset;
+/// use lttv_state::analysis::read;
+/// use lttv_state::spans::{EventReader, Span, SpanAnalysis, SpanNames, SpanSettings, SpanVisitor};
+///
+/// /// The places of the first span.
+/// #[derive(Default)]
+/// struct First(Option<Span>);
+///
+/// impl SpanVisitor for First {
+///     fn span(&mut self, span: &Span, _: &SpanNames<'_>) {
+///         self.0.get_or_insert(*span);
+///     }
+/// }
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+/// let traceset = Traceset::open(path)?;
+/// let analysis = SpanAnalysis::new(SpanSettings::new(), First::default());
+/// let span = read(&traceset).run(analysis).output.visitor.0.expect("a span");
+/// let mut reader = EventReader::new(&traceset);
+/// let place = span.last.expect("it has ended");
+/// let time = reader.read(span.trace, place, |event| event.time());
+/// assert_eq!(time, Some(span.end));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct EventReader<'t> {
+    traceset: &'t Traceset,
+    /// The cursors that have been used, by trace and tracefile.
+    cursors: Vec<Vec<Option<Cursor>>>,
+}
+
+impl<'t> EventReader<'t> {
+    /// Creates a reader of the events of a traceset.
+    pub fn new(traceset: &'t Traceset) -> Self {
+        EventReader { traceset, cursors: Vec::new() }
+    }
+
+    /// Calls a function with the event at a place of a trace, and returns what it returns. `None` if there is no
+    /// event: the place is that of another trace, or the file has been damaged since.
+    pub fn read<R>(
+        &mut self,
+        trace: TraceIndex,
+        place: EventPlace,
+        function: impl FnOnce(&Event<'_>) -> R,
+    ) -> Option<R> {
+        let of = self.traceset.traces().get(trace.0)?;
+        if self.cursors.len() <= trace.0 {
+            self.cursors.resize_with(trace.0 + 1, Vec::new);
+        }
+        let cursors = &mut self.cursors[trace.0];
+        let tracefile = place.tracefile();
+        if cursors.len() <= tracefile.0 {
+            if tracefile.0 >= of.tracefiles().len() {
+                return None;
+            }
+            cursors.resize_with(tracefile.0 + 1, || None);
+        }
+        let cursor = cursors[tracefile.0].get_or_insert_with(|| of.cursor(tracefile));
+        cursor.seek(place.position()).ok()?;
+        cursor.next().ok()?.map(|event| function(&event))
+    }
+}
