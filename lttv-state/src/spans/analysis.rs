@@ -27,10 +27,15 @@ pub trait SpanVisitor: Send {
     /// Receives a span. Those of one trace come in the order of their ends.
     fn span(&mut self, span: &Span, names: &SpanNames<'_>);
 
-    /// Called after each slice of events, and at the end. No later span begins before a time. The default
+    /// Called after each slice of events. No later span begins before a time. The default
     /// does nothing.
     fn passed(&mut self, earliest: Timestamp, names: &SpanNames<'_>) {
         let (_, _) = (earliest, names);
+    }
+
+    /// Called after all spans. The default does nothing.
+    fn finished(&mut self, names: &SpanNames<'_>) {
+        let _ = names;
     }
 }
 
@@ -175,8 +180,8 @@ impl<V: SpanVisitor> SpanAnalysis<V> {
         }
     }
 
-    /// Passes the spans of a slice to the visitor.
-    fn visit(&self, logs: &[Log], earliest: i64) {
+    /// Passes the spans of a slice to the visitor; `earliest` is `None` after all events.
+    fn visit(&self, logs: &[Log], earliest: Option<i64>) {
         let subjects = self.subjects.read().unwrap_or_else(PoisonError::into_inner);
         let names = SpanNames::new(&subjects);
         let mut visitor = self.visitor();
@@ -184,7 +189,10 @@ impl<V: SpanVisitor> SpanAnalysis<V> {
         for span in logs.iter().flat_map(|log| log.spans.iter().flatten()) {
             visitor.span(span, &names);
         }
-        visitor.passed(Timestamp::from_ns(earliest), &names);
+        match earliest {
+            Some(earliest) => visitor.passed(Timestamp::from_ns(earliest), &names),
+            None => visitor.finished(&names),
+        }
     }
 }
 
@@ -329,7 +337,7 @@ impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
     }
 
     fn add(&self, (): &mut (), slice: &mut Slice, _: EventsOfSlice<'_>) {
-        self.visit(&slice.recorded.logs, slice.earliest);
+        self.visit(&slice.recorded.logs, Some(slice.earliest));
     }
 
     fn clear(&self, slice: &mut Slice) {
@@ -354,7 +362,7 @@ impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
             }
             logs.push(log);
         }
-        self.visit(&logs, i64::MAX);
+        self.visit(&logs, None);
         let visitor = self.visitor().take();
         FoundSpans {
             visitor: visitor.expect("the result is taken once"),

@@ -53,6 +53,13 @@ impl<'n> SpanNames<'n> {
         priority_of_subject(span.subject).filter(|_| waits)
     }
 
+    /// Returns the number of an interrupt, a vector or a softirq; `None` of other spans.
+    pub fn number(&self, span: &Span) -> Option<u32> {
+        let handlers = [Family::HardIrq, Family::Vector, Family::Softirq, Family::SoftirqRaise];
+        let subjects = self.0.get(span.trace.0).filter(|_| handlers.contains(&span.family))?;
+        subjects.handler_number(span.subject)
+    }
+
     /// Returns the operation of a request to a disk; `None` of other spans.
     pub fn operation(&self, span: &Span) -> Option<RequestOperation> {
         let is_request = matches!(span.family, Family::DiskQueue | Family::DiskDevice);

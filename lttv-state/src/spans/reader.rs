@@ -1,9 +1,16 @@
 //! Reading the events of spans again.
 
-use ltt_read::{Cursor, Event, TraceIndex};
+use std::borrow::Cow;
+
+use ltt_read::{Cursor, Event, TraceIndex, Value};
 use lttv_context::Traceset;
 
+use super::names::SpanNames;
 use super::place::EventPlace;
+use super::span::Span;
+
+/// The names of arguments that are paths, the first ones first.
+const PATHS: [&str; 6] = ["filename", "pathname", "path", "oldname", "file", "name"];
 
 /// Reads single events of a traceset by their [places](EventPlace).
 ///
@@ -28,7 +35,7 @@ use super::place::EventPlace;
 /// let span = read(&traceset).run(analysis).output.visitor.0.expect("a span");
 /// let mut reader = EventReader::new(&traceset);
 /// let place = span.last.expect("it has ended");
-/// let time = reader.read(span.trace, place, |event| event.time());
+/// let time = reader.read(span.trace, place, |event| event.timestamp()).flatten();
 /// assert_eq!(time, Some(span.end));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -43,6 +50,24 @@ impl<'t> EventReader<'t> {
     /// Creates a reader of the events of a traceset.
     pub fn new(traceset: &'t Traceset) -> Self {
         EventReader { traceset, cursors: Vec::new() }
+    }
+
+    /// Returns the file of a system call: that of its descriptor, or else the path among its arguments. Empty if there is
+    /// none, or if it is unknown.
+    pub fn file<'n>(&mut self, span: &Span, names: &SpanNames<'n>) -> Cow<'n, str> {
+        let known = names.file(span);
+        let Some(first) = span.first.filter(|_| known.is_empty() && names.call(span).is_some())
+        else {
+            return known.into();
+        };
+        let path = self.read(span.trace, first, |event| {
+            let field = |name: &&str| match event.field(name)? {
+                Value::Str(text) => Some(text.to_str_lossy().into_owned()),
+                _ => None,
+            };
+            PATHS.iter().find_map(field)
+        });
+        path.flatten().map_or(known.into(), Cow::from)
     }
 
     /// Calls a function with the event at a place of a trace, and returns what it returns. `None` if there is no

@@ -87,6 +87,11 @@ impl Subjects {
         }
     }
 
+    /// Returns the number of a handler.
+    pub(crate) fn handler_number(&self, subject: u32) -> Option<u32> {
+        self.handlers.get(subject as usize).map(|(facts, _)| facts.number)
+    }
+
     /// Returns the name of a disk, or its number.
     pub(crate) fn disk_label(&self, disk: u32) -> String {
         let found = self.disks.get(disk as usize);

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ltt_read::Trace;
+use ltt_read::{Timestamp, Trace};
 use lttv_context::{MAX_THREADS, Traceset};
 use lttv_filter::{Environment, Expression, TimeRangeText, TimeText, Zone};
 use lttv_state::filter::KernelFilters;
@@ -25,7 +25,7 @@ use crate::settings;
 use crate::table::{self, Format, Select, Table};
 use crate::text_dump::output::Output;
 use crate::text_dump::palette::Color;
-use crate::time::{Times, Window};
+use crate::time::{Times, Window, parse_length};
 
 /// The options of an analysis: what to read, and how to write the results.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -60,6 +60,16 @@ pub struct InputArgs {
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Selection")]
     #[arg(conflicts_with_all = ["begin", "end"])]
     pub timerange: Option<TimeRangeText>,
+
+    /// The middle of the time window: what happened around this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Selection")]
+    #[arg(conflicts_with_all = ["begin", "end", "timerange"])]
+    pub around: Option<TimeText>,
+
+    /// The length of the time window of --around, such as 1ms [default: 10ms]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length, help_heading = "Selection")]
+    #[arg(requires = "around")]
+    pub width: Option<u64>,
 
     /// Use only events for which this expression is true; several must all be true
     #[arg(
@@ -180,12 +190,43 @@ impl InputArgs {
         Ok(corrected)
     }
 
-    /// Returns the first and the last time of the window, inclusive.
-    pub fn window_args(&self) -> (Option<&TimeText>, Option<&TimeText>) {
-        match &self.timerange {
+    /// The length of the window of `--around` in ns, unless another one is given.
+    pub const WIDTH: u64 = 10_000_000;
+
+    /// Returns `true` if the window has a begin.
+    pub fn has_begin(&self) -> bool {
+        let from_range = self.timerange.as_ref().is_some_and(|range| range.from.is_some());
+        self.begin.is_some() || self.around.is_some() || from_range
+    }
+
+    /// Returns `true` if a window is given.
+    pub fn has_window(&self) -> bool {
+        let to_range = self.timerange.as_ref().is_some_and(|range| range.to.is_some());
+        self.has_begin() || self.end.is_some() || to_range
+    }
+
+    /// Returns the window, which may be outside of the traces.
+    ///
+    /// # Errors
+    ///
+    /// If a time cannot be resolved, or if the window ends before it starts.
+    pub fn window_at(&self, times: &Times<'_>) -> Result<Window, Usage> {
+        if let Some(around) = &self.around {
+            let middle = times.resolve(around);
+            let middle = middle.map_err(|error| Usage::new(format_args!("--around: {error}")))?;
+            let width = self.width.unwrap_or(Self::WIDTH);
+            let ns = middle.as_ns();
+            let (before, after) = (width / 2, width - width / 2);
+            return Ok(Window {
+                begin: Some(Timestamp::from_ns(ns.saturating_sub_unsigned(before))),
+                end: Some(Timestamp::from_ns(ns.saturating_add_unsigned(after))),
+            });
+        }
+        let (begin, end) = match &self.timerange {
             Some(range) => (range.from.as_ref(), range.to.as_ref()),
             None => (self.begin.as_ref(), self.end.as_ref()),
-        }
+        };
+        times.window(begin, end).map_err(Usage::new)
     }
 
     /// Returns the window of an analysis, which overlaps the traces.
@@ -196,8 +237,7 @@ impl InputArgs {
     /// the traces.
     pub fn window(&self, traces: &[Arc<Trace>]) -> Result<Window, Usage> {
         let times = Times::new(self.zone(), traces);
-        let (begin, end) = self.window_args();
-        let window = times.window(begin, end).map_err(Usage::new)?;
+        let window = self.window_at(&times)?;
         times.inside(window).map_err(Usage::new)?;
         Ok(window)
     }

@@ -136,6 +136,13 @@ pub const LATENCY: Use = Use {
     needs: latency::NEEDS,
 };
 
+/// The needs of `lttv spans`.
+pub const SPANS: Use = Use {
+    command: "spans",
+    purpose: "single system calls, runs, waits, interrupts and disk requests",
+    ..LATENCY
+};
+
 /// The needs of `lttv usage`.
 pub const USAGE: Use = Use {
     command: "usage",
@@ -155,8 +162,8 @@ pub const CHART: Use = Use {
 };
 
 /// The commands that follow the kernel.
-pub const USES: [Use; 10] =
-    [STATS, STATE, WAIT, CRITICAL_PATH, LATENCY, USAGE, IRQ, DISK, HISTORY, CHART];
+pub const USES: [Use; 11] =
+    [STATS, STATE, WAIT, CRITICAL_PATH, LATENCY, SPANS, USAGE, IRQ, DISK, HISTORY, CHART];
 
 /// Returns the kinds of events of each trace. Reads no events.
 pub fn recorded(traceset: &Traceset) -> Vec<RecordedEvents> {

@@ -31,3 +31,4 @@ pub mod table;
 pub mod text_dump;
 pub mod time;
 pub mod trace_names;
+pub mod units;

@@ -21,6 +21,7 @@ use lttv::commands::irq::IrqArgs;
 use lttv::commands::latency::LatencyArgs;
 use lttv::commands::man::ManArgs;
 use lttv::commands::run::{self, RunArgs};
+use lttv::commands::spans::SpansArgs;
 use lttv::commands::state::StateArgs;
 use lttv::commands::stats::StatsArgs;
 use lttv::commands::sync::SyncArgs;
@@ -68,6 +69,7 @@ pub(crate) enum Command {
     Usage(UsageArgs),
     Calls(CallsArgs),
     Latency(LatencyArgs),
+    Spans(SpansArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
     Compare(CompareArgs),
@@ -146,6 +148,7 @@ impl Cli {
             "usage" => UsageArgs::augment_args,
             "calls" => CallsArgs::augment_args,
             "latency" => LatencyArgs::augment_args,
+            "spans" => SpansArgs::augment_args,
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
             "compare" => CompareArgs::augment_args,

@@ -128,7 +128,7 @@ fn plain(field: &FieldInfo, value: &Value<'_>, number: u64, out: &mut String) {
         return;
     }
     let base = match &field.class().kind {
-        FieldKind::Integer(of) => of.base,
+        FieldKind::Integer(_, of) => of.base,
         _ => DisplayBase::Decimal,
     };
     let _ = match base {

@@ -267,6 +267,11 @@ impl Analysis {
         }
     }
 
+    /// Returns the flag that stops a read, which an interrupt by the user sets.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.cancel.clone()
+    }
+
     /// Returns the number of events that were read.
     pub fn events(&self) -> u64 {
         self.events

@@ -205,12 +205,12 @@ pub struct PageArgs {
 pub struct SecondsArgs {
     /// Start of the chart, in seconds after the first event
     #[arg(long, hide = true, value_parser = seconds)]
-    #[arg(conflicts_with_all = ["begin", "end", "timerange"])]
+    #[arg(conflicts_with_all = ["begin", "end", "timerange", "around"])]
     pub from: Option<f64>,
 
     /// Length of the chart in seconds
     #[arg(long, hide = true, value_parser = seconds)]
-    #[arg(conflicts_with_all = ["begin", "end", "timerange"])]
+    #[arg(conflicts_with_all = ["begin", "end", "timerange", "around"])]
     pub seconds: Option<f64>,
 }
 

@@ -41,7 +41,7 @@ pub struct CompareArgs {
 
     /// A window to compare; given twice, the first one is of A and the second one of B
     #[arg(long = "window", value_name = "FROM..TO", allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["begin", "end", "timerange"])]
+    #[arg(conflicts_with_all = ["begin", "end", "timerange", "around"])]
     pub windows: Vec<TimeRangeText>,
 
     /// Write only the N rows of each table with the greatest change [default: 20 in text]

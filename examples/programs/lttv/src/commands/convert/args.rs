@@ -190,7 +190,7 @@ impl FromStr for CpuRange {
 impl ConvertArgs {
     /// Returns `true` if parts of the result start with a state dump.
     pub fn dumps_state(&self) -> bool {
-        let has_begin = self.input.window_args().0.is_some() || self.split.is_some();
+        let has_begin = self.input.has_begin() || self.split.is_some();
         self.with_statedump && has_begin
     }
 

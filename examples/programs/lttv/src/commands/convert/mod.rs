@@ -75,8 +75,7 @@ pub fn run(args: &ConvertArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let wanted = Wanted::of(args, traces)?;
     let filters = args.input.filters(report, traces)?;
     let times = Times::new(args.input.zone(), traces);
-    let (begin, end) = args.input.window_args();
-    let window = times.window(begin, end).map_err(Usage::new)?;
+    let window = args.input.window_at(&times)?;
     times.inside(window).map_err(Usage::new)?;
     let (cancel, threads) = (cancel::on_interrupt()?, args.input.threads_or_all(report));
     let anonymiser = args.anonymise.then(Anonymiser::default);

@@ -66,8 +66,8 @@ fn list(daemon: &str) -> Result<(), Box<dyn Error>> {
 /// Refuses options that have no effect while traces are recorded.
 fn refuse_without_effect(job: &Job) -> Result<(), Usage> {
     let reason = "the traces are still being recorded";
-    if job.input.window_args() != (None, None) {
-        return Err(Usage::new(format_args!("--begin and --end have no use here: {reason}")));
+    if job.input.has_window() {
+        return Err(Usage::new(format_args!("a time window has no use here: {reason}")));
     }
     if let Form::Lttv(options) = &job.form
         && (options.process || options.process_state)

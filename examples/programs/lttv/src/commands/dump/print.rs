@@ -12,7 +12,7 @@ use lttv_common::cache::{CacheArgs, KnownWaypoints};
 use lttv_common::losses::Losses;
 use lttv_common::opening::open_corrected;
 use lttv_common::progress::Progress;
-use lttv_common::report::{self, Report, Usage};
+use lttv_common::report::{self, Report};
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::number;
 use lttv_common::text_dump::output::{Output, Reader};
@@ -42,7 +42,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     if follow::print(job, report)? {
         return Ok(());
     }
-    let has_window = job.input.window_args() != (None, None);
+    let has_window = job.input.has_window();
     if job.is_count() && !has_window && job.input.filters.is_empty() {
         job.input.clocks.refuse("the number of all events depends on no time")?;
     }
@@ -50,8 +50,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     // Leaked, since the process ends with them: dropping a large schema takes time.
     mem::forget(traces.clone());
     let times = Times::new(job.input.zone(), &traces);
-    let (begin, end) = job.input.window_args();
-    let window = times.window(begin, end).map_err(Usage::new)?;
+    let window = job.input.window_at(&times)?;
     let filters = job.input.filters(report, &traces)?;
     let mut output = job.output.open(&traces)?;
     for warning in traces.iter().flat_map(|t| t.warnings()) {

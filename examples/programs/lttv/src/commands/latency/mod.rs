@@ -18,7 +18,7 @@ use lttv_common::time::parse_length;
 use lttv_filter::Environment;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
 
-use self::periods::PeriodArgs;
+pub use self::periods::PeriodArgs;
 use super::analysis::Analysis;
 use super::every::check_count;
 

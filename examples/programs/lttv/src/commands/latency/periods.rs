@@ -27,7 +27,7 @@ impl PeriodArgs {
     ///
     /// If an option has another form, if an expression is wrong, or if a key or captures name no
     /// period.
-    pub(super) fn periods(&self) -> Result<Vec<Period>, Usage> {
+    pub(crate) fn periods(&self) -> Result<Vec<Period>, Usage> {
         let mut periods = Vec::new();
         for text in &self.period {
             let [name, begin, end] = parts(text)[..] else {

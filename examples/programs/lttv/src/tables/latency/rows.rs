@@ -45,6 +45,7 @@ fn process_name<'l>(of: &'l TraceLatency, row: &FamilyRow) -> Option<&'l str> {
 fn subject_title(family: Family) -> &'static str {
     match family {
         Family::WakeUp | Family::Preemption => "PRIORITY",
+        Family::Run | Family::Blocked => "SUBJECT",
         Family::Syscall => "CALL",
         Family::HardIrq | Family::Vector | Family::Softirq | Family::SoftirqRaise => "INTERRUPT",
         Family::DiskQueue | Family::DiskDevice => "REQUESTS",

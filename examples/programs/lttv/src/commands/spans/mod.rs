@@ -1,0 +1,63 @@
+//! `lttv spans`: single things that took time, with arguments and results.
+
+mod args;
+mod printer;
+mod records;
+mod text;
+
+use std::error::Error;
+
+use lttv_common::escape::Escapes;
+use lttv_common::kernel_trace;
+use lttv_common::report::{Report, Usage};
+use lttv_common::table::Format;
+use lttv_filter::Environment;
+use lttv_state::spans::{SpanAnalysis, SpanFilter, SpanSettings};
+
+pub use self::args::{Order, SpansArgs};
+use self::printer::{Form, Printer};
+use self::records::{Csv, Json};
+use self::text::Lines;
+use super::analysis::Analysis;
+
+/// Shows the spans in a window.
+///
+/// # Errors
+///
+/// If the command line is wrong, if no trace has the needed events, or if the output cannot be written.
+pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    let input = &args.input;
+    let condition = args.condition()?;
+    let periods = args.periods.periods()?;
+    let needs = periods.is_empty().then_some(&kernel_trace::SPANS);
+    let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
+    // The reader of events needs the traces while the analysis reads them.
+    let traceset = analysis.traceset.clone();
+    let environment = Environment::new().in_zone(input.zone());
+    let filter = condition.map(|of| SpanFilter::new(&of, &traceset, &environment)).transpose();
+    let filter = filter.map_err(|error| Usage::filter("--filter:", &error))?;
+    let settings = SpanSettings::new()
+        .families(args.families())
+        .min(args.min.unwrap_or(0))
+        .max(args.max.unwrap_or(u64::MAX))
+        .periods(periods, traceset.traces(), &environment)
+        .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
+    let out = args.output.open(traceset.traces())?;
+    let form = match args.format {
+        Format::Text => Form::Lines(Box::new(Lines::new(args, traceset.traces().len() > 1))),
+        Format::Csv => Form::Csv(Csv::default()),
+        Format::Json => Form::Json(Json::default()),
+    };
+    let out = out.escaping(match args.format {
+        Format::Json => Escapes::Json,
+        Format::Text | Format::Csv => Escapes::Text,
+    });
+    let printer = Printer::new(args, &traceset, filter, form, out, analysis.stop_flag());
+    let threads = input.threads_or_all(report);
+    let (found, read) = analysis.run(threads, None, SpanAnalysis::new(settings, printer));
+    let is_full = found.visitor.is_full();
+    found.visitor.finish()?;
+    analysis.finish(report);
+    // A read that was stopped since there were enough spans was not interrupted.
+    if is_full { Ok(()) } else { Ok(read?) }
+}

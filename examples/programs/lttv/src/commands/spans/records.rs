@@ -1,0 +1,256 @@
+//! Spans as CSV and as JSON, exact, with times and durations in ns.
+
+use std::io::{self, Write};
+
+use ltt_read::schema::Scope;
+use ltt_read::{Event, Value};
+use lttv_common::text_dump::output::Output;
+use lttv_state::spans::{EventPlace, SpanThread, Waker, error_name, write_arguments};
+use serde_json::{Map, json};
+
+use super::printer::Shown;
+use super::text::call_of;
+
+/// The columns of CSV.
+const COLUMNS: [&str; 19] = [
+    "begin",
+    "end",
+    "duration",
+    "completeness",
+    "family",
+    "name",
+    "comm",
+    "tid",
+    "pid",
+    "cpu",
+    "file",
+    "result",
+    "error",
+    "waker",
+    "waker_tid",
+    "trace",
+    "arguments",
+    "begin_event",
+    "end_event",
+];
+
+/// Writes a line for each span, after one with the names of the columns.
+#[derive(Debug, Default)]
+pub(super) struct Csv {
+    has_head: bool,
+    row: Vec<u8>,
+    text: String,
+}
+
+/// Writes an object for each span, one in a line.
+#[derive(Debug, Default)]
+pub(super) struct Json {
+    row: Vec<u8>,
+}
+
+/// Returns the name of a span: that of the call, or its description.
+fn name_of(shown: &Shown<'_, '_, '_>) -> String {
+    let call = shown.names.call(shown.span);
+    call.map_or_else(|| shown.names.label(shown.span), str::to_owned)
+}
+
+impl Csv {
+    /// Writes the names of the columns, if they have not been written.
+    pub(super) fn head(&mut self, out: &mut Output) -> io::Result<()> {
+        if std::mem::replace(&mut self.has_head, true) {
+            return Ok(());
+        }
+        writeln!(out, "{}", COLUMNS.join(","))
+    }
+
+    pub(super) fn write(
+        &mut self,
+        shown: &mut Shown<'_, '_, '_>,
+        out: &mut Output,
+    ) -> io::Result<()> {
+        self.head(out)?;
+        let (span, names) = (shown.span, shown.names);
+        let Csv { row, text, .. } = self;
+        row.clear();
+        number(row, span.begin.as_ns());
+        number(row, span.end.as_ns());
+        optional(row, span.duration());
+        cell(row, span.completeness.key());
+        cell(row, span.family.key());
+        match names.call(span) {
+            Some(call) => cell(row, call),
+            None => cell(row, &names.label(span)),
+        }
+        cell(row, names.comm(span, &span.thread));
+        optional(row, span.thread.tid);
+        optional(row, span.thread.pid);
+        optional(row, Some(span.cpu).filter(|cpu| *cpu != u32::MAX));
+        cell(row, &shown.reader.file(span, names));
+        optional(row, span.result);
+        cell(row, span.error().and_then(error_name).unwrap_or(""));
+        match &span.waker {
+            Waker::Thread(thread) => {
+                cell(row, names.comm(span, thread));
+                optional(row, thread.tid);
+            }
+            Waker::Interrupt => {
+                cell(row, "interrupt");
+                cell(row, "");
+            }
+            _ => row.extend_from_slice(b",,"),
+        }
+        let trace = shown.traceset.traces().get(span.trace.0);
+        cell(row, &trace.map_or(String::new(), |trace| trace.path().display().to_string()));
+        text.clear();
+        let call = names.call(span).unwrap_or("");
+        let mut ends = ["", ""];
+        for (place, end) in [span.first, span.last].into_iter().zip(&mut ends) {
+            let Some(place) = place else { continue };
+            let before = text.len();
+            shown.reader.read(span.trace, place, |event| {
+                if before > 0 {
+                    text.push_str(", ");
+                }
+                let start = text.len();
+                write_arguments(event, call, "", text);
+                if text.len() == start {
+                    text.truncate(before);
+                }
+            });
+            *end = event_name(shown, place);
+        }
+        cell(row, text);
+        cell(row, ends[0]);
+        cell(row, ends[1]);
+        row.pop();
+        row.push(b'\n');
+        out.write_all(row)
+    }
+}
+
+/// Returns the name of the event at a place.
+fn event_name<'t>(shown: &mut Shown<'_, 't, '_>, place: EventPlace) -> &'t str {
+    let trace = shown.span.trace;
+    let id = shown.reader.read(trace, place, |event| event.type_id());
+    let schema = shown.traceset.traces().get(trace.0).map(|trace| trace.schema());
+    schema.zip(id).map_or("", |(schema, id)| schema.event_types[id.index()].name())
+}
+
+fn number(row: &mut Vec<u8>, number: impl std::fmt::Display) {
+    // Writing to memory does not fail.
+    let _ = write!(row, "{number},");
+}
+
+fn optional(row: &mut Vec<u8>, of: Option<impl std::fmt::Display>) {
+    match of {
+        Some(of) => number(row, of),
+        None => row.push(b','),
+    }
+}
+
+fn cell(row: &mut Vec<u8>, text: &str) {
+    if text.contains([',', '"', '\n', '\r']) {
+        row.push(b'"');
+        for part in text.split_inclusive('"') {
+            row.extend_from_slice(part.as_bytes());
+            if part.ends_with('"') {
+                row.push(b'"');
+            }
+        }
+        row.push(b'"');
+    } else {
+        row.extend_from_slice(text.as_bytes());
+    }
+    row.push(b',');
+}
+
+impl Json {
+    pub(super) fn write(
+        &mut self,
+        shown: &mut Shown<'_, '_, '_>,
+        out: &mut Output,
+    ) -> io::Result<()> {
+        let (span, names) = (shown.span, shown.names);
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let thread = |thread: &SpanThread| json!({ "tid": thread.tid, "comm": text(names.comm(span, thread)) });
+        let waker = match &span.waker {
+            Waker::Interrupt => json!("interrupt"),
+            Waker::Thread(waker) => thread(waker),
+            _ => serde_json::Value::Null,
+        };
+        let trace = shown.traceset.traces().get(span.trace.0);
+        let mut events = Vec::new();
+        for place in [span.first, span.last] {
+            let read = |event: &Event<'_>| {
+                let time = event.timestamp().map(|time| time.as_ns());
+                let name = event.event_type().name().to_owned();
+                json!({ "name": name, "time": time, "fields": fields(event) })
+            };
+            events.push(place.and_then(|place| shown.reader.read(span.trace, place, read)));
+        }
+        let mut events = events.into_iter();
+        let mut name = name_of(shown);
+        if name.is_empty()
+            && names.call(span).is_some()
+            && let Some(first) = span.first.or(span.last)
+        {
+            let found =
+                shown.reader.read(span.trace, first, |event| call_of(event.event_type().name()));
+            name = found.unwrap_or_default();
+        }
+        let object = json!({
+            "begin": span.begin.as_ns(),
+            "end": span.end.as_ns(),
+            "duration": span.duration(),
+            "completeness": span.completeness.key(),
+            "family": span.family.key(),
+            "name": text(&name),
+            "comm": text(names.comm(span, &span.thread)),
+            "tid": span.thread.tid,
+            "pid": span.thread.pid,
+            "cpu": Some(span.cpu).filter(|cpu| *cpu != u32::MAX),
+            "file": text(&shown.reader.file(span, names)),
+            "result": span.result,
+            "error": span.error().and_then(error_name),
+            "waker": waker,
+            "trace": trace.map(|trace| trace.path().display().to_string()),
+            "begin_event": events.next().flatten(),
+            "end_event": events.next().flatten(),
+        });
+        self.row.clear();
+        serde_json::to_writer(&mut self.row, &object)?;
+        self.row.push(b'\n');
+        out.write_all(&self.row)
+    }
+}
+
+/// Returns the fields of an event's payload.
+fn fields(event: &Event<'_>) -> serde_json::Value {
+    let Some(payload) = event.scope(Scope::Payload) else { return serde_json::Value::Null };
+    let members = payload
+        .members()
+        .map(|(field, value)| (field.name().unwrap_or("").to_owned(), value_of(&value)));
+    serde_json::Value::Object(members.collect::<Map<_, _>>())
+}
+
+fn value_of(value: &Value<'_>) -> serde_json::Value {
+    match value {
+        Value::Uint(value) | Value::Bits(value) => json!(value),
+        Value::Sint(value) => json!(value),
+        Value::Bool(value) => json!(value),
+        Value::Float(value) if value.is_finite() => json!(value),
+        Value::Float(value) => json!(value.to_string()),
+        Value::Str(text) => json!(text.to_str_lossy()),
+        Value::Blob(bytes) => {
+            json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        }
+        Value::Struct(of) => {
+            let members = of
+                .members()
+                .map(|(field, value)| (field.name().unwrap_or("").to_owned(), value_of(&value)));
+            serde_json::Value::Object(members.collect::<Map<_, _>>())
+        }
+        Value::Array(of) => serde_json::Value::Array(of.iter().map(|of| value_of(&of)).collect()),
+        _ => serde_json::Value::Null,
+    }
+}

@@ -1,0 +1,224 @@
+//! Spans as lines for people.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io;
+
+use ltt_read::{Timestamp, TraceIndex};
+use lttv_common::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
+use lttv_common::text_dump::output::Output;
+use lttv_common::units::{exact_length, length};
+use lttv_state::kernel::Tid;
+use lttv_state::spans::{
+    Completeness, Family, Span, SpanThread, Waker, write_arguments, write_result,
+};
+
+use super::args::SpansArgs;
+use super::printer::Shown;
+
+/// Writes a line for each span, such as
+/// `12:34:56.123456789 diskio/210 [2] openat(dfd: AT_FDCWD, filename: "/x") = -1 ENOENT  <1.2 ms>`.
+#[derive(Debug)]
+pub(super) struct Lines {
+    clock: ClockText,
+    has_traces: bool,
+    is_exact: bool,
+    nesting: Option<Nesting>,
+    line: String,
+}
+
+/// The spans that contain the next one of each thread.
+#[derive(Debug, Default)]
+struct Nesting(HashMap<(TraceIndex, Option<Tid>), Vec<Timestamp>>);
+
+impl Nesting {
+    /// Returns the number of spans of the same thread that contain a span.
+    fn depth(&mut self, span: &Span) -> usize {
+        let ends = self.0.entry((span.trace, span.thread.tid)).or_default();
+        ends.retain(|end| *end > span.begin);
+        let depth = ends.iter().filter(|end| **end >= span.end).count();
+        ends.push(span.end);
+        depth
+    }
+}
+
+impl Lines {
+    pub(super) fn new(args: &SpansArgs, has_traces: bool) -> Self {
+        Lines {
+            clock: ClockText::new(ClockStyle::TimeOfDay, args.input.zone()),
+            has_traces,
+            is_exact: args.exact,
+            nesting: args.nested.then(Nesting::default),
+            line: String::new(),
+        }
+    }
+
+    pub(super) fn write(
+        &mut self,
+        shown: &mut Shown<'_, '_, '_>,
+        out: &mut Output,
+    ) -> io::Result<()> {
+        let span = shown.span;
+        self.clock.time(out.buffer(), span.begin, ClockRange::Signed);
+        let length_of = if self.is_exact { exact_length } else { length };
+        let Lines { line, .. } = self;
+        line.clear();
+        line.push(' ');
+        write_thread(shown.names.comm(span, &span.thread), &span.thread, line);
+        if span.cpu != u32::MAX {
+            let _ = write!(line, " [{}]", span.cpu);
+        }
+        line.push(' ');
+        if let Some(nesting) = &mut self.nesting {
+            (0..nesting.depth(span)).for_each(|_| line.push_str("  "));
+        }
+        if span.completeness == Completeness::NoBegin {
+            line.push_str("... ");
+        }
+        what(shown, line);
+        let _ = match (span.completeness, span.duration()) {
+            (Completeness::NoEnd, _) => write!(line, "  <unfinished>"),
+            (Completeness::Lost, Some(ns)) => write!(line, "  <{}, events lost>", length_of(ns)),
+            (_, Some(ns)) => write!(line, "  <{}>", length_of(ns)),
+            (_, None) => Ok(()),
+        };
+        if self.has_traces
+            && let Some(trace) = shown.traceset.traces().get(span.trace.0)
+        {
+            let _ = write!(self.line, "  ({})", trace.path().display());
+        }
+        self.line.push('\n');
+        io::Write::write_all(out, self.line.as_bytes())
+    }
+}
+
+/// Writes a thread as `NAME/TID`.
+fn write_thread(comm: &str, thread: &SpanThread, line: &mut String) {
+    match (comm, thread.tid) {
+        ("", None) => line.push('?'),
+        ("", Some(0)) => line.push_str("idle"),
+        (comm, Some(0)) => line.push_str(comm),
+        (comm, None) => line.push_str(comm),
+        (comm, Some(tid)) => {
+            let _ = write!(line, "{}/{tid}", if comm.is_empty() { "?" } else { comm });
+        }
+    }
+}
+
+/// Writes what a span is.
+fn what(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
+    let (span, names) = (shown.span, shown.names);
+    match span.family {
+        Family::Syscall
+        | Family::FileOpen
+        | Family::FileRead
+        | Family::FileWrite
+        | Family::FileSync
+        | Family::Futex => call(shown, line),
+        Family::Run => {
+            line.push_str("run");
+            if let Some(state) = state_after(shown) {
+                let _ = write!(line, ", then {state}");
+            }
+        }
+        Family::Blocked => {
+            line.push_str("blocked");
+            waker(shown, line);
+        }
+        Family::WakeUp => {
+            line.push_str("wait for a CPU");
+            waker(shown, line);
+        }
+        Family::Preemption => line.push_str("wait for a CPU, preempted"),
+        Family::Period => line.push_str(&names.label(span)),
+        family => {
+            let _ = write!(line, "{} {}", family.key(), names.label(span));
+            let is_request = names.operation(span).is_some();
+            if let Some(first) = span.first.filter(|_| is_request) {
+                line.push('(');
+                shown.reader.read(span.trace, first, |event| write_arguments(event, "", "", line));
+                line.push(')');
+            }
+        }
+    }
+}
+
+/// Writes a system call with its arguments and its result.
+fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
+    let (span, names) = (shown.span, shown.names);
+    let mut name = names.call(span).unwrap_or("").to_owned();
+    if name.is_empty() {
+        let place = span.first.or(span.last);
+        let of_event = place.and_then(|place| {
+            shown.reader.read(span.trace, place, |event| call_of(event.event_type().name()))
+        });
+        name = of_event.unwrap_or_default();
+    }
+    let file = names.file(span);
+    let _ = write!(line, "{name}(");
+    let arguments = line.len();
+    if let Some(first) = span.first {
+        shown.reader.read(span.trace, first, |event| write_arguments(event, &name, file, line));
+    }
+    if let Some(last) = span.last {
+        let end = line.len();
+        if end > arguments {
+            line.push_str(", ");
+        }
+        let start = line.len();
+        shown.reader.read(span.trace, last, |event| write_arguments(event, &name, "", line));
+        if line.len() == start {
+            line.truncate(end);
+        }
+    }
+    line.push(')');
+    if let Some(result) = span.result {
+        line.push_str(" = ");
+        write_result(&name, result, line);
+        let is_open = span.family == Family::FileOpen || name.starts_with("open");
+        if is_open && result >= 0 && !file.is_empty() {
+            let _ = write!(line, "<{file}>");
+        }
+    }
+}
+
+/// Returns the name of the system call that an event begins or ends.
+pub(super) fn call_of(event: &str) -> String {
+    let prefixes = ["syscall_entry_", "syscall_exit_", "sys_enter_", "sys_exit_", "sys_"];
+    let name = event.rsplit(':').next().unwrap_or(event);
+    let name = name.strip_prefix("compat_").unwrap_or(name);
+    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
+}
+
+/// Writes who ended a wait.
+fn waker(shown: &Shown<'_, '_, '_>, line: &mut String) {
+    match &shown.span.waker {
+        Waker::Interrupt => line.push_str(", woken by an interrupt"),
+        Waker::Thread(thread) => {
+            line.push_str(", woken by ");
+            write_thread(shown.names.comm(shown.span, thread), thread, line);
+        }
+        _ => {}
+    }
+}
+
+/// Returns the state in which a thread was switched out, as `ps` shows it.
+fn state_after(shown: &mut Shown<'_, '_, '_>) -> Option<&'static str> {
+    let last = shown.span.last?;
+    let state = shown.reader.read(shown.span.trace, last, |event| {
+        event.field("prev_state").and_then(|value| value.as_i64())
+    });
+    // `TASK_REPORT` of the kernel; a preempted thread has a bit above.
+    Some(match state?? & 0xff {
+        0 => "R",
+        1 => "S",
+        2 => "D",
+        4 => "T",
+        8 => "t",
+        16 => "X",
+        32 => "Z",
+        64 => "P",
+        128 => "I",
+        _ => return None,
+    })
+}
