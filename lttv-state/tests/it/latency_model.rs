@@ -387,9 +387,11 @@ proptest! {
     fn durations_are_those_of_the_model(choices in choices()) {
         let events = machine(&choices);
         prop_assume!(!events.is_empty());
-        let latency = whole(&Traceset::from(vec![write(&events)]));
+        let traceset = Traceset::from(vec![write(&events)]);
+        let latency = whole(&traceset);
         let of = &latency.traces()[0];
         prop_assert_eq!(samples(of), Model(&events).samples());
+        crate::spans::check_sums("random events", &traceset);
         // The sums are those of the durations.
         for family in Family::ALL {
             let sum: u64 = of.top(family).iter().map(|sample| sample.duration()).sum();

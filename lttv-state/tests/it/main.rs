@@ -70,6 +70,8 @@ mod latency_reference;
 mod saved_states;
 #[cfg(feature = "analyses")]
 mod slices;
+#[cfg(feature = "analyses")]
+mod spans;
 #[cfg(feature = "filter")]
 mod state_filter;
 #[cfg(feature = "symbols")]

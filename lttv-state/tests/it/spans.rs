@@ -1,0 +1,299 @@
+//! Spans of real traces: they add up to latencies, their events are those that begin and end them, and
+//! they do not depend on threads and windows.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::support;
+use ltt_read::{TimeSpan, Timestamp, TracefileIndex};
+use lttv_context::Traceset;
+use lttv_filter::{Environment, Expression};
+use lttv_state::analysis::read;
+use lttv_state::latency::{GroupBy, Latency, LatencyAnalysis, Settings};
+use lttv_state::spans::{
+    Completeness, EventReader, Family, Span, SpanAnalysis, SpanFilter, SpanNames, SpanSettings,
+    SpanVisitor,
+};
+
+/// A span with its names.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Named {
+    pub(crate) span: Span,
+    pub(crate) label: String,
+    pub(crate) comm: String,
+    pub(crate) priority: Option<i64>,
+}
+
+/// Collects all spans, by trace.
+#[derive(Debug, Default)]
+pub(crate) struct All(Vec<Named>);
+
+impl SpanVisitor for All {
+    fn span(&mut self, span: &Span, names: &SpanNames<'_>) {
+        self.0.push(Named {
+            span: *span,
+            label: names.label(span),
+            comm: names.comm(span, &span.thread).to_owned(),
+            priority: names.priority(span),
+        });
+    }
+}
+
+/// Returns the spans of all families, by trace, in the order of their ends.
+pub(crate) fn spans(traceset: &Traceset, threads: usize, window: Option<TimeSpan>) -> Vec<Named> {
+    let settings = SpanSettings::new().families(Family::ALL);
+    let read = read(traceset).threads(threads);
+    let read = match window {
+        Some(window) => read.window(window.start..=window.end),
+        None => read,
+    };
+    let mut all = read.run(SpanAnalysis::new(settings, All::default())).output.visitor.0;
+    all.sort_by_key(|of| of.span.trace);
+    all
+}
+
+fn latency(traceset: &Traceset) -> Latency {
+    let settings = Settings::new().families(Family::ALL);
+    read(traceset).run(LatencyAnalysis::new(settings)).output
+}
+
+/// Checks that the whole spans add up to the figures of latencies, by family, subject and thread.
+pub(crate) fn check_sums(name: &str, traceset: &Traceset) -> usize {
+    type Sums = BTreeMap<(usize, Family, String, Option<i32>), (u64, u128, u64)>;
+    let has_thread = |family: Family| {
+        !matches!(family, Family::HardIrq | Family::Vector | Family::Softirq | Family::SoftirqRaise)
+    };
+    let mut expected = Sums::new();
+    for (trace, of) in latency(traceset).traces().iter().enumerate() {
+        for family in Family::ALL {
+            for row in of.rows(family, GroupBy::ThreadAndSubject) {
+                let thread = row.thread.and_then(|id| of.thread(id)).map(|of| of.tid);
+                let subject = of.subject(row.subject.expect("by subject"));
+                let key = (trace, family, subject, thread.filter(|_| has_thread(family)));
+                let durations = row.figures.durations();
+                let sums = expected.entry(key).or_default();
+                sums.0 += durations.count();
+                sums.1 += u128::from(durations.spread().total());
+                sums.2 = sums.2.max(durations.spread().greatest().value);
+            }
+        }
+    }
+    let mut found = Sums::new();
+    for Named { span, label, priority, .. } in spans(traceset, 2, None) {
+        if span.completeness != Completeness::Whole {
+            continue;
+        }
+        let label = match span.family {
+            Family::WakeUp | Family::Preemption => {
+                priority.map_or(String::new(), |priority| priority.to_string())
+            }
+            _ => label,
+        };
+        let thread = span.thread.tid.filter(|_| has_thread(span.family));
+        let sums = found.entry((span.trace.0, span.family, label, thread)).or_default();
+        let duration = span.duration().expect("a whole span");
+        sums.0 += 1;
+        sums.1 += u128::from(duration);
+        sums.2 = sums.2.max(duration);
+    }
+    // Threads with one id after the other have rows of their own, which the key joins.
+    assert_eq!(found, expected, "{name}");
+    found.values().map(|sums| sums.0 as usize).sum()
+}
+
+#[test]
+fn spans_add_up_to_latencies() {
+    let compared: usize =
+        support::kernel_traces().iter().map(|(name, of)| check_sums(name, of)).sum();
+    support::report(&format!("{compared} spans were compared"));
+    assert!(compared > 2_500);
+}
+
+#[test]
+fn the_events_of_spans_are_those_at_their_begin_and_end() {
+    for (name, traceset) in support::kernel_traces() {
+        let mut reader = EventReader::new(&traceset);
+        let mut checked = 0;
+        for Named { span, .. } in spans(&traceset, 1, None) {
+            let mut of = |place| {
+                reader.read(span.trace, place, |event| {
+                    (event.timestamp(), event.event_type().name().to_owned())
+                })
+            };
+            let first = span.first.map(|place| of(place).expect("an event"));
+            let last = span.last.map(|place| of(place).expect("an event"));
+            let whole = matches!(span.completeness, Completeness::Whole | Completeness::Lost);
+            assert_eq!(first.is_some(), span.completeness != Completeness::NoBegin, "{span:?}");
+            assert_eq!(last.is_some(), span.completeness != Completeness::NoEnd, "{span:?}");
+            // Where a clock goes back, spans have the times of delivery, which never decrease.
+            let times = [&first, &last].map(|of| of.as_ref().and_then(|(time, _)| *time));
+            if whole && name != "ctf/tc-bug446190" {
+                assert_eq!(times, [Some(span.begin), Some(span.end)], "{name}: {span:?}");
+            }
+            if span.family == Family::Run && whole {
+                let names = [first, last].map(|of| of.map(|(_, name)| name));
+                let switches = names.into_iter().flatten();
+                assert!(switches.into_iter().all(|name| name.contains("sched_switch")), "{name}");
+            }
+            checked += 1;
+        }
+        assert!(checked > 0, "{name}");
+    }
+}
+
+#[test]
+fn spans_do_not_depend_on_the_number_of_threads() {
+    for (name, traceset) in support::kernel_traces() {
+        let one = spans(&traceset, 1, None);
+        for threads in [2, 5] {
+            assert!(one == spans(&traceset, threads, None), "{name} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn spans_of_a_window_are_those_that_end_in_it_and_those_that_are_open_at_its_end() {
+    for (name, traceset) in support::kernel_traces() {
+        let whole = spans(&traceset, 1, None);
+        let ends: Vec<Timestamp> = whole.iter().map(|of| of.span.end).collect();
+        let (Some(first), Some(last)) = (ends.iter().min(), ends.iter().max()) else { continue };
+        let length = last.since(*first);
+        let window = TimeSpan {
+            start: Timestamp::from_ns(first.as_ns() + length as i64 / 3),
+            end: Timestamp::from_ns(first.as_ns() + length as i64 / 2),
+        };
+        let found = spans(&traceset, 2, Some(window));
+        let is_ended = |of: &&Named| of.span.completeness != Completeness::NoEnd;
+        let within = |of: &&Named| of.span.end >= window.start && of.span.end <= window.end;
+        let key =
+            |of: &Named| (of.span.trace, of.span.family, of.span.begin, of.span.end, of.span.last);
+        let ended = found.iter().filter(is_ended).map(key);
+        let expected = whole.iter().filter(is_ended).filter(within).map(key);
+        // Events of traces whose clock goes back are in the window by their own time.
+        if name != "ctf/tc-bug446190" {
+            assert!(ended.eq(expected), "{name}");
+        }
+        // What ends later and began before is open.
+        let is_open = |of: &&Named| of.span.begin <= window.end && of.span.end > window.end;
+        let open: HashMap<_, _> = found
+            .iter()
+            .filter(|of| of.span.completeness == Completeness::NoEnd)
+            .map(|of| ((of.span.family, of.span.begin, of.span.thread.tid), of))
+            .collect();
+        let families = [Family::Syscall, Family::Run, Family::WakeUp, Family::DiskDevice];
+        for of in whole.iter().filter(is_ended).filter(is_open) {
+            let Named { span, .. } = of;
+            let whole = span.completeness == Completeness::Whole;
+            if whole && families.contains(&span.family) && name != "ctf/tc-bug446190" {
+                let key = (span.family, span.begin, span.thread.tid);
+                assert!(open.contains_key(&key), "{name}: {of:?}");
+            }
+        }
+    }
+}
+
+/// System calls by the thread that the last switch on their CPU names, in a plain list of events.
+#[test]
+fn system_calls_are_those_of_a_plain_pairing() {
+    let traceset = Traceset::open(support::bundled()).expect("a trace");
+    let trace = &traceset.traces()[0];
+    let mut events = Vec::new();
+    for tracefile in 0..trace.tracefiles().len() {
+        let mut cursor = trace.cursor(TracefileIndex(tracefile));
+        while let Some(event) = cursor.next().expect("a sound trace") {
+            let field = |name: &str| event.field(name).and_then(|value| value.as_i64());
+            let (time, name) = (event.timestamp(), event.event_type().name().to_owned());
+            let cpu = event.packet().cpu;
+            events.push((time, tracefile, cpu, name, field("next_tid"), field("ret")));
+        }
+    }
+    events.sort_by_key(|event| (event.0, event.1));
+    let (mut running, mut open) = (HashMap::new(), HashMap::new());
+    let mut expected = Vec::new();
+    for (time, _, cpu, name, next, result) in events {
+        if name == "sched_switch" {
+            running.insert(cpu, next.expect("a thread"));
+        } else if let Some(call) = name.strip_prefix("syscall_entry_") {
+            if let Some(tid) = running.get(&cpu) {
+                open.insert(*tid, (call.to_owned(), time));
+            }
+        } else if let Some(call) = name.strip_prefix("syscall_exit_")
+            && let Some(tid) = running.get(&cpu)
+            && let Some((entered, begin)) = open.remove(tid)
+            && entered == call
+        {
+            expected.push((begin, time, entered, Some(*tid as i32), result));
+        }
+    }
+    let found = spans(&traceset, 2, None);
+    let found = found.into_iter().filter(|of| {
+        of.span.family == Family::Syscall && of.span.completeness == Completeness::Whole
+    });
+    let found: Vec<_> = found
+        .map(|Named { span, label, .. }| {
+            (Some(span.begin), Some(span.end), label, span.thread.tid, span.result)
+        })
+        .collect();
+    assert!(found.len() > 500);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn filters_use_properties_and_fields_of_both_events() {
+    let traceset = Traceset::open(support::bundled()).expect("a trace");
+    let all = spans(&traceset, 1, None);
+    let count = |text: &str, expected: &dyn Fn(&Named) -> bool| {
+        struct Count<'t>(SpanFilter, EventReader<'t>, usize);
+        impl SpanVisitor for Count<'_> {
+            fn span(&mut self, span: &Span, names: &SpanNames<'_>) {
+                self.2 += usize::from(self.0.matches(span, names, &mut self.1));
+            }
+        }
+        let expression = Expression::parse(text).expect("an expression");
+        let filter = SpanFilter::new(&expression, &traceset, &Environment::new());
+        let visitor = Count(filter.expect("a filter"), EventReader::new(&traceset), 0);
+        let settings = SpanSettings::new().families(Family::ALL);
+        let found = read(&traceset).run(SpanAnalysis::new(settings, visitor)).output.visitor.2;
+        let expected = all.iter().filter(|of| expected(of)).count();
+        assert!(found > 0, "{text}");
+        assert_eq!(found, expected, "{text}");
+    };
+    let syscall = |of: &Named| of.span.family == Family::Syscall;
+    count("family == syscall", &syscall);
+    count("family == syscall && duration > 10ms", &|of| {
+        syscall(of) && of.span.duration().is_some_and(|ns| ns > 10_000_000)
+    });
+    count("error == ENOENT && name == openat && family == syscall", &|of| {
+        syscall(of) && of.span.error() == Some(2) && of.label == "openat"
+    });
+    count("comm =~ \"work*\"", &|of| of.comm.starts_with("work"));
+    count("result < 0 && family == syscall", &|of| {
+        syscall(of) && of.span.result < Some(0) && of.span.result.is_some()
+    });
+    // A field of the event that begins the span, and one of the event that ends it.
+    let mut reader = EventReader::new(&traceset);
+    let matching: Vec<bool> = all
+        .iter()
+        .map(|of| {
+            let span = &of.span;
+            let mut field = |name: &str| {
+                [span.first, span.last].into_iter().flatten().find_map(|place| {
+                    reader.read(span.trace, place, |event| event.field(name)?.as_i64()).flatten()
+                })
+            };
+            syscall(of) && field("count").is_some_and(|count| count >= 4096)
+        })
+        .collect();
+    let wanted = matching.iter().filter(|is_it| **is_it).count();
+    count("family == syscall && count >= 4096", &|of| {
+        let at = all.iter().position(|other| std::ptr::eq(other, of)).expect("one of them");
+        matching[at]
+    });
+    assert!(wanted > 0);
+    let error = SpanFilter::new(
+        &Expression::parse("durations > 1").expect("an expression"),
+        &traceset,
+        &Environment::new(),
+    );
+    let error = error.expect_err("no such property").to_string();
+    assert!(error.contains("durations"), "{error}");
+}
