@@ -24,6 +24,7 @@
 //!
 //! The feature `analyses` adds these:
 //!
+//! * `spans`: single system calls, runs on CPUs, waits, interrupts and requests to disks.
 //! * `latency`: how long threads wait for CPUs, and system calls, interrupts and requests to disks take.
 //! * `waits`: the states of threads over time, what they waited for, and critical paths.
 //! * `usage`: the use of CPUs, memory and network over time.
@@ -53,7 +54,7 @@
 //! # Features
 //!
 //! * `kernel` (default): the modules that read traces.
-//! * `analyses`: the modules `latency`, `waits`, `usage`, `call_stacks` and `heap`.
+//! * `analyses`: the modules `spans`, `latency`, `waits`, `usage`, `call_stacks` and `heap`.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`ContextState::store_checkpoints`](lttv_context::ContextState::store_checkpoints).

@@ -33,23 +33,9 @@
 //!
 //! # Rules
 //!
-//! * **Waits for CPUs.** A wake-up latency starts with the first wake-up of a thread that neither
-//!   runs nor was preempted, as far as switches tell, and ends when it is switched in. A thread that is switched out while
-//!   it is runnable waits from there. Their sum is the time in run queues.
-//! * **System calls** belong to the thread that runs on the CPU according to the last switch, or
-//!   that the context of the event names. An exit that names another call than the entry leads to
-//!   no duration.
-//! * **Interrupt handlers** have a stack for each CPU. An exit ends the handlers above its entry.
-//!   The net time of a handler is that without handlers that interrupted it.
-//! * **Requests to disks** are identified by disk and first sector. A completion of fewer sectors
-//!   leaves the rest open; the duration ends with the last one. Flushes have no sectors: those of a
-//!   disk are paired in the order of their issues. The second completion of a write that flushes,
-//!   also without sectors, is ignored.
-//! * **Futexes** are identified by process and address; shared ones by the address alone.
-//!   Waits for one of several futexes (`futex_waitv`) have one entry for each process.
-//! * What lost events or missing begins and ends cut leads to no duration and is
-//!   [counted](Unmatched). What has not ended is [listed](TraceLatency::open).
-//! * What was not recorded is [missing](TraceLatency::missing): its figures are empty, not 0.
+//! Latencies are sums of [spans](crate::spans#rules). Those of which not both ends were seen lead to no duration and
+//! are [counted](Unmatched). What has not ended is [listed](TraceLatency::open). What was not recorded is
+//! [missing](TraceLatency::missing): its figures are empty, not 0.
 //!
 //! # Memory
 //!

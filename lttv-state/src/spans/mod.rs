@@ -1,4 +1,34 @@
-//! Spans.
+//! Spans: single things that took time, such as system calls, runs on CPUs, waits, interrupts and requests to disks.
+//!
+//! [`SpanAnalysis`] passes each [`Span`] to a [`SpanVisitor`]. A span refers to the events that begin and end it by
+//! their [places](EventPlace), where an [`EventReader`] finds them again: [`write_arguments`] shows the arguments of a
+//! system call, and [`SpanFilter`] tests fields. [`SpanSorter`] puts spans in the order of their begins or durations
+//! with bounded memory. [Latencies](crate::latency) are sums of spans.
+//!
+//! # Rules
+//!
+//! * **Waits for CPUs.** A wake-up latency starts with the first wake-up of a thread that neither
+//!   runs nor was preempted, as far as switches tell, and ends when it is switched in. A thread that is switched out while
+//!   it is runnable waits from there. Their sum is the time in run queues.
+//! * **System calls** belong to the thread that runs on the CPU according to the last switch, or
+//!   that the context of the event names. An exit that names another call than the entry leads to
+//!   no duration.
+//! * **Interrupt handlers** have a stack for each CPU. An exit ends the handlers above its entry.
+//!   The net time of a handler is that without handlers that interrupted it.
+//! * **Requests to disks** are identified by disk and first sector. A completion of fewer sectors
+//!   leaves the rest open; the duration ends with the last one. Flushes have no sectors: those of a
+//!   disk are paired in the order of their issues. The second completion of a write that flushes,
+//!   also without sectors, is ignored.
+//! * **Futexes** are identified by process and address; shared ones by the address alone.
+//!   Waits for one of several futexes (`futex_waitv`) have one entry for each process.
+//! * **Runs and waits** last from one switch of a thread to the next one, or to its wake-up.
+//! * What lost events or missing begins and ends cut is a span with its [`Completeness`]. What has not ended
+//!   lasts up to the end of the window.
+//!
+//! # Memory
+//!
+//! In memory are the threads, what is open, and the names that occurred. Each of these has a limit, beyond which what
+//! is new is dropped or shares one entry.
 
 pub(crate) mod action;
 mod analysis;
@@ -34,7 +64,7 @@ pub use names::SpanNames;
 pub use needs::NEEDS;
 pub use period::{Period, PeriodError};
 pub use place::EventPlace;
-pub use reader::EventReader;
+pub use reader::{EventReader, path_of};
 pub use settings::SpanSettings;
 pub use sorter::{SpanOrder, SpanSorter};
 pub use span::{Completeness, Span, SpanThread, Waker};

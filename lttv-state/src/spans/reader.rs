@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use ltt_read::schema::Scope;
 use ltt_read::{Cursor, Event, TraceIndex, Value};
 use lttv_context::Traceset;
 
@@ -11,6 +12,22 @@ use super::span::Span;
 
 /// The names of arguments that are paths, the first ones first.
 const PATHS: [&str; 6] = ["filename", "pathname", "path", "oldname", "file", "name"];
+
+/// Returns the path among the arguments of the system call that an event begins; `None` if there is none.
+pub fn path_of(event: &Event<'_>) -> Option<String> {
+    let payload = event.scope(Scope::Payload)?;
+    let (_, path) = payload
+        .members()
+        .filter_map(|(field, value)| {
+            let rank = PATHS.iter().position(|name| field.name() == Some(name))?;
+            match value {
+                Value::Str(text) => Some((rank, text)),
+                _ => None,
+            }
+        })
+        .min_by_key(|(rank, _)| *rank)?;
+    Some(path.to_str_lossy().into_owned())
+}
 
 /// Reads single events of a traceset by their [places](EventPlace).
 ///
@@ -60,14 +77,7 @@ impl<'t> EventReader<'t> {
         else {
             return known.into();
         };
-        let path = self.read(span.trace, first, |event| {
-            let field = |name: &&str| match event.field(name)? {
-                Value::Str(text) => Some(text.to_str_lossy().into_owned()),
-                _ => None,
-            };
-            PATHS.iter().find_map(field)
-        });
-        path.flatten().map_or(known.into(), Cow::from)
+        self.read(span.trace, first, path_of).flatten().map_or(known.into(), Cow::from)
     }
 
     /// Calls a function with the event at a place of a trace, and returns what it returns. `None` if there is no

@@ -23,6 +23,11 @@ pub(crate) struct Subjects {
     texts: Vec<Arc<str>>,
 }
 
+/// Returns the elements of a list that follow those that are known. There are fewer in a state of an earlier time.
+fn new<T>(all: &[T], known: usize) -> &[T] {
+    all.get(known..).unwrap_or_default()
+}
+
 impl Subjects {
     /// Returns the subjects without any that occurred.
     pub(crate) fn new(periods: &Periods) -> Self {
@@ -59,14 +64,14 @@ impl Subjects {
             (disk.number, name)
         });
         self.disks.extend(disks);
-        self.futexes.extend_from_slice(&machine.futexes.facts[self.futexes.len()..]);
+        self.futexes.extend_from_slice(new(&machine.futexes.facts, self.futexes.len()));
         self.update_periods(machine);
     }
 
     /// Adds the groups of periods that occurred since the last update.
     pub(crate) fn update_periods(&mut self, machine: &Machine) {
-        self.groups.extend_from_slice(&machine.periods.facts[self.groups.len()..]);
-        self.texts.extend_from_slice(&machine.periods.texts[self.texts.len()..]);
+        self.groups.extend_from_slice(new(&machine.periods.facts, self.groups.len()));
+        self.texts.extend_from_slice(new(&machine.periods.texts, self.texts.len()));
     }
 
     /// Returns the text of a name.

@@ -1,5 +1,5 @@
-//! `lttv stats`, `usage`, `latency`, `irq`, `disk`, `wait`, `critical-path` and `history build` write the same bytes with
-//! any number of threads, also for damaged traces.
+//! `lttv stats`, `usage`, `latency`, `spans`, `irq`, `disk`, `wait`, `critical-path` and `history build` write the same
+//! bytes with any number of threads, also for damaged traces.
 
 use crate::support;
 use std::fs;
@@ -34,7 +34,11 @@ fn traces(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn results_are_the_same_in_all_formats() {
     let folder = tempfile::tempdir().expect("a folder");
-    let forms: [&[&str]; 29] = [
+    let forms: [&[&str]; 33] = [
+        &["spans"],
+        &["spans", "--format=json", "--sort=duration", "--limit=20"],
+        &["spans", "--format=csv", "--begin=+1ms", "--end=+20ms"],
+        &["spans", "--min=1us", "--nested", "--period=p : sched_switch : sched_waking"],
         &["stats"],
         &["stats", "--format=json"],
         &["stats", "--format=csv", "--table=processes"],

@@ -46,6 +46,7 @@ mod opening;
 mod program;
 mod programs;
 mod run_driver;
+mod spans;
 mod state;
 mod statistics;
 mod stats;

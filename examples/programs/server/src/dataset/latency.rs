@@ -23,7 +23,7 @@ pub(super) fn families(traceset: &Traceset) -> Vec<Family> {
         let mut traces = latency.traces().iter();
         traces.any(|of| !family.needs().is_empty() && of.missing(*family).is_empty())
     };
-    Family::ALL.into_iter().filter(is_served).collect()
+    Family::LATENCIES.into_iter().filter(is_served).collect()
 }
 
 /// Computes the latencies of a window. The output is `None` if `stop` is set.

@@ -52,7 +52,7 @@ const NEXT_KEY: Key = Key::char('V');
 const BACK_KEY: Key = Key::new(KeyCode::Backspace);
 
 /// The families that the viewer shows: periods have no definition here.
-const FAMILIES: usize = Family::ALL.len() - 1;
+const FAMILIES: usize = Family::LATENCIES.len() - 1;
 
 const COLUMNS: [Column; 7] = [
     ("THREAD", 16),
@@ -197,11 +197,11 @@ impl Viewer for LatencyView {
     }
 
     fn act(&mut self, action: &str, session: &mut Session) -> Result<Reply, SubmitError> {
-        let at = Family::ALL.iter().position(|of| *of == self.family).unwrap_or(0);
+        let at = Family::LATENCIES.iter().position(|of| *of == self.family).unwrap_or(0);
         let times = self.table.selected().and_then(|row| self.times.get(row));
         match (action, times) {
-            (NEXT, _) => self.set_family(Family::ALL[(at + 1) % FAMILIES]),
-            (BACK, _) => self.set_family(Family::ALL[(at + FAMILIES - 1) % FAMILIES]),
+            (NEXT, _) => self.set_family(Family::LATENCIES[(at + 1) % FAMILIES]),
+            (BACK, _) => self.set_family(Family::LATENCIES[(at + FAMILIES - 1) % FAMILIES]),
             (BEGIN, Some((begin, _))) => session.tab.set_time(*begin, None),
             (END, Some((_, end))) => session.tab.set_time(*end, None),
             _ => {}
@@ -223,7 +223,7 @@ impl Viewer for LatencyView {
 
     fn restore(&mut self, name: &str, value: &str, _: &mut Session) -> Result<(), Fault> {
         if name == "family" {
-            let found = Family::ALL[..FAMILIES].iter().find(|of| of.key() == value);
+            let found = Family::LATENCIES[..FAMILIES].iter().find(|of| of.key() == value);
             let unknown = || Fault::new(format!("there is no family `{value}`"));
             self.set_family(*found.ok_or_else(unknown)?);
         }

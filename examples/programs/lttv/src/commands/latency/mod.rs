@@ -29,6 +29,7 @@ Examples:
   lttv latency --family wake-up --by thread --top 20 TRACE
   lttv latency --family irq,softirq --timerange +1s..+2s TRACE
   lttv latency --family disk --every 100ms TRACE        one line for each 100 ms
+  lttv latency --family run,blocked --by thread TRACE    runs on CPUs, and waits
   lttv latency --period 'request : my:begin : my:end' --period-key 'request : id' TRACE
   lttv latency --format json TRACE
 
@@ -125,11 +126,12 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let is_text = args.common.format.format == Format::Text;
     let usual_top = if is_text { USUAL_ROWS } else { USUAL_TOP };
     let environment = Environment::new().in_zone(input.zone());
+    let mut choice = args.choice();
     let settings = Settings::new()
+        .families(Family::LATENCIES.into_iter().chain(choice.families.iter().copied()))
         .top(args.top.unwrap_or(usual_top))
         .periods(periods, analysis.traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
-    let mut choice = args.choice();
     choice.has_traces = analysis.spans().count() > 1;
     let span = whole(&analysis);
     let settings = match (args.every, span) {
@@ -193,7 +195,7 @@ impl LatencyArgs {
         } else {
             // Without a choice, tables of families without figures can be selected as well.
             let families = match choice.families.is_empty() && format.format != Format::Text {
-                true => Family::ALL.to_vec(),
+                true => Family::LATENCIES.to_vec(),
                 false => choice.families(&taken),
             };
             all.extend(families.iter().map(|family| tables::rows(choice, *family, &taken)));

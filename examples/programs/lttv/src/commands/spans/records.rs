@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use ltt_read::schema::Scope;
 use ltt_read::{Event, Value};
 use lttv_common::text_dump::output::Output;
-use lttv_state::spans::{EventPlace, SpanThread, Waker, error_name, write_arguments};
+use lttv_state::kernel::NameId;
+use lttv_state::spans::{SpanThread, Waker, error_name, path_of, write_arguments};
 use serde_json::{Map, json};
 
 use super::printer::Shown;
@@ -85,7 +86,31 @@ impl Csv {
         optional(row, span.thread.tid);
         optional(row, span.thread.pid);
         optional(row, Some(span.cpu).filter(|cpu| *cpu != u32::MAX));
-        cell(row, &shown.reader.file(span, names));
+        // Each event is read once, for all that is written of it.
+        text.clear();
+        let call = names.call(span).unwrap_or("");
+        let (mut ends, mut path) = (["", ""], None);
+        let trace = shown.traceset.traces().get(span.trace.0);
+        for (place, end) in [span.first, span.last].into_iter().zip(&mut ends) {
+            let Some((place, trace)) = place.zip(trace) else { continue };
+            let before = text.len();
+            let id = shown.reader.read(span.trace, place, |event| {
+                if before > 0 {
+                    text.push_str(", ");
+                }
+                let start = text.len();
+                write_arguments(event, call, "", text);
+                if text.len() == start {
+                    text.truncate(before);
+                }
+                if before == 0 && span.file == NameId::EMPTY && !call.is_empty() {
+                    path = path_of(event);
+                }
+                event.type_id()
+            });
+            *end = id.map_or("", |id| trace.schema().event_types[id.index()].name());
+        }
+        cell(row, path.as_deref().unwrap_or(names.file(span)));
         optional(row, span.result);
         cell(row, span.error().and_then(error_name).unwrap_or(""));
         match &span.waker {
@@ -99,26 +124,7 @@ impl Csv {
             }
             _ => row.extend_from_slice(b",,"),
         }
-        let trace = shown.traceset.traces().get(span.trace.0);
         cell(row, &trace.map_or(String::new(), |trace| trace.path().display().to_string()));
-        text.clear();
-        let call = names.call(span).unwrap_or("");
-        let mut ends = ["", ""];
-        for (place, end) in [span.first, span.last].into_iter().zip(&mut ends) {
-            let Some(place) = place else { continue };
-            let before = text.len();
-            shown.reader.read(span.trace, place, |event| {
-                if before > 0 {
-                    text.push_str(", ");
-                }
-                let start = text.len();
-                write_arguments(event, call, "", text);
-                if text.len() == start {
-                    text.truncate(before);
-                }
-            });
-            *end = event_name(shown, place);
-        }
         cell(row, text);
         cell(row, ends[0]);
         cell(row, ends[1]);
@@ -126,14 +132,6 @@ impl Csv {
         row.push(b'\n');
         out.write_all(row)
     }
-}
-
-/// Returns the name of the event at a place.
-fn event_name<'t>(shown: &mut Shown<'_, 't, '_>, place: EventPlace) -> &'t str {
-    let trace = shown.span.trace;
-    let id = shown.reader.read(trace, place, |event| event.type_id());
-    let schema = shown.traceset.traces().get(trace.0).map(|trace| trace.schema());
-    schema.zip(id).map_or("", |(schema, id)| schema.event_types[id.index()].name())
 }
 
 fn number(row: &mut Vec<u8>, number: impl std::fmt::Display) {

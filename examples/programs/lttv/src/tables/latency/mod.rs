@@ -35,7 +35,7 @@ impl Choice {
             latencies.iter().any(|(_, of)| of.total(*family).durations().count() > 0)
         };
         match self.families.is_empty() {
-            true => Family::ALL.into_iter().filter(has_figures).collect(),
+            true => Family::LATENCIES.into_iter().filter(has_figures).collect(),
             false => self.families.clone(),
         }
     }

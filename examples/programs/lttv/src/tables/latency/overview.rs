@@ -16,8 +16,9 @@ pub(crate) fn overview(
     latencies: &Latencies<'_>,
 ) -> Table {
     let is_shown = |of: &TraceLatency, family: Family| {
-        let is_usual = family != Family::Period || !choice.families.is_empty();
-        choice.is_chosen(family) && (is_usual || of.total(family).durations().count() > 0)
+        let is_usual = Family::LATENCIES.contains(&family) && family != Family::Period;
+        let has_figures = || of.total(family).durations().count() > 0;
+        choice.is_chosen(family) && (is_usual || !choice.families.is_empty() || has_figures())
     };
     let rows = rows_of(latencies, |of| {
         Family::ALL.into_iter().filter(move |family| is_shown(of, *family)).map(|family| {

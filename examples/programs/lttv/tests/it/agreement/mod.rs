@@ -154,7 +154,7 @@ fn parse(bytes: &[u8], args: &[&str]) -> Option<Value> {
         let rows: Vec<Value> = rows.collect();
         return (!headers.is_empty()).then_some(Value::Array(rows));
     }
-    if args.starts_with(&["dump"]) || args.starts_with(&["history"]) {
+    if ["dump", "history", "spans"].iter().any(|command| args.starts_with(&[command])) {
         let lines = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
         let lines: Vec<Value> = lines.map(|line| line.expect("JSON lines")).collect();
         return Some(match <[Value; 1]>::try_from(lines) {

@@ -76,6 +76,7 @@ const STATES: [&[&str]; 3] = [&["running_ns"], &["preempted_ns", "woken_ns"], &C
 const IRQ: &[&str] = &["irq", "--format=json"];
 const DISK: &[&str] = &["disk", "--format=json"];
 const LATENCY: &[&str] = &["latency", "--format=json"];
+const SPANS: &[&str] = &["spans", "--format=json"];
 const BY_THREAD: &[&str] = &["latency", "--format=json", "--by=thread", "--family=read,write"];
 const INFO: &[&str] = &["info", "--format=json", "--events"];
 const RUN: &[&str] = &[
@@ -312,6 +313,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         places: &[
             adds("stats", STATS, |o| calls(o, "count")),
             adds("latency", LATENCY, |o| sum(rows(o, "syscall"), &["subject"], &["count"])),
+            adds("spans", SPANS, |o| sum(spans(o, "syscall"), &["name"], &[])),
             adds("run latency", RUN, |o| {
                 sum(module(o, "latency", "syscall"), &["subject"], &["count"])
             }),
@@ -324,6 +326,7 @@ pub(crate) const QUESTIONS: &[Question] = &[
         places: &[
             whole("stats", STATS, |o| calls(o, "total_ns")),
             whole("latency", LATENCY, |o| sum(rows(o, "syscall"), &["subject"], &["total_ns"])),
+            whole("spans", SPANS, |o| sum(spans(o, "syscall"), &["name"], &["duration"])),
             whole("run latency", RUN, |o| {
                 sum(module(o, "latency", "syscall"), &["subject"], &["total_ns"])
             }),
@@ -338,6 +341,11 @@ pub(crate) const QUESTIONS: &[Question] = &[
                 sum(rows(o, "interrupts"), &["kind", "number", "name"], &["count"])
             }),
             adds("latency", LATENCY, |o| interrupts(o, "count")),
+            adds("spans", SPANS, |o| {
+                let kinds = ["irq", "softirq", "vector"];
+                let all = kinds.into_iter().flat_map(|kind| spans(o, kind));
+                sum(all, &["family", "name"], &[])
+            }),
             adds("run interrupts", RUN, |o| {
                 let interrupts = module(o, "interrupts", "interrupts");
                 sum(interrupts, &["kind", "number", "name"], &["count"])
@@ -576,6 +584,12 @@ fn calls(output: &Output<'_>, figure: &str) -> Answer {
         calls.into_iter().map(|(name, of)| with(&of, "subject", &name)).collect::<Vec<_>>()
     });
     sum(calls, &["subject"], &[figure])
+}
+
+/// Returns the spans of a family whose begin and end were seen.
+fn spans<'o>(output: &'o Output<'_>, family: &'o str) -> impl Iterator<Item = Value> + 'o {
+    let is_it = move |row: &Value| row["family"] == family && row["completeness"] == "whole";
+    csv(output).filter(is_it)
 }
 
 fn interrupt_rows<'o>(output: &'o Output<'_>) -> impl Iterator<Item = Value> + 'o {
