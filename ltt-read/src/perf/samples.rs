@@ -177,7 +177,7 @@ pub(super) fn sample_type(
     machine: Machine,
     id: u64,
     attribute: &Attribute,
-    described: Option<&(String, Format)>,
+    described: Option<&(Arc<str>, Format)>,
 ) -> PlacedType {
     use DisplayBase::{Decimal, Hexadecimal};
     let mut placing = Placing::new(machine);
