@@ -70,9 +70,8 @@ fn packed_cpus(
     order: ByteOrder,
 ) -> Vec<CpuData> {
     let (mut cpus, len) = (Vec::new(), file.len() as u64);
-    loop {
-        let Some(next) = begin.checked_next_multiple_of(page_size.into()) else { break };
-        begin = next;
+    while let Some(page) = begin.checked_next_multiple_of(page_size.into()) {
+        begin = page;
         let mut input = Input::at(file, begin, order, "chunks");
         let Some(chunks @ 1..) = input.u32().ok().filter(|_| begin < end.min(len)) else { break };
         let mut is_cut = false;
