@@ -42,7 +42,7 @@ pub(super) const MAX_WARNINGS: usize = 1024;
 const MAX_BUFFERS: usize = 1024;
 
 /// The greatest number of CPUs of all buffers. Tables of their pages may overlap in damaged files.
-const MAX_CPUS: usize = 1 << 18;
+const MAX_CPUS: usize = 1 << 17;
 
 const COMPRESSED: u16 = 1;
 
