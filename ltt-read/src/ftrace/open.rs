@@ -33,6 +33,10 @@ const MAIN: &str = "main";
 /// The name of the type of events without a description.
 const UNKNOWN: &str = "unknown";
 
+/// The greatest number of event types of all buffers, each of which has a copy. Kernels have some
+/// thousand types.
+const MAX_TYPES: usize = 1 << 21;
+
 /// The greatest size of a chunk of pages in bytes. A chunk has ten of them.
 const MAX_CHUNK: u32 = 1 << 26;
 
@@ -85,6 +89,11 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
     let mut warnings = std::mem::take(&mut recording.warnings);
     warnings.extend(separate(&mut recording.buffers));
     let events = Events::new(&recording, &mut warnings);
+    let most = (MAX_TYPES / events.types.len().max(1)).max(1);
+    if recording.buffers.len() > most {
+        warnings.insert(0, format!("there are too many buffers: only the first {most} are read"));
+        recording.buffers.truncate(most);
+    }
     warnings.truncate(MAX_WARNINGS);
     let mut opened = Vec::new();
     let chunks = Arc::new(Chunks::default());

@@ -74,8 +74,12 @@ impl Options {
     }
 }
 
-/// Returns the text before the first null byte.
+/// The greatest size of a text, of which each buffer has a copy.
+const MAX_TEXT: usize = 1024;
+
+/// Returns the text before the first null byte, up to its greatest size.
 fn text(payload: &[u8]) -> String {
+    let payload = payload.get(..MAX_TEXT).unwrap_or(payload);
     let text = payload.split(|byte| *byte == 0).next().unwrap_or(&[]);
     String::from_utf8_lossy(text).trim().to_owned()
 }
@@ -109,5 +113,7 @@ mod tests {
         assert!(options.note(id::TRACE_ID, b"123", ByteOrder::Little).is_err());
         options.note(id::TRACE_CLOCK, b"local [mono] boot\n\0", ByteOrder::Little).unwrap();
         assert_eq!(options.clock.as_deref(), Some("mono"));
+        options.note(id::UNAME, &[b'a'; 2 * MAX_TEXT], ByteOrder::Little).unwrap();
+        assert_eq!(options.uname.map(|name| name.len()), Some(MAX_TEXT));
     }
 }

@@ -70,8 +70,8 @@ fn packed_cpus(
     order: ByteOrder,
 ) -> Vec<CpuData> {
     let (mut cpus, len) = (Vec::new(), file.len() as u64);
-    loop {
-        begin = begin.next_multiple_of(page_size.into());
+    while let Some(page) = begin.checked_next_multiple_of(page_size.into()) {
+        begin = page;
         let mut input = Input::at(file, begin, order, "chunks");
         let Some(chunks @ 1..) = input.u32().ok().filter(|_| begin < end.min(len)) else { break };
         let mut is_cut = false;
@@ -115,4 +115,26 @@ fn plain_cpus(file: &[u8], begin: u64, end: u64, page_size: u32, order: ByteOrde
         (at, before) = (at + u64::from(page_size), time);
     }
     cpus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_may_claim_to_end_anywhere() {
+        let section =
+            |is_compressed, end| FoundSection { id: id::BUFFER, offset: 0, is_compressed, end };
+        // The chunk of a page, of 5 bytes, whose end is missing.
+        let packed = [[1, 0, 0, 0], [5, 0, 0, 0], [32, 0, 0, 0], [9; 4]].concat();
+        let file = [vec![0; 32], packed].concat();
+        for end in [48, 1 << 40, u64::MAX - 1, u64::MAX] {
+            let found = cpus(&file, section(true, end), 32, ByteOrder::Little);
+            assert!(
+                matches!(found[..], [CpuData { cpu: 0, offset: 32, size }] if size == end - 32)
+            );
+            let found = cpus(&file, section(false, end), 32, ByteOrder::Little);
+            assert!(matches!(found[..], [CpuData { cpu: 0, offset: 32, .. }]));
+        }
+    }
 }

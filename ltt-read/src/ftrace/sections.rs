@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
+
 use super::buffer::{Buffer, CpuData};
 use super::compression::Compression;
 use super::options::{Options, id};
@@ -36,6 +38,12 @@ const SMALLEST_PAGE: u32 = 32;
 /// The greatest number of stored warnings.
 pub(super) const MAX_WARNINGS: usize = 1024;
 
+/// The greatest number of buffers. A recording has one and those of its instances.
+const MAX_BUFFERS: usize = 1024;
+
+/// The greatest number of CPUs of all buffers. Tables of their pages may overlap in damaged files.
+const MAX_CPUS: usize = 1 << 17;
+
 const COMPRESSED: u16 = 1;
 
 impl Recording {
@@ -51,6 +59,8 @@ struct Reading<'a> {
     input: Input<'a>,
     compression: Option<Compression>,
     page_size: u32,
+    /// The number of CPUs of all buffers.
+    cpus: usize,
     recording: Recording,
 }
 
@@ -72,7 +82,7 @@ impl<'a> Reading<'a> {
             buffers: Vec::new(),
             warnings: Vec::new(),
         };
-        Ok(Reading { file, input, compression: None, page_size, recording })
+        Ok(Reading { file, input, compression: None, page_size, cpus: 0, recording })
     }
 
     fn read(mut self) -> Result<Recording, Fault> {
@@ -90,6 +100,10 @@ impl<'a> Reading<'a> {
         if self.recording.warnings.len() < MAX_WARNINGS {
             self.recording.warnings.push(text);
         }
+    }
+
+    fn warn_of(&mut self, Fault { section, offset, reason }: Fault) {
+        self.warn(format!("{section}, byte {offset}: {reason}"));
     }
 
     /// Reads version 6: all parts follow each other.
@@ -125,6 +139,9 @@ impl<'a> Reading<'a> {
                     let mut buffer =
                         Input::unpacked(payload, input.offset(), input.order(), "options");
                     named.push((buffer.u64()?, buffer.text()?));
+                    if named.len() > MAX_BUFFERS {
+                        return Err(input.fault(TOO_MANY));
+                    }
                 }
             }
             cpus = self.recording.options.cpus.unwrap_or(cpus);
@@ -174,13 +191,19 @@ impl<'a> Reading<'a> {
             let (offset, size) = (input.u64()?, input.u64()?);
             places.push(CpuData { cpu, offset, size });
         }
-        self.recording.buffers.push(Buffer {
-            name,
-            clock: self.recording.options.clock.clone(),
-            page_size: self.page_size,
-            compression: None,
-            cpus: places,
-        });
+        let clock = self.recording.options.clock.clone();
+        let page_size = self.page_size;
+        self.add(Buffer { name, clock, page_size, compression: None, cpus: places }, input)
+    }
+
+    /// Adds a buffer, which was read from an input.
+    fn add(&mut self, buffer: Buffer, input: &Input<'_>) -> Result<(), Fault> {
+        let cpus = self.cpus + buffer.cpus.len();
+        if self.recording.buffers.len() >= MAX_BUFFERS || cpus > MAX_CPUS {
+            return Err(input.fault(TOO_MANY));
+        }
+        self.cpus = cpus;
+        self.recording.buffers.push(buffer);
         Ok(())
     }
 
@@ -193,17 +216,17 @@ impl<'a> Reading<'a> {
         let mut offset = self.input.u64()?;
         let first_section = self.input.offset();
         let mut is_broken = offset == 0;
-        let mut buffers = Vec::new();
-        let (mut places, mut seen) = ([None; 3], Vec::new());
+        // The places of the buffers whose description is known.
+        let mut buffers = HashSet::new();
+        let (mut places, mut seen) = ([None; 3], HashSet::new());
         while offset != 0 {
-            if seen.contains(&offset) {
+            if !seen.insert(offset) {
                 return Err(Fault { section: "options", offset, reason: "the chain has a cycle" });
             }
-            seen.push(offset);
             offset = match self.options(offset, &mut buffers, &mut places) {
                 Ok(next) => next,
-                Err(Fault { section, offset, reason }) => {
-                    self.warn(format!("{section}, byte {offset}: {reason}"));
+                Err(fault) => {
+                    self.warn_of(fault);
                     is_broken = true;
                     break;
                 }
@@ -245,16 +268,10 @@ impl<'a> Reading<'a> {
             };
             read(&mut self.recording.descriptions, &mut input)?;
         }
-        for (payload, at) in buffers {
-            let mut input = Input::unpacked(&payload, at, self.input.order(), "buffers");
-            match self.buffer(&mut input) {
-                Ok(place) => lost.retain(|section| section.offset != place),
-                Err(Fault { section, offset, reason }) => {
-                    self.warn(format!("{section}, byte {offset}: {reason}"));
-                }
-            }
+        lost.retain(|section| !buffers.contains(&section.offset));
+        if let Err(fault) = lost.into_iter().try_for_each(|section| self.lost_buffer(section)) {
+            self.warn_of(fault);
         }
-        lost.into_iter().for_each(|section| self.lost_buffer(section));
         Ok(())
     }
 
@@ -262,7 +279,7 @@ impl<'a> Reading<'a> {
     fn options(
         &mut self,
         offset: u64,
-        buffers: &mut Vec<(Vec<u8>, u64)>,
+        buffers: &mut HashSet<u64>,
         places: &mut [Option<u64>; 3],
     ) -> Result<u64, Fault> {
         let order = self.input.order();
@@ -277,7 +294,13 @@ impl<'a> Reading<'a> {
             let mut values = Input::unpacked(payload, input.offset(), order, "options");
             match option {
                 id::DONE => return values.u64(),
-                id::BUFFER => buffers.push((payload.to_vec(), input.offset())),
+                id::BUFFER => {
+                    values.enter("buffers");
+                    match self.buffer(&mut values) {
+                        Ok(place) => _ = buffers.insert(place),
+                        Err(fault) => self.warn_of(fault),
+                    }
+                }
                 id::HEADER_INFO => places[0] = Some(values.u64()?),
                 id::FTRACE_FORMATS => places[1] = Some(values.u64()?),
                 id::EVENT_FORMATS => places[2] = Some(values.u64()?),
@@ -332,7 +355,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Adds the buffer of a section whose description is lost.
-    fn lost_buffer(&mut self, section: FoundSection) {
+    fn lost_buffer(&mut self, section: FoundSection) -> Result<(), Fault> {
         let cpus = recover::cpus(self.file, section, self.page_size, self.input.order());
         let compression = self.compression_if(section.is_compressed);
         self.warn(format!(
@@ -342,7 +365,8 @@ impl<'a> Reading<'a> {
             cpus.len()
         ));
         let (name, page_size) = (String::new(), self.page_size);
-        self.recording.buffers.push(Buffer { name, clock: None, page_size, compression, cpus });
+        let input = self.input.clone();
+        self.add(Buffer { name, clock: None, page_size, compression, cpus }, &input)
     }
 
     /// Reads the option of a buffer of version 7. Returns the place of its section.
@@ -358,10 +382,12 @@ impl<'a> Reading<'a> {
         }
         let compression = self.compression_if(is_compressed);
         let clock = Some(clock).filter(|clock| !clock.is_empty());
-        self.recording.buffers.push(Buffer { name, clock, page_size, compression, cpus });
+        self.add(Buffer { name, clock, page_size, compression, cpus }, input)?;
         Ok(offset)
     }
 }
+
+const TOO_MANY: &str = "there are too many buffers or CPUs";
 
 fn check_page_size(size: u32, input: &Input<'_>) -> Result<(), Fault> {
     match (SMALLEST_PAGE..=MAX_PAGE).contains(&size) {

@@ -46,6 +46,9 @@ pub(super) mod read {
 /// The bit of the type of branches with which an index follows the number of branches.
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 
+/// The bit of the type of branches with which a counter for each follows all branches.
+const BRANCH_COUNTERS: u64 = 1 << 19;
+
 /// The flag with which all records end with the values that identify a sample.
 const SAMPLE_ID_ALL: u64 = 1 << 18;
 
@@ -121,6 +124,11 @@ impl Attribute {
     /// Returns the size of what follows the number of branches, in bytes.
     pub(super) fn branch_gap(&self) -> u8 {
         if self.branch_type & BRANCH_HW_INDEX != 0 { 8 } else { 0 }
+    }
+
+    /// Returns the size of a branch with its counters, in bytes.
+    pub(super) fn branch_size(&self) -> u32 {
+        if self.branch_type & BRANCH_COUNTERS != 0 { 24 + 8 } else { 24 }
     }
 
     /// Returns the name, or the numbers if it has none.

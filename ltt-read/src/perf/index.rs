@@ -193,7 +193,9 @@ impl Records {
         let missing = (missing > 0).then_some(DecodeError::TruncatedPacket { missing });
         let damage = loop {
             if at >= len {
-                break damage.or(missing);
+                // What follows a record may be said to reach beyond the end.
+                let beyond = (at > len).then(|| DecodeError::TruncatedPacket { missing: at - len });
+                break damage.or(missing).or(beyond);
             }
             let Some(header) = self.header(data, at) else {
                 let missing = u64::from(HEADER).saturating_sub(len - at);

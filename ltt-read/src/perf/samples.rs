@@ -117,24 +117,42 @@ impl Placing {
         self.elements("read", form, Arc::new(element));
     }
 
-    /// Adds the values at the end of records that are no samples.
-    fn tail(&mut self, attribute: &Attribute) {
-        let decimal = DisplayBase::Decimal;
-        for bit in attribute.tail() {
-            match bit {
+    /// Adds those values of 8 bytes whose bits are given, in their order, to the context.
+    fn words(&mut self, bits: impl IntoIterator<Item = u64>) {
+        use DisplayBase::{Decimal, Hexadecimal};
+        for bit in bits {
+            let (name, base) = match bit {
                 sample::TID => {
-                    self.context("pid", 4, decimal);
-                    self.context("tid", 4, decimal);
+                    self.context("pid", 4, Decimal);
+                    self.context("tid", 4, Decimal);
+                    continue;
                 }
-                sample::TIME => self.at += 8,
+                // The time of the event, which is no field.
+                sample::TIME => {
+                    self.at += 8;
+                    continue;
+                }
                 sample::CPU => {
-                    self.context("cpu", 4, decimal);
+                    self.context("cpu", 4, Decimal);
                     self.at += 4;
+                    continue;
                 }
-                sample::ID => self.context("id", 8, decimal),
-                sample::STREAM_ID => self.context("stream_id", 8, decimal),
-                _ => self.context("identifier", 8, decimal),
-            }
+                sample::IDENTIFIER => ("identifier", Decimal),
+                sample::IP => ("ip", Hexadecimal),
+                sample::ADDR => ("addr", Hexadecimal),
+                sample::ID => ("id", Decimal),
+                sample::STREAM_ID => ("stream_id", Decimal),
+                sample::PERIOD => ("period", Decimal),
+                sample::DATA_SRC => ("data_src", Decimal),
+                sample::TRANSACTION => ("transaction", Decimal),
+                sample::PHYS_ADDR => ("phys_addr", Decimal),
+                sample::CGROUP => ("cgroup", Decimal),
+                sample::DATA_PAGE_SIZE => ("data_page_size", Decimal),
+                sample::CODE_PAGE_SIZE => ("code_page_size", Decimal),
+                // Of two forms, of which a sample has one.
+                _ => ("weight", Decimal),
+            };
+            self.context(name, 8, base);
         }
     }
 
@@ -177,38 +195,23 @@ pub(super) fn sample_type(
     machine: Machine,
     id: u64,
     attribute: &Attribute,
-    described: Option<&(String, Format)>,
+    described: Option<&(Arc<str>, Format)>,
 ) -> PlacedType {
-    use DisplayBase::{Decimal, Hexadecimal};
+    use DisplayBase::Hexadecimal;
     let mut placing = Placing::new(machine);
-    let fixed = [
-        (sample::IDENTIFIER, "identifier", Decimal),
-        (sample::IP, "ip", Hexadecimal),
-        (sample::TID, "", Decimal),
-        (sample::TIME, "", Decimal),
-        (sample::ADDR, "addr", Hexadecimal),
-        (sample::ID, "id", Decimal),
-        (sample::STREAM_ID, "stream_id", Decimal),
-        (sample::CPU, "", Decimal),
-        (sample::PERIOD, "period", Decimal),
-    ];
-    for (bit, name, base) in fixed {
-        if !attribute.has(bit) {
-            continue;
-        }
-        match bit {
-            sample::TID => {
-                placing.context("pid", 4, Decimal);
-                placing.context("tid", 4, Decimal);
-            }
-            sample::TIME => placing.at += 8,
-            sample::CPU => {
-                placing.context("cpu", 4, Decimal);
-                placing.at += 4;
-            }
-            _ => placing.context(name, 8, base),
-        }
-    }
+    let having =
+        |bits: &[u64]| bits.iter().copied().filter(|bit| attribute.has(*bit)).collect::<Vec<_>>();
+    placing.words(having(&[
+        sample::IDENTIFIER,
+        sample::IP,
+        sample::TID,
+        sample::TIME,
+        sample::ADDR,
+        sample::ID,
+        sample::STREAM_ID,
+        sample::CPU,
+        sample::PERIOD,
+    ]));
     if attribute.has(sample::READ) {
         placing.values(attribute.read_format);
     }
@@ -234,7 +237,8 @@ pub(super) fn sample_type(
     }
     if attribute.has(sample::BRANCH_STACK) {
         let gap = attribute.branch_gap();
-        let form = SectionForm::Counted { count: 8, gap, unit: 24, rest: 0 };
+        let unit = attribute.branch_size();
+        let form = SectionForm::Counted { count: 8, gap, unit, rest: 0 };
         let branches = placing.bytes("branch_stack", form);
         placing.context.push(branches);
     }
@@ -248,27 +252,18 @@ pub(super) fn sample_type(
         placing.context.push(stack);
     }
     if attribute.has(sample::WEIGHT | sample::WEIGHT_STRUCT) {
-        placing.context("weight", 8, Decimal);
+        placing.words([sample::WEIGHT]);
     }
-    for (bit, name) in [(sample::DATA_SRC, "data_src"), (sample::TRANSACTION, "transaction")] {
-        if attribute.has(bit) {
-            placing.context(name, 8, Decimal);
-        }
-    }
+    placing.words(having(&[sample::DATA_SRC, sample::TRANSACTION]));
     if attribute.has(sample::REGS_INTR) {
         placing.numbers("regs_intr", registers(attribute.regs_intr), Hexadecimal);
     }
-    let last = [
-        (sample::PHYS_ADDR, "phys_addr"),
-        (sample::CGROUP, "cgroup"),
-        (sample::DATA_PAGE_SIZE, "data_page_size"),
-        (sample::CODE_PAGE_SIZE, "code_page_size"),
-    ];
-    for (bit, name) in last {
-        if attribute.has(bit) {
-            placing.context(name, 8, Decimal);
-        }
-    }
+    placing.words(having(&[
+        sample::PHYS_ADDR,
+        sample::CGROUP,
+        sample::DATA_PAGE_SIZE,
+        sample::CODE_PAGE_SIZE,
+    ]));
     if attribute.has(sample::AUX) {
         let aux = placing.bytes("aux", counted(8, 1));
         placing.context.push(aux);
@@ -330,6 +325,33 @@ pub(super) fn record_type(
         let class = placing.integer(4, DisplayBase::Decimal);
         placing.payload.push((member("type", class), FieldPlace::At(0), Origin::Record));
     }
-    placing.tail(attribute);
+    placing.words(attribute.tail());
     placing.finish(id, &format!("perf:{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::ByteOrder;
+
+    #[test]
+    fn counters_follow_branches() {
+        let sections = |branch_type: u64| {
+            let mut bytes = [0; 144];
+            let sample_type = sample::BRANCH_STACK | sample::REGS_INTR;
+            bytes[24..32].copy_from_slice(&sample_type.to_le_bytes());
+            bytes[72..80].copy_from_slice(&branch_type.to_le_bytes());
+            let attribute = Attribute::read(&bytes, ByteOrder::Little).unwrap();
+            let machine = Machine { order: ByteOrder::Little, long: 8 };
+            super::sample_type(machine, 0, &attribute, None).sections.sections
+        };
+        let of = |gap, unit| SectionForm::Counted { count: 8, gap, unit, rest: 0 };
+        for (branch_type, form) in
+            [(0, of(0, 24)), (1 << 17, of(8, 24)), (1 << 19, of(0, 32)), (5 << 17, of(8, 32))]
+        {
+            let found = sections(branch_type);
+            assert_eq!(found[0], Section { from: Origin::Record, at: HEADER, form });
+            assert_eq!(found[1].from, Origin::After(0));
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! The descriptions of events in a file: those of page and record headers, then those of event types.
 
+use std::sync::Arc;
+
 use super::classes::Machine;
 use super::formats::Format;
 use super::input::{Fault, Input};
@@ -9,9 +11,9 @@ use super::input::{Fault, Input};
 pub(crate) struct Descriptions {
     pub(crate) machine: Machine,
     /// The descriptions of event types, each with its system.
-    pub(crate) formats: Vec<(String, Format)>,
+    pub(crate) formats: Vec<(Arc<str>, Format)>,
     /// The systems of descriptions that are invalid.
-    pub(crate) invalid: Vec<String>,
+    pub(crate) invalid: Vec<Arc<str>>,
 }
 
 /// The greatest number of invalid descriptions that are noted.
@@ -44,8 +46,9 @@ impl Descriptions {
     /// Reads the descriptions of the tracer's own event types.
     pub(crate) fn ftrace_formats(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
         input.enter("formats of ftrace");
+        let system = "ftrace".into();
         for _ in 0..input.u32()? {
-            self.format("ftrace", input)?;
+            self.format(&system, input)?;
         }
         Ok(())
     }
@@ -54,7 +57,7 @@ impl Descriptions {
     pub(crate) fn event_formats(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
         input.enter("formats of events");
         for _ in 0..input.u32()? {
-            let system = input.text()?;
+            let system = input.text()?.into();
             for _ in 0..input.u32()? {
                 self.format(&system, input)?;
             }
@@ -63,10 +66,10 @@ impl Descriptions {
     }
 
     /// Reads the description of an event type. One that makes no sense is left out.
-    fn format(&mut self, system: &str, input: &mut Input<'_>) -> Result<(), Fault> {
+    fn format(&mut self, system: &Arc<str>, input: &mut Input<'_>) -> Result<(), Fault> {
         match Format::parse(input.block()?) {
-            Some(format) => self.formats.push((system.to_owned(), format)),
-            None if self.invalid.len() < MAX_INVALID => self.invalid.push(system.to_owned()),
+            Some(format) => self.formats.push((system.clone(), format)),
+            None if self.invalid.len() < MAX_INVALID => self.invalid.push(system.clone()),
             None => {}
         }
         Ok(())

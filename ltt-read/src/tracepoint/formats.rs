@@ -39,9 +39,13 @@ pub(crate) enum Storage {
 /// The greatest number of fields of an event type. Those of kernels have at most some tens.
 const MAX_FIELDS: usize = 4096;
 
+/// The greatest length of the name of an event type or of a field, which is copied to each type that
+/// is made from the description. Names of kernels have at most some tens of bytes.
+const MAX_NAME: usize = 256;
+
 impl Format {
-    /// Parses the text of a description; `None` if it lacks the name or the id, or has too many
-    /// fields.
+    /// Parses the text of a description; `None` if it lacks the name or the id, has too many fields,
+    /// or a name is too long.
     pub(crate) fn parse(text: &[u8]) -> Option<Format> {
         let text = String::from_utf8_lossy(text);
         let (mut name, mut id) = (None, None);
@@ -55,6 +59,9 @@ impl Format {
             } else if line.starts_with("print fmt:") {
                 break;
             } else if let Some(field) = line.strip_prefix("field:").and_then(Field::parse) {
+                if field.name.len() > MAX_NAME {
+                    return None;
+                }
                 match fields.is_empty() && field.name.starts_with("common_") {
                     true => common.push(field),
                     false => fields.push(field),
@@ -64,7 +71,8 @@ impl Format {
                 return None;
             }
         }
-        Some(Format { name: name.filter(|name| !name.is_empty())?, id: id?, common, fields })
+        let name = name.filter(|name| (1..=MAX_NAME).contains(&name.len()))?;
+        Some(Format { name, id: id?, common, fields })
     }
 }
 
@@ -209,5 +217,12 @@ mod tests {
         assert!(format.common[0].is_signed);
         assert!(Format::parse(b"name: x\nID: 70000\n").is_none());
         assert!(Format::parse(b"ID: 1\n").is_none());
+        let named = |of_event: usize, of_field: usize| {
+            let (event, field) = ("e".repeat(of_event), "f".repeat(of_field));
+            let field = format!("field:int {field}; offset:8; size:4; signed:1;");
+            Format::parse(format!("name: {event}\nID: 1\n{field}\n").as_bytes())
+        };
+        assert!(named(MAX_NAME, MAX_NAME).is_some());
+        assert!(named(MAX_NAME + 1, 1).is_none() && named(1, MAX_NAME + 1).is_none());
     }
 }

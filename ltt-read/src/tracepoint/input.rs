@@ -23,6 +23,10 @@ pub(crate) struct Input<'a> {
     is_unpacked: bool,
 }
 
+/// The greatest size of a text with its null byte. Texts are names, some of which are copied to each
+/// event type.
+const MAX_TEXT: usize = 1024;
+
 pub(crate) const ENDS: &str = "it ends too early";
 
 impl<'a> Input<'a> {
@@ -110,7 +114,8 @@ impl<'a> Input<'a> {
 
     /// Reads a text up to its null byte.
     pub(crate) fn text(&mut self) -> Result<String, Fault> {
-        let end = memchr::memchr(0, self.rest).ok_or_else(|| self.fault("a text has no end"))?;
+        let start = self.rest.get(..MAX_TEXT).unwrap_or(self.rest);
+        let end = memchr::memchr(0, start).ok_or_else(|| self.fault("a text has no end"))?;
         let text = self.take(end as u64)?;
         self.take(1)?;
         Ok(String::from_utf8_lossy(text).into_owned())
@@ -120,5 +125,21 @@ impl<'a> Input<'a> {
     pub(crate) fn block(&mut self) -> Result<&'a [u8], Fault> {
         let size = self.u64()?;
         self.take(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_a_greatest_size() {
+        let read = |len: usize| {
+            let bytes = [vec![b'a'; len], vec![0; 2]].concat();
+            Input::at(&bytes, 0, ByteOrder::Little, "texts").text()
+        };
+        assert_eq!(read(MAX_TEXT - 1), Ok("a".repeat(MAX_TEXT - 1)));
+        assert!(read(MAX_TEXT).is_err());
+        assert!(Input::at(b"a", 0, ByteOrder::Little, "texts").text().is_err());
     }
 }

@@ -127,6 +127,27 @@ fn faults_before_the_pages_name_the_section() {
     assert!(matches!(ftrace::from_memory(Vec::new()), Err(Error::NotATrace { .. })));
 }
 
+/// Buffers whose tables of pages are the same bytes would take memory for each.
+#[test]
+fn there_are_only_so_many_buffers() {
+    let whole = recording().version_6();
+    let find = |word: &[u8]| whole.windows(word.len()).position(|found| found == word).unwrap();
+    let (options, pages) = (find(b"options  \0") + 10, find(b"flyrecord\0"));
+    let with_buffers = |count: usize| {
+        let place = (pages + 16 * count) as u64;
+        let option = [&[3, 0, 10, 0, 0, 0][..], &place.to_le_bytes(), b"n\0"].concat();
+        let buffers = option.repeat(count);
+        ftrace::from_memory([&whole[..options], &buffers, &whole[options..]].concat())
+    };
+    assert_eq!(with_buffers(3).unwrap().len(), 4);
+    let traces = with_buffers(1024).unwrap();
+    assert_eq!(traces.len(), 1024);
+    let too_many = "too many buffers";
+    assert!(traces[0].warnings().iter().any(|it| it.message.contains(too_many)));
+    let error = with_buffers(1025).unwrap_err();
+    assert!(error.to_string().contains(too_many), "{error}");
+}
+
 /// Returns a small recording in one of the versions.
 fn small(version: usize) -> Vec<u8> {
     let file = recording();

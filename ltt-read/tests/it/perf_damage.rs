@@ -68,6 +68,32 @@ fn damage_has_a_place() {
     assert_eq!(place.offset, 8 * at as u64);
 }
 
+/// Data that follows a record, and that is said to reach beyond the end.
+#[test]
+fn data_beyond_the_end_is_reported() {
+    const AUXTRACE: u8 = 71;
+    let mut whole = RECORDINGS[0].to_vec();
+    let number = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap()) as usize;
+    let (mut at, end) = (number(40), number(40) + number(48));
+    let mut last = at;
+    while at < end {
+        let size = usize::from(whole[at + 6]) | usize::from(whole[at + 7]) << 8;
+        if whole[at] < 64 {
+            last = at;
+        }
+        at += size;
+    }
+    let (all, _) = read(&perf::from_memory(whole.clone()).unwrap());
+    whole[last] = AUXTRACE;
+    whole[last + 8..last + 16].copy_from_slice(&(1_u64 << 40).to_le_bytes());
+    let (events, errors) = read(&perf::from_memory(whole).unwrap());
+    assert_eq!(events, all - 1);
+    let [Error::Decode { kind: DecodeError::TruncatedPacket { missing }, .. }] = errors[..] else {
+        panic!("{errors:?}");
+    };
+    assert!((1 << 39..=1 << 40).contains(&missing));
+}
+
 #[test]
 fn faults_before_the_records_name_the_section() {
     let whole = RECORDINGS[0];

@@ -22,7 +22,6 @@
 //! whenever the bytes or states of an extension do. A file of another version is refused and
 //! never converted: it can be created again from the traces.
 
-mod context_state;
 mod error;
 mod read;
 mod state;

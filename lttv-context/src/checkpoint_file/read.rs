@@ -10,7 +10,7 @@ use ltt_read::{Position, Timestamp, TracefileNumber};
 
 use super::CheckpointFileFault as Fault;
 use super::{CheckpointFileError, FORMAT, Header, MAGIC, StoredCheckpoint, StoredExtension};
-use crate::context::TracesetContext;
+use crate::context::{ContextState, TracesetContext};
 use crate::fingerprint::Fingerprint;
 use crate::state::{AnyCodec, Checkpoint, Checkpoints, Saved};
 use crate::traceset::TracesetPosition;
@@ -18,9 +18,25 @@ use crate::traceset::TracesetPosition;
 /// The maximum number of bytes that are reserved for a frame before its content is read.
 const FIRST_RESERVED: u64 = 1 << 16;
 
-impl TracesetContext<'_> {
-    /// Reads checkpoints from a file.
-    pub(crate) fn load_checkpoints(&mut self, path: &Path) -> Result<usize, CheckpointFileError> {
+impl ContextState<'_, '_> {
+    /// Reads checkpoints from a file that was created for the same traces, with at least the
+    /// extensions that are attached here. They replace the current checkpoints. If they exceed the
+    /// [memory limit](crate::CheckpointPolicy::memory), some are left out, evenly spread. Returns the number
+    /// of checkpoints taken.
+    ///
+    /// The file may be hostile: memory use is proportional to its size and to the memory limit. A
+    /// file is used only if all of it is intact.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CheckpointFileError`] if the file cannot be read, is damaged, or does not fit the
+    /// traces and extensions. Nothing changes then. In all of these cases the checkpoints can be
+    /// created again from the traces.
+    pub fn load_checkpoints(
+        &mut self,
+        path: impl AsRef<Path>,
+    ) -> Result<usize, CheckpointFileError> {
+        let path = path.as_ref();
         let file = File::open(path).map_err(|error| Fault::Io(error).of(path))?;
         let mut frames =
             FrameReader { path, file: BufReader::new(file), offset: 0, sum: Hasher::new() };
@@ -29,21 +45,22 @@ impl TracesetContext<'_> {
             let (header, rest) = postcard::take_from_bytes(bytes).ok()?;
             rest.is_empty().then_some(header)
         })?;
-        if !Fingerprint::from_bytes(&header.source).matches(self.traceset()) {
+        if !Fingerprint::from_bytes(&header.source).matches(self.context.traceset()) {
             return Err(Fault::Stale.of(path));
         }
-        let matched = self.match_extensions(&header.extensions).map_err(|fault| fault.of(path))?;
+        let matched =
+            self.context.match_extensions(&header.extensions).map_err(|fault| fault.of(path))?;
         let mut kept = Checkpoints::default();
         let mut before: Option<Checkpoint> = None;
         // Every `every`-th checkpoint is kept.
         let mut every = 1;
         for number in 1..=header.checkpoints {
             let checkpoint = frames.next("checkpoint", |bytes| {
-                self.decode_checkpoint(bytes, &header, &matched, before.as_ref())
+                self.context.decode_checkpoint(bytes, &header, &matched, before.as_ref())
             })?;
             if number.is_multiple_of(every) {
                 kept.insert(checkpoint.clone());
-                for _ in 0..kept.fit(self.checkpoint_memory()) {
+                for _ in 0..kept.fit(self.context.checkpoint_memory()) {
                     every = every.saturating_mul(2);
                 }
             }
@@ -51,10 +68,12 @@ impl TracesetContext<'_> {
         }
         frames.end()?;
         let count = kept.len();
-        self.replace_checkpoints(kept);
+        self.context.replace_checkpoints(kept);
         Ok(count)
     }
+}
 
+impl TracesetContext<'_> {
     /// Matches the attached extensions with the stored ones.
     ///
     /// # Errors

@@ -13,28 +13,55 @@ use super::{
     CheckpointFileError, CheckpointFileFault, FORMAT, Header, MAGIC, StoredCheckpoint,
     StoredExtension,
 };
-use crate::context::TracesetContext;
+use crate::context::{ContextState, TracesetContext};
 use crate::fingerprint::Fingerprint;
 use crate::state::{AnyCodec, Checkpoint};
 use crate::traceset::{Traceset, TracesetPosition};
 
-impl TracesetContext<'_> {
-    /// Writes the checkpoints to a file.
-    pub(crate) fn store_checkpoints(&self, path: &Path) -> Result<(), CheckpointFileError> {
-        let codecs = self.extensions().codecs();
+impl ContextState<'_, '_> {
+    /// Writes the current checkpoints to a file, from which any later context of the same traces
+    /// can [load](Self::load_checkpoints) them. The state of extensions without a
+    /// [`Codec`](crate::Codec) is left out.
+    ///
+    /// An existing file of this name is replaced once the new one is complete and on disk. If
+    /// anything fails, the existing file stays unchanged. The file contains complete states for the
+    /// first checkpoint, and mostly differences for the others.
+    ///
+    /// ```
+    /// use lttv_context::{Bounds, CheckpointFileFault, CheckpointPolicy, Traceset, TracesetContext};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let mut context = TracesetContext::new(Traceset::open(path)?);
+    /// // Without an analysis there is nothing to store.
+    /// context.state().set_policy(CheckpointPolicy::every(1000));
+    /// assert_eq!(context.state().replay(&Bounds::all())?.errors, 0);
+    /// let stored = context.state().store_checkpoints("lttv.checkpoints");
+    /// let error = stored.expect_err("no extension");
+    /// assert!(matches!(error.fault, CheckpointFileFault::NothingToStore));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CheckpointFileError`] if writing fails, or if no extension can be stored.
+    pub fn store_checkpoints(&self, path: impl AsRef<Path>) -> Result<(), CheckpointFileError> {
+        let path = path.as_ref();
+        let codecs = self.context.extensions().codecs();
         let codecs: Vec<_> = codecs.filter_map(|(at, _, codec)| Some((at, codec?))).collect();
         if codecs.is_empty() {
             return Err(CheckpointFileFault::NothingToStore.of(path));
         }
         let partial = partial_path(path);
-        let stored = self.store_in(&codecs, path, &partial);
+        let stored = self.context.store_in(&codecs, path, &partial);
         stored.map_err(|error| {
             // The file may not exist.
             _ = fs::remove_file(&partial);
             CheckpointFileFault::Io(error).of(path)
         })
     }
+}
 
+impl TracesetContext<'_> {
     fn store_in(
         &self,
         codecs: &[(usize, AnyCodec)],

@@ -118,11 +118,6 @@ impl Selector {
         Self::new(Root::Event, name)
     }
 
-    /// Creates the selector `event.fields.EVENT.FIELD`.
-    pub fn field_of(event: &str, field: &str) -> Self {
-        Self::event("fields").member(event).member(field)
-    }
-
     /// Creates the selector `event.fields.*.FIELD`.
     pub fn field_of_any(field: &str) -> Self {
         Self::event("fields").with(StepKind::Any).member(field)

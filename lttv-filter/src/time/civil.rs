@@ -45,12 +45,6 @@ impl CivilTime {
         (date.year(), date.month().unsigned_abs(), date.day().unsigned_abs())
     }
 
-    /// Returns the time of day, in ns since midnight.
-    pub fn ns_of_day(&self) -> u64 {
-        let ns = self.at.time().duration_since(Time::midnight()).as_nanos();
-        ns.try_into().unwrap_or_default() // not negative
-    }
-
     /// Returns the offset in seconds east of Greenwich. `None` for the zone of the
     /// environment.
     pub fn offset(&self) -> Option<i32> {

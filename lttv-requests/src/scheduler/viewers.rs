@@ -33,11 +33,7 @@ impl<'h> Scheduler<'h> {
         request: EventsRequest<'h>,
         viewer: V,
     ) -> Result<ViewerHandle<V>, SubmitError> {
-        let owner = request.owner;
-        let viewer = Rc::new(RefCell::new(viewer));
-        let id = self.submit(with_viewer(request, &viewer))?;
-        self.viewers.insert(id, (owner, viewer));
-        Ok(ViewerHandle::new(id))
+        self.add_viewer(request, viewer, Self::submit)
     }
 
     /// Returns a viewer. `None` if it was taken or removed, or belongs to another scheduler.
@@ -108,9 +104,18 @@ impl<'h> Scheduler<'h> {
         request: EventsRequest<'h>,
         viewer: V,
     ) -> Result<ViewerHandle<V>, SubmitError> {
+        self.add_viewer(request, viewer, Self::replace)
+    }
+
+    fn add_viewer<V: Viewer>(
+        &mut self,
+        request: EventsRequest<'h>,
+        viewer: V,
+        add: impl FnOnce(&mut Self, EventsRequest<'h>) -> Result<RequestId, SubmitError>,
+    ) -> Result<ViewerHandle<V>, SubmitError> {
         let owner = request.owner;
         let viewer = Rc::new(RefCell::new(viewer));
-        let id = self.replace(with_viewer(request, &viewer))?;
+        let id = add(self, with_viewer(request, &viewer))?;
         self.viewers.insert(id, (owner, viewer));
         Ok(ViewerHandle::new(id))
     }

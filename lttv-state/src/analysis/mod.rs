@@ -27,7 +27,7 @@
 //!
 //!     fn changed(&self, all: &mut Self::State, (): &mut (), kernel: &KernelState, of: StateChange) {
 //!         let Some(state) = kernel.trace(of.trace) else { return };
-//!         for ended in state.effect().ended() {
+//!         if let Some(ended) = state.effect().ended() {
 //!             *all.entry(state.name(ended.submode).to_owned()).or_default() += 1;
 //!         }
 //!     }

@@ -159,10 +159,10 @@ impl Effect {
     }
 
     /// Returns the system call, interrupt or exception that ended with the event, if its
-    /// entry was seen as well: a slice of at most one element.
+    /// entry was seen as well.
     #[inline]
-    pub fn ended(&self) -> &[Ended] {
-        self.ended.as_slice()
+    pub fn ended(&self) -> Option<&Ended> {
+        self.ended.as_ref()
     }
 
     /// Returns the wait of the process that the event switched in; `None` if the event is

@@ -152,11 +152,6 @@ impl ProcessTable {
         self.slots.len()
     }
 
-    /// Returns the serial number of the next process to be added.
-    pub(super) fn next_serial(&self) -> u32 {
-        self.next_serial
-    }
-
     /// Saves the table. Processes that did not change since the last checkpoint are shared
     /// with it.
     pub(super) fn save(&self) -> SavedTable {

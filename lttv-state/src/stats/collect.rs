@@ -169,7 +169,7 @@ impl Collector {
             self.lost(state, (place, cpu), lost, time);
         }
         let key = LeafKey::of(running, cpu);
-        if let [ended] = effect.ended() {
+        if let Some(ended) = effect.ended() {
             // The process that left the frame continues to run.
             let left = LeafKey { mode: ended.mode, submode: ended.submode, ..key };
             self.log.ended(place, &left, ended);

@@ -22,10 +22,8 @@ impl Collector {
         facts.bytes_written = facts.bytes_written.saturating_add(transfer.written(bytes));
         let place = state.effect().place();
         let Some(key) = self.log.key(place) else { return };
-        let left = match state.effect().ended() {
-            [ended] => Some(LeafKey { mode: ended.mode, submode: ended.submode, ..*key }),
-            _ => None,
-        };
+        let ended = state.effect().ended();
+        let left = ended.map(|ended| LeafKey { mode: ended.mode, submode: ended.submode, ..*key });
         self.log.transferred(place, left.as_ref(), transfer, bytes);
     }
 

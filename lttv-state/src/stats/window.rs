@@ -48,7 +48,7 @@ impl WindowCollector {
         }
         self.collector.applied(state, transition);
         let place = effect.place();
-        if let [ended] = effect.ended()
+        if let Some(ended) = effect.ended()
             && self.border.was_open(ended, time)
             && let (Some(running), Some(cpu)) = (state.running_at(place), effect.cpu())
             && let Some(process) = state.process(ended.process)

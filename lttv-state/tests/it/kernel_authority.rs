@@ -135,7 +135,7 @@ fn handlers_of_a_shared_interrupt_have_their_own_names() {
         Subscription::to("irq_handler_exit").priority(Priority::new(30).expect("a priority"));
     context.on_event(after, move |call| {
         let state = call.extensions[kernel].trace(TraceIndex(0)).unwrap();
-        for ended in state.effect().ended() {
+        if let Some(ended) = state.effect().ended() {
             seen.borrow_mut().push((state.name(ended.submode).to_owned(), ended.elapsed));
         }
     });

@@ -36,12 +36,12 @@ impl Collect for Calls {
         }
         let Some(state) = kernel.trace(trace) else { return };
         let result = call.event.field("ret").and_then(|result| result.as_i64());
-        for ended in state.effect().ended() {
+        if let Some(ended) = state.effect().ended() {
             let name = state.name(ended.submode);
             if !self.by_name.contains_key(name) {
                 self.by_name.insert(name.to_owned(), Call::default());
             }
-            let Some(of) = self.by_name.get_mut(name) else { continue };
+            let Some(of) = self.by_name.get_mut(name) else { return };
             of.count += 1;
             of.failed += u64::from(result.is_some_and(|result| result < 0));
             of.total = of.total.saturating_add(ended.elapsed);

@@ -129,18 +129,17 @@ impl Interrupts {
         time: i64,
     ) {
         let Some(kind) = Self::ended_by(transition) else { return };
-        for ended in state.effect().ended() {
-            let Some((_, number)) = ended.source.filter(|(of, _)| *of == kind) else { continue };
-            let since = self.since;
-            let handler = handler(state, kind, number, ended.submode);
-            let key = InterruptKey { trace, kind, number, handler, cpu };
-            let known = self.entry(key, state.name(ended.submode));
-            known.count += 1;
-            let begin = time.saturating_sub_unsigned(ended.elapsed);
-            match begin < since {
-                true => known.add_time(time.abs_diff(since.min(time))),
-                false => known.ended(ended.elapsed, time),
-            }
+        let Some(ended) = state.effect().ended() else { return };
+        let Some((_, number)) = ended.source.filter(|(of, _)| *of == kind) else { return };
+        let since = self.since;
+        let handler = handler(state, kind, number, ended.submode);
+        let key = InterruptKey { trace, kind, number, handler, cpu };
+        let known = self.entry(key, state.name(ended.submode));
+        known.count += 1;
+        let begin = time.saturating_sub_unsigned(ended.elapsed);
+        match begin < since {
+            true => known.add_time(time.abs_diff(since.min(time))),
+            false => known.ended(ended.elapsed, time),
         }
     }
 

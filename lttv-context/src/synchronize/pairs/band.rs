@@ -96,7 +96,7 @@ impl Band {
     }
 
     /// Returns the difference of the latest and the earliest time in ns: see [`at`](Self::at).
-    pub fn width_at(&self, first: Timestamp) -> Option<u64> {
+    pub(crate) fn width_at(&self, first: Timestamp) -> Option<u64> {
         self.at(first).map(|span| span.end.since(span.start))
     }
 }

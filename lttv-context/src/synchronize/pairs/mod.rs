@@ -123,7 +123,7 @@ impl ClockPair {
 
     /// Returns the times of the first clock from the first to the last message; `None` without
     /// messages.
-    pub fn first_span(&self) -> Option<TimeSpan> {
+    pub(crate) fn first_span(&self) -> Option<TimeSpan> {
         let spans = [&self.ceiling, &self.floor].into_iter().filter_map(|hull| {
             let at = |corner: &Point| Timestamp::from_ns(corner.x);
             let (start, end) = (hull.corners().first().map(at)?, hull.corners().last().map(at)?);
@@ -134,7 +134,7 @@ impl ClockPair {
 
     /// Returns the times of the second clock from the first to the last message; `None` without
     /// messages.
-    pub fn second_span(&self) -> Option<TimeSpan> {
+    pub(crate) fn second_span(&self) -> Option<TimeSpan> {
         self.second
     }
 

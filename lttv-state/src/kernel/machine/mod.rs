@@ -302,12 +302,6 @@ impl TraceState {
         Timestamp::from_ns(self.begin)
     }
 
-    /// Returns the number of processes that the trace has mentioned so far. All serial
-    /// numbers are below it.
-    pub fn serial_bound(&self) -> u32 {
-        self.processes.next_serial()
-    }
-
     /// Returns the number of places in the table of processes. All indices are below it.
     pub(crate) fn process_bound(&self) -> usize {
         self.processes.places()

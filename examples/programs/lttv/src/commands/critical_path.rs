@@ -43,7 +43,7 @@ The table `states` has the time in each state and for each cause. `path`, `kinds
 `waits` are those of the selected threads; `missing` names the events that were not recorded, and
 what that costs. After the end of the window, reading goes on until it is known who ended the waits
 that are open there. The picture has a row for each thread on the path; vertical lines are hand-overs
-from one thread to another. Everything is read once, in order, on one thread.
+from one thread to another. Everything is read once.
 
 Needs the event sched_switch of a kernel trace, and for causes sched_waking. Others tell causes more
 exactly: sched_wakeup_new, sched_process_fork, irq_handler_*, irq_softirq_*, timer_hrtimer_expire_*,

@@ -124,7 +124,8 @@ fn facts(begin: i64, end: i64) -> Facts {
             return;
         }
         facts.last = time;
-        facts.interrupts += state.effect().ended().iter().filter(|e| e.source.is_some()).count();
+        facts.interrupts +=
+            usize::from(state.effect().ended().is_some_and(|ended| ended.source.is_some()));
         let subject = state.effect().subject().and_then(|subject| state.process(subject)?.tid());
         let ends = match transition {
             Transition::SyscallEntry => {

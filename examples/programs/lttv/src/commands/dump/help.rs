@@ -1,26 +1,21 @@
-//! The long help of `lttv dump`, and the part that `text_dump` has, too.
+//! The long help of `lttv dump`.
+
+use lttv_common::time::HELP as TIMES;
 
 /// Returns the text after the options.
 pub(super) fn long() -> String {
-    format!("{FIRST}{COMMON}")
+    format!("{EXAMPLES}\n\n{TIMES}\n{OUTPUT}")
 }
 
-const FIRST: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   lttv dump TRACE --timerange +1..+1.02 -e sched_switch
   lttv dump TRACE --format csv --columns time,tid,comm,name,ret -o events.csv
   lttv dump TRACE --columns thread_delta,time,tid,name --top 5    the longest gaps of threads
-  lttv dump TRACE --format babeltrace --names=all                 as babeltrace2 prints it
+  lttv dump TRACE --format babeltrace --names=all                 as babeltrace2 prints it";
 
-Times:
-  YYYY-MM-DD [hh:mm[:ss[.NANO]]]   a date and time (local, unless --utc)
-  hh:mm[:ss[.NANO]]                the time of day, which must be one time of the traces
-  [-]SEC.NANO                      seconds since the origin of the clock, within the traces
-  [-]NUMBER                        seconds or nanoseconds, whichever is within the traces
-  5s, 12ms                         since the origin of the clock, within the traces or not
-  +TIME, -TIME                     after the first, before the last event: +1.5, +20ms, -1s
-A Z or an offset such as +01:00 after a date or a time of day replaces the time zone. Units are
-ns, us, ms, s, min and h. As the end of a window, +TIME is after its begin, unless that has a + too.
+/// The windows, columns, lines, filters, JSON, escapes and the exit status.
+const OUTPUT: &str = "\
 Events without a time are omitted if a begin or an end is given. A window outside of the traces
 prints nothing, with a warning that contains the range of the traces.
 
@@ -38,10 +33,6 @@ Columns:
 Other names are those of fields of the payload or of contexts, also a.b and a[0].
 An empty cell means that the event does not have it.
 
-";
-
-/// The help on lines with processes, filters, JSON, escapes and the exit status.
-pub const COMMON: &str = "\
 With --process, lines of kernel traces contain the process that runs on the CPU after the event:
 tid, thread group, name, brand, parent, function and mode; what is unknown is ? or empty. Lines of
 LTTng 0.x traces always contain it, in the form of LTTV: what is unknown is 0.

@@ -64,7 +64,7 @@ impl KernelAnalysis for LongestCall {
     fn changed(&self, search: &mut Search, (): &mut (), kernel: &KernelState, change: StateChange) {
         let StateChange { trace, time, .. } = change;
         let Some(state) = kernel.trace(trace) else { return };
-        for ended in state.effect().ended().iter().filter(|of| of.mode == ExecutionMode::Syscall) {
+        if let Some(ended) = state.effect().ended().filter(|of| of.mode == ExecutionMode::Syscall) {
             let name = state.name(ended.submode);
             if !search.names.contains(name) {
                 search.names.insert(name.to_owned());

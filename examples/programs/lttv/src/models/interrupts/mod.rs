@@ -73,7 +73,7 @@ impl KernelAnalysis for InterruptAnalysis {
                 }
                 return;
             }
-            let ended = state.effect().ended().first();
+            let ended = state.effect().ended();
             let process = ended.and_then(|ended| Some((ended, state.process(ended.process)?)));
             let Some((ended, process)) = process else { return };
             if !entries.ended(process, time.as_ns().saturating_sub_unsigned(ended.elapsed)) {

@@ -255,8 +255,9 @@ impl OfTrace {
         begin: i64,
         json: &mut Json<W>,
     ) -> io::Result<()> {
-        for ended in state.effect().ended() {
-            let Some((kind, _)) = ended.source else { continue };
+        if let Some(ended) = state.effect().ended()
+            && let Some((kind, _)) = ended.source
+        {
             let track = self.of_source(state.process(ended.process), cpu, kind);
             let since = time.saturating_sub_unsigned(ended.elapsed).max(begin);
             json.slice(&label(state, ended.submode, kind), track, since, time)?;
