@@ -143,7 +143,7 @@ fn times_count_from_the_first_event_in_all_charts() {
 fn legends_fit_any_width() {
     let text = |svg: &str, at: usize| svg[at..].split(['<', '>']).nth(1).unwrap_or("").to_owned();
     for width in [400, 700, 1200] {
-        let svg = drawn(&["usage", "--format=svg", "--width", &width.to_string()]);
+        let svg = drawn(&["usage", "--format=svg", "--pixels", &width.to_string()]);
         let (mut entries, mut last) = (0, 0);
         for (at, _) in svg.match_indices("stroke=\"#777777\"/><text x=\"") {
             let rest = &svg[at + 28..];

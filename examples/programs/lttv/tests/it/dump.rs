@@ -147,3 +147,37 @@ fn counting_agrees_with_printing() {
         }
     }
 }
+
+#[test]
+fn the_context_of_events_is_all_that_is_near_them() {
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/kernel");
+    let rows = |args: &[&str]| -> Vec<String> {
+        let columns = ["dump", "--format=csv", "--columns=time,cpu,name", trace];
+        let all = [&columns[..], args].concat();
+        let run = support::run(&support::lttv(), &all, None, Duration::from_secs(60));
+        assert_eq!(run.status, Some(0), "{args:?}: {run:?}");
+        let text = String::from_utf8(run.stdout).expect("UTF-8");
+        text.lines().skip(1).map(str::to_owned).collect()
+    };
+    let time = |row: &String| -> i64 {
+        row.split(',').next().and_then(|time| time.parse().ok()).expect("a time")
+    };
+    let all = rows(&[]);
+    let filters = ["event.name == block_rq_complete", "state.comm == \"diskio\" && prev_tid > 0"];
+    for filter in filters {
+        for (text, length) in [("30us", 30_000), ("5ms", 5_000_000)] {
+            let found: Vec<i64> = rows(&["-e", filter]).iter().map(time).collect();
+            assert!(found.len() > 5, "{filter}");
+            let is_near = |row: &&String| found.iter().any(|at| at.abs_diff(time(row)) <= length);
+            let expected: Vec<String> = all.iter().filter(is_near).cloned().collect();
+            assert_eq!(rows(&["-e", filter, "--context", text]), expected, "{filter} {text}");
+        }
+    }
+    let window = ["--begin=+100ms", "--end=+200ms"];
+    let all = rows(&window);
+    let found: Vec<i64> =
+        rows(&[&window[..], &["-e", filters[0]]].concat()).iter().map(time).collect();
+    let is_near = |row: &&String| found.iter().any(|at| at.abs_diff(time(row)) <= 5_000_000);
+    let expected: Vec<String> = all.iter().filter(is_near).cloned().collect();
+    assert_eq!(rows(&[&window[..], &["-e", filters[0], "--context=5ms"]].concat()), expected);
+}

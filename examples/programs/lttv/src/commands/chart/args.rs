@@ -109,7 +109,7 @@ pub struct UsageArgs {
     /// Width of the picture in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 1200,
         value_parser = clap::value_parser!(u32).range(400..=10_000))]
-    pub width: u32,
+    pub pixels: u32,
 }
 
 /// The arguments of `lttv chart flame`.
@@ -146,7 +146,7 @@ pub struct FlameArgs {
     /// Width of the picture in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 1200,
         value_parser = clap::value_parser!(u32).range(200..=20_000))]
-    pub width: u32,
+    pub pixels: u32,
 
     /// The title of the picture
     #[arg(long, default_value = "Flame graph")]

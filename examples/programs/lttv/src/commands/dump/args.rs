@@ -8,6 +8,7 @@ use lttv_common::settings;
 use lttv_common::text_dump::clock_text::ClockStyle;
 use lttv_common::text_dump::palette::Color;
 use lttv_common::text_dump::rows::{Column, RowOptions};
+use lttv_common::time::parse_length;
 
 use super::{ClockArgs, Form, Job, StyleArgs};
 
@@ -24,6 +25,10 @@ pub struct DumpArgs {
     /// The traces and events to read.
     #[command(flatten)]
     pub input: InputArgs,
+
+    /// Print also all events within this length before and after those that pass the filter, such as 1ms
+    #[arg(long, value_name = "LENGTH", value_parser = parse_length, help_heading = "Selection")]
+    pub context: Option<u64>,
 
     /// Format of the output
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
@@ -111,6 +116,7 @@ impl DumpArgs {
             },
             clock: chosen.unwrap_or(usual),
             follow: self.follow,
+            context: self.context,
             cache: self.cache.clone(),
         })
     }
@@ -146,6 +152,9 @@ impl DumpArgs {
                 self.input.threads.is_some() && self.follow.follow,
                 "--threads has no use with --follow",
             ),
+            (self.context.is_some() && self.input.filters.is_empty(), "--context needs --filter"),
+            (self.context.is_some() && self.count, "--context has no use with --count"),
+            (self.context.is_some() && self.follow.follow, "--context has no use with --follow"),
             (self.count && matches!(format, Json | Csv), "--format has no use with --count"),
             (self.count && rows, "--columns and --top have no use with --count"),
             // The options of babeltrace2 are accepted with its format.

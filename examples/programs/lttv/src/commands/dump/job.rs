@@ -28,6 +28,8 @@ pub struct Job {
     pub clock: ClockStyle,
     /// The options of traces that are being recorded.
     pub follow: FollowArgs,
+    /// The length of the context of each event in ns, if it is printed.
+    pub context: Option<u64>,
     /// The directory of computed data.
     pub cache: CacheArgs,
 }

@@ -1,6 +1,7 @@
 //! The events of traces, printed in time order.
 
 mod args;
+mod around;
 mod follow;
 mod found;
 pub mod help;

@@ -1,9 +1,11 @@
 //! Reading of traces and printing of their events.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::io;
 use std::mem;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ltt_read::schema::Format as SchemaFormat;
@@ -24,11 +26,12 @@ use lttv_filter::Zone;
 use lttv_state::filter::KernelFilters;
 use lttv_state::kernel::KernelState;
 
+use super::around::windows_around;
 use super::found::Found;
 use super::slices::{self, MakeFormat, Slices, batch_of};
 use super::tally::{Counted, Tally};
 use super::unordered::count_unordered;
-use super::{Job, follow};
+use super::{Form, Job, follow};
 use crate::prefetch::Prefetcher;
 
 /// Prints or counts events.
@@ -70,6 +73,9 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
         threads: job.input.threads_or_all(report),
         waypoints: KnownWaypoints::new(job.cache.cache(CacheArgs::LIMIT), &traces),
         prefetcher: Prefetcher::default(),
+        around: None,
+        has_context: job.context.is_some(),
+        separates: matches!(job.form, Form::Lttv(_)),
         lost: Vec::new(),
         reads_all,
         report,
@@ -77,6 +83,15 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let traceset = Traceset::from(traces.clone());
     if window.begin.is_some() {
         dump.waypoints.use_stored(&traceset);
+    }
+    if let Some(length) = job.context
+        && let Some(filters) = dump.filters.take()
+    {
+        let batch = batch_of(&traces);
+        let passed = |context: &mut TracesetContext<'_>| {
+            dump.progress.update_with(|| context.merge().progress());
+        };
+        dump.around = Some(windows_around(&traceset, window, filters, length, batch, passed));
     }
     if job.is_count() && dump.threads > 1 {
         let (window, filters) = (dump.window, dump.filters.as_ref());
@@ -122,6 +137,12 @@ struct Dump<'r> {
     threads: usize,
     waypoints: KnownWaypoints,
     prefetcher: Prefetcher,
+    /// The windows around the events that are found, if they are printed with their context.
+    around: Option<Vec<Window>>,
+    /// `true` if they are.
+    has_context: bool,
+    /// `true` to print a line between two of these windows.
+    separates: bool,
     /// `true` if all packets of all tracefiles are read.
     reads_all: bool,
     /// The losses so far, if they are.
@@ -137,7 +158,7 @@ impl Dump<'_> {
         make: MakeFormat<'_>,
         output: &mut Output,
     ) -> io::Result<()> {
-        let (window, mut filters) = (self.window, self.filters.take());
+        let (whole, mut filters) = (self.window, self.filters.take());
         let (mut counted, mut outcome) = (0u64, Ok(Reader::There));
         let is_count = format.is_none();
         let mut context = TracesetContext::new(traceset);
@@ -153,28 +174,28 @@ impl Dump<'_> {
         if let Some(kernel) = kernel {
             filters = filters.map(|filters| filters.with_state(kernel));
         }
-        match window.begin {
-            Some(begin) if kernel.is_some() => _ = context.state().seek_time(begin),
-            Some(begin) => context.seek_time(begin),
-            None => {}
-        }
         if let Some(filters) = filters.as_ref().filter(|_| !asks_state) {
             context.set_filter(filters.filters());
         }
         // Filters that use the state are evaluated after it is up to date.
         let late = filters.as_ref().filter(|_| asks_state);
         // Without a window, the number of events read is the count.
-        let counts_all = is_count && window.is_everything() && !asks_state;
+        let counts_all = is_count && whole.is_everything() && !asks_state;
         if let Some(format) = &mut format {
             format.start(output.buffer());
         }
         self.prefetcher.step(|ahead| ahead.next(context.merge()));
         let (mut read, mut is_followed) = (0, false);
+        let around = self.around.take();
         let has_slices = self.threads > 1
+            && around.is_none()
             && kernel.is_none()
             && context.merge().progress().total >= slices::WORTH_THREADS;
         if let Some(format) = format.as_mut().filter(|it| has_slices && it.has_parts()) {
-            let slices = Slices { window, threads: self.threads, make };
+            if let Some(begin) = whole.begin {
+                context.seek_time(begin);
+            }
+            let slices = Slices { window: whole, threads: self.threads, make };
             let report = |context: &mut TracesetContext<'_>| {
                 self.passed(context);
             };
@@ -184,14 +205,21 @@ impl Dump<'_> {
         } else {
             let (count, written, out) = (&mut counted, &mut outcome, &mut *output);
             let printer = &mut format;
+            let windows = around.unwrap_or_else(|| vec![whole]);
+            let current = Rc::new(Cell::new(whole));
+            let separator = Rc::new(Cell::new(false));
             if !counts_all {
+                let (current, separator) = (current.clone(), separator.clone());
                 context.on_event(Subscription::to_every_event(), move |call| {
                     let passes = || late.is_none_or(|filters| filters.matches(call));
-                    if !window.contains(call.event.timestamp()) || !passes() {
+                    if !current.get().contains(call.event.timestamp()) || !passes() {
                         return ControlFlow::Continue(());
                     }
                     *count += 1;
                     let Some(format) = printer else { return ControlFlow::Continue(()) };
+                    if separator.take() {
+                        out.buffer().append(b"--\n");
+                    }
                     let state =
                         kernel.and_then(|kernel| StateAt::of(&call.extensions[kernel], call));
                     format.event(&call.event, state, out.buffer());
@@ -202,13 +230,24 @@ impl Dump<'_> {
                     }
                 });
             }
-            let batch = window.bounds().max_examined(batch_of(traceset.traces()));
-            // The bounds contain no position that could be refused.
-            while let Ok(end) = context.read(&batch) {
-                read += end.events;
-                self.passed(&mut context);
-                if end.reason != EndReason::ExaminedCount {
-                    is_followed = end.reason != EndReason::EndOfTraceset;
+            'windows: for (number, window) in windows.into_iter().enumerate() {
+                current.set(window);
+                separator.set(self.separates && number > 0);
+                match window.begin {
+                    Some(begin) if kernel.is_some() => _ = context.state().seek_time(begin),
+                    Some(begin) => context.seek_time(begin),
+                    None => {}
+                }
+                let batch = window.bounds().max_examined(batch_of(traceset.traces()));
+                // The bounds contain no position that could be refused.
+                while let Ok(end) = context.read(&batch) {
+                    read += end.events;
+                    self.passed(&mut context);
+                    match end.reason {
+                        EndReason::ExaminedCount => continue,
+                        EndReason::Stopped => break 'windows,
+                        reason => is_followed = reason != EndReason::EndOfTraceset,
+                    }
                     break;
                 }
             }
@@ -219,8 +258,8 @@ impl Dump<'_> {
         self.waypoints.store(traceset);
         self.report_found();
         // The number of events that were recorded is unknown if a filter skips some.
-        let recorded = match window.is_everything() {
-            _ if filters.is_some() => None,
+        let recorded = match whole.is_everything() {
+            _ if filters.is_some() || self.has_context => None,
             true => Some(read),
             false => Some(counted),
         };

@@ -72,7 +72,7 @@ fn wrong_command_lines_end_with_2() {
         vec!["chart", "flow", KERNEL, "-e", "cpu_id == 1"],
         vec!["chart", "flow", KERNEL, "-o", "/dev/null.png"],
         vec!["chart", "usage", KERNEL, "--begin=+1h"],
-        vec!["chart", "usage", KERNEL, "-o", "/dev/null", "--width=1"],
+        vec!["chart", "usage", KERNEL, "-o", "/dev/null", "--pixels=1"],
         vec!["sync", KERNEL, "--pair=a,b"],
         vec!["sync", KERNEL, "--reference=none"],
         vec!["sync", KERNEL, "--check=f", "--write=g"],

@@ -30,7 +30,7 @@ pub(super) fn draw(args: &FlameArgs, report: &mut Report) -> Result<(), Box<dyn 
     let mut out = args.output.open(analysis.traceset.traces())?;
     match args.format {
         FlameFormat::Folded => graph.write_folded(&mut out)?,
-        FlameFormat::Svg => svg::write(&mut out, &graph, &args.title, args.width)?,
+        FlameFormat::Svg => svg::write(&mut out, &graph, &args.title, args.pixels)?,
     }
     out.finish()?;
     analysis.finish(report);

@@ -43,7 +43,7 @@ pub(super) fn draw(
     let read = read(traceset).window(span.window.range()).threads(threads);
     // The second read reports damage.
     let statistics = read.run(StatisticsAnalysis::new()).output;
-    let columns = svg::columns(args.width);
+    let columns = svg::columns(args.pixels);
     let of_trace = |(index, trace): (usize, &TraceStatistics)| TraceRows {
         index: TraceIndex(index),
         label: trace_label(traceset, index),
@@ -63,7 +63,7 @@ pub(super) fn draw(
         traceset,
         events,
         clock,
-        width: args.width,
+        width: args.pixels,
         zone: args.input.zone(),
     };
     let picture = picture.draw();
