@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     match print_events(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("text_dump: {error}");
+            eprintln!("text_dump: {error:?}");
             ExitCode::FAILURE
         }
     }
@@ -103,7 +103,7 @@ fn print_events(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     });
     let read = context.read(&bounds)?;
     for error in context.merge().errors() {
-        eprintln!("text_dump: {error}");
+        eprintln!("text_dump: {error:?}");
     }
     drop(context);
     match written.and_then(|()| out.flush()) {

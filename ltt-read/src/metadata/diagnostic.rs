@@ -99,7 +99,7 @@ impl LineColumn {
 ///
 /// `Display` prints a line for each diagnostic: `LINE:COLUMN: MESSAGE` and the constructs
 /// around the position, innermost first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataError {
     /// The diagnostics in text order. At least one is an error.
@@ -158,3 +158,5 @@ impl fmt::Display for MetadataError {
 }
 
 impl std::error::Error for MetadataError {}
+
+crate::debug_as_chain!(MetadataError);

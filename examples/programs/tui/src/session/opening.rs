@@ -90,9 +90,10 @@ impl Session {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            session.message = Some(format!("not read: {first}{more}"));
+            session.message = Some(format!("not read: {}{more}", ltt_read::ErrorChain(first)));
         }
-        session.failures = failures.iter().map(ToString::to_string).collect();
+        session.failures =
+            failures.iter().map(|failure| ltt_read::ErrorChain(failure).to_string()).collect();
         session.notices = notices.iter().map(ToString::to_string).collect();
         Ok(session)
     }

@@ -128,7 +128,7 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let settings = Settings::new()
         .top(args.top.unwrap_or(usual_top))
         .periods(periods, analysis.traceset.traces(), &environment)
-        .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
+        .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
     let mut choice = args.choice();
     choice.has_traces = analysis.spans().count() > 1;
     let span = whole(&analysis);
