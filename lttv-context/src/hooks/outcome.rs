@@ -1,4 +1,4 @@
-//! What hooks for events return, and the errors of hooks.
+//! The results of hooks for events, and their errors.
 
 use std::error::Error;
 use std::fmt;
