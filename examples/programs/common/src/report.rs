@@ -197,7 +197,7 @@ pub fn main_with_status(
         return ExitCode::SUCCESS;
     }
     if causes(&*error).any(|cause| cause.is::<Interrupted>()) {
-        report.message(error);
+        report.message(ErrorChain(&*error));
         return ExitCode::from(Interrupted::STATUS);
     }
     let plain = format!("{program}: error: {}", ErrorChain(&*error));

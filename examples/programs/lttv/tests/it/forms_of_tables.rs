@@ -36,7 +36,7 @@ fn opened_files_and_what_has_not_ended_are_two_tables() {
         assert_eq!(run.status, Some(0), "{}", run.stderr);
         String::from_utf8(run.stdout).expect("UTF-8").lines().next().map(str::to_owned)
     };
-    assert!(of("open").is_some_and(|head| head.starts_with("file,count")), "{:?}", of("open"));
+    assert!(of("open").is_some_and(|head| head.starts_with("subject,count")), "{:?}", of("open"));
     assert!(of("not_ended").is_some_and(|head| head.starts_with("family,age_ns")));
 }
 

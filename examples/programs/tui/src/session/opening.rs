@@ -37,7 +37,7 @@ pub enum OpenError {
     #[error("{0} is already in this tab")]
     AlreadyOpen(String),
     /// The clocks cannot be corrected.
-    #[error("{0}")]
+    #[error(transparent)]
     Clocks(#[from] CorrectionError),
     /// There is no trace of this index.
     #[error("there is no such trace")]
