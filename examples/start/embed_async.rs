@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{chunks} chunks");
     scheduler.with(|scheduler| {
         for error in scheduler.context().merge().errors() {
-            eprintln!("{error}");
+            eprintln!("{error:?}");
         }
     });
     Ok(())

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Ok(RecordingState::Ended) => break,
             // What has arrived is printed.
             Err(error) => {
-                eprintln!("{error}");
+                eprintln!("{error:?}");
                 break;
             }
         }
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         print(recording.traceset().traces(), &counts.0);
     }
     for error in scheduler.context().merge().errors() {
-        eprintln!("{error}");
+        eprintln!("{error:?}");
     }
     Ok(())
 }

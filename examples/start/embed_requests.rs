@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!("{frames} frames, longest call {longest:?}");
     for error in scheduler.context().merge().errors() {
-        eprintln!("{error}");
+        eprintln!("{error:?}");
     }
     Ok(())
 }

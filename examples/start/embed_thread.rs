@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     drop(command);
     for error in reader.join().map_err(|_| "the reader panicked")? {
-        eprintln!("{error}");
+        eprintln!("{error:?}");
     }
     Ok(())
 }

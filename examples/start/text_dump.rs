@@ -8,12 +8,11 @@
 
 use std::error::Error;
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use lttv_context::ltt_read::schema::Scope;
 use lttv_context::ltt_read::{Event, Merge, Timestamp};
-use lttv_context::{Bounds, Traceset, TracesetContext};
+use lttv_context::{Bounds, ReadError, Traceset, TracesetContext};
 use lttv_filter::{Expression, Filters};
 
 const USAGE: &str = "\
@@ -62,7 +61,7 @@ fn main() -> ExitCode {
     match print_events(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("text_dump: {error}");
+            eprintln!("text_dump: {error:?}");
             ExitCode::FAILURE
         }
     }
@@ -81,7 +80,7 @@ fn print_events(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         None => None,
     };
     // What hooks use lives longer than the context.
-    let (mut out, mut written) = (BufWriter::new(io::stdout().lock()), Ok(()));
+    let mut out = BufWriter::new(io::stdout().lock());
     let mut context = TracesetContext::new(&traceset);
     if let Some(filters) = filters {
         context.set_filter(filters);
@@ -97,21 +96,26 @@ fn print_events(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         bounds = bounds.until(end.since(first).saturating_add(1));
     }
 
-    context.on_event("*", |call| {
-        written = print_event(&mut out, &call.event);
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    let read = context.read(&bounds)?;
+    // An error of the hook ends the read.
+    context.on_event("*", |call| print_event(&mut out, &call.event));
+    let read = context.read(&bounds);
     for error in context.merge().errors() {
-        eprintln!("text_dump: {error}");
+        eprintln!("text_dump: {error:?}");
     }
     drop(context);
-    match written.and_then(|()| out.flush()) {
+    let closed = |error: &io::Error| error.kind() == ErrorKind::BrokenPipe;
+    match (read, out.flush()) {
         // The reader of a pipe, such as `head`, has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(error.into()),
-        Ok(()) if read.errors > 0 => Err("a trace is damaged: its sound events are printed".into()),
-        Ok(()) => Ok(()),
+        (Err(ReadError::Hook(error)), _) if error.error.downcast_ref().is_some_and(closed) => {
+            Ok(())
+        }
+        (_, Err(error)) if closed(&error) => Ok(()),
+        (Err(error), _) => Err(error.into()),
+        (_, Err(error)) => Err(error.into()),
+        (Ok(read), _) if read.errors > 0 => {
+            Err("a trace is damaged: its sound events are printed".into())
+        }
+        (Ok(_), Ok(())) => Ok(()),
     }
 }
 

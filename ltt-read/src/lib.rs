@@ -84,7 +84,7 @@
 //!     }
 //! }
 //! for error in events.errors() {
-//!     eprintln!("{error}");
+//!     eprintln!("{error:?}");
 //! }
 //! # Ok::<(), ltt_read::Error>(())
 //! ```
@@ -271,6 +271,7 @@ pub mod tuning;
 pub mod writer;
 
 pub use base::clock_transform::{ClockTransform, ClockTransformError};
+pub use base::error_chain::ErrorChain;
 pub use base::source;
 pub use base::source::Access;
 pub use base::time::{ParseTimestampError, TimeRangeError, TimeSpan, Timestamp};

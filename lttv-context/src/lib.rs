@@ -126,11 +126,14 @@ pub use bounds::{Bounds, EndReason, ReadEnd};
 #[cfg(feature = "checkpoint-files")]
 pub use checkpoint_file::{CheckpointFileError, CheckpointFileFault};
 pub use context::{
-    ContextState, GrowthError, IncrementalSeek, ReadId, Scheduling, TracesetContext,
+    ContextState, GrowthError, IncrementalSeek, ReadError, ReadId, Scheduling, TracesetContext,
 };
 pub use extension::{Codec, Extension, Growth, Setup};
 pub use fingerprint::Fingerprint;
-pub use hooks::{Commands, EventCall, HookSet, Level, ReadCall, Scope, Subscription, Unmatched};
+pub use hooks::{
+    Commands, EventCall, HookError, HookSet, IntoOutcome, Level, ReadCall, Scope, Subscription,
+    Unmatched,
+};
 pub use ltt_read::TimeSpan;
 pub use parallel::{
     Joining, MAX_THREADS, MissingState, ParallelReader, ParallelResult, SliceAnalysis,

@@ -293,7 +293,7 @@ impl From<LiveReader> for Recording {
 }
 
 /// An error from following a recording.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
     /// A file or directory cannot be read. All others are followed, so that the caller may go on.
@@ -308,3 +308,5 @@ pub enum RecordingError {
     #[error(transparent)]
     Growth(GrowthError),
 }
+
+ltt_read::debug_as_chain!(RecordingError);

@@ -1,6 +1,7 @@
 //! Errors in expressions, and notes on them.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::span::Span;
@@ -163,7 +164,7 @@ impl FilterNotes {
     /// Creates notes, sorted by span.
     pub(crate) fn new(text: &str, mut diagnostics: Vec<Diagnostic>) -> Self {
         sort(&mut diagnostics);
-        FilterNotes { text: text.to_owned(), diagnostics }
+        FilterNotes { text: text.to_owned(), diagnostics: repeated_less(diagnostics) }
     }
 
     /// Returns `true` if there are no notes.
@@ -187,6 +188,33 @@ impl fmt::Display for FilterNotes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         lines(f, &self.text, &self.diagnostics)
     }
+}
+
+/// The maximum number of notes with the same message, each on a part of its own.
+const MAX_SAME: usize = 3;
+
+/// Leaves out notes that repeat a message often. The last one that is kept says how many follow.
+fn repeated_less(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    for diagnostic in &diagnostics {
+        counts.entry(&diagnostic.message).or_default().1 += 1;
+    }
+    let mut kept = Vec::new();
+    for diagnostic in &diagnostics {
+        let (number, all) = counts.entry(&diagnostic.message).or_default();
+        *number += 1;
+        match *number {
+            MAX_SAME if *all > MAX_SAME => {
+                let more = *all - MAX_SAME;
+                let parts = if more == 1 { "part" } else { "parts" };
+                let message = format!("{}, and {more} more {parts}", diagnostic.message);
+                kept.push(Diagnostic { message, ..diagnostic.clone() });
+            }
+            number if number <= MAX_SAME => kept.push(diagnostic.clone()),
+            _ => {}
+        }
+    }
+    kept
 }
 
 /// Sorts by start of the span, longer spans first, and removes duplicates.

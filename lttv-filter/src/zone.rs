@@ -1,7 +1,7 @@
 //! Time zones.
 
-use std::env;
 use std::sync::OnceLock;
+use std::{env, fmt};
 
 use jiff::tz::{Offset, TimeZone};
 
@@ -29,9 +29,15 @@ enum Kind {
 }
 
 /// An error from looking up a time zone: the system has none with this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no time zone `{0}`")]
 pub struct UnknownZone(pub String);
+
+impl fmt::Debug for UnknownZone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl Zone {
     /// The zone of Coordinated Universal Time.

@@ -1,5 +1,7 @@
 //! The priorities of hooks.
 
+use std::fmt;
+
 /// The rank of a hook among others in its list: 0 is called first, 99 last.
 ///
 /// ```
@@ -45,12 +47,18 @@ impl Default for Priority {
 }
 
 /// An error from a number that is not a valid [`Priority`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("priority {0} is not from 0 (first) to 99 (last)")]
 pub struct PriorityError(pub u8);
 
+impl fmt::Debug for PriorityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// An error from adding a hook again with another priority.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("hook has priority {} and was added again with priority {}", is.get(), wanted.get())]
 #[non_exhaustive]
 pub struct PriorityConflict {
@@ -58,4 +66,10 @@ pub struct PriorityConflict {
     pub is: Priority,
     /// The priority with which the hook was added again.
     pub wanted: Priority,
+}
+
+impl fmt::Debug for PriorityConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

@@ -45,7 +45,7 @@
 //!     // Draw a frame, handle input.
 //! }
 //! for error in scheduler.context().merge().errors() {
-//!     eprintln!("{error}"); // The trace is damaged.
+//!     eprintln!("{error:?}"); // The trace is damaged.
 //! }
 //! assert_eq!(events.get(), 6087);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -10,6 +10,7 @@
 //! | `state.creation_time` | the time at which it was forked; absent if the fork is not in the trace |
 //! | `state.insertion_time` | the time at which the trace first mentions it |
 //! | `state.process_name`, `state.thread_brand` | its name, and the name that it gave itself as a thread |
+//! | `state.executable` | the path of the file that it executes, from its last `exec` in the trace |
 //! | `state.execution_mode` | `USER_MODE`, `SYSCALL`, `TRAP`, `IRQ`, `SOFTIRQ`, `MODE_UNKNOWN` |
 //! | `state.execution_submode` | the name of the system call, interrupt or exception; `NONE`, `UNKNOWN` |
 //! | `state.process_status` | `RUN`, `WAIT`, `WAIT_CPU`, `WAIT_FORK`, `EXIT`, `ZOMBIE`, `DEAD`, `UNNAMED` |
@@ -154,6 +155,7 @@ enum FieldKind {
     InsertionTime,
     ProcessName,
     ThreadBrand,
+    Executable,
     Mode,
     Submode,
     Status,
@@ -176,6 +178,7 @@ const FIELDS: &[(&str, FieldKind, &str)] = &[
     ),
     ("process_name", FieldKind::ProcessName, "name of the process"),
     ("thread_brand", FieldKind::ThreadBrand, "name that the thread gave itself"),
+    ("executable", FieldKind::Executable, "path of the file that the process executes"),
     ("execution_mode", FieldKind::Mode, "mode in which the process executes"),
     ("execution_submode", FieldKind::Submode, "system call, interrupt or exception"),
     ("process_status", FieldKind::Status, "scheduling status of the process"),
@@ -249,7 +252,10 @@ impl StateFields for KernelFields {
             | FieldKind::OwnPid => FieldType::integer(32, true),
             FieldKind::Cpu => FieldType::integer(32, false),
             FieldKind::CreationTime | FieldKind::InsertionTime => FieldType::time(),
-            FieldKind::ProcessName | FieldKind::ThreadBrand | FieldKind::OwnName => FieldType::Text,
+            FieldKind::ProcessName
+            | FieldKind::ThreadBrand
+            | FieldKind::Executable
+            | FieldKind::OwnName => FieldType::Text,
             FieldKind::Submode => submode(),
             FieldKind::Mode => enumeration(mode_labels()),
             FieldKind::Status => enumeration(status_labels()),
@@ -317,6 +323,7 @@ impl StateView for KernelView<'_> {
             FieldKind::OwnPid => self.own(event)?.pid().map(|pid| signed(pid.into())),
             FieldKind::ProcessName
             | FieldKind::ThreadBrand
+            | FieldKind::Executable
             | FieldKind::Submode
             | FieldKind::OwnName => None,
         }
@@ -326,6 +333,7 @@ impl StateView for KernelView<'_> {
         let id = match kind(field)? {
             FieldKind::ProcessName => self.process?.name(),
             FieldKind::ThreadBrand => self.process?.brand(),
+            FieldKind::Executable => self.process?.executable(),
             FieldKind::Submode => self.process?.submode(),
             FieldKind::OwnName => self.own(event)?.name(),
             _ => return None,

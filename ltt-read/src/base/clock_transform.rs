@@ -52,7 +52,7 @@ pub struct ClockTransform {
 }
 
 /// An error from creating a [`ClockTransform`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockTransformError {
     /// The slope is not from ½ to 2.
@@ -62,6 +62,8 @@ pub enum ClockTransformError {
     #[error("the origin of a clock transform has an image out of range")]
     Origin,
 }
+
+crate::debug_as_chain!(ClockTransformError);
 
 impl ClockTransform {
     /// The slope 1 in units of [`slope`](Self::slope).

@@ -3,6 +3,7 @@
 #[cfg(feature = "reader")]
 pub(crate) mod bits;
 pub(crate) mod clock_transform;
+pub(crate) mod error_chain;
 pub mod source;
 pub(crate) mod time;
 pub mod uuid;

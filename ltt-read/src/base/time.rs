@@ -175,10 +175,12 @@ impl SubAssign<Duration> for Timestamp {
 }
 
 /// An error from converting a time that is out of the range of the other type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("time out of range")]
 #[non_exhaustive]
 pub struct TimeRangeError;
+
+crate::debug_as_chain!(TimeRangeError);
 
 impl From<Timestamp> for i64 {
     /// Returns the time in ns since the Unix epoch, or the origin of the clock.
@@ -241,10 +243,12 @@ impl<'de> serde::Deserialize<'de> for Timestamp {
 }
 
 /// An error from parsing a text that is not a [`Timestamp`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a timestamp: expected seconds with up to 9 decimals, within 64 bits of nanoseconds")]
 #[non_exhaustive]
 pub struct ParseTimestampError;
+
+crate::debug_as_chain!(ParseTimestampError);
 
 impl FromStr for Timestamp {
     type Err = ParseTimestampError;

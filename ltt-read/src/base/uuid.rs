@@ -34,9 +34,11 @@ impl fmt::Debug for Uuid {
 }
 
 /// An error from parsing a text that is not 32 hexadecimal digits grouped 8-4-4-4-12.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a UUID: expected 32 hexadecimal digits grouped 8-4-4-4-12")]
 pub struct ParseUuidError;
+
+crate::debug_as_chain!(ParseUuidError);
 
 impl FromStr for Uuid {
     type Err = ParseUuidError;

@@ -18,7 +18,7 @@ pub(super) enum Kind {
 }
 
 /// An error for a field that cannot be a column.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColumnError {
     /// The field belongs to another event type than the columns, or to another trace.
@@ -46,6 +46,8 @@ pub enum ColumnError {
         field: String,
     },
 }
+
+crate::debug_as_chain!(ColumnError);
 
 impl Kind {
     /// Returns the kind of column that a field of an event type can have.

@@ -66,7 +66,7 @@ const NEXT_LINES: usize = 4;
 ///         Ok(true) => println!("{}", cursor.event().event_type().name()),
 ///         Ok(false) => break,
 ///         Err(error) => {
-///             eprintln!("{error}");
+///             eprintln!("{error:?}");
 ///             if !cursor.skip_packet() {
 ///                 break;
 ///             }

@@ -3,15 +3,16 @@
 use crate::report::Error;
 
 /// The reason why a live session cannot be read any further.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
     /// The network failed.
-    #[error("{daemon}: {error}")]
+    #[error("{daemon}: the connection failed")]
     Io {
         /// The address of the relay daemon.
         daemon: String,
         /// The error of the operating system.
+        #[source]
         error: std::io::Error,
     },
     /// The daemon closed the connection before the end of the session.
@@ -62,21 +63,24 @@ pub enum LiveError {
         limit: u64,
     },
     /// The data of the session cannot be read.
-    #[error("{daemon}: {error}")]
+    #[error("{daemon}: the data of the session cannot be read")]
     Data {
         /// The address of the relay daemon.
         daemon: String,
         /// The error in the data.
+        #[source]
         error: Error,
     },
 }
+
+crate::debug_as_chain!(LiveError, Refusal);
 
 fn waiting(what: &str) -> String {
     if what.is_empty() { String::new() } else { format!(" while it was asked for {what}") }
 }
 
 /// The reason for which a relay daemon refuses a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// Another viewer reads the session. Only one can at a time.

@@ -53,7 +53,7 @@ pub(crate) const NO_CURSOR: u32 = u32::MAX;
 ///     println!("{:?} {}", event.timestamp(), event.event_type().name());
 /// }
 /// for error in merge.errors() {
-///     eprintln!("{error}");
+///     eprintln!("{error:?}");
 /// }
 /// # Ok::<(), ltt_read::Error>(())
 /// ```

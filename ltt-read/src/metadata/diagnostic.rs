@@ -47,7 +47,7 @@ impl Diagnostic {
         Diagnostic {
             severity: Severity::Error,
             span,
-            message: message.into(),
+            message: shortened(message.into()),
             context: Vec::new(),
             help: None,
         }
@@ -61,16 +61,31 @@ impl Diagnostic {
     /// Adds a construct around those that were added before.
     #[must_use]
     pub(crate) fn within(mut self, span: Span, what: impl Into<String>) -> Self {
-        self.context.insert(0, Context { span, what: what.into() });
+        self.context.insert(0, Context { span, what: shortened(what.into()) });
         self
     }
 
     /// Adds a suggested fix.
     #[must_use]
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(shortened(help.into()));
         self
     }
+}
+
+/// The maximum number of characters of a text. Longer ones contain names or paths of the metadata, which
+/// have any length.
+const MOST: usize = 600;
+
+/// Leaves out the middle of a long text.
+fn shortened(text: String) -> String {
+    let count = text.chars().count();
+    if count <= MOST {
+        return text;
+    }
+    let (start, end) = (MOST * 2 / 3, MOST / 3);
+    let head = text.chars().take(start);
+    head.chain(['…']).chain(text.chars().skip(count - end)).collect()
 }
 
 /// A line and column, both counted from 1. Columns count bytes.
@@ -99,7 +114,7 @@ impl LineColumn {
 ///
 /// `Display` prints a line for each diagnostic: `LINE:COLUMN: MESSAGE` and the constructs
 /// around the position, innermost first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MetadataError {
     /// The diagnostics in text order. At least one is an error.
@@ -158,3 +173,5 @@ impl fmt::Display for MetadataError {
 }
 
 impl std::error::Error for MetadataError {}
+
+crate::debug_as_chain!(MetadataError);

@@ -40,7 +40,7 @@ pub use discover::find_traces;
 ///     eprintln!("{notice}"); // the second path is the same as the first
 /// }
 /// for failure in &failures {
-///     eprintln!("{failure}");
+///     eprintln!("{failure:?}");
 /// }
 /// let mut events = Merge::new(&traces);
 /// // …

@@ -10,18 +10,19 @@ use crate::metadata::MetadataError;
 ///
 /// An anomaly that does not stop reading is a [`Notice`](crate::Notice) instead.
 ///
-/// The text is complete: it contains that of the underlying error, if any, so
-/// [`source`](std::error::Error::source) returns `None`. `Debug` writes the same text as
-/// `Display`, for programs whose `main` returns this error.
+/// An error of the operating system is the [`source`](std::error::Error::source), and not part of the text:
+/// print errors by [`ErrorChain`](crate::ErrorChain). The reasons that this crate finds itself
+/// ([`DecodeError`], [`LayoutError`], [`MetadataError`]) are part of the text.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system failed to open or read a file.
-    #[error("{}: {error}", path.display())]
+    #[error("cannot read {}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
         /// The error from the operating system.
+        #[source]
         error: std::io::Error,
     },
     /// A directory lies more than 16 directories below the given path and is not
@@ -86,11 +87,7 @@ pub enum Error {
     },
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_as_chain!(Error, DecodeError, LayoutError);
 
 impl Error {
     /// Returns the place in a data stream file; `None` unless this is [`Error::Decode`].
@@ -123,7 +120,7 @@ impl fmt::Display for Place {
 }
 
 /// The reason why bytes are not a sound packet or event record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// The packet header has the id of no stream class in the metadata.
@@ -265,7 +262,7 @@ pub enum DecodeError {
 
 /// The reason why no decoder can be compiled from the metadata of an event type or stream
 /// class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutError {
     /// A fixed-length field has an unsupported length.
@@ -292,36 +289,4 @@ pub enum LayoutError {
 /// Returns a number with the text before it; nothing without a number.
 fn named(before: &str, number: Option<impl fmt::Display>) -> String {
     number.map_or_else(String::new, |number| format!("{before}{number}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error as _;
-
-    use super::*;
-    use crate::metadata::{Diagnostic, Span};
-
-    #[test]
-    fn texts_are_complete_and_repeat_no_source() {
-        let path = PathBuf::from("trace/metadata");
-        let io = Error::Io { path: path.clone(), error: std::io::Error::other("disk on fire") };
-        let wrong = Diagnostic::error(Span::new(2, 3), "expected `;`");
-        let error = Box::new(MetadataError::new("a b", vec![wrong]));
-        let metadata = Error::Metadata { path, error };
-        for (error, cause) in [(io, "disk on fire"), (metadata, "expected `;`")] {
-            let text = error.to_string();
-            assert!(text.starts_with("trace/metadata:") && text.contains(cause), "{text}");
-            assert!(error.source().is_none_or(|source| !text.contains(&source.to_string())));
-            assert_eq!(format!("{error:?}"), text);
-        }
-    }
-
-    #[cfg(feature = "writer")]
-    #[test]
-    fn texts_of_write_errors_repeat_no_source() {
-        let error = std::io::Error::other("disk on fire");
-        let error = crate::writer::WriteError::Io { file: "stream".to_owned(), error };
-        assert_eq!(error.to_string(), "stream: disk on fire");
-        assert!(error.source().is_none());
-    }
 }

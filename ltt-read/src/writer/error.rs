@@ -3,15 +3,16 @@
 use std::io;
 
 /// An error from writing a trace.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// A file operation failed.
-    #[error("{file}: {error}")]
+    #[error("cannot write {file}")]
     Io {
         /// The path or name of the file.
         file: String,
         /// The error from the operating system or the output.
+        #[source]
         error: io::Error,
     },
     /// The metadata language cannot express a part of the schema.
@@ -93,6 +94,8 @@ pub enum WriteError {
         streams: Vec<String>,
     },
 }
+
+crate::debug_as_chain!(WriteError);
 
 /// A problem with a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -87,7 +87,7 @@ impl MemoryTrace {
 }
 
 /// An error from opening a trace in memory.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryTraceError {
     /// The metadata cannot be written.
@@ -97,3 +97,5 @@ pub enum MemoryTraceError {
     #[error(transparent)]
     Read(#[from] Error),
 }
+
+crate::debug_as_chain!(MemoryTraceError);

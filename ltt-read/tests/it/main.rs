@@ -59,6 +59,8 @@ mod damage;
 mod damaged_files;
 mod directories;
 mod empty_records;
+#[cfg(all(feature = "live", feature = "writer"))]
+mod errors;
 mod field_reads;
 #[cfg(feature = "writer")]
 mod files;

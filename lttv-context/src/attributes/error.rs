@@ -4,7 +4,7 @@ use super::path::{MAX_DEPTH, Path, PathError};
 use super::value::Kind;
 
 /// An error from an operation on attributes.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttributeError {
     /// The text is not a path.
@@ -40,3 +40,5 @@ pub enum AttributeError {
     #[error("a tree cannot contain more than 2³² attributes")]
     Full,
 }
+
+ltt_read::debug_as_chain!(AttributeError);

@@ -151,7 +151,7 @@ fn literal(component: &str) -> Result<String, PathFault> {
 }
 
 /// An error for a text that is not a [`Path`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` at byte {at}: {fault}")]
 #[non_exhaustive]
 pub struct PathError {
@@ -163,6 +163,8 @@ pub struct PathError {
     pub fault: PathFault,
 }
 
+ltt_read::debug_as_chain!(PathError);
+
 impl PathError {
     fn new(text: &str, at: usize, fault: PathFault) -> Self {
         PathError { text: text.to_owned(), at, fault }
@@ -170,7 +172,7 @@ impl PathError {
 }
 
 /// A fault in a component of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathFault {
     /// An empty component: between two slashes, or after the last one.
@@ -189,6 +191,8 @@ pub enum PathFault {
     #[error("more than {MAX_DEPTH} names")]
     TooLong,
 }
+
+ltt_read::debug_as_chain!(PathFault);
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,10 @@
 //! Errors of checkpoint files.
 
-use std::io;
+use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// An error from storing checkpoints in a file or loading them.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {fault}", path.display())]
 #[non_exhaustive]
 pub struct CheckpointFileError {
     /// The path of the file.
@@ -14,13 +13,28 @@ pub struct CheckpointFileError {
     pub fault: CheckpointFileFault,
 }
 
+ltt_read::debug_as_chain!(CheckpointFileError, CheckpointFileFault);
+
+impl fmt::Display for CheckpointFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.fault)
+    }
+}
+
+impl Error for CheckpointFileError {
+    // The fault is part of the text, so that it is not repeated as a cause.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.fault.source()
+    }
+}
+
 /// A fault of a checkpoint file, or of the context that uses it.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointFileFault {
     /// The file could not be read or written.
-    #[error("{0}")]
-    Io(io::Error),
+    #[error("cannot be read or written")]
+    Io(#[source] io::Error),
     /// The file is not a checkpoint file.
     #[error("not a checkpoint file")]
     NotCheckpoints,
@@ -61,20 +75,5 @@ pub enum CheckpointFileFault {
 impl CheckpointFileFault {
     pub(super) fn of(self, path: &Path) -> CheckpointFileError {
         CheckpointFileError { path: path.to_owned(), fault: self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error as _;
-
-    use super::*;
-
-    #[test]
-    fn the_text_is_complete_and_repeats_no_source() {
-        let error = CheckpointFileFault::Io(io::Error::other("disk on fire"));
-        let error = error.of("log.checkpoints".as_ref());
-        assert_eq!(error.to_string(), "log.checkpoints: disk on fire");
-        assert!(error.source().is_none());
     }
 }

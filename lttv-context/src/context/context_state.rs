@@ -3,9 +3,9 @@
 use ltt_read::Timestamp;
 
 use super::TracesetContext;
+use super::read::ReadError;
 use crate::bounds::{Bounds, EndReason, ReadEnd};
 use crate::state::{Checkpoint, CheckpointMismatch, CheckpointPolicy, Checkpoints, Extensions};
-use crate::traceset::StalePosition;
 
 /// The state of the extensions of a context, returned by [`TracesetContext::state`]: to bring it to a
 /// position, and to keep it in checkpoints.
@@ -122,9 +122,8 @@ impl ContextState<'_, '_> {
     ///
     /// # Errors
     ///
-    /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
-    /// then.
-    pub fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
+    /// Returns the errors of [`read`](TracesetContext::read), for the hooks of extensions.
+    pub fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, ReadError> {
         self.context.replay(bounds)
     }
 
@@ -135,11 +134,12 @@ impl ContextState<'_, '_> {
         self.context.state.note_current();
     }
 
-    /// Replays events, and continues when a hook of an extension stops the read. Returns the number
+    /// Replays events, and continues when a hook of an extension stops the read: the next
+    /// read returns the error of a hook. Returns the number
     /// of replayed events.
     fn catch_up(&mut self, bounds: &Bounds) -> u64 {
         let mut events = 0;
-        while let Ok(ReadEnd { events: more, reason, .. }) = self.replay(bounds) {
+        while let Ok(ReadEnd { events: more, reason, .. }) = self.context.replay_on(bounds) {
             events += more;
             if reason != EndReason::Stopped {
                 break;

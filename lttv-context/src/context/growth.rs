@@ -175,12 +175,12 @@ impl fmt::Debug for Followers {
 }
 
 /// An error from continuing with a later state of a traceset.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GrowthError {
     /// The traceset is another one.
-    #[error("the context reads another traceset: {0}")]
-    OtherTraceset(StalePosition),
+    #[error("the context reads another traceset")]
+    OtherTraceset(#[source] StalePosition),
     /// Extensions and other analyses of these types cannot be prepared for event types, tracefiles
     /// or traces that are new: see [`Extension::growth`](crate::Extension::growth) and
     /// [`TracesetContext::refuse_growth`].
@@ -192,3 +192,5 @@ pub enum GrowthError {
     #[error("the filter cannot follow traces that grow")]
     Filter,
 }
+
+ltt_read::debug_as_chain!(GrowthError);

@@ -16,11 +16,13 @@ mod time_filter;
 
 use ltt_read::order::OrderedReader;
 use ltt_read::{Error, Notice};
-use lttv_hooks::{HookId, IntoFlow};
+use lttv_hooks::HookId;
 
 use crate::bounds::Bounds;
 use crate::extension::{AnyGrowth, Extension, Setup};
-use crate::hooks::{Check, Commands, EventCall, Registration, Subscription, Unmatched};
+use crate::hooks::{
+    Check, Commands, EventCall, IntoOutcome, Registration, Subscription, Unmatched,
+};
 use crate::state::{Extensions, Handle};
 use crate::traceset::{Contexts, Revision, StalePosition, Traceset, TracesetPosition};
 
@@ -30,6 +32,7 @@ use growth::Followers;
 pub use growth::GrowthError;
 use installed::InstalledHooks;
 pub use installed::ReadId;
+pub use read::ReadError;
 use read_ahead::ReadAhead;
 pub use scheduling::{IncrementalSeek, Scheduling};
 use states::States;
@@ -142,9 +145,9 @@ impl<'h> TracesetContext<'h> {
     /// Adds a hook for the events that a name (with optional wildcards `*` and `?`) or a
     /// [`Subscription`] selects. The hook stays until it is removed.
     ///
-    /// The hook is called with an [`EventCall`] and may return a [`Flow`](lttv_hooks::Flow).
-    /// `Break` ends reading after this event.
-    pub fn on_event<V: IntoFlow>(
+    /// The hook is called with an [`EventCall`] and may return a [`Flow`](lttv_hooks::Flow), or a `Result`.
+    /// `Break` ends reading after this event, and so does an error, which [`read`](Self::read) returns.
+    pub fn on_event<V: IntoOutcome>(
         &mut self,
         events: impl Into<Subscription>,
         hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,

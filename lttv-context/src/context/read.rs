@@ -12,8 +12,22 @@ use super::delivery::{
 };
 use super::time_filter::{FilterStop, TimeFilter};
 use crate::bounds::{Bounds, EndReason, Limit, ReadEnd};
-use crate::hooks::Looks;
+use crate::hooks::{HookError, Looks};
 use crate::traceset::{StalePosition, TracesetPosition};
+
+/// An error that ends a read.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The end position belongs to another traceset. Nothing was read.
+    #[error(transparent)]
+    Stale(#[from] StalePosition),
+    /// A hook for events returned an error. The events before it were read, and its own.
+    #[error(transparent)]
+    Hook(Box<HookError>),
+}
+
+ltt_read::debug_as_chain!(ReadError);
 
 /// The hooks that events are delivered to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +48,11 @@ impl<'h> TracesetContext<'h> {
     ///
     /// # Errors
     ///
-    /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
-    /// then.
-    pub fn read(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
-        self.read_for(bounds, Audience::All, &mut ())
+    /// Returns [`ReadError::Stale`] if the end position belongs to another traceset: nothing is read
+    /// then. Returns [`ReadError::Hook`] after the event for which a hook returned an error, or, if that
+    /// was during a seek, before the first event.
+    pub fn read(&mut self, bounds: &Bounds) -> Result<ReadEnd, ReadError> {
+        self.read_recording(bounds, &mut ())
     }
 
     /// Reads events like [`read`](Self::read), and passes each of them to a recorder as well.
@@ -45,13 +60,34 @@ impl<'h> TracesetContext<'h> {
         &mut self,
         bounds: &Bounds,
         recorder: &mut impl EventRecorder,
-    ) -> Result<ReadEnd, StalePosition> {
-        self.read_for(bounds, Audience::All, recorder)
+    ) -> Result<ReadEnd, ReadError> {
+        if let Some(error) = self.hooks.commands().take_failed() {
+            return Err(ReadError::Hook(error));
+        }
+        let end = self.read_for(bounds, Audience::All, recorder)?;
+        self.unless_failed(end)
     }
 
     /// Reads events and calls only the hooks of extensions.
-    pub(super) fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
+    pub(super) fn replay(&mut self, bounds: &Bounds) -> Result<ReadEnd, ReadError> {
+        let end = self.replay_on(bounds)?;
+        self.unless_failed(end)
+    }
+
+    /// Replays events, and leaves the error of a hook to the next read.
+    pub(super) fn replay_on(&mut self, bounds: &Bounds) -> Result<ReadEnd, StalePosition> {
         self.read_for(bounds, Audience::State, &mut ())
+    }
+
+    /// Returns the end of a read, unless a hook has failed.
+    fn unless_failed(&mut self, end: ReadEnd) -> Result<ReadEnd, ReadError> {
+        match self.hooks.commands().take_failed() {
+            None => Ok(end),
+            Some(mut error) => {
+                error.read = end;
+                Err(ReadError::Hook(error))
+            }
+        }
     }
 
     fn read_for<R: EventRecorder>(

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use super::TracesetContext;
 use super::context_state::ContextState;
+use super::read::ReadError;
 use crate::bounds::{Bounds, EndReason, ReadEnd};
-use crate::traceset::StalePosition;
 
 impl<'h> TracesetContext<'h> {
     /// Reads events like [`read`](Self::read), in steps of about `step` events, and calls `each` after
@@ -31,14 +31,13 @@ impl<'h> TracesetContext<'h> {
     ///
     /// # Errors
     ///
-    /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
-    /// then.
+    /// Returns the errors of [`read`](TracesetContext::read). Those of hooks have the events of all steps.
     pub fn read_steps(
         &mut self,
         bounds: &Bounds,
         step: u64,
         each: impl FnMut(&mut Self) -> ControlFlow<()>,
-    ) -> Result<ReadEnd, StalePosition> {
+    ) -> Result<ReadEnd, ReadError> {
         self.steps(bounds, step, Self::read, each)
     }
 
@@ -46,13 +45,20 @@ impl<'h> TracesetContext<'h> {
         &mut self,
         bounds: &Bounds,
         step: u64,
-        read: impl Fn(&mut Self, &Bounds) -> Result<ReadEnd, StalePosition>,
+        read: impl Fn(&mut Self, &Bounds) -> Result<ReadEnd, ReadError>,
         mut each: impl FnMut(&mut Self) -> ControlFlow<()>,
-    ) -> Result<ReadEnd, StalePosition> {
+    ) -> Result<ReadEnd, ReadError> {
         let mut left = bounds.clone().max_examined(step);
         let (mut events, mut examined) = (0, 0);
         loop {
-            let end = read(self, &left)?;
+            let end = match read(self, &left) {
+                Err(ReadError::Hook(mut error)) => {
+                    error.read.events += events;
+                    error.read.examined += examined;
+                    return Err(ReadError::Hook(error));
+                }
+                end => end?,
+            };
             events += end.events;
             examined += end.examined;
             let is_over = end.reason != EndReason::ExaminedCount;
@@ -74,14 +80,13 @@ impl<'h> ContextState<'_, 'h> {
     ///
     /// # Errors
     ///
-    /// Returns [`StalePosition`] if the end position belongs to another traceset. Nothing is read
-    /// then.
+    /// Returns the errors of [`read`](TracesetContext::read). Those of hooks have the events of all steps.
     pub fn replay_steps(
         self,
         bounds: &Bounds,
         step: u64,
         each: impl FnMut(&mut TracesetContext<'h>) -> ControlFlow<()>,
-    ) -> Result<ReadEnd, StalePosition> {
+    ) -> Result<ReadEnd, ReadError> {
         self.context.steps(bounds, step, TracesetContext::replay, each)
     }
 }

@@ -6,8 +6,8 @@ use ltt_read::{Error, Merge, Notice, Timestamp};
 use lttv_hooks::{Flow, IntoFlow};
 
 use crate::bounds::{Bounds, EndReason, ReadEnd};
-use crate::context::TracesetContext;
-use crate::hooks::HookSet;
+use crate::context::{ReadError, TracesetContext};
+use crate::hooks::{HookError, HookSet};
 use crate::traceset::Traceset;
 
 /// The default number of events between two reports. It takes most hooks well below 10 ms, and
@@ -92,6 +92,8 @@ pub struct BatchEnd {
     pub events: u64,
     /// The reason for the end.
     pub outcome: BatchOutcome,
+    /// The error of the hook that stopped the batch, if it returned one.
+    pub hook_error: Option<Box<HookError>>,
     /// The errors met while reading. Everything else was read.
     pub errors: Vec<Error>,
     /// The number of omitted errors: see [`Merge::errors_omitted`].
@@ -105,7 +107,7 @@ pub struct BatchEnd {
 pub enum BatchOutcome {
     /// The traceset or its time range was read to the end.
     Complete,
-    /// A hook returned `Break`. Its event was delivered.
+    /// A hook returned `Break` or an error. Its event was delivered.
     Stopped,
     /// The function that receives the reports returned `Break`.
     Cancelled,
@@ -156,16 +158,18 @@ impl<'h> Batch<'h> {
             end: self.bytes_at_end(),
             begin: 0,
             events: 0,
+            hook_error: None,
             watch: &mut |report| watch(report).into_flow(),
         };
         let outcome = self.read(&mut pass);
         // The result of the last report cannot cancel anything.
         _ = pass.report(&mut self.context);
-        let events = pass.events;
+        let (events, hook_error) = (pass.events, pass.hook_error);
         self.hooks = self.context.end_read(id).unwrap_or_default();
         BatchEnd {
             events,
             outcome,
+            hook_error,
             errors: self.context.take_errors(),
             errors_omitted: self.context.merge().errors_omitted() - errors,
             notices_omitted: self.context.merge().notices_omitted() - notices,
@@ -185,10 +189,10 @@ impl<'h> Batch<'h> {
             let before = Bounds::all().until(from).events(self.report_every);
             let outcome = pass.read_chunks(&mut self.context, |context| {
                 loop {
-                    match context.state().replay(&before).ok()? {
+                    match context.state().replay(&before)? {
                         // Only a hook for a delivered event may stop the batch.
                         ReadEnd { reason: EndReason::Stopped, .. } => continue,
-                        read => break Some(ReadEnd { events: 0, ..read }),
+                        read => break Ok(ReadEnd { events: 0, ..read }),
                     }
                 }
             });
@@ -205,7 +209,7 @@ impl<'h> Batch<'h> {
             Some(until) => bounds.until(until),
             None => bounds,
         };
-        pass.read_chunks(&mut self.context, |context| context.read(&bounds).ok())
+        pass.read_chunks(&mut self.context, |context| context.read(&bounds))
     }
 
     /// Returns the number of bytes of all tracefiles before the end of the time range.
@@ -225,6 +229,7 @@ struct Pass<'w> {
     end: u64,
     /// The number of events delivered.
     events: u64,
+    hook_error: Option<Box<HookError>>,
     watch: &'w mut dyn FnMut(BatchProgress) -> Flow,
 }
 
@@ -233,11 +238,19 @@ impl Pass<'_> {
     fn read_chunks<'h>(
         &mut self,
         context: &mut TracesetContext<'h>,
-        mut chunk: impl FnMut(&mut TracesetContext<'h>) -> Option<ReadEnd>,
+        mut chunk: impl FnMut(&mut TracesetContext<'h>) -> Result<ReadEnd, ReadError>,
     ) -> BatchOutcome {
         loop {
-            // Bounds without a position are never refused.
-            let Some(read) = chunk(context) else { return BatchOutcome::Complete };
+            let read = match chunk(context) {
+                Ok(read) => read,
+                Err(ReadError::Hook(error)) => {
+                    self.events += error.read.events;
+                    self.hook_error = Some(error);
+                    return BatchOutcome::Stopped;
+                }
+                // Bounds without a position are never refused.
+                Err(ReadError::Stale(_)) => return BatchOutcome::Complete,
+            };
             self.events += read.events;
             match read.reason {
                 EndReason::EventCount | EndReason::ExaminedCount => {}

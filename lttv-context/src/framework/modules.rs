@@ -362,7 +362,7 @@ impl<S: ?Sized> fmt::Debug for Modules<S> {
 }
 
 /// An error from registering, ordering or starting modules.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ModuleError {
     /// Two modules have this name.
@@ -387,25 +387,14 @@ pub enum ModuleError {
     #[error("modules require each other in a cycle: {}", .0.join(" → "))]
     Cycle(Vec<String>),
     /// A module could not start.
-    #[error("module `{module}` could not start: {error}")]
+    #[error("module `{module}` could not start")]
     Init {
         /// The name of the module.
         module: String,
         /// The error from the module.
+        #[source]
         error: Failure,
     },
 }
 
-#[cfg(test)]
-mod tests {
-    use std::error::Error as _;
-
-    use super::*;
-
-    #[test]
-    fn the_text_of_a_failed_start_is_complete_and_repeats_no_source() {
-        let error = ModuleError::Init { module: "disks".to_owned(), error: "no disk".into() };
-        assert_eq!(error.to_string(), "module `disks` could not start: no disk");
-        assert!(error.source().is_none());
-    }
-}
+ltt_read::debug_as_chain!(ModuleError);

@@ -311,7 +311,7 @@ impl Browse for List<'_> {
 }
 
 /// An error for an option or its value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionError {
     /// This name or letter is invalid on a command line.
@@ -357,3 +357,5 @@ pub enum OptionError {
     #[error("option --{0} can be given only once")]
     AlreadySet(String),
 }
+
+ltt_read::debug_as_chain!(OptionError);

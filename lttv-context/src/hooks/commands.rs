@@ -2,9 +2,10 @@
 
 use std::{fmt, mem};
 
-use lttv_hooks::{HookId, IntoFlow};
+use lttv_hooks::{Flow, HookId};
 
 use super::call::{EventCall, EventHook};
+use super::outcome::{HookError, IntoOutcome};
 use super::subscription::Subscription;
 
 /// A queue of hooks to add and remove, which other hooks fill. The changes are made in order
@@ -12,6 +13,8 @@ use super::subscription::Subscription;
 #[derive(Debug, Default)]
 pub struct Commands<'h> {
     pending: Vec<Command<'h>>,
+    /// The first error of a hook that no read has returned.
+    failed: Option<Box<HookError>>,
 }
 
 /// A requested change of hooks.
@@ -28,12 +31,19 @@ pub(crate) struct Registration<'h> {
 }
 
 impl<'h> Registration<'h> {
-    pub(crate) fn new<V: IntoFlow>(
+    pub(crate) fn new<V: IntoOutcome>(
         subscription: Subscription,
         mut hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
     ) -> Self {
         let id = subscription.identity.unwrap_or_else(HookId::unique);
-        let hook: Box<EventHook<'h>> = Box::new(move |call| hook(call).into_flow());
+        let hook: Box<EventHook<'h>> = Box::new(move |call| match hook(call).into_outcome() {
+            Ok(flow) => flow,
+            Err(error) => {
+                let error = HookError::new(call, error);
+                call.commands.failed.get_or_insert_with(|| Box::new(error));
+                Flow::Break(())
+            }
+        });
         Registration { id, subscription, hook }
     }
 }
@@ -41,7 +51,7 @@ impl<'h> Registration<'h> {
 impl<'h> Commands<'h> {
     /// Adds a hook before the next event, with the arguments of
     /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
-    pub fn on_event<V: IntoFlow>(
+    pub fn on_event<V: IntoOutcome>(
         &mut self,
         events: impl Into<Subscription>,
         hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,
@@ -61,6 +71,11 @@ impl<'h> Commands<'h> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
+    }
+
+    /// Removes and returns the first error of a hook.
+    pub(crate) fn take_failed(&mut self) -> Option<Box<HookError>> {
+        self.failed.take()
     }
 
     /// Removes and returns the requested changes, in order.

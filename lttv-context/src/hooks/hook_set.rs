@@ -4,6 +4,7 @@ use lttv_hooks::{HookId, HookList, IntoFlow, Priority};
 
 use super::call::{EventCall, ReadCall, ReadHook};
 use super::commands::Registration;
+use super::outcome::IntoOutcome;
 use super::subscription::{Scope, Subscription};
 
 /// The hooks of one read: for events, and for the start and end of the read.
@@ -72,7 +73,7 @@ impl<'h> HookSet<'h> {
 
     /// Adds a hook for events, with the arguments of
     /// [`TracesetContext::on_event`](crate::TracesetContext::on_event).
-    pub fn on_event<V: IntoFlow>(
+    pub fn on_event<V: IntoOutcome>(
         &mut self,
         events: impl Into<Subscription>,
         hook: impl FnMut(&mut EventCall<'_, 'h>) -> V + 'h,

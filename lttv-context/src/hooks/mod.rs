@@ -5,6 +5,7 @@ mod check;
 mod commands;
 mod dispatch;
 mod hook_set;
+mod outcome;
 mod pattern;
 mod subscription;
 mod unmatched;
@@ -16,6 +17,7 @@ pub(crate) use commands::{Command, Registration};
 pub(crate) use dispatch::{Dispatch, Ready};
 pub(crate) use hook_set::Moment;
 pub use hook_set::{HookSet, Level};
+pub use outcome::{HookError, IntoOutcome};
 #[cfg(feature = "synchronize")]
 pub(crate) use pattern::Pattern;
 pub use subscription::{Scope, Subscription};

@@ -18,6 +18,7 @@ use ltt_read::{Error, Notice, Timestamp, TracefileIndex};
 use crate::bounds::{Bounds, half_open};
 use crate::traceset::Traceset;
 
+use crate::hooks::HookError;
 pub use analysis::{Joining, SliceAnalysis};
 use in_order::{Ends, in_order};
 use slice::Report;
@@ -79,6 +80,8 @@ pub struct ParallelResult<R> {
     pub events: u64,
     /// `true` if a hook stopped the read. The slices after that of the hook are left out then.
     pub stopped: bool,
+    /// The error of a hook, the first one in the order of the slices. It has stopped the read.
+    pub hook_error: Option<Box<HookError>>,
     /// The errors met while reading: see [`Merge::errors`](ltt_read::Merge::errors).
     pub errors: Vec<Error>,
     /// The number of omitted errors. An error met by two slices counts twice.
@@ -91,11 +94,20 @@ pub struct ParallelResult<R> {
 
 impl<R> ParallelResult<R> {
     fn new(results: Vec<R>, report: Report) -> Self {
-        let Report { events, stopped, errors, errors_omitted, notices, notices_omitted } = report;
+        let Report {
+            events,
+            stopped,
+            hook_error,
+            errors,
+            errors_omitted,
+            notices,
+            notices_omitted,
+        } = report;
         ParallelResult {
             results,
             events,
             stopped,
+            hook_error,
             errors,
             errors_omitted,
             notices,
@@ -255,6 +267,7 @@ impl Report {
     fn add(&mut self, next: Report) {
         self.events += next.events;
         self.stopped |= next.stopped;
+        self.hook_error = self.hook_error.take().or(next.hook_error);
         self.errors_omitted += next.errors_omitted;
         self.notices_omitted += next.notices_omitted;
         for error in next.errors {

@@ -3,7 +3,8 @@
 use ltt_read::{Error, Notice, Timestamp};
 
 use crate::bounds::{Bounds, EndReason};
-use crate::context::TracesetContext;
+use crate::context::{ReadError, TracesetContext};
+use crate::hooks::HookError;
 use crate::traceset::Traceset;
 
 /// A slice of time of a traceset, which one thread reads at a time. See
@@ -25,6 +26,7 @@ pub struct TimeSlice<'t> {
 pub(crate) struct Report {
     pub(crate) events: u64,
     pub(crate) stopped: bool,
+    pub(crate) hook_error: Option<Box<HookError>>,
     pub(crate) errors: Vec<Error>,
     pub(crate) errors_omitted: u64,
     pub(crate) notices: Vec<Notice>,
@@ -139,11 +141,20 @@ impl<'t> TimeSlice<'t> {
         }
         let (errors, notices) =
             (context.merge().errors_omitted(), context.merge().notices_omitted());
-        // There is no position in the bounds that could be stale.
-        let events = context.read(&self.bounds).map_or(0, |read| {
-            self.report.stopped |= read.reason == EndReason::Stopped;
-            read.events
-        });
+        let events = match context.read(&self.bounds) {
+            Ok(read) => {
+                self.report.stopped |= read.reason == EndReason::Stopped;
+                read.events
+            }
+            Err(ReadError::Hook(error)) => {
+                self.report.stopped = true;
+                let events = error.read.events;
+                self.report.hook_error.get_or_insert(error);
+                events
+            }
+            // There is no position in the bounds that could be stale.
+            Err(ReadError::Stale(_)) => 0,
+        };
         self.report.events += events;
         self.report.errors.append(&mut context.take_errors());
         self.report.errors_omitted += context.merge().errors_omitted() - errors;
@@ -154,7 +165,7 @@ impl<'t> TimeSlice<'t> {
 }
 
 /// An error for a slice whose extensions lack the state at its start.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("slice {slice} was not read: no state at its start for {}", extensions.join(", "))]
 #[non_exhaustive]
 pub struct MissingState {
@@ -165,3 +176,5 @@ pub struct MissingState {
     /// The type names of all extensions of the context that need an earlier state.
     pub extensions: Vec<&'static str>,
 }
+
+ltt_read::debug_as_chain!(MissingState);

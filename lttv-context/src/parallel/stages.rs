@@ -17,8 +17,8 @@ use lttv_hooks::Flow;
 use super::analysis::{Joining, SliceAnalysis};
 use super::threads::{limited, start};
 use crate::bounds::{Bounds, EndReason, ReadEnd};
+use crate::context::ReadError;
 use crate::context::{EventRecorder, TracesetContext};
-use crate::traceset::StalePosition;
 
 /// The number of threads that read an [analysis in slices](SliceAnalysis), and the size of slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +65,8 @@ impl TracesetContext<'_> {
     ///
     /// # Errors
     ///
-    /// Returns [`StalePosition`] if the end position of the bounds belongs to another traceset.
-    /// Nothing is read then.
+    /// Returns the errors of [`read`](Self::read). The analysis has no events of the slice in which a
+    /// hook failed.
     ///
     /// # Panics
     ///
@@ -78,7 +78,7 @@ impl TracesetContext<'_> {
         bounds: &Bounds,
         threads: SliceThreads,
         passed: impl FnMut(&mut Self) -> Flow,
-    ) -> Result<ReadEnd, StalePosition> {
+    ) -> Result<ReadEnd, ReadError> {
         let events = threads.events.unwrap_or(A::SLICE_EVENTS.max(1));
         let mut recording = Recording::new(self, analysis, bounds, events, passed);
         if threads.threads <= 1 {
@@ -107,7 +107,7 @@ pub(crate) struct Recording<'c, 'h, A: SliceAnalysis, P> {
     left: Option<u64>,
     passed: P,
     is_over: bool,
-    end: Result<ReadEnd, StalePosition>,
+    end: Result<ReadEnd, ReadError>,
 }
 
 impl<'c, 'h, A: SliceAnalysis, P> Recording<'c, 'h, A, P>
@@ -149,8 +149,12 @@ where
         let mut recorder = SliceRecorder { analysis: self.analysis, slice };
         let read = match self.context.read_recording(&bounds, &mut recorder) {
             Ok(read) => read,
-            Err(stale) => {
-                (self.is_over, self.end) = (true, Err(stale));
+            Err(mut error) => {
+                if let (ReadError::Hook(error), Ok(before)) = (&mut error, &self.end) {
+                    error.read.events += before.events;
+                    error.read.examined += before.examined;
+                }
+                (self.is_over, self.end) = (true, Err(error));
                 return false;
             }
         };

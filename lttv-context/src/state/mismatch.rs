@@ -4,7 +4,7 @@ use super::identity::ExtensionIdentity;
 use crate::traceset::StalePosition;
 
 /// An error for a checkpoint that does not fit a context: its traceset or its extensions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointMismatch {
     /// The checkpoint belongs to another traceset, or to this one before a change.
@@ -26,6 +26,8 @@ pub enum CheckpointMismatch {
         attached: Option<ExtensionIdentity>,
     },
 }
+
+ltt_read::debug_as_chain!(CheckpointMismatch);
 
 fn name(extension: Option<ExtensionIdentity>) -> String {
     extension.map_or_else(|| "no extension".to_owned(), |identity| identity.to_string())

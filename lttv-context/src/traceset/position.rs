@@ -151,7 +151,7 @@ impl PartialOrd for TracesetPosition {
 /// An error for a position of another traceset, or of this traceset before a change.
 ///
 /// Programs that read in other ways create it as well, so that it has no other fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the position is of {position:?}, the traceset is now {traceset:?}")]
 pub struct StalePosition {
     /// The revision of the position's traceset.
@@ -159,3 +159,5 @@ pub struct StalePosition {
     /// The current revision of the traceset that refused the position.
     pub traceset: Revision,
 }
+
+ltt_read::debug_as_chain!(StalePosition);

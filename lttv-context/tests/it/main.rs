@@ -22,12 +22,16 @@ mod check;
 #[cfg(feature = "checkpoint-files")]
 mod checkpoints;
 mod choose_positions;
+#[cfg(all(feature = "checkpoint-files", feature = "framework", feature = "live"))]
+mod errors;
 #[cfg(feature = "testing")]
 mod events_in_slices;
 mod fingerprints;
 mod following;
 mod foreign_checkpoints;
 mod growing;
+#[cfg(feature = "framework")]
+mod hook_errors;
 mod hooks;
 mod model;
 #[cfg(feature = "framework")]

@@ -3,13 +3,19 @@
 use std::fmt::{self, Display, Formatter};
 
 /// An error from parsing or resolving a time. Its text begins with the time as it was typed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` {kind}")]
 pub struct TimeError {
     /// The time as it was typed.
     pub text: String,
     /// The reason.
     pub kind: TimeErrorKind,
+}
+
+impl fmt::Debug for TimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// The reason why a time is refused.

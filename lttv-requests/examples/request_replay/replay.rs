@@ -46,6 +46,9 @@ pub(crate) enum ReplayError {
     /// A position belongs to another traceset.
     #[error(transparent)]
     Stale(#[from] StalePosition),
+    /// The traces cannot be read up to a position.
+    #[error(transparent)]
+    Read(#[from] lttv_context::ReadError),
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Write(io::Error),

@@ -452,7 +452,7 @@ impl<'h> EventsRequest<'h> {
 }
 
 /// An error from submitting a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {
     /// The start or end position belongs to another traceset.
@@ -474,3 +474,5 @@ pub enum SubmitError {
     #[error("request comes from a hook whose own request has not been submitted")]
     NotServed,
 }
+
+ltt_read::debug_as_chain!(SubmitError);

@@ -1,7 +1,7 @@
 //! Counting of events in columns, without a call of a hook for each.
 
 use ltt_read::Timestamp;
-use lttv_context::{EndReason, TracesetPosition};
+use lttv_context::{EndReason, ReadError, TracesetPosition};
 
 use crate::budget::Meter;
 use crate::scheduler::Scheduler;
@@ -34,7 +34,12 @@ impl<'h> Scheduler<'h> {
         loop {
             let bounds = limits.bounds(earlier(Some(end), limits.time), limits.events - done);
             let part = self.read_guarded(|context| context.read(&bounds))?;
-            let Ok(part) = part else { return Some(read) }; // Positions were checked.
+            let part = match part {
+                Ok(part) => part,
+                Err(ReadError::Hook(error)) => self.note_hook_error(error),
+                // Positions were checked on submission.
+                Err(_) => return Some(read),
+            };
             read += limits.events_of(&part);
             done += limits.events_of(&part).max(1);
             let continues = self.running.first_mut()?.add_to_column(start, part.events);

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ltt_read::TraceIndex;
-use lttv_context::{IncrementalSeek, TracesetContext, TracesetPosition};
+use lttv_context::{HookError, IncrementalSeek, ReadEnd, TracesetContext, TracesetPosition};
 
 use crate::chunk::{ChunkReport, FinishReason, Finished};
 use crate::identity::{Owner, RequestId};
@@ -117,6 +117,8 @@ pub struct Scheduler<'h> {
     /// `after_request` hooks called.
     reports_all: bool,
     paused: u32,
+    /// The first error of a hook that belongs to no request.
+    hook_error: Option<Box<HookError>>,
 }
 
 /// A request that has not ended.
@@ -161,6 +163,7 @@ impl<'h> Scheduler<'h> {
             shares: true,
             reports_all: false,
             paused: 0,
+            hook_error: None,
         }
     }
 
@@ -281,6 +284,19 @@ impl<'h> Scheduler<'h> {
     /// or inspect them.
     pub fn background(&self) -> Option<&Background<'h>> {
         self.background.as_ref()
+    }
+
+    /// Removes and returns the first error that a hook of the context returned, such as one of an extension.
+    /// Requests go on after the event.
+    pub fn take_hook_error(&mut self) -> Option<Box<HookError>> {
+        self.hook_error.take()
+    }
+
+    /// Keeps the error of a hook that belongs to no request, and returns the read up to it.
+    pub(crate) fn note_hook_error(&mut self, error: Box<HookError>) -> ReadEnd {
+        let read = error.read;
+        self.hook_error.get_or_insert(error);
+        read
     }
 
     /// Returns `true` if a call of [`service_chunk`](Self::service_chunk) does more than

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ltt_read::Timestamp;
 use lttv_context::{
-    Bounds, Checkpoint, Checkpoints, EndReason, IncrementalSeek, ReadEnd, TracesetPosition,
+    Bounds, Checkpoint, Checkpoints, EndReason, IncrementalSeek, ReadEnd, ReadError,
+    TracesetPosition,
 };
 
 use crate::budget::{Budget, Meter};
@@ -246,7 +247,9 @@ impl<'h> Scheduler<'h> {
         };
         let (events, reason) = match read {
             Ok(read) => (read.events, read.reason),
-            Err(_) => (0, EndReason::EndPosition), // Positions were checked on submission.
+            Err(ReadError::Hook(error)) => (self.note_hook_error(error).events, EndReason::Stopped),
+            // Positions were checked on submission.
+            Err(_) => (0, EndReason::EndPosition),
         };
         meter.end_slice(events);
         chunk.replayed += events;
@@ -464,8 +467,15 @@ impl<'h> Scheduler<'h> {
     fn read_events(&mut self, limits: &Limits) -> Option<u64> {
         let bounds = limits.bounds(limits.time, limits.events);
         let read = self.read_guarded(|context| context.read(&bounds))?;
-        // Positions were checked on submission.
-        Some(read.map_or(0, |read| limits.events_of(&read)))
+        Some(match read {
+            Ok(read) => limits.events_of(&read),
+            Err(ReadError::Hook(error)) => {
+                let read = self.note_hook_error(error);
+                limits.events_of(&read)
+            }
+            // Positions were checked on submission.
+            Err(_) => 0,
+        })
     }
 
     /// Returns the limits of the next read: the nearest of the ends of all running

@@ -111,9 +111,33 @@ fn hooks_of_the_context_receive_all_events_despite_filters_of_requests() {
             position.set(Some(all.get()));
         }
     });
-    assert_eq!(context.read(&Default::default()).map(|read| read.errors), Ok(0));
+    assert_eq!(context.read(&Default::default()).expect("no position").errors, 0);
     drop(context);
     assert_eq!(added.get(), all.get() - position.get().expect("a switch"));
+}
+
+/// Requests do not end by the error of a hook that belongs to none of them, and it is not lost.
+#[test]
+fn the_error_of_a_hook_of_the_context_is_kept() {
+    let traceset = traceset();
+    let mut context = TracesetContext::new(&traceset);
+    let mut switches = 0;
+    context.on_event("sched_switch", move |_| {
+        switches += 1;
+        if switches == 7 { Err("the seventh switch") } else { Ok(()) }
+    });
+    let seen = Cell::new(0);
+    let mut scheduler = Scheduler::new(context);
+    let request = EventsRequest::new(Owner::unique());
+    scheduler
+        .submit(request.on_every_event(|_, _| seen.set(seen.get() + 1)))
+        .expect("a valid request");
+    drain(&mut scheduler);
+    let error = scheduler.take_hook_error().expect("the error of the hook");
+    assert_eq!(error.error.to_string(), "the seventh switch");
+    assert!(scheduler.take_hook_error().is_none());
+    drop(scheduler);
+    assert_eq!(seen.get(), 6087);
 }
 
 #[test]

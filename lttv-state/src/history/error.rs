@@ -9,15 +9,16 @@ use super::identity::HistoryIdentity;
 use crate::tree::{Quark, TreeError};
 
 /// An error from building, opening or querying a history.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
     /// A file could not be read or written.
-    #[error("{}: {error}", path.display())]
+    #[error("cannot read or write {}", path.display())]
     Io {
         /// The path of the file.
         path: PathBuf,
         /// The error of the operating system.
+        #[source]
         error: std::io::Error,
     },
     /// The history at a path is being built by another process, or by another builder of
@@ -162,27 +163,10 @@ pub enum HistoryError {
     Tree(#[from] TreeError),
 }
 
+ltt_read::debug_as_chain!(HistoryError);
+
 impl HistoryError {
     pub(crate) fn io(path: &Path, error: std::io::Error) -> HistoryError {
         HistoryError::Io { path: path.to_owned(), error }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error as _;
-
-    use super::*;
-
-    #[test]
-    fn texts_are_complete_and_repeat_no_source() {
-        let io =
-            HistoryError::Io { path: "h".into(), error: std::io::Error::other("disk on fire") };
-        let tree = HistoryError::Tree(TreeError::Escape("a\\".to_owned()));
-        for (error, cause) in [(io, "h: disk on fire"), (tree, "a single backslash")] {
-            let text = error.to_string();
-            assert!(text.contains(cause), "{text}");
-            assert!(error.source().is_none_or(|source| !text.contains(&source.to_string())));
-        }
     }
 }

@@ -171,7 +171,7 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At)
         }
         Exit => {
             if let Some(tid) = fields.tid(0) {
-                state.exit(at, tid);
+                state.exit(at, tid, fields.raw_text(1));
             }
         }
         Free => {
@@ -183,7 +183,7 @@ fn apply_rare(state: &mut TraceState, rule: &Rule, fields: &impl Fields, at: At)
             let Some(file) = fields.text(0) else { return };
             let ids = fields.tid(2).zip(fields.tid(1));
             let name = if rule.tracer == Tracer::Legacy { file } else { file_name(file) };
-            state.exec(at, name, ids);
+            state.exec(at, (name, file), ids);
         }
         Brand => {
             if let Some(name) = fields.text(0) {

@@ -1,10 +1,12 @@
 //! The modes and statuses of processes, CPUs and devices, in LTTV's spelling.
 
 /// An error from parsing a text that is not the spelling of a mode, status or type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the spelling of a value")]
 #[non_exhaustive]
 pub struct ParseModeError;
+
+ltt_read::debug_as_chain!(ParseModeError);
 
 /// Defines an enumeration with a spelling for each value.
 macro_rules! spelled {

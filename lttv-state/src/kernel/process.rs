@@ -75,6 +75,8 @@ pub(super) struct ProcessRecord {
     pub(super) pid: Option<Tid>,
     pub(super) parent: Option<Tid>,
     pub(super) brand: NameId,
+    /// The path of the file that the process executes.
+    pub(super) executable: NameId,
     /// The name of the file that the current system call opens.
     pub(super) opening: NameId,
     pub(super) creation: Option<i64>,
@@ -184,6 +186,7 @@ impl ProcessRecord {
             parent: None,
             name: NameId::EMPTY,
             brand: NameId::EMPTY,
+            executable: NameId::EMPTY,
             creation: None,
             insertion: time,
             kind: None,
@@ -295,6 +298,12 @@ impl Process {
     /// Returns the name of the process, empty if unknown.
     pub fn name(&self) -> NameId {
         self.0.name
+    }
+
+    /// Returns the path of the file that the process executes, as the last `exec` of the process or of the one
+    /// that forked it has it; empty if there is none in the trace.
+    pub fn executable(&self) -> NameId {
+        self.0.executable
     }
 
     /// Returns the name that the process gave itself as a thread (LTTng 0.x), empty if

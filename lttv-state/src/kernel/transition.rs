@@ -180,7 +180,8 @@ impl Transition {
                 ("name", false),
                 ("thread group of the parent", false),
             ],
-            KernelThread | Exit | Free => &[("process", true)],
+            KernelThread | Free => &[("process", true)],
+            Exit => &[("process", true), ("name", false)],
             Exec => &[("file", true), ("process", false), ("old number", false)],
             Brand => &[("name", true)],
             Open => &[("descriptor", true), ("file", true)],
@@ -235,7 +236,7 @@ impl Transition {
     pub(super) const fn slot_kind(self, slot: usize) -> SlotKind {
         use Transition::*;
         match (self, slot) {
-            (Switch, 3 | 4) | (Wakeup | Migrate, 2) | (Rename, 1) => SlotKind::RawText,
+            (Switch, 3 | 4) | (Wakeup | Migrate, 2) | (Rename | Exit, 1) => SlotKind::RawText,
             (SyscallEntry | IrqEntry | VectorEntry | Open, 1)
             | (SyscallName | IrqName | SoftirqName | ProbeName | DeviceName, 1)
             | (Fork | ProcessState | FileDescriptor, 3)
@@ -318,8 +319,8 @@ pub(super) static ROWS: &[Row] = &[
     legacy("core.process_fork", Fork, &["child_pid"]),
     legacy("kernel.kthread_create", KernelThread, &["pid"]),
     legacy("process.kernel_thread", KernelThread, &["pid"]),
-    lttng("sched_process_exit", Exit, &["tid"]),
-    perf("sched:sched_process_exit", Exit, &["pid"]),
+    lttng("sched_process_exit", Exit, &["tid", "comm"]),
+    perf("sched:sched_process_exit", Exit, &["pid", "comm"]),
     legacy("kernel.process_exit", Exit, &["pid"]),
     legacy("process.exit", Exit, &["pid"]),
     legacy("core.process_exit", Exit, &["pid"]),

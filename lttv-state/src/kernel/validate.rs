@@ -93,7 +93,9 @@ fn is_process(
 ) -> bool {
     (1..=MAX_DEPTH).contains(&process.stack.len())
         && process.stack.iter().all(|frame| is_name(frame.submode))
-        && [process.name, process.brand, process.opening].into_iter().all(&is_name)
+        && [process.name, process.brand, process.executable, process.opening]
+            .into_iter()
+            .all(&is_name)
         && process.files.is_sorted_by(|a, b| a.0 < b.0)
         && process.files.iter().all(|(_, name)| is_name(*name))
         && process.functions.len() <= MAX_FUNCTIONS

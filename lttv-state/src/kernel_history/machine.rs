@@ -15,8 +15,19 @@ use crate::value::StateValue;
 pub(super) const CPUS: &str = "CPUs";
 pub(super) const CPU: [&str; 4] = ["", "Thread", "Frequency", "Pending"];
 pub(super) const THREADS: &str = "Threads";
-pub(super) const THREAD: [&str; 10] =
-    ["", "Mode", "Submode", "Name", "PID", "PPID", "CPU", "Kind", "Brand", "Function"];
+pub(super) const THREAD: [&str; 11] = [
+    "",
+    "Mode",
+    "Submode",
+    "Name",
+    "PID",
+    "PPID",
+    "CPU",
+    "Kind",
+    "Brand",
+    "Executable",
+    "Function",
+];
 pub(super) const SOURCES: [&str; 4] = ["IRQs", "Vectors", "Softirqs", "Traps"];
 pub(super) const SOURCE: [&str; 2] = ["", "Name"];
 pub(super) const DEVICES: &str = "Devices";
@@ -43,7 +54,7 @@ pub(super) struct Machine {
 struct Thread {
     serial: Serial,
     tid: i32,
-    node: Node<10>,
+    node: Node<11>,
 }
 
 /// The destination of states: a builder, its texts and the time.
@@ -260,6 +271,7 @@ impl Machine {
             process.cpu().map_or(Field::Null, Field::number),
             process.kind().map_or(Field::Null, |kind| enum_texts.kinds[kind as usize]),
             name(process.brand())?,
+            name(process.executable())?,
             match process.function() {
                 0 => Field::Null,
                 address => Field::U64(address),

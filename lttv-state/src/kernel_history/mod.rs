@@ -51,6 +51,7 @@
 //! | `Threads/<tid>/CPU` | i32: CPU that it runs on, waits for, or last ran on; i64 for larger numbers |
 //! | `Threads/<tid>/Kind` | text: a [`ProcessType`](crate::kernel::ProcessType) |
 //! | `Threads/<tid>/Brand` | text: the name that it gave itself (LTTng 0.x) |
+//! | `Threads/<tid>/Executable` | text: the path of the file that it executes |
 //! | `Threads/<tid>/Function` | u64: address of its current function (LTTng 0.x) |
 //! | `IRQs/<n>`, `Vectors/<n>`, `Softirqs/<n>`, `Traps/<n>` | i32: number of running handlers; null before its first occurrence |
 //! | `IRQs/<n>/Name` and so on | text: name of the source |

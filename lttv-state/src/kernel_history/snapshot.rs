@@ -58,6 +58,8 @@ pub struct ThreadState {
     pub name: String,
     /// The name that the thread gave itself (LTTng 0.x); empty if there is none.
     pub brand: String,
+    /// The path of the file that the process executes; empty if unknown.
+    pub executable: String,
     /// The type: user or kernel thread; `None` if unknown.
     pub kind: Option<ProcessType>,
     /// The CPU that the thread runs on, waits for, or last ran on; `None` if unknown.
@@ -123,6 +125,7 @@ impl Snapshot {
                 parent: process.parent(),
                 name: name(process.name()),
                 brand: name(process.brand()),
+                executable: name(process.executable()),
                 kind: process.kind(),
                 cpu: process.cpu(),
                 status: process.status(),

@@ -118,7 +118,7 @@ impl<'h> At<'h, '_> {
 
     /// Reads the state of a thread; `None` if it does not exist at this time.
     fn thread(&self, id: &str, quark: Quark) -> Option<ThreadState> {
-        let [status, mode, submode, name, pid, parent, cpu, kind, brand, function] =
+        let [status, mode, submode, name, pid, parent, cpu, kind, brand, executable, function] =
             self.fields(quark, &THREAD);
         Some(ThreadState {
             tid: id.split('_').next()?.parse().ok()?,
@@ -126,6 +126,7 @@ impl<'h> At<'h, '_> {
             parent: int(parent),
             name: text(name),
             brand: text(brand),
+            executable: text(executable),
             kind: kind.as_str().and_then(|text| text.parse().ok()),
             cpu: number32(cpu),
             // A thread without a status does not exist at this time.

@@ -3,6 +3,8 @@
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::{Trace, TraceIndex};
 
+use lttv_filter::recorded_word;
+
 use super::families::Families;
 use super::family::Family;
 use super::file_calls::{FutexUse, file_family};
@@ -117,12 +119,7 @@ impl Action {
         let transition = kernel.transition(index, id)?;
         let field = |name: &str| trace.field(id, Scope::Payload, name).map(Input::new);
         let first = |names: &[&str]| names.iter().find_map(|name| field(name));
-        let thread = || {
-            let scopes = [Scope::SpecificContext, Scope::CommonContext];
-            let names = ["tid", "perf_tid"];
-            let all = scopes.iter().flat_map(|scope| names.map(|name| (*scope, name)));
-            all.into_iter().find_map(|(scope, name)| trace.field(id, scope, name)).map(Input::new)
-        };
+        let thread = || recorded_word(trace, id, "tid").map(Input::new);
         let name = kernel.name_of_type(index, id);
         let mut action = match transition {
             Transition::Switch => Action::Switch { priority: field("next_prio") },

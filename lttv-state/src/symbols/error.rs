@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 /// The reason why the symbols of a file cannot be used.
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum SymbolError {
     /// The file cannot be read.
@@ -32,3 +32,5 @@ pub enum SymbolError {
         path: PathBuf,
     },
 }
+
+ltt_read::debug_as_chain!(SymbolError);

@@ -71,7 +71,7 @@ impl Quark {
 }
 
 /// An error from a path, a name or a quark.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
     /// A path with nothing between two slashes, or an empty name.
@@ -93,3 +93,5 @@ pub enum TreeError {
     #[error("tree is full: it has {0} attributes")]
     Full(usize),
 }
+
+ltt_read::debug_as_chain!(TreeError);

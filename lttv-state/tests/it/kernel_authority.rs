@@ -184,3 +184,69 @@ fn dumped_files_belong_to_their_process_also_before_it_is_dumped() {
         assert_eq!(file, Some("/data/early"));
     });
 }
+
+const EXEC: &str = "[0.000000012] h sched_process_exec: { cpu_id = 0 }, \
+                    { filename = \"/usr/bin/work\", tid = 100, old_tid = 100 }";
+
+/// Returns the name and the executable of a thread after all events.
+fn executed(lines: &[&str], tid: i32) -> (String, String) {
+    after(lines, |state| {
+        let (_, process) = state.find(tid).expect("a thread");
+        (state.name(process.name()).to_owned(), state.name(process.executable()).to_owned())
+    })
+}
+
+#[test]
+fn an_executed_file_keeps_its_path_beside_the_command() {
+    let own = |path: &str| ("work".to_owned(), path.to_owned());
+    assert_eq!(executed(&[FIRST], 100), ("main".to_owned(), String::new()));
+    assert_eq!(executed(&[FIRST, EXEC], 100), own("/usr/bin/work"));
+    // Another name is not another file.
+    let rename = "[0.000000013] h task_rename: { cpu_id = 0 }, { tid = 100, newcomm = \"loop\" }";
+    let renamed = executed(&[FIRST, EXEC, rename], 100);
+    assert_eq!(renamed, ("loop".to_owned(), "/usr/bin/work".to_owned()));
+    // Children execute the same file until they execute another one.
+    let fork = "[0.000000014] h sched_process_fork: { cpu_id = 0 }, { parent_comm = \"work\", \
+                parent_tid = 100, parent_pid = 100, child_comm = \"work\", child_tid = 101, \
+                child_pid = 101 }";
+    assert_eq!(executed(&[FIRST, EXEC, fork], 101), own("/usr/bin/work"));
+    let again = "[0.000000015] h sched_process_exec: { cpu_id = 0 }, \
+                 { filename = \"./work\", tid = 100, old_tid = 100 }";
+    assert_eq!(executed(&[FIRST, EXEC, fork, again], 100), own("./work"));
+    assert_eq!(executed(&[FIRST, EXEC, fork, again], 101), own("/usr/bin/work"));
+}
+
+#[test]
+fn the_first_name_of_a_thread_is_no_better_than_later_ones() {
+    let fork = "[0.000000014] h sched_process_fork: { cpu_id = 0 }, { parent_comm = \"main\", \
+                parent_tid = 100, parent_pid = 100, child_comm = \"main\", child_tid = 101, \
+                child_pid = 101 }";
+    let of_child = |told: &str| executed(&[FIRST, fork, told], 101).0;
+    let told = [
+        "[0.000000030] h sched_wakeup: { cpu_id = 1 }, { comm = \"child\", tid = 101, target_cpu = 1 }",
+        "[0.000000030] h sched_wakeup_new: { cpu_id = 1 }, { comm = \"child\", tid = 101, target_cpu = 1 }",
+        "[0.000000030] h sched_switch: { cpu_id = 1 }, { prev_comm = \"swapper/1\", \
+         prev_tid = 0, prev_state = 0, next_comm = \"child\", next_tid = 101 }",
+        "[0.000000030] h sched_switch: { cpu_id = 1 }, { prev_comm = \"child\", \
+         prev_tid = 101, prev_state = 1, next_comm = \"swapper/1\", next_tid = 0 }",
+        "[0.000000030] h sched_process_exit: { cpu_id = 1 }, { comm = \"child\", tid = 101 }",
+    ];
+    for told in told {
+        assert_eq!(of_child(told), "child", "{told}");
+    }
+}
+
+/// perf records the ids with the payload, and its recordings need no context switches.
+#[test]
+fn calls_belong_to_the_thread_that_their_events_name() {
+    let lines = [
+        "[0.000000010] h raw_syscalls:sys_enter: { cpu_id = 0 }, { perf_tid = 7, perf_pid = 7, id = 0 }",
+        "[0.000000012] h raw_syscalls:sys_enter: { cpu_id = 0 }, { perf_tid = 8, perf_pid = 7, id = 1 }",
+        "[0.000000013] h raw_syscalls:sys_exit: { cpu_id = 0 }, { perf_tid = 7, perf_pid = 7, id = 0, ret = 5 }",
+        "[0.000000017] h raw_syscalls:sys_exit: { cpu_id = 0 }, { perf_tid = 8, perf_pid = 7, id = 1, ret = 6 }",
+    ];
+    let found = read(&traceset(&lines)).run(LatencyAnalysis::new(Settings::new())).output;
+    let total = found.traces()[0].total(Family::Syscall);
+    let calls = total.durations();
+    assert_eq!((calls.count(), calls.spread().total()), (2, 3 + 5));
+}

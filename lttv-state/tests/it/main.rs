@@ -13,6 +13,8 @@ mod auto_traits;
 mod call_stacks;
 #[cfg(feature = "analyses")]
 mod call_stacks_references;
+#[cfg(all(feature = "analyses", feature = "symbols"))]
+mod errors;
 #[cfg(feature = "filter")]
 mod filter_words;
 #[cfg(feature = "analyses")]

@@ -202,6 +202,7 @@ impl Machine {
             "sched_process_exit" => {
                 if let Some(thread) = self.threads.get_mut(&number(event, "tid").unwrap()) {
                     (thread.status, thread.exiting) = ("EXIT", true);
+                    thread.name = text(event, "comm").unwrap_or(std::mem::take(&mut thread.name));
                 }
             }
             "sched_process_free" => {

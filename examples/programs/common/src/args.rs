@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ltt_read::{Timestamp, Trace};
+use ltt_read::{ErrorChain, Timestamp, Trace};
 use lttv_context::{MAX_THREADS, Traceset};
 use lttv_filter::{Environment, Expression, TimeRangeText, TimeText, Zone};
 use lttv_state::filter::KernelFilters;
@@ -213,7 +213,8 @@ impl InputArgs {
     pub fn window_at(&self, times: &Times<'_>) -> Result<Window, Usage> {
         if let Some(around) = &self.around {
             let middle = times.resolve(around);
-            let middle = middle.map_err(|error| Usage::new(format_args!("--around: {error}")))?;
+            let middle = middle
+                .map_err(|error| Usage::new(format_args!("--around: {}", ErrorChain(&error))))?;
             let width = self.width.unwrap_or(Self::WIDTH);
             let ns = middle.as_ns();
             let (before, after) = (width / 2, width - width / 2);

@@ -1,4 +1,4 @@
-//! Interrupts from the user: Ctrl-C ends reading, and the results so far are written.
+//! Interrupts from the user: Ctrl-C and `SIGTERM` end reading, and the results so far are written.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::report::Interrupted;
 
-/// Returns a flag that Ctrl-C sets. All callers share it. A second Ctrl-C ends the program at
+/// Returns a flag that Ctrl-C and `SIGTERM` set. All callers share it. A second one ends the program at
 /// once.
 ///
 /// # Errors

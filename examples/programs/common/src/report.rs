@@ -16,7 +16,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use lttv_context::framework::ModuleError;
+use ltt_read::ErrorChain;
 use lttv_filter::{FilterError, FilterNotes};
 
 use crate::escape;
@@ -84,9 +84,11 @@ impl Report {
     }
 
     /// Reports a failure to read or write something: the exit status becomes 1.
-    pub fn error(&mut self, error: impl Display) {
+    ///
+    /// The message contains the causes of an error.
+    pub fn error<'e>(&mut self, error: impl Into<Box<dyn Error + 'e>>) {
         self.is_damaged = true;
-        line(&format!("{}: error: {error}", self.program));
+        line(&format!("{}: error: {}", self.program, ErrorChain(&*error.into())));
     }
 
     /// Reports the errors of a merge or a context, and the number of those omitted.
@@ -95,7 +97,7 @@ impl Report {
         match omitted {
             0 => {}
             1 => self.error("… and 1 more error"),
-            _ => self.error(format_args!("… and {omitted} more errors")),
+            _ => self.error(format!("… and {omitted} more errors")),
         }
     }
 
@@ -195,10 +197,10 @@ pub fn main_with_status(
         return ExitCode::SUCCESS;
     }
     if causes(&*error).any(|cause| cause.is::<Interrupted>()) {
-        report.message(error);
+        report.message(ErrorChain(&*error));
         return ExitCode::from(Interrupted::STATUS);
     }
-    let plain = format!("{program}: error: {error}");
+    let plain = format!("{program}: error: {}", ErrorChain(&*error));
     let usage = causes(&*error).find_map(|cause| cause.downcast_ref::<Usage>());
     match usage.and_then(|usage| usage.styled.as_deref()) {
         Some(styled) => line_styled(&plain, &format!("{program}: error: {styled}")),
@@ -210,16 +212,7 @@ pub fn main_with_status(
 
 /// Iterates over the causes of an error, starting with the error itself.
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| cause(error))
-}
-
-/// Returns the cause of an error.
-fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
-    match error.downcast_ref() {
-        // Its text contains that of the module's error, which therefore is not its source.
-        Some(ModuleError::Init { error, .. }) => Some(&**error),
-        _ => error.source(),
-    }
+    std::iter::successors(Some(error), |&error| error.source())
 }
 
 /// Returns `true` if the error comes from an output whose reader has closed it. Programs

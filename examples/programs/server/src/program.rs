@@ -155,7 +155,7 @@ fn open_all(
             Ok(trace) => opened.push(trace),
             Err(error) => {
                 let detail = error.detail().map_or_else(String::new, |of| format!(": {of}"));
-                report.error(format_args!("{}: {error}{detail}", path.display()));
+                report.error(format!("{}: {error}{detail}", path.display()));
             }
         }
     }

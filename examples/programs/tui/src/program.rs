@@ -166,21 +166,21 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
     let mut unread = args.layout_file().map_or_else(Vec::new, |file| app.restore_layout(file));
     match args.history() {
         Ok(history) => app.keep_history(history),
-        Err(error) => unread.push(error.to_string()),
+        Err(error) => unread.push(ltt_read::ErrorChain(&error).to_string()),
     }
     let status = terminal::run(&mut app, !args.no_mouse)?;
     if let Err(error) = app.save_layout() {
         match args.layout {
             Some(_) => report.error(error),
-            None => report.warning(error),
+            None => report.warning(ltt_read::ErrorChain(&error)),
         }
     }
     if let Err(error) = app.save_history() {
-        report.warning(error);
+        report.warning(ltt_read::ErrorChain(&error));
     }
     for path in app.unfinished_exports() {
         let path = path.display();
-        report.error(format_args!("{path}: not written, since the program ended before"));
+        report.error(format!("{path}: not written, since the program ended before"));
     }
     if status.is_some() {
         return Ok(status);
@@ -190,7 +190,7 @@ pub fn run(args: &TuiArgs, report: &mut Report) -> Result<Option<u8>, Box<dyn Er
         report.warning(notice);
     }
     for failure in &failures {
-        report.error(failure);
+        report.error(failure.as_str());
     }
     Ok(None)
 }

@@ -7,7 +7,7 @@ use smallvec::smallvec;
 use super::{At, TraceState};
 use crate::kernel::modes::{ExecutionMode, ProcessStatus, ProcessType};
 use crate::kernel::names::NameId;
-use crate::kernel::process::{Frame, TID_END, Tid};
+use crate::kernel::process::{Frame, ProcessRecord, TID_END, Tid};
 use crate::kernel::table::ProcessIndex;
 
 /// A process to be created by a fork.
@@ -68,11 +68,12 @@ impl TraceState {
         let parent = parent.map(|parent| self.processes.get(parent)).filter(|p| p.tid.is_some());
         let known = told.or(parent.and_then(|parent| parent.pid));
         let is_thread = group.is_some() && group == known;
-        let inherited = parent.map(|p| (p.tid, p.parent, p.kind, p.name, p.brand, p.files.clone()));
+        let names = |p: &ProcessRecord| (p.name, p.brand, p.executable);
+        let inherited = parent.map(|p| (p.tid, p.parent, p.kind, names(p), p.files.clone()));
         let process = self.processes.get_mut(ix);
         process.creation = Some(at.time);
         process.pid = group;
-        if let Some((tid, grandparent, kind, name, brand, files)) = inherited {
+        if let Some((tid, grandparent, kind, names, files)) = inherited {
             // The parent of a thread is that of its process, as in a state dump. Without the parent's
             // process in the event it is the thread that forks, as in LTTV.
             process.parent = match told {
@@ -80,7 +81,7 @@ impl TraceState {
                 _ => told.or(tid),
             };
             process.kind = kind;
-            (process.name, process.brand) = (name, brand);
+            (process.name, process.brand, process.executable) = names;
             process.files = if is_thread { Arc::default() } else { files };
             if kind == Some(ProcessType::Kernel) && process.stack.len() == 2 {
                 kernel_thread(process.stack.as_mut_slice());
@@ -104,10 +105,13 @@ impl TraceState {
     }
 
     /// Marks a process as exiting.
-    pub(in crate::kernel) fn exit(&mut self, at: At, tid: Tid) {
+    pub(in crate::kernel) fn exit(&mut self, at: At, tid: Tid, name: Option<&[u8]>) {
         let tid = self.valid_tid(Some(tid)).filter(|tid| *tid != 0);
         let Some(ix) = tid.and_then(|tid| self.processes.find(tid)) else { return };
         self.effect.target = Some(ix);
+        if let Some(name) = name {
+            self.rename_by_field(ix, name);
+        }
         let runs = self.runs_on(ix).is_some();
         let process = self.processes.get_mut(ix);
         process.exiting = true;
@@ -158,7 +162,12 @@ impl TraceState {
 
     /// Applies an exec of the running process. `tid` is its old and new id: if it was not
     /// the first thread of its group, it becomes that one and takes its id.
-    pub(in crate::kernel) fn exec(&mut self, at: At, name: &[u8], tid: Option<(Tid, Tid)>) {
+    pub(in crate::kernel) fn exec(
+        &mut self,
+        at: At,
+        (name, file): (&[u8], &[u8]),
+        tid: Option<(Tid, Tid)>,
+    ) {
         let ix = self.current(at);
         if let Some((old, new)) = tid
             && old != new
@@ -176,8 +185,10 @@ impl TraceState {
             return;
         }
         self.rename(ix, name);
+        let executable = self.intern(file);
         let process = self.processes.get_mut(ix);
         process.brand = NameId::EMPTY;
+        process.executable = executable;
         if process.kind == Some(ProcessType::Kernel) {
             // A user-mode helper started by the kernel: it runs user code from here on.
             process.kind = Some(ProcessType::User);

@@ -59,7 +59,7 @@ pub struct Period {
 }
 
 /// An error in the definition of periods.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum PeriodError {
     /// Two periods have the same name.
@@ -79,7 +79,7 @@ pub enum PeriodError {
     )]
     Key(String),
     /// An expression does not fit the traces.
-    #[error("period `{period}`: {source}")]
+    #[error("an expression of the period `{period}` is wrong")]
     Expression {
         /// The name of the period.
         period: String,
@@ -87,6 +87,8 @@ pub enum PeriodError {
         source: FilterError,
     },
 }
+
+ltt_read::debug_as_chain!(PeriodError);
 
 impl Period {
     /// Creates a period with the expressions of the events that begin and end it.

@@ -85,10 +85,7 @@ impl Names {
     /// Warns of the files that could not be used.
     pub fn warn(&self, report: &Report) {
         for problem in self.symbols.iter().flat_map(Symbols::problems) {
-            match std::error::Error::source(problem) {
-                Some(cause) => report.warning(format_args!("symbols: {problem}: {cause}")),
-                None => report.warning(format_args!("symbols: {problem}")),
-            }
+            report.warning(format_args!("symbols: {}", ltt_read::ErrorChain(problem)));
         }
     }
 }

@@ -8,10 +8,10 @@ use crate::report::{Interrupted, Usage};
 #[non_exhaustive]
 pub enum CorrectionError {
     /// An option is wrong.
-    #[error("{0}")]
+    #[error("clocks cannot be corrected")]
     Usage(#[from] Usage),
     /// The file with the transforms cannot be read.
-    #[error("{0}")]
+    #[error("clocks cannot be corrected")]
     File(#[from] TransformFileError),
     /// The file has none of the clocks.
     #[error("{path}: none of its clocks is one of the traces: {names}")]
@@ -22,10 +22,10 @@ pub enum CorrectionError {
         names: String,
     },
     /// A trace cannot be read with other times.
-    #[error("{0}")]
+    #[error("clocks cannot be corrected")]
     Read(#[from] ltt_read::Error),
     /// The user has interrupted the program.
-    #[error("{0}")]
+    #[error("clocks cannot be corrected")]
     Interrupted(#[from] Interrupted),
     /// The program cannot handle interrupts.
     #[error("{0}")]

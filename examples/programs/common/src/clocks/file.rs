@@ -92,7 +92,7 @@ struct Head {
 #[non_exhaustive]
 pub enum TransformFileError {
     /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot read or write {}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -100,7 +100,7 @@ pub enum TransformFileError {
         source: io::Error,
     },
     /// The file is no JSON, or has other members. The reason contains the line and the column.
-    #[error("{}: no file with clock transforms: {source}", path.display())]
+    #[error("{}: no file with clock transforms", path.display())]
     Json {
         /// The file.
         path: PathBuf,
@@ -116,7 +116,7 @@ pub enum TransformFileError {
         version: u64,
     },
     /// A transform cannot be used.
-    #[error("{}: clocks[{index}] of `{host}`: {source}", path.display())]
+    #[error("{}: clocks[{index}] of `{host}`", path.display())]
     Transform {
         /// The file.
         path: PathBuf,

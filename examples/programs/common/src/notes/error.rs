@@ -15,7 +15,7 @@ pub enum NotesError {
     #[error("no directory for notes: neither XDG_DATA_HOME nor HOME is an absolute path")]
     NoDirectory,
     /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot read or write {}", path.display())]
     Io {
         /// The path of the file or of its directory.
         path: PathBuf,

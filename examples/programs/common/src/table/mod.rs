@@ -5,7 +5,7 @@
 //! | format | form |
 //! |---|---|
 //! | text | aligned columns under a title; durations in µs with all digits |
-//! | CSV | one table, with a line of column keys; durations and times in ns |
+//! | CSV | one table, with a line of column keys; durations and times in ns; an apostrophe before texts that spreadsheets take for formulas |
 //! | JSON | one object with a member for each table: a list of objects; durations and times in ns |
 
 mod cell;
@@ -15,6 +15,8 @@ mod json;
 mod select;
 mod sort;
 mod text;
+
+pub(crate) use csv::is_formula;
 
 pub use cell::{Cell, Kind, difference, known, percent};
 pub use declaration::Declaration;
@@ -108,6 +110,10 @@ impl Table {
 ///
 /// If the output cannot be written.
 pub fn write(out: &mut impl Write, format: Format, tables: &[Table]) -> io::Result<()> {
+    debug_assert!(
+        tables.iter().enumerate().all(|(at, one)| tables[..at].iter().all(|of| of.key != one.key)),
+        "two tables have one name, of which parsers of JSON and `--table` see one"
+    );
     match format {
         Format::Text => tables.iter().try_for_each(|table| text::write(out, table)),
         Format::Csv => tables.iter().try_for_each(|table| csv::write(out, table)),

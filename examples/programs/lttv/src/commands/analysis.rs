@@ -22,7 +22,7 @@ use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
 use lttv_common::time::Window;
 use lttv_context::{
-    Bounds, EndReason, Handle, ReadEnd, StalePosition, Subscription, Traceset, TracesetContext,
+    Bounds, EndReason, Handle, ReadEnd, ReadError, Subscription, Traceset, TracesetContext,
 };
 use lttv_filter::{TraceTimes, Zone};
 use lttv_state::analysis::{KernelAnalysis, read};
@@ -343,7 +343,7 @@ fn update(
 
 /// Returns `true` if a read was ended by the user, not by a hook. Its bounds contain no position that
 /// could be stale.
-fn is_interrupted(read: &Result<ReadEnd, StalePosition>, cancel: &AtomicBool) -> bool {
-    let reason = read.as_ref().map(|end| end.reason);
-    reason == Ok(EndReason::Stopped) && cancel.load(Ordering::Relaxed)
+fn is_interrupted(read: &Result<ReadEnd, ReadError>, cancel: &AtomicBool) -> bool {
+    let is_stopped = read.as_ref().is_ok_and(|end| end.reason == EndReason::Stopped);
+    is_stopped && cancel.load(Ordering::Relaxed)
 }

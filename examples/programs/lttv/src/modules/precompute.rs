@@ -68,8 +68,7 @@ impl Module<Host> for Precompute {
         let mut settings = Settings::default();
         settings.identity = Recorded::identity(context.traceset());
         let start = KernelHistory::start_of(context.contexts());
-        let builder = Builder::create(&path, start, settings)
-            .map_err(|error| format!("cannot write {path}: {error}"))?;
+        let builder = Builder::create(&path, start, settings)?;
         let history = context.attach(KernelHistory::new(kernel, builder));
         context.state().set_policy(CheckpointPolicy::default());
         at_end(host, Priority::DEFAULT, move |host| {
@@ -90,8 +89,7 @@ fn finish(
     if work.end.as_ref().is_none_or(|end| end.outcome != BatchOutcome::Complete) {
         return Err(format!("{path} is unfinished: the traces were not read to their end").into());
     }
-    let history = KernelHistory::finish(&mut work.batch.context, history)
-        .map_err(|error| format!("cannot write {path}: {error}"))?;
+    let history = KernelHistory::finish(&mut work.batch.context, history)?;
     let intervals = history.intervals_count();
     let (start, end) = (history.start().as_ns(), history.end().as_ns());
     work.report.message(format_args!("{path}: {intervals} intervals from {start} to {end}"));

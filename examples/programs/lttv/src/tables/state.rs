@@ -72,6 +72,7 @@ fn processes(states: &[Snapshot]) -> Table {
         .text("submode", "SUBMODE", |row| {
             mode(row.2).and(Some(row.2.submode.as_str()).filter(is_submode))
         })
+        .text("executable", "EXECUTABLE", |row| known(&row.2.executable))
         .build()
 }
 

@@ -45,7 +45,7 @@ fn every_method_gives_the_same_fields_and_values() {
         let (cpus, processes) = (cpus.as_array().unwrap(), processes.as_array().unwrap());
         assert_eq!(cpus.len(), 8, "at {time}");
         assert!(cpus.iter().all(|cpu| has(cpu, &["cpu", "tid", "pid", "comm", "mode"])));
-        let keys = ["tid", "pid", "ppid", "comm", "mode", "submode", "status", "cpu"];
+        let keys = ["tid", "pid", "ppid", "comm", "mode", "submode", "status", "cpu", "executable"];
         assert!(processes.len() > 8 && processes.iter().all(|process| has(process, &keys)));
         assert_eq!(replay["losses"], Value::Array(Vec::new()));
         for method in ["checkpoint", "history"] {
@@ -90,6 +90,19 @@ fn a_user_space_trace_has_no_state() {
         assert!(run.stderr.contains(words), "{}", run.stderr);
         assert!(run.stderr.contains("is a user-space trace"), "{}", run.stderr);
     }
+}
+
+/// The command is the last part of the path, and no more than 15 bytes.
+#[test]
+fn executables_have_their_path_beside_the_command() {
+    let state = json(&state_at(BUNDLED, "-0s", &[]));
+    let processes = state["processes"].as_array().unwrap();
+    let executed = processes.iter().filter(|process| process["executable"].is_string());
+    assert!(executed.clone().any(|process| process["executable"] == "/bin/work"), "{state}");
+    let args = ["dump", "--count", "-e", "state.executable == \"/bin/work\"", BUNDLED];
+    let run = support::run(&support::lttv(), &args, None, LIMIT);
+    let count = String::from_utf8(run.stdout).unwrap();
+    assert!(count.trim().parse::<u64>().is_ok_and(|count| count > 0), "{count}");
 }
 
 #[test]

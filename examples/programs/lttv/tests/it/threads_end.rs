@@ -142,3 +142,32 @@ fn a_closed_output_ends_all_threads() {
         assert!(status.success(), "{command:?}: {status}");
     }
 }
+
+/// A service manager ends programs by another signal than Ctrl-C.
+#[test]
+fn a_conversion_that_is_terminated_leaves_no_unfinished_copy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = trace(folder.path());
+    let results = folder.path().join("results");
+    fs::create_dir(&results).expect("a folder");
+    let copy = results.join("copy");
+    let mut terminated = 0;
+    for pause in [20, 60, 120, 240, 480] {
+        let mut command = Command::new(support::lttv());
+        command.args(["convert", "--split", "1ms", "-o"]).arg(&copy).arg(&trace);
+        let command = command.env("XDG_CONFIG_HOME", "/nonexistent").stdin(Stdio::null());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut child = child.expect("a program");
+        std::thread::sleep(Duration::from_millis(pause));
+        let id = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("own child");
+        let status = soon_ended(&mut child, &["convert"]);
+        let left = names(&results);
+        match left.as_slice() {
+            [] => terminated += 1,
+            [one] if one == "copy" => fs::remove_dir_all(&copy).expect("a copy"),
+            left => panic!("convert left {left:?}, {status}"),
+        }
+    }
+    assert!(terminated > 0, "it was always faster");
+}

@@ -169,7 +169,9 @@ impl Faults {
 
     fn add(&self, read: ReadFaults) {
         self.with(|inner| {
-            read.errors.iter().for_each(|error| inner.add_error(error.to_string()));
+            read.errors
+                .iter()
+                .for_each(|error| inner.add_error(ltt_read::ErrorChain(error).to_string()));
             for notice in &read.notices {
                 let text = inner.form.text(notice);
                 inner.add_warning(text);
@@ -182,7 +184,7 @@ impl Faults {
 impl Inner {
     fn add_error(&mut self, text: String) {
         let Some(text) = self.unknown(text, self.told.errors.len()) else { return };
-        Report::new(PROGRAM).error(&text);
+        Report::new(PROGRAM).error(&*text);
         self.told.errors.push(text);
     }
 

@@ -276,7 +276,8 @@ impl Workspace {
         let traceset = Traceset::from(all.collect::<Vec<_>>());
         let report = Report::new("lttv-server");
         let corrected = self.corrections.corrected(traceset, &report);
-        let corrected = corrected.map_err(|error| WorkspaceError::Clocks(error.to_string()))?;
+        let corrected = corrected
+            .map_err(|error| WorkspaceError::Clocks(ltt_read::ErrorChain(&error).to_string()))?;
         let groups = traces.iter().map(|trace| (trace.name.clone(), trace.traces.len()));
         let opening = traces.iter().map(|trace| trace.faults.clone());
         let dataset = Dataset::open(corrected.traceset, groups, opening, &self.options);

@@ -59,7 +59,11 @@ impl OpenTrace {
             path,
             traces: opened.traces,
             faults: ToldFaults {
-                errors: opened.failures.iter().map(ToString::to_string).collect(),
+                errors: opened
+                    .failures
+                    .iter()
+                    .map(|failure| ltt_read::ErrorChain(failure).to_string())
+                    .collect(),
                 warnings: opened.notices.iter().map(|of| format!("warning: {of}")).collect(),
                 ..ToldFaults::default()
             },
@@ -105,7 +109,7 @@ pub(super) fn default_name(path: &Path) -> String {
 
 /// Describes the fault of a trace without the part of paths that the client does not know.
 fn describe(error: &ltt_read::Error, path: &Path) -> String {
-    let text = error.to_string();
+    let text = ltt_read::ErrorChain(error).to_string();
     match path.to_str() {
         Some(path) => text.replace(&format!("{path}/"), "").replace(path, "the trace"),
         None => "the trace is damaged".to_owned(),

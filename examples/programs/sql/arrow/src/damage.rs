@@ -89,7 +89,7 @@ impl Damage {
         for error in &self.errors {
             let place = error.place();
             places.push(place.map(|of| (of.file.to_string_lossy(), of.packet, of.offset)));
-            messages.append_value(error.to_string());
+            messages.append_value(ltt_read::ErrorChain(error).to_string());
         }
         if self.errors_omitted > 0 {
             places.push(None::<(String, u64, u64)>);

@@ -83,7 +83,8 @@ impl App {
         let written = match (contents, events) {
             (Contents::Events(filters), Some(format)) => {
                 let started = page.session.export_events(filters, format, path);
-                return started.map_err(|error| Fault::new(error.to_string()));
+                return started
+                    .map_err(|error| Fault::new(ltt_read::ErrorChain(&error).to_string()));
             }
             (Contents::Table(table), Some(format)) => tabular(&table, format),
             (_, Some(EventFormat::Csv | EventFormat::Json)) => {
@@ -113,7 +114,8 @@ impl App {
         let traces: Vec<Arc<Trace>> = traces.cloned().collect();
         let others = self.tabs.iter().filter_map(|page| page.session.notes.all());
         let others: Vec<PathBuf> = others.map(|notes| notes.path().to_path_buf()).collect();
-        inputs::refuse(path, &traces, &others).map_err(|error| Fault::new(error.to_string()))?;
+        inputs::refuse(path, &traces, &others)
+            .map_err(|error| Fault::new(ltt_read::ErrorChain(&error).to_string()))?;
         let Ok(found) = fs::metadata(path) else { return Ok(()) };
         if !found.is_file() {
             return Err(Fault::new(format!("{}: this is not a file", path.display())));

@@ -32,7 +32,7 @@ impl App {
         let (tabs, is_foreign) = match file.read() {
             Ok(layout) => (layout.map_or_else(Vec::new, |layout| layout.tabs), false),
             Err(error) => {
-                notes.push(error.to_string());
+                notes.push(ltt_read::ErrorChain(&error).to_string());
                 (Vec::new(), true)
             }
         };
@@ -50,7 +50,7 @@ impl App {
                     self.add_tab(session);
                     self.tabs[self.current].arrange(more, &mut self.kinds, &mut notes);
                 }
-                Err(error) => notes.push(error.to_string()),
+                Err(error) => notes.push(ltt_read::ErrorChain(&error).to_string()),
             }
         }
         self.current = current;

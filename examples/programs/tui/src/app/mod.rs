@@ -211,7 +211,7 @@ impl App {
 
     /// Shows the message of an error.
     fn note<T>(&mut self, result: Result<T, SubmitError>) -> Option<T> {
-        result.map_err(|error| self.message = Some(error.to_string())).ok()
+        result.map_err(|error| self.message = Some(ltt_read::ErrorChain(&error).to_string())).ok()
     }
 
     /// Handles a key: passes it to the open question or list, or performs its action.
@@ -327,7 +327,7 @@ impl App {
             Action::Open => self.ask(Subject::Trace, ""),
             Action::Clone => match session.again() {
                 Ok(session) => self.add_tab(session),
-                Err(error) => self.message = Some(error.to_string()),
+                Err(error) => self.message = Some(ltt_read::ErrorChain(&error).to_string()),
             },
             Action::Close => {
                 self.tabs.remove(self.current).close(&mut self.kinds);

@@ -43,7 +43,7 @@ impl App {
     pub(super) fn noted(&mut self, result: Result<(), TabNotesError>, message: &str) {
         self.message = Some(match result {
             Ok(()) => message.to_owned(),
-            Err(error) => error.to_string(),
+            Err(error) => ltt_read::ErrorChain(&error).to_string(),
         });
         for (number, page) in self.tabs.iter_mut().enumerate() {
             if number != self.current {

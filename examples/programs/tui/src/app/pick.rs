@@ -96,12 +96,12 @@ impl App {
                 if let Some(name) = names.get(item)
                     && let Err(error) = self.open_viewer(name)
                 {
-                    self.message = Some(error.to_string());
+                    self.message = Some(ltt_read::ErrorChain(&error).to_string());
                 }
             }
             PickSubject::Trace => {
                 if let Err(error) = self.remove_trace(TraceIndex(item)) {
-                    self.message = Some(error.to_string());
+                    self.message = Some(ltt_read::ErrorChain(&error).to_string());
                 }
             }
         }

@@ -188,15 +188,17 @@ impl App {
             Subject::Filter => page.session.set_filter(text)?,
             Subject::Time => {
                 let gone = page.session.go_to(text);
-                gone.map_err(|error| Fault::new(error.to_string()))?;
+                gone.map_err(|error| Fault::new(ltt_read::ErrorChain(&error).to_string()))?;
             }
             Subject::Trace => {
                 let opened = page.session.open_beside(path_of(text));
-                self.add_tab(opened.map_err(|error| Fault::new(error.to_string()))?);
+                self.add_tab(
+                    opened.map_err(|error| Fault::new(ltt_read::ErrorChain(&error).to_string()))?,
+                );
             }
             Subject::MoreTraces => {
                 let added = self.add_traces(path_of(text));
-                added.map_err(|error| Fault::new(error.to_string()))?;
+                added.map_err(|error| Fault::new(ltt_read::ErrorChain(&error).to_string()))?;
             }
             Subject::Row(viewer) => self.find_row(viewer, text)?,
             Subject::NewNote => {

@@ -64,7 +64,7 @@ impl App {
             Some(text) => format!("({text}) && {term}"),
         };
         if let Err(error) = session.set_filter(&text) {
-            self.message = Some(error.to_string());
+            self.message = Some(ltt_read::ErrorChain(&error).to_string());
         }
     }
 }

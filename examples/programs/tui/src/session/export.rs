@@ -58,7 +58,7 @@ impl Session {
         self.message = Some(match result {
             Ok(1) => format!("written: {path} (1 event)"),
             Ok(events) => format!("written: {path} ({events} events)"),
-            Err(error) => format!("not written: {path}: {error}"),
+            Err(error) => format!("not written: {path}: {}", ltt_read::ErrorChain(&error)),
         });
     }
 }

@@ -111,7 +111,9 @@ impl Session {
             is_new: false,
         });
         session.take_growth(false)?;
-        failures.iter().for_each(|error| session.add_message(error.to_string()));
+        failures
+            .iter()
+            .for_each(|error| session.add_message(ltt_read::ErrorChain(error).to_string()));
         let width = TimeSpan { start: session.first, end: session.span.end };
         session.tab.set_window(TimeWindow::covering(width), None);
         session.forget_windows();
@@ -153,7 +155,7 @@ impl Session {
         let is_due = following.is_new && following.grown.elapsed() >= PERIOD;
         let has_ended = matches!(found, Ok(RecordingState::Ended) | Err(_));
         if let Err(RecordingError::Read(error)) = &found {
-            let text = error.to_string();
+            let text = ltt_read::ErrorChain(error).to_string();
             self.add_message(text);
             return None;
         }
@@ -171,11 +173,11 @@ impl Session {
             Ok(_) => {}
             Err(error) => {
                 following.recording = None;
-                self.add_message(error.to_string());
+                self.add_message(ltt_read::ErrorChain(&error).to_string());
             }
         }
         if let Err(error) = self.take_growth(slides) {
-            self.add_message(error.to_string());
+            self.add_message(ltt_read::ErrorChain(&*error).to_string());
         }
         Some(Grown { slides })
     }

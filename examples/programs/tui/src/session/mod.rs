@@ -264,7 +264,7 @@ impl Session {
             context.merge().errors().len() as u64 + context.merge().errors_omitted()
         };
         let most = contexts.max_by_key(|context| count(context))?;
-        let first = most.merge().errors().first()?;
+        let first = ltt_read::ErrorChain(most.merge().errors().first()?);
         // Errors that are not kept may be counted several times.
         Some(match (most.merge().errors().len(), most.merge().errors_omitted()) {
             (1, 0) => format!("cannot be read: {first}"),

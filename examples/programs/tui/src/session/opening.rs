@@ -37,7 +37,7 @@ pub enum OpenError {
     #[error("{0} is already in this tab")]
     AlreadyOpen(String),
     /// The clocks cannot be corrected.
-    #[error("{0}")]
+    #[error(transparent)]
     Clocks(#[from] CorrectionError),
     /// There is no trace of this index.
     #[error("there is no such trace")]
@@ -90,9 +90,10 @@ impl Session {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            session.message = Some(format!("not read: {first}{more}"));
+            session.message = Some(format!("not read: {}{more}", ltt_read::ErrorChain(first)));
         }
-        session.failures = failures.iter().map(ToString::to_string).collect();
+        session.failures =
+            failures.iter().map(|failure| ltt_read::ErrorChain(failure).to_string()).collect();
         session.notices = notices.iter().map(ToString::to_string).collect();
         Ok(session)
     }

@@ -66,7 +66,8 @@ impl TabNotes {
             NotesPlace::DataDirectory => Some(Notes::open(traceset)),
             NotesPlace::File(path) => Some(Notes::open_file(path, traceset)),
         };
-        let notes = notes.map(|notes| notes.map_err(|error| error.to_string()));
+        let notes =
+            notes.map(|notes| notes.map_err(|error| ltt_read::ErrorChain(&error).to_string()));
         TabNotes { place, notes, positions: RefCell::default() }
     }
 

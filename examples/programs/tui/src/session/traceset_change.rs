@@ -145,12 +145,13 @@ impl Session {
         self.name = format!("{}+{tail}", self.name);
         let traces = if added == 1 { "trace" } else { "traces" };
         let failed = match failures.first() {
-            Some(first) => format!("; not read: {first}"),
+            Some(first) => format!("; not read: {}", ltt_read::ErrorChain(first)),
             None => String::new(),
         };
         let others: String = others.iter().map(|text| format!("; {text}")).collect();
         self.add_message(format!("added {added} {traces}{failed}{others}"));
-        self.failures.extend(failures.iter().map(ToString::to_string));
+        self.failures
+            .extend(failures.iter().map(|failure| ltt_read::ErrorChain(failure).to_string()));
         Ok(change)
     }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use ltt_read::{Timestamp, Trace};
 use lttv_common::cancel;
-use lttv_context::{Bounds, EndReason, ReadEnd, StalePosition, Traceset, TracesetContext};
+use lttv_context::{Bounds, EndReason, ReadEnd, ReadError, Traceset, TracesetContext};
 use lttv_requests::Owner;
 use lttv_requests::views::TimeWindow;
 
@@ -269,10 +269,10 @@ impl<F: OfTimeWindow> Collection<F> {
     }
 
     /// Returns `true` if a read was not cancelled.
-    fn is_whole(&self, read: Result<ReadEnd, StalePosition>) -> bool {
-        let reason = read.map(|read| read.reason);
-        self.is_pending.set(reason == Ok(EndReason::Pending));
-        reason != Ok(EndReason::Stopped)
+    fn is_whole(&self, read: Result<ReadEnd, ReadError>) -> bool {
+        let reason = read.ok().map(|read| read.reason);
+        self.is_pending.set(reason == Some(EndReason::Pending));
+        reason != Some(EndReason::Stopped)
     }
 
     fn goes_on(&self) -> ControlFlow<()> {

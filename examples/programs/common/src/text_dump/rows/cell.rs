@@ -9,6 +9,7 @@ use super::delta::Thread;
 use super::of_type::OfType;
 use super::top::Number;
 use crate::escape;
+use crate::table::is_formula;
 use crate::text_dump::StateAt;
 use crate::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
 use crate::text_dump::lttv::Lttv;
@@ -38,11 +39,14 @@ impl Layout {
             if !is_first {
                 out.push(b',');
             }
+            let apostrophe: &[u8] = if is_formula(text) { b"'" } else { b"" };
             // As RFC 4180 asks for.
             if !text.iter().any(|c| matches!(c, b',' | b'"' | b'\n' | b'\r')) {
+                out.append(apostrophe);
                 return out.append(text);
             }
             out.push(b'"');
+            out.append(apostrophe);
             for part in text.split_inclusive(|c| *c == b'"') {
                 out.append(part);
                 if part.ends_with(b"\"") {

@@ -165,8 +165,8 @@ impl Done {
         self.packets += other.packets;
         // The same damage is met in each part.
         for error in other.errors {
-            let text = error.to_string();
-            if !self.errors.iter().any(|known| known.to_string() == text) {
+            let text = ltt_read::ErrorChain(&error).to_string();
+            if !self.errors.iter().any(|known| ltt_read::ErrorChain(known).to_string() == text) {
                 self.errors.push(error);
             }
         }

@@ -89,7 +89,7 @@ fn schema(
     // Metadata of the source is copied where it is the same; where it is not, it has to be
     // expressible.
     if !is_same && let Err(error) = metadata_text(&schema) {
-        report.warning(format_args!("{place}: {error}"));
+        report.warning(format_args!("{place}: {}", ltt_read::ErrorChain(&error)));
     }
     (schema, is_same)
 }

@@ -182,7 +182,7 @@ impl<'a> Following<'a> {
         if errors.is_empty() && self.recording.traceset().traces().is_empty() {
             let paths = self.given.iter();
             paths.for_each(|path| {
-                self.report.error(format_args!("{}: no trace", path.display()));
+                self.report.error(format!("{}: no trace", path.display()));
             });
         }
     }

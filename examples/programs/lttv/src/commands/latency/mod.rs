@@ -131,7 +131,7 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         .families(Family::LATENCIES.into_iter().chain(choice.families.iter().copied()))
         .top(args.top.unwrap_or(usual_top))
         .periods(periods, analysis.traceset.traces(), &environment)
-        .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
+        .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
     choice.has_traces = analysis.spans().count() > 1;
     let span = whole(&analysis);
     let settings = match (args.every, span) {

@@ -77,7 +77,9 @@ pub(super) fn command(program: &'static str, registry: Option<&Registry>) -> Com
 
 /// Returns the error of a module that cannot be loaded, with the most similar name.
 fn wrong(error: &LoadError, modules: &Modules<Host>) -> Usage {
-    let LoadError::Module(ModuleError::Unknown(name)) = error else { return Usage::new(error) };
+    let LoadError::Module(ModuleError::Unknown(name)) = error else {
+        return Usage::new(ltt_read::ErrorChain(error));
+    };
     match nearest(name, modules.infos().map(|info| info.name)) {
         Some(meant) => Usage::new(format_args!("{error}; did you mean `{meant}`?")),
         None => Usage::new(format_args!("{error}; `lttv run --list-modules` lists them")),
@@ -91,7 +93,7 @@ fn wrong(error: &LoadError, modules: &Modules<Host>) -> Usage {
 /// If the work was interrupted.
 fn report_end(host: &mut Host) -> Result<(), Interrupted> {
     let Work { end, failures, report, batch, window, .. } = &mut host.data;
-    failures.iter().for_each(|failure| report.error(failure));
+    failures.iter().for_each(|failure| report.error(&**failure));
     let Some(end) = end else {
         report.warning(NOTHING_READ);
         return Ok(());

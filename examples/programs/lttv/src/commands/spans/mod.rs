@@ -41,7 +41,7 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         .min(args.min.unwrap_or(0))
         .max(args.max.unwrap_or(u64::MAX))
         .periods(periods, traceset.traces(), &environment)
-        .map_err(|error| Usage::new(format_args!("--period: {error}")))?;
+        .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
     let out = args.output.open(traceset.traces())?;
     let form = match args.format {
         Format::Text => Form::Lines(Box::new(Lines::new(args, traceset.traces().len() > 1))),

@@ -95,7 +95,8 @@ fn load(
             CheckpointFileFault::Io(io) if io.kind() == io::ErrorKind::NotFound => Ok(false),
             CheckpointFileFault::Io(_) | CheckpointFileFault::NotCheckpoints => Err(error),
             _ => {
-                report.warning(format_args!("{error}; it is written again"));
+                report
+                    .warning(format_args!("{}; it is written again", ltt_read::ErrorChain(&error)));
                 Ok(false)
             }
         },

@@ -56,10 +56,10 @@ pub(super) fn run(
         .iter()
         .fold((0, 0), |(early, all), (_, of)| (early + of.early_after, all + of.messages));
     if all == 0 {
-        report.error(format_args!("no messages between hosts\n{}", advice::EVENTS));
+        report.error(format!("no messages between hosts\n{}", advice::EVENTS));
     } else if early > 0 {
         let path = file.display();
-        report.error(format_args!("{path}: {early} of {all} messages arrive before they are sent"));
+        report.error(format!("{path}: {early} of {all} messages arrive before they are sent"));
     }
     Ok(())
 }

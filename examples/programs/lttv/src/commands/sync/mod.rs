@@ -47,7 +47,7 @@ pub fn run(args: &SyncArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         true => explain(&found, report),
         false => {
             let reason = advice::unrelated(&found).unwrap_or_default();
-            report.error(format_args!("{reason}\n{}", advice::EVENTS));
+            report.error(format!("{reason}\n{}", advice::EVENTS));
         }
     }
     if let Some(path) = &args.write {
@@ -77,8 +77,7 @@ fn write(
     report: &mut Report,
 ) -> Result<(), Box<dyn Error>> {
     if !found.has_relation() {
-        report
-            .error(format_args!("{}: not written, since there are no transforms", path.display()));
+        report.error(format!("{}: not written, since there are no transforms", path.display()));
         return Ok(());
     }
     Ok(found.file(path, traceset)?.write()?)

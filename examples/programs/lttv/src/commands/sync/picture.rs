@@ -60,7 +60,7 @@ pub(super) fn write(
             None => "hosts".to_owned(),
         };
         let path = path.display();
-        report.error(format_args!("{path}: not written: there are no messages between {between}"));
+        report.error(format!("{path}: not written: there are no messages between {between}"));
         return Ok(());
     };
     let line = chosen.bounds.line().and_then(|line| line.transform().ok());

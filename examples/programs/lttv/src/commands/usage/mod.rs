@@ -76,7 +76,7 @@ pub fn run(args: &UsageArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     }
     let omitted = traces.iter().map(|(_, of)| of.omitted_time()).fold(0, u64::saturating_add);
     if omitted > 0 {
-        report.error(format_args!(
+        report.error(format!(
             "--every: {omitted} ns of CPU time are in no interval, since there are too many intervals \
              with many threads"
         ));

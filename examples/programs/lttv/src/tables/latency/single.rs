@@ -78,7 +78,7 @@ pub(crate) fn open(choice: &Choice, latencies: &Latencies<'_>) -> Table {
         choice.first(of.open().iter().filter(|open| choice.is_chosen(open.family)))
     });
     choice
-        .table("open", "Not ended", &rows)
+        .table("not_ended", "Not ended", &rows)
         .text("family", "FAMILY", |row| row.it.family.key())
         .duration("age_ns", "AGE us", |row| row.of.span().end.since(row.it.begin))
         .time("begin_ns", "BEGIN", |row| row.it.begin)
