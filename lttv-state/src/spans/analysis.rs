@@ -94,7 +94,7 @@ pub struct FoundSpans<V> {
 #[cfg(feature = "checkpoint-files")]
 const SAVED: &str = "spans";
 
-/// What was recorded of the events of a slice, and the spans that end in it.
+/// The recorded parts of the events of a slice, and the spans that end in it.
 #[derive(Debug, Default)]
 pub struct Slice {
     recorded: Recorded,
@@ -102,7 +102,7 @@ pub struct Slice {
     earliest: i64,
 }
 
-/// The state between two slices: what has begun.
+/// The state between two slices: all that has begun.
 #[derive(Debug, Clone)]
 pub struct State(Vec<Machine>);
 

@@ -14,7 +14,7 @@ use crate::kernel::{NameId, Tid};
 pub struct Span {
     /// The family that the span belongs to.
     pub family: Family,
-    /// Whether its begin and its end were seen.
+    /// The parts of it that were seen.
     pub completeness: Completeness,
     /// The trace.
     pub trace: TraceIndex,
@@ -27,8 +27,8 @@ pub struct Span {
     /// The thread: of a call, run or wait. The one that a handler interrupted; the one that issued a request to
     /// a disk.
     pub thread: SpanThread,
-    /// What ended a wait: of [`WakeUp`](Family::WakeUp), [`Blocked`](Family::Blocked) and
-    /// [`Futex`](Family::Futex) the waker.
+    /// The waker, which ended a wait: of [`WakeUp`](Family::WakeUp), [`Blocked`](Family::Blocked) and
+    /// [`Futex`](Family::Futex).
     pub waker: Waker,
     /// The file of a system call: that of its descriptor, or that it opened. [`NameId::EMPTY`] if there is none,
     /// or if it is unknown.
@@ -45,7 +45,7 @@ pub struct Span {
     pub(crate) ids: (ThreadId, ThreadId),
 }
 
-/// Whether the begin and the end of a span were seen.
+/// The parts of a span that were seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Completeness {
@@ -83,7 +83,7 @@ pub struct SpanThread {
     pub comm: NameId,
 }
 
-/// What ended a wait.
+/// The end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Waker {

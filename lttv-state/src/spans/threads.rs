@@ -23,7 +23,7 @@ impl ThreadId {
     /// All threads beyond the limit of those that are told apart.
     pub const OTHERS: ThreadId = ThreadId(0xff_fffd);
 
-    /// Returns the number as an index into [`threads`](super::TraceLatency::threads), unless it
+    /// Returns the number as an index into [`threads`](crate::latency::TraceLatency::threads), unless it
     /// is one of the constants.
     pub fn index(self) -> Option<usize> {
         (self < Self::OTHERS).then_some(self.0 as usize)
@@ -65,17 +65,17 @@ pub(crate) struct ThreadState {
     pub(crate) call: OpenCall,
 }
 
-/// What a thread does, as far as switches and wake-ups tell.
+/// The activity of a thread, as far as switches and wake-ups tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) enum Phase {
     Unknown,
     Runs,
-    /// It waits for a CPU since it was switched out.
+    /// Waiting for a CPU since it was switched out.
     Preempted,
-    /// It waits for something to happen.
+    /// Waiting for something to happen.
     Blocked,
-    /// It waits for a CPU since it was woken.
+    /// Waiting for a CPU since it was woken.
     Woken,
 }
 

@@ -1,4 +1,4 @@
-//! What has begun and not ended.
+//! The durations that have begun and not ended.
 
 use super::Machine;
 use crate::kernel::{ProcessStatus, TraceState};

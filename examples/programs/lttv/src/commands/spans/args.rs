@@ -147,7 +147,7 @@ fn parse_result(text: &str) -> Result<i64, String> {
 }
 
 impl SpansArgs {
-    /// Returns the families of spans that are wanted: those that can have what is asked for, unless families are
+    /// Returns the families of spans that are wanted: those that can pass the options, unless families are
     /// chosen.
     pub(super) fn families(&self) -> Vec<Family> {
         if !self.family.is_empty() {

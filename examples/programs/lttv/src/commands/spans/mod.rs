@@ -3,6 +3,7 @@
 mod args;
 mod printer;
 mod records;
+mod shown;
 mod text;
 
 use std::error::Error;

@@ -11,15 +11,8 @@ use lttv_state::spans::{EventReader, Span, SpanFilter, SpanNames, SpanSorter, Sp
 
 use super::args::SpansArgs;
 use super::records::{Csv, Json};
+use super::shown::Shown;
 use super::text::Lines;
-
-/// A span to be printed, with what its parts are read from.
-pub(super) struct Shown<'s, 't, 'n> {
-    pub(super) span: &'s Span,
-    pub(super) names: &'s SpanNames<'n>,
-    pub(super) reader: &'s mut EventReader<'t>,
-    pub(super) traceset: &'t Traceset,
-}
 
 /// The form of the output.
 #[derive(Debug)]

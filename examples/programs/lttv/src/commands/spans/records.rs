@@ -9,7 +9,7 @@ use lttv_state::kernel::NameId;
 use lttv_state::spans::{SpanThread, Waker, error_name, path_of, write_arguments};
 use serde_json::{Map, json};
 
-use super::printer::Shown;
+use super::shown::Shown;
 use super::text::call_of;
 
 /// The columns of CSV.

@@ -14,7 +14,7 @@ use lttv_state::spans::{
 };
 
 use super::args::SpansArgs;
-use super::printer::Shown;
+use super::shown::Shown;
 
 /// Writes a line for each span, such as
 /// `12:34:56.123456789 diskio/210 [2] openat(dfd: AT_FDCWD, filename: "/x") = -1 ENOENT  <1.2 ms>`.
