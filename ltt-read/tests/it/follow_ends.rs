@@ -26,7 +26,10 @@ fn poll(follower: &mut Follower) -> Result<bool, Error> {
 
 /// Returns the failures of several polls in words.
 fn failures(follower: &mut Follower) -> Vec<String> {
-    (0..5).filter_map(|_| poll(follower).err()).map(|error| error.to_string()).collect()
+    (0..5)
+        .filter_map(|_| poll(follower).err())
+        .map(|error| ltt_read::ErrorChain(&error).to_string())
+        .collect()
 }
 
 /// Returns the numbers of all events.

@@ -13,7 +13,7 @@ use ltt_read::writer::metadata_text;
 /// number of packets that are missing.
 fn end_of(relay: &mut Relay) -> (Vec<u64>, Option<String>, u64) {
     let mut viewer = Viewer::new(LiveStart::Beginning);
-    let error = viewer.finish(relay).map(|error| error.to_string());
+    let error = viewer.finish(relay).map(|error| ltt_read::ErrorChain(&error).to_string());
     assert!(!viewer.merge.is_pending(), "everything is final");
     (viewer.seen, error, viewer.client.missing_packets())
 }

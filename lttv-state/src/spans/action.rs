@@ -189,14 +189,7 @@ impl Action {
             // They tell which thread runs.
             Action::Switch { .. } | Action::Fork | Action::Other => true,
             Action::Wake => families.contains_any(&waits),
-            Action::Entry(_) | Action::Exit { .. } => families.contains_any(&[
-                Family::Syscall,
-                Family::FileOpen,
-                Family::FileRead,
-                Family::FileWrite,
-                Family::FileSync,
-                Family::Futex,
-            ]),
+            Action::Entry(_) | Action::Exit { .. } => families.contains_any(&Family::CALLS),
             // They tell what woke a thread.
             Action::HandlerEntry { kind, .. } | Action::HandlerExit { kind, .. } => {
                 let handlers = [Family::HardIrq, Family::Vector, Family::Softirq];

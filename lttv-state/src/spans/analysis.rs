@@ -331,7 +331,8 @@ impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
                 known.iter_mut().skip(at).take(1).for_each(|of| of.update_periods(machine));
             }
         }
-        let open = machines.iter().filter_map(Machine::earliest_open).min();
+        let families = self.settings.families;
+        let open = machines.iter().filter_map(|of| of.earliest_open(families)).min();
         let last = recorded.logs.iter().filter_map(|log| log.last).max();
         *earliest = open.unwrap_or(i64::MAX).min(last.unwrap_or(i64::MIN));
     }

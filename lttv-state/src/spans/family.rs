@@ -84,6 +84,16 @@ impl Family {
         Family::Period,
     ];
 
+    /// The families whose spans are system calls.
+    pub(crate) const CALLS: [Family; 6] = [
+        Family::Syscall,
+        Family::FileOpen,
+        Family::FileRead,
+        Family::FileWrite,
+        Family::FileSync,
+        Family::Futex,
+    ];
+
     /// Returns the key of the family in options and results, such as `wake-up`.
     pub const fn key(self) -> &'static str {
         match self {

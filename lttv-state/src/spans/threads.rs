@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use ltt_read::Timestamp;
 
+use super::family::Family;
 use super::place::Begin;
 use crate::kernel::{NameId, Serial, Tid};
 
@@ -77,6 +78,19 @@ pub(crate) enum Phase {
     Blocked,
     /// Waiting for a CPU since it was woken.
     Woken,
+}
+
+impl Phase {
+    /// Returns the family of the spans that the phase is; `None` if it is unknown.
+    pub(crate) fn family(self) -> Option<Family> {
+        match self {
+            Phase::Unknown => None,
+            Phase::Runs => Some(Family::Run),
+            Phase::Preempted => Some(Family::Preemption),
+            Phase::Blocked => Some(Family::Blocked),
+            Phase::Woken => Some(Family::WakeUp),
+        }
+    }
 }
 
 impl ThreadState {

@@ -13,7 +13,8 @@ use super::inputs::RecordedEvent;
 use super::outcome::{At, Log};
 use super::period::OpenPeriods;
 use super::place::Begin;
-use super::threads::{NEVER, Phase, ThreadId, Threads};
+use super::span::Completeness;
+use super::threads::{NEVER, OpenCall, Phase, ThreadId, Threads};
 use crate::kernel::{Process, TraceState};
 
 use calls::{FileFamilies, Futexes};
@@ -118,6 +119,13 @@ impl Machine {
         for process in state.effect().removed() {
             if let Some(id) = self.threads.find(process.serial()) {
                 self.describe(id, process);
+                let thread = self.threads.at(id);
+                thread.enter(Phase::Unknown, Begin::NEVER);
+                if log.spans.is_some() && thread.call.is_open() {
+                    // Such as `exit_group`, which does not return.
+                    let call = std::mem::replace(&mut thread.call, OpenCall::NONE);
+                    log.part(|| call.ending(id), Completeness::NoEnd, at);
+                }
             }
         }
         if state.effect().lost_since().is_some() {

@@ -2,20 +2,30 @@
 
 use super::Machine;
 use crate::kernel::{ProcessStatus, TraceState};
+use crate::spans::families::Families;
 use crate::spans::family::Family;
 use crate::spans::outcome::Ending;
 use crate::spans::place::Begin;
-use crate::spans::threads::{Phase, ThreadId};
+use crate::spans::threads::ThreadId;
 
 impl Machine {
-    /// Returns the time of the earliest begin of what is open, in ns; `None` if nothing is.
-    pub(crate) fn earliest_open(&self) -> Option<i64> {
-        let of_cpus = self.cpus.iter().flat_map(|cpu| {
-            cpu.stack.iter().map(|handler| handler.begin).chain(cpu.raised.iter().copied())
-        });
-        let of_threads = self.threads.states.iter().flat_map(|of| [of.since, of.call.begin]);
-        let of_disks = self.disks.begun().map(|ending| ending.begin);
-        let begins = of_cpus.chain(of_threads).chain(of_disks);
+    /// Returns the time of the earliest begin of what is open of families, in ns; `None` if nothing is.
+    pub(crate) fn earliest_open(&self, families: Families) -> Option<i64> {
+        let calls = families.contains_any(&Family::CALLS);
+        let handlers = self.cpus.iter().flat_map(|cpu| &cpu.stack);
+        let handlers = handlers.filter(|of| families.contains(of.ending().family));
+        let raised = self.cpus.iter().flat_map(|cpu| &cpu.raised);
+        let raised = raised.filter(|_| families.contains(Family::SoftirqRaise));
+        let threads = self.threads.states.iter();
+        let open_calls = threads.clone().map(|of| of.call.begin).filter(|_| calls);
+        let phases = threads.filter(|of| of.phase.family().is_some_and(|of| families.contains(of)));
+        let disks = self.disks.begun().filter(|ending| families.contains(ending.family));
+        let begins = handlers
+            .map(|of| of.begin)
+            .chain(raised.copied())
+            .chain(open_calls)
+            .chain(phases.map(|of| of.since))
+            .chain(disks.map(|ending| ending.begin));
         let times = begins.filter(Begin::is_known).map(|begin| begin.time);
         times.chain(self.periods.begins()).min()
     }
@@ -28,23 +38,18 @@ impl Machine {
             all.extend(cpu.stack.iter().map(|handler| (handler.ending(), number(place))));
         }
         for (id, thread) in (0..).map(ThreadId).zip(&self.threads.states) {
-            if thread.call.is_open() {
-                all.push((thread.call.ending(id), number(thread.call.place as usize)));
-            }
             let facts = &self.threads.facts[id.0 as usize];
             let process = state.find(facts.tid).map(|(_, process)| process);
             let process = process.filter(|of| facts.serial.is_none_or(|it| of.serial() == it));
+            // Calls of threads that are gone ended with them.
+            if thread.call.is_open() && (process.is_some() || facts.serial.is_none()) {
+                all.push((thread.call.ending(id), number(thread.call.place as usize)));
+            }
             let is_gone = |status| matches!(status, ProcessStatus::Zombie | ProcessStatus::Dead);
             if process.is_none_or(|process| is_gone(process.status())) {
                 continue;
             }
-            let family = match thread.phase {
-                Phase::Unknown => continue,
-                Phase::Runs => Family::Run,
-                Phase::Preempted => Family::Preemption,
-                Phase::Blocked => Family::Blocked,
-                Phase::Woken => Family::WakeUp,
-            };
+            let Some(family) = thread.phase.family() else { continue };
             let ending = Ending::new(family, id, super::scheduling::NO_PRIORITY, thread.since);
             all.push((ending, number(thread.ran_on as usize)));
         }
