@@ -271,7 +271,9 @@ mod tests {
     #[test]
     fn faults_name_the_file_and_the_place() {
         let path = Path::new("c.json");
-        let of = |text: &str| TransformFile::parse(path, text).unwrap_err().to_string();
+        let of = |text: &str| {
+            ltt_read::ErrorChain(&TransformFile::parse(path, text).unwrap_err()).to_string()
+        };
         let clock = |host: &str, slope: u64| {
             format!(
                 r#"{{"host": "{host}", "origin_ns": 0, "origin_time_ns": 0, "slope": {slope}}}"#

@@ -163,7 +163,7 @@ fn the_context_of_events_is_all_that_is_near_them() {
         row.split(',').next().and_then(|time| time.parse().ok()).expect("a time")
     };
     let all = rows(&[]);
-    let filters = ["event.name == block_rq_complete", "state.comm == \"diskio\" && prev_tid > 0"];
+    let filters = ["event.name == block_rq_complete", "state.tid > 0 && prev_tid > 0"];
     for filter in filters {
         for (text, length) in [("30us", 30_000), ("5ms", 5_000_000)] {
             let found: Vec<i64> = rows(&["-e", filter]).iter().map(time).collect();
