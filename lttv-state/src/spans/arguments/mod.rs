@@ -3,6 +3,7 @@
 mod words;
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use ltt_read::schema::{DisplayBase, FieldKind, Scope};
 use ltt_read::{Event, FieldInfo, Value};
@@ -62,6 +63,18 @@ fn meaning(call: &str, argument: &str) -> Meaning {
 ///
 /// Numbers are named where a person expects it: flags, signals, the working directory.
 pub fn write_arguments(event: &Event<'_>, call: &str, file: &str, out: &mut String) {
+    write_new_arguments(event, call, file, 0..0, out);
+}
+
+/// Writes the arguments in the event that ends a system call like [`write_arguments`], without those that are the same
+/// as in the event that began it: these are `known`, a range of `out`.
+pub fn write_new_arguments(
+    event: &Event<'_>,
+    call: &str,
+    file: &str,
+    known: Range<usize>,
+    out: &mut String,
+) {
     let Some(payload) = event.scope(Scope::Payload) else { return };
     let start = out.len();
     for (field, value) in payload.members() {
@@ -71,11 +84,25 @@ pub fn write_arguments(event: &Event<'_>, call: &str, file: &str, out: &mut Stri
         if is_other || name.starts_with("_") && name.ends_with("_length") {
             continue;
         }
-        out.push_str(if out.len() > start { ", " } else { "" });
+        let before = out.len();
+        out.push_str(if before > start { ", " } else { "" });
+        let argument = out.len();
         out.push_str(name.strip_prefix('_').unwrap_or(name));
         out.push_str(": ");
         write_value(field, &value, meaning(call, name), file, out);
+        if has_part(out.get(known.clone()).unwrap_or(""), &out[argument..]) {
+            out.truncate(before);
+        }
     }
+}
+
+/// Returns `true` if a list with commas has a part.
+fn has_part(list: &str, part: &str) -> bool {
+    list.match_indices(part).any(|(at, _)| {
+        let (before, after) = (&list[..at], &list[at + part.len()..]);
+        (before.is_empty() || before.ends_with(", "))
+            && (after.is_empty() || after.starts_with(", "))
+    })
 }
 
 /// Returns `true` if a field of this name is not an argument.
@@ -170,6 +197,13 @@ mod tests {
         assert_eq!(text(&FUTEX, 0x81), "FUTEX_WAKE|FUTEX_PRIVATE_FLAG");
         assert_eq!(text(&POLL, 0), "0");
         assert_eq!(text(&POLL, 0x41), "POLLIN|0x40");
+    }
+
+    #[test]
+    fn parts_of_lists_are_whole() {
+        assert!(has_part("fd: 3, arg: 14", "fd: 3") && has_part("fd: 3, arg: 14", "arg: 14"));
+        assert!(!has_part("fd: 33, arg: 14", "fd: 3") && !has_part("ufd: 3", "fd: 3"));
+        assert!(!has_part("", "fd: 3"));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) fn write(out: &mut impl Write, table: &Table) -> io::Result<()> {
 
 /// Returns `true` if a spreadsheet takes a cell for a formula, and not for a text or number. The traced
 /// programs choose their names and those of files, so an apostrophe precedes such a cell.
-pub(crate) fn is_formula(text: &[u8]) -> bool {
+pub fn is_formula(text: &[u8]) -> bool {
     let is_number = || std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
     matches!(text, [b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r', _, ..]) && !is_number()
 }

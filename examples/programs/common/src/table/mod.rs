@@ -16,7 +16,7 @@ mod select;
 mod sort;
 mod text;
 
-pub(crate) use csv::is_formula;
+pub use csv::is_formula;
 
 pub use cell::{Cell, Kind, difference, known, percent};
 pub use declaration::Declaration;

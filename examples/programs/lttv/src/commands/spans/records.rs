@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use ltt_read::schema::Scope;
 use ltt_read::{Event, Value};
+use lttv_common::table::is_formula;
 use lttv_common::text_dump::output::Output;
 use lttv_state::kernel::NameId;
 use lttv_state::spans::{SpanThread, Waker, error_name, path_of, write_arguments};
@@ -147,19 +148,14 @@ fn optional(row: &mut Vec<u8>, of: Option<impl std::fmt::Display>) {
 }
 
 fn cell(row: &mut Vec<u8>, text: &str) {
-    if text.contains([',', '"', '\n', '\r']) {
-        row.push(b'"');
-        for part in text.split_inclusive('"') {
-            row.extend_from_slice(part.as_bytes());
-            if part.ends_with('"') {
-                row.push(b'"');
-            }
-        }
-        row.push(b'"');
-    } else {
-        row.extend_from_slice(text.as_bytes());
+    let is_quoted = text.contains([',', '"', '\n', '\r']);
+    row.extend_from_slice(if is_quoted { b"\"" } else { b"" });
+    row.extend_from_slice(if is_formula(text.as_bytes()) { b"'" } else { b"" });
+    for part in text.split_inclusive('"') {
+        row.extend_from_slice(part.as_bytes());
+        row.extend_from_slice(if part.ends_with('"') { b"\"" } else { b"" });
     }
-    row.push(b',');
+    row.extend_from_slice(if is_quoted { b"\"," } else { b"," });
 }
 
 impl Json {
@@ -250,5 +246,24 @@ fn value_of(value: &Value<'_>) -> serde_json::Value {
         }
         Value::Array(of) => serde_json::Value::Array(of.iter().map(|of| value_of(&of)).collect()),
         _ => serde_json::Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        let text = |text: &str| {
+            let mut row = Vec::new();
+            cell(&mut row, text);
+            String::from_utf8(row).expect("UTF-8")
+        };
+        assert_eq!(text("sda read"), "sda read,");
+        assert_eq!(text("a,\"b\""), "\"a,\"\"b\"\"\",");
+        assert_eq!(text("=1+1"), "'=1+1,");
+        assert_eq!(text("=A(1,2)"), "\"'=A(1,2)\",");
+        assert_eq!(text(""), ",");
     }
 }

@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 use std::io;
 
 use ltt_read::{Timestamp, TraceIndex};
+use lttv_common::escape;
 use lttv_common::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
 use lttv_common::text_dump::output::Output;
 use lttv_common::units::{exact_length, length};
 use lttv_state::kernel::Tid;
 use lttv_state::spans::{
-    Completeness, Family, Span, SpanThread, Waker, write_arguments, write_result,
+    Completeness, Family, Span, SpanThread, Waker, write_arguments, write_new_arguments,
+    write_result,
 };
 
 use super::args::SpansArgs;
@@ -94,7 +96,7 @@ impl Lines {
 
 /// Writes a thread as `NAME/TID`.
 fn write_thread(comm: &str, thread: &SpanThread, line: &mut String) {
-    match (comm, thread.tid) {
+    match (&*escape::name(comm), thread.tid) {
         ("", None) => line.push('?'),
         ("", Some(0)) => line.push_str("idle"),
         (comm, Some(0)) => line.push_str(comm),
@@ -130,9 +132,9 @@ fn what(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
             waker(shown, line);
         }
         Family::Preemption => line.push_str("wait for a CPU, preempted"),
-        Family::Period => line.push_str(&names.label(span)),
+        Family::Period => line.push_str(&escape::name(&names.label(span))),
         family => {
-            let _ = write!(line, "{} {}", family.key(), names.label(span));
+            let _ = write!(line, "{} {}", family.key(), escape::name(&names.label(span)));
             let is_request = names.operation(span).is_some();
             if let Some(first) = span.first.filter(|_| is_request) {
                 line.push('(');
@@ -155,7 +157,7 @@ fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
         name = of_event.unwrap_or_default();
     }
     let file = names.file(span);
-    let _ = write!(line, "{name}(");
+    let _ = write!(line, "{}(", escape::name(&name));
     let arguments = line.len();
     if let Some(first) = span.first {
         shown.reader.read(span.trace, first, |event| write_arguments(event, &name, file, line));
@@ -166,7 +168,9 @@ fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
             line.push_str(", ");
         }
         let start = line.len();
-        shown.reader.read(span.trace, last, |event| write_arguments(event, &name, "", line));
+        shown.reader.read(span.trace, last, |event| {
+            write_new_arguments(event, &name, "", arguments..end, line);
+        });
         if line.len() == start {
             line.truncate(end);
         }
@@ -177,7 +181,7 @@ fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
         write_result(&name, result, line);
         let is_open = span.family == Family::FileOpen || name.starts_with("open");
         if is_open && result >= 0 && !file.is_empty() {
-            let _ = write!(line, "<{file}>");
+            let _ = write!(line, "<{}>", escape::name(file));
         }
     }
 }
