@@ -64,6 +64,8 @@ pub(crate) struct ThreadState {
     /// The place of the CPU that the thread last ran on.
     pub(crate) ran_on: u32,
     pub(crate) call: OpenCall,
+    /// Whether the event that ended the last call named none; `None` since a call began.
+    pub(crate) exit_was_raw: Option<bool>,
 }
 
 /// The activity of a thread, as far as switches and wake-ups tell.
@@ -110,6 +112,8 @@ pub(crate) struct OpenCall {
     pub(crate) name: NameId,
     /// The place of the CPU of the entry.
     pub(crate) place: u32,
+    /// `true` if the event names no call, but has its number.
+    pub(crate) is_raw: bool,
     pub(crate) detail: Detail,
 }
 
@@ -126,8 +130,13 @@ pub(crate) enum Detail {
 }
 
 impl OpenCall {
-    pub(crate) const NONE: OpenCall =
-        OpenCall { begin: Begin::NEVER, name: NameId::EMPTY, place: 0, detail: Detail::Nothing };
+    pub(crate) const NONE: OpenCall = OpenCall {
+        begin: Begin::NEVER,
+        name: NameId::EMPTY,
+        place: 0,
+        is_raw: false,
+        detail: Detail::Nothing,
+    };
 
     pub(crate) fn is_open(&self) -> bool {
         self.begin.is_known()
@@ -144,6 +153,7 @@ impl Default for ThreadState {
             last_woken: NEVER,
             ran_on: u32::MAX,
             call: OpenCall::NONE,
+            exit_was_raw: None,
         }
     }
 }

@@ -301,3 +301,50 @@ fn filters_use_properties_and_fields_of_both_events() {
     let error = error.expect_err("no such property").to_string();
     assert!(error.contains("durations"), "{error}");
 }
+
+/// Recorders of the kernel's tracepoints have up to two events for the same entry and exit.
+#[test]
+fn a_call_with_two_events_for_each_end_is_one_span() {
+    let line = |time: u64, name: &str, fields: &str| {
+        format!("[0.{time:09}] h {name}: {{ cpu_id = 0 }}, {{ {fields} }}")
+    };
+    let switch = "prev_comm = \"a\", prev_tid = 0, prev_prio = 20, prev_state = 0, \
+                  next_comm = \"b\", next_tid = 7, next_prio = 20";
+    let mut lines = vec![line(5, "sched:sched_switch", switch)];
+    for (begin, raw_first) in [(10, true), (20, false), (30, true)] {
+        let (raw, named) = if raw_first { (begin, begin + 1) } else { (begin + 1, begin) };
+        let mut ends = [
+            (raw, "raw_syscalls:sys_enter", "id = 5"),
+            (named, "syscalls:sys_enter_newfstat", "fd = 3"),
+            (raw + 5, "raw_syscalls:sys_exit", "id = 5, ret = 0"),
+            (named + 5, "syscalls:sys_exit_newfstat", "ret = 0"),
+        ];
+        ends.sort_by_key(|(time, ..)| *time);
+        lines.extend(ends.map(|(time, name, fields)| line(time, name, fields)));
+    }
+    // Alone, each kind is enough.
+    lines.push(line(40, "raw_syscalls:sys_enter", "id = 5"));
+    lines.push(line(41, "raw_syscalls:sys_exit", "id = 5, ret = 0"));
+    lines.push(line(42, "syscalls:sys_enter_newfstat", "fd = 3"));
+    lines.push(line(43, "syscalls:sys_exit_newfstat", "ret = 0"));
+    let trace = support::event_text::trace_of(lines.iter().map(String::as_str));
+    let traceset = Traceset::from(vec![trace]);
+    let calls = spans(&traceset, 1, None);
+    let calls = calls.iter().filter(|of| of.span.family == Family::Syscall);
+    let found: Vec<_> = calls
+        .map(|of| (of.span.begin.as_ns(), of.span.duration(), &*of.label, of.span.completeness))
+        .collect();
+    let whole = Completeness::Whole;
+    assert_eq!(
+        found,
+        [
+            (10, Some(5), "newfstat", whole),
+            (20, Some(5), "newfstat", whole),
+            (30, Some(5), "newfstat", whole),
+            (40, Some(1), found[3].2, whole),
+            (42, Some(1), "newfstat", whole),
+        ]
+    );
+    let unmatched = latency(&traceset).traces()[0].unmatched().clone();
+    assert_eq!(unmatched.entries_over_entry + unmatched.exits_without_entry, 0, "{unmatched:?}");
+}

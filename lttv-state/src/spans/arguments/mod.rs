@@ -76,11 +76,14 @@ pub fn write_new_arguments(
     out: &mut String,
 ) {
     let Some(payload) = event.scope(Scope::Payload) else { return };
+    let event_name = event.event_type().name();
+    let is_raw = event_name.ends_with("sys_enter") || event_name.ends_with("sys_exit");
     let start = out.len();
     for (field, value) in payload.members() {
         let name = field.name().unwrap_or("");
         // Recorders' own: the number, the result, and lengths of what follows.
-        let is_other = matches!(name, "ret" | "nr" | "__syscall_nr" | "id") && call_has(name, call);
+        let is_number = name == "id" && (is_raw || event_name.contains("syscalls:sys_"));
+        let is_other = is_number || matches!(name, "ret" | "nr" | "__syscall_nr");
         if is_other || name.starts_with("_") && name.ends_with("_length") {
             continue;
         }
@@ -105,11 +108,6 @@ fn has_part(list: &str, part: &str) -> bool {
     })
 }
 
-/// Returns `true` if a field of this name is not an argument.
-fn call_has(name: &str, call: &str) -> bool {
-    name != "id" || call.is_empty()
-}
-
 fn write_value(
     field: &FieldInfo,
     value: &Value<'_>,
@@ -124,6 +122,7 @@ fn write_value(
     };
     match meaning {
         Meaning::Directory if number as i32 == AT_FDCWD => out.push_str("AT_FDCWD"),
+        Meaning::Descriptor | Meaning::Directory if number as u32 == u32::MAX => out.push_str("-1"),
         Meaning::Descriptor if !file.is_empty() => {
             let _ = write!(out, "{value}<");
             out.extend(file.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));

@@ -115,7 +115,17 @@ impl Machine {
             log.count(|of| &mut of.entries_without_thread);
             return;
         };
-        if self.threads.at(id).call.is_open() {
+        let is_raw = entry.name == NameId::EMPTY;
+        let thread = self.threads.at(id);
+        thread.exit_was_raw = None;
+        let mut begin = at.begin();
+        if thread.call.is_open() && thread.call.is_raw != is_raw {
+            // A recorder of `raw_syscalls` and `syscalls` has two events of the same entry.
+            if is_raw {
+                return;
+            }
+            begin.time = thread.call.begin.time;
+        } else if thread.call.is_open() {
             let call = self.drop_call(id, at, log);
             let ending = || call.ending(id);
             log.incomplete(ending, Completeness::NoEnd, at, |of| &mut of.entries_over_entry);
@@ -134,7 +144,7 @@ impl Machine {
         } else if let Some(futex) = &entry.futex {
             detail = self.futex_call(state, id, futex, event, at, log);
         }
-        let call = OpenCall { begin: at.begin(), name, place: at.place as u32, detail };
+        let call = OpenCall { begin, name, place: at.place as u32, is_raw, detail };
         self.threads.at(id).call = call;
     }
 
@@ -199,13 +209,23 @@ impl Machine {
     ) {
         let result = result.and_then(|field| event.integer(field)).map(|result| result as i64);
         let id = self.caller(state, thread, event, at);
+        let is_raw = name == NameId::EMPTY;
+        if let Some(id) = id {
+            let thread = self.threads.at(id);
+            let was_raw = thread.exit_was_raw.take();
+            if !thread.call.is_open() && was_raw == Some(!is_raw) {
+                return;
+            }
+        }
         let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
             let ending = || exit_alone(id.unwrap_or(ThreadId::NONE), name, result);
             log.incomplete(ending, Completeness::NoBegin, at, |of| &mut of.exits_without_entry);
             return;
         };
         let call = self.drop_call(id, at, log);
-        if name != NameId::EMPTY && name != call.name {
+        self.threads.at(id).exit_was_raw = Some(is_raw);
+        // The number of a call does not tell all of its names.
+        if !is_raw && !call.is_raw && name != call.name {
             log.incomplete(
                 || call.ending(id),
                 Completeness::NoEnd,

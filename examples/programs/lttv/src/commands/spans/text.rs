@@ -190,6 +190,10 @@ fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
 pub(super) fn call_of(event: &str) -> String {
     let prefixes = ["syscall_entry_", "syscall_exit_", "sys_enter_", "sys_exit_", "sys_"];
     let name = event.rsplit(':').next().unwrap_or(event);
+    if matches!(name, "sys_enter" | "sys_exit") {
+        // The event has a number, whose name the kernel state would know from the entry.
+        return "?".to_owned();
+    }
     let name = name.strip_prefix("compat_").unwrap_or(name);
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
 }
