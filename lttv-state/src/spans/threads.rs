@@ -64,7 +64,7 @@ pub(crate) struct ThreadState {
     /// The place of the CPU that the thread last ran on.
     pub(crate) ran_on: u32,
     pub(crate) call: OpenCall,
-    /// Whether the event that ended the last call named none; `None` since a call began.
+    /// `true` if the event that ended the last call named none; `None` since a call began.
     pub(crate) exit_was_raw: Option<bool>,
 }
 

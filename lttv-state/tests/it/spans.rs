@@ -345,6 +345,6 @@ fn a_call_with_two_events_for_each_end_is_one_span() {
             (42, Some(1), "newfstat", whole),
         ]
     );
-    let unmatched = latency(&traceset).traces()[0].unmatched().clone();
+    let unmatched = *latency(&traceset).traces()[0].unmatched();
     assert_eq!(unmatched.entries_over_entry + unmatched.exits_without_entry, 0, "{unmatched:?}");
 }
