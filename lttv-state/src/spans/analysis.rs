@@ -250,7 +250,8 @@ impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
 
     #[cfg(feature = "checkpoint-files")]
     fn saved(&self, _: &KernelState, from: &OwnStates) -> Option<State> {
-        let bytes = from.get(SAVED, 0).filter(|_| self.is_general())?;
+        // They contain what is open of families that are not wanted, too, which is ignored.
+        let bytes = from.get(SAVED, 0).filter(|_| self.settings.periods.is_empty())?;
         Machine::decoded(bytes, self.missing.len()).map(State)
     }
 

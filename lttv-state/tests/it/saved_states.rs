@@ -7,9 +7,11 @@ use lttv_context::{Bounds, Extension, Traceset, TracesetContext};
 use lttv_state::analysis::{Analyzed, read};
 use lttv_state::kernel::{KernelState, SavedStates};
 use lttv_state::latency::{Family, GroupBy, Latency, LatencyAnalysis, Settings};
+use lttv_state::spans::{SpanAnalysis, SpanSettings};
 use lttv_state::stats::{Statistics, StatisticsAnalysis};
 use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
+use crate::spans::All;
 use crate::support;
 
 type Both = Analyzed<(Statistics, WaitGraph)>;
@@ -120,6 +122,45 @@ fn latencies_of_windows_are_the_same_with_saved_states() {
             assert_eq!(found.events, expected.events, "{name} from {start}");
             if all.errors.is_empty() && expected.events_before > 1200 {
                 assert!(found.events_before <= 1200, "{name}: {}", found.events_before);
+            }
+        }
+    }
+}
+
+#[test]
+fn spans_of_windows_are_the_same_with_saved_states_also_of_fewer_families() {
+    for (name, traceset) in support::kernel_traces() {
+        let of = |families: &[Family]| {
+            let settings = SpanSettings::new().families(families.iter().copied());
+            SpanAnalysis::new(settings, All::default())
+        };
+        let mut states = SavedStates::every(600);
+        let all = read(&traceset).saved(&mut states).threads(2).run(of(&SpanSettings::FAMILIES));
+        let mut stored = SavedStates::every(u64::MAX);
+        for trace in (0..traceset.traces().len()).map(TraceIndex) {
+            stored.set_bytes(trace, states.to_bytes(trace));
+        }
+        stored.set_bytes_of_analyses(&states.bytes_of_analyses());
+        let some = [Family::Syscall, Family::HardIrq, Family::DiskDevice];
+        for start in times(&traceset) {
+            for families in [&SpanSettings::FAMILIES[..], &some, &[Family::WakeUp]] {
+                let of_window = |states: Option<&mut SavedStates>| {
+                    let window = Timestamp::from_ns(start)..;
+                    read(&traceset).saved(states).window(window).run(of(families))
+                };
+                let (expected, found) = (of_window(None), of_window(Some(&mut stored)));
+                let (found_all, expected_all) =
+                    (found.output.visitor.visible(), expected.output.visitor.visible());
+                let same = found_all.iter().zip(&expected_all).take_while(|(a, b)| a == b).count();
+                assert!(
+                    found_all == expected_all,
+                    "{name} from {start}: {:?}, expected {:?}",
+                    found_all.get(same),
+                    expected_all.get(same)
+                );
+                if all.errors.is_empty() && expected.events_before > 1200 {
+                    assert!(found.events_before <= 1200, "{name}: {}", found.events_before);
+                }
             }
         }
     }

@@ -27,6 +27,21 @@ pub(crate) struct Named {
 #[derive(Debug, Default)]
 pub(crate) struct All(Vec<Named>);
 
+impl All {
+    /// Returns what can be seen of all spans.
+    pub(crate) fn visible(&self) -> Vec<String> {
+        let text = |of: &Named| {
+            let Span { family, completeness, begin, end, cpu, thread, waker, .. } = of.span;
+            let Span { file, result, first, last, .. } = of.span;
+            let of_events = (file, result, first, last, &of.label, of.priority);
+            format!(
+                "{family} {completeness:?} {begin}..{end} {cpu} {thread:?} {waker:?} {of_events:?}"
+            )
+        };
+        self.0.iter().map(text).collect()
+    }
+}
+
 impl SpanVisitor for All {
     fn span(&mut self, span: &Span, names: &SpanNames<'_>) {
         self.0.push(Named {
