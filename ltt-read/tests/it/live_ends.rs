@@ -33,7 +33,8 @@ fn metadata_that_never_becomes_valid_is_an_error() {
         relay.reply(6, Some(3), metadata_reply(text.as_bytes()));
         let (seen, error, _) = end_of(&mut relay);
         let error = error.expect("an error");
-        assert!(error.starts_with("fake: net://fake/host/vm/s/kernel"), "{error}");
+        let start = "fake: the data of the session cannot be read: net://fake/host/vm/s/kernel";
+        assert!(error.starts_with(start), "{error}");
         assert_eq!(seen, [0_u64; 0]);
     }
 }
@@ -71,7 +72,8 @@ fn later_metadata_that_is_not_valid_is_an_error_after_the_events() {
     end_session(&mut relay, &[1, 2]);
     let (seen, error, _) = end_of(&mut relay);
     let error = error.expect("an error");
-    assert!(error.starts_with("fake: net://fake/host/vm/s/kernel"), "{error}");
+    let start = "fake: the data of the session cannot be read: net://fake/host/vm/s/kernel";
+    assert!(error.starts_with(start), "{error}");
     assert_eq!(seen, [10, 30]);
 }
 

@@ -104,7 +104,7 @@ fn metadata_that_is_not_a_regular_file_is_named_by_the_search() {
         }
         let path = dir.path().to_owned();
         let error = within_a_minute(move || ltt_read::open_all(path)).expect_err("no metadata");
-        let text = format!("{}: not a regular file", metadata.display());
+        let text = format!("cannot read {}: not a regular file", metadata.display());
         assert_eq!(ltt_read::ErrorChain(&error).to_string(), text, "{kind}");
     }
 }
