@@ -67,7 +67,7 @@ pub trait SpanVisitor: Send {
 /// let found = read(&Traceset::open(path)?).threads(2).run(analysis);
 /// assert!(found.errors.is_empty());
 /// let (_, name) = found.output.visitor.0.expect("the trace has system calls");
-/// assert_eq!(name, "poll");
+/// assert_eq!(name, "epoll_wait");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
