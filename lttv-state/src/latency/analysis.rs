@@ -1,6 +1,5 @@
 //! Latencies as an analysis: the state is followed in order, and figures are added on any thread.
 
-use crc32fast::Hasher as Crc32;
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
 use lttv_context::{Contexts, TracesetContext};
 
@@ -82,13 +81,11 @@ impl KernelAnalysis for LatencyAnalysis {
     }
 
     fn options(&self) -> u64 {
-        let mut hasher = Crc32::new();
-        hasher.update(self.settings.periods.identity().as_bytes());
-        hasher.finalize().into()
+        self.settings.periods.checksum()
     }
 
     fn state_bytes(State(machines): &State, _: Option<&State>) -> usize {
-        machines.iter().map(|machine| size_of::<Machine>() + machine.bytes()).sum()
+        machines.iter().map(Machine::bytes).sum()
     }
 
     fn attach(&self, context: &mut TracesetContext<'_>, kernel: &mut KernelOfContext<'_>) {

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use crc32fast::Hasher as Crc32;
 use ltt_read::{Event, Timestamp, Trace, TraceIndex, TracefileIndex, TracefileNumber};
 use lttv_context::{Contexts, TracesetContext};
 
@@ -135,17 +134,17 @@ impl<V: SpanVisitor> SpanAnalysis<V> {
         self.visitor.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks up the threads of the spans with a number and later ones, which a change of the state ended, and the
-    /// subjects that are new.
+    /// Looks up the threads of the spans of a trace that were added since the last call, and the subjects that are new.
+    /// `place` is that of the CPU of the last event, on which handlers interrupted a thread.
     fn look_up(
         &self,
         trace: TraceIndex,
         (state, machine): (&TraceState, &mut Machine),
         place: usize,
-        spans: &mut Vec<Span>,
-        first: usize,
+        log: &mut Log,
     ) {
-        let mut at = first;
+        let Some(spans) = &mut log.spans else { return };
+        let mut at = log.looked_up;
         while let Some(span) = spans.get_mut(at) {
             if !self.wants(span) {
                 spans.remove(at);
@@ -161,6 +160,8 @@ impl<V: SpanVisitor> SpanAnalysis<V> {
                 Some(running) => {
                     SpanThread { tid: running.tid(), pid: running.pid(), comm: running.name() }
                 }
+                // Found before the state followed the event: by the names that threads had then.
+                None if span.family == Family::Period => described(machine, thread),
                 None => thread_of(state, machine, thread),
             };
             span.waker = match waker {
@@ -170,6 +171,7 @@ impl<V: SpanVisitor> SpanAnalysis<V> {
             };
             at += 1;
         }
+        log.looked_up = at;
         let known = self.subjects.read().unwrap_or_else(PoisonError::into_inner);
         if known.get(trace.0).is_some_and(|known| !known.is_up_to_date(state, machine)) {
             drop(known);
@@ -205,8 +207,18 @@ fn thread_of(state: &TraceState, machine: &Machine, id: ThreadId) -> SpanThread 
     let process = process.filter(|of| facts.serial.is_none_or(|serial| of.serial() == serial));
     match process {
         Some(of) => SpanThread { tid: of.tid(), pid: of.pid(), comm: of.name() },
-        None => SpanThread { tid: Some(facts.tid), pid: facts.pid, comm: facts.name },
+        None => described(machine, id),
     }
+}
+
+/// Returns a thread by its number, with the name that it had when it was last described.
+fn described(machine: &Machine, id: ThreadId) -> SpanThread {
+    let facts = id.index().and_then(|at| machine.threads.facts.get(at));
+    facts.map_or(SpanThread::default(), |facts| SpanThread {
+        tid: Some(facts.tid),
+        pid: facts.pid,
+        comm: facts.name,
+    })
 }
 
 impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
@@ -227,13 +239,11 @@ impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
     }
 
     fn options(&self) -> u64 {
-        let mut hasher = Crc32::new();
-        hasher.update(self.settings.periods.identity().as_bytes());
-        hasher.finalize().into()
+        self.settings.periods.checksum()
     }
 
     fn state_bytes(State(machines): &State, _: Option<&State>) -> usize {
-        machines.iter().map(|machine| size_of::<Machine>() + machine.bytes()).sum()
+        machines.iter().map(Machine::bytes).sum()
     }
 
     fn attach(&self, context: &mut TracesetContext<'_>, kernel: &mut KernelOfContext<'_>) {
@@ -286,41 +296,32 @@ impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
         kernel: &KernelState,
         of: StateChange,
     ) {
-        let count =
-            |slice: &Slice| slice.recorded.logs.get(of.trace.0).map_or(0, Log::spans_so_far);
-        let before = count(slice);
         self.events.changed(machines, &mut slice.recorded, kernel, of);
-        if count(slice) == before && self.settings.periods.is_empty() {
-            return;
-        }
-        let Some(state) = kernel.trace(of.trace) else { return };
-        let (machine, log) = (&mut machines[of.trace.0], &mut slice.recorded.logs[of.trace.0]);
-        let place = state.effect().place();
-        if !self.settings.periods.is_empty() {
-            machine.describe_running(state, place);
-        }
-        if let Some(spans) = &mut log.spans {
-            self.look_up(of.trace, (state, machine), place, spans, before);
+        let has_periods = !self.settings.periods.is_empty();
+        // Periods of events that changed no state are applied late: they may be of any trace.
+        let traces = if has_periods { 0..machines.len() } else { of.trace.0..of.trace.0 + 1 };
+        for trace in traces {
+            let Some(state) = kernel.trace(TraceIndex(trace)) else { continue };
+            let (machine, log) = (&mut machines[trace], &mut slice.recorded.logs[trace]);
+            let place = state.effect().place();
+            if log.spans_so_far() > log.looked_up {
+                self.look_up(TraceIndex(trace), (state, machine), place, log);
+            }
+            if has_periods && trace == of.trace.0 {
+                machine.describe_running(state, place);
+            }
         }
     }
 
     fn end_slice(&self, State(machines): &mut State, slice: &mut Slice, events: EventsOfSlice<'_>) {
         let Slice { recorded, earliest } = slice;
-        let first: Vec<usize> = recorded.logs.iter().map(Log::spans_so_far).collect();
         self.events.end_slice(machines, recorded, events.events.len());
-        for (((at, log), first), machine) in
-            (0..).zip(&mut recorded.logs).zip(first).zip(&*machines)
-        {
+        for ((at, log), machine) in (0..).zip(&mut recorded.logs).zip(&*machines) {
+            let first = log.looked_up;
             let Some(spans) = &mut log.spans else { continue };
             for span in &mut spans[first..] {
-                // The last change of the state has described the thread that runs.
-                let facts = span.ids.0.index().and_then(|of| machine.threads.facts.get(of));
                 span.trace = TraceIndex(at);
-                span.thread = facts.map_or(SpanThread::default(), |facts| SpanThread {
-                    tid: Some(facts.tid),
-                    pid: facts.pid,
-                    comm: facts.name,
-                });
+                span.thread = described(machine, span.ids.0);
             }
             let mut number = 0;
             spans.retain(|span| {
@@ -359,9 +360,7 @@ impl<V: SpanVisitor> KernelAnalysis for SpanAnalysis<V> {
                 let at = At { cpu, place, time, tracefile, event: None };
                 log.part(|| ending, Completeness::NoEnd, &at);
             }
-            if let Some(spans) = &mut log.spans {
-                self.look_up(TraceIndex(at), (state, machine), usize::MAX, spans, 0);
-            }
+            self.look_up(TraceIndex(at), (state, machine), usize::MAX, &mut log);
             logs.push(log);
         }
         self.visit(&logs, None);

@@ -65,24 +65,17 @@ impl Family {
         Family::Blocked,
     ];
 
-    /// The families without runs and waits: what is too long if something is slow.
-    pub const LATENCIES: [Family; 15] = [
-        Family::WakeUp,
-        Family::Preemption,
-        Family::Syscall,
-        Family::HardIrq,
-        Family::Vector,
-        Family::Softirq,
-        Family::SoftirqRaise,
-        Family::DiskQueue,
-        Family::DiskDevice,
-        Family::FileOpen,
-        Family::FileRead,
-        Family::FileWrite,
-        Family::FileSync,
-        Family::Futex,
-        Family::Period,
-    ];
+    /// The families of durations that should be short: all without runs and waits, which come last in
+    /// [`ALL`](Self::ALL).
+    pub const LATENCIES: [Family; 15] = {
+        let mut families = [Family::WakeUp; 15];
+        let mut at = 0;
+        while at < families.len() {
+            families[at] = Self::ALL[at];
+            at += 1;
+        }
+        families
+    };
 
     /// The families whose spans are system calls.
     pub(crate) const CALLS: [Family; 6] = [

@@ -157,6 +157,8 @@ pub(crate) struct Log {
     pub(crate) outcomes: Vec<Outcome>,
     /// The spans, instead of outcomes, if they are wanted.
     pub(crate) spans: Option<Vec<Span>>,
+    /// The number of spans whose threads have been looked up.
+    pub(crate) looked_up: usize,
     /// The families whose durations are wanted.
     pub(crate) families: Families,
     /// The time of the last event, in ns.
@@ -168,7 +170,8 @@ pub(crate) struct Log {
 impl Log {
     /// Creates the log of a slice for the figures of families.
     pub(crate) fn of_figures(families: Families) -> Self {
-        Log { outcomes: Vec::new(), spans: None, families, last: None, is_on: false }
+        let (outcomes, spans, looked_up, last) = Default::default();
+        Log { outcomes, spans, looked_up, families, last, is_on: false }
     }
 
     /// Creates the log of a slice for spans of families.
@@ -185,6 +188,7 @@ impl Log {
     pub(crate) fn clear(&mut self) {
         self.outcomes.clear();
         self.spans.iter_mut().for_each(Vec::clear);
+        self.looked_up = 0;
         self.last = None;
     }
 

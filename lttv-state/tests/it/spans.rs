@@ -10,8 +10,8 @@ use lttv_filter::{Environment, Expression};
 use lttv_state::analysis::read;
 use lttv_state::latency::{GroupBy, Latency, LatencyAnalysis, Settings};
 use lttv_state::spans::{
-    Completeness, EventReader, Family, Span, SpanAnalysis, SpanFilter, SpanNames, SpanSettings,
-    SpanVisitor,
+    Completeness, EventReader, Family, Period, Span, SpanAnalysis, SpanFilter, SpanNames,
+    SpanSettings, SpanVisitor,
 };
 
 /// A span with its names.
@@ -362,4 +362,51 @@ fn a_call_with_two_events_for_each_end_is_one_span() {
     );
     let unmatched = *latency(&traceset).traces()[0].unmatched();
     assert_eq!(unmatched.entries_over_entry + unmatched.exits_without_entry, 0, "{unmatched:?}");
+}
+
+#[test]
+fn periods_of_several_traces_have_their_trace_and_thread() {
+    let lines = |offset: u64, tid: i32| -> Vec<String> {
+        let line = |time: u64, name: &str, fields: &str| {
+            format!("[0.{:09}] h {name}: {{ cpu_id = 0 }}, {{ {fields} }}", time + offset)
+        };
+        let mut all = Vec::new();
+        for round in 0..20 {
+            let (from, to) = if round % 2 == 0 { (0, tid) } else { (tid, 0) };
+            let switch = format!(
+                "prev_comm = \"x\", prev_tid = {from}, prev_prio = 20, prev_state = 0, \
+                 next_comm = \"t{to}\", next_tid = {to}, next_prio = 20"
+            );
+            let time = 100 * (round + 1);
+            all.push(line(time, "sched_switch", &switch));
+            // These change no state, so that they are applied with a later event of any trace.
+            if round % 2 == 0 {
+                all.push(line(time + 10, "mine_begin", "n = 1"));
+                all.push(line(time + 40, "mine_end", "n = 1"));
+            }
+        }
+        all
+    };
+    let trace =
+        |lines: Vec<String>| support::event_text::trace_of(lines.iter().map(String::as_str));
+    let traceset = Traceset::from(vec![trace(lines(0, 7)), trace(lines(25, 9))]);
+    let expression = |name: &str| Expression::parse(&format!("event.name == {name}")).expect("one");
+    let period = Period::new("mine", expression("mine_begin"), expression("mine_end"));
+    for threads in [1, 3] {
+        let settings = SpanSettings::new()
+            .families([Family::Period])
+            .periods([period.clone()], traceset.traces(), &Environment::new())
+            .expect("periods that fit");
+        let analysis = SpanAnalysis::new(settings, All::default());
+        let found = read(&traceset).threads(threads).run(analysis).output.visitor.0;
+        assert_eq!(found.len(), 20);
+        for (trace, tid, comm) in [(0, 7, "t7"), (1, 9, "t9")] {
+            let own: Vec<_> = found.iter().filter(|of| of.span.trace.0 == trace).collect();
+            assert_eq!(own.len(), 10, "trace {trace}");
+            for of in own {
+                assert_eq!(of.span.thread.tid, Some(tid), "{of:?}");
+                assert_eq!((of.span.duration(), &*of.comm), (Some(30), comm), "{of:?}");
+            }
+        }
+    }
 }

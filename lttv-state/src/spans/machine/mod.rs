@@ -174,7 +174,8 @@ impl Machine {
         let cpus = self.cpus.iter().map(|cpu| {
             size_of::<CpuState>() + size_of_val(&*cpu.stack) + size_of_val(&*cpu.raised)
         });
-        cpus.sum::<usize>()
+        size_of::<Machine>()
+            + cpus.sum::<usize>()
             + self.threads.bytes()
             + self.disks.bytes()
             + self.futexes.bytes()

@@ -11,7 +11,6 @@ use lttv_state::spans::{SpanThread, Waker, error_name, path_of, write_arguments}
 use serde_json::{Map, json};
 
 use super::shown::Shown;
-use super::text::call_of;
 
 /// The columns of CSV.
 const COLUMNS: [&str; 19] = [
@@ -50,12 +49,6 @@ pub(super) struct Json {
     row: Vec<u8>,
 }
 
-/// Returns the name of a span: that of the call, or its description.
-fn name_of(shown: &Shown<'_, '_, '_>) -> String {
-    let call = shown.names.call(shown.span);
-    call.map_or_else(|| shown.names.label(shown.span), str::to_owned)
-}
-
 impl Csv {
     /// Writes the names of the columns, if they have not been written.
     pub(super) fn head(&mut self, out: &mut Output) -> io::Result<()> {
@@ -79,10 +72,7 @@ impl Csv {
         optional(row, span.duration());
         cell(row, span.completeness.key());
         cell(row, span.family.key());
-        match names.call(span) {
-            Some(call) => cell(row, call),
-            None => cell(row, &names.label(span)),
-        }
+        cell(row, &shown.name());
         cell(row, names.comm(span, &span.thread));
         optional(row, span.thread.tid);
         optional(row, span.thread.pid);
@@ -183,15 +173,7 @@ impl Json {
             events.push(place.and_then(|place| shown.reader.read(span.trace, place, read)));
         }
         let mut events = events.into_iter();
-        let mut name = name_of(shown);
-        if name.is_empty()
-            && names.call(span).is_some()
-            && let Some(first) = span.first.or(span.last)
-        {
-            let found =
-                shown.reader.read(span.trace, first, |event| call_of(event.event_type().name()));
-            name = found.unwrap_or_default();
-        }
+        let name = shown.name();
         let object = json!({
             "begin": span.begin.as_ns(),
             "end": span.end.as_ns(),

@@ -1,5 +1,6 @@
 //! The parts of a span that printers read.
 
+use ltt_read::Event;
 use lttv_context::Traceset;
 use lttv_state::spans::{EventReader, Span, SpanNames};
 
@@ -9,4 +10,37 @@ pub(super) struct Shown<'s, 't, 'n> {
     pub(super) names: &'s SpanNames<'n>,
     pub(super) reader: &'s mut EventReader<'t>,
     pub(super) traceset: &'t Traceset,
+}
+
+impl Shown<'_, '_, '_> {
+    /// Returns the name of the span: of a system call, or its description.
+    pub(super) fn name(&mut self) -> String {
+        match self.names.call(self.span) {
+            Some("") => self.call(),
+            Some(call) => call.to_owned(),
+            None => self.names.label(self.span),
+        }
+    }
+
+    /// Returns the name of the system call that its events name; empty if there is none.
+    pub(super) fn call(&mut self) -> String {
+        let place = self.span.first.or(self.span.last);
+        let name = place.and_then(|place| {
+            let read = |event: &Event<'_>| call_of(event.event_type().name());
+            self.reader.read(self.span.trace, place, read)
+        });
+        name.unwrap_or_default()
+    }
+}
+
+/// Returns the name of the system call that an event begins or ends.
+fn call_of(event: &str) -> String {
+    let prefixes = ["syscall_entry_", "syscall_exit_", "sys_enter_", "sys_exit_", "sys_"];
+    let name = event.rsplit(':').next().unwrap_or(event);
+    if matches!(name, "sys_enter" | "sys_exit") {
+        // The event has a number, whose name the kernel state would know from the entry.
+        return "?".to_owned();
+    }
+    let name = name.strip_prefix("compat_").unwrap_or(name);
+    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
 }

@@ -148,14 +148,10 @@ fn what(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
 /// Writes a system call with its arguments and its result.
 fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
     let (span, names) = (shown.span, shown.names);
-    let mut name = names.call(span).unwrap_or("").to_owned();
-    if name.is_empty() {
-        let place = span.first.or(span.last);
-        let of_event = place.and_then(|place| {
-            shown.reader.read(span.trace, place, |event| call_of(event.event_type().name()))
-        });
-        name = of_event.unwrap_or_default();
-    }
+    let name = match names.call(span) {
+        Some(_) => shown.name(),
+        None => shown.call(),
+    };
     let file = names.file(span);
     let _ = write!(line, "{}(", escape::name(&name));
     let arguments = line.len();
@@ -184,18 +180,6 @@ fn call(shown: &mut Shown<'_, '_, '_>, line: &mut String) {
             let _ = write!(line, "<{}>", escape::name(file));
         }
     }
-}
-
-/// Returns the name of the system call that an event begins or ends.
-pub(super) fn call_of(event: &str) -> String {
-    let prefixes = ["syscall_entry_", "syscall_exit_", "sys_enter_", "sys_exit_", "sys_"];
-    let name = event.rsplit(':').next().unwrap_or(event);
-    if matches!(name, "sys_enter" | "sys_exit") {
-        // The event has a number, whose name the kernel state would know from the entry.
-        return "?".to_owned();
-    }
-    let name = name.strip_prefix("compat_").unwrap_or(name);
-    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
 }
 
 /// Writes who ended a wait.
