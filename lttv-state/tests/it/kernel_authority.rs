@@ -293,7 +293,7 @@ fn threads_without_switches_are_those_of_contexts() {
     }
 }
 
-/// Between events nobody is known to run, but what threads do is.
+/// Threads are known with what they do, and run nowhere between events.
 #[test]
 fn a_state_without_switches_has_threads_that_run_nowhere() {
     let lines = [
