@@ -12,7 +12,7 @@ use lttv_state::kernel::{
     CpuMode, ExecutionMode, KernelState, ProcessStatus, TraceState, Transition,
 };
 use lttv_state::kernel_history::Snapshot;
-use lttv_state::latency::{Family, LatencyAnalysis, Settings};
+use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings};
 use lttv_state::stats::StatisticsAnalysis;
 
 const FIRST: &str = "[0.000000010] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
@@ -323,4 +323,35 @@ fn contexts_change_no_state_beside_switches() {
     let kinds = KernelState::kinds(&traceset(&lines).traces()[0]);
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), [Transition::Switch]);
     assert!(after(&lines, |state| state.find(9).is_none()));
+}
+
+/// The entry of an open names the file, whether it is opened or not.
+#[test]
+fn files_that_cannot_be_opened_have_names() {
+    let open = |time, file| {
+        format!(
+            "[0.{time:09}] h syscall_entry_openat: {{ cpu_id = 0 }}, {{ dfd = -100, filename = \"{file}\" }}"
+        )
+    };
+    let exit = |time, ret| {
+        format!("[0.{time:09}] h syscall_exit_openat: {{ cpu_id = 0 }}, {{ ret = {ret} }}")
+    };
+    let lines = [
+        open(11, "/missing"),
+        exit(12, -2),
+        open(13, "/there"),
+        exit(14, 5),
+        // Its exit is lost; the next call has no name of a file.
+        open(15, "/lost"),
+        "[0.000000016] h syscall_entry_accept: { cpu_id = 0 }, { fd = 5 }".to_owned(),
+        "[0.000000017] h syscall_exit_accept: { cpu_id = 0 }, { ret = 6 }".to_owned(),
+    ];
+    let lines: Vec<&str> = [FIRST].into_iter().chain(lines.iter().map(String::as_str)).collect();
+    let found = read(&traceset(&lines)).run(LatencyAnalysis::new(Settings::new())).output;
+    let of = &found.traces()[0];
+    let rows = of.rows(Family::FileOpen, GroupBy::Subject);
+    let mut names: Vec<_> = rows.iter().filter_map(|row| Some(of.subject(row.subject?))).collect();
+    names.sort();
+    assert_eq!(names[names.len() - 2..], ["/missing", "/there"], "{names:?}");
+    assert!(!names.iter().any(|name| name == "/lost"), "{names:?}");
 }
