@@ -7,7 +7,7 @@ use super::modes::ProcessStatus;
 use super::resources::{MAX_SOURCES, RequestKind, SourceKind};
 use super::rule::Rule;
 use super::syscalls::{FileAction, Transfer, file_action};
-use super::transition::{Tracer, Transition};
+use super::transition::{CONTEXT_SLOTS, Tracer, Transition};
 
 /// The exception number of page faults on x86.
 const PAGE_FAULT: u32 = 14;
@@ -63,6 +63,15 @@ pub(super) fn apply(state: &mut TraceState, rule: &Rule, fields: &impl Fields, a
         BlockIssue => request(state, fields, RequestStep::Issued),
         BlockComplete => request(state, fields, RequestStep::Completed),
         _ => apply_rare(state, rule, fields, at),
+    }
+}
+
+/// Applies the contexts of an event that tell which process runs on its CPU.
+#[cold]
+pub(super) fn runs_by_context(state: &mut TraceState, fields: &impl Fields, at: At) {
+    let [tid, pid, name] = CONTEXT_SLOTS;
+    if let Some(tid) = fields.tid(tid) {
+        state.runs_by_context(at, tid, fields.tid(pid), fields.raw_text(name));
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Effect {
 #[derive(Debug, Default)]
 pub(super) struct RareChanges {
     pub(super) lost_since: Option<i64>,
+    /// The time of the CPU's last event, if nothing tells which process ran since.
+    pub(super) unseen_since: Option<i64>,
     pub(super) transferred: Option<(ProcessIndex, Transfer, u64)>,
     pub(super) request: Option<Request>,
     pub(super) renamed: Vec<(Serial, NameId)>,
@@ -158,6 +160,13 @@ impl Effect {
         self.rare.lost_since.map(Timestamp::from_ns)
     }
 
+    /// Returns the time from which on, until the event, nothing tells which process ran on the event's
+    /// CPU: since events were lost, or since the trace has no switches.
+    #[inline]
+    pub(crate) fn unknown_since(&self) -> Option<Timestamp> {
+        self.rare.lost_since.or(self.rare.unseen_since).map(Timestamp::from_ns)
+    }
+
     /// Returns the system call, interrupt or exception that ended with the event, if its
     /// entry was seen as well.
     #[inline]
@@ -205,7 +214,8 @@ impl Effect {
 impl RareChanges {
     #[cold]
     fn clear(&mut self) {
-        (self.lost_since, self.transferred, self.request) = (None, None, None);
+        (self.lost_since, self.unseen_since) = (None, None);
+        (self.transferred, self.request) = (None, None);
         self.renamed.clear();
         self.gone.clear();
     }

@@ -8,8 +8,9 @@ use ltt_read::{Event, Timestamp, Trace, TraceIndex, TracefileIndex, TracefileNum
 #[cfg(feature = "checkpoint-files")]
 use lttv_context::Codec;
 use lttv_context::{Contexts, EventCall, Extension, Growth, Handle, Setup};
+use lttv_filter::recorded_word;
 
-use super::apply::apply;
+use super::apply::{apply, runs_by_context};
 use super::fields::{EventFields, Fields};
 use super::growth;
 use super::initial::Initial;
@@ -17,7 +18,7 @@ use super::machine::{At, SavedState, TraceState};
 #[cfg(feature = "analyses")]
 use super::names::NameId;
 use super::packets::{PacketFacts, PacketTracker};
-use super::rule::{CpuField, Rule, cpu_field, transition_of};
+use super::rule::{CpuField, Rule, cpu_field, depends_on_contexts, transition_of};
 use super::transition::Transition;
 
 /// The kernel states of a traceset's traces. As an extension of a context, it follows the
@@ -109,8 +110,7 @@ impl KernelState {
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     pub fn transitions(trace: &Trace) -> impl Iterator<Item = (EventTypeId, Transition)> {
-        let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
-        types.filter_map(|id| Some((id, Rule::of(trace, id)?.transition)))
+        Rule::all(trace).into_iter().flatten().map(|rule| (rule.event_type, rule.transition))
     }
 
     /// Returns the transitions of the event types of a trace, each one once: faster than
@@ -121,6 +121,12 @@ impl KernelState {
             if transition_of(trace, id).is_some_and(|kind| !kinds.contains(&kind)) {
                 kinds.extend(Rule::of(trace, id).map(|rule| rule.transition));
             }
+        }
+        let mut types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
+        if depends_on_contexts(trace, kinds.iter().copied())
+            && types.any(|id| recorded_word(trace, id, "tid").is_some())
+        {
+            kinds.insert(Transition::Context);
         }
         kinds
     }
@@ -452,6 +458,9 @@ fn apply_fields(
     if gap {
         state.gap(at);
     }
+    if rule.tells_process {
+        runs_by_context(state, fields, at);
+    }
     apply(state, rule, fields, at);
     state.finish(at);
 }
@@ -491,6 +500,7 @@ impl Machine {
         #[cfg(feature = "analyses")]
         self.type_names
             .extend(new.iter().map(|rule| rule.as_ref().map_or(NameId::EMPTY, |rule| rule.name)));
+        self.state.has_switches |= self.transitions.contains(&Some(Transition::Switch));
         let types = (known..rules.len()).map(|at| EventTypeId(at as u32));
         self.cpu_fields.extend(new.iter().zip(types).map(|(rule, id)| match rule {
             Some(rule) => rule.cpu.clone(),

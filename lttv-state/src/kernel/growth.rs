@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::EventTypeId;
 use ltt_read::{Trace, TraceIndex};
 use lttv_context::{Contexts, Handle, Setup, Subscription};
 use lttv_hooks::Priority;
@@ -53,8 +52,7 @@ pub(super) fn grow(handle: Handle<KernelState>, setup: &mut Setup<'_, '_>) {
 
 /// Returns the rules for the event types of a trace.
 pub(super) fn rules_of(trace: &Trace) -> Vec<Option<Arc<Rule>>> {
-    let types = trace.schema().event_types.len();
-    (0..types).map(|at| Rule::of(trace, EventTypeId(at as u32)).map(Arc::new)).collect()
+    Rule::all(trace).into_iter().map(|rule| rule.map(Arc::new)).collect()
 }
 
 /// Adds the hook for an event type that was declared later. Checkpoints may be older than its

@@ -10,6 +10,7 @@ use super::machine::TraceState;
 use super::packets::PacketTracker;
 use super::rule::{Rule, cpu_field};
 use super::syscall_names::SyscallNames;
+use super::transition::Transition;
 
 /// The state before the first event.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub(super) struct Initial {
     pub(super) names: Arc<super::Names>,
     cpus: Vec<u32>,
     running: Vec<InitialProcess>,
+    has_switches: bool,
     /// The names of system calls, if the machine is known.
     known_calls: Option<&'static SyscallNames>,
     /// The maximum number of processes that the trace can mention.
@@ -91,6 +93,7 @@ impl Initial {
             names,
             cpus: if is_kernel { cpus } else { Vec::new() },
             running,
+            has_switches: rules.iter().flatten().any(|of| of.transition == Transition::Switch),
             known_calls: trace.schema().env_str("machine").and_then(SyscallNames::of),
             processes: max_processes(trace),
         }
@@ -101,6 +104,7 @@ impl Initial {
         let mut state = TraceState::new(self.begin);
         state.names = self.names.clone();
         state.known_calls = self.known_calls;
+        state.has_switches = self.has_switches;
         for cpu in &self.cpus {
             state.add_cpu(*cpu);
         }

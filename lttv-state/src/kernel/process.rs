@@ -11,6 +11,8 @@ use ltt_read::Timestamp;
 use super::modes::{ExecutionMode, ProcessStatus, ProcessType};
 use super::names::NameId;
 use super::resources::{SourceKind, unpack};
+#[cfg(feature = "analyses")]
+use super::syscalls::{FileAction, file_action};
 
 /// The kernel's id of a process, which user space calls a thread id. The idle process of
 /// each CPU has the id 0.
@@ -298,6 +300,14 @@ impl Process {
     /// Returns the name of the process, empty if unknown.
     pub fn name(&self) -> NameId {
         self.0.name
+    }
+
+    /// Returns the name of the file that a system call of the process opens, which has just started; `None`
+    /// if the call opens none, or its event has no name.
+    #[cfg(feature = "analyses")]
+    pub(crate) fn opening(&self, call: NameId) -> Option<NameId> {
+        let is_known = self.0.opening != NameId::EMPTY && file_action(call) == FileAction::Open;
+        is_known.then_some(self.0.opening)
     }
 
     /// Returns the path of the file that the process executes, as the last `exec` of the process or of the one

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{EventType, EventTypeId, Format, Scope};
 use ltt_read::{Event, Field, Trace, Value};
+use lttv_filter::recorded_word;
 
 #[cfg(feature = "analyses")]
 use super::fields::{EventFields, Fields};
@@ -12,7 +13,7 @@ use super::names::NameId;
 use super::resources::DeviceNumber;
 use super::switched_out::StateEncoding;
 use super::syscalls::{FileAction, file_action};
-use super::transition::{ROWS, Row, Tracer, Transition, row_named};
+use super::transition::{CONTEXT_SLOTS, MAX_SLOTS, ROWS, Row, Tracer, Transition, row_named};
 
 /// The rule for an event type of a trace: its transition and the handles of the fields that
 /// the transition needs.
@@ -20,8 +21,11 @@ use super::transition::{ROWS, Row, Tracer, Transition, row_named};
 pub(crate) struct Rule {
     pub(super) event_type: EventTypeId,
     pub(crate) transition: Transition,
-    /// The handles of the fields, by slot: as many as the transition has.
+    /// The handles of the fields, by slot: as many as the transition has, or all slots if contexts
+    /// tell which process runs.
     fields: Box<[Option<Field>]>,
+    /// `true` if contexts of the events tell which process runs, which no switch does.
+    pub(super) tells_process: bool,
     /// The name of the system call or vector that the event's name contains, if it does.
     pub(crate) captured: Option<Box<str>>,
     /// The id of `captured` in the names of the trace.
@@ -68,6 +72,7 @@ impl Rule {
             event_type: id,
             transition: row.transition,
             fields: fields?,
+            tells_process: false,
             captured: (!captured.is_empty()).then(|| captured.into()),
             name: NameId::EMPTY,
             labels: softirq_labels(trace, id, row.transition),
@@ -75,6 +80,52 @@ impl Rule {
             tracer: row.tracer,
             cpu: cpu_field(trace, id),
         })
+    }
+
+    /// Returns the rules for all event types of a trace. Where there are no switches, contexts tell
+    /// which process runs.
+    pub(crate) fn all(trace: &Trace) -> Vec<Option<Rule>> {
+        let types = (0..trace.schema().event_types.len() as u32).map(EventTypeId);
+        let mut rules: Vec<_> = types.map(|id| Rule::of(trace, id)).collect();
+        let transitions = rules.iter().flatten().map(|rule| rule.transition);
+        if depends_on_contexts(trace, transitions) {
+            for (rule, id) in rules.iter_mut().zip((0..).map(EventTypeId)) {
+                let Some(tid) = recorded_word(trace, id, "tid") else { continue };
+                let rule = rule.get_or_insert_with(|| Rule::without_transition(trace, id));
+                rule.add_contexts(trace, tid);
+            }
+        }
+        rules
+    }
+
+    /// Creates the rule for events that change nothing but which process runs.
+    fn without_transition(trace: &Trace, id: EventTypeId) -> Rule {
+        Rule {
+            event_type: id,
+            transition: Transition::Context,
+            fields: Box::default(),
+            tells_process: false,
+            captured: None,
+            name: NameId::EMPTY,
+            labels: Vec::new(),
+            encoding: StateEncoding::of(trace.schema()),
+            tracer: Tracer::Lttng2,
+            cpu: cpu_field(trace, id),
+        }
+    }
+
+    /// Adds the contexts that tell which process runs: the id of the thread, and others if they are
+    /// recorded.
+    fn add_contexts(&mut self, trace: &Trace, tid: Field) {
+        let mut fields = std::mem::take(&mut self.fields).into_vec();
+        fields.resize(MAX_SLOTS, None);
+        let find = |word| recorded_word(trace, self.event_type, word);
+        let contexts = [Some(tid), find("pid"), find("comm")];
+        for (slot, context) in CONTEXT_SLOTS.into_iter().zip(contexts) {
+            fields[slot] = context;
+        }
+        self.fields = fields.into();
+        self.tells_process = true;
     }
 
     /// Reads the integer in a slot.
@@ -144,6 +195,9 @@ impl Rule {
 
     /// Returns `false` if applying events of the type never reads the field in a slot.
     pub(super) fn reads(&self, slot: usize) -> bool {
+        if CONTEXT_SLOTS.contains(&slot) {
+            return true;
+        }
         let name = self.syscall().filter(|_| self.transition == Transition::SyscallEntry);
         name.is_none_or(|name| match file_action(name) {
             FileAction::None => false,
@@ -162,6 +216,21 @@ impl Rule {
 /// Returns the transition of the events of a type, if they have the fields that it needs.
 pub(super) fn transition_of(trace: &Trace, id: EventTypeId) -> Option<Transition> {
     row_of(trace, trace.event_type(id)).map(|(row, _)| row.transition)
+}
+
+/// Returns `true` if only contexts can tell which processes run in a kernel trace, given the
+/// transitions of its event types: none of them is a switch.
+pub(super) fn depends_on_contexts(
+    trace: &Trace,
+    transitions: impl Iterator<Item = Transition>,
+) -> bool {
+    let domain = trace.schema().env_str("domain");
+    let (mut is_kernel, mut switches) = (domain == Some("kernel"), false);
+    for transition in transitions {
+        is_kernel = true;
+        switches |= transition == Transition::Switch;
+    }
+    is_kernel && !switches
 }
 
 /// Returns the row that applies to an event type, and the part of the name that it captures.

@@ -98,6 +98,9 @@ pub enum Transition {
     DeviceName,
     /// The end of the state dump.
     DumpEnd,
+    /// An event without another transition tells by its contexts which process runs on its CPU, in
+    /// a trace without switches.
+    Context,
 }
 
 /// The tracer that a row applies to.
@@ -126,7 +129,12 @@ pub(super) struct Row {
 }
 
 /// The maximum number of slots of a transition.
-pub(super) const MAX_SLOTS: usize = 8;
+const MAX_OWN_SLOTS: usize = 8;
+/// The slots of the contexts that tell which process recorded an event: its id, that of its thread
+/// group, and its name. They follow those of the transition.
+pub(super) const CONTEXT_SLOTS: [usize; 3] = [MAX_OWN_SLOTS, MAX_OWN_SLOTS + 1, MAX_OWN_SLOTS + 2];
+/// The maximum number of slots of a rule.
+pub(super) const MAX_SLOTS: usize = MAX_OWN_SLOTS + CONTEXT_SLOTS.len();
 
 impl Transition {
     /// Returns `true` for transitions that make up only a small part of a trace.
@@ -163,7 +171,7 @@ impl Transition {
             TrapEntry | SoftirqRaise | SoftirqEntry => &[("number", true)],
             IrqEntry | VectorEntry => &[("number", true), ("name", false)],
             TrapExit | UserPageFault | KernelPageFault | IrqExit | VectorExit | SoftirqExit
-            | DumpEnd => &[],
+            | DumpEnd | Context => &[],
             Switch => &[
                 ("previous", true),
                 ("next", true),
@@ -236,6 +244,7 @@ impl Transition {
     pub(super) const fn slot_kind(self, slot: usize) -> SlotKind {
         use Transition::*;
         match (self, slot) {
+            (_, slot) if slot == CONTEXT_SLOTS[2] => SlotKind::RawText,
             (Switch, 3 | 4) | (Wakeup | Migrate, 2) | (Rename | Exit, 1) => SlotKind::RawText,
             (SyscallEntry | IrqEntry | VectorEntry | Open, 1)
             | (SyscallName | IrqName | SoftirqName | ProbeName | DeviceName, 1)
@@ -514,7 +523,7 @@ mod tests {
         for row in ROWS {
             let slots = row.transition.slots();
             assert!(row.fields.len() <= slots.len(), "{row:?}");
-            assert!(slots.len() <= MAX_SLOTS, "{row:?}");
+            assert!(slots.len() <= MAX_OWN_SLOTS, "{row:?}");
             for (slot, fields) in slots.iter().zip(row.fields) {
                 assert!(!slot.1 || *fields != "-", "{row:?} lacks {}", slot.0);
             }

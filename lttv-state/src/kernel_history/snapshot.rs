@@ -106,12 +106,14 @@ pub struct DeviceState {
 impl Snapshot {
     /// Creates a snapshot of the current state.
     pub fn from_state(state: &TraceState) -> Snapshot {
+        // Without switches, which threads run is known at events alone.
+        let is_known = state.has_switches();
         let name = |id: NameId| state.name(id).to_owned();
         let cpus = state.cpus().map(|(number, cpu)| {
-            let running = state.running(number).filter(|running| running.tid().is_some());
+            let running = state.running(number).filter(|of| is_known && of.tid().is_some());
             CpuState {
                 number,
-                mode: state.cpu_mode(number),
+                mode: if is_known { state.cpu_mode(number) } else { CpuMode::Unknown },
                 thread: running.and_then(Process::tid),
                 thread_name: running.map_or(String::new(), |running| name(running.name())),
                 frequency: cpu.frequency(),
@@ -128,7 +130,10 @@ impl Snapshot {
                 executable: name(process.executable()),
                 kind: process.kind(),
                 cpu: process.cpu(),
-                status: process.status(),
+                status: match process.status() {
+                    ProcessStatus::Run if !is_known => ProcessStatus::Unknown,
+                    status => status,
+                },
                 mode: process.mode(),
                 submode: name(process.submode()),
                 function: process.function(),

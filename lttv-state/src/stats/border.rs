@@ -46,7 +46,7 @@ impl Border {
                 border.waits.insert(process.serial(), wait);
             }
             let cpu = process.cpu().and_then(|cpu| state.cpu(cpu));
-            let runs = cpu.is_some_and(|cpu| cpu.running() == ix);
+            let runs = state.has_switches() && cpu.is_some_and(|cpu| cpu.running() == ix);
             let mut frames: Vec<_> = open_frames(process, runs, start).collect();
             frames.reverse();
             border.frames.insert(process.serial(), frames);

@@ -24,7 +24,7 @@ pub(super) fn close(
         // Events may name CPUs that are not in the state.
         let known = process.cpu().and_then(|cpu| state.cpu(cpu));
         let cpu = known.map_or(first, |known| known.number());
-        let runs = known.is_some_and(|cpu| cpu.running() == ix);
+        let runs = state.has_switches() && known.is_some_and(|cpu| cpu.running() == ix);
         for open in open_frames(process, runs, time).filter(OpenFrame::is_known) {
             let key =
                 LeafKey { mode: open.mode, submode: open.submode, ..LeafKey::of(process, cpu) };
@@ -89,7 +89,8 @@ pub(super) fn open_frames(
     })
 }
 
-/// Returns the time for which a process has been blocked and ready at a time, since it last ran.
+/// Returns the time for which a process has been blocked and ready at a time, since it last ran. Without
+/// events of switches that is unknown.
 pub(super) fn open_wait(
     state: &TraceState,
     ix: ProcessIndex,
@@ -97,7 +98,7 @@ pub(super) fn open_wait(
     time: i64,
 ) -> (u64, u64) {
     let runs = process.cpu().and_then(|cpu| state.cpu(cpu)).is_some_and(|cpu| cpu.running() == ix);
-    if runs { (0, 0) } else { process.waiting_until(time) }
+    if runs || !state.has_switches() { (0, 0) } else { process.waiting_until(time) }
 }
 
 /// Returns the time from `from` to `to` in ns; 0 if `to` is earlier.

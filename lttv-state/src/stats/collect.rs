@@ -52,8 +52,20 @@ impl Collector {
         accounts.set_cpus(&self.log.cpus);
         let Accounts { ledger, cpus } = &accounts;
         let mut leaves = ledger.leaves(state.process_bound());
-        for of in cpus {
-            charge(&mut leaves[of.leaf.index()].1.cpu_time, of.since, last);
+        for (place, of) in cpus.iter().enumerate() {
+            let unknown = state.cpu_at(place).filter(|_| !state.has_switches());
+            let unknown = unknown.and_then(|cpu| state.process(cpu.unknown_process()));
+            let leaf = match unknown.map(|process| unknown_leaf(process, of.key.cpu)) {
+                None => of.leaf.index(),
+                Some(key) => match ledger.get(&key) {
+                    Some(leaf) => leaf.index(),
+                    None => {
+                        leaves.push((key, Counts::default()));
+                        leaves.len() - 1
+                    }
+                },
+            };
+            charge(&mut leaves[leaf].1.cpu_time, of.since, last);
         }
         let mut processes = self.processes.clone();
         for (at, waits) in self.waits.iter().enumerate().filter(|(_, waits)| !waits.is_empty()) {
@@ -164,7 +176,7 @@ impl Collector {
         else {
             return;
         };
-        if let Some(lost) = effect.lost_since() {
+        if let Some(lost) = effect.unknown_since() {
             let lost = lost.as_ns().max(self.earliest);
             self.lost(state, (place, cpu), lost, time);
         }

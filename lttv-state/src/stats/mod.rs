@@ -92,7 +92,7 @@ pub use analysis::StatisticsAnalysis;
 pub use extra::RequestCounts;
 pub use facts::{DeviceFacts, ProcessFacts};
 pub use leaf::{Counts, LeafKey};
-pub use needs::DISK_NEEDS;
+pub use needs::{DISK_NEEDS, NEEDS};
 pub use sums::{CpuSum, CpuTimes, ProcessSum};
 pub use tally::Tally;
 

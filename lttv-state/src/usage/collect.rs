@@ -121,7 +121,7 @@ impl Collector {
         if self.cpus.len() <= place {
             self.update_cpus(state, time);
         }
-        if let Some(lost) = effect.lost_since() {
+        if let Some(lost) = effect.unknown_since() {
             let lost = lost.as_ns();
             self.charge_unknown(state, place, lost.max(self.earliest), time);
         }

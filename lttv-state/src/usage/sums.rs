@@ -123,7 +123,8 @@ impl TraceUsage {
     }
 
     /// Returns the use by each thread, ordered by serial number, without idle threads. What was done
-    /// in interrupts is that of [`Serial::NONE`].
+    /// in interrupts is that of [`Serial::NONE`]. The time during which nothing tells who ran is that of no
+    /// thread, but the unknown time of its [CPU](Self::cpus).
     pub fn threads(&self) -> Vec<ThreadUsage> {
         let threads = self.all_threads().into_iter();
         threads.filter(|of| !self.is_idle(of.thread)).collect()
@@ -132,7 +133,8 @@ impl TraceUsage {
     /// Returns the use by each thread, like [`threads`](Self::threads), also of idle threads.
     pub fn all_threads(&self) -> Vec<ThreadUsage> {
         let mut threads: BTreeMap<Serial, ThreadUsage> = BTreeMap::new();
-        for sum in self.statistics.processes() {
+        let processes = self.statistics.processes().into_iter();
+        for sum in processes.filter(|sum| self.is_known(sum.process)) {
             let entry = threads.entry(sum.process);
             entry.or_insert_with(|| ThreadUsage::none(sum.process)).cpu_time = sum.cpu_time;
         }
@@ -222,7 +224,7 @@ impl TraceUsage {
             if let Some((sum, _)) = of.cpus.last_mut() {
                 sum.add_time(facts, *time);
             }
-            if !facts.is_some_and(ProcessFacts::is_idle) {
+            if facts.is_some_and(|facts| facts.tid.is_some() && !facts.is_idle()) {
                 match of.threads.iter_mut().find(|(thread, _)| *thread == cell.process) {
                     Some((_, sum)) => *sum = sum.wrapping_add(*time),
                     None => of.threads.push((cell.process, *time)),
@@ -238,6 +240,11 @@ impl TraceUsage {
 
     fn is_idle(&self, thread: Serial) -> bool {
         self.facts(thread).is_some_and(ProcessFacts::is_idle)
+    }
+
+    /// Returns `true` for a thread, and `false` for the unknown ones of a CPU.
+    fn is_known(&self, thread: Serial) -> bool {
+        self.facts(thread).is_some_and(|facts| facts.tid.is_some())
     }
 
     fn facts(&self, thread: Serial) -> Option<&ProcessFacts> {

@@ -1,14 +1,18 @@
 //! Events are right where they contradict the state before them.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use crate::support::event_text::trace_of;
 use ltt_read::TraceIndex;
 use lttv_context::{Bounds, Subscription, Traceset, TracesetContext};
 use lttv_hooks::Priority;
 use lttv_state::analysis::read;
-use lttv_state::kernel::{KernelState, TraceState};
-use lttv_state::latency::{Family, LatencyAnalysis, Settings};
+use lttv_state::kernel::{
+    CpuMode, ExecutionMode, KernelState, ProcessStatus, TraceState, Transition,
+};
+use lttv_state::kernel_history::Snapshot;
+use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings};
 use lttv_state::stats::StatisticsAnalysis;
 
 const FIRST: &str = "[0.000000010] h sched_switch: { cpu_id = 0 }, { prev_comm = \"swapper/0\", \
@@ -249,4 +253,105 @@ fn calls_belong_to_the_thread_that_their_events_name() {
     let total = found.traces()[0].total(Family::Syscall);
     let calls = total.durations();
     assert_eq!((calls.count(), calls.spread().total()), (2, 3 + 5));
+}
+
+/// Contexts tell who runs at each event, and nothing about the time between events.
+#[test]
+fn threads_without_switches_are_those_of_contexts() {
+    let lines = [
+        "[0.000000010] h raw_syscalls:sys_enter: { cpu_id = 0 }, { perf_tid = 7, perf_pid = 6, id = 0 }",
+        "[0.000000012] h raw_syscalls:sys_enter: { cpu_id = 0 }, { perf_tid = 8, perf_pid = 6, id = 1 }",
+        "[0.000000013] h other: { cpu_id = 1 }, { perf_tid = 9, perf_comm = \"alone\" }",
+        "[0.000000014] h raw_syscalls:sys_exit: { cpu_id = 1 }, { perf_tid = 7, perf_pid = 6, id = 0, ret = 5 }",
+        "[0.000000017] h raw_syscalls:sys_exit: { cpu_id = 0 }, { perf_tid = 8, perf_pid = 6, id = 1, ret = 6 }",
+        "[0.000000020] h other: { cpu_id = 0 }, { perf_tid = 8, perf_comm = \"worker\" }",
+        "[0.000000090] h other: { cpu_id = 1 }, { perf_tid = 0, perf_comm = \"swapper\" }",
+    ];
+    let traceset = traceset(&lines);
+    let kinds = KernelState::kinds(&traceset.traces()[0]);
+    assert!(kinds.contains(&Transition::Context), "{kinds:?}");
+    for threads in [1, 2] {
+        let found = read(&traceset).threads(threads).run(StatisticsAnalysis::new()).output;
+        let of = &found.traces()[0];
+        let mut threads = BTreeMap::new();
+        for (key, counts) in of.leaves() {
+            let facts = &of.process_facts()[key.process.index()];
+            let (events, time) = threads.entry(facts.tid).or_insert((0, 0));
+            *events += counts.events.total();
+            *time += counts.cpu_time;
+        }
+        let events = |tid| threads.get(&tid).map(|of: &(u64, u64)| of.0);
+        let counted = [7, 8, 9, 0].map(|tid| events(Some(tid)));
+        assert_eq!(counted, [Some(2), Some(3), Some(1), Some(1)], "{threads:?}");
+        // All CPU time is unknown: that of two CPUs from the first event to the last one.
+        assert!(threads.iter().all(|(tid, (_, time))| tid.is_none() || *time == 0), "{threads:?}");
+        assert_eq!(threads[&None].1, 2 * 80, "{threads:?}");
+        let ended: u64 = of.syscalls().values().flatten().map(|(_, of)| of.count()).sum();
+        assert_eq!(ended, 2);
+        let worker = of.process_facts().iter().find(|of| of.tid == Some(8)).expect("a thread");
+        assert_eq!((worker.pid, &*worker.name), (Some(6), "worker"));
+    }
+}
+
+/// Threads are known with what they do, and run nowhere between events.
+#[test]
+fn a_state_without_switches_has_threads_that_run_nowhere() {
+    let lines = [
+        "[0.000000010] h raw_syscalls:sys_enter: { cpu_id = 0 }, { perf_tid = 7, perf_pid = 6, id = 0 }",
+        "[0.000000012] h other: { cpu_id = 0 }, { perf_tid = 8, perf_comm = \"alone\" }",
+    ];
+    let state = after(&lines, Snapshot::from_state);
+    let cpu = &state.cpus[0];
+    assert_eq!((cpu.thread, cpu.mode), (None, CpuMode::Unknown));
+    let threads = state.threads.iter().filter(|of| of.tid > 0);
+    let threads: Vec<_> =
+        threads.map(|of| (of.tid, of.pid, &*of.name, of.mode, of.status)).collect();
+    let unknown = ProcessStatus::Unknown;
+    assert_eq!(
+        threads,
+        [
+            (7, Some(6), "", ExecutionMode::Syscall, unknown),
+            (8, None, "alone", ExecutionMode::Unknown, unknown)
+        ]
+    );
+}
+
+/// Switches tell who runs: no event needs a rule for its contexts.
+#[test]
+fn contexts_change_no_state_beside_switches() {
+    let lines = [FIRST, "[0.000000012] h other: { cpu_id = 0 }, { perf_tid = 9 }", OUT];
+    let kinds = KernelState::kinds(&traceset(&lines).traces()[0]);
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), [Transition::Switch]);
+    assert!(after(&lines, |state| state.find(9).is_none()));
+}
+
+/// The entry of an open names the file, whether it is opened or not.
+#[test]
+fn files_that_cannot_be_opened_have_names() {
+    let open = |time, file| {
+        format!(
+            "[0.{time:09}] h syscall_entry_openat: {{ cpu_id = 0 }}, {{ dfd = -100, filename = \"{file}\" }}"
+        )
+    };
+    let exit = |time, ret| {
+        format!("[0.{time:09}] h syscall_exit_openat: {{ cpu_id = 0 }}, {{ ret = {ret} }}")
+    };
+    let lines = [
+        open(11, "/missing"),
+        exit(12, -2),
+        open(13, "/there"),
+        exit(14, 5),
+        // Its exit is lost; the next call has no name of a file.
+        open(15, "/lost"),
+        "[0.000000016] h syscall_entry_accept: { cpu_id = 0 }, { fd = 5 }".to_owned(),
+        "[0.000000017] h syscall_exit_accept: { cpu_id = 0 }, { ret = 6 }".to_owned(),
+    ];
+    let lines: Vec<&str> = [FIRST].into_iter().chain(lines.iter().map(String::as_str)).collect();
+    let found = read(&traceset(&lines)).run(LatencyAnalysis::new(Settings::new())).output;
+    let of = &found.traces()[0];
+    let rows = of.rows(Family::FileOpen, GroupBy::Subject);
+    let mut names: Vec<_> = rows.iter().filter_map(|row| Some(of.subject(row.subject?))).collect();
+    names.sort();
+    assert_eq!(names[names.len() - 2..], ["/missing", "/there"], "{names:?}");
+    assert!(!names.iter().any(|name| name == "/lost"), "{names:?}");
 }

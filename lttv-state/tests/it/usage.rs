@@ -565,3 +565,33 @@ fn threads_have_the_shares_that_cputop_reports() {
         assert!(compared > 30, "{name}: {compared}");
     }
 }
+
+/// Time of which nothing is known is that of its CPU, and of no thread.
+#[test]
+fn unknown_time_is_that_of_no_thread() {
+    let switch = |time, from, to| {
+        format!(
+            "[0.{time:09}] h sched_switch: {{ cpu_id = 0 }}, {{ prev_comm = \"a\", prev_tid = {from}, \
+             prev_state = 1, next_comm = \"b\", next_tid = {to} }}"
+        )
+    };
+    let lines = [
+        switch(10, 0, 1),
+        switch(20, 1, 2),
+        "[0.000000025] h lost: { cpu_id = 0 }, {}".to_owned(),
+        switch(90, 3, 0),
+        switch(95, 0, 1),
+    ];
+    let traceset =
+        Traceset::from(vec![support::event_text::trace_of(lines.iter().map(String::as_str))]);
+    let options = UsageOptions::new().every(Duration::from_nanos(1000));
+    let found = read(&traceset).run(UsageAnalysis::new(options)).output;
+    let found = &found.traces()[0];
+    let cpu = &found.cpus()[0].sum;
+    assert!(cpu.unknown_time > 0, "{cpu:?}");
+    let threads: u64 = found.threads().iter().map(|of| of.cpu_time).sum();
+    assert_eq!(threads, cpu.busy_time);
+    let intervals = found.intervals();
+    let threads: u64 = intervals.iter().flat_map(|of| &of.threads).map(|(_, time)| time).sum();
+    assert_eq!(threads, cpu.busy_time);
+}

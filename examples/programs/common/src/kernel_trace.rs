@@ -72,14 +72,14 @@ impl Use {
 pub const STATS: Use = Use {
     command: "stats",
     purpose: "CPU times, input and output of CPUs and processes",
-    needs: kernel::NEEDS,
+    needs: stats::NEEDS,
 };
 
 /// The needs of `lttv state`.
 pub const STATE: Use = Use {
     command: "state",
     purpose: "the state of each CPU and process at a time",
-    needs: kernel::NEEDS,
+    needs: stats::NEEDS,
 };
 
 /// The needs of `lttv critical-path`.
@@ -177,7 +177,11 @@ impl Domain {
         match schema.env_str("domain") {
             Some("kernel") => Domain::Kernel,
             Some("ust") => Domain::UserSpace,
-            _ if recorded.has(EventKind::Transition(Transition::Switch)) => Domain::Kernel,
+            _ if recorded.has(EventKind::Transition(Transition::Switch))
+                || recorded.has(EventKind::Transition(Transition::Context)) =>
+            {
+                Domain::Kernel
+            }
             _ if schema.format == Format::Legacy && recorded.has_kernel() => Domain::Kernel,
             _ => Domain::Other,
         }

@@ -79,6 +79,8 @@ pub struct TraceState {
     pub(super) effect: Effect,
     /// The time of the first event, in ns.
     pub(super) begin: i64,
+    /// `true` if the trace has events of switches, between which the running process is known.
+    pub(super) has_switches: bool,
     pub(super) scan_budget: u64,
 }
 
@@ -134,6 +136,7 @@ impl TraceState {
             anomalies: Anomalies::default(),
             effect: Effect::default(),
             begin,
+            has_switches: true,
             scan_budget: MAX_SCAN_BUDGET,
         }
     }
@@ -201,6 +204,12 @@ impl TraceState {
     /// Returns the CPU at an [index](Self::cpu_index).
     pub(crate) fn cpu_at(&self, place: usize) -> Option<&Cpu> {
         self.cpus.get(place)
+    }
+
+    /// Returns `true` if the process that runs on a CPU is known until the CPU's next event. Without
+    /// events of switches, it is known at events alone.
+    pub(crate) fn has_switches(&self) -> bool {
+        self.has_switches
     }
 
     /// Returns the number of known CPUs.

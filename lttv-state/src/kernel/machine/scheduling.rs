@@ -117,6 +117,47 @@ impl TraceState {
         true
     }
 
+    /// Makes a process the running one of the event's CPU because contexts of the event say so.
+    /// Nothing tells which process ran since the CPU's last event: that time is no process's.
+    pub(in crate::kernel) fn runs_by_context(
+        &mut self,
+        at: At,
+        tid: Tid,
+        pid: Option<Tid>,
+        name: Option<&[u8]>,
+    ) {
+        let CpuProcesses { running, unknown } = self.on_cpu(at.place);
+        self.effect.rare_mut().unseen_since = Some(self.cpus[at.place].last);
+        let Some(ix) = self.find_or_add(at.place, tid, at.time) else {
+            self.cpus[at.place].running = unknown;
+            return;
+        };
+        if running != ix {
+            // It was switched out at an unknown time, for an unknown reason.
+            if self.processes.get(running).mode().is_interrupt() {
+                self.leave_interrupt(at, running);
+            }
+            let top = self.processes.get_mut(running).top_mut();
+            (top.status, top.change) = (ProcessStatus::Unknown, at.time);
+            if let Some(place) = self.runs_on(ix) {
+                self.cpus[place].running = self.cpus[place].unknown_process;
+            }
+            self.cpus[at.place].running = ix;
+        }
+        let pid = self.valid_tid(pid);
+        let process = self.processes.get_mut(ix);
+        process.cpu = Some(at.cpu);
+        process.pid = pid.or(process.pid);
+        let running = if process.exiting { ProcessStatus::Exit } else { ProcessStatus::Run };
+        for frame in &mut process.stack {
+            frame.change = at.time;
+        }
+        process.top_mut().status = running;
+        if let Some(name) = name {
+            self.rename_by_field(ix, name);
+        }
+    }
+
     /// Applies the fields of a switch event about the previous process.
     fn switch_out(&mut self, at: At, ix: ProcessIndex, out: SwitchedOut) {
         // Only interrupts and exceptions nest within interrupts.

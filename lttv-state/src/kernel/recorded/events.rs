@@ -283,7 +283,7 @@ impl<'r> Details<'r> {
         self.words = rest;
         let head = words.first().copied().unwrap_or(0);
         let cpu = (event.event_type & HAS_CPU != 0).then_some((head >> 32) as u32);
-        (cpu, RecordedFields { words, layout, head: head as u8, bytes: &self.recorded.bytes })
+        (cpu, RecordedFields { words, layout, head: head as u16, bytes: &self.recorded.bytes })
     }
 
     /// Returns the CPU number in the next event, which does not change the state.
@@ -303,7 +303,7 @@ pub(super) struct RecordedFields<'r> {
     words: &'r [u64],
     layout: &'r Layout,
     /// The slots with values.
-    head: u8,
+    head: u16,
     bytes: &'r [u8],
 }
 

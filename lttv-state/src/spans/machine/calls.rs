@@ -143,6 +143,9 @@ impl Machine {
             };
         } else if let Some(futex) = &entry.futex {
             detail = self.futex_call(state, id, futex, event, at, log);
+        } else if let Some(file) = state.running_at(at.place).and_then(|of| of.opening(name)) {
+            // It has a name also if it cannot be opened.
+            detail = Detail::File(file);
         }
         let call = OpenCall { begin, name, place: at.place as u32, is_raw, detail };
         self.threads.at(id).call = call;

@@ -135,8 +135,8 @@ impl<'u> Shown<'u> {
                 let facts = of.thread_facts().get(thread.thread.index());
                 let name = match (facts, thread.thread) {
                     (_, Serial::NONE) => "(interrupts)",
-                    (Some(facts), _) => &*facts.name,
-                    (None, _) => "",
+                    (Some(facts), _) if facts.tid.is_some() => &*facts.name,
+                    _ => "(unknown)",
                 };
                 let is_none = thread.thread == Serial::NONE;
                 Worker {

@@ -122,6 +122,7 @@ fn a_user_space_trace_names_the_events_that_commands_need() {
                 let any = "syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue";
                 ("no".into(), format!("sched_switch (or {any})").into())
             }
+            "stats" | "state" => ("no".into(), "sched_switch or the context tid".into()),
             _ => ("no".into(), "sched_switch".into()),
         };
         assert_eq!((row["served"].clone(), row["missing"].clone()), expected, "{row}");

@@ -86,7 +86,14 @@ pub fn run(args: &StateArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     if let Some(file) = file {
         inputs::refuse(file, traceset.traces(), &[])?;
     }
-    kernel_trace::require(&traceset, &kernel_trace::STATE)?;
+    // A history has no gaps between events at which only contexts tell who runs.
+    let needs = match args.method {
+        Method::History => {
+            kernel_trace::Use { needs: kernel_trace::HISTORY.needs, ..kernel_trace::STATE }
+        }
+        Method::Replay | Method::Checkpoint => kernel_trace::STATE,
+    };
+    kernel_trace::require(&traceset, &needs)?;
     let time = instant(args, &Times::new(input.zone(), traceset.traces()))?;
     let states = compute::states(&traceset, time, args.method, file, report)?;
 
