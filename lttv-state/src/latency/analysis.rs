@@ -5,12 +5,13 @@ use lttv_context::{Contexts, TracesetContext};
 
 use super::collector::Collector;
 use super::trace_latencies::TraceLatencies;
-use super::{Latency, Settings, TraceLatency};
+use super::{Latency, Open, Settings, TraceLatency};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Window};
 #[cfg(feature = "checkpoint-files")]
 use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
+use crate::spans::SpanNames;
 use crate::spans::events::{Recorded, SpanEvents};
 use crate::spans::machine::Machine;
 
@@ -55,7 +56,11 @@ pub struct Part(Vec<TraceLatencies>);
 impl LatencyAnalysis {
     /// Creates the analysis.
     pub fn new(settings: Settings) -> Self {
-        let events = SpanEvents::for_figures(settings.families, settings.periods.clone());
+        let new = match settings.selection {
+            Some(_) => SpanEvents::for_figures_of_spans,
+            None => SpanEvents::for_figures,
+        };
+        let events = new(settings.families, settings.periods.clone());
         LatencyAnalysis { settings, events, traces: Vec::new() }
     }
 }
@@ -149,7 +154,12 @@ impl KernelAnalysis for LatencyAnalysis {
 
     fn add(&self, part: &mut Part, slice: &mut Slice, _: EventsOfSlice<'_>) {
         for (TraceLatencies { collector, .. }, log) in part.0.iter_mut().zip(&slice.0.logs) {
-            log.outcomes.iter().for_each(|outcome| collector.put(*outcome));
+            match &self.settings.selection {
+                None => log.outcomes.iter().for_each(|outcome| collector.put(*outcome)),
+                Some(selection) => self.events.lookup.with_names(|names| {
+                    selection.pass(log, names, |outcome| collector.put(outcome));
+                }),
+            }
             log.last.into_iter().for_each(|time| collector.passed(time));
         }
     }
@@ -161,14 +171,25 @@ impl KernelAnalysis for LatencyAnalysis {
     fn finish(&self, State(machines): State, Part(mut traces): Part, end: End<'_>) -> Latency {
         for (of, machine) in traces.iter_mut().zip(machines) {
             of.machine = machine;
+            of.collector.finish();
         }
         // Of a read that was stopped, all traces have been read to the same time.
         let last = traces.iter().map(|of| of.collector.last).max();
         let reached = end.reached.map(Timestamp::as_ns).or(last).filter(|_| end.is_stopped);
         let until = reached.into_iter().chain(end.window.end).min().unwrap_or(i64::MAX);
-        let of_traces = end.kernel.traces().zip(&traces).map(|(state, of)| {
+        let of_traces = (0..).map(TraceIndex).zip(end.kernel.traces()).zip(&traces);
+        let of_traces = of_traces.map(|((trace, state), of)| {
             let end = last_event(&of.trace).as_ns().min(until);
-            TraceLatency::new(state, of, &self.settings.periods, end)
+            let open = self.settings.selection.as_ref().map(|selection| {
+                let log = self.events.open(trace, state, &mut of.machine.clone(), end);
+                let spans = log.spans.unwrap_or_default();
+                let lookup = &self.events.lookup;
+                let of_spans = |names: &SpanNames<'_>| {
+                    selection.of(&spans, names).into_iter().filter_map(Open::of).collect()
+                };
+                lookup.with_names(of_spans)
+            });
+            TraceLatency::new(state, of, &self.settings.periods, end, open)
         });
         Latency { traces: of_traces.collect() }
     }

@@ -119,7 +119,10 @@ impl Collector {
             over_time.add(family, duration, time);
         }
         match more {
-            Addition::Nothing | Addition::Call { error: None, bytes: 0 } => {}
+            // Sectors count when they are completed, also those of requests that go on.
+            Addition::Nothing
+            | Addition::Request { .. }
+            | Addition::Call { error: None, bytes: 0 } => {}
             Addition::Call { error, bytes } => {
                 let extra = figures.extra();
                 extra.bytes = extra.bytes.saturating_add(bytes);
@@ -195,6 +198,7 @@ impl Collector {
         }
         for (mine, later) in self.top.iter_mut().zip(&later.top) {
             later.samples().iter().for_each(|sample| mine.add(*sample));
+            mine.finish();
         }
         self.unmatched.add(&later.unmatched);
         if let Some((mine, later)) = self.over_time.as_mut().zip(later.over_time.as_ref()) {
@@ -211,6 +215,11 @@ impl Collector {
             mine.wakes += counts.wakes;
             mine.woken = mine.woken.saturating_add(counts.woken);
         }
+    }
+
+    /// Puts the longest durations in order.
+    pub(super) fn finish(&mut self) {
+        self.top.iter_mut().for_each(TopList::finish);
     }
 
     /// Notes the time of an event, in ns.

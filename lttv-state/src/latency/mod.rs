@@ -48,6 +48,7 @@ mod ledger;
 mod over_time;
 mod result;
 mod sample;
+mod selection;
 mod settings;
 mod trace_latencies;
 

@@ -11,6 +11,7 @@ use super::trace_latencies::TraceLatencies;
 use crate::durations::{Distribution, Spread};
 use crate::kernel::needs::Need;
 use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
+use crate::spans::Span;
 use crate::spans::counts::Unmatched;
 use crate::spans::family::Family;
 use crate::spans::machine::kind_of_subject;
@@ -29,6 +30,8 @@ pub struct TraceLatency {
     threads: Vec<ThreadFacts>,
     /// All that is open at the end, by time.
     open: Vec<Open>,
+    /// `true` if the use of disks and futexes is known: not of a selection.
+    has_use: bool,
 }
 
 /// Something that began and has not ended: a system call, or a request in a disk.
@@ -43,6 +46,18 @@ pub struct Open {
     /// The time of its begin.
     pub begin: Timestamp,
     subject: u32,
+}
+
+impl Open {
+    /// Returns the open duration that a span is; `None` of other families.
+    pub(super) fn of(span: &Span) -> Option<Open> {
+        let subject = match span.family {
+            Family::DiskDevice => kind_of_subject(span.subject).0,
+            Family::Syscall | Family::Futex | Family::Period => span.subject,
+            _ => return None,
+        };
+        Some(Open { family: span.family, thread: span.ids.0, begin: span.begin, subject })
+    }
 }
 
 /// The property that the durations of a row have in common.
@@ -142,6 +157,7 @@ impl TraceLatency {
         of: &TraceLatencies,
         periods: &Periods,
         end: i64,
+        selected: Option<Vec<Open>>,
     ) -> Self {
         let mut machine = of.machine.clone();
         for (_, process) in state.processes() {
@@ -151,14 +167,17 @@ impl TraceLatency {
         }
         let mut collector = of.collector.clone();
         let end = end.max(collector.begin);
-        // What is in use counts up to the end.
-        for (disk, of) in (0..).zip(&machine.disks.states) {
-            let (number, since) = (of.depth, of.changed);
-            collector.put(Outcome::DiskPassed { disk, number, since, time: end });
-        }
-        for (at, futex) in (0..).zip(&machine.futexes.facts) {
-            let (number, since) = (futex.waiters, futex.changed);
-            collector.put(Outcome::WaitersPassed { futex: at, number, since, time: end });
+        let has_use = selected.is_none();
+        if has_use {
+            // What is in use counts up to the end.
+            for (disk, of) in (0..).zip(&machine.disks.states) {
+                let (number, since) = (of.depth, of.changed);
+                collector.put(Outcome::DiskPassed { disk, number, since, time: end });
+            }
+            for (at, futex) in (0..).zip(&machine.futexes.facts) {
+                let (number, since) = (futex.waiters, futex.changed);
+                collector.put(Outcome::WaitersPassed { futex: at, number, since, time: end });
+            }
         }
         let mut open: Vec<Open> = Vec::new();
         for (at, thread) in (0..).zip(&machine.threads.states) {
@@ -183,11 +202,13 @@ impl TraceLatency {
             begin: at_ns(begin),
             subject,
         }));
+        let mut open = selected.unwrap_or(open);
         open.sort_by_key(|open| (open.begin, open.family, open.thread, open.subject));
         let mut subjects = Subjects::new(periods);
         subjects.update(state, &machine);
         let threads = machine.threads.facts;
-        TraceLatency { collector, end, missing: of.missing.clone(), subjects, threads, open }
+        let missing = of.missing.clone();
+        TraceLatency { collector, end, missing, subjects, threads, open, has_use }
     }
 
     /// Adds the latencies of the following part of the trace.
@@ -293,18 +314,22 @@ impl TraceLatency {
         (self.collector.before.len() as u64, before.fold(0, u64::saturating_add))
     }
 
-    /// Iterates over the disks to which requests were issued.
+    /// Iterates over the disks to which requests were issued; over none if there is a
+    /// [selection](super::Settings::select).
     pub fn disks(&self) -> impl Iterator<Item = DiskUse> {
         let usage = |at: usize| self.collector.disks.get(at).copied().unwrap_or_default();
-        self.subjects.disks.iter().enumerate().map(move |(at, (number, name))| {
-            let Usage { area, busy, most } = usage(at);
-            DiskUse { number: *number, name: *name, busy, most, depth_time: area }
-        })
+        self.subjects.disks.iter().filter(|_| self.has_use).enumerate().map(
+            move |(at, (number, name))| {
+                let Usage { area, busy, most } = usage(at);
+                DiskUse { number: *number, name: *name, busy, most, depth_time: area }
+            },
+        )
     }
 
-    /// Iterates over the futexes that threads waited for or woke.
+    /// Iterates over the futexes that threads waited for or woke; over none if there is a
+    /// [selection](super::Settings::select).
     pub fn futexes(&self) -> impl Iterator<Item = FutexUse> {
-        self.subjects.futexes.iter().enumerate().map(move |(at, facts)| {
+        self.subjects.futexes.iter().filter(|_| self.has_use).enumerate().map(move |(at, facts)| {
             let counts = self.collector.futexes.get(at).copied().unwrap_or_default();
             FutexUse {
                 pid: facts.pid,

@@ -46,10 +46,14 @@ impl Sample {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TopList {
     limit: usize,
-    /// The shortest duration that enters the full list.
+    /// The shortest duration that may be one of the longest.
     threshold: u64,
+    /// The longest samples, and some of those that are no longer among them.
     samples: Vec<Sample>,
 }
+
+/// The number of samples above which a list drops those beyond its limit.
+const MIN_DROP: usize = 64;
 
 impl TopList {
     pub(super) fn new(limit: usize) -> Self {
@@ -62,20 +66,32 @@ impl TopList {
         duration >= self.threshold
     }
 
-    /// Adds a sample, if it is one of the longest.
+    /// Adds a sample, if it may be one of the longest.
     pub(super) fn add(&mut self, sample: Sample) {
         if self.limit == 0 {
             return;
         }
-        let at = self.samples.partition_point(|of| of.order() <= sample.order());
-        if at >= self.limit {
-            return;
+        self.samples.push(sample);
+        // Half of the samples are dropped at a time, so that each costs the same.
+        if self.samples.len() >= self.limit.saturating_mul(2).max(MIN_DROP) {
+            self.drop_rest();
         }
-        self.samples.insert(at, sample);
-        self.samples.truncate(self.limit);
-        if let Some(last) = self.samples.get(self.limit - 1) {
+    }
+
+    /// Drops the samples beyond the limit.
+    fn drop_rest(&mut self) {
+        if self.samples.len() > self.limit {
+            let (_, last, _) =
+                self.samples.select_nth_unstable_by_key(self.limit - 1, Sample::order);
             self.threshold = last.duration();
+            self.samples.truncate(self.limit);
         }
+    }
+
+    /// Puts the samples in order, the longest first.
+    pub(super) fn finish(&mut self) {
+        self.drop_rest();
+        self.samples.sort_unstable_by_key(Sample::order);
     }
 
     pub(super) fn samples(&self) -> &[Sample] {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use ltt_read::{Timestamp, Trace};
+use lttv_context::Traceset;
 use lttv_filter::Environment;
 
 use super::over_time::OverTime;
+use super::selection::Selection;
 use crate::spans::period::{Period, PeriodError, Periods};
-use crate::spans::{Families, Family};
+use crate::spans::{Families, Family, SpanFilter};
 
 /// The settings of latencies.
 #[derive(Debug, Clone)]
@@ -16,15 +18,14 @@ pub struct Settings {
     pub(super) periods: Periods,
     pub(super) intervals: Option<OverTime>,
     pub(super) families: Families,
+    pub(super) selection: Option<Selection>,
 }
-
-/// The maximum number of longest durations that are stored for each family.
-const MAX_TOP: usize = 1 << 20;
 
 impl Default for Settings {
     fn default() -> Self {
         let families = Family::LATENCIES.into_iter().collect();
-        Settings { top: 10, periods: Periods::default(), intervals: None, families }
+        let (periods, intervals, selection) = Default::default();
+        Settings { top: 10, periods, intervals, families, selection }
     }
 }
 
@@ -34,10 +35,18 @@ impl Settings {
         Self::default()
     }
 
-    /// Sets the number of longest durations that are kept for each family, at most 2²⁰.
+    /// Sets the number of longest durations of each family in the result. Memory grows with it.
     #[must_use]
     pub fn top(self, top: usize) -> Self {
-        Settings { top: top.min(MAX_TOP), ..self }
+        Settings { top, ..self }
+    }
+
+    /// Sets a filter: figures are those of the spans of a traceset that pass it. Of these only whole ones
+    /// count; the [unmatched](super::TraceLatency::unmatched), [disks](super::TraceLatency::disks) and
+    /// [futexes](super::TraceLatency::futexes) are empty, since they follow from all events.
+    #[must_use]
+    pub fn select(self, filter: SpanFilter, traceset: &Traceset) -> Self {
+        Settings { selection: Some(Selection::new(filter, traceset)), ..self }
     }
 
     /// Sets the families that are measured. The default is [`Family::LATENCIES`].

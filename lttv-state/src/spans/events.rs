@@ -8,21 +8,23 @@ use super::action::Action;
 use super::families::Families;
 use super::family::Family;
 use super::inputs::{Input, RecordedEvent, RecordedInputs};
+use super::lookup::Lookup;
 use super::machine::Machine;
-use super::outcome::{At, Log};
+use super::outcome::{At, Log, Wanted};
 use super::period::{PendingPeriods, PeriodHooks, Periods, RecordedPeriods};
 use super::place::EventPlace;
+use super::span::Completeness;
 use crate::analysis::KernelOfContext;
 use crate::kernel::needs::{EventKind, Need};
-use crate::kernel::{KernelState, StateChange};
+use crate::kernel::{KernelState, StateChange, TraceState};
 
 /// The events that begin and end spans.
 #[derive(Debug)]
 pub(crate) struct SpanEvents {
     pub(crate) families: Families,
     pub(crate) periods: Periods,
-    /// `true` if spans are wanted, with the places of their events; otherwise only figures are.
-    wants_spans: bool,
+    wanted: Wanted,
+    pub(crate) lookup: Lookup,
     /// The meaning of event types, by trace.
     meanings: Vec<Vec<Option<Meaning>>>,
     /// The index of each tracefile in its trace.
@@ -63,12 +65,25 @@ impl SpanEvents {
     /// Creates those of the figures of families.
     pub(crate) fn for_figures(families: Families, periods: Periods) -> Self {
         let (meanings, tracefiles, pending) = Default::default();
-        SpanEvents { families, periods, wants_spans: false, meanings, tracefiles, pending }
+        let (wanted, lookup) = (Wanted::Figures, Lookup::new(0, u64::MAX));
+        SpanEvents { families, periods, wanted, lookup, meanings, tracefiles, pending }
     }
 
-    /// Creates those of the spans of families.
-    pub(crate) fn for_spans(families: Families, periods: Periods) -> Self {
-        SpanEvents { wants_spans: true, ..Self::for_figures(families, periods) }
+    /// Creates those of the figures of families, beside the spans that they are of.
+    pub(crate) fn for_figures_of_spans(families: Families, periods: Periods) -> Self {
+        SpanEvents { wanted: Wanted::FiguresOfSpans, ..Self::for_figures(families, periods) }
+    }
+
+    /// Creates those of the spans of families, of at least and at most a duration in ns.
+    pub(crate) fn for_spans(families: Families, periods: Periods, (min, max): (u64, u64)) -> Self {
+        let lookup = Lookup::new(min, max);
+        SpanEvents { wanted: Wanted::Spans, lookup, ..Self::for_figures(families, periods) }
+    }
+
+    /// Returns `true` if spans are wanted, with the places of their events.
+    #[inline]
+    fn wants_spans(&self) -> bool {
+        self.wanted != Wanted::Figures
     }
 
     /// Looks up the meaning of all event types. Returns the events that each trace lacks for families.
@@ -78,6 +93,7 @@ impl SpanEvents {
         kernel: &KernelState,
     ) -> Vec<Vec<(Family, Vec<Need>)>> {
         self.meanings.clear();
+        self.lookup.prepare(contexts.traces().len(), &self.periods);
         let mut missing = Vec::new();
         for of in contexts.traces() {
             let (index, trace) = (of.index(), of.trace());
@@ -129,7 +145,7 @@ impl SpanEvents {
             if !inputs.is_empty() {
                 recorded.inputs.push(inputs, event);
             }
-            if self.wants_spans && action.has_place() {
+            if self.wants_spans() && action.has_place() {
                 recorded.places.push(EventPlace::new(event.tracefile_index(), event.position()));
             }
         }
@@ -142,11 +158,7 @@ impl SpanEvents {
 
     /// Begins a slice of a number of traces.
     pub(crate) fn begin_slice(&self, recorded: &mut Recorded, traces: usize) {
-        let new = match self.wants_spans {
-            true => Log::of_spans,
-            false => Log::of_figures,
-        };
-        recorded.logs.resize_with(traces, || new(self.families));
+        recorded.logs.resize_with(traces, || Log::new(self.families, self.wanted));
     }
 
     /// Applies the periods of events up to a change of the state, with or without those of the change.
@@ -173,6 +185,20 @@ impl SpanEvents {
         kernel: &KernelState,
         of: StateChange,
     ) {
+        self.apply(machines, recorded, kernel, of);
+        if self.wants_spans() {
+            self.lookup.changed(machines, &mut recorded.logs, kernel, of, !self.periods.is_empty());
+        }
+    }
+
+    #[inline]
+    fn apply(
+        &self,
+        machines: &mut [Machine],
+        recorded: &mut Recorded,
+        kernel: &KernelState,
+        of: StateChange,
+    ) {
         let StateChange { trace, tracefile, event_type, counts, number, .. } = of;
         let Some(Meaning { action, inputs }) = self.meaning(trace, event_type) else { return };
         self.apply_periods(machines, recorded, (number, false));
@@ -182,7 +208,7 @@ impl SpanEvents {
             fields => values.next(fields),
         };
         let mut place = None;
-        if self.wants_spans && action.has_place() {
+        if self.wants_spans() && action.has_place() {
             place = places.get(*places_read).copied();
             *places_read += 1;
         }
@@ -210,6 +236,28 @@ impl SpanEvents {
         events: usize,
     ) {
         self.apply_periods(machines, recorded, (events, true));
+        if self.wants_spans() {
+            self.lookup.end_slice(machines, &mut recorded.logs);
+        }
+    }
+
+    /// Returns the spans that are open at the end of a trace, at a time in ns.
+    pub(crate) fn open(
+        &self,
+        trace: TraceIndex,
+        state: &TraceState,
+        machine: &mut Machine,
+        time: i64,
+    ) -> Log {
+        let mut log = Log::new(self.families, Wanted::Spans);
+        log.is_on = true;
+        for (ending, cpu) in machine.open(state) {
+            let (place, tracefile) = (0, TracefileIndex(0));
+            let at = At { cpu, place, time, tracefile, event: None };
+            log.part(|| ending, Completeness::NoEnd, &at);
+        }
+        self.lookup.look_up(trace, (state, machine), usize::MAX, &mut log);
+        log
     }
 }
 

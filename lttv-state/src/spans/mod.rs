@@ -40,6 +40,7 @@ pub(crate) mod family;
 mod file_calls;
 mod filter;
 pub(crate) mod inputs;
+pub(crate) mod lookup;
 pub(crate) mod machine;
 mod names;
 mod needs;

@@ -70,6 +70,10 @@ pub(crate) enum Addition {
         net: u64,
         was_interrupted: bool,
     },
+    /// The sectors of a request to a disk.
+    Request {
+        sectors: u64,
+    },
 }
 
 /// An outcome of an event. Times are in ns.
@@ -151,12 +155,25 @@ impl Ending {
     }
 }
 
+/// The kind of results that are wanted of durations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Figures.
+    Figures,
+    /// Spans.
+    Spans,
+    /// Figures of those spans that a selection takes.
+    FiguresOfSpans,
+}
+
 /// The outcomes of a slice, in order.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) outcomes: Vec<Outcome>,
-    /// The spans, instead of outcomes, if they are wanted.
+    /// The spans, if they are wanted. With outcomes, there is one for each that is [`Outcome::Ended`].
     pub(crate) spans: Option<Vec<Span>>,
+    /// `true` if outcomes are wanted.
+    has_outcomes: bool,
     /// The number of spans whose threads have been looked up.
     pub(crate) looked_up: usize,
     /// The families whose durations are wanted.
@@ -168,20 +185,22 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Creates the log of a slice for the figures of families.
-    pub(crate) fn of_figures(families: Families) -> Self {
-        let (outcomes, spans, looked_up, last) = Default::default();
-        Log { outcomes, spans, looked_up, families, last, is_on: false }
-    }
-
-    /// Creates the log of a slice for spans of families.
-    pub(crate) fn of_spans(families: Families) -> Self {
-        Log { spans: Some(Vec::new()), ..Log::of_figures(families) }
+    /// Creates the log of a slice for families.
+    pub(crate) fn new(families: Families, wanted: Wanted) -> Self {
+        let (outcomes, looked_up, last) = Default::default();
+        let spans = (wanted != Wanted::Figures).then(Vec::new);
+        let has_outcomes = wanted != Wanted::Spans;
+        Log { outcomes, spans, has_outcomes, looked_up, families, last, is_on: false }
     }
 
     /// Returns the number of spans so far.
     pub(crate) fn spans_so_far(&self) -> usize {
         self.spans.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Returns `true` if spans are wanted of which not all was seen.
+    pub(crate) fn shows_parts(&self) -> bool {
+        self.spans.is_some() && !self.has_outcomes
     }
 
     /// Removes all outcomes and keeps the memory.
@@ -201,7 +220,7 @@ impl Log {
     /// Adds an outcome, if events count.
     #[inline]
     pub(crate) fn put(&mut self, outcome: Outcome) {
-        if self.is_on && self.spans.is_none() {
+        if self.is_on && self.has_outcomes {
             self.outcomes.push(outcome);
         }
     }
@@ -214,7 +233,9 @@ impl Log {
         }
         if let Some(spans) = &mut self.spans {
             spans.push(Span::new(&ending, at, Completeness::Whole));
-            return;
+            if !self.has_outcomes {
+                return;
+            }
         }
         let Ending { family, thread, subject, begin, by, more, .. } = ending;
         let (begin, time, cpu, tracefile) = (begin.time, at.time, at.cpu, at.tracefile.0 as u32);
@@ -235,21 +256,19 @@ impl Log {
         self.part(ending, completeness, at);
     }
 
-    /// Adds a span of which not all was seen, if spans are wanted.
+    /// Adds a span of which not all was seen, if only spans are wanted.
     pub(crate) fn part(
         &mut self,
         ending: impl FnOnce() -> Ending,
         completeness: Completeness,
         at: &At,
     ) {
-        if let Some(spans) = &mut self.spans
-            && self.is_on
-        {
-            let ending = ending();
-            if self.families.contains(ending.family) {
-                spans.push(Span::new(&ending, at, completeness));
-            }
+        if !self.is_on || !self.shows_parts() {
+            return;
         }
+        let (ending, families) = (ending(), self.families);
+        let spans = self.spans.as_mut().filter(|_| families.contains(ending.family));
+        spans.into_iter().for_each(|spans| spans.push(Span::new(&ending, at, completeness)));
     }
 
     /// Adds a duration to those that one thread ended for another.

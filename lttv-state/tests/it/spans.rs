@@ -73,12 +73,23 @@ fn latency(traceset: &Traceset) -> Latency {
 
 /// Checks that the whole spans add up to the figures of latencies, by family, subject and thread.
 pub(crate) fn check_sums(name: &str, traceset: &Traceset) -> usize {
-    type Sums = BTreeMap<(usize, Family, String, Option<i32>), (u64, u128, u64)>;
-    let has_thread = |family: Family| {
-        !matches!(family, Family::HardIrq | Family::Vector | Family::Softirq | Family::SoftirqRaise)
-    };
+    let found = sums_of(spans(traceset, 2, None));
+    // Threads with one id after the other have rows of their own, which the key joins.
+    assert_eq!(found, sums_of_figures(&latency(traceset)), "{name}");
+    found.values().map(|sums| sums.0 as usize).sum()
+}
+
+/// The numbers, sums and greatest of durations in ns, by trace, family, subject and thread.
+type Sums = BTreeMap<(usize, Family, String, Option<i32>), (u64, u128, u64)>;
+
+/// Returns `true` if figures of a family are divided by thread.
+fn has_thread(family: Family) -> bool {
+    !matches!(family, Family::HardIrq | Family::Vector | Family::Softirq | Family::SoftirqRaise)
+}
+
+fn sums_of_figures(latency: &Latency) -> Sums {
     let mut expected = Sums::new();
-    for (trace, of) in latency(traceset).traces().iter().enumerate() {
+    for (trace, of) in latency.traces().iter().enumerate() {
         for family in Family::ALL {
             for row in of.rows(family, GroupBy::ThreadAndSubject) {
                 let thread = row.thread.and_then(|id| of.thread(id)).map(|of| of.tid);
@@ -96,8 +107,12 @@ pub(crate) fn check_sums(name: &str, traceset: &Traceset) -> usize {
             }
         }
     }
+    expected
+}
+
+fn sums_of(spans: Vec<Named>) -> Sums {
     let mut found = Sums::new();
-    for Named { span, label, priority, .. } in spans(traceset, 2, None) {
+    for Named { span, label, priority, .. } in spans {
         if span.completeness != Completeness::Whole {
             continue;
         }
@@ -114,9 +129,80 @@ pub(crate) fn check_sums(name: &str, traceset: &Traceset) -> usize {
         sums.1 += u128::from(duration);
         sums.2 = sums.2.max(duration);
     }
-    // Threads with one id after the other have rows of their own, which the key joins.
-    assert_eq!(found, expected, "{name}");
-    found.values().map(|sums| sums.0 as usize).sum()
+    found
+}
+
+/// A visitor of the spans that pass a filter.
+struct Passing<'t>(SpanFilter, EventReader<'t>, All);
+
+impl SpanVisitor for Passing<'_> {
+    fn span(&mut self, span: &Span, names: &SpanNames<'_>) {
+        if self.0.matches(span, names, &mut self.1) {
+            self.2.span(span, names);
+        }
+    }
+}
+
+#[test]
+fn figures_of_a_selection_are_those_of_its_spans() {
+    let texts = [
+        "duration >= 20us",
+        "cpu == 1",
+        "comm =~ \"[a-k]*\"",
+        "family == syscall && result < 0",
+        "tid > 200 && duration < 1ms",
+        "waker =~ \"*\" || name =~ \"*read*\"",
+        "file =~ \"/*\"",
+        "bytes >= 4096 || count >= 100",
+        "nr_sector > 8 || family == wake-up",
+    ];
+    let mut compared = 0;
+    for (name, traceset) in support::kernel_traces() {
+        for text in texts {
+            let expression = Expression::parse(text).expect("an expression");
+            let filter = || SpanFilter::new(&expression, &traceset, &Environment::new());
+            // Not all traces have all fields.
+            let Ok(of_spans) = filter() else { continue };
+            let visitor = Passing(of_spans, EventReader::new(&traceset), All::default());
+            let settings = SpanSettings::new().families(Family::ALL);
+            let read_spans = read(&traceset).threads(2).run(SpanAnalysis::new(settings, visitor));
+            let passing = read_spans.output.visitor.2.0;
+            let open: Vec<_> = passing
+                .iter()
+                .filter(|of| of.span.last.is_none() && of.span.completeness == Completeness::NoEnd)
+                .filter(|of| [Family::Syscall, Family::DiskDevice].contains(&of.span.family))
+                .map(|of| (of.span.begin, of.span.family, of.span.thread.tid))
+                .collect();
+            let expected = sums_of(passing);
+            for threads in [1, 3] {
+                let settings = Settings::new().families(Family::ALL).top(3);
+                let settings = settings.select(filter().expect("as before"), &traceset);
+                let read = read(&traceset).threads(threads).run(LatencyAnalysis::new(settings));
+                let found = read.output;
+                assert_eq!(sums_of_figures(&found), expected, "{name} {text}");
+                for of in found.traces() {
+                    assert_eq!((of.disks().count(), of.futexes().count()), (0, 0));
+                    for listed in of.open().iter().filter(|of| of.family == Family::Syscall) {
+                        let tid = of.thread(listed.thread).map(|of| of.tid);
+                        assert!(
+                            open.contains(&(listed.begin, listed.family, tid)),
+                            "{name} {text}"
+                        );
+                    }
+                    for family in Family::ALL {
+                        let longest = of.top(family).first().map(|of| of.duration());
+                        let total = of.total(family);
+                        let greatest = Some(total.durations().spread().greatest().value)
+                            .filter(|_| total.durations().count() > 0);
+                        assert_eq!(longest, greatest, "{name} {text}");
+                    }
+                }
+            }
+            compared += expected.values().map(|sums| sums.0 as usize).sum::<usize>();
+        }
+    }
+    support::report(&format!("{compared} spans of selections were compared"));
+    assert!(compared > 1_000, "{compared}");
 }
 
 #[test]
@@ -261,17 +347,13 @@ fn filters_use_properties_and_fields_of_both_events() {
     let traceset = Traceset::open(support::bundled()).expect("a trace");
     let all = spans(&traceset, 1, None);
     let count = |text: &str, expected: &dyn Fn(&Named) -> bool| {
-        struct Count<'t>(SpanFilter, EventReader<'t>, usize);
-        impl SpanVisitor for Count<'_> {
-            fn span(&mut self, span: &Span, names: &SpanNames<'_>) {
-                self.2 += usize::from(self.0.matches(span, names, &mut self.1));
-            }
-        }
         let expression = Expression::parse(text).expect("an expression");
         let filter = SpanFilter::new(&expression, &traceset, &Environment::new());
-        let visitor = Count(filter.expect("a filter"), EventReader::new(&traceset), 0);
+        let reader = EventReader::new(&traceset);
+        let visitor = Passing(filter.expect("a filter"), reader, All::default());
         let settings = SpanSettings::new().families(Family::ALL);
         let found = read(&traceset).run(SpanAnalysis::new(settings, visitor)).output.visitor.2;
+        let found = found.0.len();
         let expected = all.iter().filter(|of| expected(of)).count();
         assert!(found > 0, "{text}");
         assert_eq!(found, expected, "{text}");

@@ -9,7 +9,7 @@ use crate::kernel::{DeviceNumber, RequestOperation};
 use crate::spans::action::{RequestFields, Step, number};
 use crate::spans::family::Family;
 use crate::spans::inputs::RecordedEvent;
-use crate::spans::outcome::{At, Ending, Log, Outcome};
+use crate::spans::outcome::{Addition, At, Ending, Log, Outcome};
 use crate::spans::place::Begin;
 use crate::spans::threads::{NEVER, ThreadId};
 
@@ -52,6 +52,8 @@ struct Issued {
     begin: Begin,
     /// The sectors that have not been completed.
     sectors: u64,
+    /// The sectors that have been completed.
+    completed: u64,
     operation: RequestOperation,
     thread: ThreadId,
 }
@@ -155,7 +157,8 @@ impl Machine {
                     let subject = subject(disk, operation);
                     log.ended(Ending::new(Family::DiskQueue, thread, subject, inserted), at);
                 }
-                let request = Issued { begin: at.begin(), sectors, operation, thread };
+                let (begin, completed) = (at.begin(), 0);
+                let request = Issued { begin, sectors, completed, operation, thread };
                 if recorded == Some(0) && operation == RequestOperation::Flush {
                     self.issue_flush(disk, request, at, log);
                 } else {
@@ -216,7 +219,8 @@ impl Machine {
             let subject = subject(disk, request.operation);
             log.put(Outcome::Completed { subject, thread: request.thread, sectors });
             // The rest is completed later.
-            let rest = Issued { sectors: rest, ..request };
+            let completed = request.completed.saturating_add(sectors);
+            let rest = Issued { sectors: rest, completed, ..request };
             let next = (disk, sector.wrapping_add(sectors));
             if self.disks.issued.insert(next, rest).is_some() {
                 log.count(|of| &mut of.issues_over_issue);
@@ -232,7 +236,8 @@ impl Machine {
         let subject = subject(disk, request.operation);
         self.change_depth(disk, -1, at.time, log);
         let ending = Ending::new(Family::DiskDevice, request.thread, subject, request.begin);
-        log.ended(ending, at);
+        let more = Addition::Request { sectors: request.completed.saturating_add(sectors) };
+        log.ended(Ending { more, ..ending }, at);
         log.put(Outcome::Completed { subject, thread: request.thread, sectors });
     }
 

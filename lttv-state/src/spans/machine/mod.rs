@@ -121,7 +121,7 @@ impl Machine {
                 self.describe(id, process);
                 let thread = self.threads.at(id);
                 thread.enter(Phase::Unknown, Begin::NEVER);
-                if log.spans.is_some() && thread.call.is_open() {
+                if log.shows_parts() && thread.call.is_open() {
                     // Such as `exit_group`, which does not return.
                     let call = std::mem::replace(&mut thread.call, OpenCall::NONE);
                     log.part(|| call.ending(id), Completeness::NoEnd, at);

@@ -21,6 +21,7 @@ pub mod latency;
 pub mod man;
 pub mod run;
 pub(crate) mod select;
+pub mod selection;
 pub mod spans;
 pub mod state;
 pub mod stats;

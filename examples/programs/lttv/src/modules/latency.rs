@@ -57,6 +57,7 @@ fn tables(host: &mut Host, handle: Attached<LatencyAnalysis>) -> Vec<Table> {
         by: GroupBy::Subject,
         rows: (host.data.style == Style::Text).then_some(10),
         bins: None,
+        is_selected: false,
         has_traces: host.data.has_traces(),
     };
     let mut tables = vec![tables::overview(&choice, "Latencies", &of)];

@@ -17,10 +17,12 @@ use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
 use lttv_filter::Environment;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
+use lttv_state::spans::SpanFilter;
 
 pub use self::periods::PeriodArgs;
 use super::analysis::Analysis;
 use super::every::check_count;
+use super::selection::SelectionArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +31,9 @@ Examples:
   lttv latency --family wake-up --by thread --top 20 TRACE
   lttv latency --family irq,softirq --timerange +1s..+2s TRACE
   lttv latency --family disk --every 100ms TRACE        one line for each 100 ms
+  lttv latency --family syscall --comm 'nginx*' --over 10ms TRACE
+  lttv latency --family wake-up --tid 4711 TRACE        of one thread: figures, longest, distribution
+  lttv latency -e 'name =~ \"open*\" && result < 0' TRACE
   lttv latency --family run,blocked --by thread TRACE    runs on CPUs, and waits
   lttv latency --period 'request : my:begin : my:end' --period-key 'request : id' TRACE
   lttv latency --format json TRACE
@@ -36,6 +41,9 @@ Examples:
 Durations that end in the window are counted, from their true begin. Percentiles have an error of at
 most 1 %; all other figures are exact. DEVIATION is that of a sample (n - 1). A family whose events
 were not recorded has no figures, but the names of the events.
+
+With a selection or -e, figures are those of the spans that `lttv spans` shows for the same options; see
+there for the names in expressions.
 
 A period lasts from an event that passes the first expression to the first later one that passes the
 second. --period-key gives the fields that both events share, and --period-captures those by whose
@@ -61,8 +69,8 @@ pub struct LatencyArgs {
     #[arg(long, value_name = "WHAT", value_enum)]
     pub by: Option<Division>,
 
-    /// Show at most this many rows and longest durations of each family [default: 10; all with
-    /// --format json and csv]
+    /// Show at most this many rows and longest durations of each family, 0 for all [default: 10; with
+    /// --format json and csv all rows and the 100 longest]
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
 
@@ -73,6 +81,10 @@ pub struct LatencyArgs {
     /// Show the figures of each interval of this length, such as 100ms
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     pub every: Option<u64>,
+
+    /// The selection.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 
     /// The periods to measure.
     #[command(flatten)]
@@ -119,7 +131,7 @@ const USUAL_TOP: usize = 100;
 /// written.
 pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let input = &args.common.input;
-    input.refuse_filters("durations follow from all events; use --period with expressions")?;
+    let condition = args.selection.condition_with_durations(input)?;
     let periods = args.periods.periods()?;
     let needs = periods.is_empty().then_some(&kernel_trace::LATENCY);
     let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
@@ -129,9 +141,18 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let mut choice = args.choice();
     let settings = Settings::new()
         .families(Family::LATENCIES.into_iter().chain(choice.families.iter().copied()))
-        .top(args.top.unwrap_or(usual_top))
+        .top(args.top.map_or(usual_top, |top| if top == 0 { usize::MAX } else { top }))
         .periods(periods, analysis.traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
+    choice.is_selected = condition.is_some();
+    let settings = match condition {
+        Some(condition) => {
+            let filter = SpanFilter::new(&condition, &analysis.traceset, &environment)
+                .map_err(|error| Usage::filter("--filter:", &error))?;
+            settings.select(filter, &analysis.traceset)
+        }
+        None => settings,
+    };
     choice.has_traces = analysis.spans().count() > 1;
     let span = whole(&analysis);
     let settings = match (args.every, span) {
@@ -169,9 +190,10 @@ impl LatencyArgs {
         Choice {
             families: Family::ALL.into_iter().filter(is_chosen).collect(),
             by: self.by.unwrap_or(Division::Subject).into(),
-            rows: self.top.or(usual_rows),
+            rows: self.top.or(usual_rows).filter(|rows| *rows > 0),
             bins: self.bins,
             has_traces: false,
+            is_selected: false,
         }
     }
 
@@ -202,13 +224,16 @@ impl LatencyArgs {
             all.push(tables::top(choice, &taken));
             all.push(tables::histogram(choice, &taken));
             let has = |of: &[Family]| of.iter().any(|of| families.contains(of));
-            all.extend(has(&[Family::DiskDevice]).then(|| tables::disks(choice, &taken)));
-            all.extend(has(&[Family::Futex]).then(|| tables::futexes(choice, &taken)));
+            let has_use = |of: &[Family]| !choice.is_selected && has(of);
+            all.extend(has_use(&[Family::DiskDevice]).then(|| tables::disks(choice, &taken)));
+            all.extend(has_use(&[Family::Futex]).then(|| tables::futexes(choice, &taken)));
             let wakes = has(&[Family::WakeUp, Family::Futex]);
             all.extend(wakes.then(|| tables::wakes(choice, &taken)));
             all.push(tables::open(choice, &taken));
         }
-        all.push(tables::unmatched(choice, &taken));
+        if !choice.is_selected {
+            all.push(tables::unmatched(choice, &taken));
+        }
         all
     }
 }

@@ -28,7 +28,7 @@ use super::analysis::Analysis;
 /// If the command line is wrong, if no trace has the needed events, or if the output cannot be written.
 pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let input = &args.input;
-    let condition = args.condition()?;
+    let condition = args.selection.condition(input)?;
     let periods = args.periods.periods()?;
     let needs = periods.is_empty().then_some(&kernel_trace::SPANS);
     let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
@@ -39,8 +39,8 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let filter = filter.map_err(|error| Usage::filter("--filter:", &error))?;
     let settings = SpanSettings::new()
         .families(args.families())
-        .min(args.min.unwrap_or(0))
-        .max(args.max.unwrap_or(u64::MAX))
+        .min(args.selection.min.unwrap_or(0))
+        .max(args.selection.max.unwrap_or(u64::MAX))
         .periods(periods, traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
     let out = args.output.open(traceset.traces())?;

@@ -60,7 +60,7 @@ impl<'t> Printer<'t> {
             traceset,
             reader: EventReader::new(traceset),
             filter,
-            sorter: Some(match args.limit {
+            sorter: Some(match args.limit.filter(|limit| *limit > 0) {
                 Some(limit) => sorter.limit(limit),
                 None => sorter,
             }),

@@ -26,6 +26,8 @@ pub(crate) struct Choice {
     pub bins: Option<u32>,
     /// `true` if tables have a column for the number of the trace.
     pub has_traces: bool,
+    /// `true` if figures are those of selected spans only.
+    pub is_selected: bool,
 }
 
 impl Choice {
