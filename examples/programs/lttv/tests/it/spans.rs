@@ -103,6 +103,61 @@ fn options_select_the_spans_that_they_name() {
 }
 
 #[test]
+fn latency_and_spans_take_the_same_selection() {
+    let trace = bundled();
+    let trace = trace.to_str().expect("UTF-8");
+    let families = "--family=syscall,run,wake-up,irq,softirq,disk,read";
+    for selection in [
+        &["--tid=210"][..],
+        &["--comm=disk*,work", "--over=100us"],
+        &["--name=open*", "--result=ENOENT"],
+        &["--file=/mnt/*"],
+        &["--cpu=2,3", "--max=1ms"],
+        &["--irq=4,9"],
+        &["--pid=209", "-e", "duration > 50us"],
+        &["-e", "count >= 4096"],
+        &["--around=03:56:56.45", "--width=20ms", "--cpu=1"],
+    ] {
+        let mut expected: std::collections::BTreeMap<String, (u64, u64, Vec<u64>)> =
+            std::collections::BTreeMap::new();
+        for row in json(&[&[families], selection].concat()) {
+            if let ("whole", Some(duration)) =
+                (row["completeness"].as_str().expect("a text"), row["duration"].as_u64())
+            {
+                let family = row["family"].as_str().expect("a text").to_owned();
+                let sums = expected.entry(family).or_default();
+                sums.0 += 1;
+                sums.1 += duration;
+                sums.2.push(duration);
+            }
+        }
+        assert!(!expected.is_empty(), "{selection:?}");
+        let options =
+            ["latency", "--utc", "--no-cache", "--format=json", "--top=0", families, trace];
+        let all = [&options[..], selection].concat();
+        let run = support::run(&support::lttv(), &all, None, Duration::from_secs(60));
+        assert_eq!(run.status, Some(0), "{selection:?}: {run:?}");
+        let tables: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let rows = |table: &str| tables[table].as_array().expect("a table").clone();
+        for row in rows("families") {
+            let family = row["family"].as_str().expect("a text");
+            let found = (row["count"].as_u64(), row["total_ns"].as_u64().unwrap_or(0));
+            let sums = expected.get(family).cloned().unwrap_or_default();
+            assert_eq!(found, (Some(sums.0), sums.1), "{selection:?} {family}");
+            // With `--top 0`, the longest durations are all of them.
+            let mut longest = sums.2;
+            longest.sort_unstable_by(|a, b| b.cmp(a));
+            let top: Vec<u64> = rows("top")
+                .iter()
+                .filter(|row| row["family"] == family)
+                .map(|row| row["duration_ns"].as_u64().expect("a number"))
+                .collect();
+            assert_eq!(top, longest, "{selection:?} {family}");
+        }
+    }
+}
+
+#[test]
 fn csv_and_json_tell_the_same() {
     let csv = spans(&["--format=csv"]);
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
