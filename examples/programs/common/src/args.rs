@@ -22,7 +22,7 @@ use crate::losses::Losses;
 use crate::opening::open_corrected;
 use crate::report::{Report, Usage};
 use crate::settings;
-use crate::table::{self, Format, Select, Table};
+use crate::table::{self, Format, Select, Table, TextStyle};
 use crate::text_dump::output::Output;
 use crate::text_dump::palette::Color;
 use crate::time::{Times, Window, parse_length};
@@ -101,13 +101,25 @@ pub struct FormatArgs {
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub format: Format,
 
-    /// Write only these tables
+    /// Write only these tables; `help` lists them with their columns
     #[arg(long = "table", value_name = "NAME", value_delimiter = ',', help_heading = "Output")]
     pub tables: Vec<String>,
 
     /// Write only these columns, in this order; the names are those of CSV and JSON
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', help_heading = "Output")]
     pub columns: Vec<String>,
+
+    /// Sort the rows of the tables that have this column by it, the greatest first
+    #[arg(long, value_name = "COLUMN", help_heading = "Output")]
+    pub sort: Option<String>,
+
+    /// Write all columns as text, even if the lines are too long for the terminal
+    #[arg(long, help_heading = "Output")]
+    pub wide: bool,
+
+    /// Write numbers, times and sizes as text with all digits
+    #[arg(long, help_heading = "Output")]
+    pub exact: bool,
 }
 
 /// The options of the destination of results.
@@ -291,6 +303,15 @@ impl InputArgs {
     }
 }
 
+impl FormatArgs {
+    /// Returns the look of text on standard output. Chosen columns are all written.
+    pub fn style(&self, zone: Zone) -> TextStyle {
+        let style = TextStyle::of_output(zone);
+        let is_wide = self.wide || !self.columns.is_empty();
+        TextStyle { width: style.width.filter(|_| !is_wide), is_exact: self.exact, ..style }
+    }
+}
+
 impl OutputArgs {
     /// Returns `true` if the output is coloured.
     pub fn colored(&self, is_terminal: bool) -> bool {
@@ -351,14 +372,23 @@ impl Common {
         traces: &[Arc<Trace>],
         more: impl FnOnce(&mut Output) -> io::Result<()>,
     ) -> Result<(), Box<dyn Error>> {
-        let FormatArgs { format, tables: names, columns } = self.format.clone();
-        let select = Select { tables: names, columns };
-        let tables = select.apply(format, tables).map_err(Usage::new)?;
+        let FormatArgs { tables: names, columns, sort, .. } = self.format.clone();
+        let (format, tables) = match names.iter().chain(&columns).any(|name| name == "help") {
+            true => (Format::Text, vec![table::contents(&tables)]),
+            false => {
+                let select = Select { tables: names, columns, sort };
+                (self.format.format, select.apply(self.format.format, tables).map_err(Usage::new)?)
+            }
+        };
         let mut out = self.output.open(traces)?.escaping(match format {
             Format::Json => Escapes::Json,
             Format::Text | Format::Csv => Escapes::Text,
         });
-        table::write(&mut out, format, &tables)?;
+        let mut style = self.format.style(self.input.zone());
+        if self.output.output.is_some() {
+            style.width = None;
+        }
+        table::write(&mut out, format, &style, &tables)?;
         more(&mut out)?;
         Ok(out.finish()?)
     }

@@ -1,24 +1,33 @@
 //! Quantities in units for people.
 
-/// Formats a length of time in ns in a suitable unit: `1.25 ms`.
+/// The units of lengths of time, with their lengths in ns.
+const LENGTHS: [(&str, u64); 4] =
+    [("ns", 1), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+
+/// The units of bytes.
+const BYTES: [(&str, u64); 7] = [
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("PB", 1_000_000_000_000_000),
+    ("EB", 1_000_000_000_000_000_000),
+];
+
+/// Formats a length of time in ns in a suitable unit, with four significant digits: `1.25 ms`.
 ///
 /// ```
 /// use lttv_common::units::length;
 ///
 /// assert_eq!(length(999), "999 ns");
 /// assert_eq!(length(1_250_000), "1.25 ms");
+/// assert_eq!(length(295_641_234), "295.6 ms");
+/// assert_eq!(length(999_999), "1 ms");
 /// assert_eq!(length(90_000_000_000), "90 s");
 /// ```
 pub fn length(ns: u64) -> String {
-    let (unit, per) = match ns {
-        0..1_000 => ("ns", 1_u128),
-        1_000..1_000_000 => ("µs", 1_000),
-        1_000_000..1_000_000_000 => ("ms", 1_000_000),
-        _ => ("s", 1_000_000_000),
-    };
-    let hundredths = u128::from(ns) * 100 / per;
-    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
-    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+    in_units(ns, &LENGTHS)
 }
 
 /// Formats a length of time in ns in a suitable unit, with all digits: `1.250001 ms`.
@@ -43,22 +52,44 @@ pub fn exact_length(ns: u64) -> String {
     format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Formats a number of bytes in a suitable unit: `1.5 MiB`.
+/// Formats a number of bytes in a suitable unit, with four significant digits: `1.374 GB`.
 ///
 /// ```
 /// use lttv_common::units::bytes;
 ///
-/// assert_eq!(bytes(1023), "1023 B");
-/// assert_eq!(bytes(1_572_864), "1.5 MiB");
+/// assert_eq!(bytes(999), "999 B");
+/// assert_eq!(bytes(1_373_818_880), "1.374 GB");
+/// assert_eq!(bytes(u64::MAX), "18.45 EB");
 /// ```
 pub fn bytes(number: u64) -> String {
-    let (unit, shift) = match number {
-        0..0x400 => ("B", 0),
-        0x400..0x10_0000 => ("KiB", 10),
-        0x10_0000..0x4000_0000 => ("MiB", 20),
-        _ => ("GiB", 30),
-    };
-    let hundredths = (u128::from(number) * 100) >> shift;
-    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
-    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+    in_units(number, &BYTES)
+}
+
+/// Formats a number in the greatest unit that is not greater than its rounded value, with four
+/// significant digits, or more if there is no greater unit.
+fn in_units(number: u64, units: &[(&str, u64)]) -> String {
+    let number = u128::from(number);
+    let last = units.len().saturating_sub(1);
+    for (at, &(unit, per)) in units.iter().enumerate() {
+        let per = u128::from(per);
+        let decimals = match number / per {
+            0..10 => 3,
+            10..100 => 2,
+            100..1_000 => 1,
+            _ => 0,
+        };
+        let scale = 10_u128.pow(decimals);
+        let scaled = (number * scale + per / 2) / per;
+        if scaled >= 1_000 * scale && at < last {
+            continue;
+        }
+        let fraction = format!("{:01$}", scaled % scale, decimals as usize);
+        let text = match decimals {
+            0 => scaled.to_string(),
+            _ => format!("{}.{fraction}", scaled / scale),
+        };
+        let text = if text.contains('.') { text.trim_end_matches('0') } else { &text };
+        return format!("{} {unit}", text.trim_end_matches('.'));
+    }
+    String::new()
 }

@@ -24,9 +24,9 @@ impl Losses {
             .integer("cpu", "CPU", |row| row.1.cpu())
             .time("start_ns", "FROM", |row| row.0.start)
             .time("end_ns", "TO", |row| row.0.end)
-            .integer("events", "EVENTS", |row| count(row.0, Lost::Events))
-            .integer("packets", "PACKETS", |row| count(row.0, Lost::Packets))
-            .integer("at_most", "AT MOST", |row| row.0.at_most)
+            .count("events", "EVENTS", |row| count(row.0, Lost::Events))
+            .count("packets", "PACKETS", |row| count(row.0, Lost::Packets))
+            .count("at_most", "AT MOST", |row| row.0.at_most)
             .build()
     }
 }

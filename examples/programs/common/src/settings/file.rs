@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Place, Settings, TimeFormat, palette};
+use super::{Place, Settings, Thousands, TimeFormat, palette};
 use crate::paint::Paint;
 use crate::text_dump::palette::Color;
 
@@ -55,6 +55,7 @@ struct File {
     color: Option<Spanned<String>>,
     time_zone: Option<Spanned<String>>,
     time_format: Option<Spanned<String>>,
+    thousands: Option<Spanned<String>>,
     palette: BTreeMap<Spanned<String>, Spanned<String>>,
     keys: BTreeMap<Spanned<String>, Spanned<String>>,
 }
@@ -105,7 +106,12 @@ impl Settings {
             let choices = [("seconds", TimeFormat::Seconds), ("time", TimeFormat::Time)];
             let choices = choices.into_iter().chain([("date", TimeFormat::Date)]);
             let format_of = chosen("time-format", &format, choices);
-            settings.time_format = format_of.map_err(|e| wrong(format.span(), e))?;
+            settings.time_format = Some(format_of.map_err(|e| wrong(format.span(), e))?);
+        }
+        if let Some(thousands) = file.thousands {
+            let choices = [("comma", ","), ("apostrophe", "'"), ("space", " "), ("none", "")];
+            let text = chosen("thousands", &thousands, choices.into_iter());
+            settings.thousands = Thousands(text.map_err(|error| wrong(thousands.span(), error))?);
         }
         if let Some(zone) = file.time_zone {
             settings.zone = Some(zone_of(zone.get_ref()).map_err(|e| wrong(zone.span(), e))?);
@@ -184,19 +190,20 @@ mod tests {
     #[test]
     fn all_settings() {
         let settings = parse(
-            "color = \"never\"\ntime-format = \"date\"\ntime-zone = \"utc\"\n\
+            "color = \"never\"\ntime-format = \"date\"\nthousands = \"none\"\ntime-zone = \"utc\"\n\
              [palette]\nwait = \"#0102fF\"\nwait-cpu = \"#000000\"\n\
              [keys]\n\"F5\" = \"Ctrl-L\"\nx = \"\"\n",
         )
         .unwrap();
         assert_eq!(settings.color(), Some(Color::Never));
-        assert_eq!(settings.time_format(), TimeFormat::Date);
+        assert_eq!(settings.time_format(), Some(TimeFormat::Date));
+        assert_eq!(settings.thousands(), "");
         assert_eq!(settings.zone(), Zone::UTC);
         assert_eq!(settings.palette().get(Paint::Wait), Some(paint::Color(1, 2, 255)));
         assert_eq!(settings.palette().get(Paint::User), None);
         let keys: Vec<_> = settings.keys().iter().map(|of| (&*of.key, &*of.like)).collect();
         assert_eq!(keys, [("F5", "Ctrl-L"), ("x", "")]);
-        assert_eq!(settings.keys()[1].error("no").to_string(), "config.toml:9: no");
+        assert_eq!(settings.keys()[1].error("no").to_string(), "config.toml:10: no");
         assert_eq!(parse("").unwrap().color(), None);
         assert_eq!(parse("color = \"auto\"").unwrap().color(), None);
     }

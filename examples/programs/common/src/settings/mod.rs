@@ -27,21 +27,31 @@ pub struct Settings {
     color: Option<Color>,
     /// The zone of the system, unless it is set.
     zone: Option<Zone>,
-    time_format: TimeFormat,
+    time_format: Option<TimeFormat>,
+    thousands: Thousands,
     palette: Palette,
     keys: Vec<KeyBinding>,
 }
 
 /// A notation of times.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeFormat {
     /// Seconds since the epoch.
-    #[default]
     Seconds,
     /// The time of day.
     Time,
     /// Date and time.
     Date,
+}
+
+/// The text between the thousands of counts in tables for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Thousands(&'static str);
+
+impl Default for Thousands {
+    fn default() -> Self {
+        Thousands(",")
+    }
 }
 
 static CURRENT: OnceLock<Settings> = OnceLock::new();
@@ -73,17 +83,23 @@ impl Settings {
         self.zone.clone().unwrap_or_else(Zone::local)
     }
 
-    /// Returns the notation of times in lists of events.
-    pub fn time_format(&self) -> TimeFormat {
+    /// Returns the text between the thousands of counts in tables for people.
+    pub fn thousands(&self) -> &'static str {
+        self.thousands.0
+    }
+
+    /// Returns the notation of times in tables and lists of events for people, if it is set.
+    pub fn time_format(&self) -> Option<TimeFormat> {
         self.time_format
     }
 
-    /// Returns the notation of times in lines of events.
+    /// Returns the notation of times in tables and lines of events for people: the time of day,
+    /// unless it is set.
     pub fn clock(&self) -> ClockStyle {
         match self.time_format {
-            TimeFormat::Seconds => ClockStyle::Seconds,
-            TimeFormat::Time => ClockStyle::TimeOfDay,
-            TimeFormat::Date => ClockStyle::DateTime,
+            Some(TimeFormat::Seconds) => ClockStyle::Seconds,
+            None | Some(TimeFormat::Time) => ClockStyle::TimeOfDay,
+            Some(TimeFormat::Date) => ClockStyle::DateTime,
         }
     }
 

@@ -2,18 +2,24 @@
 
 use ltt_read::Timestamp;
 
-/// The kind of the values in a column.
+/// The kind of the values in a column, which decides their form in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text, aligned to the left.
     Text,
-    /// Integers.
+    /// Integers that identify something: all digits.
     Integer,
-    /// Numbers with three digits after the point in text.
+    /// Integers that count something: the thousands are separated.
+    Count,
+    /// Numbers of bytes, in suitable units.
+    Bytes,
+    /// Numbers.
     Decimal,
+    /// Parts of a whole in per cent.
+    Percent,
     /// Points in time.
     Time,
-    /// Lengths of time.
+    /// Lengths of time, in suitable units. Numbers are in µs.
     Duration,
 }
 

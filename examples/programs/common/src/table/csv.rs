@@ -9,7 +9,7 @@ use super::{Cell, Table};
 pub(super) fn write(out: &mut impl Write, table: &Table) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(table.columns.iter().map(|column| column.key))?;
-    for row in &table.rows {
+    for row in table.rows() {
         csv.write_record(row.iter().map(|cell| entry(cell).into_owned()))?;
     }
     csv.flush()

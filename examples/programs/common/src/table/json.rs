@@ -31,8 +31,8 @@ struct Rows<'t>(&'t Table);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.0.rows.len()))?;
-        for row in &self.0.rows {
+        let mut list = serializer.serialize_seq(Some(self.0.rows().count()))?;
+        for row in self.0.rows() {
             list.serialize_element(&Row(&self.0.columns, row))?;
         }
         list.end()

@@ -3,13 +3,15 @@
 use super::{Format, Table};
 use lttv_filter::nearest;
 
-/// The tables and columns to write, in this order; all if empty.
+/// The tables and columns to write, in this order; all if empty, and the order of their rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Select {
     /// The keys of the tables.
     pub tables: Vec<String>,
     /// The keys of the columns.
     pub columns: Vec<String>,
+    /// The key of the column that orders the rows of the tables that have it.
+    pub sort: Option<String>,
 }
 
 /// An error from selecting tables and columns.
@@ -35,6 +37,9 @@ pub enum SelectError {
         /// The most similar key.
         meant: Option<String>,
     },
+    /// No selected table has a column of this key to sort by.
+    #[error("--sort: {0}")]
+    Sort(Box<SelectError>),
     /// Several tables are left, but the format contains one.
     #[error("CSV contains one table: choose it with --table from {0}")]
     Several(String),
@@ -61,6 +66,17 @@ impl Select {
     /// If a key does not exist, or if several tables remain for CSV.
     pub fn apply(&self, format: Format, tables: Vec<Table>) -> Result<Vec<Table>, SelectError> {
         let mut chosen = self.choose(tables)?;
+        if let Some(key) = &self.sort {
+            let mut has_column = false;
+            for table in chosen.iter_mut().filter(|table| table.has_column(key)) {
+                table.sort_by(key)?;
+                has_column = true;
+            }
+            if !has_column {
+                let keys = chosen.iter().flat_map(Table::columns);
+                return Err(SelectError::Sort(Box::new(SelectError::column(key, keys))));
+            }
+        }
         if !self.columns.is_empty() {
             let keys = || chosen.iter().flat_map(|table| table.columns.iter().map(|it| it.key));
             for name in &self.columns {
@@ -105,6 +121,7 @@ impl Select {
             rows: (table.rows.iter())
                 .map(|row| places.iter().map(|&at| row[at].clone()).collect())
                 .collect(),
+            limit: table.limit.clone(),
         })
     }
 }

@@ -6,7 +6,8 @@ use super::{Cell, Kind, SelectError, Table};
 
 impl Table {
     /// Sorts the rows by a column: numbers, times and durations with the greatest first, texts in
-    /// alphabetical order, empty cells last. Equal rows stay in their order.
+    /// alphabetical order, empty cells last. Equal rows stay in their order. A
+    /// [limit](super::Declaration::at_most) is then that of the table.
     ///
     /// # Errors
     ///
@@ -16,6 +17,10 @@ impl Table {
             return Err(SelectError::column(key, self.columns.iter().map(|column| column.key)));
         };
         let is_text = self.columns[at].kind == Kind::Text;
+        // Groups are no longer together.
+        if let Some(limit) = &mut self.limit {
+            limit.groups.fill(0);
+        }
         self.rows.sort_by(|a, b| {
             let (a, b) = (&a[at], &b[at]);
             match (a, b) {
@@ -52,11 +57,10 @@ mod tests {
         let rows = [("b", Some(5)), ("c", None), ("a", Some(9)), ("d", Some(9))];
         let mut table = Table::of("t", "T", &rows)
             .text("name", "NAME", |row| row.0)
-            .duration("time_ns", "TIME us", |row| row.1)
+            .duration("time_ns", "TIME", |row| row.1)
             .build();
-        let order = |table: &Table| -> Vec<Cell> {
-            table.rows().iter().map(|row| row[0].clone()).collect()
-        };
+        let order =
+            |table: &Table| -> Vec<Cell> { table.rows().map(|row| row[0].clone()).collect() };
         table.sort_by("time_ns").unwrap();
         assert_eq!(order(&table), ["a", "d", "b", "c"].map(Cell::from));
         table.sort_by("name").unwrap();
@@ -72,6 +76,6 @@ mod tests {
         let mut table = Table::of("t", "T", &[-5, 9, 2]).difference("d_ns", "us", |ns| *ns).build();
         table.sort_by("d_ns").unwrap();
         let expected = [9, 2, -5].map(|ns| vec![Cell::Difference(ns)]);
-        assert_eq!(table.rows(), expected);
+        assert_eq!(table.rows().collect::<Vec<_>>(), expected);
     }
 }

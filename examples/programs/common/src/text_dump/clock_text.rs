@@ -11,11 +11,12 @@ use super::text::{Chunk, Text};
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// The notation of timestamps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClockStyle {
     /// The cycles of the clock, in twenty digits.
     Cycles,
     /// Seconds since the origin: `1795230127.783410916`.
+    #[default]
     Seconds,
     /// The time of day: `03:02:07.783410916`.
     TimeOfDay,
@@ -60,6 +61,8 @@ pub struct ClockText {
     environment: Environment,
     /// The text before each timestamp.
     lead: String,
+    /// The time in ns that is printed as zero.
+    origin: i64,
     /// The second whose text is cached; no timestamp has the initial value.
     second: u64,
     text: Chunk,
@@ -77,7 +80,20 @@ impl ClockText {
         };
         let environment = Environment::new().in_zone(zone).in_notation(notation);
         let (lead, offset) = (String::new(), String::new());
-        ClockText { style, environment, lead, second: u64::MAX, text: Chunk::new(""), offset }
+        ClockText {
+            style,
+            environment,
+            lead,
+            origin: 0,
+            second: u64::MAX,
+            text: Chunk::new(""),
+            offset,
+        }
+    }
+
+    /// Creates a printer of the seconds since a time.
+    pub fn since(origin: Timestamp) -> Self {
+        ClockText { origin: origin.as_ns(), ..ClockText::new(ClockStyle::Seconds, Zone::UTC) }
     }
 
     /// Sets the text before each timestamp.
@@ -100,8 +116,9 @@ impl ClockText {
     /// Appends a timestamp. A time before the origin is always in seconds, as in babeltrace.
     #[inline(always)]
     pub fn time(&mut self, out: &mut Text, time: Timestamp, range: ClockRange) {
-        let ns = time.as_ns().cast_unsigned();
-        if time.as_ns() < 0 && range == ClockRange::Signed {
+        let since_origin = time.as_ns().wrapping_sub(self.origin);
+        let ns = since_origin.cast_unsigned();
+        if since_origin < 0 && range == ClockRange::Signed {
             return self.negative(out, ns.wrapping_neg());
         }
         let (second, ns) = (ns / NS_PER_S, ns % NS_PER_S);

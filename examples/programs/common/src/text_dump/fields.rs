@@ -366,8 +366,8 @@ mod tests {
             let class = event.event_type().payload.as_deref().unwrap();
             let mut plan = Plan::default();
             match braces {
-                true => plan.root(&style, class, "{", How::Class, |_| false),
-                false => plan.root(&style, class, "", How::Bare, |_| false),
+                true => plan.root(&style, class, "{", How::Class, &|_| false),
+                false => plan.root(&style, class, "", How::Bare, &|_| false),
             }
             event.visit_body(&mut Fields::new(&mut out, &mut plan, &style));
         });
@@ -379,7 +379,9 @@ mod tests {
         with_event(nested(), |event| {
             let class = event.trace().schema().stream_classes[0].packet_context.as_deref();
             let mut plan = Plan::default();
-            plan.root(&style, class.unwrap(), "{", How::Class, scopes::is_internal);
+            plan.root(&style, class.unwrap(), "{", How::Class, &|member| {
+                scopes::is_internal(&member.class)
+            });
             event.visit(Scope::PacketContext, &mut Fields::new(&mut out, &mut plan, &style));
         });
         out.to_string()

@@ -90,7 +90,7 @@ impl Fields {
             let mut plan = Plan::default();
             // Fields are numbered in all scopes together.
             for (_, class) in scopes::body(event.trace().schema(), event.event_type()) {
-                plan.root(&Keys, class, "{", How::Class, |_| false);
+                plan.root(&Keys, class, "{", How::Class, &|_| false);
             }
             plan
         });
@@ -103,7 +103,7 @@ impl TraceText {
         let context = |stream| {
             let mut plan = Plan::default();
             let (class, lead) = (scopes::packet_context(stream)?, key(Scope::PacketContext));
-            plan.root(&Keys, class, lead, How::Class, scopes::is_internal);
+            plan.root(&Keys, class, lead, How::Class, &|member| scopes::is_internal(&member.class));
             Some(plan)
         };
         let place = |t| (Chunk::new(place(trace, t)), PacketText::default());
@@ -152,7 +152,7 @@ impl TypeText {
         number::decimal(&mut name, event_type.id);
         let mut body = Plan::default();
         for (scope, class) in scopes::body(schema, event_type) {
-            body.root(&Keys, class, key(scope), How::Class, |_| false);
+            body.root(&Keys, class, key(scope), How::Class, &|_| false);
         }
         let clock = ClockRange::of(schema, event_type);
         Box::new(TypeText { clock, name: Chunk::new(name), body })

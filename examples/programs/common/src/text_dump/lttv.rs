@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::schema::{Format, Scope};
+use ltt_read::schema::{Format, Member, Scope};
 use ltt_read::{Event, Trace, Tracefile};
 use lttv_state::kernel::KernelState;
 
@@ -16,7 +16,7 @@ use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
 use super::legacy::LegacyText;
 use super::number::{self, HexCase};
-use super::options::LineOptions;
+use super::options::{Contexts, LineOptions};
 use super::palette::Palette;
 use super::per_trace::PerTrace;
 use super::plan::{How, Plan};
@@ -163,21 +163,23 @@ impl TypeText {
     /// Creates the parts from the first event of a type.
     #[cold]
     #[inline(never)]
-    fn new(event: &Event<'_>, style: &Style, palette: &Palette, contexts: bool) -> Box<Self> {
+    fn new(event: &Event<'_>, style: &Style, palette: &Palette, contexts: Contexts) -> Box<Self> {
         let (schema, event_type) = (event.trace().schema(), event.event_type());
         let Palette { event_name, timestamp, reset, .. } = *palette;
         let name = escape::name(event_type.name());
         let name = format!("{event_name}{name}{reset}: {timestamp}");
         let mut body = Plan::default();
         for (scope, class) in scopes::body(schema, event_type) {
-            let shown = |_: &_| false;
+            let is_payload = scope == Scope::Payload;
+            let is_hidden = |member: &Member| match is_payload {
+                true => !contexts.has_in_payload(&member.name),
+                false => !contexts.has(&member.name),
+            };
+            let is_empty = class.members().iter().all(is_hidden);
             match scope {
-                Scope::Payload if class.members().is_empty() => {
-                    body.root(style, class, "", How::Hidden, shown);
-                }
-                Scope::Payload => body.root(style, class, " {", How::Class, shown),
-                _ if !contexts => body.root(style, class, "", How::Hidden, shown),
-                _ => body.root(style, class, "", How::Bare, shown),
+                _ if is_empty => body.root(style, class, "", How::Hidden, &is_hidden),
+                Scope::Payload => body.root(style, class, " {", How::Class, &is_hidden),
+                _ => body.root(style, class, "", How::Bare, &is_hidden),
             }
         }
         let clock = ClockRange::of(schema, event_type);

@@ -12,6 +12,7 @@ pub mod json;
 mod legacy;
 mod legacy_fields;
 mod legacy_symbols;
+pub mod lines;
 pub mod lttv;
 mod memo;
 pub mod notice_text;
@@ -32,6 +33,7 @@ pub mod rows;
 mod scopes;
 mod sink;
 pub mod text;
+mod thread;
 pub mod trace_name;
 
 #[cfg(test)]

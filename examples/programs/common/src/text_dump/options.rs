@@ -113,13 +113,45 @@ impl HeaderFields {
     }
 }
 
+/// A choice of contexts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contexts {
+    /// No context.
+    None,
+    /// All contexts but the thread, its process, its command, the CPU, the host, and what kernels
+    /// and perf record with each event. Fields of the payload that perf adds for these are left out,
+    /// too.
+    BesideThread,
+    /// All contexts.
+    All,
+}
+
+impl Contexts {
+    /// Returns `true` if a context of this name is printed.
+    pub(super) fn has(self, name: &str) -> bool {
+        const THREAD: [&str; 8] =
+            ["tid", "vtid", "pid", "vpid", "procname", "comm", "cpu_id", "hostname"];
+        match self {
+            Contexts::None => false,
+            Contexts::All => true,
+            Contexts::BesideThread => !THREAD.contains(&name) && self.has_in_payload(name),
+        }
+    }
+
+    /// Returns `true` if a member of the payload with this name is printed.
+    pub(super) fn has_in_payload(self, name: &str) -> bool {
+        const ADDED: [&str; 5] = ["perf_tid", "perf_pid", "perf_comm", "perf_cpu", "perf_time"];
+        self != Contexts::BesideThread || !ADDED.contains(&name) && !name.starts_with("common_")
+    }
+}
+
 /// The options of lines in LTTV's `textDump`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineOptions {
     /// Prints names before the values of fields.
     pub field_names: bool,
-    /// Prints the contexts of the event, before its fields.
-    pub contexts: bool,
+    /// The contexts that are printed, before the fields.
+    pub contexts: Contexts,
     /// Prints the process that runs after the event: pid, thread group, name, brand, parent,
     /// function and mode, for all kernel traces. Lines of legacy traces always contain it.
     pub process: bool,
@@ -129,7 +161,12 @@ pub struct LineOptions {
 
 impl Default for LineOptions {
     fn default() -> Self {
-        LineOptions { field_names: true, contexts: true, process: false, process_state: false }
+        LineOptions {
+            field_names: true,
+            contexts: Contexts::All,
+            process: false,
+            process_state: false,
+        }
     }
 }
 

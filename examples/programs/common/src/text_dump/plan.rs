@@ -5,7 +5,7 @@
 //! by [`FieldInfo::index`]. Printing a field then takes a look-up, a copy and the digits.
 
 use ltt_read::FieldInfo;
-use ltt_read::schema::{FieldClass, FieldKind};
+use ltt_read::schema::{FieldClass, FieldKind, Member};
 
 use super::memo::Memo;
 use super::text::{Chunk, Text};
@@ -101,18 +101,18 @@ impl Plan {
         self.elements.pop();
     }
 
-    /// Adds a root structure with all its parts. Members for which `is_internal` returns `true` are
-    /// only for the reader and hidden.
+    /// Adds a root structure with all its parts. Members for which `is_hidden` returns `true` are
+    /// not printed.
     pub(super) fn root(
         &mut self,
         dialect: &dyn Dialect,
         class: &FieldClass,
         lead: &str,
         how: How,
-        is_internal: fn(&FieldClass) -> bool,
+        is_hidden: &dyn Fn(&Member) -> bool,
     ) {
         self.push(&lead.into(), how, false);
-        self.parts(dialect, class, how, is_internal);
+        self.parts(dialect, class, how, is_hidden);
     }
 
     fn push(&mut self, lead: &Text, how: How, element: bool) {
@@ -136,7 +136,7 @@ impl Plan {
     ) {
         let how = if hidden { How::Hidden } else { dialect.open(&mut lead, class) };
         self.push(&lead, how, element);
-        self.parts(dialect, class, how, |_| false);
+        self.parts(dialect, class, how, &|_| false);
     }
 
     /// Adds the parts of a field, in the order of [`FieldInfo::index`].
@@ -145,7 +145,7 @@ impl Plan {
         dialect: &dyn Dialect,
         class: &FieldClass,
         how: How,
-        is_internal: fn(&FieldClass) -> bool,
+        is_hidden: &dyn Fn(&Member) -> bool,
     ) {
         let hidden = how == How::Hidden;
         match &class.kind {
@@ -153,7 +153,7 @@ impl Plan {
                 // The members of a bare structure continue a list.
                 let mut first = how != How::Bare;
                 for member in &s.members {
-                    let hidden = hidden || is_internal(&member.class);
+                    let hidden = hidden || is_hidden(member);
                     let mut lead = Text::default();
                     dialect.member(&mut lead, first, &member.name);
                     first &= hidden;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ltt_read::schema::{FieldClass, Scope, StreamClass};
+use ltt_read::schema::{FieldClass, Member, Scope, StreamClass};
 use ltt_read::{Event, Trace};
 
 use super::clock_text::{ClockRange, ClockText};
@@ -201,7 +201,7 @@ impl Styles {
         lead.push('{');
         let style = if scope == Scope::Payload { &self.payload } else { &self.context };
         let is_internal =
-            if scope == Scope::PacketContext { scopes::is_internal } else { |_: &_| false };
-        plan.root(style, class, &lead, How::Class, is_internal);
+            |member: &Member| scope == Scope::PacketContext && scopes::is_internal(&member.class);
+        plan.root(style, class, &lead, How::Class, &is_internal);
     }
 }

@@ -101,7 +101,7 @@ pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn E
     tables.extend(detailed.paths());
     tables.extend([detailed.waits(), waits::missing(&missing)]);
     let all = common.format.format != Format::Text || !common.format.tables.is_empty();
-    tables.retain(|table: &Table| all || !table.rows().is_empty());
+    tables.retain(|table: &Table| all || !table.is_empty());
     analysis.write(common, tables)?;
     if let Some(path) = picture {
         draw(path, &waits, &ids, common)?;

@@ -5,7 +5,7 @@ use std::error::Error;
 use lttv_common::args::Common;
 use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
-use lttv_common::report::{Report, Usage};
+use lttv_common::report::Report;
 use lttv_state::kernel::Transition;
 use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::WaitAnalysis;
@@ -49,10 +49,6 @@ pub struct WaitArgs {
     /// The threads to show in detail.
     #[command(flatten)]
     pub threads: ThreadArgs,
-
-    /// Sort the threads by this column of the table `threads`, the greatest first
-    #[arg(long, value_name = "COLUMN", default_value = "running_ns")]
-    pub sort: String,
 }
 
 /// Shows how long threads ran and waited.
@@ -62,7 +58,7 @@ pub struct WaitArgs {
 /// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
 /// if the output cannot be written.
 pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let WaitArgs { common, threads, sort, cache } = args;
+    let WaitArgs { common, threads, cache } = args;
     common.input.refuse_filters(
         "waits follow from all events; choose threads with --tid, --pid and --comm",
     )?;
@@ -84,10 +80,11 @@ pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         limit: threads.limit,
     };
     let mut overview = shown.threads(&cpu_times);
-    if overview.rows().is_empty() && !select.is_everything() {
+    if overview.is_empty() && !select.is_everything() {
         return Err(format!("no thread in the window has {select}").into());
     }
-    overview.sort_by(sort).map_err(|error| Usage::new(format_args!("--sort: {error}")))?;
+    // The column exists.
+    _ = overview.sort_by("running_ns");
     let mut tables = vec![overview, shown.states()];
     match select.is_everything() {
         false => {

@@ -39,7 +39,7 @@ type Attach = Box<dyn Fn(&mut Host) -> Result<Option<Tables>, Failure>>;
 /// let module = AnalysisModule::new(info, |host| {
 ///     let traces = host.data.batch.context.traceset().traces().len();
 ///     Ok(Some(Box::new(move |_| {
-///         Ok(vec![Table::of("traces", "Traces", &[traces]).integer("count", "COUNT", |of| *of).build()])
+///         Ok(vec![Table::of("traces", "Traces", &[traces]).count("count", "COUNT", |of| *of).build()])
 ///     })))
 /// });
 /// # _ = module;
@@ -85,8 +85,8 @@ impl Module<Host> for AnalysisModule {
             if host.data.style != Style::Text {
                 return Ok(export(&mut host.attributes, name, &tables)?);
             }
-            if tables.iter().any(|table| !table.rows().is_empty()) {
-                tables.retain(|table| !table.rows().is_empty());
+            if tables.iter().any(|table| !table.is_empty()) {
+                tables.retain(|table| !table.is_empty());
             }
             host.data.print(&tables);
             Ok(())
@@ -147,10 +147,10 @@ mod tests {
         let table = Table::of("things", "Things", &rows)
             .integer("cpu", "CPU", |row| row.0)
             .text("name", "NAME", |row| row.1)
-            .duration("busy_ns", "BUSY us", |row| row.2)
-            .decimal("percent", "%", |row| row.2.map(|of| of as f64 / 2.0))
+            .duration("busy_ns", "BUSY", |row| row.2)
+            .percent("percent", "%", |row| row.2.map(|of| of as f64 / 2.0))
             .time("begin_ns", "BEGIN", |row| Timestamp::from_ns(row.3))
-            .difference("change_ns", "us", |row| difference(row.0.into(), 3))
+            .difference("change_ns", "DURATION", |row| difference(row.0.into(), 3))
             .build();
         let none = Table::of("none", "None", &rows[..0]).integer("cpu", "CPU", |row| row.0).build();
         let mut of = Attributes::new();

@@ -109,5 +109,5 @@ pub(super) fn table<'r, K>(
 }
 
 fn count<K>(table: Declaration<'_, Row<K>>) -> Declaration<'_, Row<K>> {
-    table.integer("count", "COUNT", |row| row.2)
+    table.count("count", "COUNT", |row| row.2)
 }

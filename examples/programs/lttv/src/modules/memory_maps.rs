@@ -58,7 +58,7 @@ fn table(host: &Host, kernel: Handle<KernelState>, maps: Handle<MemoryMaps>) -> 
         .text("name", "NAME", |row| row.name)
         .text("start", "START", |row| format!("{:x}", row.of.addresses().start))
         .text("end", "END", |row| format!("{:x}", row.of.addresses().end))
-        .integer("bytes", "BYTES", |row| row.of.addresses().end - row.of.addresses().start)
+        .bytes("bytes", "BYTES", |row| row.of.addresses().end - row.of.addresses().start)
         .text("access", "ACCESS", |row| access(row.of))
         .text("contents", "CONTENTS", |row| row.contents.as_str())
         .build()

@@ -124,7 +124,7 @@ fn tables(host: &Host, counts: Handle<Counts>, peaks: Handle<Peaks>) -> Vec<Tabl
     };
     vec![
         table(("totals", "Rates"), has_traces, &totals)
-            .duration("duration_ns", "DURATION us", |row| peaks.traces[row.0.0].duration())
+            .duration("duration_ns", "DURATION", |row| peaks.traces[row.0.0].duration())
             .with(|table| rate(table, peaks))
             .decimal("peak_rate", "PEAK/s", |row| {
                 per_second(peaks.traces[row.0.0].most, peaks.interval)

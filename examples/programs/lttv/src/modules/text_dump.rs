@@ -9,7 +9,7 @@ use lttv_common::report::Usage;
 use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::json::Json;
 use lttv_common::text_dump::lttv::Lttv;
-use lttv_common::text_dump::options::LineOptions;
+use lttv_common::text_dump::options::{Contexts, LineOptions};
 use lttv_common::text_dump::output::Reader;
 use lttv_common::text_dump::{EventText, StateAt};
 use lttv_context::Subscription;
@@ -52,7 +52,7 @@ impl Module<Host> for TextDump {
         let silent = host.options.is_set("noevent")?;
         let options = LineOptions {
             field_names: !host.options.is_set("no-field-names")?,
-            contexts: true,
+            contexts: Contexts::All,
             process: host.options.is_set("process")? || host.options.is_set("process-state")?,
             process_state: host.options.is_set("process-state")?,
         };

@@ -133,7 +133,7 @@ impl Work {
 
     /// Appends tables to the output, as text.
     pub fn print(&self, tables: &[Table]) {
-        print::tables(&mut self.output.borrow_mut(), tables);
+        print::tables(&mut self.output.borrow_mut(), &self.zone, tables);
     }
 
     /// Returns the handle of the kernel state, and attaches it if it is not yet attached.

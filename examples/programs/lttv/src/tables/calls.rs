@@ -58,14 +58,16 @@ impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
             .trace_if(self.has_traces(), |row| row.0)
             .integer("process", "PROCESS", |row| row.1.function.process)
             .text("function", "FUNCTION", |row| row.2.as_str())
-            .integer("calls", "CALLS", |row| row.1.calls.count())
-            .duration("time_ns", "TIME us", |row| row.1.total_time)
-            .duration("self_ns", "SELF us", |row| row.1.self_time)
-            .duration("average_ns", "AVERAGE us", |row| {
+            .count("calls", "CALLS", |row| row.1.calls.count())
+            .duration("time_ns", "TIME", |row| row.1.total_time)
+            .duration("self_ns", "SELF", |row| row.1.self_time)
+            .duration("average_ns", "AVERAGE", |row| {
                 row.1.calls.total().checked_div(row.1.calls.count())
             })
-            .duration("min_ns", "MIN us", |row| row.1.calls.shortest())
-            .duration("max_ns", "MAX us", |row| row.1.calls.longest())
+            .minor()
+            .duration("min_ns", "MIN", |row| row.1.calls.shortest())
+            .minor()
+            .duration("max_ns", "MAX", |row| row.1.calls.longest())
             .text("source", "SOURCE", |row| row.3.as_deref())
             .build()
     }
@@ -84,11 +86,12 @@ impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
             .integer("process", "PROCESS", |row| row.1.key.process)
             .text("thread", "THREAD", |row| thread(row.1.key))
             .text("name", "NAME", |row| row.1.name.to_string())
-            .integer("calls", "CALLS", |row| row.1.calls)
-            .duration("time_ns", "TIME us", |row| row.1.time)
-            .integer("max_depth", "DEPTH", |row| row.1.max_depth)
-            .integer("open", "OPEN", |row| row.1.open.len())
-            .integer("anomalies", "ANOMALIES", |row| row.1.anomalies)
+            .count("calls", "CALLS", |row| row.1.calls)
+            .duration("time_ns", "TIME", |row| row.1.time)
+            .count("max_depth", "DEPTH", |row| row.1.max_depth)
+            .count("open", "OPEN", |row| row.1.open.len())
+            .count("anomalies", "ANOMALIES", |row| row.1.anomalies)
+            .minor()
             .build()
     }
 
@@ -108,7 +111,7 @@ impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
             .trace_if(self.has_traces(), |row| row.0)
             .integer("process", "PROCESS", |row| row.1.process)
             .text("thread", "THREAD", |row| thread(row.1))
-            .integer("depth", "DEPTH", |row| row.2)
+            .count("depth", "DEPTH", |row| row.2)
             .text("function", "FUNCTION", |row| row.3.as_deref())
             .time("entered_ns", "ENTERED", |row| row.4)
             .build()
@@ -132,7 +135,7 @@ impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
         Table::of("anomalies", "Events that do not fit together", &rows)
             .trace_if(self.has_traces(), |row| row.0)
             .text("kind", "KIND", |row| row.1)
-            .integer("count", "COUNT", |row| row.2)
+            .count("count", "COUNT", |row| row.2)
             .build()
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Compared<'p> {
     sides: [&'p Side; 2],
     parts: [&'p Part; 2],
     /// The greatest number of rows of each table.
-    top: usize,
+    top: Option<usize>,
 }
 
 /// A row: what it is about, and its values in both parts.
@@ -20,7 +20,7 @@ type Row<K, V> = (K, [V; 2]);
 
 impl<'p> Compared<'p> {
     /// Creates the comparison of two parts, with at most `top` rows in each table.
-    pub(crate) fn new(sides: [(&'p Side, &'p Part); 2], top: usize) -> Self {
+    pub(crate) fn new(sides: [(&'p Side, &'p Part); 2], top: Option<usize>) -> Self {
         Compared { sides: sides.map(|of| of.0), parts: sides.map(|of| of.1), top }
     }
 
@@ -39,13 +39,15 @@ impl<'p> Compared<'p> {
             .text("trace", "TRACE", |row| row.1.name.as_str())
             .time("start_ns", "FROM", |row| row.2.span.map(|span| span.start))
             .time("end_ns", "TO", |row| row.2.span.map(|span| span.end))
-            .duration("duration_ns", "DURATION us", |row| row.2.duration())
-            .integer("events", "EVENTS", |row| events(row.2))
+            .duration("duration_ns", "DURATION", |row| row.2.duration())
+            .count("events", "EVENTS", |row| events(row.2))
             .decimal("events_per_second", "EVENTS/s", |row| {
                 finite(per_second(events(row.2), row.2))
             })
-            .integer("lost_events", "LOST EVENTS", |row| row.2.losses.events())
-            .integer("lost_packets", "LOST PACKETS", |row| row.2.losses.packets())
+            .minor()
+            .count("lost_events", "LOST EVENTS", |row| row.2.losses.events())
+            .count("lost_packets", "LOST PACKETS", |row| row.2.losses.packets())
+            .minor()
             .build()
     }
 
@@ -53,15 +55,18 @@ impl<'p> Compared<'p> {
         let rows = self.by_change(|part| &part.events, |count| *count);
         let rate = |row: &Row<String, u64>, side: usize| per_second(row.1[side], self.parts[side]);
         Table::of("events", "Events by name", &rows)
+            .at_most(self.top, |_| ())
             .text("event", "EVENT", |row| row.0.as_str())
-            .integer("a", "A", |row| row.1[0])
-            .integer("b", "B", |row| row.1[1])
-            .column("difference", "B - A", Kind::Integer, |row| {
+            .count("a", "A", |row| row.1[0])
+            .count("b", "B", |row| row.1[1])
+            .column("difference", "B - A", Kind::Count, |row| {
                 Cell::Integer(difference(row.1[0], row.1[1]))
             })
             .decimal("difference_percent", "%", |row| change(row.1.map(|count| count as f64)))
             .decimal("a_per_second", "A/s", |row| finite(rate(row, 0)))
+            .minor()
             .decimal("b_per_second", "B/s", |row| finite(rate(row, 1)))
+            .minor()
             .decimal("per_second_percent", "/s %", |row| change([rate(row, 0), rate(row, 1)]))
             .build()
     }
@@ -69,6 +74,7 @@ impl<'p> Compared<'p> {
     fn cpu(&self) -> Table {
         let rows = self.by_change(|part| &part.cpu, |time| *time);
         Table::of("cpu", "CPU time by command and mode", &rows)
+            .at_most(self.top, |_| ())
             .text("command", "COMMAND", |row| row.0.0.as_str())
             .text("mode", "MODE", |row| row.0.1)
             .with(|table| self.times(table, |time| *time))
@@ -78,6 +84,7 @@ impl<'p> Compared<'p> {
     fn waits(&self) -> Table {
         let rows = self.by_change(|part| &part.waits, |wait| wait.time);
         Table::of("waits", "Blocked time by command and cause", &rows)
+            .at_most(self.top, |_| ())
             .text("command", "COMMAND", |row| row.0.command.as_str())
             .text("place", "IN", |row| row.0.place.as_str())
             .text("cause", "CAUSE", |row| row.0.cause)
@@ -89,6 +96,7 @@ impl<'p> Compared<'p> {
     fn interrupts(&self) -> Table {
         let rows = self.by_change(|part| &part.interrupts, |handled| handled.time);
         Table::of("interrupts", "CPU time of interrupts", &rows)
+            .at_most(self.top, |_| ())
             .text("kind", "KIND", |row| row.0.0)
             .text("interrupt", "INTERRUPT", |row| row.0.1.as_str())
             .with(|table| self.handled(table))
@@ -100,7 +108,7 @@ impl<'p> Compared<'p> {
         &self,
         table: Declaration<'r, Row<K, Handled>>,
     ) -> Declaration<'r, Row<K, Handled>> {
-        let table = table.integer("a_count", "A COUNT", |row| row.1[0].count).integer(
+        let table = table.count("a_count", "A COUNT", |row| row.1[0].count).count(
             "b_count",
             "B COUNT",
             |row| row.1[1].count,
@@ -118,12 +126,14 @@ impl<'p> Compared<'p> {
         let share =
             |row: &Row<K, V>, side: usize| percent(time(&row.1[side]), self.parts[side].duration());
         table
-            .duration("a_ns", "A us", |row| times(row)[0])
-            .duration("b_ns", "B us", |row| times(row)[1])
-            .difference("difference_ns", "B - A us", |row| difference(times(row)[0], times(row)[1]))
+            .duration("a_ns", "A", |row| times(row)[0])
+            .duration("b_ns", "B", |row| times(row)[1])
+            .difference("difference_ns", "B - A", |row| difference(times(row)[0], times(row)[1]))
             .decimal("difference_percent", "%", |row| change(times(row).map(|time| time as f64)))
-            .decimal("a_share_percent", "A % OF TIME", |row| share(row, 0))
-            .decimal("b_share_percent", "B % OF TIME", |row| share(row, 1))
+            .percent("a_share_percent", "A % OF TIME", |row| share(row, 0))
+            .minor()
+            .percent("b_share_percent", "B % OF TIME", |row| share(row, 1))
+            .minor()
     }
 
     /// Returns the entries of both parts, those with the greatest change per second first.
@@ -143,7 +153,6 @@ impl<'p> Compared<'p> {
             let [a, b] = [&values[0], &values[1]].map(|value| u128::from(measure(value)));
             Reverse((a.saturating_mul(lengths[1])).abs_diff(b.saturating_mul(lengths[0])))
         });
-        rows.truncate(self.top);
         rows
     }
 }

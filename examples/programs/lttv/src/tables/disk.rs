@@ -2,7 +2,7 @@
 
 use ltt_read::TraceIndex;
 use lttv_common::interrupts::frequency;
-use lttv_common::table::{Table, percent};
+use lttv_common::table::{Cell, Declaration, Kind, Table, percent};
 use lttv_state::stats::DeviceFacts;
 
 /// A disk in a window.
@@ -22,21 +22,36 @@ pub(crate) fn disks(title: impl Into<String>, has_traces: bool, disks: &[Disk<'_
         .trace_if(has_traces, |of| of.trace)
         .text("disk", "DISK", |of| of.facts.number.to_string())
         .text("name", "NAME", |of| &*of.facts.name)
-        .integer("reads", "READS", |of| of.facts.reads)
-        .integer("bytes_read", "BYTES", |of| of.facts.bytes_read)
-        .decimal("bytes_read_per_second", "BYTES/s", |of| frequency(of.facts.bytes_read, of.time))
-        .integer("writes", "WRITES", |of| of.facts.writes)
-        .integer("bytes_written", "BYTES", |of| of.facts.bytes_written)
-        .decimal("bytes_written_per_second", "BYTES/s", |of| {
-            frequency(of.facts.bytes_written, of.time)
+        .count("reads", "READS", |of| of.facts.reads)
+        .bytes("bytes_read", "READ", |of| of.facts.bytes_read)
+        .with(|table| rate(table, "bytes_read_per_second", "READ/s", |of| of.facts.bytes_read))
+        .count("writes", "WRITES", |of| of.facts.writes)
+        .bytes("bytes_written", "WRITTEN", |of| of.facts.bytes_written)
+        .with(|table| {
+            rate(table, "bytes_written_per_second", "WRITTEN/s", |of| of.facts.bytes_written)
         })
-        .integer("others", "OTHER", |of| of.facts.others)
-        .integer("inserted", "INSERTED", |of| of.facts.inserted)
-        .integer("merged", "MERGED", |of| of.facts.merged)
-        .integer("issued", "ISSUED", |of| of.facts.issued)
-        .integer("completed", "COMPLETED", |of| of.facts.completed())
-        .duration("busy_ns", "BUSY us", |of| of.facts.busy_time)
-        .decimal("busy_percent", "BUSY %", |of| percent(of.facts.busy_time, of.time))
+        .count("others", "OTHER", |of| of.facts.others)
+        .minor()
+        .count("inserted", "INSERTED", |of| of.facts.inserted)
+        .minor()
+        .count("merged", "MERGED", |of| of.facts.merged)
+        .minor()
+        .count("issued", "ISSUED", |of| of.facts.issued)
+        .minor()
+        .count("completed", "COMPLETED", |of| of.facts.completed())
+        .duration("busy_ns", "BUSY", |of| of.facts.busy_time)
+        .percent("busy_percent", "BUSY %", |of| percent(of.facts.busy_time, of.time))
         .decimal("queue", "QUEUE", |of| of.facts.average_queue_length(of.time))
         .build()
+}
+
+/// Adds a column of bytes per second.
+fn rate<'r, 'd>(
+    table: Declaration<'r, Disk<'d>>,
+    key: &'static str,
+    title: &str,
+    bytes: impl Fn(&Disk<'d>) -> u64,
+) -> Declaration<'r, Disk<'d>> {
+    let rate = |of: &Disk<'d>| Cell::Number(frequency(bytes(of), of.time));
+    table.column(key, title, Kind::Bytes, rate).minor()
 }

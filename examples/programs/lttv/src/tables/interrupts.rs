@@ -1,7 +1,7 @@
 //! The tables of interrupts.
 
 use lttv_common::interrupts::{Interrupt, InterruptKey};
-use lttv_common::table::{Declaration, Table};
+use lttv_common::table::{Cell, Declaration, Kind, Table};
 use lttv_state::durations::{Extreme, Spread};
 
 /// An interrupt in a window.
@@ -30,26 +30,31 @@ fn identified<'r, 'i>(
 /// Returns the table of durations. `has_traces` adds a column for the numbers of traces.
 pub(crate) fn durations(title: impl Into<String>, has_traces: bool, rows: &[Row<'_>]) -> Table {
     // Without a measurement, there is no number.
-    let some = |of: &Spread, value: f64| (of.count() > 0).then_some(value);
+    let some = |of: &Spread, value: f64| (of.count() > 0).then_some(Cell::Number(value));
     identified(Table::of("interrupts", title, rows), has_traces)
-        .integer("count", "COUNT", |row| row.of.count)
+        .count("count", "COUNT", |row| row.of.count)
         .decimal("frequency", "COUNT/s", |row| row.of.frequency(row.time))
-        .duration("time_ns", "TOTAL us", |row| row.of.time)
-        .decimal("average_us", "AVERAGE us", |row| {
+        .duration("time_ns", "TOTAL", |row| row.of.time)
+        .column("average_us", "AVERAGE", Kind::Duration, |row| {
             some(&row.of.durations, row.of.durations.mean() / 1e3)
         })
-        .decimal("deviation_us", "STD DEV us", |row| {
+        .column("deviation_us", "STD DEV", Kind::Duration, |row| {
             some(&row.of.durations, row.of.durations.deviation() / 1e3)
         })
-        .duration("min_ns", "MIN us", |row| least(row).map(|of| of.value))
-        .duration("max_ns", "MAX us", |row| greatest(row).map(|of| of.value))
-        .decimal("period_us", "PERIOD us", |row| some(&row.of.periods, row.of.periods.mean() / 1e3))
-        .decimal("period_deviation_us", "STD DEV us", |row| {
+        .minor()
+        .duration("min_ns", "MIN", |row| least(row).map(|of| of.value))
+        .duration("max_ns", "MAX", |row| greatest(row).map(|of| of.value))
+        .column("period_us", "PERIOD", Kind::Duration, |row| {
+            some(&row.of.periods, row.of.periods.mean() / 1e3)
+        })
+        .column("period_deviation_us", "STD DEV", Kind::Duration, |row| {
             some(&row.of.periods, row.of.periods.deviation() / 1e3)
         })
-        .decimal("frequency_deviation", "STD DEV Hz", |row| {
+        .minor()
+        .column("frequency_deviation", "STD DEV Hz", Kind::Decimal, |row| {
             some(&row.of.frequencies, row.of.frequencies.deviation() / 1e3)
         })
+        .minor()
         .build()
 }
 
@@ -61,12 +66,14 @@ pub(crate) fn extremes(title: impl Into<String>, has_traces: bool, rows: &[Row<'
         .map(|row| Row { key: row.key, of: row.of, time: row.time })
         .collect();
     identified(Table::of("extremes", title, &rows), has_traces)
-        .duration("min_ns", "MIN us", |row| least(row).map(|of| of.value))
+        .duration("min_ns", "MIN", |row| least(row).map(|of| of.value))
         .time("min_begin_ns", "FROM", |row| least(row).map(|of| of.begin()))
         .time("min_end_ns", "TO", |row| least(row).map(|of| of.end()))
-        .duration("max_ns", "MAX us", |row| greatest(row).map(|of| of.value))
+        .minor()
+        .duration("max_ns", "MAX", |row| greatest(row).map(|of| of.value))
         .time("max_begin_ns", "FROM", |row| greatest(row).map(|of| of.begin()))
         .time("max_end_ns", "TO", |row| greatest(row).map(|of| of.end()))
+        .minor()
         .build()
 }
 

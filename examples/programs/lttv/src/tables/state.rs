@@ -31,8 +31,8 @@ fn times(time: Timestamp, states: &[Snapshot]) -> Table {
     Table::of("traces", "State before the events of a time", &rows)
         .trace_if(true, |row| row.0)
         .time("time_ns", "TIME", |_| time)
-        .integer("cpus", "CPUS", |row| row.1.cpus.len())
-        .integer("processes", "PROCESSES", |row| row.1.threads.len())
+        .count("cpus", "CPUS", |row| row.1.cpus.len())
+        .count("processes", "PROCESSES", |row| row.1.threads.len())
         .build()
 }
 
@@ -84,7 +84,7 @@ fn interrupts(states: &[Snapshot]) -> Table {
         .text("kind", "KIND", |row| row.2.kind.label())
         .integer("number", "NUMBER", |row| row.2.number)
         .text("name", "NAME", |row| known(&row.2.name))
-        .integer("handlers", "HANDLERS", |row| row.2.running)
+        .count("handlers", "HANDLERS", |row| row.2.running)
         .build()
 }
 
@@ -94,7 +94,7 @@ fn disks(states: &[Snapshot]) -> Table {
         .text("disk", "DISK", |row| row.2.number.to_string())
         .text("name", "NAME", |row| known(&row.2.name))
         .text("mode", "MODE", |row| row.2.mode.to_string())
-        .integer("requests", "REQUESTS", |row| row.2.in_flight)
+        .count("requests", "REQUESTS", |row| row.2.in_flight)
         .build()
 }
 
@@ -102,6 +102,6 @@ fn anomalies(states: &[Snapshot]) -> Table {
     Table::of("anomalies", "Contradictions in the trace", &each(states, |state| &state.anomalies))
         .trace_if(true, |row| row.0)
         .text("kind", "KIND", |row| row.2.0.replace('_', " "))
-        .integer("count", "COUNT", |row| row.2.1)
+        .count("count", "COUNT", |row| row.2.1)
         .build()
 }

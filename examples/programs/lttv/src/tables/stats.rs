@@ -6,7 +6,7 @@ use ltt_read::TraceIndex;
 use lttv_common::table::{Declaration, Format, Table, percent};
 use lttv_state::stats::{DeviceFacts, ProcessFacts, ProcessSum, TraceStatistics};
 
-use crate::models::statistics::{Call, Collected, Group, busiest, first_of, groups};
+use crate::models::statistics::{Call, Collected, Group, busiest, groups};
 
 /// The table of the system call whose time is the window.
 pub(crate) const CALL: &str = "call";
@@ -100,30 +100,34 @@ fn cpu_times<'r, R>(
     of: impl Fn(&'r R) -> CpuTimes,
 ) -> Declaration<'r, R> {
     table
-        .decimal("cpu_percent", "CPU %", |row| percent(of(row).cpu, of(row).window))
-        .duration("cpu_ns", "CPU us", |row| of(row).cpu)
-        .duration("user_ns", "USER us", |row| of(row).user)
-        .duration("system_ns", "SYSTEM us", |row| of(row).system)
-        .duration("interrupt_ns", "INTERRUPT us", |row| of(row).interrupt)
+        .percent("cpu_percent", "CPU %", |row| percent(of(row).cpu, of(row).window))
+        .duration("cpu_ns", "CPU", |row| of(row).cpu)
+        .duration("user_ns", "USER", |row| of(row).user)
+        .minor()
+        .duration("system_ns", "SYSTEM", |row| of(row).system)
+        .minor()
+        .duration("interrupt_ns", "INTERRUPT", |row| of(row).interrupt)
+        .minor()
 }
 
 /// Adds the columns of bytes that were read and written.
 fn bytes<'r, R>(table: Declaration<'r, R>, of: impl Fn(&'r R) -> (u64, u64)) -> Declaration<'r, R> {
-    table.integer("bytes_read", "READ bytes", |row| of(row).0).integer(
-        "bytes_written",
-        "WRITTEN bytes",
-        |row| of(row).1,
-    )
+    table
+        .bytes("bytes_read", "READ", |row| of(row).0)
+        .bytes("bytes_written", "WRITTEN", |row| of(row).1)
 }
 
 /// Adds the columns of a group of threads after its identity.
 fn group<'r>(table: Declaration<'r, GroupRow>) -> Declaration<'r, GroupRow> {
-    let table =
-        cpu_times(table.integer("threads", "THREADS", |row| row.group.threads), GroupRow::times);
+    let table = cpu_times(
+        table.count("threads", "THREADS", |row| row.group.threads).minor(),
+        GroupRow::times,
+    );
     let table = table
-        .duration("blocked_ns", "BLOCKED us", |row| row.group.blocked)
-        .duration("ready_ns", "READY us", |row| row.group.ready)
-        .integer("events", "EVENTS", |row| row.group.events);
+        .duration("blocked_ns", "BLOCKED", |row| row.group.blocked)
+        .duration("ready_ns", "READY", |row| row.group.ready)
+        .count("events", "EVENTS", |row| row.group.events)
+        .minor();
     bytes(table, |row| (row.group.read, row.group.written))
 }
 
@@ -135,7 +139,7 @@ impl<'s> Shown<'s> {
             .text("name", "NAME", |row| name(row.0))
             .time("begin_ns", "BEGIN", |row| row.1.start())
             .time("end_ns", "END", |row| row.1.end())
-            .duration("duration_ns", "DURATION us", |row| row.1.time())
+            .duration("duration_ns", "DURATION", |row| row.1.time())
             .build()
     }
 
@@ -151,17 +155,20 @@ impl<'s> Shown<'s> {
         let table = Table::of("cpus", "CPUs", &rows)
             .trace_if(self.has_traces, |row| row.0)
             .integer("cpu", "CPU", |row| row.2.number)
-            .decimal("busy_percent", "BUSY %", |row| row.2.busy_percent())
-            .decimal("user_percent", "USER %", |row| percent(row.2.times.user, row.1))
-            .decimal("system_percent", "SYSTEM %", |row| percent(row.2.times.system, row.1))
-            .decimal("interrupt_percent", "INTERRUPT %", |row| {
+            .percent("busy_percent", "BUSY %", |row| row.2.busy_percent())
+            .percent("user_percent", "USER %", |row| percent(row.2.times.user, row.1))
+            .percent("system_percent", "SYSTEM %", |row| percent(row.2.times.system, row.1))
+            .percent("interrupt_percent", "INTERRUPT %", |row| {
                 percent(row.2.times.interrupt, row.1)
             })
-            .decimal("softirq_percent", "SOFTIRQ %", |row| percent(row.2.times.softirq, row.1))
-            .decimal("idle_percent", "IDLE %", |row| percent(row.2.times.idle, row.1))
-            .decimal("unknown_percent", "? %", |row| percent(row.2.times.unknown, row.1))
-            .duration("busy_ns", "BUSY us", |row| row.2.busy_time)
-            .integer("events", "EVENTS", |row| row.2.events);
+            .percent("softirq_percent", "SOFTIRQ %", |row| percent(row.2.times.softirq, row.1))
+            .minor()
+            .percent("idle_percent", "IDLE %", |row| percent(row.2.times.idle, row.1))
+            .minor()
+            .percent("unknown_percent", "? %", |row| percent(row.2.times.unknown, row.1))
+            .duration("busy_ns", "BUSY", |row| row.2.busy_time)
+            .count("events", "EVENTS", |row| row.2.events)
+            .minor();
         bytes(table, |row| row.3).build()
     }
 
@@ -189,37 +196,43 @@ impl<'s> Shown<'s> {
                 let mut sums = of.processes_on(cpu);
                 sums.retain(|sum| sum.cpu_time > 0 || sum.events > 0);
                 let busiest = busiest(of, sums);
-                let shown = first_of(&busiest, self.top).iter();
-                rows.extend(shown.map(|sum| Self::thread_row(trace, of, Some(cpu), sum)));
+                rows.extend(busiest.iter().map(|sum| Self::thread_row(trace, of, Some(cpu), sum)));
             }
         }
         let table = Table::of(BY_CPU, "Threads by CPU", &rows)
+            .at_most(self.top, |row| (row.trace, row.cpu))
             .trace_if(self.has_traces, |row| row.trace)
             .integer("cpu", "CPU", |row| row.cpu)
             .integer("tid", "TID", |row| row.facts.tid)
             .integer("pid", "PID", |row| row.facts.pid)
             .text("command", "COMMAND", |row| &*row.facts.name);
-        cpu_times(table, ThreadRow::times).integer("events", "EVENTS", |row| row.sum.events).build()
+        cpu_times(table, ThreadRow::times)
+            .count("events", "EVENTS", |row| row.sum.events)
+            .minor()
+            .build()
     }
 
     fn threads(&self) -> Table {
         let mut rows = Vec::new();
         for &(trace, of) in &self.traces {
             let busiest = busiest(of, of.processes());
-            let shown = first_of(&busiest, self.top).iter();
-            rows.extend(shown.map(|sum| Self::thread_row(trace, of, None, sum)));
+            rows.extend(busiest.iter().map(|sum| Self::thread_row(trace, of, None, sum)));
         }
         let table = Table::of("processes", "Processes", &rows)
+            .at_most(self.top, |row| row.trace)
             .trace_if(self.has_traces, |row| row.trace)
             .integer("tid", "TID", |row| row.facts.tid)
             .integer("pid", "PID", |row| row.facts.pid)
             .text("command", "COMMAND", |row| &*row.facts.name);
         let table = cpu_times(table, ThreadRow::times)
-            .duration("blocked_ns", "BLOCKED us", |row| row.facts.blocked_time)
-            .duration("ready_ns", "READY us", |row| row.facts.ready_time)
-            .integer("switches", "SWITCHES", |row| row.facts.times_scheduled)
-            .integer("migrations", "MIGRATIONS", |row| row.facts.migrations)
-            .integer("events", "EVENTS", |row| row.sum.events);
+            .duration("blocked_ns", "BLOCKED", |row| row.facts.blocked_time)
+            .duration("ready_ns", "READY", |row| row.facts.ready_time)
+            .count("switches", "SWITCHES", |row| row.facts.times_scheduled)
+            .minor()
+            .count("migrations", "MIGRATIONS", |row| row.facts.migrations)
+            .minor()
+            .count("events", "EVENTS", |row| row.sum.events)
+            .minor();
         bytes(table, |row| (row.facts.bytes_read, row.facts.bytes_written)).build()
     }
 
@@ -228,7 +241,7 @@ impl<'s> Shown<'s> {
         let mut rows = Vec::new();
         for (trace, of) in &self.traces {
             let threads = busiest(of, of.processes());
-            let groups = groups(of, &threads, self.top, &key).into_iter();
+            let groups = groups(of, &threads, &key).into_iter();
             rows.extend(groups.map(|group| GroupRow { trace: *trace, time: of.time(), group }));
         }
         rows
@@ -236,6 +249,7 @@ impl<'s> Shown<'s> {
 
     fn groups(&self) -> Table {
         Table::of("groups", "Thread groups", &self.groups_by(|facts| facts.pid.or(facts.tid)))
+            .at_most(self.top, |row| row.trace)
             .trace_if(self.has_traces, |row| row.trace)
             .integer("pid", "PID", |row| row.group.pid)
             .text("command", "COMMAND", |row| row.group.command.as_str())
@@ -245,6 +259,7 @@ impl<'s> Shown<'s> {
 
     fn commands(&self) -> Table {
         Table::of("commands", "Commands", &self.groups_by(|facts| Some(facts.name.clone())))
+            .at_most(self.top, |row| row.trace)
             .trace_if(self.has_traces, |row| row.trace)
             .text("command", "COMMAND", |row| row.group.command.as_str())
             .with(group)
@@ -260,15 +275,18 @@ impl<'s> Shown<'s> {
             .trace_if(self.has_traces, |row| row.0)
             .text("device", "DEVICE", |row| row.2.number.to_string())
             .text("name", "NAME", |row| &*row.2.name)
-            .decimal("busy_percent", "BUSY %", |row| percent(row.2.busy_time, row.1))
-            .duration("busy_ns", "BUSY us", |row| row.2.busy_time)
+            .percent("busy_percent", "BUSY %", |row| percent(row.2.busy_time, row.1))
+            .duration("busy_ns", "BUSY", |row| row.2.busy_time)
             .decimal("average_queue_length", "QUEUE", |row| row.2.average_queue_length(row.1))
-            .integer("inserted", "INSERTED", |row| row.2.inserted)
-            .integer("merged", "MERGED", |row| row.2.merged)
-            .integer("issued", "ISSUED", |row| row.2.issued)
-            .integer("completed", "COMPLETED", |row| row.2.completed())
-            .integer("reads", "READS", |row| row.2.reads)
-            .integer("writes", "WRITES", |row| row.2.writes);
+            .count("inserted", "INSERTED", |row| row.2.inserted)
+            .minor()
+            .count("merged", "MERGED", |row| row.2.merged)
+            .minor()
+            .count("issued", "ISSUED", |row| row.2.issued)
+            .minor()
+            .count("completed", "COMPLETED", |row| row.2.completed())
+            .count("reads", "READS", |row| row.2.reads)
+            .count("writes", "WRITES", |row| row.2.writes);
         bytes(table, |row| (row.2.bytes_read, row.2.bytes_written)).build()
     }
 
@@ -278,13 +296,13 @@ impl<'s> Shown<'s> {
         for (trace, _) in &self.traces {
             let mut counts: Vec<_> = self.found.events[trace.0].iter().collect();
             counts.sort_by_key(|(name, count)| (Reverse(**count), (*name).clone()));
-            let shown = counts.into_iter().take(self.top.unwrap_or(usize::MAX));
-            rows.extend(shown.map(|(name, count)| (*trace, name, *count)));
+            rows.extend(counts.into_iter().map(|(name, count)| (*trace, name, *count)));
         }
         Table::of("events", title, &rows)
+            .at_most(self.top, |row| row.0)
             .trace_if(self.has_traces, |row| row.0)
             .text("event", "EVENT", |row| row.1.as_str())
-            .integer("count", "COUNT", |row| row.2)
+            .count("count", "COUNT", |row| row.2)
             .build()
     }
 
@@ -297,7 +315,7 @@ impl<'s> Shown<'s> {
         Table::of("contradictions", "Contradictions in the trace", &rows)
             .trace_if(self.has_traces, |row| row.0)
             .text("what", "WHAT", |row| row.1.as_str())
-            .integer("count", "COUNT", |row| row.2)
+            .count("count", "COUNT", |row| row.2)
             .build()
     }
 
@@ -314,7 +332,7 @@ impl<'s> Shown<'s> {
             .text("call", "CALL", |call| call.name.as_str())
             .time("begin_ns", "FROM", |call| call.span.start)
             .time("end_ns", "TO", |call| call.span.end)
-            .duration("duration_ns", "DURATION us", |call| call.time())
+            .duration("duration_ns", "DURATION", |call| call.time())
             .text("cpus", "CPUS", |_| cpus.join(" "))
             .text("returned", "RETURNED", |call| if call.returned { "yes" } else { "no" })
             .build()

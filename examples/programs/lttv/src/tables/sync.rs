@@ -26,16 +26,18 @@ fn hosts(found: &Found, traceset: &Traceset, names: &[String]) -> Table {
     Table::of("hosts", "Hosts", &rows)
         .text("host", "HOST", |row| name(row.0).unwrap_or_default())
         .integer("island", "ISLAND", |row| found.clocks.host(row.0).map(|clock| clock.island()))
+        .minor()
         .text("reference", "REFERENCE", |row| {
             let reference = found.reference(row.0).filter(|_| found.transform(row.0).is_some());
             reference.and_then(name)
         })
         .decimal("drift_ppm", "DRIFT ppm", |row| found.transform(row.0).map(|of| drift_ppm(&of)))
-        .difference("offset_ns", "OFFSET us", |row| found.offset(row.0))
-        .duration("accuracy_ns", "ACCURACY us", |row| found.accuracy(row.0))
+        .difference("offset_ns", "OFFSET", |row| found.offset(row.0))
+        .duration("accuracy_ns", "ACCURACY", |row| found.accuracy(row.0))
         .text("quality", "QUALITY", |row| quality(found, row.0))
         .text("traces", "TRACES", |row| traces(row.1))
         .text("id", "CLOCK", |row| row.1.id.as_str())
+        .minor()
         .build()
 }
 
@@ -61,13 +63,15 @@ fn pairs(found: &Found, names: &[String]) -> Table {
     Table::of("pairs", "Pairs", found.clocks.pairs())
         .text("first", "FIRST", |pair| name(pair.first))
         .text("second", "SECOND", |pair| name(pair.second))
-        .integer("forward", "TO SECOND", |pair| pair.forward)
-        .integer("backward", "TO FIRST", |pair| pair.backward)
+        .count("forward", "TO SECOND", |pair| pair.forward)
+        .count("backward", "TO FIRST", |pair| pair.backward)
         .decimal("drift_ppm", "DRIFT ppm", |pair| transform(pair).map(|of| drift_ppm(&of)))
         .text("slope", "SLOPE", |pair| transform(pair).map(|of| format!("{:.9}", of.slope_f64())))
-        .duration("band_ns", "BAND us", |pair| pair.weight)
-        .difference("least_delay_ns", "LEAST DELAY us", |pair| pair.least_delay)
-        .duration("contradiction_ns", "CONTRADICTION us", |pair| match pair.bounds.quality() {
+        .minor()
+        .duration("band_ns", "BAND", |pair| pair.weight)
+        .minor()
+        .difference("least_delay_ns", "LEAST DELAY", |pair| pair.least_delay)
+        .duration("contradiction_ns", "CONTRADICTION", |pair| match pair.bounds.quality() {
             PairQuality::Contradiction(of) => Some(of.ns),
             _ => None,
         })
@@ -81,14 +85,16 @@ fn pairs(found: &Found, names: &[String]) -> Table {
 
 fn counts(found: &Found) -> Table {
     Table::of("counts", "Ends of messages", &[found.messages.counts])
-        .integer("sends", "SENDS", |of| of.sends)
-        .integer("receives", "RECEIVES", |of| of.receives)
-        .integer("messages", "MESSAGES", |of| of.messages)
-        .integer("local", "WITHIN A HOST", |of| of.local)
-        .integer("repeated", "REPEATED", |of| of.repeated)
-        .integer("expired", "REPLACED", |of| of.expired)
-        .integer("dropped", "DROPPED", |of| of.dropped)
-        .integer("unmatched", "UNMATCHED", |of| of.pending)
+        .count("sends", "SENDS", |of| of.sends)
+        .count("receives", "RECEIVES", |of| of.receives)
+        .count("messages", "MESSAGES", |of| of.messages)
+        .count("local", "WITHIN A HOST", |of| of.local)
+        .count("repeated", "REPEATED", |of| of.repeated)
+        .minor()
+        .count("expired", "REPLACED", |of| of.expired)
+        .minor()
+        .count("dropped", "DROPPED", |of| of.dropped)
+        .count("unmatched", "UNMATCHED", |of| of.pending)
         .build()
 }
 
@@ -112,10 +118,10 @@ pub(crate) fn checked(pairs: &[((HostIndex, HostIndex), Checked)], names: &[Stri
     Table::of("messages", "Messages that arrive before they are sent", pairs)
         .text("sender", "SENDER", |row| names[row.0.0.0].as_str())
         .text("receiver", "RECEIVER", |row| names[row.0.1.0].as_str())
-        .integer("messages", "MESSAGES", |row| row.1.messages)
-        .integer("early_before", "BEFORE", |row| row.1.early_before)
-        .integer("early_after", "AFTER", |row| row.1.early_after)
-        .difference("least_delay_before_ns", "LEAST DELAY BEFORE us", |row| row.1.least_before)
-        .difference("least_delay_after_ns", "LEAST DELAY AFTER us", |row| row.1.least_after)
+        .count("messages", "MESSAGES", |row| row.1.messages)
+        .count("early_before", "BEFORE", |row| row.1.early_before)
+        .count("early_after", "AFTER", |row| row.1.early_after)
+        .difference("least_delay_before_ns", "LEAST DELAY BEFORE", |row| row.1.least_before)
+        .difference("least_delay_after_ns", "LEAST DELAY AFTER", |row| row.1.least_after)
         .build()
 }

@@ -99,15 +99,17 @@ impl<'u> Shown<'u> {
         self.table(("cpus", "CPUs"), &self.rows(|of| of.cpus()))
             .integer("cpu", "CPU", |row| row.it.sum.number)
             .with(|table| busy(table, |row| &row.it.sum))
-            .duration("idle_ns", "IDLE us", |row| row.it.sum.idle_time)
-            .duration("unknown_ns", "UNKNOWN us", |row| row.it.sum.unknown_time)
-            .integer("switches", "SWITCHES", |row| row.it.switches)
+            .duration("idle_ns", "IDLE", |row| row.it.sum.idle_time)
+            .duration("unknown_ns", "UNKNOWN", |row| row.it.sum.unknown_time)
+            .count("switches", "SWITCHES", |row| row.it.switches)
             .decimal("switches_per_s", "SWITCHES/s", |row| {
                 per_second(row.it.switches, row.of.time())
             })
+            .minor()
             .decimal("frequency_mhz", "MEAN MHz", |row| {
                 row.it.frequency.as_ref().map(|of| of.mean_hz / 1e6)
             })
+            .minor()
             .build()
     }
 
@@ -122,8 +124,9 @@ impl<'u> Shown<'u> {
         self.table(("frequencies", "Clock frequencies"), &rows)
             .integer("cpu", "CPU", |row| row.it.0)
             .decimal("frequency_mhz", "MHz", |row| row.it.1 as f64 / 1e6)
-            .duration("time_ns", "TIME us", |row| row.it.2)
-            .decimal("time_percent", "TIME %", |row| percent(row.it.2, row.it.3))
+            .minor()
+            .duration("time_ns", "TIME", |row| row.it.2)
+            .percent("time_percent", "TIME %", |row| percent(row.it.2, row.it.3))
             .build()
     }
 
@@ -183,7 +186,8 @@ impl<'u> Shown<'u> {
         self.table(("processes", "Processes"), &rows)
             .integer("pid", "PID", |row| row.it.pid)
             .text("command", "COMMAND", |row| row.it.name.as_str())
-            .integer("threads", "THREADS", |row| row.it.threads)
+            .count("threads", "THREADS", |row| row.it.threads)
+            .minor()
             .with(work)
             .build()
     }
@@ -237,6 +241,7 @@ impl<'u> Shown<'u> {
             .integer("cpu", "CPU", |row| row.it.1.number)
             .with(|table| busy(table, |row| &row.it.1))
             .decimal("frequency_mhz", "MEAN MHz", |row| row.it.2.map(|hz| hz / 1e6))
+            .minor()
             .build()
     }
 
@@ -254,8 +259,8 @@ impl<'u> Shown<'u> {
             .with(|table| times(table, |row| row.it.0))
             .integer("tid", "TID", |row| row.it.1.and_then(|facts| facts.tid))
             .text("command", "COMMAND", |row| row.it.1.map_or("", |facts| &*facts.name))
-            .duration("cpu_ns", "CPU us", |row| row.it.2)
-            .decimal("cpu_percent", "CPU %", |row| {
+            .duration("cpu_ns", "CPU", |row| row.it.2)
+            .percent("cpu_percent", "CPU %", |row| {
                 percent(row.it.2, row.it.0.end.since(row.it.0.start))
             })
             .build()
@@ -276,9 +281,9 @@ fn busy<'r, 'u, T>(
     table: Columns<'r, 'u, T>,
     of: impl Fn(&'r Row<'u, T>) -> &'r CpuSum,
 ) -> Columns<'r, 'u, T> {
-    table.decimal("busy_percent", "BUSY %", |row| of(row).busy_percent()).duration(
+    table.percent("busy_percent", "BUSY %", |row| of(row).busy_percent()).duration(
         "busy_ns",
-        "BUSY us",
+        "BUSY",
         |row| of(row).busy_time,
     )
 }
@@ -294,20 +299,20 @@ fn pages<'r, 'u, T>(
 ) -> Columns<'r, 'u, T> {
     let pages = Figure::Pages;
     table
-        .integer("pages_allocated", "PAGES", |row| figure(row, pages, of(row).allocated))
-        .integer("pages_freed", "FREED", |row| figure(row, pages, of(row).freed))
-        .integer("allocation_failures", "FAILED", |row| figure(row, pages, of(row).failures))
+        .count("pages_allocated", "PAGES", |row| figure(row, pages, of(row).allocated))
+        .count("pages_freed", "FREED", |row| figure(row, pages, of(row).freed))
+        .minor()
+        .count("allocation_failures", "FAILED", |row| figure(row, pages, of(row).failures))
+        .minor()
 }
 
 fn sent<'r, 'u, T>(
     table: Columns<'r, 'u, T>,
     of: impl Fn(&'r Row<'u, T>) -> Traffic,
 ) -> Columns<'r, 'u, T> {
-    table.integer("sent_packets", "SENT", |row| figure(row, Figure::Sent, of(row).packets)).integer(
-        "sent_bytes",
-        "SENT bytes",
-        |row| figure(row, Figure::Sent, of(row).bytes),
-    )
+    table
+        .count("sent_packets", "PACKETS SENT", |row| figure(row, Figure::Sent, of(row).packets))
+        .bytes("sent_bytes", "SENT", |row| figure(row, Figure::Sent, of(row).bytes))
 }
 
 fn received<'r, 'u, T>(
@@ -316,18 +321,19 @@ fn received<'r, 'u, T>(
 ) -> Columns<'r, 'u, T> {
     let received = Figure::Received;
     table
-        .integer("received_packets", "RECEIVED", |row| figure(row, received, of(row).packets))
-        .integer("received_bytes", "RECEIVED bytes", |row| figure(row, received, of(row).bytes))
+        .count("received_packets", "PACKETS RECEIVED", |row| figure(row, received, of(row).packets))
+        .bytes("received_bytes", "RECEIVED", |row| figure(row, received, of(row).bytes))
 }
 
 fn work<'r, 'u>(table: Columns<'r, 'u, Worker>) -> Columns<'r, 'u, Worker> {
     table
-        .duration("cpu_ns", "CPU us", |row| row.it.work.cpu_time)
-        .decimal("cpu_percent", "CPU %", |row| percent(row.it.work.cpu_time, row.of.time()))
-        .integer("switches", "SWITCHES", |row| row.it.work.switches)
-        .integer("migrations", "MIGRATIONS", |row| {
+        .duration("cpu_ns", "CPU", |row| row.it.work.cpu_time)
+        .percent("cpu_percent", "CPU %", |row| percent(row.it.work.cpu_time, row.of.time()))
+        .count("switches", "SWITCHES", |row| row.it.work.switches)
+        .count("migrations", "MIGRATIONS", |row| {
             figure(row, Figure::Migrations, row.it.work.migrations)
         })
+        .minor()
         .with(|table| pages(table, |row| row.it.work.pages))
         .with(|table| sent(table, |row| row.it.work.sent))
 }
@@ -338,15 +344,17 @@ fn activity<'r, 'u, T>(
     of: impl Fn(&'r Row<'u, T>) -> (u64, &'r Activity),
 ) -> Columns<'r, 'u, T> {
     table
-        .integer("switches", "SWITCHES", |row| of(row).1.switches)
+        .count("switches", "SWITCHES", |row| of(row).1.switches)
         .decimal("switches_per_s", "SWITCHES/s", |row| per_second(of(row).1.switches, of(row).0))
-        .integer("migrations", "MIGRATIONS", |row| {
+        .minor()
+        .count("migrations", "MIGRATIONS", |row| {
             figure(row, Figure::Migrations, of(row).1.migrations)
         })
+        .minor()
         .with(|table| pages(table, |row| of(row).1.pages))
         .with(|table| sent(table, |row| of(row).1.sent))
         .with(|table| received(table, |row| of(row).1.received))
-        .integer("retransmissions", "SENT AGAIN", |row| {
+        .count("retransmissions", "SENT AGAIN", |row| {
             figure(row, Figure::Retransmissions, of(row).1.retransmissions)
         })
 }

@@ -53,20 +53,20 @@ struct Activity {
 
 /// The columns of the states of threads: their keys and titles.
 const STATES: [(&str, &str, ThreadState); 14] = [
-    ("running_ns", "RUNNING us", ThreadState::Running),
-    ("preempted_ns", "PREEMPTED us", ThreadState::Preempted),
-    ("woken_ns", "WOKEN us", ThreadState::Woken),
-    ("unknown_ns", "UNKNOWN us", ThreadState::Unknown),
-    ("task_ns", "TASK us", ThreadState::Blocked(Cause::Task)),
-    ("timer_ns", "TIMER us", ThreadState::Blocked(Cause::Timer)),
-    ("block_ns", "BLOCK us", ThreadState::Blocked(Cause::Block)),
-    ("network_ns", "NETWORK us", ThreadState::Blocked(Cause::Network)),
-    ("irq_ns", "IRQ us", ThreadState::Blocked(Cause::Irq)),
-    ("softirq_ns", "SOFTIRQ us", ThreadState::Blocked(Cause::Softirq)),
-    ("ipi_ns", "IPI us", ThreadState::Blocked(Cause::Ipi)),
-    ("interrupt_ns", "INTERRUPT us", ThreadState::Blocked(Cause::Interrupt)),
-    ("no_wakeup_ns", "NO WAKE-UP us", ThreadState::Blocked(Cause::Unknown)),
-    ("open_ns", "OPEN us", ThreadState::Blocked(Cause::Open)),
+    ("running_ns", "RUNNING", ThreadState::Running),
+    ("preempted_ns", "PREEMPTED", ThreadState::Preempted),
+    ("woken_ns", "WOKEN", ThreadState::Woken),
+    ("unknown_ns", "UNKNOWN", ThreadState::Unknown),
+    ("task_ns", "TASK", ThreadState::Blocked(Cause::Task)),
+    ("timer_ns", "TIMER", ThreadState::Blocked(Cause::Timer)),
+    ("block_ns", "BLOCK", ThreadState::Blocked(Cause::Block)),
+    ("network_ns", "NETWORK", ThreadState::Blocked(Cause::Network)),
+    ("irq_ns", "IRQ", ThreadState::Blocked(Cause::Irq)),
+    ("softirq_ns", "SOFTIRQ", ThreadState::Blocked(Cause::Softirq)),
+    ("ipi_ns", "IPI", ThreadState::Blocked(Cause::Ipi)),
+    ("interrupt_ns", "INTERRUPT", ThreadState::Blocked(Cause::Interrupt)),
+    ("no_wakeup_ns", "NO WAKE-UP", ThreadState::Blocked(Cause::Unknown)),
+    ("open_ns", "OPEN", ThreadState::Blocked(Cause::Open)),
 ];
 
 impl Shown<'_> {
@@ -76,6 +76,7 @@ impl Shown<'_> {
         let mut table = self
             .table("states", "Thread states", &rows)
             .integer("pid", "PID", |row| self.pid(row.id))
+            .minor()
             .text("command", "COMMAND", |row| self.waits.command(row.id));
         for (key, title, state) in STATES {
             table = table.duration(key, title, |row| row.it.of(state).total());
@@ -104,15 +105,17 @@ impl Shown<'_> {
         };
         self.table("threads", "Threads", &rows)
             .integer("pid", "PID", |row| self.pid(row.id))
+            .minor()
             .text("command", "COMMAND", |row| self.waits.command(row.id))
-            .duration("running_ns", "RUNNING us", |row| {
+            .duration("running_ns", "RUNNING", |row| {
                 row.it.times.of(ThreadState::Running).total().saturating_sub(row.it.interrupted)
             })
-            .duration("interrupted_ns", "INTERRUPTED us", |row| row.it.interrupted)
-            .duration("ready_ns", "READY us", |row| row.it.times.ready())
-            .duration("blocked_ns", "BLOCKED us", |row| row.it.times.blocked())
-            .integer("waits", "WAITS", |row| waits(&row.it))
-            .duration("longest_ns", "LONGEST us", |row| row.it.longest.map(|of| of.time()))
+            .duration("interrupted_ns", "INTERRUPTED", |row| row.it.interrupted)
+            .minor()
+            .duration("ready_ns", "READY", |row| row.it.times.ready())
+            .duration("blocked_ns", "BLOCKED", |row| row.it.times.blocked())
+            .count("waits", "WAITS", |row| waits(&row.it))
+            .duration("longest_ns", "LONGEST", |row| row.it.longest.map(|of| of.time()))
             .time("longest_begin_ns", "LONGEST FROM", |row| row.it.longest.map(|of| of.start))
             .text("longest_call", "IN", |row| {
                 row.it.longest.and_then(|of| self.waits.call(row.id, of.call))
@@ -135,15 +138,15 @@ impl Shown<'_> {
         self.table("activities", "Activities", &rows)
             .text("command", "COMMAND", |row| self.waits.command(row.id))
             .text("activity", "ACTIVITY", |row| row.it.what.as_str())
-            .integer("count", "COUNT", |row| row.it.times.map(|times| times.count()))
-            .duration("total_ns", "TOTAL us", |row| row.it.total)
-            .duration("longest_ns", "LONGEST us", |row| {
+            .count("count", "COUNT", |row| row.it.times.map(|times| times.count()))
+            .duration("total_ns", "TOTAL", |row| row.it.total)
+            .duration("longest_ns", "LONGEST", |row| {
                 row.it.times.map(|times| times.greatest().value)
             })
             .time("longest_begin_ns", "LONGEST FROM", |row| {
                 row.it.times.map(|times| times.greatest().begin())
             })
-            .decimal("percent", "%", |row| percent(row.it.total, row.it.all))
+            .percent("percent", "%", |row| percent(row.it.total, row.it.all))
             .build()
     }
 
@@ -216,8 +219,10 @@ impl Shown<'_> {
         self.table("segments", title, &rows)
             .time("begin_ns", "FROM", |row| row.it.start)
             .time("end_ns", "TO", |row| row.it.end)
-            .duration("duration_ns", "us", |row| row.it.time())
-            .integer("depth", "DEPTH", |row| row.it.depth)
+            .minor()
+            .duration("duration_ns", "DURATION", |row| row.it.time())
+            .count("depth", "DEPTH", |row| row.it.depth)
+            .minor()
             .text("thread", "THREAD", |row| label(&self.waits.graph, row.it.thread))
             .text("state", "STATE", |row| row.it.kind.label())
             .integer("cpu", "CPU", |row| row.it.cpu)
@@ -251,12 +256,12 @@ impl Shown<'_> {
         times: impl Fn(&T) -> &Spread,
     ) -> Declaration<'r, Row<T>> {
         table
-            .integer("count", "COUNT", |row| times(&row.it).count())
-            .duration("total_ns", "TOTAL us", |row| times(&row.it).total())
-            .decimal("percent", "%", |row| {
+            .count("count", "COUNT", |row| times(&row.it).count())
+            .duration("total_ns", "TOTAL", |row| times(&row.it).total())
+            .percent("percent", "%", |row| {
                 percent(times(&row.it).total(), self.waits.length(row.id))
             })
-            .duration("longest_ns", "LONGEST us", |row| times(&row.it).greatest().value)
+            .duration("longest_ns", "LONGEST", |row| times(&row.it).greatest().value)
             .time("longest_begin_ns", "LONGEST FROM", |row| times(&row.it).greatest().begin())
     }
 

@@ -58,7 +58,8 @@ fn all_formats_are_the_same() {
         // Each line depends on lines before it.
         &["dump", "--columns=time,delta,thread_delta,name"],
         &["dump", "--columns=time,name", "--top=7"],
-        &["dump", "--process"],
+        &["dump", "--format=lttv", "--process"],
+        &["dump", "--relative"],
         &["dump", "-e", "state.cpu == 1"],
         &["dump", "--count"],
     ] {

@@ -68,8 +68,8 @@ fn a_window_without_events_reports_the_loss_around_it() {
     for line in &found {
         assert!(
             line.starts_with(
-                "WARNING: Tracer may have discarded events between [1795230099.400000000] and \
-                 [1795230099.540000000] in trace \"vm/ust/uid/0/64-bit\""
+                "WARNING: Tracer may have discarded events between [03:01:39.400000000] and \
+                 [03:01:39.540000000] in trace \"vm/ust/uid/0/64-bit\""
             ),
             "{line}"
         );

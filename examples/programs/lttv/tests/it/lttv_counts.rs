@@ -156,8 +156,8 @@ fn a_time_window() {
 #[test]
 fn forms_of_output() {
     let text = String::from_utf8(analyse(&["-m", "rates"], None).stdout).unwrap();
-    assert!(text.starts_with("Events\n  COUNT\n   6087\n\nEvents by type\n"), "{text}");
-    assert!(text.contains("\nRates\n  DURATION us"), "{text}");
+    assert!(text.starts_with("Events\n  COUNT\n  6,087\n\nEvents by type\n"), "{text}");
+    assert!(text.contains("\nRates\n  DURATION"), "{text}");
     let paths = String::from_utf8(analyse(&["-m", "rates", "-a"], None).stdout).unwrap();
     let name = paths.lines().find_map(|line| line.strip_suffix("/event: \"sched_switch\""));
     let name = name.expect("a type");

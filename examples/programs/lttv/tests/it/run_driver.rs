@@ -212,5 +212,5 @@ fn the_running_process_of_every_line_is_that_of_the_kernel_state() {
 fn user_space_traces_have_no_columns_of_the_kernel() {
     let trace = Path::new(BUNDLED).with_file_name("ust");
     let dumped = |args: &[&str]| text(support::dump(args, Some(&trace), Duration::from_secs(60)));
-    assert_eq!(dumped(&["--process"]), dumped(&[]));
+    assert_eq!(dumped(&["--format=lttv", "--process"]), dumped(&["--format=lttv"]));
 }

@@ -34,7 +34,7 @@ fn calls_have_arguments_and_results() {
             "03:56:56.421343923 futexer/202 [7] openat(dfd: AT_FDCWD, filename: \
              \"/proc/self/task/212/comm\", flags: O_RDWR, mode: 0o0) = -1 ENOENT  <30.61 ms>",
             "03:56:56.435936523 work/208 [0] openat(dfd: AT_FDCWD, filename: \
-             \"/nonexistent/été\", flags: O_RDONLY, mode: 0o0) = -1 ENOENT  <253.96 µs>",
+             \"/nonexistent/été\", flags: O_RDONLY, mode: 0o0) = -1 ENOENT  <254 µs>",
         ]
     );
     let text = spans(&["--name=fdatasync", "--file=/mnt/*", "--exact", "--limit=1"]);

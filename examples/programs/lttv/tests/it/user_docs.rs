@@ -51,7 +51,7 @@ fn shell(command: &str, folder: &Path) -> Vec<String> {
     let lttv = support::lttv();
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", lttv.parent().expect("a folder").display());
-    let cd = format!("cd {} && PATH='{path}'\n{command}", folder.display());
+    let cd = format!("cd {} && PATH='{path}' && export COLUMNS=100\n{command}", folder.display());
     let run = support::run(Path::new("sh"), &["-c", &cd], None, Duration::from_secs(60));
     assert!(run.is_orderly(), "{command}: {run:?}");
     let text = String::from_utf8(run.stdout).expect("UTF-8") + &run.stderr;
@@ -115,10 +115,24 @@ fn renewed(text: &str) -> (String, Vec<String>) {
             renewed.extend(expected);
         } else {
             wrong.push(format!("$ {command}\n{}", found.join("\n")));
-            renewed.extend(found);
+            renewed.extend(shortened(found, &expected));
         }
     }
     (renewed.join("\n") + "\n", wrong)
+}
+
+/// Returns an output with as many lines at its start and its end as a page shows of it.
+fn shortened(mut found: Vec<String>, shown: &[String]) -> Vec<String> {
+    let is_gap = |line: &String| line == "…";
+    let (Some(first), Some(last)) = (shown.iter().position(is_gap), shown.iter().rposition(is_gap))
+    else {
+        return found;
+    };
+    let end = found.len().saturating_sub(shown.len() - last - 1);
+    if first < end {
+        found.splice(first..end, ["…".to_owned()]);
+    }
+    found
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ltt_read::Trace;
 use lttv_common::escape::xml;
 use lttv_common::inputs;
-use lttv_common::table::{self, Table};
+use lttv_common::table::{self, Table, TextStyle};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -164,8 +164,9 @@ fn tabular(table: &Table, format: EventFormat) -> Vec<u8> {
         EventFormat::Json => table::Format::Json,
     };
     let mut written = Vec::new();
+    let style = TextStyle { is_exact: true, ..TextStyle::default() };
     // Writing to memory does not fail.
-    _ = table::write(&mut written, format, std::slice::from_ref(table));
+    _ = table::write(&mut written, format, &style, std::slice::from_ref(table));
     written
 }
 

@@ -393,7 +393,7 @@ mod tests {
             tree.values().iter().map(|row| [&*row.name, &row.text, &row.detail]).collect();
         let expected = [
             ["cpu time", "1.5 ms", "1500000 ns"],
-            ["bytes read", "2 KiB", "2048 bytes"],
+            ["bytes read", "2.048 kB", "2048 bytes"],
             ["event_types", "", ""],
             ["irq_entry", "75", "75.00 %"],
             ["sched_switch", "25", "25.00 %"],

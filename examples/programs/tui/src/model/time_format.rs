@@ -49,9 +49,9 @@ impl TimeFormat {
     /// Returns the notation of the user's settings.
     pub fn of_settings() -> Self {
         match settings::current().time_format() {
-            settings::TimeFormat::Seconds => TimeFormat::Epoch,
-            settings::TimeFormat::Time => TimeFormat::TimeOfDay,
-            settings::TimeFormat::Date => TimeFormat::DateTime,
+            None | Some(settings::TimeFormat::Seconds) => TimeFormat::Epoch,
+            Some(settings::TimeFormat::Time) => TimeFormat::TimeOfDay,
+            Some(settings::TimeFormat::Date) => TimeFormat::DateTime,
         }
     }
 

@@ -451,9 +451,9 @@ impl Viewer for CallsView {
         let nodes: Vec<_> = nodes.collect();
         let table = Table::of("calls", "Calls", &nodes)
             .text("path", "CALL PATH", |row| row.0.as_str())
-            .integer("calls", "CALLS", |row| row.1.calls.count())
-            .duration("time_ns", "TIME us", |row| row.1.total_time)
-            .duration("self_ns", "SELF us", |row| row.1.self_time);
+            .count("calls", "CALLS", |row| row.1.calls.count())
+            .duration("time_ns", "TIME", |row| row.1.total_time)
+            .duration("self_ns", "SELF", |row| row.1.self_time);
         Contents::Table(table.build())
     }
 

@@ -245,7 +245,7 @@ impl Viewer for CriticalPathView {
             .time("end_ns", "END s", |segment| segment.end)
             .text("thread", "THREAD", |segment| graph.map(|graph| label(graph, segment.thread)))
             .text("state", "STATE", |segment| segment.kind.label())
-            .duration("time_ns", "TIME us", |segment| segment.time());
+            .duration("time_ns", "TIME", |segment| segment.time());
         Contents::Table(table.build())
     }
 

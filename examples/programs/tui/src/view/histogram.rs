@@ -208,8 +208,8 @@ impl Viewer for HistogramView {
         let columns: Vec<_> = columns.collect();
         let table = Table::of("histogram", "Numbers of events", &columns)
             .time("start_ns", "START s", |column| column.0)
-            .duration("width_ns", "WIDTH us", |column| column.1)
-            .integer("events", "EVENTS", |column| column.2);
+            .duration("width_ns", "WIDTH", |column| column.1)
+            .count("events", "EVENTS", |column| column.2);
         Contents::Table(table.build())
     }
 

@@ -130,7 +130,7 @@ pub(crate) fn states<L, S>(table: Declaration<'_, StateRow<L, S>>) -> Table {
         .time("start_ns", "START s", |row| row.segment.start)
         .time("end_ns", "END s", |row| row.segment.end)
         .text("state", "STATE", |row| row.state)
-        .duration("active_ns", "ACTIVE us", |row| row.segment.active)
+        .duration("active_ns", "ACTIVE", |row| row.segment.active)
         .build()
 }
 

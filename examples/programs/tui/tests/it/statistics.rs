@@ -47,7 +47,7 @@ fn statistics_are_a_tree_with_the_values_of_the_selected_node() {
     assert!(screen.line_with("▸ 7-0.0").is_some(), "{}", screen.text());
     // A node without values of its own shows those of the nodes in it.
     let figures = value(&screen, "180-");
-    assert_eq!(&figures[2..5], ["lttng-consumerd", "489.92", "ms"], "{figures:?}");
+    assert_eq!(&figures[2..5], ["lttng-consumerd", "489.9", "ms"], "{figures:?}");
     assert_eq!(figures.last().map(String::as_str), Some("events"));
     screen.press(KeyCode::Enter);
     assert!(screen.line_with("▸ processes").is_some(), "{}", screen.text());

@@ -12,7 +12,7 @@ fn keys_in_a_terminal() {
     tmux.wait_for("6087 in all");
     // Zoom and move: the marks of the axis follow.
     tmux.keys(&["+"]);
-    let before = tmux.wait_for("width 482.43 ms");
+    let before = tmux.wait_for("width 482.4 ms");
     tmux.keys(&["l", "l", "l"]);
     let window = |screen: &str| status(screen, "window");
     tmux.wait_until("the window moves", |screen| window(screen) > window(&before));
@@ -116,13 +116,13 @@ fn questions_of_an_engineer(size: (u16, u16)) {
     tmux.wait_for("Control flow");
     tmux.keys(&["BTab"]);
     // Zoom and move as in other viewers of traces, and back.
-    tmux.wait_for("964.87 ms");
+    tmux.wait_for("964.9 ms");
     tmux.keys(&["w", "d", "d"]);
-    tmux.wait_for("482.43 ms");
+    tmux.wait_for("482.4 ms");
     tmux.keys(&["s"]);
-    tmux.wait_for("964.87 ms");
+    tmux.wait_for("964.9 ms");
     tmux.keys(&["w", "u"]);
-    tmux.wait_for("964.87 ms");
+    tmux.wait_for("964.9 ms");
     // Exactly 100 ms.
     tmux.ask("g", "FROM..TO:", "+100ms..+200ms");
     tmux.wait_for("width 100 ms");

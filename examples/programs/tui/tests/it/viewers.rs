@@ -94,14 +94,14 @@ fn a_key_is_looked_up_first_in_the_viewer_with_the_focus() {
     assert_eq!(log.take(), ["own", "own", "own"]);
     screen.type_text("i+");
     assert_eq!(log.take(), ["anywhere", "anywhere"]);
-    assert_eq!(screen.status("width"), "964.87 ms", "the focus has precedence over zooming");
+    assert_eq!(screen.status("width"), "964.9 ms", "the focus has precedence over zooming");
     // Without the focus, general keys have precedence, and most keys of viewers do not work.
     screen.press(KeyCode::Tab);
     screen.type_text("AQ");
     assert_eq!(log.take(), [""; 0]);
     screen.type_text("i+");
     assert_eq!(log.take(), ["anywhere"]);
-    assert_eq!(screen.status("width"), "482.43 ms");
+    assert_eq!(screen.status("width"), "482.4 ms");
     // If several viewers without the focus have the key, the topmost visible one performs it.
     screen.type_text("\\");
     assert!(screen.line_with("filter of the list:").is_some(), "{}", screen.text());

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use ltt_read::{Event, Field, Value};
+use ltt_read::{Event, Value};
 
 use super::Column;
-use super::delta::Thread;
 use super::of_type::OfType;
 use super::top::Number;
 use crate::escape;
@@ -88,35 +87,7 @@ pub(super) struct Cell<'c, 'e> {
     pub(super) out: &'c mut Text,
 }
 
-/// The process of an event: of its own contexts, or else of the state of the machine.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Process {
-    pub(super) tid: Option<i64>,
-    pub(super) pid: Option<i64>,
-}
-
-impl Process {
-    /// Returns the thread among those of all traces.
-    pub(super) fn thread(self, trace: usize, cpu: Option<u32>) -> Option<Thread> {
-        // Each CPU has an idle thread of number 0.
-        let cpu = cpu.filter(|_| self.tid == Some(0));
-        self.tid.map(|tid| Thread { trace, tid, cpu })
-    }
-}
-
 impl Cell<'_, '_> {
-    /// Returns the process.
-    pub(super) fn process(&self) -> Process {
-        let number = |field: &Option<Field>| self.event.get(field.as_ref()?)?.as_i64();
-        let process = self.state.map(|state| state.recorded_by);
-        Process {
-            tid: number(&self.of.tid).or_else(|| process?.tid().map(i64::from)),
-            pid: number(&self.of.pid)
-                .or(self.of.pid_of_trace)
-                .or_else(|| process?.pid().map(i64::from)),
-        }
-    }
-
     /// The time of the event.
     pub(super) fn time(&mut self) -> Option<Number> {
         let time = self.event.timestamp()?;
@@ -167,19 +138,8 @@ impl Cell<'_, '_> {
 
     /// The command.
     pub(super) fn comm(&mut self) -> Option<Number> {
-        let own = self.of.comm.as_ref().and_then(|field| self.event.get(field));
-        if let Some(Value::Str(text)) = &own {
-            return self.text(&escape::name(&text.to_str_lossy()));
-        }
-        if let Some(name) = &self.of.comm_of_trace {
-            return self.text(&escape::name(name));
-        }
-        let StateAt { state, recorded_by, .. } = self.state?;
-        match (state.name(recorded_by.name()), recorded_by.tid(), self.cpu) {
-            // Some tracers never name the idle process.
-            ("", Some(0), Some(cpu)) => self.text(&format!("swapper/{cpu}")),
-            (name, ..) => self.text(&escape::name(name)),
-        }
+        self.of.thread.command(self.event, self.state, self.cpu, self.out);
+        None
     }
 
     /// All fields of the payload.

@@ -208,10 +208,16 @@ pub(super) fn need_state(columns: &[Column], traces: &[Arc<Trace>]) -> bool {
         Column::Comm => Some("comm"),
         _ => None,
     };
-    columns.iter().filter_map(word).any(|word| {
-        let lacks = |trace: &Trace| types(trace).any(|id| recorded_word(trace, id, word).is_none());
-        traces.iter().any(|trace| KernelState::follows(trace) && lacks(trace))
-    })
+    needs_state(&columns.iter().filter_map(word).collect::<Vec<_>>(), traces)
+}
+
+/// Returns `true` if the events of a kernel trace do not contain one of these words, so that they
+/// follow from the state of the machine.
+pub(in crate::text_dump) fn needs_state(words: &[&str], traces: &[Arc<Trace>]) -> bool {
+    let lacks =
+        |trace: &Trace, word: &str| types(trace).any(|id| recorded_word(trace, id, word).is_none());
+    let follows = |trace: &&Arc<Trace>| KernelState::follows(trace);
+    traces.iter().filter(follows).any(|trace| words.iter().any(|word| lacks(trace, word)))
 }
 
 /// Iterates over the event types of a trace.

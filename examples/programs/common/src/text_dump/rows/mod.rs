@@ -14,15 +14,16 @@ use std::sync::Arc;
 use ltt_read::{Event, Trace};
 use lttv_filter::Zone;
 
+pub(super) use column::needs_state;
 pub use column::{Column, ColumnError};
 
 use self::cell::{Cell, Layout};
-use self::delta::Deltas;
+use self::delta::{Deltas, Thread};
 use self::of_type::OfType;
 use self::top::Top;
 use super::clock_text::ClockText;
 use super::lttv::Lttv;
-use super::options::LineOptions;
+use super::options::{Contexts, LineOptions};
 use super::per_trace::PerTrace;
 use super::text::Text;
 use super::{EventText, StateAt};
@@ -87,7 +88,7 @@ impl Rows {
         let RowOptions { columns, is_csv, formats_times, top } = options;
         column::check(&columns, known, top.is_some())?;
         let traces = PerTrace::new(known, OfTrace::new);
-        let lines = LineOptions { contexts: false, ..LineOptions::default() };
+        let lines = LineOptions { contexts: Contexts::None, ..LineOptions::default() };
         Ok(Rows {
             warnings: column::empty(&columns, known),
             wants_state: column::need_state(&columns, known),
@@ -154,9 +155,12 @@ impl EventText for Rows {
         let of = of.get_or_insert_with(|| OfType::new(event, columns));
         let cpu = event.tracefile().cpu().or(state.map(|state| state.cpu));
         let mut cells = Cell { event, state, of, cpu, clock, layout: *layout, out: scratch };
-        let process = cells.process();
-        let time = event.timestamp();
-        let (since_last, since_thread) = deltas.advance(time, process.thread(*number, cpu));
+        let ids = of.thread.ids(event, state);
+        let thread = ids.tid.map(|tid| {
+            // Each CPU has an idle thread of number 0.
+            Thread { trace: *number, tid, cpu: cpu.filter(|_| tid == 0) }
+        });
+        let (since_last, since_thread) = deltas.advance(event.timestamp(), thread);
         let mut row = top.as_mut().map(Top::row);
         let mut least = None;
         for (place, column) in columns.iter().enumerate() {
@@ -166,8 +170,8 @@ impl EventText for Rows {
                 Column::Delta => cells.duration(since_last),
                 Column::ThreadDelta => cells.duration(since_thread),
                 Column::Cpu => cells.integer(cpu.map(i128::from)),
-                Column::Tid => cells.integer(process.tid.map(i128::from)),
-                Column::Pid => cells.integer(process.pid.map(i128::from)),
+                Column::Tid => cells.integer(ids.tid.map(i128::from)),
+                Column::Pid => cells.integer(ids.pid.map(i128::from)),
                 Column::Comm => cells.comm(),
                 Column::Channel => {
                     let channel = channels.get(event.tracefile_index().0);

@@ -1,9 +1,9 @@
 //! The parts of rows that depend on the event type.
 
-use ltt_read::schema::{EnvValue, Scope};
+use ltt_read::schema::Scope;
 use ltt_read::{Event, Field};
-use lttv_filter::recorded_word;
 
+use super::super::thread::ThreadFields;
 use super::Column;
 use crate::escape;
 
@@ -18,13 +18,7 @@ pub(super) struct OfType {
     pub(super) name: String,
     /// The fields by place of the column.
     pub(super) fields: Vec<Option<Field>>,
-    /// The contexts with the process.
-    pub(super) tid: Option<Field>,
-    pub(super) pid: Option<Field>,
-    pub(super) comm: Option<Field>,
-    /// The process of the whole trace, where there is one trace for each process.
-    pub(super) pid_of_trace: Option<i64>,
-    pub(super) comm_of_trace: Option<String>,
+    pub(super) thread: ThreadFields,
 }
 
 impl OfType {
@@ -38,18 +32,10 @@ impl OfType {
             }
             _ => None,
         };
-        let schema = trace.schema();
         Box::new(OfType {
             name: escape::name(event.event_type().name()).into_owned(),
             fields: columns.iter().map(field).collect(),
-            tid: recorded_word(trace, id, "tid"),
-            pid: recorded_word(trace, id, "pid"),
-            comm: recorded_word(trace, id, "comm"),
-            pid_of_trace: match schema.env("vpid") {
-                Some(EnvValue::Int(pid)) => i64::try_from(*pid).ok(),
-                _ => None,
-            },
-            comm_of_trace: schema.env_str("procname").map(str::to_owned),
+            thread: ThreadFields::of(event),
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::tables::heap::ShownHeap;
 use ltt_read::Timestamp;
 use lttv_common::args::Common;
 use lttv_common::calls::names::{Names, SymbolArgs};
-use lttv_common::report::{Report, Usage};
+use lttv_common::report::Report;
 use lttv_state::call_stacks::ThreadKey;
 
 use self::args::{PairArgs, ThreadArgs};
@@ -51,10 +51,6 @@ pub struct CallsArgs {
     /// The choice of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
-
-    /// Sort the functions by this column, the greatest first [default: time_ns]
-    #[arg(long, value_name = "COLUMN")]
-    pub sort: Option<String>,
 }
 
 /// Shows the calls and heaps of a window.
@@ -80,12 +76,6 @@ pub fn run(args: &CallsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         let end = analysis.spans().map(|(_, span)| span.end).max().unwrap_or(Timestamp::MAX);
         let shown = ShownHeap { heap: &heap, calls: &calls, is_wanted, end };
         tables.extend(shown.tables(&mut names));
-    }
-    if let Some(key) = &args.sort {
-        let usage = |error| Usage::new(format_args!("--sort: {error}"));
-        if let Some(functions) = tables.iter_mut().find(|table| table.key() == "functions") {
-            functions.sort_by(key).map_err(usage)?;
-        }
     }
     names.warn(report);
     analysis.write(&args.common, tables)?;

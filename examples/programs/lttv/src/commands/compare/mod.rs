@@ -75,10 +75,8 @@ pub fn run(args: &CompareArgs, report: &mut Report) -> Result<(), Box<dyn Error>
         report.warning(format_args!("{}: not a kernel trace, which has no times", side.name));
     }
     let both = measured([&a, &b], args)?;
-    let top = args.top.unwrap_or(match args.common.format.format {
-        Format::Text => ROWS,
-        Format::Json | Format::Csv => usize::MAX,
-    });
+    let usual = (args.common.format.format == Format::Text).then_some(ROWS);
+    let top = args.top.or(usual).filter(|rows| *rows > 0);
     let [part_a, part_b] = &both;
     let tables = Compared::new([(&a, part_a), (&b, part_b)], top).tables();
     let traces = [a.traceset.traces(), b.traceset.traces()].concat();

@@ -5,7 +5,7 @@ use std::error::Error;
 use lttv_common::args::Common;
 use lttv_common::cache::CacheArgs;
 use lttv_common::kernel_trace;
-use lttv_common::report::{Report, Usage};
+use lttv_common::report::Report;
 use lttv_state::stats::{DeviceFacts, StatisticsAnalysis};
 
 use super::analysis::Analysis;
@@ -39,10 +39,6 @@ pub struct DiskArgs {
     /// Show only the disk of this name or MAJOR,MINOR; may be repeated
     #[arg(long, value_name = "DISK")]
     pub disk: Vec<String>,
-
-    /// Sort by this column, the greatest first [default: by first use]
-    #[arg(long, value_name = "COLUMN")]
-    pub sort: Option<String>,
 }
 
 /// Shows the requests to disks in a window.
@@ -70,12 +66,9 @@ pub fn run(args: &DiskArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         let wanted = of.devices().iter().filter(|disk| is_wanted(disk));
         disks.extend(wanted.map(|facts| Disk { trace, facts, time: of.time() }));
     }
-    let mut table = tables::disks("Disks", analysis.spans().count() > 1, &disks);
-    if table.rows().is_empty() && !args.disk.is_empty() {
+    let table = tables::disks("Disks", analysis.spans().count() > 1, &disks);
+    if table.is_empty() && !args.disk.is_empty() {
         return Err(format!("no disk in the traces is {}", args.disk.join(" or ")).into());
-    }
-    if let Some(key) = &args.sort {
-        table.sort_by(key).map_err(|error| Usage::new(format_args!("--sort: {error}")))?;
     }
     analysis.write(&args.common, vec![table])?;
     analysis.finish(report);

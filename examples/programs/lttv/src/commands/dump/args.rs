@@ -18,9 +18,6 @@ use super::{ClockArgs, Form, Job, StyleArgs};
 /// net://HOST:PORT/host/NAME/SESSION is a live session of LTTng; net://HOST lists them.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = super::help::long())]
-#[command(mut_arg("clock_seconds", |arg| arg.help("Print times in seconds since the epoch")))]
-#[command(mut_arg("process", |arg| arg.help("Print the process that runs, for all kernel traces")))]
-#[command(mut_arg("process_state", |arg| arg.help("Like --process, with the status of the process")))]
 pub struct DumpArgs {
     /// The traces and events to read.
     #[command(flatten)]
@@ -78,10 +75,11 @@ Examples:
 /// A format of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum DumpFormat {
-    /// channel.event: sec.nsec (trace/tracefile), context = value { field = value }
+    /// time command/tid [CPU] event, context = value { field = value }
     #[default]
-    #[value(alias = "lttv")]
     Text,
+    /// channel.event: sec.nsec (trace/tracefile), context = value { field = value }
+    Lttv,
     /// Byte for byte the output of babeltrace2
     Babeltrace,
     /// One JSON object per line
@@ -102,7 +100,7 @@ impl DumpArgs {
         let usual = match self.format {
             DumpFormat::Babeltrace => ClockStyle::TimeOfDay,
             DumpFormat::Text => settings::current().clock(),
-            DumpFormat::Json | DumpFormat::Csv => ClockStyle::Seconds,
+            DumpFormat::Lttv | DumpFormat::Json | DumpFormat::Csv => ClockStyle::Seconds,
         };
         Ok(Job {
             input: self.input.clone(),
@@ -112,9 +110,11 @@ impl DumpArgs {
                 _ if self.prints_rows() => Form::Rows(self.rows()),
                 DumpFormat::Babeltrace => Form::Babeltrace(self.style.pretty()),
                 DumpFormat::Json => Form::Json,
-                DumpFormat::Text | DumpFormat::Csv => Form::Lttv(self.style.lines()),
+                DumpFormat::Text | DumpFormat::Csv => Form::Lines,
+                DumpFormat::Lttv => Form::Lttv(self.style.lines()),
             },
             clock: chosen.unwrap_or(usual),
+            is_relative: self.clock.relative,
             follow: self.follow,
             context: self.context,
             cache: self.cache.clone(),
@@ -141,10 +141,10 @@ impl DumpArgs {
 
     /// Refuses options without an effect.
     fn refuse_without_effect(&self) -> Result<(), Usage> {
-        use DumpFormat::{Babeltrace, Csv, Json, Text};
+        use DumpFormat::{Babeltrace, Csv, Json, Lttv, Text};
         let StyleArgs { no_delta, names, fields, process, process_state } = &self.style;
         let (format, rows) = (self.format, self.prints_rows());
-        let is_lines = format == Text && !rows;
+
         let has_columns = matches!(format, Text | Csv);
         let is_plain = matches!(format, Json | Csv) || rows;
         for (is_wrong, what) in [
@@ -159,7 +159,7 @@ impl DumpArgs {
             (self.count && rows, "--columns and --top have no use with --count"),
             // The options of babeltrace2 are accepted with its format.
             (
-                self.count && format == Text && self.clock.style().is_some(),
+                self.count && matches!(format, Text | Lttv) && self.clock.style().is_some(),
                 "--count prints no times",
             ),
             (!self.columns.is_empty() && !has_columns, "--columns needs --format text or csv"),
@@ -169,8 +169,8 @@ impl DumpArgs {
             (!names.is_empty() && format != Babeltrace, "--names needs --format babeltrace"),
             (!fields.is_empty() && format != Babeltrace, "--fields needs --format babeltrace"),
             (
-                (*process || *process_state) && !is_lines,
-                "--process and --process-state need --format text without --columns",
+                (*process || *process_state) && format != Lttv,
+                "--process and --process-state need --format lttv",
             ),
             (
                 format == Json && self.clock.style().is_some(),

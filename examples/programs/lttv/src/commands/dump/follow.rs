@@ -213,8 +213,11 @@ impl<'a> Following<'a> {
         }
         let notices = merge.take_notices();
         if !notices.is_empty() {
-            let mut warnings =
-                Warnings::new(self.job.clock(), self.recording.traceset().traces(), &self.names);
+            let mut warnings = Warnings::new(
+                self.job.clock(self.recording.traceset().traces()),
+                self.recording.traceset().traces(),
+                &self.names,
+            );
             for notice in &notices {
                 self.losses.add(notice);
                 report::line(&warnings.text(notice));

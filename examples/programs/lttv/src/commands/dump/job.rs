@@ -10,10 +10,12 @@ use lttv_common::report::Usage;
 use lttv_common::text_dump::EventText;
 use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::json::Json;
+use lttv_common::text_dump::lines::Lines;
 use lttv_common::text_dump::lttv::Lttv;
 use lttv_common::text_dump::options::LineOptions;
 use lttv_common::text_dump::pretty::{Pretty, PrettyOptions};
 use lttv_common::text_dump::rows::{RowOptions, Rows};
+use lttv_common::time::Times;
 
 /// The events to print, their form, and the destination.
 #[derive(Debug, Clone)]
@@ -26,6 +28,8 @@ pub struct Job {
     pub form: Form,
     /// The notation of times.
     pub clock: ClockStyle,
+    /// `true` for times since the first event.
+    pub is_relative: bool,
     /// The options of traces that are being recorded.
     pub follow: FollowArgs,
     /// The length of the context of each event in ns, if it is printed.
@@ -37,6 +41,8 @@ pub struct Job {
 /// A form of the events.
 #[derive(Debug, Clone)]
 pub enum Form {
+    /// Lines for people.
+    Lines,
     /// Lines as of LTTV's `textDump`.
     Lttv(LineOptions),
     /// The text of babeltrace2, coloured and escaped as the output needs it.
@@ -50,9 +56,14 @@ pub enum Form {
 }
 
 impl Job {
-    /// Returns a printer of timestamps.
-    pub fn clock(&self) -> ClockText {
-        ClockText::new(self.clock, self.input.zone())
+    /// Returns a printer of timestamps of traces.
+    pub fn clock(&self, traces: &[Arc<Trace>]) -> ClockText {
+        let zone = self.input.zone();
+        let first = || Times::new(zone.clone(), traces).events().map(|span| span.start);
+        match self.is_relative.then(first).flatten() {
+            Some(first) => ClockText::since(first),
+            None => ClockText::new(self.clock, zone),
+        }
     }
 
     /// Returns a printer of events; `None` if they are only counted.
@@ -68,15 +79,18 @@ impl Job {
     ) -> Result<Option<Box<dyn EventText>>, Usage> {
         let colored = self.output.colored(is_terminal);
         Ok(Some(match &self.form {
-            Form::Lttv(options) => Box::new(Lttv::with(traces, self.clock(), colored, *options)),
+            Form::Lines => Box::new(Lines::new(traces, self.clock(traces), colored)),
+            Form::Lttv(options) => {
+                Box::new(Lttv::with(traces, self.clock(traces), colored, *options))
+            }
             Form::Babeltrace(options) => {
                 // To files and pipes, the bytes are those of babeltrace2.
                 let options = PrettyOptions { colored, escaped: is_terminal, ..*options };
-                Box::new(Pretty::new(traces, names, self.clock(), &options))
+                Box::new(Pretty::new(traces, names, self.clock(traces), &options))
             }
             Form::Json => Box::new(Json::new(traces)),
             Form::Rows(options) => {
-                let rows = Rows::new(traces, self.clock(), options.clone());
+                let rows = Rows::new(traces, self.clock(traces), options.clone());
                 Box::new(rows.map_err(|error| Usage::new(format_args!("--columns: {error}")))?)
             }
             Form::Count => return Ok(None),

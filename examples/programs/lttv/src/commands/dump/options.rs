@@ -11,13 +11,17 @@ pub struct ClockArgs {
     #[arg(long)]
     pub clock_cycles: bool,
 
-    /// Print times in seconds since the epoch [default with lttv]
+    /// Print times in seconds since the epoch
     #[arg(long)]
     pub clock_seconds: bool,
 
     /// Print dates with times
     #[arg(long)]
     pub clock_date: bool,
+
+    /// Print times in seconds since the first event of the traces
+    #[arg(long, conflicts_with_all = ["clock_cycles", "clock_seconds", "clock_date"])]
+    pub relative: bool,
 }
 
 /// The options of single formats.
@@ -48,10 +52,10 @@ pub struct StyleArgs {
 impl ClockArgs {
     /// Returns the requested notation; of several, the first in the help.
     pub fn style(self) -> Option<ClockStyle> {
-        let ClockArgs { clock_cycles, clock_seconds, clock_date } = self;
+        let ClockArgs { clock_cycles, clock_seconds, clock_date, relative } = self;
         match () {
             () if clock_cycles => Some(ClockStyle::Cycles),
-            () if clock_seconds => Some(ClockStyle::Seconds),
+            () if clock_seconds || relative => Some(ClockStyle::Seconds),
             () if clock_date => Some(ClockStyle::DateTime),
             () => None,
         }

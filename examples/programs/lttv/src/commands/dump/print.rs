@@ -64,7 +64,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
     printer.iter().flat_map(|it| it.warnings()).for_each(|warning| report.warning(warning));
     let reads_all = window.is_everything() && filters.is_none();
     let mut dump = Dump {
-        warnings: Warnings::new(job.clock(), &traces, &names),
+        warnings: Warnings::new(job.clock(&traces), &traces, &names),
         progress: Progress::new(output.is_terminal() && !job.is_count()),
         window,
         zone: job.input.zone(),

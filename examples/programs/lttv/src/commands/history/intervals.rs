@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use ltt_read::Timestamp;
 use lttv_common::escape::Escapes;
-use lttv_common::table::{self, Format, Table};
+use lttv_common::table::{self, Format, Table, TextStyle};
 use lttv_common::text_dump::output::Output;
 use lttv_state::history::{History, Interval};
 
@@ -44,11 +44,11 @@ impl<'h> Intervals<'h> {
             .build();
         match self.format {
             Format::Text => Ok(()),
-            Format::Csv => table::write(self.out, Format::Csv, &[table]),
+            Format::Csv => table::write(self.out, Format::Csv, &TextStyle::default(), &[table]),
             Format::Json => {
                 self.out.set_escapes(Escapes::Json);
                 let tables: Vec<Table> = [table].into_iter().chain(more).collect();
-                table::write(self.out, Format::Json, &tables)
+                table::write(self.out, Format::Json, &TextStyle::default(), &tables)
             }
         }
     }

@@ -102,8 +102,8 @@ pub(super) fn changes(
     }
     let total = Table::of("total", "Total time of each value", &sums)
         .text("value", "VALUE", |sum| sum.value.to_string())
-        .duration("time_ns", "TIME us", |sum| sum.time)
-        .integer("count", "COUNT", |sum| sum.count)
+        .duration("time_ns", "TIME", |sum| sum.time)
+        .count("count", "COUNT", |sum| sum.count)
         .build();
     Ok(intervals.finish(vec![total])?)
 }

@@ -74,7 +74,7 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let kernel = recorded(&traceset);
     let facts = Facts::of(traces, &kernel, &counts, &losses);
 
-    let FormatArgs { format, tables, columns } = &args.format;
+    let FormatArgs { format, tables, columns, .. } = &args.format;
     let selects = !tables.is_empty() || !columns.is_empty();
     let mut results: Vec<Table> = match *format == Format::Text && !selects {
         true => facts.iter().map(|facts| lines::table(facts, &input.zone())).collect(),

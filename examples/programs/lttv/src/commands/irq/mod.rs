@@ -6,7 +6,7 @@ use lttv_common::args::Common;
 use lttv_common::cache::CacheArgs;
 use lttv_common::interrupts::InterruptKey;
 use lttv_common::kernel_trace;
-use lttv_common::report::{Report, Usage};
+use lttv_common::report::Report;
 
 use super::analysis::Analysis;
 use crate::models::interrupts::InterruptAnalysis;
@@ -44,10 +44,6 @@ pub struct IrqArgs {
     /// Show only the interrupts of these CPUs
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub cpu: Vec<u32>,
-
-    /// Sort by this column, the greatest first [default: by kind, number and CPU]
-    #[arg(long, value_name = "COLUMN")]
-    pub sort: Option<String>,
 }
 
 /// Shows the interrupts of a window.
@@ -75,12 +71,8 @@ pub fn run(args: &IrqArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         let of_trace = found.of_trace(trace).filter(|(key, _)| is_wanted(key));
         rows.extend(of_trace.map(|(key, of)| tables::Row { key, of, time }));
     }
-    let mut durations = tables::durations("Interrupts", has_traces, &rows);
+    let durations = tables::durations("Interrupts", has_traces, &rows);
     let extremes = tables::extremes("Shortest and longest handlers", has_traces, &rows);
-    if let Some(key) = &args.sort {
-        let usage = |error| Usage::new(format_args!("--sort: {error}"));
-        durations.sort_by(key).map_err(usage)?;
-    }
     analysis.write(&args.common, vec![durations, extremes])?;
     analysis.finish(report);
     Ok(read?)

@@ -8,11 +8,11 @@ use lttv_state::kernel::{ExecutionMode, Serial};
 use lttv_state::stats::{Counts, ProcessSum, TraceStatistics};
 use serde_json::{Value, json};
 
-use crate::models::statistics::{Collected, Group, busiest, first_of, groups};
+use crate::models::statistics::{Collected, Group, busiest, groups};
 
 /// Returns one object with the CPUs, processes and devices of all traces in common lists,
 /// each with the index of its trace.
-pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> Value {
+pub(super) fn report(found: &Collected, losses: &Table, top: usize) -> Value {
     let statistics = &found.statistics;
     let mut events: BTreeMap<&str, u64> = BTreeMap::new();
     let (mut cpus, mut processes, mut devices) = (Vec::new(), Vec::new(), Vec::new());
@@ -51,7 +51,7 @@ pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> V
         }
         let (calls, requests_of) = (syscalls_of(trace), by_process(trace));
         let threads = busiest(trace, trace.processes());
-        processes.extend(first_of(&threads, top).iter().filter_map(|sum| {
+        processes.extend(threads.iter().take(top).filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
             process["devices"] = requests_of
                 .get(&sum.process)
@@ -60,10 +60,10 @@ pub(super) fn report(found: &Collected, losses: &Table, top: Option<usize>) -> V
                 calls.get(&sum.process).map(syscalls).unwrap_or_else(|| json!({}));
             Some(process)
         }));
-        let all = groups(trace, &threads, top, |facts| facts.pid.or(facts.tid));
-        by_pid.extend(all.iter().map(|of| group(index, of, true)));
-        let all = groups(trace, &threads, top, |facts| Some(facts.name.clone()));
-        commands.extend(all.iter().map(|of| group(index, of, false)));
+        let all = groups(trace, &threads, |facts| facts.pid.or(facts.tid));
+        by_pid.extend(all.iter().take(top).map(|of| group(index, of, true)));
+        let all = groups(trace, &threads, |facts| Some(facts.name.clone()));
+        commands.extend(all.iter().take(top).map(|of| group(index, of, false)));
         for device in trace.devices() {
             devices.push(json!({
                 "trace": index,

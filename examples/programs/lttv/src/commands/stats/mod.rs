@@ -71,9 +71,9 @@ fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(),
     if common.format.format == Format::Json && !selects {
         let mut out = common.output.open(traces)?.escaping(Escapes::Json);
         let losses = analysis.losses().table(traces);
-        let mut report = json::report(found, &losses, args.top);
+        let mut report = json::report(found, &losses, args.top().unwrap_or(usize::MAX));
         if found.longest.is_some() {
-            let tables = tables::tables(found, args.top, Format::Json, true);
+            let tables = tables::tables(found, args.top(), Format::Json, true);
             for table in tables.iter().filter(|table| [CALL, BY_CPU].contains(&table.key())) {
                 report[table.key()] = table.to_json();
             }
@@ -82,7 +82,7 @@ fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(),
         return Ok(out.finish()?);
     }
     let by_cpu = found.longest.is_some() || common.format.tables.iter().any(|of| of == BY_CPU);
-    let mut tables = tables::tables(found, args.top, common.format.format, by_cpu);
+    let mut tables = tables::tables(found, args.top(), common.format.format, by_cpu);
     if common.format.format == Format::Text && !selects {
         let usual: &[&str] = if found.longest.is_some() { &USUAL_OF_CALL } else { &USUAL };
         tables.retain(|table| usual.contains(&table.key()));
@@ -96,6 +96,11 @@ fn write(args: &StatsArgs, found: &Collected, analysis: &Analysis) -> Result<(),
 }
 
 impl StatsArgs {
+    /// Returns the greatest number of rows; `None` for all.
+    fn top(&self) -> Option<usize> {
+        self.top.filter(|rows| *rows > 0)
+    }
+
     /// Checks the options that depend on each other.
     fn check(&self) -> Result<(), Usage> {
         let format = &self.common.format;
@@ -104,6 +109,10 @@ impl StatsArgs {
                 "--tree is printed with --format text only; \
                  `lttv run -m statistics --json` writes it as JSON",
             ));
+        }
+        let is_report = format.tables.is_empty() && format.columns.is_empty();
+        if format.format == Format::Json && is_report && format.sort.is_some() {
+            return Err(Usage::new("--sort needs --table or --columns with --format json"));
         }
         let counts = format.tables.is_empty() || format.tables.iter().any(|it| it == "events");
         if !counts {

@@ -14,11 +14,6 @@ pub(crate) fn busiest(trace: &TraceStatistics, mut sums: Vec<ProcessSum>) -> Vec
     sums
 }
 
-/// Returns the first rows, as many as are wanted: all by default.
-pub(crate) fn first_of<T>(rows: &[T], top: Option<usize>) -> &[T] {
-    &rows[..rows.len().min(top.unwrap_or(usize::MAX))]
-}
-
 /// The sums of several threads. Times are in ns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Group {
@@ -42,7 +37,6 @@ pub(crate) struct Group {
 pub(crate) fn groups<K: Ord>(
     trace: &TraceStatistics,
     threads: &[ProcessSum],
-    top: Option<usize>,
     key: impl Fn(&ProcessFacts) -> Option<K>,
 ) -> Vec<Group> {
     let mut groups: BTreeMap<K, Group> = BTreeMap::new();
@@ -72,6 +66,5 @@ pub(crate) fn groups<K: Ord>(
     }
     let mut groups: Vec<Group> = groups.into_values().collect();
     groups.sort_by_key(|group| Reverse(group.cpu));
-    groups.truncate(top.unwrap_or(usize::MAX));
     groups
 }

@@ -6,4 +6,4 @@ mod groups;
 
 pub(crate) use call::Call;
 pub(crate) use collected::Collected;
-pub(crate) use groups::{Group, busiest, first_of, groups};
+pub(crate) use groups::{Group, busiest, groups};

@@ -52,11 +52,6 @@ impl Choice {
         Table::of(key, title, rows).trace_if(self.has_traces, |row| row.trace)
     }
 
-    /// Returns at most as many elements as a family may have rows.
-    fn first<T>(&self, rows: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-        rows.into_iter().take(self.rows.unwrap_or(usize::MAX))
-    }
-
     /// Returns `true` if a family is chosen, also if it has no figures.
     fn is_chosen(&self, family: Family) -> bool {
         self.families.is_empty() || self.families.contains(&family)
@@ -88,10 +83,10 @@ fn rows_of<'l, T, I: IntoIterator<Item = T>>(
 
 /// The percentiles in tables.
 const PERCENTILES: [(f64, &str, &str); 4] = [
-    (50.0, "p50_ns", "50 %"),
-    (90.0, "p90_ns", "90 %"),
-    (99.0, "p99_ns", "99 %"),
-    (99.9, "p99_9_ns", "99.9 %"),
+    (50.0, "p50_ns", "p50"),
+    (90.0, "p90_ns", "p90"),
+    (99.0, "p99_ns", "p99"),
+    (99.9, "p99_9_ns", "p99.9"),
 ];
 
 /// The figures of durations in ns; without any, there is only their number.
@@ -130,11 +125,13 @@ fn with_durations<'r, R>(
     of: impl Fn(&'r R) -> Option<&'r Summary>,
 ) -> Declaration<'r, R> {
     let mut table = table
-        .integer("count", "COUNT", |row| of(row).map(|of| of.count))
-        .duration("total_ns", "TOTAL us", |row| of(row)?.total)
-        .duration("mean_ns", "MEAN us", |row| of(row)?.mean)
-        .duration("deviation_ns", "DEVIATION", |row| of(row)?.deviation)
-        .duration("min_ns", "MIN", |row| of(row)?.least);
+        .count("count", "COUNT", |row| of(row).map(|of| of.count))
+        .duration("total_ns", "TOTAL", |row| of(row)?.total)
+        .duration("mean_ns", "MEAN", |row| of(row)?.mean)
+        .duration("deviation_ns", "STD DEV", |row| of(row)?.deviation)
+        .minor()
+        .duration("min_ns", "MIN", |row| of(row)?.least)
+        .minor();
     for (at, (_, key, title)) in PERCENTILES.into_iter().enumerate() {
         table = table.duration(key, title, |row| of(row)?.percentiles[at]);
     }

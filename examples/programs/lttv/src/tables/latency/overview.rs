@@ -104,6 +104,6 @@ pub(crate) fn unmatched(choice: &Choice, latencies: &Latencies<'_>) -> Table {
     choice
         .table("unmatched", "Without a duration", &rows)
         .text("kind", "KIND", |row| row.it.0)
-        .integer("count", "COUNT", |row| row.it.1)
+        .count("count", "COUNT", |row| row.it.1)
         .build()
 }

@@ -12,9 +12,10 @@ use super::{Choice, Latencies, Row, Summary, name, rows_of, subject, tid, with_d
 pub(crate) fn rows(choice: &Choice, family: Family, latencies: &Latencies<'_>) -> Table {
     let rows = rows_of(latencies, |of| {
         let summary = |row: FamilyRow| (Summary::of(row.figures.durations()), row);
-        choice.first(of.rows(family, choice.by)).map(summary)
+        of.rows(family, choice.by).into_iter().map(summary)
     });
-    let mut table = choice.table(family.key(), family.title(), &rows);
+    let mut table =
+        choice.table(family.key(), family.title(), &rows).at_most(choice.rows, |row| row.trace);
     if matches!(choice.by, GroupBy::Subject | GroupBy::ThreadAndSubject) {
         table =
             table.text("subject", subject_title(family), |row| subject(row.of, row.it.1.subject));
@@ -62,7 +63,7 @@ fn with_extra<'r, R>(
     of: impl Fn(&'r R) -> &'r LatencyFigures,
 ) -> Declaration<'r, R> {
     let failures = |table: Declaration<'r, R>| {
-        table.integer("failed", "FAILED", |row| of(row).failures()).text(
+        table.count("failed", "FAILED", |row| of(row).failures()).minor().text(
             "errors",
             "ERRORS",
             |row| errors(of(row)),
@@ -71,14 +72,16 @@ fn with_extra<'r, R>(
     match family {
         Family::Syscall | Family::FileOpen | Family::FileSync | Family::Futex => failures(table),
         Family::FileRead | Family::FileWrite => {
-            failures(table.integer("bytes", "BYTES", |row| of(row).bytes()))
+            failures(table.bytes("bytes", "BYTES", |row| of(row).bytes()))
         }
         Family::HardIrq | Family::Vector | Family::Softirq => table
             .duration("net_total_ns", "NET TOTAL", |row| of(row).net().map(|net| net.total()))
+            .minor()
             .duration("net_max_ns", "NET MAX", |row| of(row).net().map(|net| net.greatest().value))
-            .integer("interrupted", "INTERRUPTED", |row| of(row).nested()),
+            .count("interrupted", "INTERRUPTED", |row| of(row).nested())
+            .minor(),
         Family::DiskDevice => {
-            table.integer("bytes", "BYTES", |row| of(row).sectors().saturating_mul(512))
+            table.bytes("bytes", "BYTES", |row| of(row).sectors().saturating_mul(512))
         }
         _ => table,
     }
@@ -116,10 +119,10 @@ pub(crate) fn disks(choice: &Choice, latencies: &Latencies<'_>) -> Table {
         .table("disks", "Use of disks", &rows)
         .text("disk", "DISK", |row| row.it.number.to_string())
         .text("name", "NAME", |row| row.of.name(row.it.name))
-        .duration("busy_ns", "BUSY us", |row| row.it.busy)
-        .decimal("busy_percent", "BUSY %", |row| percent(row.it.busy, time(row)))
+        .duration("busy_ns", "BUSY", |row| row.it.busy)
+        .percent("busy_percent", "BUSY %", |row| percent(row.it.busy, time(row)))
         .decimal("depth", "DEPTH", |row| mean_number(row, row.it.depth_time))
-        .integer("depth_max", "MOST", |row| row.it.most)
+        .count("depth_max", "MOST", |row| row.it.most)
         .build()
 }
 
@@ -128,15 +131,16 @@ pub(crate) fn futexes(choice: &Choice, latencies: &Latencies<'_>) -> Table {
     let rows = rows_of(latencies, |of| {
         let mut futexes: Vec<_> = of.futexes().collect();
         futexes.sort_by_key(|futex| Reverse(futex.waiters_time));
-        choice.first(futexes)
+        futexes
     });
     choice
         .table("futexes", "Use of futexes", &rows)
+        .at_most(choice.rows, |row| row.trace)
         .text("futex", "FUTEX", |row| row.of.subject_of_futex(&row.it))
         .decimal("waiters", "WAITERS", |row| mean_number(row, row.it.waiters_time))
-        .integer("waiters_max", "MOST", |row| row.it.most)
-        .integer("wakes", "WAKES", |row| row.it.wakes)
-        .integer("woken", "WOKEN", |row| row.it.woken)
+        .count("waiters_max", "MOST", |row| row.it.most)
+        .count("wakes", "WAKES", |row| row.it.wakes)
+        .count("woken", "WOKEN", |row| row.it.woken)
         .build()
 }
 
@@ -146,19 +150,20 @@ pub(crate) fn wakes(choice: &Choice, latencies: &Latencies<'_>) -> Table {
     families.retain(|of| [Family::WakeUp, Family::Futex].contains(of));
     let rows = rows_of(latencies, |of| {
         let of_family =
-            |&family: &Family| choice.first(of.wakes(family)).map(move |wakes| (family, wakes));
+            |&family: &Family| of.wakes(family).into_iter().map(move |wakes| (family, wakes));
         families.iter().flat_map(of_family).collect::<Vec<_>>()
     });
     choice
         .table("wakes", "Who woke threads", &rows)
+        .at_most(choice.rows, |row| (row.trace, row.it.0))
         .text("family", "FAMILY", |row| row.it.0.key())
         .integer("waker_tid", "TID", |row| tid(row.of, row.it.1.waker))
         .text("waker", "BY", |row| name(row.of, row.it.1.waker))
         .integer("tid", "TID", |row| tid(row.of, row.it.1.thread))
         .text("thread", "THREAD", |row| name(row.of, row.it.1.thread))
         .text("subject", "FUTEX", |row| subject(row.of, row.it.1.subject))
-        .integer("count", "COUNT", |row| row.it.1.durations.count())
-        .duration("total_ns", "TOTAL us", |row| row.it.1.durations.total())
+        .count("count", "COUNT", |row| row.it.1.durations.count())
+        .duration("total_ns", "TOTAL", |row| row.it.1.durations.total())
         .duration("max_ns", "MAX", |row| row.it.1.durations.greatest().value)
         .build()
 }

@@ -26,14 +26,16 @@ pub(crate) fn top(choice: &Choice, latencies: &Latencies<'_>) -> Table {
     choice
         .table("top", "Longest", &rows)
         .text("family", "FAMILY", |row| row.it.0.key())
-        .duration("duration_ns", "us", |row| row.it.1.duration())
+        .duration("duration_ns", "DURATION", |row| row.it.1.duration())
         .time("begin_ns", "BEGIN", |row| row.it.1.begin)
         .time("end_ns", "END", |row| row.it.1.end)
+        .minor()
         .integer("cpu", "CPU", |row| row.it.1.cpu)
         .integer("tid", "TID", |row| tid(row.of, row.it.1.thread))
         .text("thread", "THREAD", |row| name(row.of, row.it.1.thread))
         .text("subject", "SUBJECT", |row| row.of.subject_of(row.it.1))
         .integer("by_tid", "TID", |row| tid(row.of, row.it.1.by))
+        .minor()
         .text("by", "BY", |row| name(row.of, row.it.1.by))
         .build()
 }
@@ -51,8 +53,9 @@ pub(crate) fn histogram(choice: &Choice, latencies: &Latencies<'_>) -> Table {
     choice
         .table("histogram", "Distribution", &rows)
         .text("family", "FAMILY", |row| row.it.0.key())
-        .duration("from_ns", "FROM us", |row| row.it.1.0)
-        .duration("to_ns", "TO us", |row| row.it.1.1)
+        .duration("from_ns", "FROM", |row| row.it.1.0)
+        .duration("to_ns", "TO", |row| row.it.1.1)
+        .minor()
         .integer("count", "COUNT", |row| row.it.1.2)
         .text("bar", "", |row| bar(row.it.1.2, row.it.1.3, BAR))
         .build()
@@ -74,13 +77,12 @@ fn bins(family: Family, equal: Option<u32>, of: &TraceLatency) -> Vec<(u64, u64,
 
 /// Returns the table of what had begun and not ended at the end of the window, the oldest first.
 pub(crate) fn open(choice: &Choice, latencies: &Latencies<'_>) -> Table {
-    let rows = rows_of(latencies, |of| {
-        choice.first(of.open().iter().filter(|open| choice.is_chosen(open.family)))
-    });
+    let rows =
+        rows_of(latencies, |of| of.open().iter().filter(|open| choice.is_chosen(open.family)));
     choice
         .table("not_ended", "Not ended", &rows)
         .text("family", "FAMILY", |row| row.it.family.key())
-        .duration("age_ns", "AGE us", |row| row.of.span().end.since(row.it.begin))
+        .duration("age_ns", "AGE", |row| row.of.span().end.since(row.it.begin))
         .time("begin_ns", "BEGIN", |row| row.it.begin)
         .integer("tid", "TID", |row| tid(row.of, row.it.thread))
         .text("thread", "THREAD", |row| name(row.of, row.it.thread))

@@ -48,7 +48,7 @@ fn bash_completes_commands_and_options() {
     let Some(found) = in_shell("bash", &["--norc"], script) else { return };
     let lines: Vec<_> = found.lines().collect();
     assert!(lines[0].contains("-F _lttv"), "{found}");
-    assert_eq!(lines[1..], ["dump", "--timerange", "text babeltrace json csv", "--module"]);
+    assert_eq!(lines[1..], ["dump", "--timerange", "text lttv babeltrace json csv", "--module"]);
 }
 
 #[test]

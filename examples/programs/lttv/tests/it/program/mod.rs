@@ -11,6 +11,7 @@ mod man;
 mod run;
 mod settings;
 mod times;
+mod widths;
 mod windows;
 
 use std::ffi::OsStr;
@@ -26,7 +27,7 @@ const UST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/ust");
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(support::lttv());
     command.args(args).env("TZ", "UTC").env("HOME", "/nonexistent").stdin(Stdio::null());
-    for name in ["XDG_CONFIG_HOME", "LTTV_CONFIG", "NO_COLOR", "CLICOLOR_FORCE"] {
+    for name in ["XDG_CONFIG_HOME", "LTTV_CONFIG", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(name);
     }
     command

@@ -86,6 +86,7 @@ pub(crate) fn run(program: &Path, args: &[&str], path: Option<&Path>, limit: Dur
         .env("TZ", "UTC")
         .env("XDG_CONFIG_HOME", "/nonexistent")
         .env_remove("LTTV_CONFIG")
+        .env_remove("COLUMNS")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())

@@ -82,7 +82,7 @@ impl EventLine {
 fn lines() -> &'static [EventLine] {
     static LINES: OnceLock<Vec<EventLine>> = OnceLock::new();
     LINES.get_or_init(|| {
-        let text = output::<DumpArgs>(dump::run, &["--utc", KERNEL]).unwrap();
+        let text = output::<DumpArgs>(dump::run, &["--format=lttv", KERNEL]).unwrap();
         let parse = |line: &str| {
             let (name, rest) = line.split_once(": ").unwrap();
             let (time, rest) = rest.split_once(" (").unwrap();

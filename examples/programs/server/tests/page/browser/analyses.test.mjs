@@ -92,7 +92,7 @@ test('views are shown and hidden, and stay so', { skip }, async () => {
   await user.press('8');
   await user.waitFor(() => /no events for this view/.test(document.querySelector('.status .message').textContent));
   await user.press('i');
-  await user.waitFor(() => /MiB\/s at most/.test(document.querySelector('#disks .labels').textContent));
+  await user.waitFor(() => /MB\/s at most/.test(document.querySelector('#disks .labels').textContent));
   assert.equal(await pressed('Disk I/O'), 'true');
   // The focus does not get lost with the view.
   await user.page.click('#disks .fold');

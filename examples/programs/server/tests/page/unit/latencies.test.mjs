@@ -55,7 +55,7 @@ test('only points in the window are drawn, each kind with a shape of its own', (
 test('ranges of the protocol are read, and bytes have units', () => {
   assert.deepEqual(parseTimeRange('[1795233416400000000,1795233416400000005]'), { from: 1795233416400000000n, to: 1795233416400000005n });
   for (const text of ['', '[1]', '1,2', '[a,b]']) assert.equal(parseTimeRange(text), null);
-  assert.deepEqual([0, 1023, 1536, 2 ** 30].map(formatBytes), ['0 B', '1023 B', '1.5 KiB', '1.0 GiB']);
+  assert.deepEqual([0, 999, 1500, 1e9].map(formatBytes), ['0 B', '999 B', '1.5 kB', '1.0 GB']);
 });
 
 test('a duration that is marked is shown, and ends a mark', () => {
