@@ -21,6 +21,7 @@ use lttv::commands::irq::IrqArgs;
 use lttv::commands::latency::LatencyArgs;
 use lttv::commands::man::ManArgs;
 use lttv::commands::run::{self, RunArgs};
+use lttv::commands::serve::ServeArgs;
 use lttv::commands::spans::SpansArgs;
 use lttv::commands::state::StateArgs;
 use lttv::commands::stats::StatsArgs;
@@ -76,6 +77,7 @@ pub(crate) enum Command {
     Sync(SyncArgs),
     Convert(ConvertArgs),
     Tui(TuiArgs),
+    Serve(ServeArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -155,6 +157,7 @@ impl Cli {
             "sync" => SyncArgs::augment_args,
             "convert" => ConvertArgs::augment_args,
             "tui" => TuiArgs::augment_args,
+            "serve" => ServeArgs::augment_args,
             "run" => RunArgs::augment_args,
             _ => return None,
         };
@@ -238,6 +241,7 @@ mod tests {
             "compare A B --table cpu",
             "sync A B --write FILE --reference A --columns host,offset_ns",
             "tui TRACE",
+            "serve TRACE",
             "run -m textDump -t TRACE",
         ];
         for line in lines {

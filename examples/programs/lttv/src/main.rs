@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use cli::{Cli, Command, documented};
 use lttv::commands::{
     calls, chart, compare, completions, convert, critical_path, disk, dump, history, info, irq,
-    latency, man, run, spans, state, stats, sync, usage, wait,
+    latency, man, run, serve, spans, state, stats, sync, usage, wait,
 };
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, Settings, SettingsError};
@@ -57,6 +57,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Compare(args) => compare::run(args, report),
         Command::Sync(args) => sync::run(args, report),
         Command::Convert(args) => convert::run(args, report),
+        Command::Serve(args) => serve::run(args, report),
         Command::Run(args) => run::run(args, report),
         Command::Completions(args) => completions::run(args, documented()),
         Command::Man(args) => man::run(args, documented(), report),

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use lttv_common::bundled::bundled_trace;
@@ -50,6 +51,10 @@ pub struct ServerArgs {
     /// server's own page
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub origins: Vec<String>,
+
+    /// Open the page in the browser
+    #[arg(long)]
+    pub open: bool,
 
     /// The directory of computed data.
     #[command(flatten)]
@@ -124,7 +129,11 @@ pub fn run(args: &ServerArgs, report: &mut Report) -> Result<(), Box<dyn Error>>
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served: std::io::Result<()> = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind((args.bind, args.port)).await?;
-        print_address(listener.local_addr()?)?;
+        let address = listener.local_addr()?;
+        print_address(address)?;
+        if args.open {
+            open_page(address, args.token.as_deref(), report);
+        }
         let end = async { _ = tokio::signal::ctrl_c().await };
         let router = router(Server::new(workspace), guard);
         serve::serve(listener, router, Patience::default(), end).await;
@@ -167,6 +176,20 @@ fn open_all(
     let uuids: Vec<&str> = opened.iter().map(|trace| trace.uuid.as_str()).collect();
     workspace.create_experiment(&name, &uuids)?;
     Ok(())
+}
+
+/// Opens the page in the browser of the desktop.
+fn open_page(address: SocketAddr, token: Option<&str>, report: &Report) {
+    let mut url = serve::url(address);
+    if let Some(token) = token {
+        let token: String = token.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        url += &format!("?token={token}");
+    }
+    let mut browser = Command::new("xdg-open");
+    browser.arg(&url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = browser.spawn() {
+        report.warning(format_args!("--open: cannot run xdg-open: {error}"));
+    }
 }
 
 fn print_address(address: SocketAddr) -> std::io::Result<()> {

@@ -22,6 +22,7 @@ pub mod man;
 pub mod run;
 pub(crate) mod select;
 pub mod selection;
+pub mod serve;
 pub mod spans;
 pub mod state;
 pub mod stats;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::support::{Run, module_rows as rows, typed_json};
+use crate::support::{Run, module_rows as rows, time_of_day, typed_json};
 use lttv_common::units::bytes;
 use lttv_context::Traceset;
 use lttv_context::attributes::{AttributeId, AttributeValue, Attributes};
@@ -153,7 +153,10 @@ fn interrupts() {
             near(&format!("{name}_ns"), (end - begin) as f64, 0.0);
             assert_eq!(row_of_extremes[format!("{name}_begin_ns")], *begin);
             assert_eq!(row_of_extremes[format!("{name}_end_ns")], *end);
-            assert!(table.contains(&format!("  {}  {}", time(*begin), time(*end))), "{table}");
+            assert!(
+                table.contains(&format!("  {}  {}", time_of_day(*begin), time_of_day(*end))),
+                "{table}"
+            );
         }
         compared += 1;
         let periods: Vec<f64> =

@@ -1,14 +1,16 @@
 //! The facts about a trace for people: one line for each of them.
 
 use ltt_read::Timestamp;
+use lttv_common::kernel_trace::{USES, Use};
 use lttv_common::table::Table;
 use lttv_common::time::date_text;
 use lttv_filter::Zone;
+use lttv_state::kernel::needs::RecordedEvents;
 
 use crate::models::contents::Facts;
 
-/// Returns a table with a row for each fact that is known.
-pub(super) fn table(facts: &Facts, zone: &Zone) -> Table {
+/// Returns a table with a row for each fact that is known, and with the commands that the trace serves.
+pub(super) fn table(facts: &Facts, recorded: &RecordedEvents, zone: &Zone) -> Table {
     let title = format!("Trace {}: {}", facts.index, facts.path);
     let mut lines = Vec::new();
     let mut line = |name: &'static str, value: String| {
@@ -58,9 +60,19 @@ pub(super) fn table(facts: &Facts, zone: &Zone) -> Table {
     let cpus = facts.cpus;
     line("data", format!("{tracefiles} tracefiles, {cpus} CPUs, {packets} packets, {bytes} bytes"));
     line("UUID", facts.uuid.clone());
+    let (served, others): (Vec<_>, Vec<_>) = USES.iter().partition(|of| of.is_served(recorded));
+    let names = |of: Vec<&Use>| of.iter().map(|of| of.command).collect::<Vec<_>>().join(", ");
+    line("commands", ["dump, tui", &names(served)].join(", ").trim_end_matches(", ").to_owned());
+    if !others.is_empty() {
+        line("without events", format!("{} (--table missing,uses)", names(others)));
+    } else if USES.iter().any(|of| !of.useful(recorded).is_empty()) {
+        line("without events", "parts of some commands (--table missing,uses)".to_owned());
+    }
+    line("more", "--table tracefiles,environment,losses; --events".to_owned());
     Table::of("traces", title, &lines)
         .text("fact", "", |line| line.0)
         .text("value", "", |line| line.1.as_str())
+        .wrap()
         .build()
 }
 

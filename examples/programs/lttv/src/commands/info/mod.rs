@@ -76,18 +76,25 @@ pub fn run(args: &InfoArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
 
     let FormatArgs { format, tables, columns, .. } = &args.format;
     let selects = !tables.is_empty() || !columns.is_empty();
-    let mut results: Vec<Table> = match *format == Format::Text && !selects {
-        true => facts.iter().map(|facts| lines::table(facts, &input.zone())).collect(),
+    let is_short = *format == Format::Text && !selects;
+    let mut results: Vec<Table> = match is_short {
+        true => {
+            let zone = input.zone();
+            let each = facts.iter().zip(&kernel);
+            each.map(|(facts, recorded)| lines::table(facts, recorded, &zone)).collect()
+        }
         false => vec![tables::traces(&facts)],
     };
-    results.push(tables::tracefiles(traces, &counts, &losses));
     if args.events {
         results.push(tables::event_types(traces, &counts));
     }
-    results.push(tables::uses(&kernel));
-    results.push(tables::missing(&kernel));
-    if *format != Format::Text || selects {
-        results.push(tables::environment(traces));
+    if !is_short {
+        results.extend([
+            tables::tracefiles(traces, &counts, &losses),
+            tables::uses(&kernel),
+            tables::missing(&kernel),
+            tables::environment(traces),
+        ]);
     }
     let common = Common { input, format: args.format.clone(), output: args.output.clone() };
     common.write_with(&losses, results, traces)?;

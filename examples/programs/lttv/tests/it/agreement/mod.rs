@@ -27,6 +27,7 @@ const OTHER_COMMANDS: &[(&str, &str)] = &[
     ("sync", "clocks"),
     ("convert", "traces, which tests of its own compare"),
     ("tui", "needs a terminal"),
+    ("serve", "is asked through the server's outputs"),
     ("completions", "no traces"),
     ("man", "no traces"),
     ("help", "no traces"),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::{KERNEL, assert_refused, lttv, lttv_with, text};
+use super::{KERNEL, UST, assert_refused, lttv, lttv_with, text};
 
 /// Commands that print all of their tables.
 const COMMANDS: [&[&str]; 17] = [
@@ -63,6 +63,14 @@ fn wide_text_and_files_have_all_columns() {
     assert_eq!(printed(&["stats", &option], "40"), "");
     let written = std::fs::read_to_string(file).expect("a file");
     assert_eq!(written, printed(&["stats", "--wide"], "40"));
+}
+
+#[test]
+fn a_trace_of_programs_is_described_in_25_lines() {
+    let described = text(&lttv_with(&["info", UST], &[("COLUMNS", OsStr::new("100"))]));
+    let traces = described.lines().filter(|line| line.starts_with("Trace ")).count();
+    assert!(traces > 0 && described.lines().count() <= 25 * traces, "{described}");
+    assert!(described.lines().all(|line| line.chars().count() <= 100), "{described}");
 }
 
 #[test]

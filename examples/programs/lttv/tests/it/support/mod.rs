@@ -77,6 +77,13 @@ pub(crate) fn dump(args: &[&str], path: Option<&Path>, limit: Duration) -> Run {
     run(&lttv(), &[&["dump"], args].concat(), path, limit)
 }
 
+/// Returns a time of an event as tables show it in UTC.
+pub(crate) fn time_of_day(ns: i64) -> String {
+    let (seconds, ns) = (ns / 1_000_000_000 % 86_400, ns % 1_000_000_000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{hour:02}:{minute:02}:{second:02}.{ns:09}")
+}
+
 /// Runs a program with UTC as the local time and without settings of the user, for at most
 /// `limit`.
 pub(crate) fn run(program: &Path, args: &[&str], path: Option<&Path>, limit: Duration) -> Run {

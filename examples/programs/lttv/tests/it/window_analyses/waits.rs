@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::support::time_of_day;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
@@ -200,17 +201,14 @@ fn a_dependency_analysis_starts_with_what_is_open() {
     // The thread does not wait at the end: who ends that wait would be known only with --dep-time-end.
     let (from, to) = (time(begin + (end - begin) / 3), time(end + 1));
     let run = |words: &[&str]| {
-        let words = [&["-m", "depAnalysis", "-t", KERNEL, "--dep-pid", "180", "--clock-gmt"], words].concat();
+        let words =
+            [&["-m", "depAnalysis", "-t", KERNEL, "--dep-pid", "180", "--clock-gmt"], words]
+                .concat();
         output::<RunArgs>(run::run, &words).unwrap()
     };
     let read = run(&["--begin", &from, "--end", &to]);
     assert_eq!(read, run(&["--dep-time-start", &from, "--dep-time-end", &to]));
-    let of_day = |ns: u64| {
-        let (seconds, ns) = (ns / 1_000_000_000 % 86_400, ns % 1_000_000_000);
-        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-        format!("{hour:02}:{minute:02}:{second:02}.{ns:09}")
-    };
-    let first = format!("  {}  {}  ", of_day(begin + (end - begin) / 3), of_day(end));
+    let first = format!("  {}  {}  ", time_of_day(begin + (end - begin) / 3), time_of_day(end));
     assert!(read.contains(&first), "{read}");
     // The command has the same path.
     let args = ["--tid", "180", "--begin", &from, "--end", &to];
@@ -220,7 +218,8 @@ fn a_dependency_analysis_starts_with_what_is_open() {
     let steps = rows(&found, "segments");
     assert!(steps.len() > 1 && steps.len() == path.len());
     for (step, line) in steps.iter().zip(path) {
-        let times = format!("{}  {}", of_day(ns(step, "begin_ns")), of_day(ns(step, "end_ns")));
+        let times =
+            format!("{}  {}", time_of_day(ns(step, "begin_ns")), time_of_day(ns(step, "end_ns")));
         assert!(line.contains(&times), "{line}: {times}");
         assert!(line.contains(step["thread"].as_str().unwrap()), "{line}: {step}");
     }
