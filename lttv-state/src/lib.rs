@@ -87,6 +87,8 @@ mod fast_hash;
 #[cfg(feature = "filter")]
 pub mod filter;
 #[cfg(feature = "analyses")]
+pub mod flame_graph;
+#[cfg(feature = "analyses")]
 pub mod heap;
 pub mod history;
 #[cfg(feature = "kernel")]
@@ -99,6 +101,8 @@ mod last_event;
 pub mod latency;
 #[cfg(feature = "analyses")]
 pub mod spans;
+#[cfg(feature = "analyses")]
+pub mod stack_samples;
 #[cfg(feature = "kernel")]
 pub mod stats;
 #[cfg(feature = "symbols")]
