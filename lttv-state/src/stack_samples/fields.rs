@@ -132,10 +132,6 @@ pub(super) enum Record {
         tid: Field,
         ptid: Field,
     },
-    Exit {
-        pid: Field,
-        tid: Field,
-    },
 }
 
 impl Record {
@@ -167,7 +163,6 @@ impl Record {
                 tid: field("tid")?,
                 ptid: field("ptid")?,
             },
-            "perf:exit" => Record::Exit { pid: pid()?, tid: field("tid")? },
             _ => return None,
         })
     }

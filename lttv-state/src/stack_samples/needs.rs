@@ -1,14 +1,14 @@
-//! The events that samples of stacks need.
+//! The events that flame graphs need.
 
 use crate::kernel::needs::{EventKind, Need};
 
-/// The need for events with stacks.
+/// The need of flame graphs for events with stacks, or for calls of functions.
 pub const NEEDS: &[Need] = &[Need::any(
     &[
         EventKind::WithContext(&["callchain", "callstack_kernel", "callstack_user"]),
-        EventKind::Named(&["kernel_stack"]),
+        EventKind::Named(&["kernel_stack", "funcgraph_entry", "func_entry"]),
     ],
-    "samples with call chains (perf record -g), or events with the contexts callstack-kernel or callstack-user",
+    "callchain (or callstack_kernel, callstack_user, kernel_stack, funcgraph_entry, func_entry)",
     "there are no stacks",
 )
 .required()];

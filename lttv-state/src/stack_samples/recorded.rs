@@ -41,10 +41,6 @@ pub(super) enum ItemKind {
         tid: i64,
         parent_tid: i64,
     },
-    Exit {
-        pid: i64,
-        tid: i64,
-    },
 }
 
 /// A stack.
@@ -133,8 +129,5 @@ fn read(record: &Record, event: &Event<'_>) -> Option<ItemKind> {
             tid: task(event, tid)?,
             parent_tid: task(event, ptid)?,
         },
-        Record::Exit { pid, tid } => {
-            ItemKind::Exit { pid: task(event, pid)?, tid: task(event, tid)? }
-        }
     })
 }

@@ -126,7 +126,7 @@ impl Spaces {
         }
     }
 
-    /// Removes the mappings of a process, which executes another program or has ended.
+    /// Removes the mappings of a process, which executes another program.
     pub(super) fn clear(&mut self, process: i64) {
         self.processes.remove(&process);
     }

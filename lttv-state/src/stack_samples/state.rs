@@ -88,15 +88,10 @@ impl StackState {
                 executes.iter().for_each(|pid| self.spaces.clear(*pid));
                 self.names.set(*tid, name.clone());
             }
+            // A process that has ended may still be in samples, until another one has its id.
             ItemKind::Fork { pid, parent_pid, tid, parent_tid } => {
                 self.spaces.fork(*parent_pid, *pid);
                 self.names.fork(*parent_tid, *tid);
-            }
-            ItemKind::Exit { pid, tid } => {
-                self.names.remove(*tid);
-                if pid == tid {
-                    self.spaces.clear(*pid);
-                }
             }
         }
     }

@@ -64,10 +64,6 @@ impl ThreadNames {
         }
     }
 
-    pub(super) fn remove(&mut self, tid: i64) {
-        self.0.remove(&tid);
-    }
-
     pub(super) fn get(&self, tid: i64) -> Option<&Arc<str>> {
         self.0.get(&tid)
     }

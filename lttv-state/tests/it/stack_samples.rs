@@ -140,12 +140,6 @@ impl Model {
                     self.names.insert(id("tid"), name);
                 }
             }
-            "perf:exit" => {
-                if id("pid") == id("tid") {
-                    self.maps.retain(|map| map.0 != id("pid"));
-                }
-                self.names.remove(&id("tid"));
-            }
             _ => {}
         }
     }
