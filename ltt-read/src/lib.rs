@@ -298,4 +298,6 @@ pub use packet::Packet;
 #[cfg(feature = "reader")]
 pub use report::{DecodeError, Error, LayoutError, Notice, NoticeKind, Place};
 #[cfg(feature = "reader")]
-pub use trace::{Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber, UserProcess};
+pub use trace::{
+    BuildId, Trace, TraceIndex, Tracefile, TracefileIndex, TracefileNumber, UserProcess,
+};

@@ -32,6 +32,8 @@
 //! and these, which follow programs and need no kernel trace:
 //!
 //! * `call_stacks`: the number and the times of the calls of each function and call path;
+//! * `stack_samples`: the stacks of samples, events and waits, added up;
+//! * `flame_graph`: calls or samples of several threads put together by the names of functions;
 //! * `heap`: the memory that programs allocate, and by which calls;
 //! * `symbols`: the names of functions, from state dumps and binaries.
 //!
@@ -54,7 +56,7 @@
 //! # Features
 //!
 //! * `kernel` (default): the modules that read traces.
-//! * `analyses`: the modules `spans`, `latency`, `waits`, `usage`, `call_stacks` and `heap`.
+//! * `analyses`: the modules `spans`, `latency`, `waits`, `usage`, `call_stacks`, `stack_samples`, `flame_graph` and `heap`.
 //! * `filter`: kernel states as `state.` fields of filter expressions.
 //! * `checkpoint-files`: checkpoints of kernel states in files, see
 //!   [`ContextState::store_checkpoints`](lttv_context::ContextState::store_checkpoints).
@@ -87,6 +89,8 @@ mod fast_hash;
 #[cfg(feature = "filter")]
 pub mod filter;
 #[cfg(feature = "analyses")]
+pub mod flame_graph;
+#[cfg(feature = "analyses")]
 pub mod heap;
 pub mod history;
 #[cfg(feature = "kernel")]
@@ -99,6 +103,8 @@ mod last_event;
 pub mod latency;
 #[cfg(feature = "analyses")]
 pub mod spans;
+#[cfg(feature = "analyses")]
+pub mod stack_samples;
 #[cfg(feature = "kernel")]
 pub mod stats;
 #[cfg(feature = "symbols")]

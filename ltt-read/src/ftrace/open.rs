@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use super::buffer::{Buffer, CpuData, separate};
 use super::chunk::{Chunk, Chunks};
 use super::decode::{Decoder, FileKind};
-use super::sections::{MAGIC, MAX_WARNINGS, Recording};
+use super::sections::{MAGIC, MAX_WARNINGS, Recording, TextPlace};
 use crate::base::source::{Access, FileBytes, SharedBytes};
 use crate::base::time::NS_PER_S;
 use crate::files::findings::Findings;
@@ -22,7 +22,7 @@ use crate::schema::{
     self, ClockClass, ClockOrigin, Dependency, DisplayBase, EnvValue, EventType, EventTypeId,
     FieldClass, Identity, Integer, Length, Member, Schema, StreamClass, StreamClassId,
 };
-use crate::trace::{Before, DataFile, FilePart, Indexes, Trace, Tracefile};
+use crate::trace::{Before, DataFile, FilePart, Indexes, KernelSymbols, Trace, Tracefile};
 use crate::tracepoint::classes::{Machine, PlacedMember, bytes, structure};
 use crate::tracepoint::formats::{Field, Format};
 use crate::tracepoint::input::{Fault, Input};
@@ -95,6 +95,7 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
         recording.buffers.truncate(most);
     }
     warnings.truncate(MAX_WARNINGS);
+    let kernel_symbols = kernel_symbols(&recording, path, &file);
     let mut opened = Vec::new();
     let chunks = Arc::new(Chunks::default());
     let mut assembly = Assembly { path: path.into(), file, chunks, next_chunk: 0 };
@@ -112,7 +113,28 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Vec<Trace>, Error> {
         };
         opened.push(assembly.trace(&recording, &events, &main, warnings)?);
     }
-    Ok(opened)
+    let with_symbols = |trace: Trace| trace.with_kernel_symbols(kernel_symbols.clone());
+    Ok(opened.into_iter().map(with_symbols).collect())
+}
+
+/// Returns the names of the kernel's functions in a recording, which are read when they are needed.
+fn kernel_symbols(
+    recording: &Recording,
+    path: &Path,
+    file: &Arc<FileBytes>,
+) -> Option<Arc<KernelSymbols>> {
+    let TextPlace { offset, size, packed } = recording.kernel_symbols?;
+    let end = offset.saturating_add(size);
+    let len = file.bytes().len() as u64;
+    let missing = end.saturating_sub(len);
+    let source = SharedBytes::new(file.clone()).part(offset.min(len)..end.min(len));
+    let packed = packed.map(|(compression, size)| Chunk {
+        chunks: Arc::default(),
+        compression,
+        number: 0,
+        size,
+    });
+    Some(Arc::new(KernelSymbols { path: path.to_owned(), offset, source, missing, packed }))
 }
 
 /// The event types of a recording, the same in all buffers.

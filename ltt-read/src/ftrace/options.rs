@@ -19,6 +19,7 @@ pub(super) mod id {
     pub(crate) const HEADER_INFO: u16 = 16;
     pub(crate) const FTRACE_FORMATS: u16 = 17;
     pub(crate) const EVENT_FORMATS: u16 = 18;
+    pub(crate) const KERNEL_SYMBOLS: u16 = 19;
 }
 
 /// The options that apply to all buffers.

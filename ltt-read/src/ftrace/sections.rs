@@ -24,7 +24,20 @@ pub(super) struct Recording {
     pub(super) descriptions: Descriptions,
     pub(super) options: Options,
     pub(super) buffers: Vec<Buffer>,
+    /// The place of the names of the kernel's functions.
+    pub(super) kernel_symbols: Option<TextPlace>,
     pub(super) warnings: Vec<String>,
+}
+
+/// The place of a text after its size in 4 bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TextPlace {
+    /// The offset in the file, in bytes.
+    pub(super) offset: u64,
+    /// The size in the file, in bytes.
+    pub(super) size: u64,
+    /// The method and the decompressed size in bytes, if it is compressed.
+    pub(super) packed: Option<(Compression, u32)>,
 }
 
 /// The greatest size of a decompressed section in bytes. Descriptions of events have some megabytes.
@@ -80,6 +93,7 @@ impl<'a> Reading<'a> {
             descriptions: Descriptions::new(machine),
             options: Options::default(),
             buffers: Vec::new(),
+            kernel_symbols: None,
             warnings: Vec::new(),
         };
         Ok(Reading { file, input, compression: None, page_size, cpus: 0, recording })
@@ -114,8 +128,11 @@ impl<'a> Reading<'a> {
         descriptions.ftrace_formats(&mut input)?;
         descriptions.event_formats(&mut input)?;
         input.enter("kernel symbols");
+        let offset = input.offset();
         let size = input.u32()?;
         input.take(size.into())?;
+        let size = u64::from(size) + 4;
+        self.recording.kernel_symbols = Some(TextPlace { offset, size, packed: None });
         input.enter("printk formats");
         let size = input.u32()?;
         input.take(size.into())?;
@@ -304,6 +321,13 @@ impl<'a> Reading<'a> {
                 id::HEADER_INFO => places[0] = Some(values.u64()?),
                 id::FTRACE_FORMATS => places[1] = Some(values.u64()?),
                 id::EVENT_FORMATS => places[2] = Some(values.u64()?),
+                id::KERNEL_SYMBOLS => {
+                    let place = self.text(values.u64()?, option, "kernel symbols");
+                    match place {
+                        Ok(place) => self.recording.kernel_symbols = Some(place),
+                        Err(fault) => self.warn_of(fault),
+                    }
+                }
                 _ => self.recording.options.note(option, payload, order)?,
             }
         }
@@ -347,6 +371,23 @@ impl<'a> Reading<'a> {
         let unpacked = compression.unpack(input.take(packed.into())?, plain as usize);
         let damaged = |_| Fault { section: name, offset: at, reason: "it cannot be decompressed" };
         Ok((Cow::Owned(unpacked.map_err(damaged)?), at))
+    }
+
+    /// Returns the place of the text in a section.
+    fn text(&self, offset: u64, wanted: u16, name: &'static str) -> Result<TextPlace, Fault> {
+        let (mut input, is_compressed, size) = self.section(offset, wanted, name)?;
+        let Some(compression) = self.compression_if(is_compressed) else {
+            return Ok(TextPlace { offset: input.offset(), size, packed: None });
+        };
+        let (packed, plain) = (input.u32()?, input.u32()?);
+        match plain > MAX_SECTION {
+            true => Err(input.fault("it is too large")),
+            false => Ok(TextPlace {
+                offset: input.offset(),
+                size: packed.into(),
+                packed: Some((compression, plain)),
+            }),
+        }
     }
 
     /// Returns the method of compression of a section.

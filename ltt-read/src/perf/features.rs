@@ -2,8 +2,9 @@
 
 use hashbrown::HashMap;
 
-use super::attributes::Attribute;
+use super::attributes::{Attribute, HEADER};
 use crate::schema::ByteOrder;
+use crate::trace::BuildId;
 use crate::tracepoint::classes::Machine;
 use crate::tracepoint::descriptions::Descriptions;
 use crate::tracepoint::input::{Fault, Input};
@@ -11,6 +12,7 @@ use crate::tracepoint::input::{Fault, Input};
 /// The numbers of the features that are read.
 mod feature {
     pub(super) const TRACING_DATA: u64 = 1;
+    pub(super) const BUILD_IDS: u64 = 2;
     pub(super) const HOSTNAME: u64 = 3;
     pub(super) const RELEASE: u64 = 4;
     pub(super) const VERSION: u64 = 5;
@@ -22,6 +24,12 @@ mod feature {
 
 /// The first bytes of descriptions of tracepoints.
 const TRACING_MAGIC: &[u8] = b"\x17\x08\x44tracing";
+
+/// The greatest number of build ids that are read.
+const MAX_BUILD_IDS: usize = 1 << 16;
+
+/// The bit in the header of the record of a build id whose size is given.
+const HAS_SIZE: u16 = 1 << 15;
 
 /// The greatest number of words of a command line.
 const MAX_WORDS: u32 = 4096;
@@ -35,6 +43,8 @@ pub(super) struct Features {
     pub(super) version: String,
     pub(super) machine: String,
     pub(super) command_line: String,
+    /// The build ids of files with samples.
+    pub(super) build_ids: Vec<BuildId>,
     /// The time to add to all times to get those of the wall clock, in ns.
     pub(super) date: Option<i64>,
     /// `true` if the names of events were read.
@@ -54,6 +64,7 @@ impl Features {
         let mut input = Input::unpacked(payload, offset, order, "features");
         match number {
             feature::TRACING_DATA => self.tracing_data(payload, offset)?,
+            feature::BUILD_IDS => self.build_ids(&mut input)?,
             feature::HOSTNAME => self.hostname = text(&mut input)?,
             feature::RELEASE => self.release = text(&mut input)?,
             feature::VERSION => self.version = text(&mut input)?,
@@ -101,6 +112,22 @@ impl Features {
                 }
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads the build ids of files: records with a header like all others.
+    fn build_ids(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        while !input.is_empty() && self.build_ids.len() < MAX_BUILD_IDS {
+            let (_, misc, size) = (input.u32()?, input.u16()?, input.u16()?);
+            let record = input.take(u64::from(size).saturating_sub(HEADER.into()))?;
+            let Some((_pid, rest)) = record.split_at_checked(4) else { continue };
+            let Some((id, path)) = rest.split_at_checked(24) else { continue };
+            // Older versions of perf have ids of 20 bytes only.
+            let size = if misc & HAS_SIZE != 0 { usize::from(id[20]).min(20) } else { 20 };
+            let path = path.split(|byte| *byte == 0).next().unwrap_or(&[]);
+            let path = String::from_utf8_lossy(path).as_ref().into();
+            self.build_ids.push(BuildId { path, id: id[..size].into() });
         }
         Ok(())
     }

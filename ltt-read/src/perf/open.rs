@@ -180,9 +180,11 @@ fn assemble(path: &Path, file: Arc<FileBytes>) -> Result<Trace, Error> {
     };
     let decoder = format::Decoder::of_perf(schema, decoder)
         .map_err(|kind| Error::Unsupported { path: path.to_owned(), kind })?;
+    let build_ids = std::mem::take(&mut recording.features.build_ids);
     let warnings = recording.warnings.into_iter();
     let warnings = warnings.map(|text| Diagnostic::warning(Span::default(), text)).collect();
-    Ok(Trace::from_tracefiles(vec![path.to_owned()], decoder, tracefiles, warnings))
+    let trace = Trace::from_tracefiles(vec![path.to_owned()], decoder, tracefiles, warnings);
+    Ok(trace.with_build_ids(build_ids.into()))
 }
 
 /// Returns the event types: those of the attributes, those of other kinds of records, and that of

@@ -1,11 +1,13 @@
 //! Traces: a schema and the tracefiles that it describes.
 
+mod build_ids;
 mod data_file;
 mod duplicates;
 mod grouping;
 mod growth;
 mod index_types;
 mod instances;
+mod kernel_symbols;
 mod packet_index;
 mod packet_times;
 mod short_names;
@@ -28,10 +30,12 @@ pub(crate) use grouping::FirstPacket;
 use grouping::tracefiles;
 use short_names::ShortNames;
 
+pub use build_ids::BuildId;
 pub(crate) use data_file::{Before, DataFile, FilePart};
 pub(crate) use duplicates::{DuplicateRun, Duplicates, files_overlap, times_overlap};
 pub(crate) use growth::Growth;
 pub use index_types::{TraceIndex, TracefileIndex, TracefileNumber};
+pub(crate) use kernel_symbols::KernelSymbols;
 pub(crate) use packet_index::{Declared, Indexes};
 pub use packet_index::{Index, IndexEntry};
 pub use packet_times::PacketTimes;
@@ -81,6 +85,8 @@ pub struct Trace {
     /// The places within packets at which seeks may begin.
     waypoints: OnceLock<Waypoints>,
     short_names: OnceLock<ShortNames>,
+    kernel_symbols: Option<Arc<KernelSymbols>>,
+    build_ids: Arc<[BuildId]>,
 }
 
 impl Trace {
@@ -152,7 +158,19 @@ impl Trace {
             verified: SMALL,
             waypoints: OnceLock::new(),
             short_names: OnceLock::new(),
+            kernel_symbols: None,
+            build_ids: Arc::default(),
         }
+    }
+
+    /// Sets the build ids of files.
+    pub(crate) fn with_build_ids(self, build_ids: Arc<[BuildId]>) -> Trace {
+        Trace { build_ids, ..self }
+    }
+
+    /// Sets the names of the kernel's functions.
+    pub(crate) fn with_kernel_symbols(self, symbols: Option<Arc<KernelSymbols>>) -> Trace {
+        Trace { kernel_symbols: symbols, ..self }
     }
 
     /// Creates the first version of a growing trace, without tracefiles.
@@ -210,6 +228,8 @@ impl Trace {
         let tracefiles = self.tracefiles.iter().map(Tracefile::with_other_times).collect();
         let (paths, warnings) = (self.paths.clone(), self.warnings.clone());
         let trace = Trace::from_parts(paths, decoder, tracefiles, warnings);
+        let trace = trace.with_kernel_symbols(self.kernel_symbols.clone());
+        let trace = trace.with_build_ids(self.build_ids.clone());
         Ok(Arc::new(trace.verified_up_to(self.verified)))
     }
 
@@ -282,6 +302,33 @@ impl Trace {
     pub fn short_name(&self, id: EventTypeId) -> Option<&str> {
         let schema = self.schema();
         self.short_names.get_or_init(|| ShortNames::of(schema)).of_type(schema, id)
+    }
+
+    /// Returns the names of the kernel's functions that the recording contains, as in
+    /// `/proc/kallsyms`: lines of an address in hexadecimal digits, the type, the name and, after a tab, the
+    /// module in brackets. `None` if the recording contains none: only those of ftrace do.
+    ///
+    /// The text may have some megabytes. It is read from the file at each call.
+    ///
+    /// ```
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace/synthetic.dat");
+    /// let trace = ltt_read::Trace::open(path)?;
+    /// let symbols = trace.kernel_symbols()?.expect("a recording of ftrace");
+    /// assert!(String::from_utf8_lossy(&symbols).lines().count() > 0);
+    /// # Ok::<(), ltt_read::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Section`] if the text was cut or cannot be decompressed.
+    pub fn kernel_symbols(&self) -> Result<Option<Vec<u8>>, Error> {
+        self.kernel_symbols.as_ref().map(|symbols| symbols.text()).transpose()
+    }
+
+    /// Returns the build ids of the files whose code is in samples, as far as the recording contains them: only
+    /// those of perf do.
+    pub fn build_ids(&self) -> &[BuildId] {
+        &self.build_ids
     }
 
     /// Returns the warnings about the metadata text.

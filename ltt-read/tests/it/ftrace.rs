@@ -124,3 +124,37 @@ fn seeks_agree_with_reading() {
         }
     }
 }
+
+#[test]
+fn names_of_the_kernel_are_read() {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace/synthetic.dat");
+    let bytes = fs::read(own).unwrap();
+    let traces = ftrace::from_memory(bytes.clone()).unwrap();
+    let text = traces[0].kernel_symbols().unwrap().expect("a text");
+    assert!(text.split(|byte| *byte == b'\n').all(|line| line.is_empty() || line.contains(&b' ')));
+    // Cut anywhere, there is the text, an error that names it, or no trace.
+    for end in (0..bytes.len()).step_by(97) {
+        let Ok(traces) = ftrace::from_memory(bytes[..end].to_vec()) else { continue };
+        match traces[0].kernel_symbols() {
+            Ok(found) => assert!(found.is_none_or(|found| found == text), "{end}"),
+            Err(error) => assert!(error.to_string().contains("kernel symbols"), "{error}"),
+        }
+    }
+    let Some(folder) = shared("traces/ftrace") else { return };
+    let open = |name: &str| open(&folder.join(name)).swap_remove(0);
+    // All functions of a kernel, of which the others have a sixtieth.
+    let all = open("kallsyms-full/trace.dat.zst").kernel_symbols().unwrap().unwrap();
+    assert!(all.iter().filter(|byte| **byte == b'\n').count() > 178_000);
+    for name in [
+        "sched-v6/trace.dat.zst",
+        "sched-v7/trace.dat.zst",
+        "v7-none/trace.dat.zst",
+        "v7-zlib/trace.dat",
+    ] {
+        let text = open(name).kernel_symbols().unwrap().unwrap();
+        assert!(
+            text.windows(8).any(|of| of == b" T vfs_o" || of == b" T vfs_r" || of == b" T ksys_"),
+            "{name}"
+        );
+    }
+}

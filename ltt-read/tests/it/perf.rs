@@ -163,3 +163,19 @@ fn directories_of_threads_are_refused() {
         assert!(reason.contains("--threads"));
     }
 }
+
+/// The build ids are those of files with samples, most of which are mapped in this part of a recording.
+#[test]
+fn build_ids_of_files_are_read() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/perf/perf.data");
+    let trace = Trace::open(path).unwrap();
+    let ids = trace.build_ids();
+    assert!(ids.len() > 5);
+    assert!(ids.iter().all(|of| of.id.len() == 20 && of.path.starts_with(['/', '['])));
+    let text = event_lines(&trace).0.join("\n");
+    assert!(
+        ids.iter().filter(|of| text.contains(&format!("filename=\"{}\"", of.path))).count() > 5
+    );
+    let libc = ids.iter().filter(|of| of.path.ends_with("/libc.so.6")).count();
+    assert_eq!(libc, 1);
+}

@@ -1,6 +1,6 @@
 //! The effects of event types on the stacks.
 
-use ltt_read::schema::{EventTypeId, Scope};
+use ltt_read::schema::{EventTypeId, Format, Scope};
 use ltt_read::selection::{EventSelection, Verdict};
 use ltt_read::{Field, Trace, TraceIndex};
 
@@ -13,6 +13,7 @@ use super::thread::IdentityFields;
 pub(super) struct TypeActions {
     pub(super) identity: IdentityFields,
     pub(super) function: Option<FunctionEvent>,
+    is_of_kernel: bool,
     pub(super) binary: Option<BinaryEvent>,
     /// The pairs that an event may end; before those that it may begin.
     pub(super) ends: Vec<PairEvent>,
@@ -59,21 +60,51 @@ impl TypeActions {
         let (begins, ends) = (side(0), side(1));
         let binary = BinaryEvent::of(trace, id);
         let identity = IdentityFields::of(trace, id);
-        let actions = TypeActions { identity, function, binary, ends, begins };
+        let is_of_kernel = function.is_some() && trace.schema().format == Format::Ftrace;
+        let actions = TypeActions { identity, function, is_of_kernel, binary, ends, begins };
         (actions.has_calls() || actions.binary.is_some()).then_some(actions)
     }
 }
 
 impl TypeActions {
+    /// Returns `true` if the events are those of functions of the kernel, whose addresses all processes share.
+    pub(super) fn is_of_kernel(&self) -> bool {
+        self.is_of_kernel
+    }
+
     /// Returns `true` if the events begin or end calls.
     pub(super) fn has_calls(&self) -> bool {
         self.function.is_some() || !self.begins.is_empty() || !self.ends.is_empty()
     }
 }
 
+/// Returns `true` if a trace declares events of functions. Recordings of ftrace always do: they also declare events
+/// that were not recorded.
+///
+/// ```
+/// use ltt_read::Trace;
+/// use lttv_state::call_stacks::declares_calls;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+/// assert!(!declares_calls(&*Trace::open(path)?));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+pub fn declares_calls(trace: &Trace) -> bool {
+    let mut types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
+    types.any(|id| FunctionEvent::of(trace, id).is_some())
+}
+
 impl FunctionEvent {
     fn of(trace: &Trace, id: EventTypeId) -> Option<Self> {
         let (provider, name) = trace.event_type(id).name().split_once(':')?;
+        if trace.schema().format == Format::Ftrace && provider == "ftrace" {
+            let function = trace.field(id, Scope::Payload, "func");
+            return match name {
+                "funcgraph_entry" => function.map(FunctionEvent::Entry),
+                "funcgraph_exit" => Some(FunctionEvent::Exit(function)),
+                _ => None,
+            };
+        }
         if !matches!(provider, "lttng_ust_cyg_profile" | "lttng_ust_cyg_profile_fast") {
             return None;
         }

@@ -24,6 +24,8 @@ pub struct Binary {
     pub path: Arc<str>,
     /// `true` if it can be loaded at any address. Otherwise, addresses are those in the file.
     pub is_relocatable: bool,
+    /// `true` if its addresses are offsets in the file, rather than addresses that the file says.
+    pub has_file_offsets: bool,
     /// The build id; empty if unknown.
     pub build_id: Arc<[u8]>,
     /// The name of the file with debug information, and its checksum; `None` if unknown.
@@ -110,6 +112,7 @@ impl Binaries {
                     size: number(size).unwrap_or(0),
                     path,
                     is_relocatable: number(is_pic).is_none_or(|is_pic| is_pic != 0),
+                    has_file_offsets: false,
                     build_id: Arc::default(),
                     debug_link: None,
                 });

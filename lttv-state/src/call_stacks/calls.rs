@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, Trace};
 
 use super::binaries::Binary;
 use super::chart::ChartSpan;
@@ -31,6 +31,7 @@ pub struct CallStacks {
 /// The figures of the calls of a trace.
 #[derive(Debug, Clone)]
 pub struct TraceCalls {
+    pub(super) trace: Arc<Trace>,
     pub(super) tracker: Tracker,
     pub(super) figures: Collector,
     pub(super) missing: Missing,
@@ -114,6 +115,11 @@ impl CallStacks {
 }
 
 impl TraceCalls {
+    /// Returns the trace.
+    pub fn trace(&self) -> &Arc<Trace> {
+        &self.trace
+    }
+
     /// Returns the functions, by their ids.
     pub fn functions(&self) -> &[Function] {
         self.tracker.functions.all()

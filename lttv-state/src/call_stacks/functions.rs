@@ -13,7 +13,7 @@ const FIRST_PAIR: u64 = u64::MAX - (MAX_PAIRS - 1);
 
 /// The number of a function among those of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(pub(super) u32);
+pub struct FunctionId(pub(crate) u32);
 
 impl FunctionId {
     /// Returns the number, to index an array.
@@ -44,7 +44,7 @@ pub struct Function {
 
 /// A [`CallTarget`] as one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct RawCode(u64);
+pub(crate) struct RawCode(u64);
 
 impl RawCode {
     /// The code of no function, in roots of paths.
@@ -53,6 +53,12 @@ impl RawCode {
     #[inline]
     pub(super) fn address(address: u64) -> Self {
         RawCode(address.min(FIRST_PAIR - 1))
+    }
+
+    /// The code of a number that stands for a function, in paths that have no other codes.
+    #[inline]
+    pub(crate) fn number(number: u32) -> Self {
+        RawCode(number.into())
     }
 
     #[inline]

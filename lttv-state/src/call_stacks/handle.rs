@@ -156,6 +156,7 @@ impl CallStacksHandle {
                 tracker.set_stacks(stacks);
             }
             calls.traces.push(TraceCalls {
+                trace: trace.trace.clone(),
                 tracker,
                 figures,
                 missing: trace.missing,

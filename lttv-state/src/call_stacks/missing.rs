@@ -7,7 +7,7 @@ use crate::kernel::needs::Need;
 /// The need for entries of functions, or events that begin pairs.
 pub const ENTRIES: Need = Need::all(
     &[],
-    "lttng_ust_cyg_profile:func_entry (or that of lttng_ust_cyg_profile_fast)",
+    "lttng_ust_cyg_profile:func_entry (or that of lttng_ust_cyg_profile_fast, or ftrace:funcgraph_entry)",
     "there are no calls",
 )
 .required();
@@ -15,7 +15,7 @@ pub const ENTRIES: Need = Need::all(
 /// The need for exits of functions, or events that end pairs.
 pub const EXITS: Need = Need::all(
     &[],
-    "lttng_ust_cyg_profile:func_exit (or that of lttng_ust_cyg_profile_fast)",
+    "lttng_ust_cyg_profile:func_exit (or that of lttng_ust_cyg_profile_fast, or ftrace:funcgraph_exit)",
     "calls do not end, and have no durations",
 );
 
@@ -76,7 +76,7 @@ impl Missing {
         self.entries &= actions.begins.is_empty() && !matches!(actions.function, Some(Entry(_)));
         self.exits &= actions.ends.is_empty() && !matches!(actions.function, Some(Exit(_)));
         self.threads |= !actions.identity.has_thread();
-        self.processes |= !actions.identity.has_process();
+        self.processes |= !actions.identity.has_process() && !actions.is_of_kernel();
     }
 
     /// Takes note of the environment, after all event types.

@@ -1,9 +1,10 @@
 //! Call stacks: the number and the times of the calls of each function and call path.
 //!
 //! [`CallStackState`] follows the stack of each thread through the events of instrumented functions
-//! (`lttng_ust_cyg_profile` and `lttng_ust_cyg_profile_fast`) and through named [pairs](EventPair) of
+//! (`lttng_ust_cyg_profile` and `lttng_ust_cyg_profile_fast`), of functions of the kernel (`function_graph` of ftrace),
+//! and through named [pairs](EventPair) of
 //! other events. [`CallStacks`] collects figures per function and per call path, and
-//! [`FlameGraph`] puts the paths of threads together.
+//! [`FlameGraph`](crate::flame_graph::FlameGraph) puts the paths of threads together.
 //!
 //! ```
 //! use lttv_context::{Bounds, TracesetContext, Traceset};
@@ -43,7 +44,6 @@ mod binaries;
 mod calls;
 mod chart;
 mod collector;
-mod flame_graph;
 mod functions;
 mod handle;
 mod join;
@@ -57,16 +57,18 @@ mod state;
 mod thread;
 mod tracker;
 
+pub use actions::declares_calls;
 pub use binaries::Binary;
 pub use calls::{CallPath, CallStacks, FunctionFigures, ThreadCalls, TraceCalls};
 pub use chart::ChartSpan;
 pub use collector::{CallAnomalies, PathFigures};
-pub use flame_graph::{FlameGraph, FlameNode};
+pub(crate) use functions::RawCode;
 pub use functions::{CallTarget, Function, FunctionId};
 pub use handle::CallStacksHandle;
 pub use missing::{ENTRIES, EXITS, PROCESSES, THREADS};
 pub use parallel::{ComputedCallStacks, call_stacks};
 pub use paths::PathId;
+pub(crate) use paths::Paths;
 pub use rules::{CallRules, EventPair, PairId};
 pub use state::{CallStackState, OpenCall, TraceCallState};
 pub(crate) use thread::IdentityFields;

@@ -13,11 +13,11 @@ const LISTED: u32 = 8;
 /// The number of a call path among those of a trace. A path has a greater number than those of its
 /// callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PathId(pub(super) u32);
+pub struct PathId(pub(crate) u32);
 
 impl PathId {
     /// The path of all calls beyond the maximum number of paths.
-    pub(super) const OMITTED: PathId = PathId(0);
+    pub(crate) const OMITTED: PathId = PathId(0);
     const NONE: PathId = PathId(u32::MAX);
 
     /// Returns the number, to index an array.
@@ -28,11 +28,11 @@ impl PathId {
 
 /// A node of the trie.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Node {
-    pub(super) code: RawCode,
-    pub(super) parent: PathId,
+pub(crate) struct Node {
+    pub(crate) code: RawCode,
+    pub(crate) parent: PathId,
     /// The function; `None` for a root.
-    pub(super) function: Option<FunctionId>,
+    pub(crate) function: Option<FunctionId>,
     first_child: PathId,
     next_sibling: PathId,
     children: u32,
@@ -40,7 +40,7 @@ pub(super) struct Node {
 
 /// The call paths of a trace.
 #[derive(Debug, Clone)]
-pub(super) struct Paths {
+pub(crate) struct Paths {
     nodes: Vec<Node>,
     /// The children after the first ones, by parent and code.
     more: HashMap<(PathId, RawCode), PathId>,
@@ -56,7 +56,7 @@ impl Default for Paths {
 
 impl Paths {
     /// Adds the root of a thread.
-    pub(super) fn add_root(&mut self) -> PathId {
+    pub(crate) fn add_root(&mut self) -> PathId {
         self.push(RawCode::NONE, PathId::NONE, None)
     }
 
@@ -72,7 +72,7 @@ impl Paths {
     /// Returns the path of a call from another path; [`PathId::OMITTED`] if there are too many
     /// paths. `function` is called for a new path.
     #[inline]
-    pub(super) fn child(
+    pub(crate) fn child(
         &mut self,
         parent: PathId,
         code: RawCode,
@@ -117,27 +117,27 @@ impl Paths {
         child
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    pub(super) fn node(&self, path: PathId) -> Option<&Node> {
+    pub(crate) fn node(&self, path: PathId) -> Option<&Node> {
         self.nodes.get(path.index())
     }
 
     /// Iterates over all paths, callers before those that they called.
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (PathId, &Node)> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (PathId, &Node)> {
         self.nodes.iter().enumerate().map(|(at, node)| (PathId(at as u32), node))
     }
 
     /// Returns the caller of a path; `None` for a path at the bottom of the stack.
-    pub(super) fn caller(&self, path: PathId) -> Option<PathId> {
+    pub(crate) fn caller(&self, path: PathId) -> Option<PathId> {
         let parent = self.node(path)?.parent;
         self.node(parent).filter(|node| node.function.is_some()).map(|_| parent)
     }
 
     /// Returns the functions of a path, outermost first.
-    pub(super) fn functions(&self, path: PathId) -> Vec<FunctionId> {
+    pub(crate) fn functions(&self, path: PathId) -> Vec<FunctionId> {
         let mut functions = Vec::new();
         let mut at = self.node(path);
         while let Some(node) = at {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ltt_read::schema::EventTypeId;
-use ltt_read::{Event, Timestamp, TraceIndex};
+use ltt_read::{Event, Timestamp, Trace, TraceIndex};
 use lttv_context::{EventCall, Extension, ExtensionIdentity, Handle, Setup, Subscription};
 use lttv_hooks::Priority;
 
@@ -57,6 +57,7 @@ pub struct CallStackState {
 /// The call stacks of a trace.
 #[derive(Debug)]
 pub struct TraceCallState {
+    pub(super) trace: Arc<Trace>,
     pub(super) tracker: Tracker,
     pub(super) collectors: Vec<Collector>,
     /// The number of collectors so far.
@@ -252,6 +253,7 @@ impl Extension for CallStackState {
             let part = state.is_part.then(Default::default);
             let tracker = Tracker { index, part, ..Tracker::default() };
             state.traces.push(TraceCallState {
+                trace: trace.clone(),
                 tracker,
                 collectors: Vec::new(),
                 collected: 0,

@@ -23,11 +23,11 @@ pub struct ThreadKey {
 /// A thread of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ThreadId {
-    /// The thread with an id: the context `vtid`, else `tid`.
+    /// The thread with an id: the context `vtid`, else `tid`, else `common_pid` of ftrace.
     Tid(i64),
     /// All threads of the process, since the events contain no thread.
     Process,
-    /// All threads on a CPU, since the events contain neither thread nor process.
+    /// All threads on a CPU, since the events contain neither thread nor process; or its idle task.
     Cpu(u32),
 }
 
@@ -37,6 +37,8 @@ pub(crate) struct IdentityFields {
     process: Option<Field>,
     thread: Option<Field>,
     name: Option<Field>,
+    /// `true` if the thread is known by its id in the kernel.
+    is_of_kernel: bool,
 }
 
 impl IdentityFields {
@@ -48,14 +50,25 @@ impl IdentityFields {
         let either = |names: [&str; 2]| names.iter().find_map(|name| context(name));
         IdentityFields {
             process: either(["vpid", "pid"]),
-            thread: either(["vtid", "tid"]),
+            thread: ["vtid", "tid", "common_pid"].iter().find_map(|name| context(name)),
             name: context("procname"),
+            is_of_kernel: context("vtid").is_none(),
         }
     }
 
     /// Returns the process of an event; `None` if the event does not contain it.
     pub(crate) fn process(&self, event: &Event<'_>) -> Option<i64> {
         self.process.as_ref().and_then(|field| event.integer(field)).map(|pid| pid as i64)
+    }
+
+    /// Returns the thread of an event; `None` if the event does not contain it.
+    pub(crate) fn thread(&self, event: &Event<'_>) -> Option<i64> {
+        self.thread.as_ref().and_then(|field| event.integer(field)).map(|tid| tid as i64)
+    }
+
+    /// Returns the name of the process of an event; `None` if the event does not contain it.
+    pub(crate) fn name(&self, event: &Event<'_>) -> Option<Arc<str>> {
+        Some(event.get(self.name.as_ref()?)?.as_str()?.to_str_lossy().into())
     }
 
     pub(crate) fn has_process(&self) -> bool {
@@ -140,16 +153,16 @@ impl ThreadIndex {
         thread: Option<u64>,
     ) -> Option<usize> {
         let of_trace = self.of_trace.process;
+        let cpu = || ThreadId::Cpu(event.tracefile().cpu().unwrap_or(tracefile as u32));
         let id = match thread {
+            // Each CPU has an idle task of this number.
+            Some(0) if fields.is_of_kernel => cpu(),
             Some(tid) => ThreadId::Tid(tid as i64),
             None if process.is_some() || of_trace.is_some() => ThreadId::Process,
-            None => ThreadId::Cpu(event.tracefile().cpu().unwrap_or(tracefile as u32)),
+            None => cpu(),
         };
         let key = ThreadKey { process: process.map(|pid| pid as i64).or(of_trace), thread: id };
-        let name = || {
-            let name = fields.name.as_ref().and_then(|field| event.get(field)?.as_str());
-            name.map_or_else(|| self.of_trace.name.clone(), |name| name.to_str_lossy().into())
-        };
+        let name = || fields.name(event).unwrap_or_else(|| self.of_trace.name.clone());
         let number = match self.numbers.get(&key) {
             Some(number) => *number as usize,
             None => {

@@ -38,6 +38,21 @@ pub(super) struct Change {
     pub(super) allocated: Option<(u64, u64)>,
 }
 
+/// Returns `true` if a trace declares events of the heap.
+///
+/// ```
+/// use ltt_read::Trace;
+/// use lttv_state::heap::declares_blocks;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
+/// assert!(!declares_blocks(&*Trace::open(path)?));
+/// # Ok::<(), ltt_read::Error>(())
+/// ```
+pub fn declares_blocks(trace: &Trace) -> bool {
+    let mut types = (0..trace.schema().event_types.len()).map(|at| EventTypeId(at as u32));
+    types.any(|id| HeapEvent::of(trace, id).is_some())
+}
+
 impl HeapEvent {
     /// Returns the fields of an event type; `None` if it is not about the heap.
     pub(super) fn of(trace: &Trace, id: EventTypeId) -> Option<Self> {

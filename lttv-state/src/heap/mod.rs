@@ -44,6 +44,7 @@ mod missing;
 mod state;
 
 pub use curve::CurvePoint;
+pub use events::declares_blocks;
 pub use figures::{Heap, LiveBlock, ProcessHeap, SiteHeap, SizeClass, TraceHeap};
 pub use handle::HeapHandle;
 pub use missing::{ALLOCATIONS, FREES, PROCESSES};

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use ltt_read::Trace;
 
@@ -55,6 +56,8 @@ pub enum EventKind {
     Named(&'static [&'static str]),
     /// No events that change the kernel state in a way.
     Without(Transition),
+    /// Events with one of some fields in their contexts.
+    WithContext(&'static [&'static str]),
 }
 
 impl Need {
@@ -113,6 +116,7 @@ impl fmt::Display for Need {
 pub struct RecordedEvents {
     transitions: BTreeSet<Transition>,
     names: HashSet<Box<str>>,
+    contexts: HashSet<Arc<str>>,
 }
 
 impl RecordedEvents {
@@ -122,7 +126,15 @@ impl RecordedEvents {
             let name = of.name();
             name.split_once(':').map_or(name, |(_, name)| name).into()
         });
-        RecordedEvents { transitions: KernelState::kinds(trace), names: names.collect() }
+        let schema = trace.schema();
+        let of_streams = schema.stream_classes.iter().map(|of| &of.common_context);
+        let of_types = schema.event_types.iter().map(|of| &of.specific_context);
+        let members = of_streams.chain(of_types).flatten().flat_map(|context| context.members());
+        RecordedEvents {
+            transitions: KernelState::kinds(trace),
+            names: names.collect(),
+            contexts: members.map(|member| member.name.clone()).collect(),
+        }
     }
 
     /// Returns `true` if the trace declares events of a kind.
@@ -130,6 +142,7 @@ impl RecordedEvents {
         match kind {
             EventKind::Transition(of) => self.transitions.contains(&of),
             EventKind::Without(of) => !self.transitions.contains(&of),
+            EventKind::WithContext(names) => names.iter().any(|of| self.contexts.contains(*of)),
             EventKind::Named(names) => names.iter().any(|name| self.names.contains(*name)),
         }
     }

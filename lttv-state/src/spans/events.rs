@@ -282,6 +282,8 @@ fn missing_of(
         EventKind::Transition(of) => has_transition(of),
         EventKind::Without(of) => !has_transition(of),
         EventKind::Named(_) => has_futexes(),
+        // No family is that of contexts.
+        EventKind::WithContext(_) => false,
     };
     let missing = Family::ALL.into_iter().map(|family| {
         let missing = family.needs().iter().filter(|need| !need.is_met(has));

@@ -31,6 +31,24 @@ pub enum SymbolError {
         /// The path of the file.
         path: PathBuf,
     },
+    /// The table of the kernel's functions has no addresses: the system hides them from users.
+    #[error("{} has no addresses: read /proc/kallsyms as root", path.display())]
+    NoAddresses {
+        /// The path of the file.
+        path: PathBuf,
+    },
+    /// The table of the kernel's functions is that of another kernel, or of another boot.
+    #[error("{} is not of the kernel that was traced, or of another boot: its addresses differ", path.display())]
+    OtherKernel {
+        /// The path of the file.
+        path: PathBuf,
+    },
+    /// The names of the kernel's functions in a trace cannot be read.
+    #[error("cannot read the names of the kernel's functions")]
+    InTrace {
+        /// The cause.
+        source: ltt_read::Error,
+    },
 }
 
 ltt_read::debug_as_chain!(SymbolError);

@@ -4,17 +4,20 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use addr2line::{Loader, demangle_auto};
-use object::Object;
+use object::{Object, ObjectSegment, ReadCache};
 
 use super::error::SymbolError;
 
 /// A file with symbols.
 pub(super) struct SymbolFile {
     path: PathBuf,
+    /// The ranges of the file that are loaded, with the address of each, if they were read.
+    segments: Vec<(Range<u64>, u64)>,
     loader: Loader,
 }
 
@@ -47,7 +50,29 @@ impl SymbolFile {
             return Err(SymbolError::OtherVersion { path: path.to_owned() });
         }
         let loader = Loader::new(path).map_err(|error| damaged(&error))?;
-        Ok(SymbolFile { path: path.to_owned(), loader })
+        Ok(SymbolFile { path: path.to_owned(), segments: Vec::new(), loader })
+    }
+
+    /// Reads which ranges of the file are loaded, for [`address_of`](Self::address_of).
+    pub(super) fn with_segments(mut self) -> Result<Self, SymbolError> {
+        let read = |source| SymbolError::Read { path: self.path.clone(), source };
+        let cache = ReadCache::new(fs::File::open(&self.path).map_err(read)?);
+        let file = object::File::parse(&cache).map_err(|error| SymbolError::Damaged {
+            path: self.path.clone(),
+            cause: error.to_string(),
+        })?;
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            (offset..offset.saturating_add(size), segment.address())
+        });
+        self.segments = segments.collect();
+        Ok(self)
+    }
+
+    /// Returns the address of a byte of the file; `None` if it is not loaded, as far as the file tells.
+    pub(super) fn address_of(&self, offset: u64) -> Option<u64> {
+        let (range, address) = self.segments.iter().find(|(range, _)| range.contains(&offset))?;
+        Some(address.wrapping_add(offset - range.start))
     }
 
     /// Returns the function and source line of an address in the file.

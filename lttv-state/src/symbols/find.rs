@@ -18,7 +18,11 @@ pub(super) fn files(
         if !path.is_file() {
             continue;
         }
-        match SymbolFile::open(&path, &binary.build_id, checksum) {
+        let opened = SymbolFile::open(&path, &binary.build_id, checksum);
+        match opened.and_then(|file| match binary.has_file_offsets {
+            true => file.with_segments(),
+            false => Ok(file),
+        }) {
             Ok(file) => files.push(file),
             Err(problem) => problems.push(problem),
         }

@@ -7,9 +7,10 @@ use crate::support::ust::{UstEvent, ust_trace};
 use ltt_read::Timestamp;
 use lttv_context::{Bounds, CheckpointPolicy, Traceset, TracesetContext};
 use lttv_state::call_stacks::{
-    CallAnomalies, CallRules, CallStackState, CallStacks, CallTarget, EventPair, FlameGraph,
-    Function, PairId, ThreadCalls, ThreadId, TraceCalls, call_stacks,
+    CallAnomalies, CallRules, CallStackState, CallStacks, CallTarget, EventPair, Function, PairId,
+    ThreadCalls, ThreadId, TraceCalls, call_stacks,
 };
+use lttv_state::flame_graph::FlameGraph;
 use proptest::prelude::*;
 
 /// The figures of a path: calls, sum, minimum and maximum of durations, and self time.
@@ -295,7 +296,7 @@ fn recursion_without_end_is_cut_and_counted() {
 
     let mut graph = FlameGraph::new();
     graph.add_calls(trace, |_| Some(Vec::new()), |_| "f".into());
-    assert_eq!((graph.max_depth(), graph.node(0).total_time), (1 << 10, time));
+    assert_eq!((graph.max_depth(), graph.node(0).total), (1 << 10, time));
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod arriving;
 mod format_reader;
 mod naive_history;
+#[path = "../../../ltt-read/tests/support/packed.rs"]
+mod packed;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -11,6 +13,8 @@ mod support;
 mod auto_traits;
 #[cfg(feature = "analyses")]
 mod call_stacks;
+#[cfg(feature = "symbols")]
+mod call_stacks_ftrace;
 #[cfg(feature = "analyses")]
 mod call_stacks_references;
 #[cfg(all(feature = "analyses", feature = "symbols"))]
@@ -74,6 +78,8 @@ mod saved_states;
 mod slices;
 #[cfg(feature = "analyses")]
 mod spans;
+#[cfg(feature = "symbols")]
+mod stack_samples;
 #[cfg(feature = "filter")]
 mod state_filter;
 #[cfg(feature = "symbols")]

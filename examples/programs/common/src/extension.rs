@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The extensions that name a format, and its name.
-const EXTENSIONS: [(&str, &str); 20] = [
+const EXTENSIONS: [(&str, &str); 21] = [
     ("csv", "csv"),
     ("tsv", "tsv"),
     ("json", "json"),
@@ -12,6 +12,7 @@ const EXTENSIONS: [(&str, &str); 20] = [
     ("html", "html"),
     ("htm", "html"),
     ("xhtml", "html"),
+    ("folded", "folded"),
     ("svg", "svg"),
     ("png", "png"),
     ("jpg", "jpg"),

@@ -10,7 +10,7 @@ use ltt_read::schema::Format;
 use lttv_context::Traceset;
 use lttv_state::kernel::needs::{EventKind, Need, RecordedEvents};
 use lttv_state::kernel::{self, Transition};
-use lttv_state::{latency, stats, usage, waits};
+use lttv_state::{latency, stack_samples, stats, usage, waits};
 
 use crate::report::Report;
 
@@ -159,6 +159,13 @@ pub const CHART: Use = Use {
     command: "chart",
     purpose: "pictures of CPUs and processes over time",
     needs: kernel::NEEDS,
+};
+
+/// The needs of `lttv chart flame`, which does not follow the kernel alone.
+pub const FLAME: Use = Use {
+    command: "chart flame",
+    purpose: "stacks of samples, calls and waits",
+    needs: stack_samples::NEEDS,
 };
 
 /// The commands that follow the kernel.

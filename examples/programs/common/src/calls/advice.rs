@@ -6,6 +6,7 @@ use ltt_read::Trace;
 use lttv_state::call_stacks::{CallStacks, CallTarget, Function, PROCESSES, TraceCalls};
 use lttv_state::heap::Heap;
 use lttv_state::kernel::needs::Need;
+use lttv_state::stack_samples::{SampleAnomalies, StackSamples};
 
 use crate::report::Report;
 
@@ -30,6 +31,30 @@ pub const RECORD_HEAP: &str = "enable the events `lttng enable-event -u 'lttng_u
 )]
 pub struct NotRecorded;
 
+/// The way to record stacks.
+pub const RECORD_STACKS: &str = "`perf record -g` for what runs on CPUs, \
+    `perf record -g -a -e sched:sched_switch` for what waits, \
+    `lttng add-context -k -t callstack-kernel -t callstack-user`, `trace-cmd record -T -e EVENT`";
+
+/// An error for traces without stacks and calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the traces contain neither stacks nor calls of functions; to record stacks: {RECORD_STACKS}; to \
+     record calls: `trace-cmd record -p function_graph` for the kernel; of a program: {RECORD_CALLS}; \
+     or name events that begin and end calls with --pair"
+)]
+pub struct NoStacks;
+
+/// An error for traces without the stacks that were requested.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {found}; to record others: {RECORD_STACKS}")]
+pub struct OtherStacks {
+    /// A description of what is missing.
+    pub what: String,
+    /// A description of the events that have stacks.
+    pub found: String,
+}
+
 /// Returns an error if no trace contains calls or allocations, according to the declared events.
 ///
 /// # Errors
@@ -45,6 +70,25 @@ pub fn require(calls: &CallStacks, heap: &Heap) -> Result<(), NotRecorded> {
 fn matters(need: &Need, calls: &TraceCalls) -> bool {
     let has_address = |function: &Function| matches!(function.code, CallTarget::Address(_));
     *need != PROCESSES || calls.functions().iter().any(has_address)
+}
+
+/// Warns of the samples that are not among the stacks.
+pub fn warn_of_samples(report: &Report, samples: &StackSamples) {
+    for of in samples.traces() {
+        let SampleAnomalies { omitted_stacks, omitted_threads, omitted_frames, lost, .. } =
+            of.anomalies();
+        let path = of.trace().path().display();
+        for (count, what) in [
+            (omitted_stacks, "samples were too many different stacks to follow"),
+            (omitted_threads, "samples were of too many threads to follow"),
+            (omitted_frames, "frames were too many different ones: they are shown as unknown"),
+            (lost, "waits are left out, since events were lost meanwhile"),
+        ] {
+            if count > 0 {
+                report.warning(format_args!("{path}: {count} {what}"));
+            }
+        }
+    }
 }
 
 /// Warns of what the traces with calls or allocations lack.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lttv_state::call_stacks::{CallStacks, Function, PathId, TraceCalls};
+use lttv_state::stack_samples::{Frame, TraceSamples};
 use lttv_state::symbols::{Symbol, SymbolOptions, Symbols};
 
 use crate::report::Report;
@@ -20,6 +21,10 @@ pub struct SymbolArgs {
     #[arg(long, value_name = "DIR", help_heading = "Symbols")]
     pub debug_dir: Vec<PathBuf>,
 
+    /// Take the names of the kernel's functions from this copy of /proc/kallsyms, if the traces lack them
+    #[arg(long, value_name = "FILE", help_heading = "Symbols")]
+    pub kallsyms: Option<PathBuf>,
+
     /// Read no binaries: functions are shown as BINARY+OFFSET
     #[arg(long, help_heading = "Symbols")]
     pub no_symbols: bool,
@@ -35,7 +40,11 @@ impl SymbolArgs {
             true => vec!["/usr/lib/debug".into()],
             false => self.debug_dir.clone(),
         };
-        Some(SymbolOptions { root: self.root.clone(), debug_folders })
+        Some(SymbolOptions {
+            root: self.root.clone(),
+            debug_folders,
+            kernel: self.kallsyms.clone(),
+        })
     }
 }
 
@@ -72,6 +81,14 @@ impl Names {
         function: &Function,
     ) -> Arc<str> {
         self.symbol(calls, trace, function).to_string().into()
+    }
+
+    /// Returns the symbol of a frame of a stack.
+    pub fn frame(&mut self, samples: &TraceSamples, frame: &Frame) -> Symbol {
+        match &mut self.symbols {
+            Some(symbols) => symbols.frame(samples, frame),
+            None => Symbol::of_frame(samples, frame),
+        }
     }
 
     /// Returns the names of a path, outermost first, separated by semicolons.

@@ -8,7 +8,7 @@ use lttv_common::table::Table;
 use lttv_state::call_stacks::{CallStacks, ThreadCalls, ThreadId, ThreadKey, TraceCalls};
 
 /// Returns a thread in a table: its id, or the CPU for the threads of a CPU.
-fn thread(key: ThreadKey) -> Option<String> {
+pub(crate) fn thread(key: ThreadKey) -> Option<String> {
     match key.thread {
         ThreadId::Tid(tid) => Some(tid.to_string()),
         ThreadId::Process => None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ltt_read::schema::{EventTypeId, Schema};
 use ltt_read::{Trace, TraceIndex, TracefileIndex};
-use lttv_common::kernel_trace::USES;
+use lttv_common::kernel_trace::{FLAME, USES};
 use lttv_common::losses::Losses;
 use lttv_common::table::{Table, known, percent};
 
@@ -121,7 +121,7 @@ pub(crate) fn uses(kernel: &[RecordedEvents]) -> Table {
             let (missing, useful) = (String::new(), String::new());
             rows.push(UseRow { trace, command, purpose, missing, useful });
         }
-        rows.extend(USES.iter().map(|of| UseRow {
+        rows.extend(USES.iter().chain([&FLAME]).map(|of| UseRow {
             trace,
             command: of.command,
             purpose: of.purpose,

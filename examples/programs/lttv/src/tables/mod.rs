@@ -7,6 +7,7 @@ pub(crate) mod heap;
 pub(crate) mod info;
 pub(crate) mod interrupts;
 pub(crate) mod latency;
+pub(crate) mod samples;
 pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod sync;

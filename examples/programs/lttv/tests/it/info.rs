@@ -123,6 +123,11 @@ fn a_user_space_trace_names_the_events_that_commands_need() {
                 ("no".into(), format!("sched_switch (or {any})").into())
             }
             "stats" | "state" => ("no".into(), "sched_switch or the context tid".into()),
+            "chart flame" => {
+                let any =
+                    "callstack_kernel, callstack_user, kernel_stack, funcgraph_entry, func_entry";
+                ("no".into(), format!("callchain (or {any})").into())
+            }
             _ => ("no".into(), "sched_switch".into()),
         };
         assert_eq!((row["served"].clone(), row["missing"].clone()), expected, "{row}");

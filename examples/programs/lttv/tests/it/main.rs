@@ -31,6 +31,7 @@ mod ctf2_rules;
 mod dump;
 mod dump_threads;
 mod extensions;
+mod flame;
 mod forms_of_tables;
 mod history;
 mod info;

@@ -9,9 +9,10 @@ use lttv_common::calls::names::{Names, SymbolArgs};
 use lttv_context::{CheckpointPolicy, Checkpoints, TracesetContext};
 use lttv_requests::Owner;
 use lttv_state::call_stacks::{
-    CallRules, CallStackState, CallStacks, ChartSpan, EXITS, FlameGraph, PathId, ThreadCalls,
-    ThreadId, TraceCalls,
+    CallRules, CallStackState, CallStacks, ChartSpan, EXITS, PathId, ThreadCalls, ThreadId,
+    TraceCalls,
 };
+use lttv_state::flame_graph::FlameGraph;
 
 use super::window_collection::{Collection, OfTimeWindow, OfWindow};
 use crate::session::Session;

@@ -7,7 +7,7 @@ use lttv_common::paint::Color as Rgb;
 use lttv_common::table::Table;
 use lttv_requests::views::TimeWindow;
 use lttv_requests::{Owner, SubmitError};
-use lttv_state::call_stacks::FlameGraph;
+use lttv_state::flame_graph::FlameGraph;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::{Position, Rect};
@@ -133,7 +133,7 @@ impl CallsView {
                 true => node.parent.filter(|_| self.node(graph) != self.root(graph)),
                 false => {
                     let children = node.children.iter().copied();
-                    children.max_by_key(|child| graph.node(*child).total_time)
+                    children.max_by_key(|child| graph.node(*child).total)
                 }
             };
             let Some(next) = next else { return };
@@ -158,7 +158,7 @@ impl CallsView {
             };
             let node = graph.node(frame.node);
             let name = match node.parent {
-                None => format!("all calls: {}", length(node.total_time)),
+                None => format!("all calls: {}", length(node.total)),
                 Some(_) => node.name.to_string(),
             };
             let style = style(look, &name, node.parent.is_none(), frame.node == selected);
@@ -250,7 +250,7 @@ fn bar(buffer: &mut Buffer, place: Rect, name: &str, style: Style) {
 
 /// Returns the frames of a graph below a path, callers first, in an area of some width.
 fn frames(graph: &FlameGraph, root: usize, width: u16) -> Vec<Frame> {
-    let all = u128::from(graph.node(root).total_time.max(1));
+    let all = u128::from(graph.node(root).total.max(1));
     let column = |time: u64| (u128::from(time) * u128::from(width) / all).min(width.into()) as u16;
     let mut frames = vec![Frame { node: root, row: 0, from: 0, to: width }];
     // The time to the left of each frame.
@@ -259,7 +259,7 @@ fn frames(graph: &FlameGraph, root: usize, width: u16) -> Vec<Frame> {
     while let Some(Frame { node, row, .. }) = frames.get(at).copied() {
         let mut offset = offsets[at];
         for child in &graph.node(node).children {
-            let end = offset.saturating_add(graph.node(*child).total_time);
+            let end = offset.saturating_add(graph.node(*child).total);
             let (from, to) = (column(offset), column(end));
             if from < to {
                 frames.push(Frame { node: *child, row: row + 1, from, to });
@@ -452,8 +452,8 @@ impl Viewer for CallsView {
         let table = Table::of("calls", "Calls", &nodes)
             .text("path", "CALL PATH", |row| row.0.as_str())
             .count("calls", "CALLS", |row| row.1.calls.count())
-            .duration("time_ns", "TIME", |row| row.1.total_time)
-            .duration("self_ns", "SELF", |row| row.1.self_time);
+            .duration("time_ns", "TIME", |row| row.1.total)
+            .duration("self_ns", "SELF", |row| row.1.own);
         Contents::Table(table.build())
     }
 
@@ -473,13 +473,13 @@ impl Viewer for CallsView {
             return Some(format!("{}: {}{calls}", call.name, length(time)));
         }
         let node = calls.graph.node(self.node(&calls.graph));
-        let all = calls.graph.node(0).total_time.max(1) as f64;
+        let all = calls.graph.node(0).total.max(1) as f64;
         let name = if node.parent.is_none() { "all calls" } else { &node.name };
         Some(format!(
             "{name}: {} ({:.1} %), itself {}, calls that ended: {}",
-            length(node.total_time),
-            100.0 * node.total_time as f64 / all,
-            length(node.self_time),
+            length(node.total),
+            100.0 * node.total as f64 / all,
+            length(node.own),
             node.calls.count(),
         ))
     }

@@ -25,18 +25,18 @@ pub struct Collected {
     pub read: Result<(), Interrupted>,
 }
 
-/// Reads the calls and heaps of a window.
+/// Reads the calls and heaps of the window of an analysis.
 ///
 /// # Errors
 ///
-/// If no trace can be opened, if none has the needed events, if an expression or the window is
-/// wrong, or after an interrupt by the user before the window.
+/// If no trace has the needed events, if an expression is wrong, or after an interrupt by the user before
+/// the window.
 pub fn collect(
+    mut analysis: Analysis,
     input: &InputArgs,
     pairs: &PairArgs,
     report: &mut Report,
 ) -> Result<Collected, Box<dyn Error>> {
-    let mut analysis = Analysis::open(input, None, report, None)?;
     input.one_thread(report, "the events of calls");
     let rules = pairs.rules(analysis.traceset.traces())?;
     let stacks = analysis.context.attach(CallStackState::new(rules));

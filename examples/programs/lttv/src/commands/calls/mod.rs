@@ -2,11 +2,13 @@
 
 pub mod args;
 pub mod collect;
+pub mod source;
 
 use std::error::Error;
 
 use crate::tables::calls::Shown;
 use crate::tables::heap::ShownHeap;
+use crate::tables::samples::ShownSamples;
 use ltt_read::Timestamp;
 use lttv_common::args::Common;
 use lttv_common::calls::names::{Names, SymbolArgs};
@@ -14,7 +16,7 @@ use lttv_common::report::Report;
 use lttv_state::call_stacks::ThreadKey;
 
 use self::args::{PairArgs, ThreadArgs};
-use self::collect::{Collected, collect};
+use self::source::{Found, SourceArgs, Stacks, find};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,16 +25,20 @@ Examples:
   lttv calls --pair request my_app:start my_app:end TRACE
   lttv calls --root /mnt/target --debug-dir /srv/debug TRACE
   lttv calls --table functions --format csv TRACE
+  lttv calls perf.data                                functions in samples
+  lttv calls --of off-cpu perf.data                   functions that wait
 
 TIME is the time during which the function was on the stack (once, if it calls itself), SELF that
 during which it was the innermost one. AVERAGE, MIN and MAX are those of the calls that ended in the
 window, from entry to exit. An exit from a function that has others on top of it ends these as well.
 
-Needs the events lttng_ust_cyg_profile:func_entry and func_exit (or lttng_ust_cyg_profile_fast), or
-pairs of other events; heaps need lttng_ust_libc:*. Names of functions need the events
+Of samples, TOTAL is the weight of the stacks with the function, and SELF that of those with it on top.
+
+Needs the events lttng_ust_cyg_profile:func_entry and func_exit (or lttng_ust_cyg_profile_fast), those of
+`trace-cmd record -p function_graph`, pairs of other events, or events with stacks; heaps need lttng_ust_libc:*. Names of functions need the events
 lttng_ust_statedump:* and the binaries.";
 
-/// Show the functions that programs called, their call stacks and heaps
+/// Show the functions of calls and samples, their call stacks and heaps
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CallsArgs {
@@ -48,6 +54,10 @@ pub struct CallsArgs {
     #[command(flatten)]
     pub pairs: PairArgs,
 
+    /// The choice of stacks.
+    #[command(flatten)]
+    pub source: SourceArgs,
+
     /// The choice of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
@@ -60,22 +70,27 @@ pub struct CallsArgs {
 /// If the command line is wrong, if no trace has the needed events, or if the output cannot be
 /// written.
 pub fn run(args: &CallsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    args.common.input.refuse_filters(
-        "stacks follow from all events; choose processes and threads with --process and --thread",
-    )?;
-    let Collected { analysis, calls, heap, read } =
-        collect(&args.common.input, &args.pairs, report)?;
+    let Found { analysis, stacks, read } =
+        find(&args.common.input, &args.source, &args.pairs, report)?;
     let is_wanted = |key: ThreadKey| args.threads.has(key);
     let mut names = Names::new(args.symbols.options());
     let mut tables = Vec::new();
-    if calls.traces().iter().any(|trace| trace.has_calls()) {
-        tables.extend(Shown { calls: &calls, is_wanted }.tables(&mut names));
-    }
-    if heap.traces().iter().any(|trace| trace.has_allocations()) {
-        let is_wanted = |process: Option<i64>| args.threads.has_process(process);
-        let end = analysis.spans().map(|(_, span)| span.end).max().unwrap_or(Timestamp::MAX);
-        let shown = ShownHeap { heap: &heap, calls: &calls, is_wanted, end };
-        tables.extend(shown.tables(&mut names));
+    match &stacks {
+        Stacks::Samples(samples, _) => {
+            tables.extend(ShownSamples { samples, is_wanted }.tables(&mut names));
+        }
+        Stacks::Calls(calls, heap) => {
+            if calls.traces().iter().any(|trace| trace.has_calls()) {
+                tables.extend(Shown { calls, is_wanted }.tables(&mut names));
+            }
+            if heap.traces().iter().any(|trace| trace.has_allocations()) {
+                let is_wanted = |process: Option<i64>| args.threads.has_process(process);
+                let end = analysis.spans().map(|(_, span)| span.end).max();
+                let end = end.unwrap_or(Timestamp::MAX);
+                let shown = ShownHeap { heap, calls, is_wanted, end };
+                tables.extend(shown.tables(&mut names));
+            }
+        }
     }
     names.warn(report);
     analysis.write(&args.common, tables)?;

@@ -8,6 +8,7 @@ use lttv_common::extension;
 use lttv_common::report::Usage;
 
 use crate::commands::calls::args::{PairArgs, ThreadArgs};
+use crate::commands::calls::source::SourceArgs;
 
 /// Examples of use, for the help.
 const EXAMPLES: &str = "\
@@ -29,8 +30,15 @@ Examples:
 
 const FLAME_EXAMPLES: &str = "\
 Examples:
-  lttv chart flame -o calls.svg TRACE
-  lttv chart flame --format folded -o calls.folded TRACE";
+  lttv chart flame -o cpu.svg perf.data
+  lttv chart flame --of off-cpu --by process -o waits.svg perf.data
+  lttv chart flame -o calls.speedscope.json TRACE
+  lttv chart flame --of sched:sched_waking --format folded -o wakers.folded TRACE
+
+Stacks are those of samples (perf record -g), of calls of functions (lttng-ust-cyg-profile,
+trace-cmd record -p function_graph, --pair), or of events with call chains or the contexts callstack-kernel and
+callstack-user. Time off CPU needs switches with stacks. -e selects samples by their events; of time
+off CPU the switches at its begin.";
 
 /// Draw processes and CPUs over time, or the functions of programs
 #[derive(Debug, Clone, clap::Args)]
@@ -56,9 +64,10 @@ pub enum Kind {
     /// process is on a CPU from the switch to it until the next switch.
     #[command(after_help = USAGE_EXAMPLES)]
     Usage(UsageArgs),
-    /// Draw the flame graph of programs traced in user space, or write their collapsed stacks
+    /// Draw the flame graph of samples, calls of functions or waits, or write their stacks
     ///
-    /// A frame is as wide as the time of the calls with the frames below it on the stack.
+    /// A frame is as wide as the weight of the stacks with it and the frames below it: the time of calls and
+    /// waits, the period of samples.
     #[command(after_help = FLAME_EXAMPLES)]
     Flame(FlameArgs),
 }
@@ -131,13 +140,17 @@ pub struct FlameArgs {
     #[command(flatten)]
     pub pairs: PairArgs,
 
+    /// The choice of stacks.
+    #[command(flatten)]
+    pub source: SourceArgs,
+
     /// The choice of threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
 
-    /// Format of the graph
-    #[arg(long, value_enum, default_value_t)]
-    pub format: FlameFormat,
+    /// Format of the graph [default: that of the file's extension, otherwise svg]
+    #[arg(long, value_enum)]
+    pub format: Option<FlameFormat>,
 
     /// The frames below those of functions
     #[arg(long, value_enum, default_value_t)]
@@ -148,19 +161,46 @@ pub struct FlameArgs {
         value_parser = clap::value_parser!(u32).range(200..=20_000))]
     pub pixels: u32,
 
-    /// The title of the picture
-    #[arg(long, default_value = "Flame graph")]
-    pub title: String,
+    /// The title of the picture [default: `Flame graph`, and what it is of]
+    #[arg(long)]
+    pub title: Option<String>,
 }
 
 /// A format of flame graphs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum FlameFormat {
     /// A picture, with the figures of each frame in its title
-    #[default]
     Svg,
-    /// Lines of stacks with their time in ns
+    /// Lines of stacks with their weight, of time in ns
     Folded,
+    /// The JSON of speedscope, a viewer for browsers
+    Speedscope,
+}
+
+impl FlameArgs {
+    /// Returns the format: the requested one, or that of the file's extension.
+    ///
+    /// # Errors
+    ///
+    /// If the extension is that of another format.
+    pub fn format(&self) -> Result<FlameFormat, Usage> {
+        // The files of speedscope are JSON by their extension.
+        let name = |format: FlameFormat| match format {
+            FlameFormat::Svg => "svg",
+            FlameFormat::Folded => "folded",
+            FlameFormat::Speedscope => "json",
+        };
+        let named = |path: &PathBuf| {
+            let given = self.format.map(name);
+            extension::format(path, &["svg", "folded", "json"], given).map_err(Usage::new)
+        };
+        let named = self.output.output.as_ref().map(named).transpose()?.flatten();
+        Ok(self.format.unwrap_or(match named {
+            Some("folded") => FlameFormat::Folded,
+            Some("json") => FlameFormat::Speedscope,
+            _ => FlameFormat::Svg,
+        }))
+    }
 }
 
 /// The frames below those of functions.

@@ -1,6 +1,7 @@
-//! Flame graphs of programs: an SVG picture, or collapsed stacks for other programs, such as
-//! flamegraph.pl, inferno and speedscope.
+//! Flame graphs of programs and of the kernel: an SVG picture, or stacks for other programs, such as flamegraph.pl,
+//! inferno and speedscope.
 
+mod speedscope;
 mod svg;
 
 use std::error::Error;
@@ -8,51 +9,102 @@ use std::sync::Arc;
 
 use lttv_common::calls::names::Names;
 use lttv_common::report::Report;
-use lttv_state::call_stacks::{FlameGraph, ThreadCalls, ThreadId};
+use lttv_state::call_stacks::{CallStacks, ThreadId, ThreadKey};
+use lttv_state::flame_graph::FlameGraph;
+use lttv_state::stack_samples::{SampledEvents, StackSamples};
 
 use super::{FlameArgs, FlameFormat, FramesBelow};
-use crate::commands::calls::collect::{Collected, collect};
+use crate::commands::calls::source::{Found, Stacks, find};
 
 /// Draws the flame graph of a window.
 pub(super) fn draw(args: &FlameArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    args.input.refuse_filters(
-        "stacks follow from all events; choose processes and threads with --process and --thread",
-    )?;
-    let Collected { analysis, calls, read, .. } = collect(&args.input, &args.pairs, report)?;
+    let format = args.format()?;
+    let Found { analysis, stacks, read } = find(&args.input, &args.source, &args.pairs, report)?;
     let mut names = Names::new(args.symbols.options());
-    let mut graph = FlameGraph::new();
-    for trace in calls.traces() {
-        let place =
-            |thread: &ThreadCalls| args.threads.has(thread.key).then(|| place(thread, args.by));
-        graph.add_calls(trace, place, |function| names.name(&calls, trace, function));
-    }
+    let graph = match &stacks {
+        Stacks::Calls(calls, _) => of_calls(args, calls, &mut names),
+        Stacks::Samples(samples, _) => of_samples(args, samples, &mut names, report),
+    };
     names.warn(report);
+    let title = args.title.clone().unwrap_or_else(|| title(&stacks));
     let mut out = args.output.open(analysis.traceset.traces())?;
-    match args.format {
+    match format {
         FlameFormat::Folded => graph.write_folded(&mut out)?,
-        FlameFormat::Svg => svg::write(&mut out, &graph, &args.title, args.pixels)?,
+        FlameFormat::Svg => svg::write(&mut out, &graph, &title, args.pixels)?,
+        FlameFormat::Speedscope => speedscope::write(&mut out, &graph, &title)?,
     }
     out.finish()?;
     analysis.finish(report);
     Ok(read?)
 }
 
-/// Returns the frames below the calls of a thread.
-fn place(thread: &ThreadCalls, by: FramesBelow) -> Vec<Arc<str>> {
-    let process = match (thread.key.process, thread.name.is_empty()) {
+/// Returns the title of a graph.
+fn title(stacks: &Stacks) -> String {
+    match stacks {
+        Stacks::Calls(..) => "Flame graph".to_owned(),
+        Stacks::Samples(_, SampledEvents::OffCpu) => "Flame graph of time off CPU".to_owned(),
+        Stacks::Samples(_, SampledEvents::Named(name)) => format!("Flame graph of {name}"),
+    }
+}
+
+fn of_calls(args: &FlameArgs, calls: &CallStacks, names: &mut Names) -> FlameGraph {
+    let mut graph = FlameGraph::new();
+    for trace in calls.traces() {
+        graph.add_calls(
+            trace,
+            |thread| place(args, thread.key, &thread.name),
+            |function| names.name(calls, trace, function),
+        );
+    }
+    graph
+}
+
+fn of_samples(
+    args: &FlameArgs,
+    samples: &StackSamples,
+    names: &mut Names,
+    report: &Report,
+) -> FlameGraph {
+    let mut with_samples = samples.traces().iter().filter(|trace| trace.samples() > 0);
+    let unit = with_samples.next().map(|trace| trace.unit().clone()).unwrap_or_default();
+    let mut graph = FlameGraph::with_unit(unit);
+    for trace in samples.traces() {
+        if trace.unit() != graph.unit() && trace.samples() > 0 {
+            let (path, unit) = (trace.trace().path().display(), trace.unit());
+            report.warning(format_args!(
+                "{path} is left out: it counts {unit}, the others {}; --weight samples adds them up",
+                graph.unit()
+            ));
+            continue;
+        }
+        graph.add_samples(
+            trace,
+            |thread| place(args, thread.key, &thread.name),
+            |frame| names.frame(trace, frame).to_string().into(),
+        );
+    }
+    graph
+}
+
+/// Returns the frames below the stacks of a thread; `None` if it is not to be shown.
+fn place(args: &FlameArgs, key: ThreadKey, name: &str) -> Option<Vec<Arc<str>>> {
+    if !args.threads.has(key) {
+        return None;
+    }
+    let process = match (key.process, name.is_empty()) {
         (Some(process), true) => format!("process {process}"),
-        (Some(process), false) => format!("{} ({process})", thread.name),
+        (Some(process), false) => format!("{name} ({process})"),
         (None, true) => "unknown process".to_owned(),
-        (None, false) => thread.name.to_string(),
+        (None, false) => name.to_owned(),
     };
-    let id = match thread.key.thread {
+    let id = match key.thread {
         ThreadId::Tid(tid) => format!("thread {tid}"),
         ThreadId::Process => "all threads".to_owned(),
         ThreadId::Cpu(cpu) => format!("CPU {cpu}"),
     };
-    match by {
+    Some(match args.by {
         FramesBelow::All => Vec::new(),
         FramesBelow::Process => vec![process.into()],
         FramesBelow::Thread => vec![process.into(), id.into()],
-    }
+    })
 }

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use lttv_common::calls::color::color;
 use lttv_common::escape;
 use lttv_common::paint::Color;
-use lttv_state::call_stacks::{FlameGraph, FlameNode};
+use lttv_state::flame_graph::{FlameGraph, FlameNode};
+use lttv_state::stack_samples::WeightUnit;
 
 const MARGIN: f64 = 10.0;
 const TOP: f64 = 46.0;
@@ -60,13 +61,13 @@ struct Picture<'g> {
 impl Picture<'_> {
     /// Returns the places of all paths that are wide enough, callers first.
     fn rects(&self) -> Vec<Rect> {
-        let all = self.graph.node(0).total_time.max(1) as f64;
+        let all = self.graph.node(0).total.max(1) as f64;
         let mut rects = vec![Rect { node: 0, x: MARGIN, width: self.width }];
         let mut at = 0;
         while let Some(Rect { node, x, .. }) = rects.get(at) {
             let mut x = *x;
             for child in &self.graph.node(*node).children {
-                let width = self.graph.node(*child).total_time as f64 / all * self.width;
+                let width = self.graph.node(*child).total as f64 / all * self.width;
                 if width >= NARROWEST {
                     rects.push(Rect { node: *child, x, width });
                 }
@@ -94,16 +95,24 @@ impl Picture<'_> {
         )
     }
 
+    /// Returns a weight with its unit.
+    fn amount(&self, weight: u64) -> String {
+        match self.graph.unit() {
+            WeightUnit::Nanoseconds => duration(weight),
+            unit => format!("{weight} {unit}"),
+        }
+    }
+
     /// Returns the text of a frame's title.
     fn description(&self, name: &str, node: &FlameNode) -> String {
-        let all = self.graph.node(0).total_time.max(1) as f64;
-        let percent = |time: u64| 100.0 * time as f64 / all;
+        let all = self.graph.node(0).total.max(1) as f64;
+        let percent = |weight: u64| 100.0 * weight as f64 / all;
         let mut text = format!(
             "{name}: {} ({:.2} %), itself {} ({:.2} %)",
-            duration(node.total_time),
-            percent(node.total_time),
-            duration(node.self_time),
-            percent(node.self_time),
+            self.amount(node.total),
+            percent(node.total),
+            self.amount(node.own),
+            percent(node.own),
         );
         if let (Some(mean), Some(least), Some(most)) =
             (node.calls.mean(), node.calls.shortest(), node.calls.longest())

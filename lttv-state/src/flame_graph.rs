@@ -1,26 +1,27 @@
-//! Flame graphs: call paths of several threads put together by the names of functions.
+//! Flame graphs: the stacks of several threads put together by the names of functions.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::calls::{CallPath, ThreadCalls, TraceCalls};
-use super::functions::Function;
+use crate::call_stacks::{Function, PathId, ThreadCalls, TraceCalls};
 use crate::durations::Durations;
+use crate::stack_samples::{Frame, SampledThread, TraceSamples, WeightUnit};
 
 /// The maximum number of frames on a path.
 const MAX_DEPTH: usize = 1 << 10;
 
-/// A flame graph: the call paths of any number of threads, put together by the names of functions.
+/// A flame graph: the stacks of any number of threads, put together by the names of functions. Each path of
+/// functions has a weight: the time of calls in ns, or the weight of samples in their unit.
 ///
 /// ```
-/// use lttv_state::call_stacks::FlameGraph;
+/// use lttv_state::flame_graph::FlameGraph;
 ///
 /// let mut graph = FlameGraph::new();
 /// graph.add_path(["main", "read"], 40, &Default::default());
 /// graph.add_path(["main"], 10, &Default::default());
-/// assert_eq!(graph.node(0).total_time, 50);
+/// assert_eq!(graph.node(0).total, 50);
 ///
 /// let mut folded = Vec::new();
 /// graph.write_folded(&mut folded)?;
@@ -29,11 +30,22 @@ const MAX_DEPTH: usize = 1 << 10;
 /// ```
 #[derive(Debug, Clone)]
 pub struct FlameGraph {
+    unit: WeightUnit,
     nodes: Vec<FlameNode>,
     children: HashMap<(usize, Arc<str>), usize>,
 }
 
-/// A call path of a flame graph. Times are in ns.
+/// A path to add.
+struct NewPath {
+    id: PathId,
+    caller: Option<PathId>,
+    thread: usize,
+    function: usize,
+    own: u64,
+    calls: Durations,
+}
+
+/// A path of functions in a flame graph. Weights are in the [unit](FlameGraph::unit) of the graph.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FlameNode {
@@ -47,10 +59,10 @@ pub struct FlameNode {
     pub children: Vec<usize>,
     /// The durations of the calls that have ended.
     pub calls: Durations,
-    /// The time without the calls from it.
-    pub self_time: u64,
-    /// The time with the calls from it.
-    pub total_time: u64,
+    /// The weight without the functions called from it.
+    pub own: u64,
+    /// The weight with the functions called from it.
+    pub total: u64,
 }
 
 impl Default for FlameGraph {
@@ -60,9 +72,20 @@ impl Default for FlameGraph {
 }
 
 impl FlameGraph {
-    /// Creates a graph with the root alone.
+    /// Creates a graph of times with the root alone.
     pub fn new() -> Self {
-        FlameGraph { nodes: vec![FlameNode::new("".into(), None, 0)], children: HashMap::new() }
+        Self::with_unit(WeightUnit::Nanoseconds)
+    }
+
+    /// Creates a graph of weights of a unit with the root alone.
+    pub fn with_unit(unit: WeightUnit) -> Self {
+        let nodes = vec![FlameNode::new("".into(), None, 0)];
+        FlameGraph { unit, nodes, children: HashMap::new() }
+    }
+
+    /// Returns the unit of weights.
+    pub fn unit(&self) -> &WeightUnit {
+        &self.unit
     }
 
     /// Adds the paths of the threads of a trace. For each thread, `place` returns the names of
@@ -76,62 +99,100 @@ impl FlameGraph {
         mut name: impl FnMut(&Function) -> Arc<str>,
     ) {
         let threads = calls.threads();
-        let mut places: Vec<Option<Option<usize>>> = vec![None; threads.len()];
         let names: Vec<Arc<str>> = calls.functions().iter().map(&mut name).collect();
-        let mut numbers: HashMap<_, usize> = HashMap::new();
-        for CallPath { id, caller, thread, function, figures, .. } in calls.paths() {
+        let paths = calls.paths().into_iter().map(|path| NewPath {
+            id: path.id,
+            caller: path.caller,
+            thread: path.thread,
+            function: path.function.index(),
+            own: path.figures.self_time,
+            calls: path.figures.calls,
+        });
+        self.add_paths(paths, &names, threads.iter().map(&mut place).collect());
+    }
+
+    /// Adds the stacks of the samples of a trace. For each thread, `place` returns the names of frames to put
+    /// below its stacks, or `None` to leave it out; for each frame, `name` returns the name of its function.
+    /// Functions of equal names are one. The unit of the samples should be that of the graph.
+    pub fn add_samples(
+        &mut self,
+        samples: &TraceSamples,
+        place: impl FnMut(&SampledThread) -> Option<Vec<Arc<str>>>,
+        name: impl FnMut(&Frame) -> Arc<str>,
+    ) {
+        let names: Vec<Arc<str>> = samples.frames().iter().map(name).collect();
+        let paths = samples.paths().into_iter().map(|path| NewPath {
+            id: path.id,
+            caller: path.caller,
+            thread: path.thread,
+            function: path.frame.index(),
+            own: path.weight,
+            calls: Durations::default(),
+        });
+        self.add_paths(paths, &names, samples.threads().iter().map(place).collect());
+    }
+
+    /// Adds paths, callers first, with the names of functions, and of the frames below the paths of each thread.
+    fn add_paths(
+        &mut self,
+        paths: impl Iterator<Item = NewPath>,
+        names: &[Arc<str>],
+        places: Vec<Option<Vec<Arc<str>>>>,
+    ) {
+        let mut bases: Vec<Option<usize>> = vec![None; places.len()];
+        let mut numbers: HashMap<PathId, usize> = HashMap::new();
+        for NewPath { id, caller, thread, function, own, calls } in paths {
             let parent = match caller {
                 Some(caller) => numbers.get(&caller).copied(),
                 None => {
-                    let Some(of) = places.get_mut(thread) else { continue };
-                    *of.get_or_insert_with(|| {
-                        let below = place(&threads[thread])?;
-                        Some(below.into_iter().fold(0, |at, name| self.child(at, name)))
-                    })
+                    let Some(Some(below)) = places.get(thread) else { continue };
+                    let base = bases[thread].unwrap_or_else(|| {
+                        below.iter().fold(0, |at, name| self.child(at, name.clone()))
+                    });
+                    bases[thread] = Some(base);
+                    Some(base)
                 }
             };
-            let (Some(parent), Some(name)) = (parent, names.get(function.index())) else {
-                continue;
-            };
+            let (Some(parent), Some(name)) = (parent, names.get(function)) else { continue };
             let node = match self.nodes[parent].depth {
                 MAX_DEPTH => parent,
                 _ => self.child(parent, name.clone()),
             };
             numbers.insert(id, node);
             let of = &mut self.nodes[node];
-            of.self_time = of.self_time.saturating_add(figures.self_time);
-            of.calls.add(&figures.calls);
+            of.own = of.own.saturating_add(own);
+            of.calls.add(&calls);
         }
         self.sum_up();
     }
 
-    /// Computes the times with the calls from each path.
+    /// Computes the weights with the functions called from each path.
     fn sum_up(&mut self) {
-        self.nodes.iter_mut().for_each(|node| node.total_time = node.self_time);
+        self.nodes.iter_mut().for_each(|node| node.total = node.own);
         for at in (1..self.nodes.len()).rev() {
-            let total = self.nodes[at].total_time;
+            let total = self.nodes[at].total;
             if let Some(parent) = self.nodes[at].parent {
                 let of = &mut self.nodes[parent];
-                of.total_time = of.total_time.saturating_add(total);
+                of.total = of.total.saturating_add(total);
             }
         }
     }
 
-    /// Adds a path, outermost function first, with its self time in ns and its calls.
+    /// Adds a path, outermost function first, with its own weight and its calls.
     pub fn add_path<N: Into<Arc<str>>>(
         &mut self,
         names: impl IntoIterator<Item = N>,
-        self_time: u64,
+        own: u64,
         calls: &Durations,
     ) {
         let node = names.into_iter().fold(0, |at, name| self.child(at, name.into()));
         let of = &mut self.nodes[node];
-        of.self_time = of.self_time.saturating_add(self_time);
+        of.own = of.own.saturating_add(own);
         of.calls.add(calls);
         let mut at = Some(node);
         while let Some(node) = at {
             let of = &mut self.nodes[node];
-            of.total_time = of.total_time.saturating_add(self_time);
+            of.total = of.total.saturating_add(own);
             at = of.parent;
         }
     }
@@ -188,8 +249,8 @@ impl FlameGraph {
     }
 
     /// Writes collapsed stacks, as programs that draw flame graphs read them: one line for each
-    /// path with self time, of its names separated by semicolons, a space, and the self time in
-    /// ns. Longer times come first. A semicolon in a name becomes a colon, and a control character
+    /// path with a weight of its own, of its names separated by semicolons, a space, and that weight. Greater
+    /// weights come first. A semicolon in a name becomes a colon, and a control character
     /// a space.
     ///
     /// # Errors
@@ -197,12 +258,12 @@ impl FlameGraph {
     /// If the stacks cannot be written.
     pub fn write_folded(&self, out: &mut impl Write) -> io::Result<()> {
         let mut paths: Vec<usize> = (1..self.nodes.len()).collect();
-        paths.retain(|path| self.nodes[*path].self_time > 0);
-        // The sort is stable: equal times stay in the order of paths.
-        paths.sort_by_key(|path| Reverse(self.nodes[*path].self_time));
+        paths.retain(|path| self.nodes[*path].own > 0);
+        // The sort is stable: equal weights stay in the order of paths.
+        paths.sort_by_key(|path| Reverse(self.nodes[*path].own));
         for path in paths {
             let names: Vec<String> = self.names(path).into_iter().map(folded_name).collect();
-            writeln!(out, "{} {}", names.join(";"), self.nodes[path].self_time)?;
+            writeln!(out, "{} {}", names.join(";"), self.nodes[path].own)?;
         }
         Ok(())
     }
@@ -225,8 +286,8 @@ impl FlameNode {
             depth,
             children: Vec::new(),
             calls: Durations::default(),
-            self_time: 0,
-            total_time: 0,
+            own: 0,
+            total: 0,
         }
     }
 }

@@ -1,0 +1,43 @@
+//! The names of the kernel's functions in a recording.
+
+use std::path::PathBuf;
+
+use crate::base::source::SharedBytes;
+use crate::ftrace::chunk::Chunk;
+use crate::report::Error;
+
+/// The number of bytes before the text.
+const SIZE: usize = 4;
+
+/// The names of the kernel's functions, as a text after its size that is read when it is needed.
+#[derive(Debug)]
+pub(crate) struct KernelSymbols {
+    pub(crate) path: PathBuf,
+    /// The place in the file, in bytes.
+    pub(crate) offset: u64,
+    pub(crate) source: SharedBytes,
+    /// The number of bytes that the file lacks.
+    pub(crate) missing: u64,
+    /// The way to decompress the bytes, if they are compressed.
+    pub(crate) packed: Option<Chunk>,
+}
+
+impl KernelSymbols {
+    /// Returns the text.
+    pub(super) fn text(&self) -> Result<Vec<u8>, Error> {
+        let wrong = |reason| Error::Section {
+            path: self.path.clone(),
+            section: "kernel symbols",
+            offset: self.offset,
+            reason,
+        };
+        if self.missing > 0 {
+            return Err(wrong("they were cut"));
+        }
+        let unpacked = self.packed.as_ref().map(|chunk| chunk.unpack(self.source.get()));
+        let unpacked = unpacked.transpose().map_err(|_| wrong("they cannot be decompressed"))?;
+        let bytes = unpacked.as_ref().map_or(self.source.get(), |bytes| bytes.bytes());
+        let text = bytes.get(SIZE..).ok_or_else(|| wrong("their size is missing"))?;
+        Ok(text.to_vec())
+    }
+}

@@ -1,0 +1,133 @@
+//! The parts of the events of a slice that are read, in their order.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ltt_read::Event;
+
+use super::fields::{Record, SampleFields, first_bytes, task, text};
+use super::spaces::NewMapping;
+
+/// The bit of a `perf:comm` record of a thread that executes another program.
+const BY_EXEC: u64 = 1 << 13;
+
+/// The maximum length of a build id in bytes.
+const MAX_BUILD_ID: usize = 20;
+
+/// An event with its number in the slice.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) number: usize,
+    pub(super) kind: ItemKind,
+}
+
+/// The content of an event.
+#[derive(Debug)]
+pub(super) enum ItemKind {
+    Sample(Sample),
+    Mapping {
+        process: Option<i64>,
+        mapping: Box<NewMapping>,
+    },
+    /// A thread has a new name. If it executes another program, its process is given.
+    Name {
+        tid: i64,
+        name: Arc<str>,
+        executes: Option<i64>,
+    },
+    Fork {
+        pid: i64,
+        parent_pid: i64,
+        tid: i64,
+        parent_tid: i64,
+    },
+}
+
+/// A stack.
+#[derive(Debug)]
+pub(super) struct Sample {
+    pub(super) process: Option<i64>,
+    pub(super) thread: Option<i64>,
+    /// The name of the process in the event.
+    pub(super) name: Option<Arc<str>>,
+    pub(super) period: u64,
+    /// The place of the addresses among those of the slice.
+    pub(super) chain: Range<usize>,
+    pub(super) first_is_exact: bool,
+}
+
+/// The parts of the events of a slice that were read.
+#[derive(Debug, Default)]
+pub(super) struct Recorded {
+    pub(super) items: Vec<Item>,
+    pub(super) words: Vec<u64>,
+}
+
+impl Recorded {
+    /// Adds the stack of an event.
+    pub(super) fn push_sample(&mut self, number: usize, fields: &SampleFields, event: &Event<'_>) {
+        let begin = self.words.len();
+        fields.read_chain(event, &mut self.words);
+        let period = fields.period.as_ref().and_then(|field| event.integer(field));
+        let kind = ItemKind::Sample(Sample {
+            process: fields.identity.process(event).filter(|pid| is_id(*pid)),
+            thread: fields.identity.thread(event).filter(|tid| is_id(*tid)),
+            name: fields.identity.name(event),
+            period: period.unwrap_or(1),
+            chain: begin..self.words.len(),
+            first_is_exact: fields.first_is_exact(),
+        });
+        self.items.push(Item { number, kind });
+    }
+
+    /// Adds a record of perf.
+    #[cold]
+    pub(super) fn push_record(&mut self, number: usize, record: &Record, event: &Event<'_>) {
+        if let Some(kind) = read(record, event) {
+            self.items.push(Item { number, kind });
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.items.clear();
+        self.words.clear();
+    }
+}
+
+/// Returns `true` if a number is an id: −1 is none, also as one of 32 bits.
+fn is_id(id: i64) -> bool {
+    (0..=i64::from(i32::MAX)).contains(&id)
+}
+
+fn read(record: &Record, event: &Event<'_>) -> Option<ItemKind> {
+    Some(match record {
+        Record::Mapping { pid, addr, len, pgoff, filename, build_id } => {
+            let build_id = build_id.as_ref().map(|[bytes, size]| {
+                let size = event.integer(size).unwrap_or(0) as usize;
+                first_bytes(event, bytes, size.min(MAX_BUILD_ID))
+            });
+            ItemKind::Mapping {
+                process: task(event, pid),
+                mapping: Box::new(NewMapping {
+                    start: event.integer(addr)?,
+                    size: event.integer(len)?,
+                    file_offset: event.integer(pgoff)?,
+                    path: text(event, filename)?,
+                    build_id: build_id.unwrap_or_default(),
+                }),
+            }
+        }
+        Record::Comm { pid, tid, comm, misc } => ItemKind::Name {
+            tid: task(event, tid)?,
+            name: text(event, comm)?,
+            executes: task(event, pid)
+                .filter(|_| event.integer(misc).is_some_and(|misc| misc & BY_EXEC != 0)),
+        },
+        Record::Fork { pid, ppid, tid, ptid } => ItemKind::Fork {
+            pid: task(event, pid)?,
+            parent_pid: task(event, ppid)?,
+            tid: task(event, tid)?,
+            parent_tid: task(event, ptid)?,
+        },
+    })
+}
