@@ -11,7 +11,6 @@ use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Windo
 use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
-use crate::spans::SpanNames;
 use crate::spans::events::{Recorded, SpanEvents};
 use crate::spans::machine::Machine;
 
@@ -180,16 +179,20 @@ impl KernelAnalysis for LatencyAnalysis {
         let of_traces = (0..).map(TraceIndex).zip(end.kernel.traces()).zip(&traces);
         let of_traces = of_traces.map(|((trace, state), of)| {
             let end = last_event(&of.trace).as_ns().min(until);
-            let open = self.settings.selection.as_ref().map(|selection| {
-                let log = self.events.open(trace, state, &mut of.machine.clone(), end);
-                let spans = log.spans.unwrap_or_default();
-                let lookup = &self.events.lookup;
-                let of_spans = |names: &SpanNames<'_>| {
-                    selection.of(&spans, names).into_iter().filter_map(Open::of).collect()
-                };
-                lookup.with_names(of_spans)
-            });
-            TraceLatency::new(state, of, &self.settings.periods, end, open)
+            let mut machine = of.machine.clone();
+            let mut open = self.events.open(trace, state, &mut machine, end).spans;
+            if let Some((selection, open)) = self.settings.selection.as_ref().zip(open.as_mut()) {
+                self.events.lookup.with_names(|names| selection.retain(open, names));
+            }
+            let open = open.iter().flatten().map(Open::of).collect();
+            let is_selection = self.settings.selection.is_some();
+            TraceLatency::new(
+                (state, machine),
+                of,
+                &self.settings.periods,
+                end,
+                (open, is_selection),
+            )
         });
         Latency { traces: of_traces.collect() }
     }

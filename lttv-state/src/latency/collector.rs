@@ -119,10 +119,13 @@ impl Collector {
             over_time.add(family, duration, time);
         }
         match more {
-            // Sectors count when they are completed, also those of requests that go on.
             Addition::Nothing
-            | Addition::Request { .. }
+            | Addition::Request { sectors: 0 }
             | Addition::Call { error: None, bytes: 0 } => {}
+            Addition::Request { sectors } => {
+                let extra = figures.extra();
+                extra.sectors = extra.sectors.saturating_add(sectors);
+            }
             Addition::Call { error, bytes } => {
                 let extra = figures.extra();
                 extra.bytes = extra.bytes.saturating_add(bytes);
@@ -150,11 +153,6 @@ impl Collector {
             Outcome::Ended(ended) => self.ended(&ended),
             Outcome::Woken { key, begin, time } => self.woken_by(key, begin, time),
             Outcome::Count(counter) => *counter(&mut self.unmatched) += 1,
-            Outcome::Completed { subject, thread, sectors } => {
-                let key = Key { family: Family::DiskDevice, subject, thread };
-                let extra = self.ledger.at(key).0.extra();
-                extra.sectors = extra.sectors.saturating_add(sectors);
-            }
             Outcome::Moved { family, thread, bytes } => {
                 let key = Key { family, subject: NameId::EMPTY.index() as u32, thread };
                 let extra = self.ledger.at(key).0.extra();

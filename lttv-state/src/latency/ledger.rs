@@ -77,7 +77,7 @@ impl LatencyFigures {
         self.extra.as_ref().map_or(0, |extra| extra.bytes)
     }
 
-    /// Returns the number of sectors, of 512 bytes, that disk requests completed.
+    /// Returns the number of sectors, of 512 bytes, of the disk requests.
     pub fn sectors(&self) -> u64 {
         self.extra.as_ref().map_or(0, |extra| extra.sectors)
     }

@@ -14,11 +14,11 @@ use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
 use crate::spans::Span;
 use crate::spans::counts::Unmatched;
 use crate::spans::family::Family;
-use crate::spans::machine::kind_of_subject;
+use crate::spans::machine::{Machine, kind_of_subject};
 use crate::spans::outcome::Outcome;
 use crate::spans::period::Periods;
 use crate::spans::subjects::Subjects;
-use crate::spans::threads::{Detail, ThreadFacts, ThreadId, at_ns};
+use crate::spans::threads::{ThreadFacts, ThreadId, at_ns};
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]
@@ -34,14 +34,13 @@ pub struct TraceLatency {
     has_use: bool,
 }
 
-/// Something that began and has not ended: a system call, or a request in a disk.
+/// Something that began and has not ended: what a [span](crate::spans) of unknown end shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Open {
-    /// The family: [`Syscall`](Family::Syscall), [`Futex`](Family::Futex),
-    /// [`DiskDevice`](Family::DiskDevice) or [`Period`](Family::Period).
+    /// The family.
     pub family: Family,
-    /// The thread.
+    /// The thread; [`ThreadId::NONE`] if that is unknown, and for interrupts.
     pub thread: ThreadId,
     /// The time of its begin.
     pub begin: Timestamp,
@@ -49,14 +48,10 @@ pub struct Open {
 }
 
 impl Open {
-    /// Returns the open duration that a span is; `None` of other families.
-    pub(super) fn of(span: &Span) -> Option<Open> {
-        let subject = match span.family {
-            Family::DiskDevice => kind_of_subject(span.subject).0,
-            Family::Syscall | Family::Futex | Family::Period => span.subject,
-            _ => return None,
-        };
-        Some(Open { family: span.family, thread: span.ids.0, begin: span.begin, subject })
+    /// Creates the open duration that a span is.
+    pub(super) fn of(span: &Span) -> Open {
+        let (family, begin, subject) = (span.family, span.begin, span.subject);
+        Open { family, thread: span.ids.0, begin, subject }
     }
 }
 
@@ -151,15 +146,15 @@ pub struct Wakes {
 }
 
 impl TraceLatency {
-    /// Creates the result of a trace, with the durations that are open at its end, in ns.
+    /// Creates the result of a trace from its state at the end, in ns, and the durations that are open there:
+    /// all, or those of a selection.
     pub(super) fn new(
-        state: &TraceState,
+        (state, mut machine): (&TraceState, Machine),
         of: &TraceLatencies,
         periods: &Periods,
         end: i64,
-        selected: Option<Vec<Open>>,
+        (open, is_selection): (Vec<Open>, bool),
     ) -> Self {
-        let mut machine = of.machine.clone();
         for (_, process) in state.processes() {
             if let Some(id) = machine.threads.find(process.serial()) {
                 machine.describe(id, process);
@@ -167,8 +162,7 @@ impl TraceLatency {
         }
         let mut collector = of.collector.clone();
         let end = end.max(collector.begin);
-        let has_use = selected.is_none();
-        if has_use {
+        if !is_selection {
             // What is in use counts up to the end.
             for (disk, of) in (0..).zip(&machine.disks.states) {
                 let (number, since) = (of.depth, of.changed);
@@ -179,36 +173,11 @@ impl TraceLatency {
                 collector.put(Outcome::WaitersPassed { futex: at, number, since, time: end });
             }
         }
-        let mut open: Vec<Open> = Vec::new();
-        for (at, thread) in (0..).zip(&machine.threads.states) {
-            let (call, thread) = (thread.call, ThreadId(at));
-            if call.is_open() {
-                let (begin, subject) = (at_ns(call.begin.time), call.name.index() as u32);
-                open.push(Open { family: Family::Syscall, thread, begin, subject });
-                if let Detail::Wait(subject) = call.detail {
-                    open.push(Open { family: Family::Futex, thread, begin, subject });
-                }
-            }
-        }
-        open.extend(machine.disks.open().map(|(subject, thread, begin)| Open {
-            family: Family::DiskDevice,
-            thread,
-            begin: at_ns(begin),
-            subject,
-        }));
-        open.extend(machine.periods.open().map(|(subject, thread, begin)| Open {
-            family: Family::Period,
-            thread,
-            begin: at_ns(begin),
-            subject,
-        }));
-        let mut open = selected.unwrap_or(open);
-        open.sort_by_key(|open| (open.begin, open.family, open.thread, open.subject));
         let mut subjects = Subjects::new(periods);
         subjects.update(state, &machine);
         let threads = machine.threads.facts;
         let missing = of.missing.clone();
-        TraceLatency { collector, end, missing, subjects, threads, open, has_use }
+        TraceLatency { collector, end, missing, subjects, threads, open, has_use: !is_selection }
     }
 
     /// Adds the latencies of the following part of the trace.
@@ -296,7 +265,9 @@ impl TraceLatency {
         wakes.collect()
     }
 
-    /// Returns what had begun and not ended at the end, the oldest first.
+    /// Returns what had begun and not ended at the end, the oldest first: of all families that are
+    /// [measured](super::Settings::families), or of the [selection](super::Settings::select). The system call of a
+    /// thread that has exited, such as `exit_group`, is not open.
     pub fn open(&self) -> &[Open] {
         &self.open
     }
@@ -373,11 +344,7 @@ impl TraceLatency {
 
     /// Returns the description of the subject of an open duration.
     pub fn subject_of_open(&self, open: &Open) -> String {
-        match open.family {
-            Family::DiskDevice => self.subjects.disk_label(open.subject),
-            Family::Period => self.subjects.periods.name(open.subject).to_owned(),
-            family => self.subjects.label(family, open.subject),
-        }
+        self.subjects.label(open.family, open.subject)
     }
 
     /// Returns the subject of a futex.

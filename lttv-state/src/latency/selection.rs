@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lttv_context::Traceset;
 
-use crate::spans::outcome::{Addition, Log, Outcome};
+use crate::spans::outcome::{Log, Outcome};
 use crate::spans::{EventReader, Span, SpanFilter, SpanNames};
 
 /// A filter of spans, with the traces whose events it reads.
@@ -27,16 +27,12 @@ impl Selection {
         let mut is_selected = false;
         for outcome in &log.outcomes {
             match outcome {
-                Outcome::Ended(ended) => {
+                Outcome::Ended(_) | Outcome::Moved { .. } => {
                     let span = spans.next();
                     is_selected =
                         span.is_some_and(|span| self.filter.matches(span, names, &mut reader));
                     if is_selected {
                         function(*outcome);
-                        if let Addition::Request { sectors } = ended.more {
-                            let (subject, thread) = (ended.subject, ended.thread);
-                            function(Outcome::Completed { subject, thread, sectors });
-                        }
                     }
                 }
                 // It follows the duration that the waker ended.
@@ -47,9 +43,9 @@ impl Selection {
         }
     }
 
-    /// Returns those of some spans that are selected.
-    pub(super) fn of<'s>(&self, spans: &'s [Span], names: &SpanNames<'_>) -> Vec<&'s Span> {
+    /// Removes those of some spans that are not selected.
+    pub(super) fn retain(&self, spans: &mut Vec<Span>, names: &SpanNames<'_>) {
         let mut reader = EventReader::new(&self.traceset);
-        spans.iter().filter(|span| self.filter.matches(span, names, &mut reader)).collect()
+        spans.retain(|span| self.filter.matches(span, names, &mut reader));
     }
 }

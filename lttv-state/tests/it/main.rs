@@ -68,6 +68,8 @@ mod latency_model;
 mod latency_periods;
 #[cfg(feature = "analyses")]
 mod latency_reference;
+#[cfg(feature = "analyses")]
+mod not_ended;
 #[cfg(all(feature = "checkpoint-files", feature = "analyses"))]
 mod saved_states;
 #[cfg(feature = "analyses")]
