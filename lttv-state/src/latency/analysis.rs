@@ -1,9 +1,10 @@
 //! Latencies as an analysis: the state is followed in order, and figures are added on any thread.
 
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
-use lttv_context::{Contexts, TracesetContext};
+use lttv_context::{Contexts, Traceset, TracesetContext};
 
 use super::collector::Collector;
+use super::selection::collect;
 use super::trace_latencies::TraceLatencies;
 use super::{Latency, Open, Settings, TraceLatency};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Window};
@@ -34,6 +35,8 @@ pub struct LatencyAnalysis {
     events: SpanEvents,
     /// The traces, before their first events.
     traces: Vec<TraceLatencies>,
+    /// The traces whose spans are read one by one.
+    traceset: Option<Traceset>,
 }
 
 /// The name of saved states.
@@ -55,12 +58,12 @@ pub struct Part(Vec<TraceLatencies>);
 impl LatencyAnalysis {
     /// Creates the analysis.
     pub fn new(settings: Settings) -> Self {
-        let new = match settings.selection {
-            Some(_) => SpanEvents::for_figures_of_spans,
-            None => SpanEvents::for_figures,
+        let new = match settings.selection.is_some() || settings.figures.division.is_some() {
+            true => SpanEvents::for_figures_of_spans,
+            false => SpanEvents::for_figures,
         };
         let events = new(settings.families, settings.periods.clone());
-        LatencyAnalysis { settings, events, traces: Vec::new() }
+        LatencyAnalysis { settings, events, traces: Vec::new(), traceset: None }
     }
 }
 
@@ -77,11 +80,12 @@ impl KernelAnalysis for LatencyAnalysis {
     fn prepare(&mut self, contexts: &Contexts, kernel: &KernelState) {
         let missing = self.events.prepare(contexts, kernel);
         let traces = contexts.traces().iter().zip(missing).map(|(trace, missing)| {
-            let mut of = TraceLatencies::new(kernel, trace, self.settings.top, missing);
-            of.collector = of.collector.with_intervals(self.settings.intervals.as_ref());
-            of
+            TraceLatencies::new(kernel, trace, &self.settings.figures, missing)
         });
         self.traces = traces.collect();
+        let reads_spans =
+            self.settings.selection.is_some() || self.settings.figures.division.is_some();
+        self.traceset = reads_spans.then(|| contexts.traceset().clone());
     }
 
     fn options(&self) -> u64 {
@@ -118,8 +122,7 @@ impl KernelAnalysis for LatencyAnalysis {
     fn enter(&self, _: &mut State, part: &mut Part, kernel: &KernelState, window: Window) {
         for (of, state) in part.0.iter_mut().zip(kernel.traces()) {
             let begin = window.start.max(state.start_time().as_ns());
-            let collector = Collector::new(self.settings.top, begin);
-            of.collector = collector.with_intervals(self.settings.intervals.as_ref());
+            of.collector = Collector::new(&self.settings.figures, begin);
         }
     }
 
@@ -153,10 +156,11 @@ impl KernelAnalysis for LatencyAnalysis {
 
     fn add(&self, part: &mut Part, slice: &mut Slice, _: EventsOfSlice<'_>) {
         for (TraceLatencies { collector, .. }, log) in part.0.iter_mut().zip(&slice.0.logs) {
-            match &self.settings.selection {
+            match &self.traceset {
                 None => log.outcomes.iter().for_each(|outcome| collector.put(*outcome)),
-                Some(selection) => self.events.lookup.with_names(|names| {
-                    selection.pass(log, names, |outcome| collector.put(outcome));
+                Some(traceset) => self.events.lookup.with_names(|names| {
+                    let selection = self.settings.selection.as_ref();
+                    collect(log, traceset, selection, names, collector);
                 }),
             }
             log.last.into_iter().for_each(|time| collector.passed(time));

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use ltt_read::{TimeSpan, Timestamp};
 
 use super::collector::{Collector, Usage};
+use super::division::{NO_PART, PartOf};
+use super::group_by::GroupBy;
 use super::ledger::LatencyFigures;
 use super::sample::Sample;
 use super::trace_latencies::TraceLatencies;
@@ -55,20 +57,6 @@ impl Open {
     }
 }
 
-/// The property that the durations of a row have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupBy {
-    /// The subject: the priority, system call, interrupt, disk and kind of request, file, futex or
-    /// period.
-    Subject,
-    /// The thread.
-    Thread,
-    /// The process: all its threads.
-    Process,
-    /// Both thread and subject.
-    ThreadAndSubject,
-}
-
 /// The figures of durations that have something in common.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -79,6 +67,8 @@ pub struct Row {
     pub process: Option<Tid>,
     /// The number of the subject, for [`TraceLatency::subject`], in rows by subject.
     pub subject: Option<Subject>,
+    /// The value of the property of single spans, in rows by one; `None` if it is unknown, or not applicable.
+    pub part: Option<PartOf>,
     /// The figures.
     pub figures: LatencyFigures,
 }
@@ -216,9 +206,12 @@ impl TraceLatency {
         self.collector.ledger.iter().filter(move |(key, _)| key.family == family)
     }
 
-    /// Returns the figures of a family in rows, those with most time first.
+    /// Returns the figures of a family in rows, those with most time first. Their sum is the
+    /// [total](Self::total). Without the [division](super::Settings::divide) by a property of single spans there is one row
+    /// without a value.
     pub fn rows(&self, family: Family, by: GroupBy) -> Vec<Row> {
         let mut rows: BTreeMap<_, LatencyFigures> = BTreeMap::new();
+        let division = self.collector.division.as_ref().filter(|division| division.by() == by);
         for (key, figures) in self.leaves(family) {
             let thread =
                 matches!(by, GroupBy::Thread | GroupBy::ThreadAndSubject).then_some(key.thread);
@@ -226,11 +219,13 @@ impl TraceLatency {
             let process = is_by_process.then(|| self.thread(key.thread).and_then(|of| of.pid));
             let subject = matches!(by, GroupBy::Subject | GroupBy::ThreadAndSubject)
                 .then_some(self.subjects.merged(family, key.subject));
-            rows.entry((thread, process, subject)).or_default().add(figures);
+            let part = division.map_or(NO_PART, |_| key.part);
+            rows.entry((thread, process, subject, part)).or_default().add(figures);
         }
-        let rows = rows.into_iter().map(|((thread, process, number), figures)| {
+        let rows = rows.into_iter().map(|((thread, process, number, part), figures)| {
             let subject = number.map(|number| Subject { family, number });
-            Row { thread, process: process.flatten(), subject, figures }
+            let part = division.and_then(|division| division.value(part));
+            Row { thread, process: process.flatten(), subject, part, figures }
         });
         let mut rows: Vec<Row> = rows.collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.figures.durations.spread().total()));

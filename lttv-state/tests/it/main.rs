@@ -63,6 +63,8 @@ mod kernel_statistics_times;
 #[cfg(feature = "kernel")]
 mod kernel_statistics_windows;
 #[cfg(feature = "analyses")]
+mod latency_divisions;
+#[cfg(feature = "analyses")]
 mod latency_model;
 #[cfg(feature = "analyses")]
 mod latency_periods;

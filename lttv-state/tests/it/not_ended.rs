@@ -1,4 +1,4 @@
-//! What has not ended at the end of a window, and what a selection of everything changes: nothing.
+//! Durations that have not ended at the end of a window, and figures with a selection of everything.
 
 use crate::spans::spans;
 use crate::support;
