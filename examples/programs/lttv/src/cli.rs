@@ -187,8 +187,8 @@ pub(crate) fn documented() -> clap::Command {
 /// Returns the command line with its help: an option that a subcommand always refuses, with the
 /// reason, is not in the help of that subcommand.
 fn full_command() -> clap::Command {
-    const WITHOUT_FILTERS: [&str; 7] =
-        ["wait", "critical-path", "usage", "disk", "calls", "latency", "compare"];
+    const WITHOUT_FILTERS: [&str; 6] =
+        ["wait", "critical-path", "usage", "disk", "calls", "compare"];
     let hidden = |command: clap::Command, name: &str| {
         command.mut_subcommand(name, |of| of.mut_arg("filters", |filters| filters.hide(true)))
     };
@@ -231,7 +231,7 @@ mod tests {
             "state --at +20ms --method checkpoint",
             "wait --tid 1,2 --sort blocked_ns",
             "irq --cpu 2",
-            "disk --disk 8,16",
+            "disk --name 8:16",
             "latency --family irq,softirq --by thread --every 10ms",
             "history range FILE ** --each 10ms --format json",
             "chart flow --all -o OUT",

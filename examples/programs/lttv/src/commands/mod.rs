@@ -20,7 +20,6 @@ pub mod irq;
 pub mod latency;
 pub mod man;
 pub mod run;
-pub(crate) mod select;
 pub mod selection;
 pub mod spans;
 pub mod state;

@@ -39,8 +39,8 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let filter = filter.map_err(|error| Usage::filter("--filter:", &error))?;
     let settings = SpanSettings::new()
         .families(args.families())
-        .min(args.selection.min.unwrap_or(0))
-        .max(args.selection.max.unwrap_or(u64::MAX))
+        .min(args.selection.durations.min.unwrap_or(0))
+        .max(args.selection.durations.max.unwrap_or(u64::MAX))
         .periods(periods, traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
     let out = args.output.open(traceset.traces())?;

@@ -12,18 +12,20 @@ use lttv_state::call_stacks::{FlameGraph, ThreadCalls, ThreadId};
 
 use super::{FlameArgs, FlameFormat, FramesBelow};
 use crate::commands::calls::collect::{Collected, collect};
+use crate::commands::calls::thread as thread_of;
+use crate::commands::selection::ThreadFilter;
 
 /// Draws the flame graph of a window.
 pub(super) fn draw(args: &FlameArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     args.input.refuse_filters(
-        "stacks follow from all events; choose processes and threads with --process and --thread",
+        "stacks follow from all events; choose threads with --tid, --pid and --comm",
     )?;
+    let threads = ThreadFilter::new(&args.threads)?;
     let Collected { analysis, calls, read, .. } = collect(&args.input, &args.pairs, report)?;
     let mut names = Names::new(args.symbols.options());
     let mut graph = FlameGraph::new();
     for trace in calls.traces() {
-        let place =
-            |thread: &ThreadCalls| args.threads.has(thread.key).then(|| place(thread, args.by));
+        let place = |of: &ThreadCalls| threads.has(&thread_of(of)).then(|| place(of, args.by));
         graph.add_calls(trace, place, |function| names.name(&calls, trace, function));
     }
     names.warn(report);
