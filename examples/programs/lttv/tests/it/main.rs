@@ -34,6 +34,7 @@ mod extensions;
 mod forms_of_tables;
 mod history;
 mod info;
+mod latency_by;
 mod legacy;
 mod legacy_statistics;
 mod live;
