@@ -45,6 +45,7 @@ mod lttv_fields;
 mod lttv_legacy;
 mod notes;
 mod opening;
+mod periods;
 mod program;
 mod programs;
 mod run_driver;

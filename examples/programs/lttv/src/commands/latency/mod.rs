@@ -1,8 +1,6 @@
 //! `lttv latency`: how long threads wait for CPUs, and system calls, interrupts, disk requests and
 //! periods take.
 
-mod periods;
-
 use std::error::Error;
 use std::time::Duration;
 
@@ -19,9 +17,9 @@ use lttv_filter::Environment;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
 use lttv_state::spans::SpanFilter;
 
-pub use self::periods::PeriodArgs;
 use super::analysis::Analysis;
 use super::every::check_count;
+use super::periods::PeriodArgs;
 use super::selection::SelectionArgs;
 
 const EXAMPLES: &str = "\
@@ -38,6 +36,7 @@ Examples:
   lttv latency -e 'name =~ \"open*\" && result < 0' TRACE
   lttv latency --family run,blocked --by thread TRACE    runs on CPUs, and waits
   lttv latency --period 'request : my:begin : my:end' --period-key 'request : id' TRACE
+  lttv latency --define locks TRACE                     waits for locks of the kernel, by kind
   lttv latency --format json TRACE
 
 Durations that end in the window are counted, from their true begin. Percentiles have an error of at
@@ -50,7 +49,10 @@ there for the names in expressions.
 A period lasts from an event that passes the first expression to the first later one that passes the
 second. --period-key gives the fields that both events share, and --period-captures those by whose
 values periods are grouped, of the first event and, after a colon, of the second one. Besides fields
-there are the words cpu, tid, pid and comm.";
+there are the words cpu, tid, pid and comm.
+
+A file has a table [[span]] for each period, with name, begin, end, and perhaps parent, key = [\"FIELD\",
+\"FIELD=FIELD AT END\"], labels-at-begin = [\"LABEL=FIELD\"] and labels-at-end.";
 
 /// Show how long threads wait for CPUs, and system calls, interrupts, disks and periods take
 #[derive(Debug, Clone, Default, clap::Args)]
