@@ -27,6 +27,7 @@ use lttv::commands::stats::StatsArgs;
 use lttv::commands::sync::SyncArgs;
 use lttv::commands::usage::UsageArgs;
 use lttv::commands::wait::WaitArgs;
+use lttv::commands::why::WhyArgs;
 use lttv_common::settings::Place;
 use lttv_tui::program::TuiArgs;
 
@@ -70,6 +71,7 @@ pub(crate) enum Command {
     Calls(CallsArgs),
     Latency(LatencyArgs),
     Spans(SpansArgs),
+    Why(WhyArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
     Compare(CompareArgs),
@@ -149,6 +151,7 @@ impl Cli {
             "calls" => CallsArgs::augment_args,
             "latency" => LatencyArgs::augment_args,
             "spans" => SpansArgs::augment_args,
+            "why" => WhyArgs::augment_args,
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
             "compare" => CompareArgs::augment_args,
@@ -233,6 +236,7 @@ mod tests {
             "irq --cpu 2",
             "disk --name 8:16",
             "latency --family irq,softirq --by thread --every 10ms",
+            "why --at +20ms --tid 210 --family syscall TRACE",
             "history range FILE ** --each 10ms --format json",
             "chart flow --all -o OUT",
             "compare A B --table cpu",

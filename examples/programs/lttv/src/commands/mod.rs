@@ -29,3 +29,4 @@ pub mod sync;
 pub mod usage;
 pub mod wait;
 mod wait_graph;
+pub mod why;

@@ -58,4 +58,5 @@ mod synchronize_tracers;
 mod threads_end;
 mod usage;
 mod user_docs;
+mod why;
 mod window_analyses;

@@ -27,6 +27,7 @@ const OTHER_COMMANDS: &[(&str, &str)] = &[
     ("sync", "clocks"),
     ("convert", "traces, which tests of its own compare"),
     ("tui", "needs a terminal"),
+    ("why", "one span, whose parts `why.rs` compares with those of `wait`"),
     ("completions", "no traces"),
     ("man", "no traces"),
     ("help", "no traces"),
