@@ -53,6 +53,22 @@ impl Settings {
     /// Divides the figures by a property of single spans: [`File`](GroupBy::File), [`Cpu`](GroupBy::Cpu),
     /// [`Size`](GroupBy::Size) or [`Result`](GroupBy::Result). The [rows](super::TraceLatency::rows) by it add up to
     /// the whole. Other values divide nothing: threads and subjects are always told apart.
+    ///
+    /// ```
+    /// use lttv_context::Traceset;
+    /// use lttv_state::analysis::read;
+    /// use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, PartOf, Settings};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let settings = Settings::new().divide(GroupBy::Result);
+    /// let latency = read(&Traceset::open(path)?).run(LatencyAnalysis::new(settings)).output;
+    /// let rows = latency.traces()[0].rows(Family::Syscall, GroupBy::Result);
+    /// let failed = |part: &Option<PartOf>| matches!(part, Some(PartOf::Result(Some(_))));
+    /// let failures = rows.iter().filter(|row| failed(&row.part));
+    /// let count: u64 = failures.map(|row| row.figures.durations().count()).sum();
+    /// assert_eq!(count, latency.traces()[0].total(Family::Syscall).failures());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn divide(self, by: GroupBy) -> Self {
         let division = Some(by).filter(|by| by.is_of_spans());

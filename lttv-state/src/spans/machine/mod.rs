@@ -2,6 +2,7 @@
 
 mod calls;
 mod disks;
+mod futexes;
 mod interrupts;
 mod open;
 #[cfg(feature = "checkpoint-files")]
@@ -16,12 +17,13 @@ use super::place::Begin;
 use super::threads::{NEVER, Phase, ThreadId, Threads};
 use crate::kernel::{Process, TraceState};
 
-use calls::{FileFamilies, Futexes};
+use calls::FileFamilies;
 use disks::Disks;
+use futexes::Futexes;
 use interrupts::{Handlers, OpenHandler};
 
-pub(crate) use calls::FutexFacts;
 pub(crate) use disks::kind_of_subject;
+pub(crate) use futexes::FutexFacts;
 pub(crate) use interrupts::HandlerFacts;
 pub(crate) use scheduling::priority_of_subject;
 
