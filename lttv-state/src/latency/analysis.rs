@@ -1,9 +1,10 @@
 //! Latencies as an analysis: the state is followed in order, and figures are added on any thread.
 
 use ltt_read::{Event, Timestamp, TraceIndex, TracefileNumber};
-use lttv_context::{Contexts, TracesetContext};
+use lttv_context::{Contexts, Traceset, TracesetContext};
 
 use super::collector::Collector;
+use super::selection::collect;
 use super::trace_latencies::TraceLatencies;
 use super::{Latency, Open, Settings, TraceLatency};
 use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Window};
@@ -11,7 +12,6 @@ use crate::analysis::{End, EventsOfSlice, KernelAnalysis, KernelOfContext, Windo
 use crate::kernel::OwnStates;
 use crate::kernel::{KernelState, StateChange};
 use crate::last_event::last_event;
-use crate::spans::SpanNames;
 use crate::spans::events::{Recorded, SpanEvents};
 use crate::spans::machine::Machine;
 
@@ -35,6 +35,8 @@ pub struct LatencyAnalysis {
     events: SpanEvents,
     /// The traces, before their first events.
     traces: Vec<TraceLatencies>,
+    /// The traces whose spans are read one by one.
+    traceset: Option<Traceset>,
 }
 
 /// The name of saved states.
@@ -56,12 +58,12 @@ pub struct Part(Vec<TraceLatencies>);
 impl LatencyAnalysis {
     /// Creates the analysis.
     pub fn new(settings: Settings) -> Self {
-        let new = match settings.selection {
-            Some(_) => SpanEvents::for_figures_of_spans,
-            None => SpanEvents::for_figures,
+        let new = match settings.selection.is_some() || settings.figures.division.is_some() {
+            true => SpanEvents::for_figures_of_spans,
+            false => SpanEvents::for_figures,
         };
         let events = new(settings.families, settings.periods.clone());
-        LatencyAnalysis { settings, events, traces: Vec::new() }
+        LatencyAnalysis { settings, events, traces: Vec::new(), traceset: None }
     }
 }
 
@@ -78,11 +80,12 @@ impl KernelAnalysis for LatencyAnalysis {
     fn prepare(&mut self, contexts: &Contexts, kernel: &KernelState) {
         let missing = self.events.prepare(contexts, kernel);
         let traces = contexts.traces().iter().zip(missing).map(|(trace, missing)| {
-            let mut of = TraceLatencies::new(kernel, trace, self.settings.top, missing);
-            of.collector = of.collector.with_intervals(self.settings.intervals.as_ref());
-            of
+            TraceLatencies::new(kernel, trace, &self.settings.figures, missing)
         });
         self.traces = traces.collect();
+        let reads_spans =
+            self.settings.selection.is_some() || self.settings.figures.division.is_some();
+        self.traceset = reads_spans.then(|| contexts.traceset().clone());
     }
 
     fn options(&self) -> u64 {
@@ -119,8 +122,7 @@ impl KernelAnalysis for LatencyAnalysis {
     fn enter(&self, _: &mut State, part: &mut Part, kernel: &KernelState, window: Window) {
         for (of, state) in part.0.iter_mut().zip(kernel.traces()) {
             let begin = window.start.max(state.start_time().as_ns());
-            let collector = Collector::new(self.settings.top, begin);
-            of.collector = collector.with_intervals(self.settings.intervals.as_ref());
+            of.collector = Collector::new(&self.settings.figures, begin);
         }
     }
 
@@ -154,10 +156,11 @@ impl KernelAnalysis for LatencyAnalysis {
 
     fn add(&self, part: &mut Part, slice: &mut Slice, _: EventsOfSlice<'_>) {
         for (TraceLatencies { collector, .. }, log) in part.0.iter_mut().zip(&slice.0.logs) {
-            match &self.settings.selection {
+            match &self.traceset {
                 None => log.outcomes.iter().for_each(|outcome| collector.put(*outcome)),
-                Some(selection) => self.events.lookup.with_names(|names| {
-                    selection.pass(log, names, |outcome| collector.put(outcome));
+                Some(traceset) => self.events.lookup.with_names(|names| {
+                    let selection = self.settings.selection.as_ref();
+                    collect(log, traceset, selection, names, collector);
                 }),
             }
             log.last.into_iter().for_each(|time| collector.passed(time));
@@ -180,16 +183,20 @@ impl KernelAnalysis for LatencyAnalysis {
         let of_traces = (0..).map(TraceIndex).zip(end.kernel.traces()).zip(&traces);
         let of_traces = of_traces.map(|((trace, state), of)| {
             let end = last_event(&of.trace).as_ns().min(until);
-            let open = self.settings.selection.as_ref().map(|selection| {
-                let log = self.events.open(trace, state, &mut of.machine.clone(), end);
-                let spans = log.spans.unwrap_or_default();
-                let lookup = &self.events.lookup;
-                let of_spans = |names: &SpanNames<'_>| {
-                    selection.of(&spans, names).into_iter().filter_map(Open::of).collect()
-                };
-                lookup.with_names(of_spans)
-            });
-            TraceLatency::new(state, of, &self.settings.periods, end, open)
+            let mut machine = of.machine.clone();
+            let mut open = self.events.open(trace, state, &mut machine, end).spans;
+            if let Some((selection, open)) = self.settings.selection.as_ref().zip(open.as_mut()) {
+                self.events.lookup.with_names(|names| selection.retain(open, names));
+            }
+            let open = open.iter().flatten().map(Open::of).collect();
+            let is_selection = self.settings.selection.is_some();
+            TraceLatency::new(
+                (state, machine),
+                of,
+                &self.settings.periods,
+                end,
+                (open, is_selection),
+            )
         });
         Latency { traces: of_traces.collect() }
     }

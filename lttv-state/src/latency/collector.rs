@@ -3,6 +3,8 @@
 use hashbrown::HashMap;
 use ltt_read::TracefileIndex;
 
+use super::division::{Division, NO_PART};
+use super::group_by::GroupBy;
 use super::ledger::{Key, Ledger};
 use super::over_time::OverTime;
 use super::sample::{Sample, TopList};
@@ -53,6 +55,19 @@ pub(super) struct FutexCounts {
     pub(super) woken: u64,
 }
 
+/// The figures that are wanted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wanted {
+    /// The number of longest durations of each family.
+    pub(super) top: usize,
+    /// `true` if as many are wanted of each row.
+    pub(super) has_top_of_rows: bool,
+    /// The property of single spans by which figures are divided.
+    pub(super) division: Option<GroupBy>,
+    /// The intervals of time.
+    pub(super) intervals: Option<OverTime>,
+}
+
 /// The figures of a part of a trace.
 #[derive(Debug, Clone)]
 pub(super) struct Collector {
@@ -63,6 +78,10 @@ pub(super) struct Collector {
     pub(super) ledger: Ledger,
     pub(super) wakers: HashMap<WakerKey, Spread, FastHash>,
     pub(super) top: Vec<TopList>,
+    /// The number of longest durations of each leaf.
+    top_of_leaves: usize,
+    /// The division of the figures, if there is one.
+    pub(super) division: Option<Division>,
     pub(super) unmatched: Unmatched,
     /// The begins of durations that began before `begin`, in ns. There are no more than what is
     /// open at one time.
@@ -76,41 +95,49 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(top: usize, begin: i64) -> Self {
+    /// Creates the collector of the wanted figures from a time on, in ns.
+    pub(super) fn new(wanted: &Wanted, begin: i64) -> Self {
         Collector {
             begin,
             last: begin,
             ledger: Ledger::default(),
             wakers: HashMap::default(),
-            top: Family::ALL.iter().map(|_| TopList::new(top)).collect(),
+            top: Family::ALL.iter().map(|_| TopList::new(wanted.top)).collect(),
+            top_of_leaves: if wanted.has_top_of_rows { wanted.top } else { 0 },
+            division: wanted.division.map(Division::new),
             unmatched: Unmatched::default(),
             before: Vec::new(),
             disks: Vec::new(),
             futexes: Vec::new(),
-            over_time: None,
+            over_time: wanted.intervals.as_ref().map(OverTime::empty),
         }
-    }
-
-    /// Sets intervals, whose durations are collected apart.
-    pub(super) fn with_intervals(self, intervals: Option<&OverTime>) -> Self {
-        Collector { over_time: intervals.map(OverTime::empty), ..self }
     }
 
     /// Adds a duration to its figures.
     #[inline]
-    fn ended(&mut self, ended: &Ended) {
+    fn ended(&mut self, ended: &Ended, part: u32) {
         let Ended { family, thread, subject, begin, time, cpu, tracefile, by, more } = *ended;
         let duration = duration(begin, time);
         if begin < self.begin {
             self.before.push(begin);
         }
-        let top = &mut self.top[family as usize];
-        if top.wants(duration) {
+        let sample = || {
             let (begin, end) = (at_ns(begin), at_ns(time));
             let tracefile = TracefileIndex(tracefile as usize);
-            top.add(Sample { family, thread, by, subject, begin, end, cpu, tracefile });
+            Sample { family, thread, by, subject, begin, end, cpu, tracefile }
+        };
+        let top = &mut self.top[family as usize];
+        if top.wants(duration) {
+            top.add(sample());
         }
-        let (figures, is_own) = self.ledger.at(Key { family, subject, thread });
+        let (figures, is_own) = self.ledger.at(Key { family, subject, thread, part });
+        if self.top_of_leaves > 0 {
+            let limit = self.top_of_leaves;
+            let top = figures.top.get_or_insert_with(|| Box::new(TopList::new(limit)));
+            if top.wants(duration) {
+                top.add(sample());
+            }
+        }
         if !is_own {
             self.unmatched.dropped += 1;
         }
@@ -119,10 +146,13 @@ impl Collector {
             over_time.add(family, duration, time);
         }
         match more {
-            // Sectors count when they are completed, also those of requests that go on.
             Addition::Nothing
-            | Addition::Request { .. }
+            | Addition::Request { sectors: 0 }
             | Addition::Call { error: None, bytes: 0 } => {}
+            Addition::Request { sectors } => {
+                let extra = figures.extra();
+                extra.sectors = extra.sectors.saturating_add(sectors);
+            }
             Addition::Call { error, bytes } => {
                 let extra = figures.extra();
                 extra.bytes = extra.bytes.saturating_add(bytes);
@@ -145,18 +175,14 @@ impl Collector {
     }
 
     /// Adds an outcome that few events have.
-    fn rare(&mut self, outcome: Outcome) {
+    fn rare(&mut self, outcome: Outcome, part: u32) {
         match outcome {
-            Outcome::Ended(ended) => self.ended(&ended),
+            Outcome::Ended(ended) => self.ended(&ended, part),
             Outcome::Woken { key, begin, time } => self.woken_by(key, begin, time),
             Outcome::Count(counter) => *counter(&mut self.unmatched) += 1,
-            Outcome::Completed { subject, thread, sectors } => {
-                let key = Key { family: Family::DiskDevice, subject, thread };
-                let extra = self.ledger.at(key).0.extra();
-                extra.sectors = extra.sectors.saturating_add(sectors);
-            }
             Outcome::Moved { family, thread, bytes } => {
-                let key = Key { family, subject: NameId::EMPTY.index() as u32, thread };
+                let subject = NameId::EMPTY.index() as u32;
+                let key = Key { family, subject, thread, part };
                 let extra = self.ledger.at(key).0.extra();
                 extra.bytes = extra.bytes.saturating_add(bytes);
             }
@@ -190,7 +216,13 @@ impl Collector {
     /// Adds the figures of the following part.
     pub(super) fn add(&mut self, later: &Collector) {
         self.last = self.last.max(later.last);
-        self.ledger.add_all(&later.ledger);
+        match (&mut self.division, &later.division) {
+            (Some(mine), Some(of_later)) => {
+                let parts = mine.add_all(of_later);
+                self.ledger.add_all(&later.ledger, parts);
+            }
+            _ => self.ledger.add_all(&later.ledger, |part| part),
+        }
         for (key, spread) in &later.wakers {
             if self.wakers.len() < MAX_WAKERS || self.wakers.contains_key(key) {
                 self.wakers.entry(*key).or_default().add_all(spread);
@@ -231,10 +263,16 @@ impl Collector {
     /// Adds an outcome.
     #[inline]
     pub(super) fn put(&mut self, outcome: Outcome) {
+        self.put_in(outcome, NO_PART);
+    }
+
+    /// Adds an outcome to a part of the [division](super::division).
+    #[inline]
+    pub(super) fn put_in(&mut self, outcome: Outcome, part: u32) {
         match outcome {
-            Outcome::Ended(ended) => self.ended(&ended),
+            Outcome::Ended(ended) => self.ended(&ended, part),
             Outcome::Woken { key, begin, time } => self.woken_by(key, begin, time),
-            outcome => self.rare(outcome),
+            outcome => self.rare(outcome, part),
         }
     }
 }

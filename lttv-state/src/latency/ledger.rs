@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use super::sample::{Sample, TopList};
 use crate::durations::{Distribution, Spread};
 use crate::fast_hash::FastHash;
 use crate::spans::family::Family;
@@ -11,19 +12,21 @@ use crate::spans::threads::ThreadId;
 /// The maximum number of leaves of a trace; further ones share one for each family.
 const MAX_LEAVES: usize = 1 << 17;
 
-/// The key of a leaf: a family, the thread, and the number of the subject within the family, such
-/// as a system call or a device.
+/// The key of a leaf: a family, the thread, the number of the subject within the family, such
+/// as a system call or a device, and that of the [division](super::division).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Key {
     pub(super) family: Family,
     pub(super) subject: u32,
     pub(super) thread: ThreadId,
+    pub(super) part: u32,
 }
 
 impl Key {
-    /// Returns the key as one integer: thread numbers have 24 bits.
-    fn packed(self) -> u64 {
-        (self.family as u64) << 56 | u64::from(self.thread.0) << 32 | u64::from(self.subject)
+    /// Returns the key as two integers: thread numbers have 24 bits.
+    fn packed(self) -> (u64, u32) {
+        let Key { family, subject, thread, part } = self;
+        ((family as u64) << 56 | u64::from(thread.0) << 32 | u64::from(subject), part)
     }
 }
 
@@ -32,6 +35,8 @@ impl Key {
 pub struct LatencyFigures {
     pub(super) durations: Distribution,
     pub(super) extra: Option<Box<Extra>>,
+    /// The longest durations, if they are wanted of each row.
+    pub(super) top: Option<Box<TopList>>,
 }
 
 /// The figures that only some families have.
@@ -77,9 +82,15 @@ impl LatencyFigures {
         self.extra.as_ref().map_or(0, |extra| extra.bytes)
     }
 
-    /// Returns the number of sectors, of 512 bytes, that disk requests completed.
+    /// Returns the number of sectors, of 512 bytes, of the disk requests.
     pub fn sectors(&self) -> u64 {
         self.extra.as_ref().map_or(0, |extra| extra.sectors)
+    }
+
+    /// Returns the longest durations, the longest first; none unless those of each row are
+    /// [wanted](super::Settings::top_of_rows).
+    pub fn top(&self) -> &[Sample] {
+        self.top.as_ref().map_or(&[], |top| top.samples())
     }
 
     /// Returns the figures of which only some families have any, to be changed.
@@ -98,6 +109,11 @@ impl LatencyFigures {
             mine.sectors = mine.sectors.saturating_add(other.sectors);
             mine.nested += other.nested;
         }
+        if let Some(other) = &other.top {
+            let mine = self.top.get_or_insert_with(|| Box::new(TopList::new(other.limit())));
+            other.samples().iter().for_each(|sample| mine.add(*sample));
+            mine.finish();
+        }
     }
 }
 
@@ -114,7 +130,7 @@ impl Extra {
 /// All leaves of a trace, by key.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ledger {
-    places: HashMap<u64, u32, FastHash>,
+    places: HashMap<(u64, u32), u32, FastHash>,
     leaves: Vec<(Key, LatencyFigures)>,
 }
 
@@ -133,7 +149,7 @@ impl Ledger {
     #[cold]
     fn add(&mut self, key: Key) -> (usize, bool) {
         let is_full = self.leaves.len() >= MAX_LEAVES;
-        let others = Key { thread: ThreadId::OTHERS, subject: OTHERS, ..key };
+        let others = Key { thread: ThreadId::OTHERS, subject: OTHERS, part: OTHERS, ..key };
         let key = if is_full { others } else { key };
         let leaves = &mut self.leaves;
         let place = *self.places.entry(key.packed()).or_insert_with(|| {
@@ -148,8 +164,11 @@ impl Ledger {
         self.leaves.iter()
     }
 
-    /// Adds the leaves of a later part.
-    pub(super) fn add_all(&mut self, later: &Ledger) {
-        later.iter().for_each(|(key, figures)| self.at(*key).0.add(figures));
+    /// Adds the leaves of a later part, whose numbers of parts a function converts.
+    pub(super) fn add_all(&mut self, later: &Ledger, part: impl Fn(u32) -> u32) {
+        for (key, figures) in later.iter() {
+            let key = Key { part: part(key.part), ..*key };
+            self.at(key).0.add(figures);
+        }
     }
 }

@@ -44,6 +44,8 @@
 
 mod analysis;
 mod collector;
+mod division;
+mod group_by;
 mod ledger;
 mod over_time;
 mod result;
@@ -57,8 +59,10 @@ use ltt_read::TraceIndex;
 pub use crate::spans::{Family, NEEDS, Period, PeriodError, ThreadFacts, ThreadId, Unmatched};
 
 pub use analysis::LatencyAnalysis;
+pub use division::PartOf;
+pub use group_by::GroupBy;
 pub use ledger::LatencyFigures;
-pub use result::{DiskUse, FutexUse, GroupBy, Open, Row, Subject, TraceLatency, Wakes};
+pub use result::{DiskUse, FutexUse, Open, Row, Subject, TraceLatency, Wakes};
 pub use sample::Sample;
 pub use settings::Settings;
 

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use ltt_read::{TimeSpan, Timestamp};
 
 use super::collector::{Collector, Usage};
+use super::division::{NO_PART, PartOf};
+use super::group_by::GroupBy;
 use super::ledger::LatencyFigures;
 use super::sample::Sample;
 use super::trace_latencies::TraceLatencies;
@@ -14,11 +16,11 @@ use crate::kernel::{DeviceNumber, NameId, RequestOperation, Tid, TraceState};
 use crate::spans::Span;
 use crate::spans::counts::Unmatched;
 use crate::spans::family::Family;
-use crate::spans::machine::kind_of_subject;
+use crate::spans::machine::{Machine, kind_of_subject};
 use crate::spans::outcome::Outcome;
 use crate::spans::period::Periods;
 use crate::spans::subjects::Subjects;
-use crate::spans::threads::{Detail, ThreadFacts, ThreadId, at_ns};
+use crate::spans::threads::{ThreadFacts, ThreadId, at_ns};
 
 /// The latencies of a trace.
 #[derive(Debug, Clone)]
@@ -34,14 +36,13 @@ pub struct TraceLatency {
     has_use: bool,
 }
 
-/// Something that began and has not ended: a system call, or a request in a disk.
+/// Something that began and has not ended: what a [span](crate::spans) of unknown end shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Open {
-    /// The family: [`Syscall`](Family::Syscall), [`Futex`](Family::Futex),
-    /// [`DiskDevice`](Family::DiskDevice) or [`Period`](Family::Period).
+    /// The family.
     pub family: Family,
-    /// The thread.
+    /// The thread; [`ThreadId::NONE`] if that is unknown, and for interrupts.
     pub thread: ThreadId,
     /// The time of its begin.
     pub begin: Timestamp,
@@ -49,29 +50,11 @@ pub struct Open {
 }
 
 impl Open {
-    /// Returns the open duration that a span is; `None` of other families.
-    pub(super) fn of(span: &Span) -> Option<Open> {
-        let subject = match span.family {
-            Family::DiskDevice => kind_of_subject(span.subject).0,
-            Family::Syscall | Family::Futex | Family::Period => span.subject,
-            _ => return None,
-        };
-        Some(Open { family: span.family, thread: span.ids.0, begin: span.begin, subject })
+    /// Creates the open duration that a span is.
+    pub(super) fn of(span: &Span) -> Open {
+        let (family, begin, subject) = (span.family, span.begin, span.subject);
+        Open { family, thread: span.ids.0, begin, subject }
     }
-}
-
-/// The property that the durations of a row have in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupBy {
-    /// The subject: the priority, system call, interrupt, disk and kind of request, file, futex or
-    /// period.
-    Subject,
-    /// The thread.
-    Thread,
-    /// The process: all its threads.
-    Process,
-    /// Both thread and subject.
-    ThreadAndSubject,
 }
 
 /// The figures of durations that have something in common.
@@ -84,6 +67,8 @@ pub struct Row {
     pub process: Option<Tid>,
     /// The number of the subject, for [`TraceLatency::subject`], in rows by subject.
     pub subject: Option<Subject>,
+    /// The value of the property of single spans, in rows by one; `None` if it is unknown, or not applicable.
+    pub part: Option<PartOf>,
     /// The figures.
     pub figures: LatencyFigures,
 }
@@ -151,15 +136,15 @@ pub struct Wakes {
 }
 
 impl TraceLatency {
-    /// Creates the result of a trace, with the durations that are open at its end, in ns.
+    /// Creates the result of a trace from its state at the end, in ns, and the durations that are open there:
+    /// all, or those of a selection.
     pub(super) fn new(
-        state: &TraceState,
+        (state, mut machine): (&TraceState, Machine),
         of: &TraceLatencies,
         periods: &Periods,
         end: i64,
-        selected: Option<Vec<Open>>,
+        (open, is_selection): (Vec<Open>, bool),
     ) -> Self {
-        let mut machine = of.machine.clone();
         for (_, process) in state.processes() {
             if let Some(id) = machine.threads.find(process.serial()) {
                 machine.describe(id, process);
@@ -167,8 +152,7 @@ impl TraceLatency {
         }
         let mut collector = of.collector.clone();
         let end = end.max(collector.begin);
-        let has_use = selected.is_none();
-        if has_use {
+        if !is_selection {
             // What is in use counts up to the end.
             for (disk, of) in (0..).zip(&machine.disks.states) {
                 let (number, since) = (of.depth, of.changed);
@@ -179,36 +163,11 @@ impl TraceLatency {
                 collector.put(Outcome::WaitersPassed { futex: at, number, since, time: end });
             }
         }
-        let mut open: Vec<Open> = Vec::new();
-        for (at, thread) in (0..).zip(&machine.threads.states) {
-            let (call, thread) = (thread.call, ThreadId(at));
-            if call.is_open() {
-                let (begin, subject) = (at_ns(call.begin.time), call.name.index() as u32);
-                open.push(Open { family: Family::Syscall, thread, begin, subject });
-                if let Detail::Wait(subject) = call.detail {
-                    open.push(Open { family: Family::Futex, thread, begin, subject });
-                }
-            }
-        }
-        open.extend(machine.disks.open().map(|(subject, thread, begin)| Open {
-            family: Family::DiskDevice,
-            thread,
-            begin: at_ns(begin),
-            subject,
-        }));
-        open.extend(machine.periods.open().map(|(subject, thread, begin)| Open {
-            family: Family::Period,
-            thread,
-            begin: at_ns(begin),
-            subject,
-        }));
-        let mut open = selected.unwrap_or(open);
-        open.sort_by_key(|open| (open.begin, open.family, open.thread, open.subject));
         let mut subjects = Subjects::new(periods);
         subjects.update(state, &machine);
         let threads = machine.threads.facts;
         let missing = of.missing.clone();
-        TraceLatency { collector, end, missing, subjects, threads, open, has_use }
+        TraceLatency { collector, end, missing, subjects, threads, open, has_use: !is_selection }
     }
 
     /// Adds the latencies of the following part of the trace.
@@ -247,9 +206,12 @@ impl TraceLatency {
         self.collector.ledger.iter().filter(move |(key, _)| key.family == family)
     }
 
-    /// Returns the figures of a family in rows, those with most time first.
+    /// Returns the figures of a family in rows, those with most time first. Their sum is the
+    /// [total](Self::total). Without the [division](super::Settings::divide) by a property of single spans there is one row
+    /// without a value.
     pub fn rows(&self, family: Family, by: GroupBy) -> Vec<Row> {
         let mut rows: BTreeMap<_, LatencyFigures> = BTreeMap::new();
+        let division = self.collector.division.as_ref().filter(|division| division.by() == by);
         for (key, figures) in self.leaves(family) {
             let thread =
                 matches!(by, GroupBy::Thread | GroupBy::ThreadAndSubject).then_some(key.thread);
@@ -257,11 +219,13 @@ impl TraceLatency {
             let process = is_by_process.then(|| self.thread(key.thread).and_then(|of| of.pid));
             let subject = matches!(by, GroupBy::Subject | GroupBy::ThreadAndSubject)
                 .then_some(self.subjects.merged(family, key.subject));
-            rows.entry((thread, process, subject)).or_default().add(figures);
+            let part = division.map_or(NO_PART, |_| key.part);
+            rows.entry((thread, process, subject, part)).or_default().add(figures);
         }
-        let rows = rows.into_iter().map(|((thread, process, number), figures)| {
+        let rows = rows.into_iter().map(|((thread, process, number, part), figures)| {
             let subject = number.map(|number| Subject { family, number });
-            Row { thread, process: process.flatten(), subject, figures }
+            let part = division.and_then(|division| division.value(part));
+            Row { thread, process: process.flatten(), subject, part, figures }
         });
         let mut rows: Vec<Row> = rows.collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.figures.durations.spread().total()));
@@ -296,7 +260,9 @@ impl TraceLatency {
         wakes.collect()
     }
 
-    /// Returns what had begun and not ended at the end, the oldest first.
+    /// Returns what had begun and not ended at the end, the oldest first: of all families that are
+    /// [measured](super::Settings::families), or of the [selection](super::Settings::select). The system call of a
+    /// thread that has exited, such as `exit_group`, is not open.
     pub fn open(&self) -> &[Open] {
         &self.open
     }
@@ -373,11 +339,7 @@ impl TraceLatency {
 
     /// Returns the description of the subject of an open duration.
     pub fn subject_of_open(&self, open: &Open) -> String {
-        match open.family {
-            Family::DiskDevice => self.subjects.disk_label(open.subject),
-            Family::Period => self.subjects.periods.name(open.subject).to_owned(),
-            family => self.subjects.label(family, open.subject),
-        }
+        self.subjects.label(open.family, open.subject)
     }
 
     /// Returns the subject of a futex.

@@ -60,6 +60,10 @@ impl TopList {
         TopList { limit, threshold: if limit == 0 { u64::MAX } else { 0 }, samples: Vec::new() }
     }
 
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Returns `true` if a duration may enter the list.
     #[inline]
     pub(super) fn wants(&self, duration: u64) -> bool {

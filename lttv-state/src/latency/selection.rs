@@ -1,10 +1,11 @@
-//! The selection of the spans that figures are of.
+//! The selection of the spans that figures are of, and the parts that they belong to.
 
 use std::sync::Arc;
 
 use lttv_context::Traceset;
 
-use crate::spans::outcome::{Addition, Log, Outcome};
+use super::collector::Collector;
+use crate::spans::outcome::{Log, Outcome};
 use crate::spans::{EventReader, Span, SpanFilter, SpanNames};
 
 /// A filter of spans, with the traces whose events it reads.
@@ -20,36 +21,45 @@ impl Selection {
         Selection { filter: Arc::new(filter), traceset: traceset.clone() }
     }
 
-    /// Calls a function with the outcomes of a log that belong to selected spans, in order.
-    pub(super) fn pass(&self, log: &Log, names: &SpanNames<'_>, mut function: impl FnMut(Outcome)) {
+    /// Removes those of some spans that are not selected.
+    pub(super) fn retain(&self, spans: &mut Vec<Span>, names: &SpanNames<'_>) {
         let mut reader = EventReader::new(&self.traceset);
-        let mut spans = log.spans.iter().flatten();
-        let mut is_selected = false;
-        for outcome in &log.outcomes {
-            match outcome {
-                Outcome::Ended(ended) => {
-                    let span = spans.next();
-                    is_selected =
-                        span.is_some_and(|span| self.filter.matches(span, names, &mut reader));
-                    if is_selected {
-                        function(*outcome);
-                        if let Addition::Request { sectors } = ended.more {
-                            let (subject, thread) = (ended.subject, ended.thread);
-                            function(Outcome::Completed { subject, thread, sectors });
-                        }
-                    }
-                }
-                // It follows the duration that the waker ended.
-                Outcome::Woken { .. } if is_selected => function(*outcome),
-                // The others are those of all spans, or of none.
-                _ => {}
-            }
-        }
+        spans.retain(|span| self.filter.matches(span, names, &mut reader));
     }
+}
 
-    /// Returns those of some spans that are selected.
-    pub(super) fn of<'s>(&self, spans: &'s [Span], names: &SpanNames<'_>) -> Vec<&'s Span> {
-        let mut reader = EventReader::new(&self.traceset);
-        spans.iter().filter(|span| self.filter.matches(span, names, &mut reader)).collect()
+/// Adds the outcomes of a log of a traceset to a collector, in order: those of selected spans, each to its part.
+pub(super) fn collect(
+    log: &Log,
+    traceset: &Traceset,
+    selection: Option<&Selection>,
+    names: &SpanNames<'_>,
+    collector: &mut Collector,
+) {
+    let mut reader = EventReader::new(traceset);
+    let mut spans = log.spans.iter().flatten();
+    let mut is_selected = false;
+    for outcome in &log.outcomes {
+        match outcome {
+            Outcome::Ended(_) | Outcome::Moved { .. } => {
+                let Some(span) = spans.next() else { continue };
+                is_selected =
+                    selection.is_none_or(|of| of.filter.matches(span, names, &mut reader));
+                if is_selected {
+                    let mut division = collector.division.take();
+                    let part = division.as_mut().map_or(super::division::NO_PART, |division| {
+                        division.part(outcome, span, names, &mut reader)
+                    });
+                    collector.division = division;
+                    collector.put_in(*outcome, part);
+                }
+            }
+            // It follows the duration that the waker ended.
+            Outcome::Woken { .. } if !is_selected => {}
+            Outcome::Woken { .. } => collector.put(*outcome),
+            // The others are those of all spans, or of none.
+            _ if selection.is_none() => collector.put(*outcome),
+            _ => {}
+        }
     }
 }

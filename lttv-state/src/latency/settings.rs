@@ -6,6 +6,8 @@ use ltt_read::{Timestamp, Trace};
 use lttv_context::Traceset;
 use lttv_filter::Environment;
 
+use super::collector::Wanted;
+use super::group_by::GroupBy;
 use super::over_time::OverTime;
 use super::selection::Selection;
 use crate::spans::period::{Period, PeriodError, Periods};
@@ -14,9 +16,8 @@ use crate::spans::{Families, Family, SpanFilter};
 /// The settings of latencies.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    pub(super) top: usize,
+    pub(super) figures: Wanted,
     pub(super) periods: Periods,
-    pub(super) intervals: Option<OverTime>,
     pub(super) families: Families,
     pub(super) selection: Option<Selection>,
 }
@@ -24,8 +25,9 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let families = Family::LATENCIES.into_iter().collect();
-        let (periods, intervals, selection) = Default::default();
-        Settings { top: 10, periods, intervals, families, selection }
+        let (periods, selection) = Default::default();
+        let figures = Wanted { top: 10, ..Wanted::default() };
+        Settings { figures, periods, families, selection }
     }
 }
 
@@ -38,7 +40,39 @@ impl Settings {
     /// Sets the number of longest durations of each family in the result. Memory grows with it.
     #[must_use]
     pub fn top(self, top: usize) -> Self {
-        Settings { top, ..self }
+        Settings { figures: Wanted { top, ..self.figures }, ..self }
+    }
+
+    /// Keeps the longest durations of each [row](super::LatencyFigures::top) as well. Memory grows with the number
+    /// of threads and subjects.
+    #[must_use]
+    pub fn top_of_rows(self) -> Self {
+        Settings { figures: Wanted { has_top_of_rows: true, ..self.figures }, ..self }
+    }
+
+    /// Divides the figures by a property of single spans: [`File`](GroupBy::File), [`Cpu`](GroupBy::Cpu),
+    /// [`Size`](GroupBy::Size) or [`Result`](GroupBy::Result). The [rows](super::TraceLatency::rows) by it add up to
+    /// the whole. Other values divide nothing: threads and subjects are always told apart.
+    ///
+    /// ```
+    /// use lttv_context::Traceset;
+    /// use lttv_state::analysis::read;
+    /// use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, PartOf, Settings};
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel");
+    /// let settings = Settings::new().divide(GroupBy::Result);
+    /// let latency = read(&Traceset::open(path)?).run(LatencyAnalysis::new(settings)).output;
+    /// let rows = latency.traces()[0].rows(Family::Syscall, GroupBy::Result);
+    /// let failed = |part: &Option<PartOf>| matches!(part, Some(PartOf::Result(Some(_))));
+    /// let failures = rows.iter().filter(|row| failed(&row.part));
+    /// let count: u64 = failures.map(|row| row.figures.durations().count()).sum();
+    /// assert_eq!(count, latency.traces()[0].total(Family::Syscall).failures());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn divide(self, by: GroupBy) -> Self {
+        let division = Some(by).filter(|by| by.is_of_spans());
+        Settings { figures: Wanted { division, ..self.figures }, ..self }
     }
 
     /// Sets a filter: figures are those of the spans of a traceset that pass it. Of these only whole ones
@@ -59,7 +93,8 @@ impl Settings {
     /// [looked up](super::TraceLatency::in_interval) in the result.
     #[must_use]
     pub fn every(self, start: Timestamp, length: u64) -> Self {
-        Settings { intervals: Some(OverTime::new(start.as_ns(), length)), ..self }
+        let intervals = Some(OverTime::new(start.as_ns(), length));
+        Settings { figures: Wanted { intervals, ..self.figures }, ..self }
     }
 
     /// Sets the periods to be measured in traces. Times in expressions are those of an environment.

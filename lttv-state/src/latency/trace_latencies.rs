@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ltt_read::Trace;
 use lttv_context::TraceContext;
 
-use super::collector::Collector;
+use super::collector::{Collector, Wanted};
 use crate::kernel::KernelState;
 use crate::kernel::needs::Need;
 use crate::spans::Family;
@@ -26,7 +26,7 @@ impl TraceLatencies {
     pub(super) fn new(
         kernel: &KernelState,
         trace: &TraceContext,
-        top: usize,
+        wanted: &Wanted,
         missing: Vec<(Family, Vec<Need>)>,
     ) -> Self {
         let (index, trace) = (trace.index(), trace.trace());
@@ -34,7 +34,7 @@ impl TraceLatencies {
         TraceLatencies {
             trace: trace.clone(),
             machine: Machine::default(),
-            collector: Collector::new(top, begin),
+            collector: Collector::new(wanted, begin),
             missing,
         }
     }

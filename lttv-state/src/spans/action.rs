@@ -20,6 +20,8 @@ pub(crate) enum Action {
     },
     Wake,
     Fork,
+    /// A thread exits.
+    ThreadExit,
     Entry(Box<Entry>),
     Exit {
         /// The name of the system call; [`NameId::EMPTY`] if the event does not name it.
@@ -125,6 +127,7 @@ impl Action {
             Transition::Switch => Action::Switch { priority: field("next_prio") },
             Transition::Wakeup => Action::Wake,
             Transition::Fork => Action::Fork,
+            Transition::Exit => Action::ThreadExit,
             Transition::SyscallEntry => {
                 let text = kernel.trace(index).map_or("", |state| state.name(name));
                 Action::Entry(Box::new(Entry {
@@ -179,7 +182,7 @@ impl Action {
     /// Returns `true` if the events can begin or end a span.
     #[inline]
     pub(crate) fn has_place(&self) -> bool {
-        !matches!(self, Action::Fork | Action::Other)
+        !matches!(self, Action::Fork | Action::ThreadExit | Action::Other)
     }
 
     /// Returns `true` if the events begin or end spans of families, or tell whose spans they are.
@@ -189,7 +192,9 @@ impl Action {
             // They tell which thread runs.
             Action::Switch { .. } | Action::Fork | Action::Other => true,
             Action::Wake => families.contains_any(&waits),
-            Action::Entry(_) | Action::Exit { .. } => families.contains_any(&Family::CALLS),
+            Action::Entry(_) | Action::Exit { .. } | Action::ThreadExit => {
+                families.contains_any(&Family::CALLS)
+            }
             // They tell what woke a thread.
             Action::HandlerEntry { kind, .. } | Action::HandlerExit { kind, .. } => {
                 let handlers = [Family::HardIrq, Family::Vector, Family::Softirq];
@@ -209,8 +214,8 @@ impl Action {
         let inputs: Vec<Option<&mut Input>> = match self {
             Action::Switch { priority } => vec![priority.as_mut()],
             Action::Entry(entry) => {
-                let Entry { thread, descriptor, futex, .. } = &mut **entry;
-                let mut inputs = vec![thread.as_mut(), descriptor.as_mut()];
+                let Entry { thread, descriptor, target, futex, .. } = &mut **entry;
+                let mut inputs = vec![thread.as_mut(), descriptor.as_mut(), target.as_mut()];
                 if let Some(Futex { address, operation, .. }) = futex {
                     inputs.extend([address.as_mut(), operation.as_mut()]);
                 }
@@ -224,7 +229,7 @@ impl Action {
                 let RequestFields { device, sector, sectors, kind } = fields;
                 vec![Some(device), Some(sector), sectors.as_mut(), kind.as_mut()]
             }
-            Action::Wake | Action::Fork | Action::Other => Vec::new(),
+            Action::Wake | Action::Fork | Action::ThreadExit | Action::Other => Vec::new(),
         };
         inputs.into_iter().flatten().collect()
     }

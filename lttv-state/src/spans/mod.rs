@@ -12,7 +12,8 @@
 //!   it is runnable waits from there. Their sum is the time in run queues.
 //! * **System calls** belong to the thread that runs on the CPU according to the last switch, or
 //!   that the context of the event names. An exit that names another call than the entry leads to
-//!   no duration.
+//!   no duration. A thread that exits ends its call, which then has no end: `exit` and `exit_group`, and calls in
+//!   which a thread is killed. Such calls are not open afterwards.
 //! * **Interrupt handlers** have a stack for each CPU. An exit ends the handlers above its entry.
 //!   The net time of a handler is that without handlers that interrupted it.
 //! * **Requests to disks** are identified by disk and first sector. A completion of fewer sectors

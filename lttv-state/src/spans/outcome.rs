@@ -88,12 +88,6 @@ pub(crate) enum Outcome {
     },
     /// Something led to no duration.
     Count(fn(&mut Unmatched) -> &mut u64),
-    /// A disk completed sectors.
-    Completed {
-        subject: u32,
-        thread: ThreadId,
-        sectors: u64,
-    },
     /// A system call whose entry was not seen moved bytes.
     Moved {
         family: Family,
@@ -170,7 +164,8 @@ pub(crate) enum Wanted {
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) outcomes: Vec<Outcome>,
-    /// The spans, if they are wanted. With outcomes, there is one for each that is [`Outcome::Ended`].
+    /// The spans, if they are wanted. With outcomes, there is one for each that is [`Outcome::Ended`] or
+    /// [`Outcome::Moved`].
     pub(crate) spans: Option<Vec<Span>>,
     /// `true` if outcomes are wanted.
     has_outcomes: bool,
@@ -243,19 +238,6 @@ impl Log {
         self.outcomes.push(Outcome::Ended(ended));
     }
 
-    /// Counts something that led to no duration, or adds the span of which not all was seen.
-    #[cold]
-    pub(crate) fn incomplete(
-        &mut self,
-        ending: impl FnOnce() -> Ending,
-        completeness: Completeness,
-        at: &At,
-        counter: fn(&mut Unmatched) -> &mut u64,
-    ) {
-        self.count(counter);
-        self.part(ending, completeness, at);
-    }
-
     /// Adds a span of which not all was seen, if only spans are wanted.
     pub(crate) fn part(
         &mut self,
@@ -269,6 +251,19 @@ impl Log {
         let (ending, families) = (ending(), self.families);
         let spans = self.spans.as_mut().filter(|_| families.contains(ending.family));
         spans.into_iter().for_each(|spans| spans.push(Span::new(&ending, at, completeness)));
+    }
+
+    /// Adds the bytes that a system call moved of which only the end was seen.
+    #[cold]
+    pub(crate) fn moved(&mut self, ending: Ending, bytes: u64, at: &At) {
+        if !self.is_on || !self.has_outcomes || !self.families.contains(ending.family) {
+            return;
+        }
+        if let Some(spans) = &mut self.spans {
+            spans.push(Span::new(&ending, at, Completeness::NoBegin));
+        }
+        let Ending { family, thread, .. } = ending;
+        self.outcomes.push(Outcome::Moved { family, thread, bytes });
     }
 
     /// Adds a duration to those that one thread ended for another.

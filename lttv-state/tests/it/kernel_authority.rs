@@ -189,6 +189,30 @@ fn dumped_files_belong_to_their_process_also_before_it_is_dumped() {
     });
 }
 
+#[test]
+fn the_name_of_a_file_belongs_to_the_call_that_opens_it() {
+    let open = "[0.000000011] h syscall_entry_openat: { cpu_id = 0 }, { filename = \"/data/a\" }";
+    let opened = "[0.000000013] h syscall_exit_openat: { cpu_id = 0 }, { ret = 3 }";
+    let files = |lines: &[&str]| {
+        after(lines, |state| {
+            let (_, process) = state.find(100).expect("a thread");
+            let name = |(fd, name): &(i32, _)| (*fd, state.name(*name).to_owned());
+            process.files().iter().map(name).collect::<Vec<_>>()
+        })
+    };
+    let named = [(3, "/data/a".to_owned())];
+    assert_eq!(files(&[FIRST, open, opened]), named);
+    // The exit of the first call was lost, or has no result; nothing tells what the second one opens.
+    let without_result = "[0.000000012] h syscall_exit_openat: { cpu_id = 0 }, { flags = 0 }";
+    for call in ["dup", "openat2"] {
+        let entry =
+            format!("[0.000000014] h syscall_entry_{call}: {{ cpu_id = 0 }}, {{ how = 9 }}");
+        let exit = format!("[0.000000015] h syscall_exit_{call}: {{ cpu_id = 0 }}, {{ ret = 3 }}");
+        assert_eq!(files(&[FIRST, open, &entry, &exit]), [], "{call}");
+        assert_eq!(files(&[FIRST, open, without_result, &entry, &exit]), [], "{call}");
+    }
+}
+
 const EXEC: &str = "[0.000000012] h sched_process_exec: { cpu_id = 0 }, \
                     { filename = \"/usr/bin/work\", tid = 100, old_tid = 100 }";
 

@@ -130,7 +130,7 @@ fn periods_have_keys_parents_and_groups() {
     assert_eq!(of.unmatched().incomplete_periods, 1);
     let open: Vec<_> =
         of.open().iter().map(|open| (of.subject_of_open(open), open.begin.as_ns())).collect();
-    assert_eq!(open, [("request".to_owned(), 30), ("request".to_owned(), 80)]);
+    assert_eq!(open, [("request kind=b".to_owned(), 30), ("request kind=c".to_owned(), 80)]);
 }
 
 #[test]

@@ -67,11 +67,15 @@ mod kernel_statistics_times;
 #[cfg(feature = "kernel")]
 mod kernel_statistics_windows;
 #[cfg(feature = "analyses")]
+mod latency_divisions;
+#[cfg(feature = "analyses")]
 mod latency_model;
 #[cfg(feature = "analyses")]
 mod latency_periods;
 #[cfg(feature = "analyses")]
 mod latency_reference;
+#[cfg(feature = "analyses")]
+mod not_ended;
 #[cfg(all(feature = "checkpoint-files", feature = "analyses"))]
 mod saved_states;
 #[cfg(feature = "analyses")]

@@ -143,6 +143,13 @@ pub const SPANS: Use = Use {
     ..LATENCY
 };
 
+/// The needs of `lttv why`.
+pub const WHY: Use = Use {
+    command: "why",
+    purpose: "where the time of one system call, wait or interrupt went",
+    ..LATENCY
+};
+
 /// The needs of `lttv usage`.
 pub const USAGE: Use = Use {
     command: "usage",
@@ -169,8 +176,8 @@ pub const FLAME: Use = Use {
 };
 
 /// The commands that follow the kernel.
-pub const USES: [Use; 11] =
-    [STATS, STATE, WAIT, CRITICAL_PATH, LATENCY, SPANS, USAGE, IRQ, DISK, HISTORY, CHART];
+pub const USES: [Use; 12] =
+    [STATS, STATE, WAIT, CRITICAL_PATH, LATENCY, SPANS, WHY, USAGE, IRQ, DISK, HISTORY, CHART];
 
 /// Returns the kinds of events of each trace. Reads no events.
 pub fn recorded(traceset: &Traceset) -> Vec<RecordedEvents> {

@@ -28,6 +28,7 @@ use lttv::commands::stats::StatsArgs;
 use lttv::commands::sync::SyncArgs;
 use lttv::commands::usage::UsageArgs;
 use lttv::commands::wait::WaitArgs;
+use lttv::commands::why::WhyArgs;
 use lttv_common::settings::Place;
 use lttv_tui::program::TuiArgs;
 
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Calls(CallsArgs),
     Latency(LatencyArgs),
     Spans(SpansArgs),
+    Why(WhyArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
     Compare(CompareArgs),
@@ -151,6 +153,7 @@ impl Cli {
             "calls" => CallsArgs::augment_args,
             "latency" => LatencyArgs::augment_args,
             "spans" => SpansArgs::augment_args,
+            "why" => WhyArgs::augment_args,
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
             "compare" => CompareArgs::augment_args,
@@ -190,8 +193,8 @@ pub(crate) fn documented() -> clap::Command {
 /// Returns the command line with its help: an option that a subcommand always refuses, with the
 /// reason, is not in the help of that subcommand.
 fn full_command() -> clap::Command {
-    const WITHOUT_FILTERS: [&str; 7] =
-        ["wait", "critical-path", "usage", "disk", "calls", "latency", "compare"];
+    const WITHOUT_FILTERS: [&str; 6] =
+        ["wait", "critical-path", "usage", "disk", "calls", "compare"];
     let hidden = |command: clap::Command, name: &str| {
         command.mut_subcommand(name, |of| of.mut_arg("filters", |filters| filters.hide(true)))
     };
@@ -234,8 +237,9 @@ mod tests {
             "state --at +20ms --method checkpoint",
             "wait --tid 1,2 --sort blocked_ns",
             "irq --cpu 2",
-            "disk --disk 8,16",
+            "disk --name 8:16",
             "latency --family irq,softirq --by thread --every 10ms",
+            "why --at +20ms --tid 210 --family syscall TRACE",
             "history range FILE ** --each 10ms --format json",
             "chart flow --all -o OUT",
             "compare A B --table cpu",

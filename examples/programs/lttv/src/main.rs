@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use cli::{Cli, Command, documented};
 use lttv::commands::{
     calls, chart, compare, completions, convert, critical_path, disk, dump, history, info, irq,
-    latency, man, run, serve, spans, state, stats, sync, usage, wait,
+    latency, man, run, serve, spans, state, stats, sync, usage, wait, why,
 };
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, Settings, SettingsError};
@@ -52,6 +52,7 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Calls(args) => calls::run(args, report),
         Command::Latency(args) => latency::run(args, report),
         Command::Spans(args) => spans::run(args, report),
+        Command::Why(args) => why::run(args, report),
         Command::History(args) => history::run(args, report),
         Command::Chart(args) => chart::run(args, report),
         Command::Compare(args) => compare::run(args, report),

@@ -22,10 +22,16 @@ impl TraceState {
         if process.tid == Some(0) {
             return; // as in LTTV: the idle process makes no system calls
         }
+        // A recorder of `raw_syscalls` and `syscalls` has two events of the same entry.
+        let top = process.top();
+        let is_same = top.mode == ExecutionMode::Syscall && top.submode == name;
         if process.stack.len() > 1 {
             self.unwind(ix, 1, at.time);
         }
         let process = self.processes.get_mut(ix);
+        if !is_same {
+            process.opening = NameId::EMPTY;
+        }
         let base = process.top_mut();
         if base.mode == ExecutionMode::Unknown {
             (base.mode, base.submode) = (ExecutionMode::User, NameId::NONE);

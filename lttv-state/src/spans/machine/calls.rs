@@ -1,6 +1,4 @@
-//! System calls, and the files and futexes that they use.
-
-use hashbrown::HashMap;
+//! System calls, and the files that they use.
 
 use super::Machine;
 use crate::kernel::{NameId, Tid, TraceState};
@@ -12,73 +10,10 @@ use crate::spans::inputs::{Input, RecordedEvent};
 use crate::spans::outcome::{Addition, At, Ending, Log, Outcome, WakerKey};
 use crate::spans::place::Begin;
 use crate::spans::span::Completeness;
-use crate::spans::threads::{Detail, NEVER, OpenCall, ThreadId};
+use crate::spans::threads::{Detail, OpenCall, ThreadId};
 
-/// The maximum number of futexes that are told apart.
-const MAX_FUTEXES: usize = 1 << 17;
 /// The greatest error number that the kernel returns.
 const MAX_ERROR: i64 = 4095;
-
-/// The futexes of a trace.
-#[derive(Debug, Clone, Default)]
-#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Futexes {
-    pub(crate) facts: Vec<FutexFacts>,
-    places: HashMap<(Option<Tid>, Option<u64>, bool), u32>,
-}
-
-/// A futex.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "checkpoint-files", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct FutexFacts {
-    /// The process whose thread used it; of a shared futex one of them.
-    pub(crate) pid: Option<Tid>,
-    /// The address; `None` for all waits of a process for one of several futexes.
-    pub(crate) address: Option<u64>,
-    /// `true` if several processes may use it.
-    pub(crate) is_shared: bool,
-    /// The number of threads that wait for it.
-    pub(crate) waiters: u32,
-    /// The time of the last change of `waiters`, in ns.
-    pub(crate) changed: i64,
-}
-
-impl Futexes {
-    /// Returns the number of a futex, which is added if it is new; `None` if there are too many.
-    fn futex(&mut self, pid: Option<Tid>, address: Option<u64>, is_shared: bool) -> Option<u32> {
-        let key = (pid, address, is_shared);
-        if let Some(at) = self.places.get(&key) {
-            return Some(*at);
-        }
-        if self.facts.len() >= MAX_FUTEXES {
-            return None;
-        }
-        let at = self.facts.len() as u32;
-        self.facts.push(FutexFacts { pid, address, is_shared, waiters: 0, changed: NEVER });
-        self.places.insert(key, at);
-        Some(at)
-    }
-
-    /// Returns `true` if all numbers are those of futexes.
-    #[cfg(feature = "checkpoint-files")]
-    pub(super) fn is_valid(&self) -> bool {
-        self.facts.len() <= MAX_FUTEXES
-            && self.places.values().all(|at| (*at as usize) < self.facts.len())
-    }
-
-    /// Changes the number of waiters of a futex by one.
-    fn change(&mut self, futex: u32, by: i32, time: i64, log: &mut Log) {
-        let facts = &mut self.facts[futex as usize];
-        log.waiters_passed(futex, facts.waiters, facts.changed, time);
-        facts.waiters = facts.waiters.saturating_add_signed(by);
-        facts.changed = time;
-        log.put(Outcome::HasWaiters { futex, number: facts.waiters });
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        2 * size_of_val(&*self.facts)
-    }
-}
 
 impl Machine {
     /// Returns the thread that makes a system call: the one that runs, or if that is unknown the
@@ -127,8 +62,8 @@ impl Machine {
             begin.time = thread.call.begin.time;
         } else if thread.call.is_open() {
             let call = self.drop_call(id, at, log);
-            let ending = || call.ending(id);
-            log.incomplete(ending, Completeness::NoEnd, at, |of| &mut of.entries_over_entry);
+            log.count(|of| &mut of.entries_over_entry);
+            self.part(state, id, &call, (Completeness::NoEnd, None), at, log);
         }
         let mut name = entry.name;
         if name == NameId::EMPTY {
@@ -189,7 +124,62 @@ impl Machine {
         }
     }
 
-    /// Drops the open system call of a thread, whose exit was lost.
+    /// Ends the system call of a thread that exits: `exit` and `exit_group` do not return, nor does a call in
+    /// which the thread is killed.
+    pub(super) fn end_call(&mut self, state: &TraceState, id: ThreadId, at: &At, log: &mut Log) {
+        if self.threads.at(id).call.is_open() {
+            let call = self.drop_call(id, at, log);
+            self.part(state, id, &call, (Completeness::NoEnd, None), at, log);
+        }
+    }
+
+    /// Adds the spans of a system call of which not all was seen, with its result.
+    #[cold]
+    fn part(
+        &mut self,
+        state: &TraceState,
+        id: ThreadId,
+        call: &OpenCall,
+        (completeness, result): (Completeness, Option<i64>),
+        at: &At,
+        log: &mut Log,
+    ) {
+        if log.shows_parts() {
+            for ending in self.endings(state, id, call) {
+                log.part(|| Ending { result, ..ending }, completeness, at);
+            }
+        }
+    }
+
+    /// Returns the ends of an open system call in all its families, of which nothing but the entry is known.
+    pub(super) fn endings(
+        &mut self,
+        state: &TraceState,
+        id: ThreadId,
+        call: &OpenCall,
+    ) -> Vec<Ending> {
+        let (file, target) = match call.detail {
+            Detail::File(file) => (file, None),
+            Detail::Copy(file, target) => (file, Some(target)),
+            _ => (NameId::EMPTY, None),
+        };
+        let of =
+            |family, subject, file| Ending { file, ..Ending::new(family, id, subject, call.begin) };
+        let mut all = vec![of(Family::Syscall, call.name.index() as u32, file)];
+        match call.detail {
+            Detail::Wait(futex) => all.push(of(Family::Futex, futex, file)),
+            Detail::Wake(_) => {}
+            Detail::File(_) | Detail::Copy(..) | Detail::Nothing => {
+                let family = self.families.of(state, call.name);
+                all.extend(family.map(|family| of(family, file.index() as u32, file)));
+                let written = target.filter(|_| transfer_of(call.name) == Some(Transfer::Copy));
+                all.extend(written.map(|to| of(Family::FileWrite, to.index() as u32, to)));
+            }
+        }
+        all
+    }
+
+    /// Drops the open system call of a thread.
     fn drop_call(&mut self, id: ThreadId, at: &At, log: &mut Log) -> OpenCall {
         let call = std::mem::replace(&mut self.threads.at(id).call, OpenCall::NONE);
         if let Detail::Wait(futex) = call.detail {
@@ -222,29 +212,26 @@ impl Machine {
         }
         let Some(id) = id.filter(|id| self.threads.at(*id).call.is_open()) else {
             let ending = || exit_alone(id.unwrap_or(ThreadId::NONE), name, result);
-            log.incomplete(ending, Completeness::NoBegin, at, |of| &mut of.exits_without_entry);
+            log.count(|of| &mut of.exits_without_entry);
+            log.part(ending, Completeness::NoBegin, at);
             return;
         };
         let call = self.drop_call(id, at, log);
         self.threads.at(id).exit_was_raw = Some(is_raw);
         // The number of a call does not tell all of its names.
         if !is_raw && !call.is_raw && name != call.name {
-            log.incomplete(
-                || call.ending(id),
-                Completeness::NoEnd,
-                at,
-                |of| &mut of.exits_of_another_call,
-            );
+            log.count(|of| &mut of.exits_of_another_call);
+            self.part(state, id, &call, (Completeness::NoEnd, None), at, log);
             let ending = || exit_alone(id, name, result);
             log.part(ending, Completeness::NoBegin, at);
-            moved(id, name, result, log);
+            moved(id, name, result, at, log);
             return;
         }
         if self.lost_since(call.place, call.begin.time)
             || self.lost_since(at.place as u32, call.begin.time)
         {
-            let ending = || Ending { result, ..call.ending(id) };
-            log.incomplete(ending, Completeness::Lost, at, |of| &mut of.lost);
+            log.count(|of| &mut of.lost);
+            self.part(state, id, &call, (Completeness::Lost, result), at, log);
             return;
         }
         if !log.is_on {
@@ -299,18 +286,6 @@ impl Machine {
     }
 }
 
-impl OpenCall {
-    /// Returns the end of the call of a thread, of which nothing but the entry is known.
-    pub(super) fn ending(&self, thread: ThreadId) -> Ending {
-        let file = match self.detail {
-            Detail::File(file) | Detail::Copy(file, _) => file,
-            _ => NameId::EMPTY,
-        };
-        let subject = self.name.index() as u32;
-        Ending { file, ..Ending::new(Family::Syscall, thread, subject, self.begin) }
-    }
-}
-
 /// Returns the end of a call whose entry was not seen.
 #[cold]
 fn exit_alone(thread: ThreadId, name: NameId, result: Option<i64>) -> Ending {
@@ -320,14 +295,16 @@ fn exit_alone(thread: ThreadId, name: NameId, result: Option<i64>) -> Ending {
 
 /// Adds the bytes that a system call moved whose entry was not seen, according to its exit.
 #[cold]
-fn moved(thread: ThreadId, name: NameId, result: Option<i64>, log: &mut Log) {
+fn moved(thread: ThreadId, name: NameId, result: Option<i64>, at: &At, log: &mut Log) {
     let bytes = result.and_then(|result| u64::try_from(result).ok()).unwrap_or(0);
     let Some(transfer) = transfer_of(name).filter(|_| bytes > 0) else { return };
     for (family, bytes) in
         [(Family::FileRead, transfer.read(bytes)), (Family::FileWrite, transfer.written(bytes))]
     {
         if bytes > 0 {
-            log.put(Outcome::Moved { family, thread, bytes });
+            let subject = NameId::EMPTY.index() as u32;
+            let ending = Ending::new(family, thread, subject, Begin::NEVER);
+            log.moved(Ending { result, ..ending }, bytes, at);
         }
     }
 }

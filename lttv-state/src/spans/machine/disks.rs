@@ -81,13 +81,6 @@ impl Disks {
         Some(self.states.len() as u32 - 1)
     }
 
-    /// Iterates over the requests in disks: disk, subject and time of the issue.
-    pub(crate) fn open(&self) -> impl Iterator<Item = (u32, ThreadId, i64)> {
-        let flushes = self.flushes.iter().flat_map(|(disk, all)| all.iter().map(|of| (*disk, of)));
-        let requests = self.issued.iter().map(|((disk, _), request)| (*disk, request));
-        requests.chain(flushes).map(|(disk, request)| (disk, request.thread, request.begin.time))
-    }
-
     /// Iterates over all requests that have begun, in queues and in disks.
     pub(super) fn begun(&self) -> impl Iterator<Item = Ending> {
         let queued = self.queued.iter().map(|((disk, _), begin)| {
@@ -216,8 +209,6 @@ impl Machine {
         let (disk, sector) = key;
         let rest = request.sectors.saturating_sub(sectors);
         if sectors > 0 && rest > 0 {
-            let subject = subject(disk, request.operation);
-            log.put(Outcome::Completed { subject, thread: request.thread, sectors });
             // The rest is completed later.
             let completed = request.completed.saturating_add(sectors);
             let rest = Issued { sectors: rest, completed, ..request };
@@ -238,7 +229,6 @@ impl Machine {
         let ending = Ending::new(Family::DiskDevice, request.thread, subject, request.begin);
         let more = Addition::Request { sectors: request.completed.saturating_add(sectors) };
         log.ended(Ending { more, ..ending }, at);
-        log.put(Outcome::Completed { subject, thread: request.thread, sectors });
     }
 
     /// Changes the number of requests in a disk by one.

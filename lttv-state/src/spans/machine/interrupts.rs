@@ -59,7 +59,7 @@ impl Handlers {
     }
 
     /// Returns the number of a handler, which is added if it is new.
-    fn subject(&mut self, kind: Handler, number: u32, name: &[u8]) -> u32 {
+    pub(super) fn subject(&mut self, kind: Handler, number: u32, name: &[u8]) -> u32 {
         let places = self.places.entry((kind, number)).or_default();
         let is_same = |at: &u32| self.facts[*at as usize].name.as_bytes() == name;
         if let Some(found) = places.iter().position(is_same) {

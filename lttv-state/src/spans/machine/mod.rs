@@ -2,6 +2,7 @@
 
 mod calls;
 mod disks;
+mod futexes;
 mod interrupts;
 mod open;
 #[cfg(feature = "checkpoint-files")]
@@ -13,16 +14,16 @@ use super::inputs::RecordedEvent;
 use super::outcome::{At, Log};
 use super::period::OpenPeriods;
 use super::place::Begin;
-use super::span::Completeness;
-use super::threads::{NEVER, OpenCall, Phase, ThreadId, Threads};
+use super::threads::{NEVER, Phase, ThreadId, Threads};
 use crate::kernel::{Process, TraceState};
 
-use calls::{FileFamilies, Futexes};
+use calls::FileFamilies;
 use disks::Disks;
+use futexes::Futexes;
 use interrupts::{Handlers, OpenHandler};
 
-pub(crate) use calls::FutexFacts;
 pub(crate) use disks::kind_of_subject;
+pub(crate) use futexes::FutexFacts;
 pub(crate) use interrupts::HandlerFacts;
 pub(crate) use scheduling::priority_of_subject;
 
@@ -109,6 +110,12 @@ impl Machine {
                 self.request(*step, fields, event, at, log);
             }
             Action::Fork => self.fork(state),
+            Action::ThreadExit => {
+                let subject = state.effect().subject().and_then(|ix| state.process(ix));
+                if let Some(id) = subject.and_then(|of| self.threads.find(of.serial())) {
+                    self.end_call(state, id, at, log);
+                }
+            }
             Action::Other => {}
         }
     }
@@ -119,13 +126,8 @@ impl Machine {
         for process in state.effect().removed() {
             if let Some(id) = self.threads.find(process.serial()) {
                 self.describe(id, process);
-                let thread = self.threads.at(id);
-                thread.enter(Phase::Unknown, Begin::NEVER);
-                if log.shows_parts() && thread.call.is_open() {
-                    // Such as `exit_group`, which does not return.
-                    let call = std::mem::replace(&mut thread.call, OpenCall::NONE);
-                    log.part(|| call.ending(id), Completeness::NoEnd, at);
-                }
+                self.threads.at(id).enter(Phase::Unknown, Begin::NEVER);
+                self.end_call(state, id, at, log);
             }
         }
         if state.effect().lost_since().is_some() {

@@ -1,7 +1,9 @@
 //! The durations that have begun and not ended.
 
 use super::Machine;
-use crate::kernel::{ProcessStatus, TraceState};
+use super::scheduling::NO_PRIORITY;
+use crate::kernel::TraceState;
+use crate::spans::action::Handler;
 use crate::spans::families::Families;
 use crate::spans::family::Family;
 use crate::spans::outcome::Ending;
@@ -30,28 +32,30 @@ impl Machine {
         times.chain(self.periods.begins()).min()
     }
 
-    /// Returns the ends of all that is open, each with a CPU.
+    /// Returns the ends of all that is open in the order of the begins, each with a CPU.
     pub(crate) fn open(&mut self, state: &TraceState) -> Vec<(Ending, u32)> {
         let number = |place: usize| state.cpu_at(place).map_or(u32::MAX, |cpu| cpu.number());
         let mut all = Vec::new();
         for (place, cpu) in self.cpus.iter().enumerate() {
             all.extend(cpu.stack.iter().map(|handler| (handler.ending(), number(place))));
+            let raised = (0..).zip(&cpu.raised).filter(|(_, begin)| begin.is_known());
+            for (softirq, begin) in raised {
+                let subject = self.handlers.subject(Handler::Softirq, softirq, &[]);
+                let raised = Ending::new(Family::SoftirqRaise, ThreadId::NONE, subject, *begin);
+                all.push((raised, number(place)));
+            }
         }
-        for (id, thread) in (0..).map(ThreadId).zip(&self.threads.states) {
-            let facts = &self.threads.facts[id.0 as usize];
-            let process = state.find(facts.tid).map(|(_, process)| process);
-            let process = process.filter(|of| facts.serial.is_none_or(|it| of.serial() == it));
-            // Calls of threads that are gone ended with them.
-            if thread.call.is_open() && (process.is_some() || facts.serial.is_none()) {
-                all.push((thread.call.ending(id), number(thread.call.place as usize)));
+        for at in 0..self.threads.states.len() {
+            let (id, thread) = (ThreadId(at as u32), &self.threads.states[at]);
+            if let Some(family) = thread.phase.family() {
+                let phase = Ending::new(family, id, NO_PRIORITY, thread.since);
+                all.push((phase, number(thread.ran_on as usize)));
             }
-            let is_gone = |status| matches!(status, ProcessStatus::Zombie | ProcessStatus::Dead);
-            if process.is_none_or(|process| is_gone(process.status())) {
-                continue;
+            let call = thread.call;
+            if call.is_open() {
+                let endings = self.endings(state, id, &call).into_iter();
+                all.extend(endings.map(|ending| (ending, number(call.place as usize))));
             }
-            let Some(family) = thread.phase.family() else { continue };
-            let ending = Ending::new(family, id, super::scheduling::NO_PRIORITY, thread.since);
-            all.push((ending, number(thread.ran_on as usize)));
         }
         all.extend(self.disks.begun().map(|ending| (ending, u32::MAX)));
         all.extend(self.periods.take_open().into_iter().map(|ending| (ending, u32::MAX)));

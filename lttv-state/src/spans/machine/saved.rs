@@ -4,7 +4,7 @@ use super::{CpuState, Machine};
 use crate::spans::threads::{Detail, ThreadState};
 
 /// The version of the bytes: increased whenever the same machines lead to others.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 impl Machine {
     /// Converts the machines of all traces to bytes.

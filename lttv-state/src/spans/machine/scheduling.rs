@@ -42,7 +42,11 @@ impl Machine {
         if let Some(previous) = previous
             && let Some(id) = self.thread_of(previous)
         {
-            let is_preempted = previous.status() == ProcessStatus::WaitCpu;
+            let phase = match previous.status() {
+                ProcessStatus::WaitCpu => Phase::Preempted,
+                ProcessStatus::Zombie | ProcessStatus::Dead => Phase::Unknown,
+                _ => Phase::Blocked,
+            };
             let lost = self.cpus[at.place].lost;
             let thread = self.threads.at(id);
             let since = thread.since;
@@ -53,8 +57,11 @@ impl Machine {
             thread.ran_on = at.place as u32;
             // A wake-up without a switch-in is still to be served: the trace says nothing of its end.
             if thread.phase != Phase::Woken {
-                let phase = if is_preempted { Phase::Preempted } else { Phase::Blocked };
-                thread.enter(phase, at.begin());
+                let since = if phase == Phase::Unknown { Begin::NEVER } else { at.begin() };
+                thread.enter(phase, since);
+            }
+            if phase == Phase::Unknown {
+                self.end_call(state, id, at, log);
             }
         }
         let Some(next) = state.process(switch.process) else { return };

@@ -179,11 +179,6 @@ impl Periods {
         self.all.is_empty()
     }
 
-    /// Returns the name of a period.
-    pub(crate) fn name(&self, period: u32) -> &str {
-        self.all.get(period as usize).map_or("", |period| &period.name)
-    }
-
     /// Returns a number that differs for other definitions.
     pub(crate) fn checksum(&self) -> u64 {
         let of = |period: &Period| {

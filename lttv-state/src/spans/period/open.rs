@@ -173,11 +173,6 @@ impl OpenPeriods {
         group
     }
 
-    /// Iterates over open periods: period, thread and begin in ns.
-    pub(crate) fn open(&self) -> impl Iterator<Item = (u32, ThreadId, i64)> {
-        self.open.values().map(|open| (open.period, open.thread, open.begin.time))
-    }
-
     /// Iterates over the begins of open periods.
     pub(crate) fn begins(&self) -> impl Iterator<Item = i64> {
         self.open.values().map(|open| open.begin.time)

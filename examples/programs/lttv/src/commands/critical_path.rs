@@ -15,7 +15,7 @@ use lttv_common::text_dump::output::Output;
 use lttv_state::waits::{ThreadState, TimelineId, WaitAnalysis};
 
 use super::analysis::Analysis;
-use super::select::{Select, ThreadArgs};
+use super::selection::{ThreadArgs, ThreadFilter};
 use super::wait_graph;
 use crate::models::waits::WindowWaits;
 use crate::tables::waits::{self, Shown};
@@ -60,9 +60,13 @@ pub struct CriticalPathArgs {
     #[command(flatten)]
     pub cache: CacheArgs,
 
-    /// The threads to show in detail.
+    /// The threads, which are then shown in detail.
     #[command(flatten)]
     pub threads: ThreadArgs,
+
+    /// Show at most this many segments of each critical path; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
 
     /// Draw the path of the selected thread, or of the one of them that ran longest
     #[arg(long, value_name = "FILE.svg")]
@@ -76,26 +80,27 @@ pub struct CriticalPathArgs {
 /// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
 /// if the output cannot be written.
 pub fn run(args: &CriticalPathArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let CriticalPathArgs { common, threads, picture, cache } = args;
+    let CriticalPathArgs { common, threads, limit, picture, cache } = args;
     common.input.refuse_filters(
         "critical paths follow from all events; choose threads with --tid, --pid and --comm",
     )?;
+    let select = ThreadFilter::new(threads)?;
     let needs = Some(&kernel_trace::CRITICAL_PATH);
     let mut analysis = Analysis::open(&common.input, Some(cache), report, needs)?;
     if let Some(path) = picture {
         inputs::refuse(path, analysis.traceset.traces(), &[])?;
     }
-    let (threads_of_read, select) = (common.input.threads_or_all(report), Select::new(threads));
+    let threads_of_read = common.input.threads_or_all(report);
     let (graph, mut end) = analysis.run(threads_of_read, None, WaitAnalysis::new());
     let waits = wait_graph::waits(&mut analysis, threads_of_read, graph, &select, &mut end)?;
-    let mut ids = select.threads(&waits.graph);
+    let mut ids = select.of_graph(&waits.graph);
     ids.retain(|id| waits.times(*id).total() > 0);
     if ids.is_empty() && !select.is_everything() {
         return Err(format!("no thread in the window has {select}").into());
     }
     let missing = wait_graph::missing(&analysis, &waits.graph);
     let has_traces = analysis.spans().count() > 1;
-    let shown = |threads| Shown { waits: &waits, threads, has_traces, limit: args.threads.limit };
+    let shown = |threads| Shown { waits: &waits, threads, has_traces, limit: *limit };
     let detailed = shown(if select.is_everything() { &[] } else { &ids });
     let mut tables = vec![shown(&ids).states()];
     tables.extend(detailed.paths());

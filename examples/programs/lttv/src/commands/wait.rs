@@ -11,7 +11,7 @@ use lttv_state::stats::StatisticsAnalysis;
 use lttv_state::waits::WaitAnalysis;
 
 use super::analysis::Analysis;
-use super::select::{Select, ThreadArgs};
+use super::selection::{ThreadArgs, ThreadFilter};
 use super::wait_graph;
 use crate::models::waits::CpuTimes;
 use crate::tables::waits::Shown;
@@ -46,9 +46,13 @@ pub struct WaitArgs {
     #[command(flatten)]
     pub cache: CacheArgs,
 
-    /// The threads to show in detail.
+    /// The threads, which are then shown in detail.
     #[command(flatten)]
     pub threads: ThreadArgs,
+
+    /// Show at most this many segments of each critical path; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub limit: usize,
 }
 
 /// Shows how long threads ran and waited.
@@ -58,26 +62,27 @@ pub struct WaitArgs {
 /// If the command line is wrong, if no trace has the needed events, if no thread is selected, or
 /// if the output cannot be written.
 pub fn run(args: &WaitArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let WaitArgs { common, threads, cache } = args;
+    let WaitArgs { common, threads, limit, cache } = args;
     common.input.refuse_filters(
         "waits follow from all events; choose threads with --tid, --pid and --comm",
     )?;
+    let select = ThreadFilter::new(threads)?;
     let needs = Some(&kernel_trace::WAIT);
     let mut analysis = Analysis::open(&common.input, Some(cache), report, needs)?;
     if analysis.events_of(|of| of == Transition::Wakeup).is_empty() {
         report
             .warning("the causes of waits are unknown: no trace has sched_waking or sched_wakeup");
     }
-    let (threads_of_read, select) = (common.input.threads_or_all(report), Select::new(threads));
+    let threads_of_read = common.input.threads_or_all(report);
     let both = (StatisticsAnalysis::new(), WaitAnalysis::new());
     let ((statistics, graph), mut end) = analysis.run(threads_of_read, None, both);
     let waits = wait_graph::waits(&mut analysis, threads_of_read, graph, &select, &mut end)?;
     let cpu_times = CpuTimes::of(&waits.graph, &statistics);
     let shown = Shown {
         waits: &waits,
-        threads: &select.threads(&waits.graph),
+        threads: &select.of_graph(&waits.graph),
         has_traces: analysis.spans().count() > 1,
-        limit: threads.limit,
+        limit: *limit,
     };
     let mut overview = shown.threads(&cpu_times);
     if overview.is_empty() && !select.is_everything() {

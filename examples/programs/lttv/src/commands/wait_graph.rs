@@ -9,7 +9,7 @@ use lttv_state::kernel::needs::Need;
 use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
 use super::analysis::Analysis;
-use super::select::Select;
+use super::selection::ThreadFilter;
 use crate::models::waits::{WindowWaits, ends_open, read_on, window_of};
 
 /// Returns the waits of the window of an analysis, of which the graph is known unless reading it was
@@ -23,13 +23,13 @@ pub(super) fn waits(
     analysis: &mut Analysis,
     threads: usize,
     graph: WaitGraph,
-    select: &Select<'_>,
+    select: &ThreadFilter,
     end: &mut Result<(), Interrupted>,
 ) -> Result<WindowWaits, Box<dyn Error>> {
     let spans = analysis.all_spans().to_vec();
     let window = window_of(&spans).ok_or("no event is in the window")?;
     let any_open = |graph: &WaitGraph| {
-        select.threads(graph).into_iter().any(|id| match select.is_everything() {
+        select.of_graph(graph).into_iter().any(|id| match select.is_everything() {
             true => ends_open(graph, id, &window),
             false => is_open(&graph.critical_path(id, window.clone())),
         })

@@ -5,3 +5,4 @@ pub(crate) mod contents;
 pub(crate) mod interrupts;
 pub(crate) mod statistics;
 pub(crate) mod waits;
+pub(crate) mod why;

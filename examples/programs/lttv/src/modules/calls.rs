@@ -5,8 +5,10 @@ use lttv_common::calls::advice;
 use lttv_common::calls::names::{Names, SymbolArgs};
 use lttv_common::table::Table;
 use lttv_context::framework::{Failure, ModuleInfo};
-use lttv_state::call_stacks::{CallRules, CallStackState, CallStacks, CallStacksHandle};
-use lttv_state::heap::{Heap, HeapHandle, HeapState};
+use lttv_state::call_stacks::{
+    CallRules, CallStackState, CallStacks, CallStacksHandle, ThreadCalls,
+};
+use lttv_state::heap::{Heap, HeapHandle, HeapState, ProcessHeap};
 
 use super::Host;
 use super::analysis::{AnalysisModule, Tables};
@@ -56,10 +58,12 @@ fn tables(host: &mut Host, calls: CallStacksHandle, heap: HeapHandle) -> Vec<Tab
     let end = end.unwrap_or(Timestamp::MAX);
     let mut tables = Vec::new();
     if calls.traces().iter().any(|trace| trace.has_calls()) {
-        tables.extend(Shown { calls: &calls, is_wanted: |_| true }.tables(&mut names));
+        tables
+            .extend(Shown { calls: &calls, is_wanted: |_: &ThreadCalls| true }.tables(&mut names));
     }
     if heap.traces().iter().any(|trace| trace.has_allocations()) {
-        let shown = ShownHeap { heap: &heap, calls: &calls, is_wanted: |_| true, end };
+        let shown =
+            ShownHeap { heap: &heap, calls: &calls, is_wanted: |_: &ProcessHeap| true, end };
         tables.extend(shown.tables(&mut names));
     }
     advice::warn(&host.data.report, context.traceset().traces(), &calls, &heap);

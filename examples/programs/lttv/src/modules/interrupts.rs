@@ -37,7 +37,7 @@ fn attach(host: &mut Host) -> Result<Option<Tables>, Failure> {
     }
     let kernel = work.kernel_at_begin();
     let (context, window) = (&mut work.batch.context, work.window.range());
-    let found = analysis::attach(context, kernel, window, InterruptAnalysis { is_filtered: false });
+    let found = analysis::attach(context, kernel, window, InterruptAnalysis::default());
     Ok(Some(Box::new(move |host| Ok(tables(host, found, kernel)))))
 }
 

@@ -57,6 +57,8 @@ fn tables(host: &mut Host, handle: Attached<LatencyAnalysis>) -> Vec<Table> {
         by: GroupBy::Subject,
         rows: (host.data.style == Style::Text).then_some(10),
         bins: None,
+        has_row_top: false,
+        has_row_histogram: false,
         is_selected: false,
         has_traces: host.data.has_traces(),
     };

@@ -1,6 +1,7 @@
 //! Tables of calls.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use ltt_read::TraceIndex;
 use lttv_common::calls::names::Names;
@@ -25,7 +26,7 @@ pub(crate) struct Shown<'c, F> {
     pub is_wanted: F,
 }
 
-impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
+impl<F: Fn(&ThreadCalls) -> bool> Shown<'_, F> {
     fn traces(&self) -> impl Iterator<Item = (TraceIndex, &TraceCalls)> {
         let traces = (0..).map(TraceIndex).zip(self.calls.traces());
         traces.filter(|(_, trace)| trace.has_calls())
@@ -45,7 +46,8 @@ impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
     fn functions(&self, names: &mut Names) -> Table {
         let mut rows = Vec::new();
         for (index, trace) in self.traces() {
-            let mut functions = trace.function_figures_of(|key| (self.is_wanted)(key));
+            let wanted: HashSet<ThreadKey> = self.wanted_threads(trace).map(|of| of.key).collect();
+            let mut functions = trace.function_figures_of(|key| wanted.contains(&key));
             functions.retain(|of| of.total_time > 0 || !of.calls.is_empty());
             functions.sort_by_key(|of| (Reverse(of.total_time), of.id));
             rows.extend(functions.into_iter().map(|of| {
@@ -73,7 +75,7 @@ impl<F: Fn(ThreadKey) -> bool> Shown<'_, F> {
     }
 
     fn wanted_threads(&self, trace: &TraceCalls) -> impl Iterator<Item = ThreadCalls> {
-        trace.threads().into_iter().filter(|thread| (self.is_wanted)(thread.key))
+        trace.threads().into_iter().filter(|thread| (self.is_wanted)(thread))
     }
 
     fn threads(&self) -> Table {

@@ -21,7 +21,7 @@ pub(crate) struct ShownHeap<'h, F> {
     pub end: Timestamp,
 }
 
-impl<F: Fn(Option<i64>) -> bool> ShownHeap<'_, F> {
+impl<F: Fn(&ProcessHeap) -> bool> ShownHeap<'_, F> {
     fn traces(&self) -> impl Iterator<Item = (TraceIndex, &TraceHeap)> {
         let traces = (0..).map(TraceIndex).zip(self.heap.traces());
         traces.filter(|(_, trace)| trace.has_allocations())
@@ -44,7 +44,7 @@ impl<F: Fn(Option<i64>) -> bool> ShownHeap<'_, F> {
     fn processes(&self) -> impl Iterator<Item = (TraceIndex, &TraceHeap, usize, &ProcessHeap)> {
         self.traces().flat_map(|(index, trace)| {
             let processes = trace.processes().iter().enumerate();
-            let wanted = processes.filter(|(_, of)| (self.is_wanted)(of.process));
+            let wanted = processes.filter(|(_, of)| (self.is_wanted)(of));
             wanted.map(move |(at, of)| (index, trace, at, of))
         })
     }
@@ -150,8 +150,8 @@ impl<F: Fn(Option<i64>) -> bool> ShownHeap<'_, F> {
             sites.sort_by_key(|(_, of)| (u64::MAX - of.live_bytes, u64::MAX - of.bytes));
             let of_process = |((process, path), site)| (&trace.processes()[process], path, site);
             let wanted = sites.into_iter().map(of_process);
-            let wanted = wanted
-                .filter(|(of, ..): &(&ProcessHeap, String, SiteHeap)| (self.is_wanted)(of.process));
+            let wanted =
+                wanted.filter(|(of, ..): &(&ProcessHeap, String, SiteHeap)| (self.is_wanted)(of));
             rows.extend(wanted.map(|(of, path, site)| (index, of, (path, site))));
         }
         self.table(("sites", "Allocations by call path"), &rows)

@@ -35,7 +35,7 @@ struct FunctionRow {
     all: u64,
 }
 
-impl<F: Fn(ThreadKey) -> bool> ShownSamples<'_, F> {
+impl<F: Fn(ThreadKey, &str) -> bool> ShownSamples<'_, F> {
     fn traces(&self) -> impl Iterator<Item = (TraceIndex, &TraceSamples)> {
         let traces = (0..).map(TraceIndex).zip(self.samples.traces());
         traces.filter(|(_, trace)| trace.samples() > 0)
@@ -102,7 +102,8 @@ impl<F: Fn(ThreadKey) -> bool> ShownSamples<'_, F> {
         let mut counted = vec![usize::MAX; rows.len()];
         let mut all = 0_u64;
         for (number, path) in paths.iter().enumerate().filter(|(_, path)| path.samples > 0) {
-            if !(self.is_wanted)(trace.threads()[path.thread].key) {
+            let thread = &trace.threads()[path.thread];
+            if !(self.is_wanted)(thread.key, &thread.name) {
                 continue;
             }
             all = all.saturating_add(path.weight);
@@ -133,8 +134,8 @@ impl<F: Fn(ThreadKey) -> bool> ShownSamples<'_, F> {
                 *weight = weight.saturating_add(path.weight);
             }
             let threads = trace.threads().iter().zip(sums);
-            let wanted =
-                threads.filter(|(of, (samples, _))| *samples > 0 && (self.is_wanted)(of.key));
+            let wanted = threads
+                .filter(|(of, (samples, _))| *samples > 0 && (self.is_wanted)(of.key, &of.name));
             rows.extend(wanted.map(|(of, sums)| (index, of, sums, trace.unit())));
         }
         Table::of("threads", "Threads", &rows)

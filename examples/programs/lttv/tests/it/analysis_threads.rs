@@ -34,8 +34,9 @@ fn traces(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn results_are_the_same_in_all_formats() {
     let folder = tempfile::tempdir().expect("a folder");
-    let forms: [&[&str]; 33] = [
+    let forms: [&[&str]; 34] = [
         &["spans"],
+        &["why", "--at=+20ms", "--tid=210"],
         &["spans", "--format=json", "--sort=duration", "--limit=20"],
         &["spans", "--format=csv", "--begin=+1ms", "--end=+20ms"],
         &["spans", "--min=1us", "--nested", "--period=p : sched_switch : sched_waking"],

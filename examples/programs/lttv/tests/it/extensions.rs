@@ -60,7 +60,7 @@ fn an_option_without_an_effect_is_refused() {
     let paths = [trace.to_str().unwrap(), "-o", output.to_str().unwrap()];
     let done = run(&[&["convert", "--with-statedump"], &paths[..]].concat());
     assert_eq!(done.status, Some(2), "{done:?}");
-    for command in ["wait", "critical-path", "usage", "disk", "calls", "latency", "compare"] {
+    for command in ["wait", "critical-path", "usage", "disk", "calls", "compare"] {
         let help = run(&[command, "--help"]);
         let text = String::from_utf8_lossy(&help.stdout).into_owned();
         assert!(text.contains("--begin") && !text.contains("--filter"), "{command}: {text}");

@@ -118,7 +118,7 @@ fn a_user_space_trace_names_the_events_that_commands_need() {
             "dump" | "tui" => ("yes".into(), Value::Null),
             "irq" => ("no".into(), "irq_handler_entry, irq_handler_exit (or irq_softirq_*)".into()),
             "disk" => ("no".into(), "block_rq_issue, block_rq_complete".into()),
-            "latency" | "spans" => {
+            "latency" | "spans" | "why" => {
                 let any = "syscall_entry_*, irq_handler_entry, irq_softirq_entry, block_rq_issue";
                 ("no".into(), format!("sched_switch (or {any})").into())
             }

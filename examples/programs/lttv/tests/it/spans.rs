@@ -1,6 +1,6 @@
 //! `lttv spans`: lines, records, selection and order.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::support;
@@ -155,6 +155,39 @@ fn latency_and_spans_take_the_same_selection() {
             assert_eq!(top, longest, "{selection:?} {family}");
         }
     }
+}
+
+/// Returns the tables of `lttv latency`; `None` if a trace has no event that it needs or none in the window.
+fn latencies(trace: &Path, args: &[&str]) -> Option<Value> {
+    let options = ["latency", "--utc", "--no-cache", "--format=json", "--top=0"];
+    let all = [&options[..], args].concat();
+    let run = support::run(&support::lttv(), &all, Some(trace), Duration::from_secs(60));
+    assert!(run.is_orderly(), "{trace:?} {args:?}: {run:?}");
+    serde_json::from_slice(&run.stdout).ok()
+}
+
+#[test]
+fn a_selection_of_everything_changes_no_table_of_latencies() {
+    let mut compared = 0;
+    for trace in support::kernel_traces() {
+        for window in [&[][..], &["--timerange=+20ms..+120ms"], &["--end=+50ms"]] {
+            let Some(all) = latencies(&trace, window) else { continue };
+            let selection = [window, &["-e", "begin >= 0"]].concat();
+            let selected = latencies(&trace, &selection).expect("the same tables");
+            for (table, rows) in selected.as_object().expect("tables") {
+                let mut expected = all[table].as_array().expect("a table").clone();
+                if table == "families" {
+                    // Families without any are left out of a selection.
+                    expected.retain(|row| row["count"] != 0 && row["missing"].is_null());
+                }
+                let rows = rows.as_array().expect("rows");
+                assert_eq!(*rows, expected, "{trace:?} {window:?} {table}");
+                compared += rows.len();
+            }
+        }
+    }
+    support::print_note(&format!("{compared} rows were compared"));
+    assert!(compared > 1_000, "{compared}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use lttv_common::report::{Interrupted, Report};
 use lttv_state::call_stacks::{CallStackState, CallStacks};
 use lttv_state::heap::{Heap, HeapState};
 
-use super::args::PairArgs;
+use super::pairs::PairArgs;
 use crate::commands::analysis::Analysis;
 
 /// The calls and heaps of a window.

@@ -1,7 +1,7 @@
 //! `lttv calls`: functions, call stacks and heaps of programs.
 
-pub mod args;
 pub mod collect;
+pub mod pairs;
 pub mod source;
 
 use std::error::Error;
@@ -13,15 +13,17 @@ use ltt_read::Timestamp;
 use lttv_common::args::Common;
 use lttv_common::calls::names::{Names, SymbolArgs};
 use lttv_common::report::Report;
-use lttv_state::call_stacks::ThreadKey;
+use lttv_state::call_stacks::{ThreadCalls, ThreadId, ThreadKey};
+use lttv_state::heap::ProcessHeap;
 
-use self::args::{PairArgs, ThreadArgs};
+use self::pairs::PairArgs;
 use self::source::{Found, SourceArgs, Stacks, find};
+use super::selection::{Thread, ThreadArgs, ThreadFilter};
 
 const EXAMPLES: &str = "\
 Examples:
   lttv calls TRACE                                    functions, threads and heaps
-  lttv calls --timerange +1s..+2s --process 4711 TRACE
+  lttv calls --timerange +1s..+2s --pid 4711 TRACE
   lttv calls --pair request my_app:start my_app:end TRACE
   lttv calls --root /mnt/target --debug-dir /srv/debug TRACE
   lttv calls --table functions --format csv TRACE
@@ -36,7 +38,10 @@ Of samples, TOTAL is the weight of the stacks with the function, and SELF that o
 
 Needs the events lttng_ust_cyg_profile:func_entry and func_exit (or lttng_ust_cyg_profile_fast), those of
 `trace-cmd record -p function_graph`, pairs of other events, or events with stacks; heaps need lttng_ust_libc:*. Names of functions need the events
-lttng_ust_statedump:* and the binaries.";
+lttng_ust_statedump:* and the binaries.
+
+--comm selects by the name of the process, which is in the context `procname`. Heaps are those of whole
+processes.";
 
 /// Show the functions of calls and samples, their call stacks and heaps
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -58,7 +63,7 @@ pub struct CallsArgs {
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// The choice of threads.
+    /// The threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
 }
@@ -72,19 +77,25 @@ pub struct CallsArgs {
 pub fn run(args: &CallsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let Found { analysis, stacks, read } =
         find(&args.common.input, &args.source, &args.pairs, report)?;
-    let is_wanted = |key: ThreadKey| args.threads.has(key);
+    let threads = ThreadFilter::new(&args.threads)?;
+    let processes = ThreadFilter::of_processes(&args.threads)?;
+    let has = |key: ThreadKey, name: &str| threads.has(&thread(key, name));
     let mut names = Names::new(args.symbols.options());
     let mut tables = Vec::new();
     match &stacks {
         Stacks::Samples(samples, _) => {
-            tables.extend(ShownSamples { samples, is_wanted }.tables(&mut names));
+            tables.extend(ShownSamples { samples, is_wanted: has }.tables(&mut names));
         }
         Stacks::Calls(calls, heap) => {
             if calls.traces().iter().any(|trace| trace.has_calls()) {
+                let is_wanted = |of: &ThreadCalls| has(of.key, &of.name);
                 tables.extend(Shown { calls, is_wanted }.tables(&mut names));
             }
             if heap.traces().iter().any(|trace| trace.has_allocations()) {
-                let is_wanted = |process: Option<i64>| args.threads.has_process(process);
+                // A heap is that of a whole process.
+                let is_wanted = |of: &ProcessHeap| {
+                    processes.has(&Thread { tid: None, pid: of.process, comm: of.name.to_string() })
+                };
                 let end = analysis.spans().map(|(_, span)| span.end).max();
                 let end = end.unwrap_or(Timestamp::MAX);
                 let shown = ShownHeap { heap, calls, is_wanted, end };
@@ -96,4 +107,13 @@ pub fn run(args: &CallsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     analysis.write(&args.common, tables)?;
     analysis.finish(report);
     Ok(read?)
+}
+
+/// Returns the thread of stacks, for a selection.
+pub(crate) fn thread(key: ThreadKey, name: &str) -> Thread {
+    let tid = match key.thread {
+        ThreadId::Tid(tid) => Some(tid),
+        _ => None,
+    };
+    Thread { tid, pid: key.process, comm: name.to_owned() }
 }

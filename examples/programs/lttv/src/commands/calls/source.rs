@@ -17,8 +17,8 @@ use lttv_state::stack_samples::{
     Weight, stack_events,
 };
 
-use super::args::PairArgs;
 use super::collect::{Collected, collect};
+use super::pairs::PairArgs;
 use crate::commands::analysis::Analysis;
 
 /// The options that choose stacks.

@@ -7,8 +7,9 @@ use lttv_common::calls::names::SymbolArgs;
 use lttv_common::extension;
 use lttv_common::report::Usage;
 
-use crate::commands::calls::args::{PairArgs, ThreadArgs};
+use crate::commands::calls::pairs::PairArgs;
 use crate::commands::calls::source::SourceArgs;
+use crate::commands::selection::ThreadArgs;
 
 /// Examples of use, for the help.
 const EXAMPLES: &str = "\
@@ -144,7 +145,7 @@ pub struct FlameArgs {
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// The choice of threads.
+    /// The threads.
     #[command(flatten)]
     pub threads: ThreadArgs,
 

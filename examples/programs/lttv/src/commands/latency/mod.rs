@@ -1,8 +1,6 @@
 //! `lttv latency`: how long threads wait for CPUs, and system calls, interrupts, disk requests and
 //! periods take.
 
-mod periods;
-
 use std::error::Error;
 use std::time::Duration;
 
@@ -19,9 +17,9 @@ use lttv_filter::Environment;
 use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
 use lttv_state::spans::SpanFilter;
 
-pub use self::periods::PeriodArgs;
 use super::analysis::Analysis;
 use super::every::check_count;
+use super::periods::PeriodArgs;
 use super::selection::SelectionArgs;
 
 const EXAMPLES: &str = "\
@@ -29,6 +27,8 @@ Examples:
   lttv latency TRACE                                    all families at a glance
   lttv latency --family syscall TRACE                   system calls: figures, longest, distribution
   lttv latency --family wake-up --by thread --top 20 TRACE
+  lttv latency --family read --by size --table read,histogram TRACE
+                                                        by size, each with its distribution
   lttv latency --family irq,softirq --timerange +1s..+2s TRACE
   lttv latency --family disk --every 100ms TRACE        one line for each 100 ms
   lttv latency --family syscall --comm 'nginx*' --over 10ms TRACE
@@ -36,6 +36,7 @@ Examples:
   lttv latency -e 'name =~ \"open*\" && result < 0' TRACE
   lttv latency --family run,blocked --by thread TRACE    runs on CPUs, and waits
   lttv latency --period 'request : my:begin : my:end' --period-key 'request : id' TRACE
+  lttv latency --define locks TRACE                     waits for locks of the kernel, by kind
   lttv latency --format json TRACE
 
 Durations that end in the window are counted, from their true begin. Percentiles have an error of at
@@ -48,7 +49,10 @@ there for the names in expressions.
 A period lasts from an event that passes the first expression to the first later one that passes the
 second. --period-key gives the fields that both events share, and --period-captures those by whose
 values periods are grouped, of the first event and, after a colon, of the second one. Besides fields
-there are the words cpu, tid, pid and comm.";
+there are the words cpu, tid, pid and comm.
+
+A file has a table [[span]] for each period, with name, begin, end, and perhaps parent, key = [\"FIELD\",
+\"FIELD=FIELD AT END\"], labels-at-begin = [\"LABEL=FIELD\"] and labels-at-end.";
 
 /// Show how long threads wait for CPUs, and system calls, interrupts, disks and periods take
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -65,7 +69,8 @@ pub struct LatencyArgs {
     #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = family_parser())]
     pub family: Vec<String>,
 
-    /// Divide the figures of a family by this [default: subject]
+    /// Divide the figures of a family by this [default: name]; with --table top or histogram also the
+    /// longest ones and the distribution
     #[arg(long, value_name = "WHAT", value_enum)]
     pub by: Option<Division>,
 
@@ -94,23 +99,35 @@ pub struct LatencyArgs {
 /// The division of the figures of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Division {
-    /// The priority, system call, interrupt, disk, file, futex or period
-    Subject,
+    /// The name: of the system call, interrupt, disk, file, futex or period; the priority
+    Name,
     /// The thread
     Thread,
     /// The process
     Process,
-    /// Thread and subject
+    /// Both thread and name
     Both,
+    /// The file of system calls
+    File,
+    /// The CPU on which the durations ended
+    Cpu,
+    /// The bytes that system calls and disk requests moved, between powers of two
+    Size,
+    /// The result of system calls: 0 for success, or the error
+    Result,
 }
 
 impl From<Division> for GroupBy {
     fn from(division: Division) -> Self {
         match division {
-            Division::Subject => GroupBy::Subject,
+            Division::Name => GroupBy::Subject,
             Division::Thread => GroupBy::Thread,
             Division::Process => GroupBy::Process,
             Division::Both => GroupBy::ThreadAndSubject,
+            Division::File => GroupBy::File,
+            Division::Cpu => GroupBy::Cpu,
+            Division::Size => GroupBy::Size,
+            Division::Result => GroupBy::Result,
         }
     }
 }
@@ -142,8 +159,10 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
     let settings = Settings::new()
         .families(Family::LATENCIES.into_iter().chain(choice.families.iter().copied()))
         .top(args.top.map_or(usual_top, |top| if top == 0 { usize::MAX } else { top }))
+        .divide(choice.by)
         .periods(periods, analysis.traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
+    let settings = if choice.has_row_top { settings.top_of_rows() } else { settings };
     choice.is_selected = condition.is_some();
     let settings = match condition {
         Some(condition) => {
@@ -187,11 +206,16 @@ impl LatencyArgs {
         let is_chosen = |of: &Family| self.family.iter().any(|key| key == of.key());
         let is_text = self.common.format.format == Format::Text;
         let usual_rows = is_text.then_some(USUAL_ROWS);
+        let of_rows = |table: &str| {
+            self.by.is_some() && self.common.format.tables.iter().any(|name| name == table)
+        };
         Choice {
             families: Family::ALL.into_iter().filter(is_chosen).collect(),
-            by: self.by.unwrap_or(Division::Subject).into(),
+            by: self.by.unwrap_or(Division::Name).into(),
             rows: self.top.or(usual_rows).filter(|rows| *rows > 0),
             bins: self.bins,
+            has_row_top: of_rows("top"),
+            has_row_histogram: of_rows("histogram"),
             has_traces: false,
             is_selected: false,
         }

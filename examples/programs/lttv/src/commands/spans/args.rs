@@ -6,7 +6,7 @@ use lttv_common::cache::CacheArgs;
 use lttv_common::table::Format;
 use lttv_state::spans::{Family, SpanOrder, SpanSettings};
 
-use crate::commands::latency::PeriodArgs;
+use crate::commands::periods::PeriodArgs;
 use crate::commands::selection::SelectionArgs;
 
 const EXAMPLES: &str = "\

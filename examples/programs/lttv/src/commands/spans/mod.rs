@@ -1,6 +1,7 @@
 //! `lttv spans`: single things that took time, with arguments and results.
 
 mod args;
+mod described;
 mod printer;
 mod records;
 mod shown;
@@ -16,9 +17,11 @@ use lttv_filter::Environment;
 use lttv_state::spans::{SpanAnalysis, SpanFilter, SpanSettings};
 
 pub use self::args::{Order, SpansArgs};
+pub(super) use self::described::Described;
 use self::printer::{Form, Printer};
 use self::records::{Csv, Json};
-use self::text::Lines;
+pub(super) use self::shown::Shown;
+pub(super) use self::text::Lines;
 use super::analysis::Analysis;
 
 /// Shows the spans in a window.
@@ -39,13 +42,13 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let filter = filter.map_err(|error| Usage::filter("--filter:", &error))?;
     let settings = SpanSettings::new()
         .families(args.families())
-        .min(args.selection.min.unwrap_or(0))
-        .max(args.selection.max.unwrap_or(u64::MAX))
+        .min(args.selection.durations.min.unwrap_or(0))
+        .max(args.selection.durations.max.unwrap_or(u64::MAX))
         .periods(periods, traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
     let out = args.output.open(traceset.traces())?;
     let form = match args.format {
-        Format::Text => Form::Lines(Box::new(Lines::new(args, traceset.traces().len() > 1))),
+        Format::Text => Form::Lines(Box::new(lines(args, traceset.traces().len() > 1))),
         Format::Csv => Form::Csv(Csv::default()),
         Format::Json => Form::Json(Json::default()),
     };
@@ -61,4 +64,11 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     analysis.finish(report);
     // A read that was stopped since there were enough spans was not interrupted.
     if is_full { Ok(()) } else { Ok(read?) }
+}
+
+/// Returns the form of the lines that options ask for.
+fn lines(args: &SpansArgs, has_traces: bool) -> Lines {
+    let lines = Lines::new(args.input.zone(), has_traces);
+    let lines = if args.exact { lines.exact() } else { lines };
+    if args.nested { lines.nested() } else { lines }
 }

@@ -154,50 +154,55 @@ impl Json {
         shown: &mut Shown<'_, '_, '_>,
         out: &mut Output,
     ) -> io::Result<()> {
-        let (span, names) = (shown.span, shown.names);
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let thread = |thread: &SpanThread| json!({ "tid": thread.tid, "comm": text(names.comm(span, thread)) });
-        let waker = match &span.waker {
-            Waker::Interrupt => json!("interrupt"),
-            Waker::Thread(waker) => thread(waker),
-            _ => serde_json::Value::Null,
-        };
-        let trace = shown.traceset.traces().get(span.trace.0);
-        let mut events = Vec::new();
-        for place in [span.first, span.last] {
-            let read = |event: &Event<'_>| {
-                let time = event.timestamp().map(|time| time.as_ns());
-                let name = event.event_type().name().to_owned();
-                json!({ "name": name, "time": time, "fields": fields(event) })
-            };
-            events.push(place.and_then(|place| shown.reader.read(span.trace, place, read)));
-        }
-        let mut events = events.into_iter();
-        let name = shown.name();
-        let object = json!({
-            "begin": span.begin.as_ns(),
-            "end": span.end.as_ns(),
-            "duration": span.duration(),
-            "completeness": span.completeness.key(),
-            "family": span.family.key(),
-            "name": text(&name),
-            "comm": text(names.comm(span, &span.thread)),
-            "tid": span.thread.tid,
-            "pid": span.thread.pid,
-            "cpu": Some(span.cpu).filter(|cpu| *cpu != u32::MAX),
-            "file": text(&shown.reader.file(span, names)),
-            "result": span.result,
-            "error": span.error().and_then(error_name),
-            "waker": waker,
-            "trace": trace.map(|trace| trace.path().display().to_string()),
-            "begin_event": events.next().flatten(),
-            "end_event": events.next().flatten(),
-        });
         self.row.clear();
-        serde_json::to_writer(&mut self.row, &object)?;
+        serde_json::to_writer(&mut self.row, &object(shown))?;
         self.row.push(b'\n');
         out.write_all(&self.row)
     }
+}
+
+/// Returns the object of a span.
+pub(super) fn object(shown: &mut Shown<'_, '_, '_>) -> serde_json::Value {
+    let (span, names) = (shown.span, shown.names);
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let thread =
+        |thread: &SpanThread| json!({ "tid": thread.tid, "comm": text(names.comm(span, thread)) });
+    let waker = match &span.waker {
+        Waker::Interrupt => json!("interrupt"),
+        Waker::Thread(waker) => thread(waker),
+        _ => serde_json::Value::Null,
+    };
+    let trace = shown.traceset.traces().get(span.trace.0);
+    let mut events = Vec::new();
+    for place in [span.first, span.last] {
+        let read = |event: &Event<'_>| {
+            let time = event.timestamp().map(|time| time.as_ns());
+            let name = event.event_type().name().to_owned();
+            json!({ "name": name, "time": time, "fields": fields(event) })
+        };
+        events.push(place.and_then(|place| shown.reader.read(span.trace, place, read)));
+    }
+    let mut events = events.into_iter();
+    let name = shown.name();
+    json!({
+        "begin": span.begin.as_ns(),
+        "end": span.end.as_ns(),
+        "duration": span.duration(),
+        "completeness": span.completeness.key(),
+        "family": span.family.key(),
+        "name": text(&name),
+        "comm": text(names.comm(span, &span.thread)),
+        "tid": span.thread.tid,
+        "pid": span.thread.pid,
+        "cpu": Some(span.cpu).filter(|cpu| *cpu != u32::MAX),
+        "file": text(&shown.reader.file(span, names)),
+        "result": span.result,
+        "error": span.error().and_then(error_name),
+        "waker": waker,
+        "trace": trace.map(|trace| trace.path().display().to_string()),
+        "begin_event": events.next().flatten(),
+        "end_event": events.next().flatten(),
+    })
 }
 
 /// Returns the fields of an event's payload.

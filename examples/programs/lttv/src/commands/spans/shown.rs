@@ -5,11 +5,11 @@ use lttv_context::Traceset;
 use lttv_state::spans::{EventReader, Span, SpanNames};
 
 /// A span to be printed, with what its parts are read from.
-pub(super) struct Shown<'s, 't, 'n> {
-    pub(super) span: &'s Span,
-    pub(super) names: &'s SpanNames<'n>,
-    pub(super) reader: &'s mut EventReader<'t>,
-    pub(super) traceset: &'t Traceset,
+pub(in crate::commands) struct Shown<'s, 't, 'n> {
+    pub(in crate::commands) span: &'s Span,
+    pub(in crate::commands) names: &'s SpanNames<'n>,
+    pub(in crate::commands) reader: &'s mut EventReader<'t>,
+    pub(in crate::commands) traceset: &'t Traceset,
 }
 
 impl Shown<'_, '_, '_> {

@@ -8,20 +8,23 @@ use ltt_read::{Timestamp, TraceIndex};
 use lttv_common::escape;
 use lttv_common::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
 use lttv_common::text_dump::output::Output;
+use lttv_common::text_dump::text::Text;
 use lttv_common::units::{exact_length, length};
+use lttv_filter::Zone;
 use lttv_state::kernel::Tid;
 use lttv_state::spans::{
     Completeness, Family, Span, SpanThread, Waker, write_arguments, write_new_arguments,
     write_result,
 };
 
-use super::args::SpansArgs;
+use super::described::Described;
+use super::records::object;
 use super::shown::Shown;
 
 /// Writes a line for each span, such as
 /// `12:34:56.123456789 diskio/210 [2] openat(dfd: AT_FDCWD, filename: "/x") = -1 ENOENT  <1.2 ms>`.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(in crate::commands) struct Lines {
     clock: ClockText,
     has_traces: bool,
     is_exact: bool,
@@ -45,23 +48,48 @@ impl Nesting {
 }
 
 impl Lines {
-    pub(super) fn new(args: &SpansArgs, has_traces: bool) -> Self {
-        Lines {
-            clock: ClockText::new(ClockStyle::TimeOfDay, args.input.zone()),
-            has_traces,
-            is_exact: args.exact,
-            nesting: args.nested.then(Nesting::default),
-            line: String::new(),
-        }
+    /// Creates lines with times in a zone, which name the trace if there are several.
+    pub(in crate::commands) fn new(zone: Zone, has_traces: bool) -> Self {
+        let clock = ClockText::new(ClockStyle::TimeOfDay, zone);
+        Lines { clock, has_traces, is_exact: false, nesting: None, line: String::new() }
     }
 
+    /// Shows durations with all digits.
+    pub(super) fn exact(self) -> Self {
+        Lines { is_exact: true, ..self }
+    }
+
+    /// Indents what happens within another span of the thread.
+    pub(super) fn nested(self) -> Self {
+        Lines { nesting: Some(Nesting::default()), ..self }
+    }
+
+    /// Writes the line of a span.
     pub(super) fn write(
         &mut self,
         shown: &mut Shown<'_, '_, '_>,
         out: &mut Output,
     ) -> io::Result<()> {
+        self.clock.time(out.buffer(), shown.span.begin, ClockRange::Signed);
+        self.rest(shown);
+        self.line.push('\n');
+        io::Write::write_all(out, self.line.as_bytes())
+    }
+
+    /// Returns the texts of a span and the object.
+    pub(in crate::commands) fn describe(&mut self, shown: &mut Shown<'_, '_, '_>) -> Described {
+        let mut time = Text::with_room(32);
+        self.clock.time(&mut time, shown.span.begin, ClockRange::Signed);
+        self.rest(shown);
+        let line = String::from_utf8_lossy(time.as_bytes()).into_owned() + &self.line;
+        let mut text = String::new();
+        what(shown, &mut text);
+        Described { span: *shown.span, line, what: text, object: object(shown) }
+    }
+
+    /// Sets the part of the line of a span that follows its time.
+    fn rest(&mut self, shown: &mut Shown<'_, '_, '_>) {
         let span = shown.span;
-        self.clock.time(out.buffer(), span.begin, ClockRange::Signed);
         let length_of = if self.is_exact { exact_length } else { length };
         let Lines { line, .. } = self;
         line.clear();
@@ -89,8 +117,6 @@ impl Lines {
         {
             let _ = write!(self.line, "  ({})", trace.path().display());
         }
-        self.line.push('\n');
-        io::Write::write_all(out, self.line.as_bytes())
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod entries;
 
+use std::ops::RangeInclusive;
+
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::interrupts::Interrupts;
 use lttv_state::analysis::{End, KernelAnalysis, Window};
@@ -11,9 +13,12 @@ use self::entries::Entries;
 
 /// The analysis of interrupts. A filter selects the entries of handlers, also of those that are open at
 /// the start of the window.
+#[derive(Default)]
 pub(crate) struct InterruptAnalysis {
     /// `true` if there is a filter.
     pub(crate) is_filtered: bool,
+    /// The durations of the handlers that count, in ns; `None` for all, also unknown ones.
+    pub(crate) durations: Option<RangeInclusive<u64>>,
 }
 
 /// The interrupts so far.
@@ -22,13 +27,18 @@ pub(crate) struct Found {
     interrupts: Interrupts,
     /// The handlers that run and whose entries pass, by trace; empty without a filter.
     entries: Vec<Entries>,
+    /// `true` if handlers whose durations are unknown count.
+    has_unknown: bool,
 }
 
 impl Found {
     /// Returns the interrupts, of which those that are open in a state count up to the end of the span of
     /// their trace.
     pub(crate) fn up_to(self, kernel: &KernelState, spans: &[Option<TimeSpan>]) -> Interrupts {
-        let Found { mut interrupts, entries } = self;
+        let Found { mut interrupts, entries, has_unknown } = self;
+        if !has_unknown {
+            return interrupts;
+        }
         for ((trace, state), span) in (0..).map(TraceIndex).zip(kernel.traces()).zip(spans) {
             let (Some(span), entries) = (span, entries.get(trace.0)) else { continue };
             interrupts.still_open(trace, state, span.end, |process, depth, frame| {
@@ -52,7 +62,8 @@ impl KernelAnalysis for InterruptAnalysis {
     fn begin(&self, kernel: &KernelState, window: Window) -> (Found, ()) {
         let interrupts = window.start().map_or_else(Interrupts::default, Interrupts::since);
         let filtered = kernel.traces().filter(|_| self.is_filtered);
-        (Found { interrupts, entries: filtered.map(|_| Entries::default()).collect() }, ())
+        let entries = filtered.map(|_| Entries::default()).collect();
+        (Found { interrupts, entries, has_unknown: self.durations.is_none() }, ())
     }
 
     #[inline]
@@ -65,7 +76,7 @@ impl KernelAnalysis for InterruptAnalysis {
         }
         let cpu = kernel.cpu_of_tracefile(change.tracefile);
         let (Some(state), Some(cpu)) = (kernel.trace(trace), cpu) else { return };
-        let Found { interrupts, entries } = found;
+        let Found { interrupts, entries, .. } = found;
         if let Some(entries) = entries.get_mut(trace.0) {
             if is_start {
                 if let Some(process) = state.running(cpu) {
@@ -80,7 +91,10 @@ impl KernelAnalysis for InterruptAnalysis {
                 return;
             }
         }
-        if change.counts {
+        let is_wanted = |of: &RangeInclusive<u64>| {
+            state.effect().ended().is_some_and(|ended| of.contains(&ended.elapsed))
+        };
+        if change.counts && self.durations.as_ref().is_none_or(is_wanted) {
             interrupts.ended(trace, state, transition, cpu, time.as_ns());
         }
     }

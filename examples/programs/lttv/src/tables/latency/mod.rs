@@ -1,5 +1,6 @@
 //! Tables of latencies, which the command `lttv latency` and the module `latency` share.
 
+mod keys;
 mod overview;
 mod rows;
 mod single;
@@ -24,6 +25,10 @@ pub(crate) struct Choice {
     pub rows: Option<usize>,
     /// The number of equal bins of histograms; `None` for bins between powers of two.
     pub bins: Option<u32>,
+    /// `true` if the longest durations are those of each row.
+    pub has_row_top: bool,
+    /// `true` if there is a distribution of each row.
+    pub has_row_histogram: bool,
     /// `true` if tables have a column for the number of the trace.
     pub has_traces: bool,
     /// `true` if figures are those of selected spans only.

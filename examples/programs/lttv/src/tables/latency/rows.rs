@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use lttv_common::table::{Declaration, Table, percent};
-use lttv_state::latency::{Family, GroupBy, LatencyFigures, Row as FamilyRow, TraceLatency};
-use nix::errno::Errno;
+use lttv_state::latency::{Family, LatencyFigures, Row as FamilyRow, TraceLatency};
 
+use super::keys::{error_text, with_key};
 use super::{Choice, Latencies, Row, Summary, name, rows_of, subject, tid, with_durations};
 
 /// Returns the table of the rows of a family.
@@ -14,33 +14,11 @@ pub(crate) fn rows(choice: &Choice, family: Family, latencies: &Latencies<'_>) -
         let summary = |row: FamilyRow| (Summary::of(row.figures.durations()), row);
         of.rows(family, choice.by).into_iter().map(summary)
     });
-    let mut table =
+    let table =
         choice.table(family.key(), family.title(), &rows).at_most(choice.rows, |row| row.trace);
-    if matches!(choice.by, GroupBy::Subject | GroupBy::ThreadAndSubject) {
-        table =
-            table.text("subject", subject_title(family), |row| subject(row.of, row.it.1.subject));
-    }
-    if matches!(choice.by, GroupBy::Thread | GroupBy::ThreadAndSubject) {
-        table = table
-            .integer("tid", "TID", |row| row.it.1.thread.and_then(|id| tid(row.of, id)))
-            .text("thread", "THREAD", |row| row.it.1.thread.and_then(|id| name(row.of, id)));
-    }
-    if choice.by == GroupBy::Process {
-        table =
-            table
-                .integer("pid", "PID", |row| row.it.1.process)
-                .text("process", "PROCESS", |row| process_name(row.of, &row.it.1));
-    }
+    let table = with_key(table, choice, subject_title(family), |row| (row.of, Some(&row.it.1)));
     let table = with_durations(table, |row| Some(&row.it.0));
     with_extra(table, family, |row| &row.it.1.figures).build()
-}
-
-/// Returns the name of the process of a row.
-fn process_name<'l>(of: &'l TraceLatency, row: &FamilyRow) -> Option<&'l str> {
-    let process = Some(row.process?);
-    let first = of.threads().iter().find(|thread| Some(thread.tid) == process);
-    let any = || of.threads().iter().find(|thread| thread.pid == process);
-    first.or_else(any).map(|thread| of.name(thread.name))
 }
 
 fn subject_title(family: Family) -> &'static str {
@@ -91,10 +69,7 @@ fn with_extra<'r, R>(
 fn errors(figures: &LatencyFigures) -> Option<String> {
     let mut errors: Vec<_> = figures.errors().collect();
     errors.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let name = |number: u16| match Errno::from_raw(number.into()) {
-        Errno::UnknownErrno => number.to_string(),
-        known => format!("{known:?}"),
-    };
+    let name = error_text;
     let texts: Vec<_> =
         errors.iter().map(|(error, count)| format!("{} {count}", name(*error))).collect();
     (!texts.is_empty()).then(|| texts.join(", "))

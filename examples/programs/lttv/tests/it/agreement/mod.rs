@@ -28,6 +28,7 @@ const OTHER_COMMANDS: &[(&str, &str)] = &[
     ("convert", "traces, which tests of its own compare"),
     ("tui", "needs a terminal"),
     ("serve", "is asked through the server's outputs"),
+    ("why", "one span, whose parts `why.rs` compares with those of `wait`"),
     ("completions", "no traces"),
     ("man", "no traces"),
     ("help", "no traces"),

@@ -19,6 +19,24 @@ pub(crate) fn shared() -> Option<PathBuf> {
     path.join("traces/ctf").is_dir().then_some(path)
 }
 
+/// Returns kernel traces: the bundled one, and recordings of the shared folder.
+pub(crate) fn kernel_traces() -> Vec<PathBuf> {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel");
+    let Some(shared) = shared() else {
+        print_note("skipped: recordings of kernels, which are not there");
+        return vec![bundled];
+    };
+    let folder = std::fs::read_dir(shared.join("traces/ctf")).expect("a folder");
+    let mut traces: Vec<PathBuf> = folder.map(|entry| entry.expect("an entry").path()).collect();
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("k1-") || name.starts_with("k2-"))
+    };
+    traces.retain(is_ours);
+    traces.sort();
+    [vec![bundled], traces].concat()
+}
+
 /// Prints a line even if the test passes: the output of `println!` is shown only for failed
 /// tests.
 pub(crate) fn print_note(line: &str) {

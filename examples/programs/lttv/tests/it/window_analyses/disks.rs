@@ -82,10 +82,14 @@ fn disk_counts_what_is_open_at_the_borders() {
 fn disks_are_chosen_by_name_or_number() {
     let found = json::<DiskArgs>(disk::run, &[]);
     let row = &rows(&found, "disks")[0];
-    for of in [row["disk"].as_str().unwrap(), row["name"].as_str().unwrap()] {
-        let chosen = json::<DiskArgs>(disk::run, &["--disk", of]);
+    let name = row["name"].as_str().unwrap();
+    let number = row["disk"].as_str().unwrap().replace(',', ":");
+    let (start, last) = name.split_at(name.len() - 1);
+    let pattern = format!("{start}[{last}]");
+    for of in [name, &number, &pattern] {
+        let chosen = json::<DiskArgs>(disk::run, &["--name", of]);
         assert_eq!(rows(&chosen, "disks"), std::slice::from_ref(row));
     }
-    let error = output::<DiskArgs>(disk::run, &["--disk", "none", KERNEL]).unwrap_err();
+    let error = output::<DiskArgs>(disk::run, &["--name", "none", KERNEL]).unwrap_err();
     assert_eq!(error.to_string(), "no disk in the traces is none");
 }

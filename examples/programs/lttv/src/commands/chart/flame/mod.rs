@@ -15,15 +15,18 @@ use lttv_state::stack_samples::{SampledEvents, StackSamples};
 
 use super::{FlameArgs, FlameFormat, FramesBelow};
 use crate::commands::calls::source::{Found, Stacks, find};
+use crate::commands::calls::thread;
+use crate::commands::selection::ThreadFilter;
 
 /// Draws the flame graph of a window.
 pub(super) fn draw(args: &FlameArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let format = args.format()?;
+    let threads = ThreadFilter::new(&args.threads)?;
     let Found { analysis, stacks, read } = find(&args.input, &args.source, &args.pairs, report)?;
     let mut names = Names::new(args.symbols.options());
     let graph = match &stacks {
-        Stacks::Calls(calls, _) => of_calls(args, calls, &mut names),
-        Stacks::Samples(samples, _) => of_samples(args, samples, &mut names, report),
+        Stacks::Calls(calls, _) => of_calls(args, &threads, calls, &mut names),
+        Stacks::Samples(samples, _) => of_samples(args, &threads, samples, &mut names, report),
     };
     names.warn(report);
     let title = args.title.clone().unwrap_or_else(|| title(&stacks));
@@ -47,12 +50,17 @@ fn title(stacks: &Stacks) -> String {
     }
 }
 
-fn of_calls(args: &FlameArgs, calls: &CallStacks, names: &mut Names) -> FlameGraph {
+fn of_calls(
+    args: &FlameArgs,
+    threads: &ThreadFilter,
+    calls: &CallStacks,
+    names: &mut Names,
+) -> FlameGraph {
     let mut graph = FlameGraph::new();
     for trace in calls.traces() {
         graph.add_calls(
             trace,
-            |thread| place(args, thread.key, &thread.name),
+            |of| place(args.by, threads, of.key, &of.name),
             |function| names.name(calls, trace, function),
         );
     }
@@ -61,6 +69,7 @@ fn of_calls(args: &FlameArgs, calls: &CallStacks, names: &mut Names) -> FlameGra
 
 fn of_samples(
     args: &FlameArgs,
+    threads: &ThreadFilter,
     samples: &StackSamples,
     names: &mut Names,
     report: &Report,
@@ -79,7 +88,7 @@ fn of_samples(
         }
         graph.add_samples(
             trace,
-            |thread| place(args, thread.key, &thread.name),
+            |of| place(args.by, threads, of.key, &of.name),
             |frame| names.frame(trace, frame).to_string().into(),
         );
     }
@@ -87,8 +96,13 @@ fn of_samples(
 }
 
 /// Returns the frames below the stacks of a thread; `None` if it is not to be shown.
-fn place(args: &FlameArgs, key: ThreadKey, name: &str) -> Option<Vec<Arc<str>>> {
-    if !args.threads.has(key) {
+fn place(
+    by: FramesBelow,
+    threads: &ThreadFilter,
+    key: ThreadKey,
+    name: &str,
+) -> Option<Vec<Arc<str>>> {
+    if !threads.has(&thread(key, name)) {
         return None;
     }
     let process = match (key.process, name.is_empty()) {
@@ -102,7 +116,7 @@ fn place(args: &FlameArgs, key: ThreadKey, name: &str) -> Option<Vec<Arc<str>>> 
         ThreadId::Process => "all threads".to_owned(),
         ThreadId::Cpu(cpu) => format!("CPU {cpu}"),
     };
-    Some(match args.by {
+    Some(match by {
         FramesBelow::All => Vec::new(),
         FramesBelow::Process => vec![process.into()],
         FramesBelow::Thread => vec![process.into(), id.into()],

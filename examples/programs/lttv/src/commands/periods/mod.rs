@@ -1,5 +1,7 @@
 //! The options that define periods.
 
+mod definitions;
+
 use lttv_common::report::Usage;
 use lttv_filter::Expression;
 use lttv_state::latency::Period;
@@ -7,6 +9,11 @@ use lttv_state::latency::Period;
 /// The options that define periods.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct PeriodArgs {
+    /// Measure the periods that a TOML file defines; or cpu-idle, locks, net-transmit or ros2-callbacks, which
+    /// need no file; may be repeated
+    #[arg(long, value_name = "FILE|NAME", help_heading = "Periods")]
+    pub define: Vec<String>,
+
     /// Measure periods from events of one expression to those of another; may be repeated
     #[arg(long, value_name = "NAME[(PARENT)] : BEGIN : END", help_heading = "Periods")]
     pub period: Vec<String>,
@@ -25,10 +32,13 @@ impl PeriodArgs {
     ///
     /// # Errors
     ///
-    /// If an option has another form, if an expression is wrong, or if a key or captures name no
-    /// period.
+    /// If an option has another form, if a file cannot be read or is wrong, if an expression is wrong, or if a
+    /// key or captures name no period.
     pub(crate) fn periods(&self) -> Result<Vec<Period>, Usage> {
         let mut periods = Vec::new();
+        for file in &self.define {
+            periods.extend(definitions::periods(file)?);
+        }
         for text in &self.period {
             let [name, begin, end] = parts(text)[..] else {
                 return Err(Usage::new(format_args!(
@@ -133,7 +143,7 @@ mod tests {
         let args = |period: &str, key: &str| PeriodArgs {
             period: vec![period.to_owned()],
             period_key: vec![key.to_owned()],
-            period_captures: Vec::new(),
+            ..PeriodArgs::default()
         };
         assert!(args("a : b : c", "a : id").periods().is_ok());
         for (period, key) in [("a : b", "a : id"), ("a : b : c", "b : id"), ("a : = : c", "a : id")]

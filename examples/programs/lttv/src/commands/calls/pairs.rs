@@ -1,10 +1,10 @@
-//! The options that choose calls.
+//! The option of pairs of events.
 
 use std::sync::Arc;
 
 use ltt_read::Trace;
 use lttv_common::report::Usage;
-use lttv_state::call_stacks::{CallRules, EventPair, ThreadId, ThreadKey};
+use lttv_state::call_stacks::{CallRules, EventPair};
 
 /// The option of pairs of events.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -29,36 +29,4 @@ impl PairArgs {
         let pairs: Vec<EventPair> = self.pair.chunks(3).map(pair).collect::<Result<_, _>>()?;
         CallRules::with_pairs(&pairs, traces).map_err(|error| Usage::filter("--pair:", &error))
     }
-}
-
-/// The options that choose threads.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub struct ThreadArgs {
-    /// Show only these processes
-    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
-    pub process: Vec<i64>,
-
-    /// Show only the calls of these threads
-    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
-    pub thread: Vec<i64>,
-}
-
-impl ThreadArgs {
-    /// Returns `true` for a thread to show.
-    pub fn has(&self, key: ThreadKey) -> bool {
-        let tid = match key.thread {
-            ThreadId::Tid(tid) => Some(tid),
-            _ => None,
-        };
-        self.has_process(key.process) && has(&self.thread, tid)
-    }
-
-    /// Returns `true` for a process to show.
-    pub fn has_process(&self, process: Option<i64>) -> bool {
-        has(&self.process, process)
-    }
-}
-
-fn has(ids: &[i64], id: Option<i64>) -> bool {
-    ids.is_empty() || id.is_some_and(|id| ids.contains(&id))
 }
