@@ -112,26 +112,21 @@ impl SampleFields {
 /// A record of perf about threads and mappings.
 #[derive(Debug, Clone)]
 pub(super) enum Record {
-    Mapping {
-        pid: Field,
-        addr: Field,
-        len: Field,
-        pgoff: Field,
-        filename: Field,
-        build_id: Option<[Field; 2]>,
-    },
-    Comm {
-        pid: Field,
-        tid: Field,
-        comm: Field,
-        misc: Field,
-    },
-    Fork {
-        pid: Field,
-        ppid: Field,
-        tid: Field,
-        ptid: Field,
-    },
+    Mapping(Box<MappingFields>),
+    Comm { pid: Field, tid: Field, comm: Field, misc: Field },
+    Fork { pid: Field, ppid: Field, tid: Field, ptid: Field },
+}
+
+/// The fields of a record about a mapping.
+#[derive(Debug, Clone)]
+pub(super) struct MappingFields {
+    pub(super) pid: Field,
+    pub(super) addr: Field,
+    pub(super) len: Field,
+    pub(super) pgoff: Field,
+    pub(super) filename: Field,
+    /// The build id and its size.
+    pub(super) build_id: Option<[Field; 2]>,
 }
 
 impl Record {
@@ -143,14 +138,14 @@ impl Record {
         let field = |name: &str| trace.field(id, Scope::Payload, name);
         let pid = || field("pid");
         Some(match trace.event_type(id).name() {
-            "perf:mmap" | "perf:mmap2" => Record::Mapping {
+            "perf:mmap" | "perf:mmap2" => Record::Mapping(Box::new(MappingFields {
                 pid: pid()?,
                 addr: field("addr")?,
                 len: field("len")?,
                 pgoff: field("pgoff")?,
                 filename: field("filename")?,
                 build_id: field("build_id").zip(field("build_id_size")).map(Into::into),
-            },
+            })),
             "perf:comm" => Record::Comm {
                 pid: pid()?,
                 tid: field("tid")?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ltt_read::Event;
 
-use super::fields::{Record, SampleFields, first_bytes, task, text};
+use super::fields::{MappingFields, Record, SampleFields, first_bytes, task, text};
 use super::spaces::NewMapping;
 
 /// The bit of a `perf:comm` record of a thread that executes another program.
@@ -101,7 +101,8 @@ fn is_id(id: i64) -> bool {
 
 fn read(record: &Record, event: &Event<'_>) -> Option<ItemKind> {
     Some(match record {
-        Record::Mapping { pid, addr, len, pgoff, filename, build_id } => {
+        Record::Mapping(fields) => {
+            let MappingFields { pid, addr, len, pgoff, filename, build_id } = &**fields;
             let build_id = build_id.as_ref().map(|[bytes, size]| {
                 let size = event.integer(size).unwrap_or(0) as usize;
                 first_bytes(event, bytes, size.min(MAX_BUILD_ID))

@@ -131,7 +131,16 @@ pub fn find(
     report: &mut Report,
 ) -> Result<Found, Box<dyn Error>> {
     let mut analysis = Analysis::open(input, None, report, None)?;
-    let candidates = candidates(analysis.traceset.traces(), source, pairs)?;
+    let mut candidates = candidates(analysis.traceset.traces(), source, pairs)?;
+    if !input.filters.is_empty() {
+        candidates.retain(|candidate| matches!(candidate, Candidate::Samples(_)));
+        if candidates.is_empty() {
+            input.refuse_filters(
+                "stacks of calls follow from all events; choose processes and threads with \
+                 --process and --thread",
+            )?;
+        }
+    }
     let (last, others) = candidates.split_last().ok_or(NoStacks)?;
     for candidate in others {
         let found = read(analysis, candidate, input, source, pairs, report)?;
@@ -161,10 +170,6 @@ fn read(
 ) -> Result<Found, Box<dyn Error>> {
     match candidate {
         Candidate::Calls => {
-            input.refuse_filters(
-                "stacks follow from all events; choose processes and threads with --process and \
-                 --thread",
-            )?;
             let Collected { analysis, calls, heap, read } =
                 collect(analysis, input, pairs, report)?;
             Ok(Found { analysis, stacks: Stacks::Calls(calls, heap), read })
