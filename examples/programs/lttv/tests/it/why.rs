@@ -95,6 +95,11 @@ fn parts_add_up_and_are_those_of_wait() {
             for inner in nested {
                 let is_within = |key: &str| span["begin"].as_i64() <= inner[key].as_i64();
                 assert!(is_within("begin") && inner["end"].as_i64() <= span["end"].as_i64());
+                let handlers = ["irq", "softirq", "vector"].map(Value::from);
+                match handlers.contains(&span["family"]) {
+                    true => assert_eq!(inner["cpu"], span["cpu"], "{context}"),
+                    false => assert_eq!(inner["tid"], span["tid"], "{context}"),
+                }
             }
             let chain = of["chain"].as_array().expect("segments");
             let pairs = chain.windows(2);

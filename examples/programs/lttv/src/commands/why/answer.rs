@@ -4,11 +4,12 @@ use std::error::Error;
 
 use lttv_common::critical_path::label;
 use lttv_state::kernel::NameId;
-use lttv_state::spans::{Completeness, Family, Span, SpanSettings};
+use lttv_state::spans::{Completeness, Span, SpanSettings};
 use lttv_state::waits::{
     Interval, LinkKind, Segment, TimelineId, WaitAnalysis, WaitGraph, WakeSource,
 };
 
+use super::families::{is_of_cpu, is_of_thread};
 use super::within::{WakeUp, Within};
 use crate::commands::analysis::Analysis;
 use crate::commands::spans::{Described, Lines};
@@ -45,16 +46,6 @@ pub(super) struct Wait {
     pub interval: Interval,
     /// The system call in which the waker was; `None` if it was in none, or if that is unknown.
     pub waker_call: Option<Described>,
-}
-
-/// Returns `true` if the spans of a family are those of a thread.
-fn is_of_thread(family: Family) -> bool {
-    !is_of_cpu(family) && !matches!(family, Family::DiskQueue | Family::DiskDevice)
-}
-
-/// Returns `true` if the spans of a family are those of a CPU.
-fn is_of_cpu(family: Family) -> bool {
-    matches!(family, Family::HardIrq | Family::Vector | Family::Softirq | Family::SoftirqRaise)
 }
 
 /// Returns the timeline of the thread of a span.

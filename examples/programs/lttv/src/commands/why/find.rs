@@ -10,6 +10,7 @@ use lttv_state::spans::{
     SpanVisitor,
 };
 
+use super::families::is_of_cpu;
 use super::fit::fitting;
 use crate::commands::analysis::Analysis;
 use crate::commands::spans::{Described, Lines, Shown};
@@ -88,8 +89,7 @@ fn choices(found: &[Span]) -> Vec<Span> {
 
 /// Returns what spans that contain each other have in common: the thread, or the CPU of handlers.
 fn place(span: &Span) -> (TraceIndex, Option<Tid>, Option<u32>) {
-    let handlers = [Family::HardIrq, Family::Vector, Family::Softirq, Family::SoftirqRaise];
-    match handlers.contains(&span.family) {
+    match is_of_cpu(span.family) {
         true => (span.trace, None, Some(span.cpu)),
         false => (span.trace, span.thread.tid, None),
     }

@@ -1,6 +1,7 @@
 //! `lttv why`: where the time of one span went.
 
 mod answer;
+mod families;
 mod find;
 mod fit;
 mod json;

@@ -7,6 +7,7 @@ use lttv_state::spans::{
     Completeness, EventReader, Family, Span, SpanAnalysis, SpanNames, SpanSettings, SpanVisitor,
 };
 
+use super::families::is_of_cpu;
 use crate::commands::analysis::Analysis;
 use crate::commands::spans::{Described, Lines, Shown};
 use crate::models::why::{Handler, Interrupted};
@@ -135,13 +136,14 @@ impl<'t> Within<'t> {
         let is_same = (span.family, span.begin, span.end) == (of.family, of.begin, of.end);
         // The families of files and futexes show a system call again.
         let is_again = span.family == Family::Syscall && span.first == of.first;
-        if span.thread.tid != of.thread.tid
-            || span.thread.tid.is_none()
-            || span.begin < of.begin
-            || span.end > of.end
-            || is_same
-            || is_again
-        {
+        // Idle tasks share the id 0, and handlers have that of the thread that they interrupt.
+        let is_own = match is_of_cpu(of.family) {
+            true => is_of_cpu(span.family) && span.cpu == of.cpu,
+            false => {
+                span.thread.tid == of.thread.tid && span.thread.tid.is_some_and(|tid| tid != 0)
+            }
+        };
+        if !is_own || span.begin < of.begin || span.end > of.end || is_same || is_again {
             return;
         }
         self.count += 1;
