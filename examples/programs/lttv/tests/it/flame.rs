@@ -48,7 +48,7 @@ fn number(row: &Value, column: &str) -> u64 {
 
 #[test]
 fn tables_of_functions_are_the_sums_of_stacks() {
-    for options in [&[][..], &["--weight", "samples"], &["--process", "575,576"]] {
+    for options in [&[][..], &["--weight", "samples"], &["--pid", "575,576"]] {
         let args = [options, &[PERF]].concat();
         let mut expected: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for (stack, weight) in folded(&args) {
@@ -79,7 +79,7 @@ fn samples_count_as_many_as_there_are() {
     assert_eq!(sum(&["--of", "samples", "--weight", "samples", "-e", "pid == 575", PERF]), 58);
     // Each sample stands for 1003009 ns.
     assert_eq!(sum(&[PERF]), 338 * 1_003_009);
-    let stacks = folded(&["--by", "process", "--process", "575", PERF]);
+    let stacks = folded(&["--by", "process", "--pid", "575", PERF]);
     assert!(!stacks.is_empty() && stacks.keys().all(|stack| stack.contains(" (575);")));
 }
 

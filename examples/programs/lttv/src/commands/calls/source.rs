@@ -136,8 +136,8 @@ pub fn find(
         candidates.retain(|candidate| matches!(candidate, Candidate::Samples(_)));
         if candidates.is_empty() {
             input.refuse_filters(
-                "stacks of calls follow from all events; choose processes and threads with \
-                 --process and --thread",
+                "stacks of calls follow from all events; choose threads with --tid, --pid and \
+                 --comm",
             )?;
         }
     }

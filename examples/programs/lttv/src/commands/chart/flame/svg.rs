@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use lttv_common::calls::color::color;
 use lttv_common::escape;
 use lttv_common::paint::Color;
+use lttv_common::units::length;
 use lttv_state::flame_graph::{FlameGraph, FlameNode};
 use lttv_state::stack_samples::WeightUnit;
 
@@ -98,7 +99,7 @@ impl Picture<'_> {
     /// Returns a weight with its unit.
     fn amount(&self, weight: u64) -> String {
         match self.graph.unit() {
-            WeightUnit::Nanoseconds => duration(weight),
+            WeightUnit::Nanoseconds => length(weight),
             unit => format!("{weight} {unit}"),
         }
     }
@@ -123,9 +124,9 @@ impl Picture<'_> {
                     1 => "1 call".to_owned(),
                     calls => format!("{calls} calls"),
                 },
-                duration(mean as u64),
-                duration(least),
-                duration(most),
+                length(mean as u64),
+                length(least),
+                length(most),
             );
         }
         text
@@ -141,14 +142,4 @@ fn label(name: &str, x: f64, y: f64, width: f64) -> String {
         _ => return String::new(),
     };
     format!("<text x=\"{:.2}\" y=\"{}\">{}</text>", x + 3.0, y + 12.5, escape::xml(&text))
-}
-
-/// Returns a duration in a readable unit.
-fn duration(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.3} us", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.3} ms", ns as f64 / 1e6),
-        _ => format!("{:.3} s", ns as f64 / 1e9),
-    }
 }
