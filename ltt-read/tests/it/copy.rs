@@ -13,7 +13,7 @@ use ltt_read::{OpenOptions, Trace};
 
 use crate::support::text::text;
 
-/// The traces of the repository, and those beside it if they are there.
+/// The traces of the repository in formats that can be written, and those beside it if they are there.
 fn traces() -> Vec<Arc<Trace>> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut traces = Vec::new();
@@ -26,7 +26,9 @@ fn traces() -> Vec<Arc<Trace>> {
         let opened =
             OpenOptions::new().on_failure(ltt_read::OnFailure::Continue).open_all_of([&path]);
         traces.extend(opened.unwrap().traces.into_iter().filter(|trace| {
-            trace.tracefiles().iter().map(|file| file.size()).sum::<u64>() < 1 << 20
+            let format = trace.schema().format;
+            (format.is_ctf() || format == Format::Legacy)
+                && trace.tracefiles().iter().map(|file| file.size()).sum::<u64>() < 1 << 20
         }));
     }
     traces

@@ -25,7 +25,7 @@ use crate::settings;
 use crate::table::{self, Format, Select, Table, TextStyle};
 use crate::text_dump::output::Output;
 use crate::text_dump::palette::Color;
-use crate::time::{Times, Window, parse_length};
+use crate::time::{Times, Window, clock_of, parse_length};
 
 /// The options of an analysis: what to read, and how to write the results.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -385,6 +385,7 @@ impl Common {
             Format::Text | Format::Csv => Escapes::Text,
         });
         let mut style = self.format.style(self.input.zone());
+        style.clock = clock_of(style.clock, traces);
         if self.output.output.is_some() {
             style.width = None;
         }

@@ -108,6 +108,8 @@ impl EventText for Lines {
 
     fn event(&mut self, event: &Event<'_>, state: Option<StateAt<'_>>, out: &mut Text) {
         let Lines { clock, palette, traces, fields, has_several, .. } = self;
+        // Records without a time, which describe what was before, belong to no state.
+        let state = state.filter(|_| event.timestamp().is_some());
         let Some(OfTrace { path, types }) = traces.of(event.trace()) else { return };
         let Some(of) = types.get_mut(event.type_id().index()) else { return };
         let of = of.get_or_insert_with(|| OfType::new(event, *palette));

@@ -129,8 +129,18 @@ pub enum Contexts {
 impl Contexts {
     /// Returns `true` if a context of this name is printed.
     pub(super) fn has(self, name: &str) -> bool {
-        const THREAD: [&str; 8] =
-            ["tid", "vtid", "pid", "vpid", "procname", "comm", "cpu_id", "hostname"];
+        const THREAD: [&str; 10] = [
+            "tid",
+            "vtid",
+            "pid",
+            "vpid",
+            "procname",
+            "comm",
+            "cpu",
+            "cpu_id",
+            "hostname",
+            "identifier",
+        ];
         match self {
             Contexts::None => false,
             Contexts::All => true,

@@ -1,7 +1,32 @@
 //! Points in time as dates.
 
-use ltt_read::Timestamp;
+use std::sync::Arc;
+
+use ltt_read::schema::ClockOrigin;
+use ltt_read::{Timestamp, Trace};
 use lttv_filter::{Environment, Notation, Zone};
+
+use crate::text_dump::clock_text::ClockStyle;
+
+/// Returns `true` if the times of a trace are dates: its clock counts from the Unix epoch. Others,
+/// such as those of perf, count from the start of the machine.
+pub fn has_dates(trace: &Trace) -> bool {
+    let clock = trace.schema().clocks.first();
+    clock.is_some_and(|clock| clock.origin == ClockOrigin::UnixEpoch)
+}
+
+/// Returns a notation for the times of traces: seconds in place of dates and times of day, unless all
+/// of them [have dates](has_dates).
+pub fn clock_of(style: ClockStyle, traces: &[Arc<Trace>]) -> ClockStyle {
+    match style {
+        ClockStyle::TimeOfDay | ClockStyle::DateTime
+            if !traces.iter().all(|trace| has_dates(trace)) =>
+        {
+            ClockStyle::Seconds
+        }
+        _ => style,
+    }
+}
 
 /// Returns the date and time of a point in time, with the name of the zone:
 /// `2026-11-21 03:36:56.400000000 UTC`.

@@ -7,7 +7,7 @@ mod help;
 mod length;
 mod times;
 
-pub use date::date_text;
+pub use date::{clock_of, date_text, has_dates};
 pub use help::HELP;
 pub use length::parse_length;
 pub use times::{Times, Window, WindowError};

@@ -14,7 +14,6 @@ use lttv_common::text_dump::output::{Output, Reader};
 use lttv_common::text_dump::text::Text;
 use lttv_context::attributes::{self, Attributes, Indented, Kind, Paths};
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionError, OptionSpec};
-use lttv_filter::Zone;
 use lttv_hooks::Priority;
 
 use super::json::Json;
@@ -114,12 +113,10 @@ fn print(host: &mut Host) -> Result<(), Box<dyn Error>> {
 }
 
 /// Appends tables to the output.
-pub(super) fn tables(output: &mut Output, zone: &Zone, tables: &[Table]) {
+pub(super) fn tables(output: &mut Output, style: &TextStyle, tables: &[Table]) {
     let mut text = Vec::new();
-    // Lines of any length, as those of events.
-    let style = TextStyle { width: None, ..TextStyle::of_output(zone.clone()) };
     // Writing to a list never fails.
-    _ = table::write(&mut text, table::Format::Text, &style, tables);
+    _ = table::write(&mut text, table::Format::Text, style, tables);
     output.buffer().append(&text);
 }
 

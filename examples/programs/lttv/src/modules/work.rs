@@ -10,9 +10,10 @@ use ltt_read::Timestamp;
 use lttv_common::kernel_hooks::{kernel_state, last_event};
 use lttv_common::kernel_trace::{self, Use};
 use lttv_common::report::Report;
-use lttv_common::table::Table;
+use lttv_common::settings;
+use lttv_common::table::{Table, TextStyle};
 use lttv_common::text_dump::output::Output;
-use lttv_common::time::Window;
+use lttv_common::time::{Window, clock_of};
 use lttv_context::framework::{Batch, BatchEnd, BatchOutcome};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};
 use lttv_filter::{TraceTimes, Zone};
@@ -133,7 +134,9 @@ impl Work {
 
     /// Appends tables to the output, as text.
     pub fn print(&self, tables: &[Table]) {
-        print::tables(&mut self.output.borrow_mut(), &self.zone, tables);
+        let clock = clock_of(settings::current().clock(), self.batch.context.traceset().traces());
+        let style = TextStyle { width: None, clock, ..TextStyle::of_output(self.zone.clone()) };
+        print::tables(&mut self.output.borrow_mut(), &style, tables);
     }
 
     /// Returns the handle of the kernel state, and attaches it if it is not yet attached.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::support::Run;
-use lttv_traces::{Options, kernel_like};
+use lttv_traces::{Options, calls_like, kernel_like};
 
 fn lttv(args: &[&str]) -> Run {
     support::run(&support::lttv(), args, None, Duration::from_secs(120))
@@ -89,8 +89,9 @@ fn results_are_the_same_in_all_formats() {
 
 #[test]
 fn calls_say_that_one_thread_reads() {
-    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/kernel");
-    let trace = trace.to_str().expect("UTF-8");
+    let folder = tempfile::tempdir().expect("a folder");
+    calls_like(folder.path(), 2, 400, &Options::default()).expect("a trace");
+    let trace = folder.path().to_str().expect("UTF-8");
     let said = |threads| lttv(&["calls", trace, "--threads", threads]).stderr;
     assert!(said("2").contains("one thread reads"), "{}", said("2"));
     assert!(!said("1").contains("one thread reads"));

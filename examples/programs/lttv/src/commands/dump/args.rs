@@ -115,6 +115,7 @@ impl DumpArgs {
             },
             clock: chosen.unwrap_or(usual),
             is_relative: self.clock.relative,
+            is_usual_clock: chosen.is_none() && self.format == DumpFormat::Text,
             follow: self.follow,
             context: self.context,
             cache: self.cache.clone(),

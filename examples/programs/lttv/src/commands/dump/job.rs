@@ -15,7 +15,7 @@ use lttv_common::text_dump::lttv::Lttv;
 use lttv_common::text_dump::options::LineOptions;
 use lttv_common::text_dump::pretty::{Pretty, PrettyOptions};
 use lttv_common::text_dump::rows::{RowOptions, Rows};
-use lttv_common::time::Times;
+use lttv_common::time::{Times, clock_of};
 
 /// The events to print, their form, and the destination.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub struct Job {
     pub form: Form,
     /// The notation of times.
     pub clock: ClockStyle,
+    /// `true` if times are in seconds where they are no dates.
+    pub is_usual_clock: bool,
     /// `true` for times since the first event.
     pub is_relative: bool,
     /// The options of traces that are being recorded.
@@ -62,6 +64,7 @@ impl Job {
         let first = || Times::new(zone.clone(), traces).events().map(|span| span.start);
         match self.is_relative.then(first).flatten() {
             Some(first) => ClockText::since(first),
+            None if self.is_usual_clock => ClockText::new(clock_of(self.clock, traces), zone),
             None => ClockText::new(self.clock, zone),
         }
     }

@@ -1,7 +1,7 @@
 //! The facts about a trace for people: one line for each of them.
 
 use ltt_read::Timestamp;
-use lttv_common::kernel_trace::{USES, Use};
+use lttv_common::kernel_trace::{FLAME, USES, Use};
 use lttv_common::table::Table;
 use lttv_common::time::date_text;
 use lttv_filter::Zone;
@@ -60,7 +60,8 @@ pub(super) fn table(facts: &Facts, recorded: &RecordedEvents, zone: &Zone) -> Ta
     let cpus = facts.cpus;
     line("data", format!("{tracefiles} tracefiles, {cpus} CPUs, {packets} packets, {bytes} bytes"));
     line("UUID", facts.uuid.clone());
-    let (served, others): (Vec<_>, Vec<_>) = USES.iter().partition(|of| of.is_served(recorded));
+    let (served, others): (Vec<_>, Vec<_>) =
+        USES.iter().chain([&FLAME]).partition(|of| of.is_served(recorded));
     let names = |of: Vec<&Use>| of.iter().map(|of| of.command).collect::<Vec<_>>().join(", ");
     line("commands", ["dump, tui", &names(served)].join(", ").trim_end_matches(", ").to_owned());
     if !others.is_empty() {

@@ -8,7 +8,9 @@ mod shown;
 mod text;
 
 use std::error::Error;
+use std::sync::Arc;
 
+use ltt_read::Trace;
 use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
@@ -48,7 +50,7 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
     let out = args.output.open(traceset.traces())?;
     let form = match args.format {
-        Format::Text => Form::Lines(Box::new(lines(args, traceset.traces().len() > 1))),
+        Format::Text => Form::Lines(Box::new(lines(args, traceset.traces()))),
         Format::Csv => Form::Csv(Csv::default()),
         Format::Json => Form::Json(Json::default()),
     };
@@ -67,8 +69,8 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
 }
 
 /// Returns the form of the lines that options ask for.
-fn lines(args: &SpansArgs, has_traces: bool) -> Lines {
-    let lines = Lines::new(args.input.zone(), has_traces);
+fn lines(args: &SpansArgs, traces: &[Arc<Trace>]) -> Lines {
+    let lines = Lines::new(args.input.zone(), traces);
     let lines = if args.exact { lines.exact() } else { lines };
     if args.nested { lines.nested() } else { lines }
 }

@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 
-use ltt_read::{Timestamp, TraceIndex};
+use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_common::escape;
-use lttv_common::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
+use lttv_common::settings;
+use lttv_common::text_dump::clock_text::{ClockRange, ClockText};
 use lttv_common::text_dump::output::Output;
 use lttv_common::text_dump::text::Text;
+use lttv_common::time::clock_of;
 use lttv_common::units::{exact_length, length};
 use lttv_filter::Zone;
 use lttv_state::kernel::Tid;
@@ -48,10 +51,17 @@ impl Nesting {
 }
 
 impl Lines {
-    /// Creates lines with times in a zone, which name the trace if there are several.
-    pub(in crate::commands) fn new(zone: Zone, has_traces: bool) -> Self {
-        let clock = ClockText::new(ClockStyle::TimeOfDay, zone);
-        Lines { clock, has_traces, is_exact: false, nesting: None, line: String::new() }
+    /// Creates lines for spans of traces with times in a zone, which name the trace if there are
+    /// several.
+    pub(in crate::commands) fn new(zone: Zone, traces: &[Arc<Trace>]) -> Self {
+        let clock = ClockText::new(clock_of(settings::current().clock(), traces), zone);
+        Lines {
+            clock,
+            has_traces: traces.len() > 1,
+            is_exact: false,
+            nesting: None,
+            line: String::new(),
+        }
     }
 
     /// Shows durations with all digits.

@@ -20,7 +20,9 @@ use lttv_common::clocks::Corrections;
 use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
-use lttv_common::time::{Times, Window};
+use lttv_common::settings;
+use lttv_common::text_dump::clock_text::ClockText;
+use lttv_common::time::{Times, Window, clock_of};
 use lttv_filter::{Environment, TimeText};
 use lttv_state::spans::{Family, SpanFilter, SpanSettings};
 
@@ -148,8 +150,7 @@ pub fn run(args: &WhyArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
         .families(args.families())
         .periods(periods, traceset.traces(), &environment)
         .map_err(|error| Usage::new(format_args!("--period: {}", ErrorChain(&error))))?;
-    let has_traces = traceset.traces().len() > 1;
-    let lines = || Lines::new(input.zone(), has_traces);
+    let lines = || Lines::new(input.zone(), traceset.traces());
     let threads = input.threads_or_all(report);
     let span = find::span_at(&mut analysis, at, (&settings, filter.as_ref()), &lines, threads)?;
     let end = span.span.end.max(span.span.begin);
@@ -159,7 +160,11 @@ pub fn run(args: &WhyArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let answer = Answer::of(&mut analysis, span, settings, (threads, limit), lines())?;
     let out = args.output.open(traceset.traces())?;
     match args.format {
-        WhyFormat::Text => text::write(&answer, limit, input.zone(), out.escaping(Escapes::Text))?,
+        WhyFormat::Text => {
+            let clock = clock_of(settings::current().clock(), traceset.traces());
+            let clock = ClockText::new(clock, input.zone());
+            text::write(&answer, limit, clock, out.escaping(Escapes::Text))?;
+        }
         WhyFormat::Json => json::write(&answer, limit, out.escaping(Escapes::Json))?,
     }
     analysis.finish(report);

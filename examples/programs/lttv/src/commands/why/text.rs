@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use ltt_read::Timestamp;
 use lttv_common::escape;
 use lttv_common::table::percent;
-use lttv_common::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
+use lttv_common::text_dump::clock_text::{ClockRange, ClockText};
 use lttv_common::text_dump::output::Output;
 use lttv_common::text_dump::text::Text;
 use lttv_common::units::length;
-use lttv_filter::Zone;
 use lttv_state::waits::Segment;
 
 use super::answer::{Answer, Wait};
@@ -43,8 +42,12 @@ impl Lines {
 }
 
 /// Writes an answer, with at most a number of rows of each list.
-pub(super) fn write(answer: &Answer, limit: usize, zone: Zone, out: Output) -> io::Result<()> {
-    let clock = ClockText::new(ClockStyle::TimeOfDay, zone);
+pub(super) fn write(
+    answer: &Answer,
+    limit: usize,
+    clock: ClockText,
+    out: Output,
+) -> io::Result<()> {
     let mut lines = Lines { out, clock };
     for line in wrapped(&answer.span.line) {
         lines.line(&line)?;

@@ -7,6 +7,7 @@ use ltt_read::schema::{ClockOrigin, FieldClass, FieldKind, Format, Schema};
 use ltt_read::{TimeSpan, Trace, TraceIndex, TracefileIndex};
 use lttv_common::kernel_trace::Domain;
 use lttv_common::losses::Losses;
+use lttv_common::time::has_dates;
 use lttv_state::kernel::needs::RecordedEvents;
 
 use super::counts::Counts;
@@ -89,7 +90,7 @@ fn facts(
         clock: clock.map(|clock| clock.name.to_string()).unwrap_or_default(),
         frequency: clock.map(|clock| clock.frequency),
         origin: clock.map(|clock| origin(&clock.origin)).unwrap_or_default(),
-        has_dates: clock.is_some_and(|clock| clock.origin == ClockOrigin::UnixEpoch),
+        has_dates: has_dates(trace),
         events_span: TraceTimes::of(std::slice::from_ref(trace)).events(),
         tracefiles: tracefiles.len() as u64,
         cpus: cpus.len() as u64,
