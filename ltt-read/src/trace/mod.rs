@@ -314,7 +314,8 @@ impl Trace {
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ftrace/synthetic.dat");
     /// let trace = ltt_read::Trace::open(path)?;
     /// let symbols = trace.kernel_symbols()?.expect("a recording of ftrace");
-    /// assert!(String::from_utf8_lossy(&symbols).lines().count() > 0);
+    /// // This small one was made without names.
+    /// assert_eq!(symbols.len(), 0);
     /// # Ok::<(), ltt_read::Error>(())
     /// ```
     ///

@@ -45,7 +45,8 @@ pub enum StackEventKind {
 ///
 /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/traces/kernel/kernel");
 /// // Its events have no stacks.
-/// assert!(stack_events(&Trace::open(path)?).is_empty());
+/// let trace = Trace::open(path)?;
+/// assert!(stack_events(&trace).is_empty());
 /// # Ok::<(), ltt_read::Error>(())
 /// ```
 pub fn stack_events(trace: &Trace) -> Vec<StackEvent> {

@@ -75,7 +75,7 @@ Examples:
 /// A format of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum DumpFormat {
-    /// time command/tid [CPU] event, context = value { field = value }
+    /// `time command/tid [CPU] event, context = value { field = value }`
     #[default]
     Text,
     /// channel.event: sec.nsec (trace/tracefile), context = value { field = value }
