@@ -1,8 +1,8 @@
 //! Lines of events for people:
 //! `03:56:56.255770982 server/163 [6] sched_waking { comm = "client", tid = 180, prio = 20 }`.
 //!
-//! The thread is that of the event's contexts, or else that of the state of the machine. Contexts that
-//! say more come between the name and the fields. The path of the trace ends the line if there are
+//! The thread is that of the event's contexts, or else that of the state of the machine: `-` if neither
+//! tells it. Contexts that say more come between the name and the fields. The path of the trace ends the line if there are
 //! several traces.
 
 use std::sync::Arc;
@@ -120,13 +120,21 @@ impl EventText for Lines {
             (_, None) => out.push(b'-'),
         }
         out.append(palette.reset.as_bytes());
-        out.push(b' ');
         let cpu = event.tracefile().cpu().or(state.map(|state| state.cpu));
-        of.thread.command(event, state, cpu, out);
         // Idle threads have names of their own, and the number 0.
-        if let Some(tid) = of.thread.ids(event, state).tid.filter(|tid| *tid != 0) {
-            out.push(b'/');
+        let tid = of.thread.ids(event, state).tid.filter(|tid| *tid != 0);
+        out.push(b' ');
+        let before = out.len();
+        of.thread.command(event, state, cpu, out);
+        let has_name = out.len() > before;
+        if let Some(tid) = tid {
+            if has_name {
+                out.push(b'/');
+            }
             number::signed(out, tid);
+        }
+        if tid.is_none() && !has_name {
+            out.push(b'-');
         }
         if let Some(cpu) = cpu {
             out.append(b" [");
