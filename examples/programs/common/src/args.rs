@@ -372,7 +372,13 @@ impl Common {
         traces: &[Arc<Trace>],
         more: impl FnOnce(&mut Output) -> io::Result<()>,
     ) -> Result<(), Box<dyn Error>> {
-        let FormatArgs { tables: names, columns, sort, .. } = self.format.clone();
+        let FormatArgs { tables: names, columns, sort, wide, exact, .. } = self.format.clone();
+        if self.format.format != Format::Text && (wide || exact) {
+            return Err(Usage::new(
+                "--wide and --exact need --format text: other formats have all columns and digits",
+            )
+            .into());
+        }
         let (format, tables) = match names.iter().chain(&columns).any(|name| name == "help") {
             true => (Format::Text, vec![table::contents(&tables)]),
             false => {

@@ -74,6 +74,13 @@ fn a_trace_of_programs_is_described_in_25_lines() {
 }
 
 #[test]
+fn other_formats_refuse_the_options_of_text() {
+    for args in [["--wide", "--format=csv"], ["--exact", "--format=json"]] {
+        assert_refused(&[&["irq", KERNEL], &args[..]].concat(), "need --format text");
+    }
+}
+
+#[test]
 fn exact_text_has_the_digits_of_csv() {
     let csv = printed(&["disk", "--format=csv", "--columns=name,bytes_read,busy_ns"], "");
     let row = csv.lines().find(|line| line.starts_with("vdb,")).expect("a disk");
