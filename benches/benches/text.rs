@@ -9,8 +9,8 @@ use criterion::measurement::WallTime;
 use criterion::{
     BatchSize, BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main,
 };
-use lttv_common::text_dump::number::{self, HexCase};
-use lttv_common::text_dump::text::Text;
+use lttv_common::text::Text;
+use lttv_common::text::number::{self, HexCase};
 
 /// The number of numbers that are formatted at a time: their text stays near the processor.
 const NUMBERS: usize = 1000;

@@ -23,8 +23,8 @@ use crate::opening::open_corrected;
 use crate::report::{Report, Usage};
 use crate::settings;
 use crate::table::{self, Format, Select, Table, TextStyle};
-use crate::text_dump::output::Output;
-use crate::text_dump::palette::Color;
+use crate::text::output::Output;
+use crate::text::palette::Color;
 use crate::time::{Times, Window, clock_of, parse_length};
 
 /// The options of an analysis: what to read, and how to write the results.

@@ -28,6 +28,7 @@ pub mod report;
 pub mod settings;
 mod stdout_closed;
 pub mod table;
+pub mod text;
 pub mod text_dump;
 pub mod time;
 pub mod trace_names;

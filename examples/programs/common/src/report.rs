@@ -23,8 +23,8 @@ use crate::escape;
 use crate::inputs::IsInput;
 use crate::losses::Losses;
 use crate::progress;
-use crate::text_dump::output::Output;
-use crate::text_dump::palette::Color;
+use crate::text::output::Output;
+use crate::text::palette::Color;
 
 /// The last paragraph of the help of every program.
 pub const EXIT_STATUS: &str = "\

@@ -14,7 +14,7 @@ use lttv_common::clocks::Corrections;
 use lttv_common::follow::{FollowArgs, Place};
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, KeyBinding, Settings};
-use lttv_common::text_dump::palette::Color;
+use lttv_common::text::palette::Color;
 use lttv_context::Recording;
 use lttv_filter::{TimeRangeText, TimeText, Zone};
 

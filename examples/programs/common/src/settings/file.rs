@@ -11,7 +11,7 @@ use toml::Spanned;
 
 use super::{Place, Settings, Thousands, TimeFormat, palette};
 use crate::paint::Paint;
-use crate::text_dump::palette::Color;
+use crate::text::palette::Color;
 
 /// A key of the terminal program that has the action of another key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,8 +18,8 @@ pub use palette::Palette;
 pub use place::Place;
 
 use crate::paint::{self, Paint};
-use crate::text_dump::clock_text::ClockStyle;
-use crate::text_dump::palette::Color;
+use crate::text::clock_text::ClockStyle;
+use crate::text::palette::Color;
 
 /// The settings of a user. The default ones are those without a configuration file.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use lttv_filter::Zone;
 
 use crate::settings;
-use crate::text_dump::clock_text::ClockStyle;
+use crate::text::clock_text::ClockStyle;
 
 /// The look of tables for people. The default one has rounded numbers and lines of any length,
 /// with times in seconds.

@@ -9,8 +9,8 @@ use super::fit::{Extent, GAP, fit};
 use super::{Cell, Kind, Table, TextStyle, number};
 use crate::bar::bar;
 use crate::escape;
-use crate::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
-use crate::text_dump::text::Text;
+use crate::text::Text;
+use crate::text::clock_text::{ClockRange, ClockStyle, ClockText};
 use crate::time::date_text;
 use crate::units::{bytes, exact_length, length};
 

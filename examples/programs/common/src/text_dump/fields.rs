@@ -7,12 +7,12 @@ use ltt_read::schema::{DisplayBase, Encoding, FieldClass, FieldKind, Integer};
 use ltt_read::{StrValue, Visitor};
 
 use super::integer::{self, Value};
-use super::number::{self, HexCase};
-use super::palette::Palette;
 use super::plan::{Dialect, How, Plan};
-use super::text::Text;
 use super::{float, quote};
 use crate::escape;
+use crate::text::Text;
+use crate::text::number::{self, HexCase};
+use crate::text::palette::Palette;
 
 /// The notation of enumeration values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::text::Text;
+use crate::text::Text;
 
 /// The number of significant digits of `%g`.
 const PRECISION: i32 = 6;
@@ -41,7 +41,7 @@ pub(super) fn general(out: &mut Text, value: f64) {
         with_point(out, digits, 1);
         let sign = if exponent < 0 { b'-' } else { b'+' };
         out.append(&[b'e', sign]);
-        super::number::padded(out, exponent.unsigned_abs().into(), 2);
+        crate::text::number::padded(out, exponent.unsigned_abs().into(), 2);
     } else if exponent < 0 {
         out.append(b"0.");
         out.repeat(b'0', exponent.unsigned_abs() as usize - 1);

@@ -2,8 +2,8 @@
 
 use ltt_read::schema::{DisplayBase, FieldClass, FieldKind, Integer};
 
-use super::number::{self, HexCase};
-use super::text::{Short, Text};
+use crate::text::number::{self, HexCase};
+use crate::text::{Short, Text};
 
 /// An integer of a signed or an unsigned field.
 #[derive(Debug, Clone, Copy)]

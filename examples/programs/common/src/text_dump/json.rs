@@ -21,14 +21,15 @@ use ltt_read::FieldInfo;
 use ltt_read::schema::{FieldClass, FieldKind, Scope};
 use ltt_read::{Event, StrValue, Trace, Tracefile, Visitor};
 
-use super::clock_text::ClockRange;
 use super::integer::{self, Value};
 use super::packet_text::PacketText;
 use super::per_trace::PerTrace;
 use super::plan::{Dialect, How, Plan};
-use super::text::{Chunk, Text};
 use super::{EventText, StateAt};
-use super::{number, quote, scopes};
+use super::{quote, scopes};
+use crate::text::clock_text::ClockRange;
+use crate::text::number;
+use crate::text::{Chunk, Text};
 
 /// A format that prints events as JSON objects.
 #[derive(Debug)]

@@ -9,15 +9,15 @@ use ltt_read::schema::Format;
 use ltt_read::{Event, Trace, Tracefile};
 
 use super::StateAt;
-use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::legacy_fields::{FieldPlan, LegacyFields};
 use super::legacy_symbols::{Source, Symbols};
-use super::number;
 use super::options::LineOptions;
-use super::palette::Palette;
 use super::process_columns::ProcessColumns;
-use super::text::{Chunk, Text};
 use crate::escape;
+use crate::text::clock_text::{ClockRange, ClockStyle, ClockText};
+use crate::text::number;
+use crate::text::palette::Palette;
+use crate::text::{Chunk, Text};
 
 /// The parts that the lines of one legacy trace share.
 #[derive(Debug)]

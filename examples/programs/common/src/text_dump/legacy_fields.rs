@@ -7,10 +7,10 @@ use ltt_read::{FieldInfo, StrValue, Visitor};
 
 use super::float;
 use super::legacy_symbols::{Symbols, Table};
-use super::number::{self, HexCase};
-use super::palette::Palette;
-use super::text::{Chunk, Text};
 use crate::escape::{self, Escapes};
+use crate::text::number::{self, HexCase};
+use crate::text::palette::Palette;
+use crate::text::{Chunk, Text};
 
 /// The notation of the fields of an event type.
 #[derive(Debug)]

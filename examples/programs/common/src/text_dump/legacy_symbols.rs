@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use ltt_read::schema::{EventTypeId, Scope};
 use ltt_read::{Event, Field, Trace, Value};
 
-use super::number;
-use super::text::Text;
 use crate::escape::{self, Escapes};
+use crate::text::Text;
+use crate::text::number;
 
 /// A table of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

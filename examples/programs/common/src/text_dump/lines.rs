@@ -10,17 +10,17 @@ use std::sync::Arc;
 use ltt_read::{Event, Trace};
 use lttv_filter::Zone;
 
-use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::lttv::Lttv;
-use super::number;
 use super::options::{Contexts, LineOptions};
-use super::palette::Palette;
 use super::per_trace::PerTrace;
 use super::rows::needs_state;
-use super::text::{Chunk, Text};
 use super::thread::ThreadFields;
 use super::{EventText, StateAt};
 use crate::escape;
+use crate::text::clock_text::{ClockRange, ClockStyle, ClockText};
+use crate::text::number;
+use crate::text::palette::Palette;
+use crate::text::{Chunk, Text};
 
 /// A format that prints events as lines for people.
 #[derive(Debug)]

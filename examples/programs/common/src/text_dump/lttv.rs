@@ -12,19 +12,19 @@ use ltt_read::schema::{Format, Member, Scope};
 use ltt_read::{Event, Trace, Tracefile};
 use lttv_state::kernel::KernelState;
 
-use super::clock_text::{ClockRange, ClockStyle, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
 use super::legacy::LegacyText;
-use super::number::{self, HexCase};
 use super::options::{Contexts, LineOptions};
-use super::palette::Palette;
 use super::per_trace::PerTrace;
 use super::plan::{How, Plan};
 use super::process_columns::ProcessColumns;
 use super::scopes;
-use super::text::{Chunk, Text};
 use super::{EventText, StateAt};
 use crate::escape;
+use crate::text::clock_text::{ClockRange, ClockStyle, ClockText};
+use crate::text::number::{self, HexCase};
+use crate::text::palette::Palette;
+use crate::text::{Chunk, Text};
 
 /// A format that prints events as LTTV did.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! A cache of the texts of enumeration values. Few values occur, and each often, while
 //! finding their labels takes a search.
 
-use super::text::{Chunk, Text};
+use crate::text::{Chunk, Text};
 
 /// The number of entries: enough that the values of one field seldom evict each other.
 const ENTRIES: usize = 16;

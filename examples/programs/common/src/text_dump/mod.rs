@@ -4,7 +4,6 @@
 //! The parts that depend only on the event type (its name, trace and scopes) are formatted
 //! once, at the first event of the type.
 
-pub mod clock_text;
 mod fields;
 mod float;
 mod integer;
@@ -16,11 +15,8 @@ pub mod lines;
 pub mod lttv;
 mod memo;
 pub mod notice_text;
-pub mod number;
 pub mod options;
-pub mod output;
 mod packet_text;
-pub mod palette;
 mod parts;
 mod per_trace;
 mod plan;
@@ -31,8 +27,6 @@ mod process_columns;
 mod quote;
 pub mod rows;
 mod scopes;
-mod sink;
-pub mod text;
 mod thread;
 pub mod trace_name;
 
@@ -47,7 +41,7 @@ use lttv_context::EventCall;
 use lttv_state::kernel::{KernelState, Process, TraceState};
 
 pub use self::parts::PartEnds;
-use self::text::Text;
+use crate::text::Text;
 
 /// A text format of events, one line each.
 pub trait EventText: Send {

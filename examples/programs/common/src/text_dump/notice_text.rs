@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use ltt_read::{Notice, NoticeKind, Timestamp, Trace, Tracefile};
 
-use super::clock_text::{ClockRange, ClockText};
-use super::text::Text;
 use crate::losses::{LossRange, Lost};
+use crate::text::Text;
+use crate::text::clock_text::{ClockRange, ClockText};
 
 /// A printer of notices as warnings.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ mod tests {
 
     use super::super::test_fields::{nested, with_event};
     use super::*;
-    use crate::text_dump::clock_text::ClockStyle;
+    use crate::text::clock_text::ClockStyle;
 
     fn text(kind: NoticeKind, traces: &[Arc<Trace>], file: &str) -> String {
         let clock = ClockText::new(ClockStyle::Seconds, Zone::UTC);

@@ -2,7 +2,7 @@
 
 use ltt_read::Event;
 
-use super::text::{PIECE, Text};
+use crate::text::{PIECE, Text};
 
 /// The length in bytes of the longest text that is cached.
 const LONGEST: usize = PIECE / 2;

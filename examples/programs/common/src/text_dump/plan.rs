@@ -8,7 +8,7 @@ use ltt_read::FieldInfo;
 use ltt_read::schema::{FieldClass, FieldKind, Member};
 
 use super::memo::Memo;
-use super::text::{Chunk, Text};
+use crate::text::{Chunk, Text};
 
 /// The text before one field, and the notation of its value.
 #[derive(Debug)]

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use ltt_read::schema::{FieldClass, Member, Scope, StreamClass};
 use ltt_read::{Event, Trace};
 
-use super::clock_text::{ClockRange, ClockText};
 use super::fields::{EnumStyle, Fields, Style};
-use super::number::HexCase;
 use super::options::{HeaderFields, Names};
 use super::packet_text::PacketText;
-use super::palette::Palette;
 use super::per_trace::PerTrace;
 use super::plan::{How, Plan};
 use super::pretty_head::Head;
 use super::pretty_time::PrettyTime;
 use super::scopes;
-use super::text::{Chunk, Text};
 use super::{EventText, PartEnds, StateAt};
+use crate::text::clock_text::{ClockRange, ClockText};
+use crate::text::number::HexCase;
+use crate::text::palette::Palette;
+use crate::text::{Chunk, Text};
 
 /// The options of the text.
 #[derive(Debug, Clone, Copy)]

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use ltt_read::schema::{EnvValue, EventType, LogLevel, Schema};
 
 use super::options::{HeaderFields, Names};
-use super::palette::Palette;
 use crate::escape;
+use crate::text::palette::Palette;
 
 /// The formatter of the start of lines, from after the timestamp to the first scope.
 pub(super) struct Head<'a> {

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use ltt_read::Event;
 
-use super::clock_text::{ClockRange, ClockStyle, ClockText};
-use super::number;
-use super::palette::Palette;
 use super::parts::{Gap, PartEnds};
-use super::text::{Chunk, Text};
+use crate::text::clock_text::{ClockRange, ClockStyle, ClockText};
+use crate::text::number;
+use crate::text::palette::Palette;
+use crate::text::{Chunk, Text};
 
 /// A printer of times. Parts that all lines share are formatted once.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 //! `, pid, tgid, name, brand, ppid, function, mode` and optionally ` status`.
 
 use super::StateAt;
-use super::number::{self, HexCase};
-use super::text::Text;
 use crate::escape;
+use crate::text::Text;
+use crate::text::number::{self, HexCase};
 
 /// The columns of the process, in the form of one kind of trace.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Strings in double quotes, with escapes.
 
-use super::text::{Short, Text};
 use crate::escape::{self, Escapes};
+use crate::text::{Short, Text};
 
 /// The escape of a byte in C-like quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]

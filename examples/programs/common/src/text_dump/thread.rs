@@ -5,8 +5,8 @@ use ltt_read::{Event, Field, Value};
 use lttv_filter::recorded_word;
 
 use super::StateAt;
-use super::text::Text;
 use crate::escape;
+use crate::text::Text;
 
 /// The places of the thread in the events of a type.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use ltt_read::schema::ClockOrigin;
 use ltt_read::{Timestamp, Trace};
 use lttv_filter::{Environment, Notation, Zone};
 
-use crate::text_dump::clock_text::ClockStyle;
+use crate::text::clock_text::ClockStyle;
 
 /// Returns `true` if the times of a trace are dates: its clock counts from the Unix epoch. Others,
 /// such as those of perf, count from the start of the machine.

@@ -17,7 +17,7 @@ use lttv_common::losses::Losses;
 use lttv_common::progress::Progress;
 use lttv_common::report::{self, Interrupted, Report};
 use lttv_common::table::Table;
-use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_common::text::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::text_dump::trace_name::{given_for, trace_name};
 use lttv_common::time::Window;

@@ -11,7 +11,7 @@ use lttv_common::inputs;
 use lttv_common::kernel_trace;
 use lttv_common::report::Report;
 use lttv_common::table::{Format, Table};
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_state::waits::{ThreadState, TimelineId, WaitAnalysis};
 
 use super::analysis::Analysis;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use lttv_common::progress::Progress;
 use lttv_common::report;
-use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_common::text::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_context::framework::{Failure, Module, ModuleInfo};
 use lttv_hooks::{Flow, Priority};

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 
 use lttv_common::escape;
-use lttv_common::text_dump::output::{Output, Reader};
+use lttv_common::text::output::{Output, Reader};
 use lttv_filter::model::{FieldType, Label};
 use lttv_filter::{KnownEvent, KnownField, Relation, Vocabulary};
 use lttv_state::filter::KernelFields;

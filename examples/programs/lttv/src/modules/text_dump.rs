@@ -6,11 +6,11 @@ use std::io;
 use std::rc::Rc;
 
 use lttv_common::report::Usage;
-use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_common::text::clock_text::{ClockStyle, ClockText};
+use lttv_common::text::output::Reader;
 use lttv_common::text_dump::json::Json;
 use lttv_common::text_dump::lttv::Lttv;
 use lttv_common::text_dump::options::{Contexts, LineOptions};
-use lttv_common::text_dump::output::Reader;
 use lttv_common::text_dump::{EventText, StateAt};
 use lttv_context::Subscription;
 use lttv_context::framework::{Failure, Module, ModuleInfo, OptionSpec};

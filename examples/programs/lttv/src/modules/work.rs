@@ -12,7 +12,7 @@ use lttv_common::kernel_trace::{self, Use};
 use lttv_common::report::Report;
 use lttv_common::settings;
 use lttv_common::table::{Table, TextStyle};
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_common::time::{Window, clock_of};
 use lttv_context::framework::{Batch, BatchEnd, BatchOutcome};
 use lttv_context::{EventCall, Handle, Subscription, TimeSpan, Traceset};

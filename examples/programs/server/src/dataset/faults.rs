@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use ltt_read::{Error, Merge, Notice};
 use lttv_common::losses::Losses;
 use lttv_common::report::{self, Report};
-use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_common::text::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::notice_text::Warnings;
 use lttv_common::time::Window;
 use lttv_common::trace_names::trace_names;

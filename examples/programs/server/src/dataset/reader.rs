@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
+use lttv_common::text::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::lttv::Lttv;
 use lttv_context::{Traceset, TracesetContext};
 use lttv_filter::Zone;

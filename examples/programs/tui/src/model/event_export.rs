@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ltt_read::{Timestamp, Trace};
+use lttv_common::text::Text;
+use lttv_common::text::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::EventText;
-use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::json::Json;
 use lttv_common::text_dump::lttv::Lttv;
-use lttv_common::text_dump::text::Text;
 use lttv_context::{EventCall, Handle, ReadCall};
 use lttv_filter::Zone;
 use lttv_requests::views::TimeWindow;

@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use ltt_read::{Timestamp, Trace};
+use lttv_common::text::Text;
+use lttv_common::text::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::EventText as _;
-use lttv_common::text_dump::clock_text::{ClockStyle, ClockText};
 use lttv_common::text_dump::lttv::Lttv;
-use lttv_common::text_dump::text::Text;
 use lttv_context::{EventCall, TracesetPosition};
 use lttv_filter::Zone;
 use lttv_requests::views::{EventTable, TableRow};

@@ -9,11 +9,11 @@ use super::of_type::OfType;
 use super::top::Number;
 use crate::escape;
 use crate::table::is_formula;
+use crate::text::Text;
+use crate::text::clock_text::{ClockRange, ClockStyle, ClockText};
+use crate::text::number;
 use crate::text_dump::StateAt;
-use crate::text_dump::clock_text::{ClockRange, ClockStyle, ClockText};
 use crate::text_dump::lttv::Lttv;
-use crate::text_dump::number;
-use crate::text_dump::text::Text;
 
 /// The notation of rows.
 #[derive(Debug, Clone, Copy)]

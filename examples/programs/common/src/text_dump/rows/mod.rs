@@ -21,13 +21,13 @@ use self::cell::{Cell, Layout};
 use self::delta::{Deltas, Thread};
 use self::of_type::OfType;
 use self::top::Top;
-use super::clock_text::ClockText;
 use super::lttv::Lttv;
 use super::options::{Contexts, LineOptions};
 use super::per_trace::PerTrace;
-use super::text::Text;
 use super::{EventText, StateAt};
 use crate::escape;
+use crate::text::Text;
+use crate::text::clock_text::ClockText;
 
 /// The options of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]

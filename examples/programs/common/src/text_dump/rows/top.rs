@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::text_dump::text::Text;
+use crate::text::Text;
 
 /// A number by which rows are compared: the nearest floating-point number, then the integer.
 #[derive(Debug, Clone, Copy)]

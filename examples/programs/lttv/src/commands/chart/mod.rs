@@ -16,7 +16,7 @@ use lttv_common::escape;
 use lttv_common::inputs;
 use lttv_common::kernel_trace;
 use lttv_common::report::Report;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_context::Traceset;
 
 pub use args::{

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Command;
 use clap_complete::{Generator, generate};
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 
 /// Print the completions of the command line for a shell
 #[derive(Debug, Clone, clap::Args)]

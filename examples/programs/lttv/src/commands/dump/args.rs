@@ -5,8 +5,8 @@ use lttv_common::cache::CacheArgs;
 use lttv_common::follow::FollowArgs;
 use lttv_common::report::Usage;
 use lttv_common::settings;
-use lttv_common::text_dump::clock_text::ClockStyle;
-use lttv_common::text_dump::palette::Color;
+use lttv_common::text::clock_text::ClockStyle;
+use lttv_common::text::palette::Color;
 use lttv_common::text_dump::rows::{Column, RowOptions};
 use lttv_common::time::parse_length;
 

@@ -1,6 +1,6 @@
 //! The options of formats, with the spelling of babeltrace2 where it has them, too.
 
-use lttv_common::text_dump::clock_text::ClockStyle;
+use lttv_common::text::clock_text::ClockStyle;
 use lttv_common::text_dump::options::{HeaderField, HeaderFields, LineOptions, NameGroup, Names};
 use lttv_common::text_dump::pretty::PrettyOptions;
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ltt_read::tuning::EventSequence;
 use ltt_read::{Event, Timestamp, Trace, TracefileNumber};
-use lttv_common::text_dump::output::{Output, Reader};
-use lttv_common::text_dump::text::Text;
+use lttv_common::text::Text;
+use lttv_common::text::output::{Output, Reader};
 use lttv_common::text_dump::{EventText, PartEnds};
 use lttv_common::time::Window;
 use lttv_context::{EndReason, SliceAnalysis, SliceThreads, TracesetContext};

@@ -13,7 +13,7 @@ use lttv_common::losses::Losses;
 use lttv_common::opening;
 use lttv_common::progress::Progress;
 use lttv_common::report::Report;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_common::time::Window;
 use lttv_context::{SliceThreads, Traceset};
 use lttv_state::history::{History, HistoryError};

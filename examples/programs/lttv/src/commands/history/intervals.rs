@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use ltt_read::Timestamp;
 use lttv_common::escape::Escapes;
 use lttv_common::table::{self, Format, Table, TextStyle};
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_state::history::{History, Interval};
 
 /// A writer of intervals. Text is written at once, since there may be many.

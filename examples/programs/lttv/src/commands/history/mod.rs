@@ -14,7 +14,7 @@ use lttv_common::clocks::Corrections;
 use lttv_common::inputs;
 use lttv_common::report::{Report, Usage};
 use lttv_common::table::Format;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_common::time::parse_length;
 use lttv_context::SliceThreads;
 use lttv_filter::{Environment, TimeText, TraceTimes, Zone};

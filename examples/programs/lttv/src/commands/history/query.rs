@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 use ltt_read::Timestamp;
 use lttv_common::report::Usage;
 use lttv_common::table::{Format, Table};
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_state::history::{History, HistoryError};
 use lttv_state::tree::Quark;
 

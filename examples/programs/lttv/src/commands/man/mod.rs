@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use lttv_common::report::Report;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 
 /// Write manual pages: one for the program, and one for each subcommand
 #[derive(Debug, Clone, clap::Args)]

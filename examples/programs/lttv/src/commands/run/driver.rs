@@ -10,7 +10,7 @@ use clap::{Command, CommandFactory, FromArgMatches};
 use lttv_common::cancel;
 use lttv_common::losses::Losses;
 use lttv_common::report::{Interrupted, Report, Usage};
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_context::framework::{BatchOutcome, ModuleError, Modules, Options};
 use lttv_filter::nearest;
 

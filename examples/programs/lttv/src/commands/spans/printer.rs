@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ltt_read::Timestamp;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_context::Traceset;
 use lttv_state::spans::{EventReader, Span, SpanFilter, SpanNames, SpanSorter, SpanVisitor};
 

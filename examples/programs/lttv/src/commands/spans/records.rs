@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use ltt_read::schema::Scope;
 use ltt_read::{Event, Value};
 use lttv_common::table::is_formula;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_state::kernel::NameId;
 use lttv_state::spans::{SpanThread, Waker, error_name, path_of, write_arguments};
 use serde_json::{Map, json};

@@ -11,7 +11,7 @@ use ltt_read::{ClockTransform, Timestamp};
 use lttv_common::clocks::{Found, drift_ppm, labels, messages};
 use lttv_common::escape;
 use lttv_common::report::Report;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_context::Traceset;
 use lttv_context::synchronize::HostIndex;
 use lttv_context::synchronize::graph::PairResult;

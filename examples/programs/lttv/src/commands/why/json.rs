@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use lttv_state::waits::TimelineId;
 use serde_json::{Value, json};
 

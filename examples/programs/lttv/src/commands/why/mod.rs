@@ -21,7 +21,7 @@ use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
 use lttv_common::settings;
-use lttv_common::text_dump::clock_text::ClockText;
+use lttv_common::text::clock_text::ClockText;
 use lttv_common::time::{Times, Window, clock_of};
 use lttv_filter::{Environment, TimeText};
 use lttv_state::spans::{Family, SpanFilter, SpanSettings};

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use ltt_read::Timestamp;
 use lttv_common::escape;
 use lttv_common::table::percent;
-use lttv_common::text_dump::clock_text::{ClockRange, ClockText};
-use lttv_common::text_dump::output::Output;
-use lttv_common::text_dump::text::Text;
+use lttv_common::text::Text;
+use lttv_common::text::clock_text::{ClockRange, ClockText};
+use lttv_common::text::output::Output;
 use lttv_common::units::length;
 use lttv_state::waits::Segment;
 

@@ -1,7 +1,7 @@
 //! The cells of events.
 
+use lttv_common::text::Text;
 use lttv_common::text_dump::lttv::Lttv;
-use lttv_common::text_dump::text::Text;
 use lttv_context::EventCall;
 
 use crate::outputs::line_query::Search;

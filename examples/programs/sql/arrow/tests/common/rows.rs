@@ -12,7 +12,7 @@ use arrow_schema::DataType;
 use ltt_read::Merge;
 use lttv_common::text_dump::EventText;
 use lttv_common::text_dump::json::Json;
-use lttv_common::text_dump::text::Text;
+use lttv_common::text::Text;
 use lttv_context::Traceset;
 use serde_json::Value;
 

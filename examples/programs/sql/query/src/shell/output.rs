@@ -13,7 +13,7 @@ use arrow_json::LineDelimitedWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use lttv_common::escape::{self, Escapes};
 use lttv_common::report::Usage;
-use lttv_common::text_dump::output::Output;
+use lttv_common::text::output::Output;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;

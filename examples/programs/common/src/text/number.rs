@@ -1,7 +1,7 @@
 //! Numbers as text without the formatting machinery of the standard library: integers are
 //! the largest part of the output.
 
-use super::text::{Short, Text};
+use super::buffer::{Short, Text};
 
 /// The ASCII digit `0` eight times.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -31,7 +31,7 @@ fn trimmed(digits: u64, ascii: u64) -> Short {
 
 /// Returns a number in base 10, if it has at most eight digits.
 #[inline(always)]
-pub(super) fn short_decimal(value: u64) -> Option<Short> {
+pub(crate) fn short_decimal(value: u64) -> Option<Short> {
     if value >= EIGHT {
         return None;
     }
@@ -72,7 +72,7 @@ pub fn padded(out: &mut Text, value: u64, width: usize) {
 
 /// Returns the nine digits of a fraction of a second in ns.
 #[inline(always)]
-pub(super) fn nanoseconds(ns: u64) -> [u8; 9] {
+pub(crate) fn nanoseconds(ns: u64) -> [u8; 9] {
     let mut digits = [b'0' + (ns / EIGHT) as u8; 9];
     digits[1..].copy_from_slice(&(eight_digits(ns % EIGHT) | ZEROS).to_le_bytes());
     digits
@@ -89,7 +89,7 @@ pub enum HexCase {
 
 /// Returns a number in base 16 without prefix, in two pieces.
 #[inline(always)]
-pub(super) fn hexadecimal_pieces(value: u64, case: HexCase) -> (Short, Short) {
+pub(crate) fn hexadecimal_pieces(value: u64, case: HexCase) -> (Short, Short) {
     let (high, low) = (eight_nibbles((value >> 32) as u32), eight_nibbles(value as u32));
     let low_text = nibbles_text(low, case);
     if high == 0 {

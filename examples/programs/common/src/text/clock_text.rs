@@ -4,8 +4,8 @@ use ltt_read::Timestamp;
 use ltt_read::schema::{EventType, Schema, StreamClassId};
 use lttv_filter::{Environment, Notation, Zone};
 
+use super::buffer::{Chunk, Text};
 use super::number;
-use super::text::{Chunk, Text};
 
 /// Nanoseconds per second.
 const NS_PER_S: u64 = 1_000_000_000;
@@ -43,7 +43,7 @@ impl ClockRange {
     }
 
     /// Returns the range of the event types of a stream class.
-    pub(super) fn of_stream(schema: &Schema, stream: StreamClassId) -> Self {
+    pub(crate) fn of_stream(schema: &Schema, stream: StreamClassId) -> Self {
         let stream = &schema.stream_classes[stream.index()];
         match stream.default_clock.and_then(|clock| schema.clocks.get(clock as usize)) {
             None => ClockRange::NoClock,
@@ -98,13 +98,13 @@ impl ClockText {
 
     /// Sets the text before each timestamp.
     #[must_use]
-    pub(super) fn with_lead(mut self, lead: String) -> Self {
+    pub(crate) fn with_lead(mut self, lead: String) -> Self {
         self.lead = lead;
         self
     }
 
     /// Appends the text before a timestamp.
-    pub(super) fn lead(&self, out: &mut Text) {
+    pub(crate) fn lead(&self, out: &mut Text) {
         out.append(self.lead.as_bytes());
     }
 

@@ -25,7 +25,7 @@ impl Color {
     /// `NO_COLOR`, then `CLICOLOR_FORCE`, then whether the output is a terminal.
     ///
     /// ```
-    /// use lttv_common::text_dump::palette::Color;
+    /// use lttv_common::text::palette::Color;
     ///
     /// let set = |name: &'static str| move |asked: &str| (asked == name).then(|| "1".into());
     /// assert!(!Color::Auto.is_on_in(true, set("NO_COLOR")));
@@ -50,13 +50,13 @@ impl Color {
 /// The start codes of each kind of text; `reset` ends them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
-    pub(super) heading: &'static str,
-    pub(super) field_name: &'static str,
-    pub(super) value: &'static str,
-    pub(super) unknown: &'static str,
-    pub(super) event_name: &'static str,
-    pub(super) timestamp: &'static str,
-    pub(super) reset: &'static str,
+    pub(crate) heading: &'static str,
+    pub(crate) field_name: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) unknown: &'static str,
+    pub(crate) event_name: &'static str,
+    pub(crate) timestamp: &'static str,
+    pub(crate) reset: &'static str,
 }
 
 impl Palette {

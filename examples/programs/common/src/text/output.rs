@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use super::buffer::{PIECE, Text};
 use super::sink::{Sink, Target, cannot_write};
-use super::text::{PIECE, Text};
 use crate::escape::Escapes;
 
 /// Standard output or a file, with a buffer that formats append to.
@@ -166,13 +166,13 @@ mod tests {
     use ltt_read::Trace;
     use lttv_filter::Zone;
 
-    use super::super::EventText;
-    use super::super::clock_text::{ClockStyle, ClockText};
-    use super::super::json::Json;
-    use super::super::lttv::Lttv;
-    use super::super::options::{HeaderFields, Names};
-    use super::super::pretty::{Pretty, PrettyOptions};
     use super::*;
+    use crate::text::clock_text::{ClockStyle, ClockText};
+    use crate::text_dump::EventText;
+    use crate::text_dump::json::Json;
+    use crate::text_dump::lttv::Lttv;
+    use crate::text_dump::options::{HeaderFields, Names};
+    use crate::text_dump::pretty::{Pretty, PrettyOptions};
 
     /// A constructor of a format for traces.
     type Make = fn(&[Arc<Trace>]) -> Box<dyn EventText>;

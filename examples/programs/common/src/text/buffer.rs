@@ -10,7 +10,7 @@ use super::sink::Sink;
 
 /// The length in bytes from which a text with a sink is written, also in the middle of an
 /// event's line: large enough for few system calls, small enough for the cache.
-pub(super) const PIECE: usize = 128 << 10;
+pub(crate) const PIECE: usize = 128 << 10;
 
 /// The room in bytes for a text with a sink: a long line may follow the text that is not written yet.
 const ROOM: usize = PIECE + PIECE / 4;
@@ -32,9 +32,9 @@ pub struct Text {
 
 /// Up to eight bytes, the first in the lowest bits of the word.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Short {
-    pub(super) word: u64,
-    pub(super) length: usize,
+pub(crate) struct Short {
+    pub(crate) word: u64,
+    pub(crate) length: usize,
 }
 
 impl Text {
@@ -51,7 +51,7 @@ impl Text {
     /// Writes the text to its sink if it has one and is long enough. Formats must call this
     /// after each element of an array, since an event's line may become long.
     #[inline(always)]
-    pub(super) fn spill(&mut self) {
+    pub(crate) fn spill(&mut self) {
         if self.length >= PIECE {
             self.drain();
         }
@@ -60,7 +60,7 @@ impl Text {
     /// Writes the text to its sink, if it has one, and empties it.
     #[cold]
     #[inline(never)]
-    pub(super) fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         if let Some(sink) = &mut self.sink {
             sink.put(self.bytes.get(..self.length).unwrap_or_default());
             self.length = 0;
@@ -69,13 +69,13 @@ impl Text {
     }
 
     /// Returns the number of writes to the sink.
-    pub(super) fn drained(&self) -> u64 {
+    pub(crate) fn drained(&self) -> u64 {
         self.drained
     }
 
     /// Returns the number of bytes that fit without growing.
     #[cfg(test)]
-    pub(super) fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.bytes.len()
     }
 
@@ -106,14 +106,14 @@ impl Text {
     }
 
     /// Shortens the text to at most this many bytes.
-    pub(super) fn truncate(&mut self, length: usize) {
+    pub(crate) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
 
     /// Appends the bytes that a function writes to the start of a block. The function returns
     /// their number.
     #[inline(always)]
-    pub(super) fn write<const N: usize>(&mut self, write: impl FnOnce(&mut [u8; N]) -> usize) {
+    pub(crate) fn write<const N: usize>(&mut self, write: impl FnOnce(&mut [u8; N]) -> usize) {
         loop {
             let room = self.bytes.get_mut(self.length..self.length.wrapping_add(N));
             if let Some(block) = room.and_then(|room| room.as_mut_array()) {
@@ -145,7 +145,7 @@ impl Text {
     }
 
     /// Appends a byte several times.
-    pub(super) fn repeat(&mut self, byte: u8, times: usize) {
+    pub(crate) fn repeat(&mut self, byte: u8, times: usize) {
         for _ in 0..times {
             self.push(byte);
         }
@@ -153,7 +153,7 @@ impl Text {
 
     /// Appends up to eight bytes.
     #[inline(always)]
-    pub(super) fn short(&mut self, Short { word, length }: Short) {
+    pub(crate) fn short(&mut self, Short { word, length }: Short) {
         self.write(|room: &mut [u8; 8]| {
             *room = word.to_le_bytes();
             length
@@ -198,7 +198,7 @@ impl From<&str> for Text {
 
 /// A piece of text that is appended very often.
 #[derive(Debug, Clone)]
-pub(super) struct Chunk {
+pub(crate) struct Chunk {
     block: [u8; BLOCK],
     length: usize,
     /// The whole text, if it does not fit into the block.
@@ -209,7 +209,7 @@ pub(super) struct Chunk {
 const BLOCK: usize = 32;
 
 impl Chunk {
-    pub(super) fn new(text: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn new(text: impl AsRef<[u8]>) -> Self {
         let text = text.as_ref();
         let mut block = [0; BLOCK];
         match block.get_mut(..text.len()) {
@@ -223,7 +223,7 @@ impl Chunk {
 
     /// Appends the text to `out`.
     #[inline(always)]
-    pub(super) fn append(&self, out: &mut Text) {
+    pub(crate) fn append(&self, out: &mut Text) {
         out.write(|room| {
             *room = self.block;
             self.length
@@ -235,13 +235,13 @@ impl Chunk {
 
     /// Appends the text and up to eight bytes to `out`.
     #[inline(always)]
-    pub(super) fn append_with(&self, out: &mut Text, Short { word, length }: Short) {
+    pub(crate) fn append_with(&self, out: &mut Text, Short { word, length }: Short) {
         self.append_with_block(out, word.to_le_bytes(), length);
     }
 
     /// Appends the text and the first `length` bytes of a block to `out`.
     #[inline(always)]
-    pub(super) fn append_with_block<const N: usize>(
+    pub(crate) fn append_with_block<const N: usize>(
         &self,
         out: &mut Text,
         more: [u8; N],

@@ -1,0 +1,11 @@
+//! Text output: buffers, numbers, times, colours and the files that text is written to.
+
+mod buffer;
+pub mod clock_text;
+pub mod number;
+pub mod output;
+pub mod palette;
+mod sink;
+
+pub use self::buffer::Text;
+pub(crate) use self::buffer::{Chunk, PIECE, Short};
