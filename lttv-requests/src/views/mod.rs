@@ -18,6 +18,10 @@
 )]
 #![cfg_attr(
     feature = "state",
+    doc = "| [`CpuThreads`] | the thread on each CPU, in a [`Timeline`] |"
+)]
+#![cfg_attr(
+    feature = "state",
     doc = "| [`Resources`] | the states of CPUs, interrupts and devices, in a [`Timeline`] |"
 )]
 #![cfg_attr(
@@ -120,6 +124,8 @@
 mod chart;
 #[cfg(feature = "state")]
 mod control_flow;
+#[cfg(feature = "state")]
+mod cpu_threads;
 mod event_table;
 mod event_times;
 mod histogram;
@@ -136,6 +142,8 @@ mod timeline;
 pub use chart::{KernelChart, KernelKey};
 #[cfg(feature = "state")]
 pub use control_flow::{ControlFlow, ProcessKey, ProcessLabel, ProcessState};
+#[cfg(feature = "state")]
+pub use cpu_threads::{CpuKey, CpuThread, CpuThreads};
 pub use event_table::{EventTable, TableRow};
 pub use event_times::EventTimes;
 pub use histogram::Histogram;

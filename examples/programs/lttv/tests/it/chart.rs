@@ -247,3 +247,116 @@ fn messages_between_hosts_are_arrows() {
     let usage = chart(&[&["usage"], &args[1..]].concat(), &folder);
     assert!(String::from_utf8_lossy(&usage.stdout).contains("; clock: VM3</text>"), "{usage:?}");
 }
+
+/// Returns the texts between a start and an end in a picture.
+fn between<'s>(svg: &'s str, start: &'s str, end: &'s str) -> impl Iterator<Item = &'s str> {
+    svg.split(start).skip(1).filter_map(move |rest| Some(rest.split_once(end)?.0))
+}
+
+/// Each cell of a latency chart has the spans that ended there, and the bars add them up.
+#[test]
+fn cells_of_latencies_are_those_of_spans() {
+    let first = times()[0];
+    let mut cells = 0;
+    for (family, options) in [
+        ("syscall", &[][..]),
+        ("wake-up", &["--timerange", "+100ms..+400ms"]),
+        ("irq", &["--cpu", "0,1,2"]),
+        ("syscall", &["--comm", "diskio", "--min", "10us"]),
+    ] {
+        let args = [&["latency", "--format=svg", "--family", family], options].concat();
+        let svg = drawn(&args);
+        let panel = svg.split("<g class=\"panel\"").nth(1).expect("a panel");
+        let column: i64 = between(panel, "data-column=\"", "\"").next().unwrap().parse().unwrap();
+        let args = [&["spans", "--format", "csv", "--family", family], options].concat();
+        let spans = support::run(&support::lttv(), &args, Some(Path::new(BUNDLED)), LIMIT);
+        let spans = String::from_utf8(spans.stdout).unwrap();
+        let mut lines = spans.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let heads = lines.next().unwrap();
+        let place = |name| heads.iter().position(|head| *head == name).expect("a column");
+        let (begin, duration) = (place("begin"), place("duration"));
+        let ended: Vec<(i64, u64)> = lines
+            .filter_map(|line| Some((line[begin].parse().ok()?, line[duration].parse().ok()?)))
+            .map(|(begin, duration): (i64, u64)| (begin + duration as i64, duration))
+            .collect();
+        let number = |text: &str| text.split(' ').next().unwrap().parse::<u64>().unwrap();
+        let mut all = 0;
+        for title in between(panel, "<title>", "</title>").filter(|title| title.contains("ended")) {
+            let from = between(title, "ended ", " s after").next().unwrap();
+            let (seconds, nanoseconds) = from.split_once('.').unwrap();
+            let from = first
+                + seconds.parse::<i64>().unwrap() * 1_000_000_000
+                + nanoseconds.parse::<i64>().unwrap();
+            let here = ended.iter().filter(|(end, _)| (from..from + column).contains(end));
+            let range: Vec<_> = between(title, " of ", ",").next().unwrap().split(" to ").collect();
+            // The texts of powers of two are those of units with four digits.
+            let bits = |duration: u64| u64::BITS - duration.leading_zeros();
+            let bin = |duration: u64| lttv_common::units::length(1 << (bits(duration).max(1) - 1));
+            let here = here.filter(|(_, duration)| bin(*duration) == range[0]).count() as u64;
+            assert_eq!(number(title), here, "{family} {title}");
+            (all, cells) = (all + here, cells + 1);
+        }
+        assert_eq!(all, ended.len() as u64, "{family}");
+        let bars = between(panel, "<title>", "</title>").filter(|title| !title.contains(", ended"));
+        let bars = bars.filter(|title| title.contains(" of ")).map(number).sum::<u64>();
+        assert_eq!(bars, all, "{family}");
+    }
+    assert!(cells > 500, "{cells}");
+}
+
+/// The rows of CPUs show the threads between switches.
+#[test]
+fn runs_on_cpus_are_those_of_the_switches() {
+    let times = times();
+    let (from, to) = (times[2000], times[2400]);
+    let (begin, end) = (text(from), text(to));
+    // Each column is 1 ns wide: no runs are put together.
+    let steps = format!("--steps={}", to - from);
+    let svg = drawn(&["flow", "--format=svg", "--begin", &begin, "--end", &end, &steps]);
+    let mut found = Vec::new();
+    for hint in between(&svg, "<title>", "</title>").filter(|hint| hint.starts_with("CPU ")) {
+        let lines: Vec<_> = hint.lines().collect();
+        let (cpu, thread) = lines[0].split_once(": ").unwrap();
+        let tid: i64 = thread.rsplit_once('(').unwrap().1.trim_end_matches(')').parse().unwrap();
+        found.push((cpu.to_owned(), tid, lines[1].to_owned()));
+    }
+    let mut merge = Merge::new(&ltt_read::open_all(BUNDLED).unwrap());
+    let mut running: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
+    let mut expected = Vec::new();
+    let seconds = |ns: i64| (ns - times[0]) as f64 / 1e9;
+    let mut add = |cpu: u32, thread: i64, since: i64, until: i64| {
+        let (since, until) = (since.max(from), until.min(to));
+        if since < until && thread != 0 {
+            let line = format!("{:.9} – {:.9} s", seconds(since), seconds(until));
+            expected.push((format!("CPU {cpu}"), thread, line));
+        }
+    };
+    while let Some(event) = merge.next() {
+        if event.event_type().name() == "sched_switch" {
+            let thread = |field: &str| event.field(field).and_then(|value| value.as_i64()).unwrap();
+            let (cpu, time) =
+                (event.tracefile().cpu().unwrap(), event.timestamp().unwrap().as_ns());
+            let last = running.insert(cpu, (thread("next_tid"), time));
+            let (thread, since) = last.unwrap_or((thread("prev_tid"), i64::MIN));
+            add(cpu, thread, since, time);
+        }
+    }
+    for (cpu, (thread, since)) in running {
+        add(cpu, thread, since, i64::MAX);
+    }
+    expected.sort();
+    found.sort();
+    // A thread that gets another name while it runs has a segment for each.
+    found.dedup_by(|later, former| {
+        let border = |line: &str, at: usize| line.split(' ').nth(at).map(str::to_owned);
+        let is_one = (&later.0, later.1) == (&former.0, former.1)
+            && border(&former.2, 2) == border(&later.2, 0);
+        if is_one {
+            former.2 =
+                format!("{} – {} s", border(&former.2, 0).unwrap(), border(&later.2, 2).unwrap());
+        }
+        is_one
+    });
+    assert!(expected.len() > 20);
+    assert_eq!(found, expected);
+}

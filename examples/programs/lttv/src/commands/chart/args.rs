@@ -6,9 +6,11 @@ use lttv_common::args::{InputArgs, OutputArgs};
 use lttv_common::calls::names::SymbolArgs;
 use lttv_common::extension;
 use lttv_common::report::Usage;
+use lttv_state::latency::Family;
 
 use crate::commands::calls::pairs::PairArgs;
 use crate::commands::calls::source::SourceArgs;
+use crate::commands::latency::MeasureArgs;
 use crate::commands::selection::ThreadArgs;
 
 /// Examples of use, for the help.
@@ -17,6 +19,7 @@ Examples:
   lttv chart flow -o flow.html TRACE
   lttv chart flow --timerange +1s..+1.2s -o flow.svg TRACE
   lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE
+  lttv chart latency --family syscall -o calls.html TRACE
   lttv chart flame --by process -o calls.svg TRACE";
 
 const FLOW_EXAMPLES: &str = "\
@@ -28,6 +31,15 @@ const USAGE_EXAMPLES: &str = "\
 Examples:
   lttv chart usage -o usage.html TRACE
   lttv chart usage --top 30 --begin 03:36:56 --end 03:36:57 -o usage.svg TRACE";
+
+const LATENCY_EXAMPLES: &str = "\
+Examples:
+  lttv chart latency -o latency.html TRACE
+  lttv chart latency --family wake-up,disk --tid 4711 -o latency.svg TRACE
+  lttv chart latency --family read --file '/var/*' --min 1ms -o reads.svg TRACE
+
+The durations are those of `lttv latency` with the same options: `--table histogram` has the numbers of the
+distributions, and `--every LENGTH` figures over time. `lttv spans` lists single ones.";
 
 const FLAME_EXAMPLES: &str = "\
 Examples:
@@ -65,6 +77,12 @@ pub enum Kind {
     /// process is on a CPU from the switch to it until the next switch.
     #[command(after_help = USAGE_EXAMPLES)]
     Usage(UsageArgs),
+    /// Draw durations over time, and their distribution: of system calls, waits for CPUs, interrupts, disks
+    ///
+    /// Each family has a panel: a column of cells for each part of the time, with a row for durations between
+    /// powers of two of ns; the colour tells how many ended there. The bars at the right add them up.
+    #[command(after_help = LATENCY_EXAMPLES)]
+    Latency(LatencyChartArgs),
     /// Draw the flame graph of samples, calls of functions or waits, or write their stacks
     ///
     /// A frame is as wide as the weight of the stacks with it and the frames below it: the time of calls and
@@ -120,6 +138,45 @@ pub struct UsageArgs {
     #[arg(long, value_name = "PIXELS", default_value_t = 1200,
         value_parser = clap::value_parser!(u32).range(400..=10_000))]
     pub pixels: u32,
+}
+
+/// The arguments of `lttv chart latency`.
+#[derive(Debug, Clone, clap::Args)]
+pub struct LatencyChartArgs {
+    /// The traces and the window.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The form of the chart.
+    #[command(flatten)]
+    pub page: PageArgs,
+
+    /// The durations.
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+
+    /// Width of the picture in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = 1200,
+        value_parser = clap::value_parser!(u32).range(500..=10_000))]
+    pub pixels: u32,
+}
+
+impl LatencyChartArgs {
+    /// Returns the families that are drawn: the chosen ones, or all but those that show system calls again.
+    pub(super) fn families(&self) -> Vec<Family> {
+        let chosen = self.measure.families();
+        if !chosen.is_empty() {
+            return chosen;
+        }
+        let again = [
+            Family::FileOpen,
+            Family::FileRead,
+            Family::FileWrite,
+            Family::FileSync,
+            Family::Futex,
+        ];
+        Family::LATENCIES.into_iter().filter(|family| !again.contains(family)).collect()
+    }
 }
 
 /// The arguments of `lttv chart flame`.

@@ -1,9 +1,11 @@
-//! `lttv chart`: pictures of processes and CPUs over time, and of the functions of programs.
+//! `lttv chart`: pictures of processes, CPUs and latencies over time, and of the functions of programs.
 
 mod args;
+mod axis;
 mod flame;
 mod flow;
 mod hatch;
+mod latency;
 mod page;
 mod span;
 mod usage;
@@ -11,6 +13,7 @@ mod usage;
 use std::error::Error;
 use std::io::Write;
 
+use lttv_common::args::InputArgs;
 use lttv_common::clocks::Corrected;
 use lttv_common::escape;
 use lttv_common::inputs;
@@ -20,8 +23,8 @@ use lttv_common::text::output::Output;
 use lttv_context::Traceset;
 
 pub use args::{
-    ChartArgs, ChartFormat, FlameArgs, FlameFormat, FlowArgs, FramesBelow, Kind, PageArgs,
-    SecondsArgs, UsageArgs,
+    ChartArgs, ChartFormat, FlameArgs, FlameFormat, FlowArgs, FramesBelow, Kind, LatencyChartArgs,
+    PageArgs, SecondsArgs, UsageArgs,
 };
 
 /// Draws a chart.
@@ -33,29 +36,46 @@ pub use args::{
 /// If the traces cannot be read, if the window is outside of them, or if the output cannot be
 /// written.
 pub fn run(args: &ChartArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
-    let (input, page) = match &args.kind {
-        Kind::Flow(FlowArgs { input, page, .. }) | Kind::Usage(UsageArgs { input, page, .. }) => {
-            (input, page)
-        }
-        Kind::Flame(args) => return flame::draw(args, report),
-    };
+    match &args.kind {
+        Kind::Flow(args) => states(&args.input, &args.page, report, |format, of, report| {
+            flow::draw(args, format, &of.traceset, of.times.clock_text().as_deref(), report)
+        }),
+        Kind::Usage(args) => states(&args.input, &args.page, report, |format, of, report| {
+            usage::draw(args, format, &of.traceset, of.times.clock_text().as_deref(), report)
+        }),
+        Kind::Latency(args) => latency::draw(args, report),
+        Kind::Flame(args) => flame::draw(args, report),
+    }
+}
+
+/// Draws a flame graph.
+///
+/// # Errors
+///
+/// If the traces cannot be read, if they have no stacks, or if the output cannot be written.
+pub fn flame(args: &FlameArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    flame::draw(args, report)
+}
+
+/// Draws a chart of states, which follows all events of traces of a kernel.
+fn states(
+    input: &InputArgs,
+    page: &PageArgs,
+    report: &mut Report,
+    draw: impl FnOnce(ChartFormat, &Corrected, &mut Report) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     input.refuse_filters("a chart follows all events")?;
     let format = page.format()?;
-    let Corrected { traceset, times } = input.open_corrected(report)?;
-    let clock = times.clock_text();
+    let corrected = input.open_corrected(report)?;
     if let Some(path) = &page.output {
-        inputs::refuse(path, traceset.traces(), &[])?;
+        inputs::refuse(path, corrected.traceset.traces(), &[])?;
     }
-    if let Err(error) = kernel_trace::require(&traceset, &kernel_trace::CHART) {
+    if let Err(error) = kernel_trace::require(&corrected.traceset, &kernel_trace::CHART) {
         write(page, &page::notice(format, &error.to_string()))?;
         report.error(error);
         return Ok(());
     }
-    match &args.kind {
-        Kind::Flow(args) => flow::draw(args, format, &traceset, clock.as_deref(), report),
-        Kind::Usage(args) => usage::draw(args, format, &traceset, clock.as_deref(), report),
-        Kind::Flame(args) => flame::draw(args, report),
-    }
+    draw(format, &corrected, report)
 }
 
 /// Writes a page, in which the texts of the trace are escaped.

@@ -47,7 +47,26 @@ const TAIL: &str = r#"<script>
 const chart = document.querySelector(".chart"), axis = document.querySelector(".axis");
 const [, , full, height] = chart.getAttribute("viewBox").split(" ").map(Number);
 const begin = Number(axis.dataset.begin), width = Number(axis.dataset.width);
+// The names of threads keep their shape, and appear where they fit.
+const names = chart.querySelector(".names");
+const runs = [...chart.querySelectorAll("rect[data-name]")].map(rect => ({
+  name: rect.dataset.name,
+  x: rect.x.baseVal.value,
+  y: rect.y.baseVal.value + rect.height.baseVal.value / 2,
+  width: rect.width.baseVal.value,
+}));
 let left = 0, shown = full;
+function label() {
+  const scale = shown / full, texts = [];
+  for (const { name, x, y, width } of runs) {
+    if (width < (7 * name.length + 4) * scale || x > left + shown || x + width < left) continue;
+    const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    text.setAttribute("transform", `translate(${Math.max(x, left) + 3 * scale} ${y + 4}) scale(${scale} 1)`);
+    text.textContent = name;
+    texts.push(text);
+  }
+  names.replaceChildren(...texts);
+}
 function show() {
   shown = Math.min(Math.max(shown, full * 10 / width), full);
   left = Math.min(Math.max(left, 0), full - shown);
@@ -57,6 +76,7 @@ function show() {
     const part = (left + shown * mark / (texts.length - 1)) / full;
     text.textContent = ((begin + width * part) / 1e9).toFixed(shown < full / 1000 ? 9 : 6) + " s";
   });
+  label();
 }
 function part(event) {
   const whole = chart.ownerSVGElement, box = whole.getBoundingClientRect();

@@ -1,6 +1,8 @@
 //! `lttv latency`: how long threads wait for CPUs, and system calls, interrupts, disk requests and
 //! periods take.
 
+mod measure;
+
 use std::error::Error;
 use std::time::Duration;
 
@@ -8,19 +10,13 @@ use crate::tables::latency::{self as tables, Choice};
 use clap::ValueEnum;
 use ltt_read::{TimeSpan, TraceIndex};
 use lttv_common::args::Common;
-use lttv_common::cache::CacheArgs;
-use lttv_common::kernel_trace;
-use lttv_common::report::{Report, Usage};
+use lttv_common::report::Report;
 use lttv_common::table::{Format, Table};
 use lttv_common::time::parse_length;
-use lttv_filter::Environment;
-use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
-use lttv_state::spans::SpanFilter;
+use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, TraceLatency};
 
-use super::analysis::Analysis;
+pub(super) use self::measure::{MeasureArgs, Measured, whole};
 use super::every::check_count;
-use super::periods::PeriodArgs;
-use super::selection::SelectionArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,13 +57,9 @@ pub struct LatencyArgs {
     /// The options of all analyses.
     #[command(flatten)]
     pub common: Common,
-    /// The place of saved states.
+    /// The durations.
     #[command(flatten)]
-    pub cache: CacheArgs,
-
-    /// Show details of these families only
-    #[arg(long, value_name = "FAMILY,…", value_delimiter = ',', value_parser = family_parser())]
-    pub family: Vec<String>,
+    pub measure: MeasureArgs,
 
     /// Divide the figures of a family by this [default: name]; with --table top or histogram also the
     /// longest ones and the distribution
@@ -86,14 +78,6 @@ pub struct LatencyArgs {
     /// Show the figures of each interval of this length, such as 100ms
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     pub every: Option<u64>,
-
-    /// The selection.
-    #[command(flatten)]
-    pub selection: SelectionArgs,
-
-    /// The periods to measure.
-    #[command(flatten)]
-    pub periods: PeriodArgs,
 }
 
 /// The division of the figures of a family.
@@ -132,10 +116,6 @@ impl From<Division> for GroupBy {
     }
 }
 
-fn family_parser() -> clap::builder::PossibleValuesParser {
-    Family::ALL.map(Family::key).into()
-}
-
 /// The number of rows in text, unless another one is given.
 const USUAL_ROWS: usize = 10;
 /// The number of longest durations in JSON and CSV, unless another one is given.
@@ -148,30 +128,15 @@ const USUAL_TOP: usize = 100;
 /// written.
 pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let input = &args.common.input;
-    let condition = args.selection.condition_with_durations(input)?;
-    let periods = args.periods.periods()?;
-    let needs = periods.is_empty().then_some(&kernel_trace::LATENCY);
-    let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
     let is_text = args.common.format.format == Format::Text;
     let usual_top = if is_text { USUAL_ROWS } else { USUAL_TOP };
-    let environment = Environment::new().in_zone(input.zone());
     let mut choice = args.choice();
-    let settings = Settings::new()
-        .families(Family::LATENCIES.into_iter().chain(choice.families.iter().copied()))
+    let Measured { mut analysis, settings, is_selected } = args.measure.open(input, report)?;
+    let settings = settings
         .top(args.top.map_or(usual_top, |top| if top == 0 { usize::MAX } else { top }))
-        .divide(choice.by)
-        .periods(periods, analysis.traceset.traces(), &environment)
-        .map_err(|error| Usage::new(format_args!("--period: {}", ltt_read::ErrorChain(&error))))?;
+        .divide(choice.by);
     let settings = if choice.has_row_top { settings.top_of_rows() } else { settings };
-    choice.is_selected = condition.is_some();
-    let settings = match condition {
-        Some(condition) => {
-            let filter = SpanFilter::new(&condition, &analysis.traceset, &environment)
-                .map_err(|error| Usage::filter("--filter:", &error))?;
-            settings.select(filter, &analysis.traceset)
-        }
-        None => settings,
-    };
+    choice.is_selected = is_selected;
     choice.has_traces = analysis.spans().count() > 1;
     let span = whole(&analysis);
     let settings = match (args.every, span) {
@@ -203,14 +168,13 @@ pub fn run(args: &LatencyArgs, report: &mut Report) -> Result<(), Box<dyn Error>
 
 impl LatencyArgs {
     fn choice(&self) -> Choice {
-        let is_chosen = |of: &Family| self.family.iter().any(|key| key == of.key());
         let is_text = self.common.format.format == Format::Text;
         let usual_rows = is_text.then_some(USUAL_ROWS);
         let of_rows = |table: &str| {
             self.by.is_some() && self.common.format.tables.iter().any(|name| name == table)
         };
         Choice {
-            families: Family::ALL.into_iter().filter(is_chosen).collect(),
+            families: self.measure.families(),
             by: self.by.unwrap_or(Division::Name).into(),
             rows: self.top.or(usual_rows).filter(|rows| *rows > 0),
             bins: self.bins,
@@ -226,7 +190,7 @@ impl LatencyArgs {
         let taken: Vec<_> = taken.iter().map(|(index, of)| (*index, of)).collect();
         let format = &self.common.format;
         let is_short = format.format == Format::Text
-            && self.family.is_empty()
+            && self.measure.family.is_empty()
             && self.by.is_none()
             && format.tables.is_empty()
             && format.columns.is_empty();
@@ -260,10 +224,4 @@ impl LatencyArgs {
         }
         all
     }
-}
-
-/// Returns the time from the first to the last event of all traces in the window.
-fn whole(analysis: &Analysis) -> Option<TimeSpan> {
-    let spans = analysis.spans().map(|(_, span)| span);
-    spans.reduce(|a, b| TimeSpan { start: a.start.min(b.start), end: a.end.max(b.end) })
 }

@@ -1,6 +1,8 @@
-//! `lttv chart flow`: the states of each process over time.
+//! `lttv chart flow`: the thread on each CPU and the states of each process over time.
 
 mod arrows;
+mod cpus;
+mod hint;
 mod picture;
 
 use std::error::Error;
@@ -12,7 +14,7 @@ use lttv_common::losses::Losses;
 use lttv_common::report::Report;
 use lttv_context::synchronize::matching::{Hosts, Rules};
 use lttv_context::{Bounds, Traceset, TracesetContext};
-use lttv_requests::views::{ControlFlow, HostMessages, TimeWindow};
+use lttv_requests::views::{ControlFlow, CpuThreads, HostMessages, TimeWindow};
 use lttv_requests::{Budget, Owner, Scheduler};
 use lttv_state::kernel::KernelState;
 use picture::Picture;
@@ -25,7 +27,7 @@ const WIDTH: f64 = 1100.0;
 /// The height of a row.
 const ROW: f64 = 18.0;
 
-/// Draws the states of each process.
+/// Draws the thread on each CPU and the states of each process.
 pub(super) fn draw(
     args: &FlowArgs,
     format: ChartFormat,
@@ -44,6 +46,8 @@ pub(super) fn draw(
     let flow = ControlFlow::new(window, window.width() / args.steps);
     let mut scheduler = Scheduler::new(context);
     scheduler.submit(flow.request(Owner::unique(), kernel))?;
+    let cpus = CpuThreads::new(window, window.width() / args.steps);
+    scheduler.submit(cpus.request(Owner::unique(), kernel))?;
     let hosts = Hosts::of(traceset);
     let messages = HostMessages::new(traceset, &hosts, &Rules::built_in(), window);
     if messages.can_exist() {
@@ -59,6 +63,7 @@ pub(super) fn draw(
     let hosts_of_traces = (names.len() > 1).then(|| (0..traces.len()).map(host).collect());
     let picture = Picture {
         flow: &flow,
+        cpus: &cpus,
         kernel: state,
         span: &span,
         losses: &losses,

@@ -1,18 +1,22 @@
-//! An SVG picture with a row for each process.
+//! An SVG picture with a row for each CPU and process.
 
 use std::fmt::Write;
 
-use ltt_read::Timestamp;
+use ltt_read::{Timestamp, TraceIndex};
 use lttv_common::escape;
 use lttv_common::losses::Losses;
 use lttv_common::paint::Paint;
 use lttv_common::settings::color_of;
 use lttv_common::time::date_text;
 use lttv_filter::Zone;
-use lttv_requests::views::{ControlFlow, ProcessLabel, ProcessState, Segment, TimeWindow};
+use lttv_requests::views::{
+    ControlFlow, CpuThreads, ProcessLabel, ProcessState, Segment, TimeWindow,
+};
 use lttv_state::kernel::{KernelState, NameId};
 
 use super::arrows::{self, Arrows};
+use super::cpus;
+use super::hint::{lines_escaped, times};
 use super::{ROW, WIDTH};
 use crate::commands::chart::clock_note;
 use crate::commands::chart::hatch::{self, Area};
@@ -34,6 +38,7 @@ const MARKS: u64 = 6;
 /// The contents of a picture.
 pub(super) struct Picture<'p> {
     pub(super) flow: &'p ControlFlow,
+    pub(super) cpus: &'p CpuThreads,
     pub(super) kernel: &'p KernelState,
     pub(super) span: &'p Span,
     pub(super) losses: &'p Losses,
@@ -47,7 +52,7 @@ pub(super) struct Picture<'p> {
 impl Picture<'_> {
     /// Draws the rows: those that were active, or all.
     pub(super) fn draw(&self, all: bool, zone: &Zone) -> String {
-        let Picture { flow, kernel, span, losses, arrows, clock, hosts_of_traces } = self;
+        let Picture { flow, kernel, span, losses, arrows, clock, hosts_of_traces, .. } = self;
         let (timeline, labels) = (flow.timeline(), flow.labels());
         let mut order = flow.order();
         // Idle CPUs have no row of their own.
@@ -55,14 +60,15 @@ impl Picture<'_> {
         let rows: Vec<_> =
             order.iter().map(|row| (&timeline.rows()[*row], &labels[*row])).collect();
         let window = timeline.window();
-        let inner = ROW * rows.len() as f64;
+        let (cpus, timeline_of_cpus) = (self.cpus.order(), self.cpus.timeline());
+        let inner = ROW * (cpus.len() + rows.len()) as f64;
         let left = LEFT + if hosts_of_traces.is_some() { HOST } else { 0.0 };
         let (width, height) = (left + WIDTH + 10.0, TOP + inner + 10.0);
         let (from, to) = (date_text(span.from, zone), date_text(span.to, zone));
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
              font-family=\"DejaVu Sans, Helvetica, sans-serif\" font-size=\"12\" fill=\"#ddd\">\n\
-             <title>States of each process</title>\n{}\
+             <title>Threads on CPUs and states of each process</title>\n{}\
              <rect width=\"{width}\" height=\"{height}\" fill=\"#000\"/>\n\
              <text x=\"10\" y=\"18\">{from} to {to}; times are after the first event{}</text>\n",
             hatch::PATTERN,
@@ -78,20 +84,35 @@ impl Picture<'_> {
              height=\"{inner:.0}\" viewBox=\"0 0 {WIDTH} {inner:.0}\" \
              preserveAspectRatio=\"none\">"
         );
-        for (number, (row, label)) in rows.iter().enumerate() {
-            let names = |name| kernel.trace(row.key().trace).map_or("", |state| state.name(name));
+        let names =
+            |trace: TraceIndex, name| kernel.trace(trace).map_or("", |state| state.name(name));
+        cpus::draw(&mut svg, self.cpus, &cpus, span.first, names);
+        for (number, (row, label)) in (cpus.len()..).zip(&rows) {
+            let names = |name| names(row.key().trace, name);
             let top = ROW * number as f64;
             for segment in row.segments() {
                 state(&mut svg, &segment, top, window, &hint(label, &segment, span.first, names));
             }
         }
-        let places = rows.iter().enumerate().map(|(number, (row, _))| (*row.key(), number));
+        let places = (cpus.len()..).zip(&rows).map(|(number, (row, _))| (*row.key(), number));
         arrows.draw(&mut svg, &places.collect(), span);
         let area = Area { left: 0.0, width: WIDTH, top: 0.0, height: inner };
         hatch::ranges(&mut svg, losses, span, area, 0.5);
         svg += "</svg>\n";
-        for (number, (row, of)) in rows.iter().enumerate() {
-            let host = hosts_of_traces.as_ref().and_then(|hosts| hosts.get(row.key().trace.0));
+        let host_of =
+            |trace: TraceIndex| hosts_of_traces.as_ref().and_then(|hosts| hosts.get(trace.0));
+        for (number, row) in cpus.iter().enumerate() {
+            let trace = timeline_of_cpus.rows()[*row].key().trace;
+            let y = TOP + ROW * number as f64 + 13.0;
+            for (x, text) in
+                [(COLUMNS[0].0, Some(&*self.cpus.labels()[*row])), (LEFT, host_of(trace).copied())]
+            {
+                let Some(text) = text else { continue };
+                _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\">{}</text>", escape::xml(text));
+            }
+        }
+        for (number, (row, of)) in (cpus.len()..).zip(&rows) {
+            let host = host_of(row.key().trace);
             label(&mut svg, of, host.copied(), TOP + ROW * number as f64 + 13.0);
         }
         svg + "</svg>\n"
@@ -182,7 +203,6 @@ fn hint<'k>(
     origin: Timestamp,
     names: impl Fn(NameId) -> &'k str,
 ) -> String {
-    let seconds = |time: Timestamp| time.as_ns().saturating_sub(origin.as_ns()) as f64 / 1e9;
     let us = |ns: u64| ns as f64 / 1e3;
     let paint = Paint::from(of.state);
     let mut text = format!("{}: {}", label.title(), paint.label());
@@ -196,13 +216,6 @@ fn hint<'k>(
     if of.crowded && of.active > 0 {
         _ = write!(text, ", {:.3} µs of work", us(of.active));
     }
-    let (begin, end) = (seconds(of.start), seconds(of.end));
-    _ = write!(text, "\n{begin:.9} – {end:.9} s\n{:.3} µs", us(of.length()));
+    text += &times(of, origin);
     text
-}
-
-/// Escapes each line of a text for XML.
-fn lines_escaped(text: &str) -> String {
-    let lines: Vec<_> = text.split('\n').map(escape::xml).collect();
-    lines.join("\n")
 }
