@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lttv_common::table::{Cell, Declaration, Kind, Table, difference, percent};
 
+use lttv_state::durations::Distribution;
+use lttv_state::latency::Family;
+
 use crate::models::comparison::{Handled, Part, Side};
 
 /// The two parts that are compared, and how much of their tables is shown.
@@ -26,24 +29,28 @@ impl<'p> Compared<'p> {
 
     /// Returns all tables.
     pub(crate) fn tables(&self) -> Vec<Table> {
-        vec![self.described(), self.events(), self.cpu(), self.waits(), self.interrupts()]
+        vec![
+            self.described(),
+            self.events(),
+            self.cpu(),
+            self.waits(),
+            self.latencies(),
+            self.interrupts(),
+        ]
     }
 
     /// Returns the table of the traces and windows that are compared.
     fn described(&self) -> Table {
         let sides = ["A", "B"].into_iter().zip(self.sides).zip(self.parts);
         let sides: Vec<_> = sides.map(|((label, side), part)| (label, side, part)).collect();
-        let events = |part: &Part| part.events.values().sum::<u64>();
         Table::of("sides", "Compared", &sides)
             .text("side", "", |row| row.0)
             .text("trace", "TRACE", |row| row.1.name.as_str())
             .time("start_ns", "FROM", |row| row.2.span.map(|span| span.start))
             .time("end_ns", "TO", |row| row.2.span.map(|span| span.end))
             .duration("duration_ns", "DURATION", |row| row.2.duration())
-            .count("events", "EVENTS", |row| events(row.2))
-            .decimal("events_per_second", "EVENTS/s", |row| {
-                finite(per_second(events(row.2), row.2))
-            })
+            .count("events", "EVENTS", |row| row.2.total)
+            .decimal("events_per_second", "EVENTS/s", |row| finite(per_second(row.2.total, row.2)))
             .minor()
             .count("lost_events", "LOST EVENTS", |row| row.2.losses.events())
             .count("lost_packets", "LOST PACKETS", |row| row.2.losses.packets())
@@ -93,6 +100,35 @@ impl<'p> Compared<'p> {
             .build()
     }
 
+    fn latencies(&self) -> Table {
+        let rows = self.by_change(|part| &part.latencies, |of| of.spread().total());
+        let p = |of: &Distribution, percentage| of.percentile(percentage);
+        let both =
+            |row: &Row<(Family, String), Distribution>| p(&row.1[0], 99.0).zip(p(&row.1[1], 99.0));
+        Table::of("latencies", "Latencies by name", &rows)
+            .at_most(self.top, |_| ())
+            .text("family", "FAMILY", |row| row.0.0.key())
+            .text("name", "NAME", |row| row.0.1.as_str())
+            .count("a_count", "A COUNT", |row| row.1[0].count())
+            .count("b_count", "B COUNT", |row| row.1[1].count())
+            .duration("a_p50_ns", "A p50", |row| p(&row.1[0], 50.0))
+            .duration("b_p50_ns", "B p50", |row| p(&row.1[1], 50.0))
+            .duration("a_p99_ns", "A p99", |row| p(&row.1[0], 99.0))
+            .duration("b_p99_ns", "B p99", |row| p(&row.1[1], 99.0))
+            .decimal("p99_percent", "p99 %", |row| {
+                both(row).and_then(|(a, b)| change([a as f64, b as f64]))
+            })
+            .duration("a_max_ns", "A MAX", |row| p(&row.1[0], 100.0))
+            .minor()
+            .duration("b_max_ns", "B MAX", |row| p(&row.1[1], 100.0))
+            .minor()
+            .duration("a_total_ns", "A TOTAL", |row| row.1[0].spread().total())
+            .minor()
+            .duration("b_total_ns", "B TOTAL", |row| row.1[1].spread().total())
+            .minor()
+            .build()
+    }
+
     fn interrupts(&self) -> Table {
         let rows = self.by_change(|part| &part.interrupts, |handled| handled.time);
         Table::of("interrupts", "CPU time of interrupts", &rows)
@@ -137,14 +173,14 @@ impl<'p> Compared<'p> {
     }
 
     /// Returns the entries of both parts, those with the greatest change per second first.
-    fn by_change<K: Ord + Clone, V: Copy + Default>(
+    fn by_change<K: Ord + Clone, V: Clone + Default>(
         &self,
         of: impl Fn(&Part) -> &BTreeMap<K, V>,
         measure: impl Fn(&V) -> u64,
     ) -> Vec<Row<K, V>> {
         let [a, b] = self.parts.map(&of);
         let keys: BTreeSet<&K> = a.keys().chain(b.keys()).collect();
-        let value = |of: &BTreeMap<K, V>, key| of.get(key).copied().unwrap_or_default();
+        let value = |of: &BTreeMap<K, V>, key| of.get(key).cloned().unwrap_or_default();
         let mut rows: Vec<Row<K, V>> =
             keys.into_iter().map(|key| (key.clone(), [value(a, key), value(b, key)])).collect();
         // Exact, by a common denominator; a part without a length counts as one of 1 ns.

@@ -25,7 +25,7 @@ use crate::tables::compare::Compared;
 /// The number of rows of each table as text, unless another one is given.
 const ROWS: usize = 20;
 
-/// Compare two traces, or two windows of one: events, CPU time, waits and interrupts
+/// Compare two traces, or two windows of one: events, CPU time, waits, latencies and interrupts
 ///
 /// Rows are ordered by their change, the greatest first: that of the events or of the time per
 /// second, so that windows of different lengths can be compared.
@@ -56,9 +56,10 @@ Examples:
   lttv compare before/ after/ --table cpu --format csv
   lttv compare before/ after/ --table waits --columns command,woken_by,difference_ns
 
-Tables: sides (what is compared), events (by name), cpu (CPU time by command and mode), waits
-(blocked time by command, by the system call in which it waited, and by what woke it up, with the
-causes of `lttv critical-path`), interrupts (CPU time of handlers). Processes are summed by command,
+Tables: sides (what is compared), events (by name, without state dumps), cpu (CPU time by command and
+mode), waits (blocked time by command, by the system call in which it waited, and by what woke it up,
+with the causes of `lttv critical-path`), latencies (p50, p99 of system calls, waits for CPUs, interrupts
+and disks, as in `lttv latency`), interrupts (CPU time of handlers). Processes are summed by command,
 since their ids differ from trace to trace. What is open at the start of a window counts from there,
 what is open at its end up to there; what ends a wait after the window is read on for.";
 
@@ -116,7 +117,7 @@ fn measured(sides: [&Side; 2], args: &CompareArgs) -> Result<[Part; 2], Box<dyn 
         }),
     };
     if cancel.load(Ordering::Relaxed) {
-        let events = both.iter().flat_map(|part| part.events.values()).sum();
+        let events = both.iter().map(|part| part.total).sum();
         return Err(Interrupted { events }.into());
     }
     Ok(both)

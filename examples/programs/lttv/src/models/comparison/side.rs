@@ -4,13 +4,16 @@ use lttv_filter::TraceTimes;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ltt_read::schema::{EventTypeId, Format, Schema};
 use ltt_read::{Progress, TimeSpan};
 use lttv_common::cache::{Cache, KnownStates};
 use lttv_common::losses::Losses;
 use lttv_common::time::Window;
 use lttv_context::{Traceset, TracesetContext};
 use lttv_state::analysis::read;
+use lttv_state::durations::Distribution;
 use lttv_state::kernel::{ExecutionMode, KernelState, Serial};
+use lttv_state::latency::{Family, GroupBy, LatencyAnalysis, Settings, TraceLatency};
 use lttv_state::stats::{StatisticsAnalysis, TraceStatistics};
 use lttv_state::waits::{WaitAnalysis, WaitGraph};
 
@@ -18,6 +21,18 @@ use super::command::{IDLE, command};
 use super::handled::Handled;
 use super::waits::{Wait, add_waits};
 use crate::models::waits::{ends_open, read_on};
+
+/// The families of compared durations.
+const FAMILIES: [Family; 8] = [
+    Family::Syscall,
+    Family::WakeUp,
+    Family::Preemption,
+    Family::HardIrq,
+    Family::Softirq,
+    Family::SoftirqRaise,
+    Family::DiskQueue,
+    Family::DiskDevice,
+];
 
 /// Traces, and the window of them that is compared.
 #[derive(Debug, Clone)]
@@ -34,7 +49,10 @@ pub(crate) struct Part {
     /// The time from the first to the last moment, as far as the traces go; `None` without
     /// events.
     pub(crate) span: Option<TimeSpan>,
-    /// The number of events by name.
+    /// The number of all events.
+    pub(crate) total: u64,
+    /// The number of events by name, without those of state dumps: their number tells when recording began,
+    /// not what happened.
     pub(crate) events: BTreeMap<String, u64>,
     /// The CPU time by command and mode.
     pub(crate) cpu: BTreeMap<(String, &'static str), u64>,
@@ -42,6 +60,8 @@ pub(crate) struct Part {
     pub(crate) waits: BTreeMap<Wait, Handled>,
     /// The handlers of interrupts, by kind and name.
     pub(crate) interrupts: BTreeMap<(&'static str, String), Handled>,
+    /// The durations by family and name.
+    pub(crate) latencies: BTreeMap<(Family, String), Distribution>,
     pub(crate) losses: Losses,
     pub(crate) errors: Vec<ltt_read::Error>,
     pub(crate) errors_omitted: u64,
@@ -76,11 +96,12 @@ impl Part {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let both = (StatisticsAnalysis::new(), WaitAnalysis::new());
+        let latencies = LatencyAnalysis::new(Settings::new().families(FAMILIES));
+        let all = ((StatisticsAnalysis::new(), latencies), WaitAnalysis::new());
         let mut known = KnownStates::of(cache, &side.traceset);
         let of_window = read(&side.traceset).saved(known.states()).window(span.start..=span.end);
-        let found = of_window.cancel(&stop).progress(&mut passed).run(both);
-        let (statistics, graph) = found.output;
+        let found = of_window.cancel(&stop).progress(&mut passed).run(all);
+        let ((statistics, latencies), graph) = found.output;
         let errors = (found.errors, found.errors_omitted);
         let window = span.start..span.end;
         let any_open =
@@ -95,10 +116,13 @@ impl Part {
         let losses = Losses::of(side.traceset.traces(), side.window);
         let mut part = Part { span: Some(span), losses, ..Part::default() };
         for (index, trace) in statistics.traces().iter().enumerate() {
-            part.add_events(trace);
+            part.add_events(trace, side.traceset.traces()[index].schema());
             if KernelState::follows(&side.traceset.traces()[index]) {
                 part.add_times(trace);
             }
+        }
+        for trace in latencies.traces() {
+            part.add_latencies(trace);
         }
         add_waits(&mut part.waits, &graph, &window);
         (part.errors, part.errors_omitted) = errors;
@@ -110,9 +134,23 @@ impl Part {
         self.span.map_or(0, |span| span.end.as_ns().abs_diff(span.start.as_ns()))
     }
 
-    fn add_events(&mut self, trace: &TraceStatistics) {
-        for (name, count) in trace.events() {
-            *self.events.entry(name.to_owned()).or_default() += count;
+    fn add_events(&mut self, trace: &TraceStatistics, schema: &Schema) {
+        for (id, count) in trace.total().events.iter() {
+            self.total += count;
+            let name = trace.event_name(id);
+            if !is_state_dump(name, schema, id) {
+                *self.events.entry(name.to_owned()).or_default() += count;
+            }
+        }
+    }
+
+    fn add_latencies(&mut self, trace: &TraceLatency) {
+        for family in FAMILIES {
+            for row in trace.rows(family, GroupBy::Subject) {
+                let name = row.subject.map(|subject| trace.subject(subject)).unwrap_or_default();
+                let all = self.latencies.entry((family, name)).or_default();
+                all.add_all(row.figures.durations());
+            }
         }
     }
 
@@ -144,6 +182,17 @@ impl Part {
     fn interrupt(&mut self, mode: ExecutionMode, name: &str) -> &mut Handled {
         self.interrupts.entry((mode_name(mode), name.to_owned())).or_default()
     }
+}
+
+/// Returns `true` for events that tell the state at the start of a recording: those of LTTng by their names,
+/// those of LTTng 0.x by their facility or channel.
+fn is_state_dump(name: &str, schema: &Schema, id: EventTypeId) -> bool {
+    let Some(of) = schema.event_types.get(id.index()) else { return false };
+    let channel = schema.stream_classes.get(of.stream.index()).map(|of| &of.identity.name);
+    let groups = [of.identity.namespace.as_deref(), channel.and_then(Option::as_deref)];
+    let is_of_state = |group: &str| group == "statedump" || group.ends_with("_state");
+    name.starts_with("lttng_statedump_")
+        || schema.format == Format::Legacy && groups.into_iter().flatten().any(is_of_state)
 }
 
 /// Returns the name of a mode for people.
