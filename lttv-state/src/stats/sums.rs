@@ -193,16 +193,12 @@ impl TraceStatistics {
 
     /// Returns the sums of each process that was ever on a CPU, ordered by serial number.
     pub fn processes(&self) -> Vec<ProcessSum> {
-        self.processes_of(|_| true)
+        self.processes_where(|_| true)
     }
 
-    /// Returns the sums of each process that was ever on one CPU, for its time there, ordered by
-    /// serial number.
-    pub fn processes_on(&self, cpu: u32) -> Vec<ProcessSum> {
-        self.processes_of(|key| key.cpu == cpu)
-    }
-
-    fn processes_of(&self, of: impl Fn(&LeafKey) -> bool) -> Vec<ProcessSum> {
+    /// Returns the sums of each process over the leaves that are selected, such as those of some CPUs, ordered
+    /// by serial number. Processes without such a leaf are left out.
+    pub fn processes_where(&self, of: impl Fn(&LeafKey) -> bool) -> Vec<ProcessSum> {
         let mut sums: BTreeMap<Serial, ProcessSum> = BTreeMap::new();
         let leaves = self.leaves().filter(|(key, _)| key.process != Serial::NONE && of(key));
         for (key, counts) in leaves {

@@ -81,6 +81,10 @@ pub struct InputArgs {
     )]
     pub filters: Vec<String>,
 
+    /// Further expressions that events must pass, which stand for other options.
+    #[arg(skip)]
+    pub conditions: Vec<String>,
+
     /// Read with at most this many threads, where the command can
     #[arg(long, value_name = "N", help_heading = "Selection")]
     pub threads: Option<NonZeroUsize>,
@@ -255,21 +259,31 @@ impl InputArgs {
         Ok(window)
     }
 
-    /// Parses all filters into one expression. Returns `None` if there is no filter.
+    /// Returns `true` if filters or conditions of other options select events.
+    pub fn selects_events(&self) -> bool {
+        !self.filters.is_empty() || !self.conditions.is_empty()
+    }
+
+    /// Parses all filters and conditions into one expression. Returns `None` if there are none.
     ///
     /// # Errors
     ///
     /// If a filter is empty or wrong.
     pub fn expression(&self) -> Result<Option<Expression>, Usage> {
+        self.all_of(&[&self.filters, &self.conditions])
+    }
+
+    fn all_of(&self, lists: &[&[String]]) -> Result<Option<Expression>, Usage> {
         if self.filters.iter().any(|text| text.trim().is_empty()) {
             return Err(Usage::new("--filter: an expression is empty"));
         }
-        let all = self.filters.iter().map(String::as_str);
-        let parsed = (!self.filters.is_empty()).then(|| Expression::parse_all(all)).transpose();
+        let mut all = lists.iter().copied().flatten().map(String::as_str).peekable();
+        let parsed = all.peek().is_some().then(|| Expression::parse_all(all)).transpose();
         parsed.map_err(|error| Usage::filter("--filter:", &error))
     }
 
-    /// Compiles the filters for the traces, and reports the parts that are never or always true.
+    /// Compiles the filters and conditions for the traces, and reports the parts of filters that are never or
+    /// always true.
     /// Returns `None` if there is no filter.
     ///
     /// # Errors
@@ -282,12 +296,19 @@ impl InputArgs {
     ) -> Result<Option<KernelFilters>, Usage> {
         let environment = Environment::new().in_zone(self.zone());
         let compile = |expression| KernelFilters::new(&expression, traces, &environment);
-        let compiled = self.expression()?.map(compile).transpose();
-        let filters = compiled.map_err(|error| Usage::filter("--filter:", &error))?;
+        let compiled = |expression: Option<Expression>| {
+            let compiled = expression.map(compile).transpose();
+            compiled.map_err(|error| Usage::filter("--filter:", &error))
+        };
+        // Notes are on what the user wrote.
+        let filters = compiled(self.all_of(&[&self.filters])?)?;
         if let Some(filters) = &filters {
             report.filter_notes(filters.filters().notes());
         }
-        Ok(filters)
+        match self.conditions.is_empty() {
+            true => Ok(filters),
+            false => compiled(self.expression()?),
+        }
     }
 
     /// Refuses filters, for a command that follows all events.

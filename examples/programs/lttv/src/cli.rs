@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use lttv::commands::calls::CallsArgs;
-use lttv::commands::chart::ChartArgs;
+use lttv::commands::chart::{ChartArgs, FlameArgs};
 use lttv::commands::compare::CompareArgs;
 use lttv::commands::completions::CompletionsArgs;
 use lttv::commands::convert::ConvertArgs;
@@ -23,6 +23,7 @@ use lttv::commands::man::ManArgs;
 use lttv::commands::run::{self, RunArgs};
 use lttv::commands::serve::ServeArgs;
 use lttv::commands::spans::SpansArgs;
+use lttv::commands::sql::SqlArgs;
 use lttv::commands::state::StateArgs;
 use lttv::commands::stats::StatsArgs;
 use lttv::commands::sync::SyncArgs;
@@ -75,11 +76,15 @@ pub(crate) enum Command {
     Why(WhyArgs),
     History(HistoryArgs),
     Chart(ChartArgs),
+    /// Draw a flame graph: the same as `lttv chart flame`
+    #[command(after_help = FLAME_HELP)]
+    Flame(FlameArgs),
     Compare(CompareArgs),
     Sync(SyncArgs),
     Convert(ConvertArgs),
     Tui(TuiArgs),
     Serve(ServeArgs),
+    Sql(SqlArgs),
     Run(RunArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -90,6 +95,13 @@ const LONG_VERSION: &str = concat!(
     "\nFormats: CTF 1.8 and CTF 2 (LTTng, barectf, perf and others), LTTng 0.x, and the Linux \
      Trace Toolkit since 2003"
 );
+
+const FLAME_HELP: &str = "\
+Examples:
+  lttv flame -o cpu.svg perf.data
+  lttv flame --of off-cpu --by process -o waits.svg perf.data
+
+`lttv chart flame --help` tells which stacks there are.";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -156,11 +168,13 @@ impl Cli {
             "why" => WhyArgs::augment_args,
             "history" => HistoryArgs::augment_args,
             "chart" => ChartArgs::augment_args,
+            "flame" => FlameArgs::augment_args,
             "compare" => CompareArgs::augment_args,
             "sync" => SyncArgs::augment_args,
             "convert" => ConvertArgs::augment_args,
             "tui" => TuiArgs::augment_args,
             "serve" => ServeArgs::augment_args,
+            "sql" => SqlArgs::augment_args,
             "run" => RunArgs::augment_args,
             _ => return None,
         };
@@ -246,6 +260,8 @@ mod tests {
             "sync A B --write FILE --reference A --columns host,offset_ns",
             "tui TRACE",
             "serve TRACE",
+            "flame --of off-cpu -o OUT TRACE",
+            "sql TRACE -c QUERY --help",
             "run -m textDump -t TRACE",
         ];
         for line in lines {

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use cli::{Cli, Command, documented};
 use lttv::commands::{
     calls, chart, compare, completions, convert, critical_path, disk, dump, history, info, irq,
-    latency, man, run, serve, spans, state, stats, sync, usage, wait, why,
+    latency, man, run, serve, spans, sql, state, stats, sync, usage, wait, why,
 };
 use lttv_common::report::{self, Report, Usage};
 use lttv_common::settings::{self, Settings, SettingsError};
@@ -55,10 +55,12 @@ fn dispatch(command: &Command, report: &mut Report) -> Result<Option<u8>, Box<dy
         Command::Why(args) => why::run(args, report),
         Command::History(args) => history::run(args, report),
         Command::Chart(args) => chart::run(args, report),
+        Command::Flame(args) => chart::flame(args, report),
         Command::Compare(args) => compare::run(args, report),
         Command::Sync(args) => sync::run(args, report),
         Command::Convert(args) => convert::run(args, report),
         Command::Serve(args) => serve::run(args, report),
+        Command::Sql(args) => sql::run(args, report),
         Command::Run(args) => run::run(args, report),
         Command::Completions(args) => completions::run(args, documented()),
         Command::Man(args) => man::run(args, documented(), report),

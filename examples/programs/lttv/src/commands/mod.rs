@@ -24,6 +24,7 @@ pub mod run;
 pub mod selection;
 pub mod serve;
 pub mod spans;
+pub mod sql;
 pub mod state;
 pub mod stats;
 pub mod sync;

@@ -6,7 +6,7 @@ use ltt_read::TraceIndex;
 use lttv_common::table::{Declaration, Format, Table, percent};
 use lttv_state::stats::{DeviceFacts, ProcessFacts, ProcessSum, TraceStatistics};
 
-use crate::models::statistics::{Call, Collected, Group, busiest, groups};
+use crate::models::statistics::{Call, Collected, Group, groups};
 
 /// The table of the system call whose time is the window.
 pub(crate) const CALL: &str = "call";
@@ -146,7 +146,7 @@ impl<'s> Shown<'s> {
     fn cpus(&self) -> Table {
         let mut rows = Vec::new();
         for (trace, of) in &self.traces {
-            for cpu in of.cpus() {
+            for cpu in of.cpus().into_iter().filter(|cpu| self.found.picked.has_cpu(cpu.number)) {
                 let sum = of.sum(|leaf| leaf.cpu == cpu.number);
                 let bytes = (sum.bytes_read(), sum.bytes_written());
                 rows.push((*trace, of.time(), cpu, bytes));
@@ -192,10 +192,8 @@ impl<'s> Shown<'s> {
                 Some(_) => Vec::new(),
                 None => of.cpus().iter().map(|cpu| cpu.number).collect(),
             };
-            for cpu in cpus {
-                let mut sums = of.processes_on(cpu);
-                sums.retain(|sum| sum.cpu_time > 0 || sum.events > 0);
-                let busiest = busiest(of, sums);
+            for cpu in cpus.into_iter().filter(|cpu| self.found.picked.has_cpu(*cpu)) {
+                let busiest = self.found.picked.threads_on(trace, of, cpu);
                 rows.extend(busiest.iter().map(|sum| Self::thread_row(trace, of, Some(cpu), sum)));
             }
         }
@@ -215,7 +213,7 @@ impl<'s> Shown<'s> {
     fn threads(&self) -> Table {
         let mut rows = Vec::new();
         for &(trace, of) in &self.traces {
-            let busiest = busiest(of, of.processes());
+            let busiest = self.found.picked.threads(trace, of);
             rows.extend(busiest.iter().map(|sum| Self::thread_row(trace, of, None, sum)));
         }
         let table = Table::of("processes", "Processes", &rows)
@@ -240,7 +238,7 @@ impl<'s> Shown<'s> {
     fn groups_by<K: Ord>(&self, key: impl Fn(&ProcessFacts) -> Option<K>) -> Vec<GroupRow> {
         let mut rows = Vec::new();
         for (trace, of) in &self.traces {
-            let threads = busiest(of, of.processes());
+            let threads = self.found.picked.threads(*trace, of);
             let groups = groups(of, &threads, &key).into_iter();
             rows.extend(groups.map(|group| GroupRow { trace: *trace, time: of.time(), group }));
         }

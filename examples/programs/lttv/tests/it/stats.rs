@@ -163,3 +163,54 @@ fn a_window_outside_of_the_trace_is_refused() {
     assert_eq!(run.status, Some(2), "{run:?}");
     assert!(run.stderr.contains("outside of the traces, whose events are from"), "{run:?}");
 }
+
+/// Selected threads and CPUs have the figures that they have among all others, and `dump` prints the
+/// events that are counted.
+#[test]
+fn selected_threads_and_cpus_have_the_figures_of_the_whole() {
+    let whole = json(&[&WINDOW[..], &["--table=processes,cpus,cpu_processes"]].concat());
+    let rows = |options: &[&str], table: &str| {
+        let table = format!("--table={table}");
+        let found = json(&[&WINDOW[..], &[&table], options].concat());
+        found
+            .as_object()
+            .expect("tables")
+            .values()
+            .next()
+            .expect("a table")
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let of = |table: &str, is: &dyn Fn(&Value) -> bool| -> Vec<Value> {
+        list(&whole, table).iter().filter(|row| is(row)).cloned().collect()
+    };
+    let is_diskio = |row: &Value| row["command"] == "diskio";
+    assert!(!of("processes", &is_diskio).is_empty());
+    assert_eq!(rows(&["--comm=diskio"], "processes"), of("processes", &is_diskio));
+    let is_one = |row: &Value| [210, 214].contains(&row["tid"].as_i64().unwrap());
+    assert_eq!(rows(&["--tid=210,214"], "cpu_processes"), of("cpu_processes", &is_one));
+    let is_one_of = |row: &Value| row["cpu"] == 1;
+    assert_eq!(rows(&["--cpu=1"], "cpus"), of("cpus", &is_one_of));
+    let (found, expected) = (rows(&["--cpu=1"], "processes"), of("cpu_processes", &is_one_of));
+    assert!(expected.len() > 2);
+    for (found, expected) in found.iter().zip(&expected) {
+        for key in ["tid", "cpu_ns", "user_ns", "events"] {
+            assert_eq!(found[key], expected[key], "{key}");
+        }
+    }
+    assert_eq!(found.len(), expected.len());
+
+    for options in [&["--cpu=2"][..], &["--tid=210,214"], &["--comm=disk*", "--cpu=1,2"]] {
+        let counts = json(&[&WINDOW[..], options].concat())["events"].clone();
+        let counted: u64 =
+            counts.as_object().expect("events").values().filter_map(Value::as_u64).sum();
+        let run = lttv(&[&["dump", "--count"], &WINDOW[..], options].concat(), &bundled("kernel"));
+        let dumped = String::from_utf8(run.stdout).expect("text");
+        assert_eq!(dumped.trim(), counted.to_string(), "{options:?}");
+        assert!(counted > 0, "{options:?}");
+    }
+    let names = lttv(&["dump", "--count", "--name=sched_*,irq_*"], &bundled("kernel"));
+    let filter = ["dump", "--count", "-e", "name =~ \"sched_*\" || name =~ \"irq_*\""];
+    assert_eq!(names.stdout, lttv(&filter, &bundled("kernel")).stdout);
+}

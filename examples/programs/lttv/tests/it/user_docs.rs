@@ -148,12 +148,12 @@ fn commands_print_what_the_pages_show() {
     }
 }
 
-/// The ten questions that people ask.
+/// The questions that people ask.
 #[test]
-fn each_of_the_ten_tasks_has_a_command() {
+fn each_task_has_a_command() {
     let text = page("tasks.md");
     let tasks: Vec<&str> = text.split("\n## ").skip(1).collect();
-    assert_eq!(tasks.len(), 10);
+    assert!(tasks.len() >= 20, "{}", tasks.len());
     for task in tasks {
         let commands = blocks(task, "console").concat();
         assert!(commands.iter().any(|line| line.starts_with("$ lttv ")), "{task}");
@@ -188,6 +188,10 @@ fn command_lines_have_options_that_exist() {
             };
             let depth = if matches!(words.first(), Some(&"chart" | &"history")) { 2 } else { 1 };
             let names: Vec<&str> = words.iter().take(depth).take_while(is_name).copied().collect();
+            // Its options are those of another program.
+            if names == ["sql"] {
+                continue;
+            }
             let text = help(&names);
             for option in words.iter().filter(|word| word.starts_with('-')) {
                 let option = option.split('=').next().expect("a word");

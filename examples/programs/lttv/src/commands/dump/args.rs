@@ -11,6 +11,7 @@ use lttv_common::text_dump::rows::{Column, RowOptions};
 use lttv_common::time::parse_length;
 
 use super::{ClockArgs, Form, Job, StyleArgs};
+use crate::commands::selection::{CpuArgs, NameArgs, ThreadArgs, with_conditions};
 
 /// Print the events of traces, in time order
 ///
@@ -23,7 +24,19 @@ pub struct DumpArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// Print also all events within this length before and after those that pass the filter, such as 1ms
+    /// The names of events.
+    #[command(flatten)]
+    pub names: NameArgs,
+
+    /// The threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
+    /// The CPUs.
+    #[command(flatten)]
+    pub cpus: CpuArgs,
+
+    /// Print also all events within this length before and after those that are selected, such as 1ms
     #[arg(long, value_name = "LENGTH", value_parser = parse_length, help_heading = "Selection")]
     pub context: Option<u64>,
 
@@ -68,6 +81,7 @@ pub struct DumpArgs {
 const EXAMPLES: &str = "\
 Examples:
   lttv dump TRACE --timerange +1..+1.02 -e sched_switch
+  lttv dump TRACE --tid 4711 --name 'sched_*,irq_*' --context 100us
   lttv dump TRACE --format csv --columns time,tid,comm,name,ret -o events.csv
   lttv dump TRACE --columns thread_delta,time,tid,name --top 5    the longest gaps of threads
   lttv dump TRACE --format babeltrace --names=all                 as babeltrace2 prints it";
@@ -103,7 +117,7 @@ impl DumpArgs {
             DumpFormat::Lttv | DumpFormat::Json | DumpFormat::Csv => ClockStyle::Seconds,
         };
         Ok(Job {
-            input: self.input.clone(),
+            input: with_conditions(&self.input, self.conditions()),
             output: self.output.clone(),
             form: match self.format {
                 _ if self.count => Form::Count,
@@ -120,6 +134,11 @@ impl DumpArgs {
             context: self.context,
             cache: self.cache.clone(),
         })
+    }
+
+    /// Returns the conditions of the options that select events.
+    fn conditions(&self) -> impl Iterator<Item = String> {
+        self.names.conditions().chain(self.threads.conditions()).chain(self.cpus.conditions())
     }
 
     /// Returns `true` if each event is a row of columns.
@@ -153,7 +172,12 @@ impl DumpArgs {
                 self.input.threads.is_some() && self.follow.follow,
                 "--threads has no use with --follow",
             ),
-            (self.context.is_some() && self.input.filters.is_empty(), "--context needs --filter"),
+            (
+                self.context.is_some()
+                    && self.input.filters.is_empty()
+                    && self.conditions().next().is_none(),
+                "--context needs --filter, or another option that selects events",
+            ),
             (self.context.is_some() && self.count, "--context has no use with --count"),
             (self.context.is_some() && self.follow.follow, "--context has no use with --follow"),
             (self.count && matches!(format, Json | Csv), "--format has no use with --count"),

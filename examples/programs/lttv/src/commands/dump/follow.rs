@@ -249,7 +249,7 @@ impl<'a> Following<'a> {
         let extent =
             |trace: &Arc<Trace>| (trace.schema().event_types.len(), trace.tracefiles().len());
         let extents: Vec<_> = traces.iter().map(extent).collect();
-        if self.job.input.filters.is_empty() || traces.is_empty() || extents == self.extent {
+        if !self.job.input.selects_events() || traces.is_empty() || extents == self.extent {
             return Ok(());
         }
         self.extent = extents;

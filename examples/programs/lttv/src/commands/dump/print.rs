@@ -46,7 +46,7 @@ pub fn print(job: &Job, report: &mut Report) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let has_window = job.input.has_window();
-    if job.is_count() && !has_window && job.input.filters.is_empty() {
+    if job.is_count() && !has_window && !job.input.selects_events() {
         job.input.clocks.refuse("the number of all events depends on no time")?;
     }
     let (traces, names) = load(job, report)?;

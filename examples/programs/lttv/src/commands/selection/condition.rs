@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use lttv_common::args::InputArgs;
 use lttv_common::report::Usage;
 use lttv_filter::{Columns, Expression};
 
@@ -16,6 +17,14 @@ pub(crate) fn all_of<S: AsRef<str>>(
     let all: Vec<S> = conditions.into_iter().collect();
     let parsed = (!all.is_empty()).then(|| Expression::parse_all(all.iter().map(AsRef::as_ref)));
     parsed.transpose().map_err(|error| Usage::filter("--filter:", &error))
+}
+
+/// Returns an input of which only the events that pass conditions are read.
+pub(crate) fn with_conditions(
+    input: &InputArgs,
+    conditions: impl Iterator<Item = String>,
+) -> InputArgs {
+    InputArgs { conditions: conditions.collect(), ..input.clone() }
 }
 
 /// Returns the condition that one of several is true; `None` if there are none.

@@ -37,7 +37,7 @@ impl ThreadArgs {
     }
 }
 
-/// The option that selects names.
+/// The option that selects names of events, system calls, interrupts or disks.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Selection")]
 pub struct NameArgs {
@@ -57,7 +57,7 @@ impl NameArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Selection")]
 pub struct CpuArgs {
-    /// Only what ended on these CPUs
+    /// Only these CPUs; of what lasts, the one on which it ended
     #[arg(long, value_name = "CPU,…", value_delimiter = ',')]
     pub cpu: Vec<u32>,
 }

@@ -8,5 +8,5 @@ mod threads;
 pub use groups::{CpuArgs, DurationArgs, NameArgs, NumberArgs, ThreadArgs};
 pub use spans::SelectionArgs;
 
-pub(crate) use condition::all_of;
+pub(crate) use condition::{all_of, with_conditions};
 pub(crate) use threads::{Thread, ThreadFilter};

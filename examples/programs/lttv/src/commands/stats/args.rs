@@ -3,6 +3,8 @@
 use lttv_common::args::Common;
 use lttv_common::cache::CacheArgs;
 
+use crate::commands::selection::{CpuArgs, ThreadArgs};
+
 /// Show who used the CPUs between two times, and what for: CPUs, processes, disks, events
 ///
 /// Everything is measured right at the borders of the window. What is open at its start (running
@@ -19,6 +21,14 @@ pub struct StatsArgs {
     /// The place of saved states.
     #[command(flatten)]
     pub cache: CacheArgs,
+
+    /// The threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+
+    /// The CPUs.
+    #[command(flatten)]
+    pub cpus: CpuArgs,
 
     /// Print only the first N rows of processes, groups, commands and events: the busiest ones and
     /// the most frequent ones
@@ -52,6 +62,10 @@ by what the CPU executes and add up to 100 %: USER, SYSTEM (system calls, except
 threads), INTERRUPT (all interrupts, also during idle; SOFTIRQ is a part of it), IDLE (without
 interrupts), ? (unknown).
 
+--tid, --pid, --comm and --cpu select the threads and CPUs of the tables, and the events of the table
+`events`. With --cpu, CPU times and events of threads are those on these CPUs; blocked and ready times,
+bytes and switches are those on all.
+
 --filter selects the events that the table `events` counts. CPU times cannot be filtered: they
 follow from all events.
 
@@ -60,4 +74,4 @@ Examples:
   lttv stats TRACE --begin +1s --end +1.5s                    half a second of the recording
   lttv stats TRACE --table commands --format csv              CPU time by command, for a spreadsheet
   lttv stats TRACE --longest openat                           its longest call, its CPUs meanwhile
-  lttv stats TRACE --table events -e 'state.cpu == 2'         events of one CPU";
+  lttv stats TRACE --cpu 2 --timerange +10s..+12s             who used a CPU, its events";

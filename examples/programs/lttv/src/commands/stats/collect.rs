@@ -2,10 +2,12 @@
 
 use lttv_common::report::Interrupted;
 use lttv_state::filter::KernelFilters;
-use lttv_state::stats::{Statistics, StatisticsAnalysis, TraceStatistics};
+use lttv_state::kernel::{Serial, Tid};
+use lttv_state::stats::{ProcessFacts, Statistics, StatisticsAnalysis, TraceStatistics};
 
 use crate::commands::analysis::Analysis;
-use crate::models::statistics::{Call, Collected};
+use crate::commands::selection::{Thread, ThreadFilter};
+use crate::models::statistics::{Call, Collected, Picked};
 
 /// Reads the window and collects. After an interrupt, these are the statistics up to there.
 pub(crate) fn collect(
@@ -13,6 +15,7 @@ pub(crate) fn collect(
     threads: usize,
     filters: Option<KernelFilters>,
     longest: Option<Call>,
+    select: (&ThreadFilter, &[u32]),
 ) -> (Collected, Result<(), Interrupted>) {
     let is_filtered = filters.is_some();
     let statistics = match is_filtered {
@@ -20,16 +23,31 @@ pub(crate) fn collect(
         false => StatisticsAnalysis::new(),
     };
     let (statistics, read) = analysis.run(threads, filters, statistics);
-    (collected(analysis, statistics, is_filtered, longest), read)
+    let picked = picked(&statistics, select);
+    (Collected { longest, is_filtered, picked, ..collected(analysis, statistics) }, read)
 }
 
-/// Returns statistics with what else is reported.
-fn collected(
-    analysis: &Analysis,
-    statistics: Statistics,
-    is_filtered: bool,
-    longest: Option<Call>,
-) -> Collected {
+/// Returns the threads and CPUs that options select.
+fn picked(statistics: &Statistics, (threads, cpus): (&ThreadFilter, &[u32])) -> Picked {
+    let of_trace = |trace: &TraceStatistics| {
+        let facts = (0..).map(Serial).zip(trace.process_facts());
+        let is_chosen = |of: &ProcessFacts| {
+            let number = |id: Option<Tid>| id.map(i64::from);
+            threads.has(&Thread {
+                tid: number(of.tid),
+                pid: number(of.pid),
+                comm: of.name.to_string(),
+            })
+        };
+        facts.filter(|(_, of)| is_chosen(of)).map(|(serial, _)| serial).collect()
+    };
+    let chosen = !threads.is_everything();
+    let threads = chosen.then(|| statistics.traces().iter().map(of_trace).collect());
+    Picked { threads, cpus: cpus.to_vec() }
+}
+
+/// Returns statistics with what else is reported, of all threads and CPUs.
+fn collected(analysis: &Analysis, statistics: Statistics) -> Collected {
     let counts = |trace: &TraceStatistics| {
         let events = trace.selected_events().unwrap_or_else(|| trace.events());
         events.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
@@ -42,5 +60,13 @@ fn collected(
     let anomalies = anomalies.collect();
     let names = analysis.traceset.traces().iter().map(|trace| trace.path().display().to_string());
     let names = names.collect();
-    Collected { statistics, longest, events, is_filtered, names, anomalies }
+    Collected {
+        statistics,
+        longest: None,
+        events,
+        is_filtered: false,
+        picked: Picked::default(),
+        names,
+        anomalies,
+    }
 }

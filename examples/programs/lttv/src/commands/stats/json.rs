@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use ltt_read::TraceIndex;
 use lttv_common::table::Table;
 use lttv_state::durations::Durations;
 use lttv_state::kernel::{ExecutionMode, Serial};
 use lttv_state::stats::{Counts, ProcessSum, TraceStatistics};
 use serde_json::{Value, json};
 
-use crate::models::statistics::{Collected, Group, busiest, groups};
+use crate::models::statistics::{Collected, Group, groups};
 
 /// Returns one object with the CPUs, processes and devices of all traces in common lists,
 /// each with the index of its trace.
@@ -25,7 +26,7 @@ pub(super) fn report(found: &Collected, losses: &Table, top: usize) -> Value {
         for (name, count) in &found.events[index] {
             *events.entry(name).or_default() += count;
         }
-        for cpu in trace.cpus() {
+        for cpu in trace.cpus().iter().filter(|cpu| found.picked.has_cpu(cpu.number)) {
             let of_cpu = trace.sum(|leaf| leaf.cpu == cpu.number);
             cpus.push(json!({
                 "trace": index,
@@ -50,7 +51,7 @@ pub(super) fn report(found: &Collected, losses: &Table, top: usize) -> Value {
             }));
         }
         let (calls, requests_of) = (syscalls_of(trace), by_process(trace));
-        let threads = busiest(trace, trace.processes());
+        let threads = found.picked.threads(TraceIndex(index), trace);
         processes.extend(threads.iter().take(top).filter_map(|sum| {
             let mut process = process(index, trace, sum)?;
             process["devices"] = requests_of

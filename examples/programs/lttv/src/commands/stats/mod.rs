@@ -14,6 +14,7 @@ use lttv_context::attributes::{AttributeId, Attributes, Indented};
 pub use args::StatsArgs;
 
 use super::analysis::Analysis;
+use super::selection::{ThreadFilter, with_conditions};
 use crate::models::statistics::Collected;
 use crate::tables::stats::{self as tables, BY_CPU, CALL};
 use lttv_common::escape::Escapes;
@@ -42,12 +43,18 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
     let input = &args.common.input;
     // A wrong expression is reported before anything is read.
     input.expression()?;
+    let of_threads = ThreadFilter::new(&args.threads)?;
     let selected = &args.common.format.tables;
     let follows_kernel = args.longest.is_some()
         || selected.is_empty()
         || selected.iter().any(|table| !OF_ANY_TRACE.contains(&&**table));
     let needs = follows_kernel.then_some(&kernel_trace::STATS);
     let mut analysis = Analysis::open(input, Some(&args.cache), report, needs)?;
+    // The events of the selected threads and CPUs are counted, unless no table shows them.
+    let input = &match args.counts_events() {
+        true => with_conditions(input, args.threads.conditions().chain(args.cpus.conditions())),
+        false => input.clone(),
+    };
     let filters = input.filters(report, analysis.traceset.traces())?;
     let threads = input.threads_or_all(report);
     let longest = match &args.longest {
@@ -58,7 +65,8 @@ pub fn run(args: &StatsArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
         }
         None => None,
     };
-    let (found, read) = collect::collect(&mut analysis, threads, filters, longest);
+    let (found, read) =
+        collect::collect(&mut analysis, threads, filters, longest, (&of_threads, &args.cpus.cpu));
     write(args, &found, &analysis)?;
     mem::forget(found);
     analysis.finish(report);
@@ -101,6 +109,12 @@ impl StatsArgs {
         self.top.filter(|rows| *rows > 0)
     }
 
+    /// Returns `true` if events are counted by name.
+    fn counts_events(&self) -> bool {
+        let tables = &self.common.format.tables;
+        tables.is_empty() || tables.iter().any(|it| it == "events")
+    }
+
     /// Checks the options that depend on each other.
     fn check(&self) -> Result<(), Usage> {
         let format = &self.common.format;
@@ -114,8 +128,7 @@ impl StatsArgs {
         if format.format == Format::Json && is_report && format.sort.is_some() {
             return Err(Usage::new("--sort needs --table or --columns with --format json"));
         }
-        let counts = format.tables.is_empty() || format.tables.iter().any(|it| it == "events");
-        if !counts {
+        if !self.counts_events() {
             self.common.input.refuse_filters(
                 "it selects what the table `events` counts; CPU times cannot be filtered, since \
                  they follow from the events that do not match, too",

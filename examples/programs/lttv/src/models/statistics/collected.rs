@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use lttv_state::stats::Statistics;
 
 use super::call::Call;
+use super::picked::Picked;
 
 /// The statistics of a window.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub(crate) struct Collected {
     /// The events of each trace by name: those that pass the filters.
     pub(crate) events: Vec<BTreeMap<String, u64>>,
     pub(crate) is_filtered: bool,
+    pub(crate) picked: Picked,
     /// The names of the traces in tables, by trace index.
     pub(crate) names: Vec<String>,
     /// The contradictions in each trace, such as exits of system calls without an entry.

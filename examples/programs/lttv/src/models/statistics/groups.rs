@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lttv_state::stats::{ProcessFacts, ProcessSum, TraceStatistics};
 
 /// Returns the sums of threads with an id, by decreasing CPU time. Idle threads come last.
-pub(crate) fn busiest(trace: &TraceStatistics, mut sums: Vec<ProcessSum>) -> Vec<ProcessSum> {
+pub(super) fn busiest(trace: &TraceStatistics, mut sums: Vec<ProcessSum>) -> Vec<ProcessSum> {
     let facts = trace.process_facts();
     let tid = |sum: &ProcessSum| facts.get(sum.process.index()).and_then(|of| of.tid);
     sums.retain(|sum| tid(sum).is_some());

@@ -3,7 +3,9 @@
 mod call;
 mod collected;
 mod groups;
+mod picked;
 
 pub(crate) use call::Call;
 pub(crate) use collected::Collected;
-pub(crate) use groups::{Group, busiest, groups};
+pub(crate) use groups::{Group, groups};
+pub(crate) use picked::Picked;

@@ -23,6 +23,8 @@ use serde_json::Value;
 const OTHER_COMMANDS: &[(&str, &str)] = &[
     ("calls", "functions of programs, which no other command counts"),
     ("chart", "pictures; their numbers are those of the history"),
+    ("flame", "`chart flame` by a shorter name"),
+    ("sql", "a program of its own, whose tests compare its tables"),
     ("compare", "differences of the tables of `stats` and `wait`"),
     ("sync", "clocks"),
     ("convert", "traces, which tests of its own compare"),
@@ -143,6 +145,16 @@ impl Session<'_> {
     }
 }
 
+/// Returns the output without the events that have no time, which are in no window.
+fn timed(json: &Value) -> Value {
+    let Value::Array(events) = json else { return json.clone() };
+    let is_timed = |event: &&Value| {
+        let time = ["time", "timestamp"].into_iter().find_map(|key| event.get(key));
+        time.is_none_or(|time| !time.is_null() && time != "")
+    };
+    events.iter().filter(is_timed).cloned().collect()
+}
+
 /// Parses CSV to a list of objects, JSON lines to a list, and JSON.
 fn parse(bytes: &[u8], args: &[&str]) -> Option<Value> {
     if args.contains(&"--format=csv") {
@@ -260,7 +272,8 @@ fn compare(program: &Path, name: &str, trace: &Path) -> Compared {
                     *of = (of.as_i64().unwrap_or(0) + value.as_i64().unwrap_or(0)).into();
                 }
                 compared.comparisons += 1;
-                if let Some(difference) = difference(&answer, &sum, false) {
+                let whole = (place.read)(&Output { json: &timed(&json), begin, end });
+                if let Some(difference) = difference(&whole, &sum, false) {
                     let places = format!("{}, in two windows", place.name);
                     compared.add(question.name, places, name, difference);
                 }
