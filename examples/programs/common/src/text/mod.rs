@@ -6,6 +6,8 @@ pub mod number;
 pub mod output;
 pub mod palette;
 mod sink;
+mod without_middle;
 
 pub use self::buffer::Text;
 pub(crate) use self::buffer::{Chunk, PIECE, Short};
+pub use self::without_middle::without_middle;

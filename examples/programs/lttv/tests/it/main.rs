@@ -56,6 +56,7 @@ mod statistics;
 mod stats;
 mod synchronize;
 mod synchronize_tracers;
+mod tasks;
 mod threads_end;
 mod usage;
 mod user_docs;

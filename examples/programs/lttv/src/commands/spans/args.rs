@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use lttv_common::args::{InputArgs, OutputArgs};
 use lttv_common::cache::CacheArgs;
+use lttv_common::report::Usage;
 use lttv_common::table::Format;
 use lttv_state::spans::{Family, SpanOrder, SpanSettings};
 
@@ -67,6 +68,10 @@ pub struct SpansArgs {
     #[arg(long, help_heading = "Output")]
     pub exact: bool,
 
+    /// Show whole lines, also those that are longer than the terminal is wide
+    #[arg(long, help_heading = "Output")]
+    pub wide: bool,
+
     /// The form of the output
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub format: Format,
@@ -100,6 +105,15 @@ fn family_parser() -> clap::builder::PossibleValuesParser {
 }
 
 impl SpansArgs {
+    /// Refuses options that only lines have.
+    pub(super) fn refuse_without_effect(&self) -> Result<(), Usage> {
+        let is_of_lines = self.exact || self.wide || self.nested;
+        match is_of_lines && self.format != Format::Text {
+            true => Err(Usage::new("--exact, --wide and --nested need --format text")),
+            false => Ok(()),
+        }
+    }
+
     /// Returns the families of spans that are wanted: those that can pass the options, unless families are
     /// chosen.
     pub(super) fn families(&self) -> Vec<Family> {

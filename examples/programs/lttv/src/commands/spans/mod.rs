@@ -14,7 +14,7 @@ use ltt_read::Trace;
 use lttv_common::escape::Escapes;
 use lttv_common::kernel_trace;
 use lttv_common::report::{Report, Usage};
-use lttv_common::table::Format;
+use lttv_common::table::{Format, TextStyle};
 use lttv_filter::Environment;
 use lttv_state::spans::{SpanAnalysis, SpanFilter, SpanSettings};
 
@@ -32,6 +32,7 @@ use super::analysis::Analysis;
 ///
 /// If the command line is wrong, if no trace has the needed events, or if the output cannot be written.
 pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> {
+    args.refuse_without_effect()?;
     let input = &args.input;
     let condition = args.selection.condition(input)?;
     let periods = args.periods.periods()?;
@@ -71,6 +72,9 @@ pub fn run(args: &SpansArgs, report: &mut Report) -> Result<(), Box<dyn Error>> 
 /// Returns the form of the lines that options ask for.
 fn lines(args: &SpansArgs, traces: &[Arc<Trace>]) -> Lines {
     let lines = Lines::new(args.input.zone(), traces);
+    let fits = args.output.output.is_none() && !args.wide;
+    let width = TextStyle::of_output(args.input.zone()).width;
+    let lines = lines.fitting(width.filter(|_| fits));
     let lines = if args.exact { lines.exact() } else { lines };
     if args.nested { lines.nested() } else { lines }
 }

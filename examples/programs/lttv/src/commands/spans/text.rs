@@ -1,5 +1,6 @@
 //! Spans as lines for people.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io;
@@ -8,9 +9,9 @@ use std::sync::Arc;
 use ltt_read::{Timestamp, Trace, TraceIndex};
 use lttv_common::escape;
 use lttv_common::settings;
-use lttv_common::text::Text;
 use lttv_common::text::clock_text::{ClockRange, ClockText};
 use lttv_common::text::output::Output;
+use lttv_common::text::{Text, without_middle};
 use lttv_common::time::clock_of;
 use lttv_common::units::{exact_length, length};
 use lttv_filter::Zone;
@@ -29,6 +30,8 @@ use super::shown::Shown;
 #[derive(Debug)]
 pub(in crate::commands) struct Lines {
     clock: ClockText,
+    /// The number of columns that lines fit in; `None` for any.
+    width: Option<usize>,
     has_traces: bool,
     is_exact: bool,
     nesting: Option<Nesting>,
@@ -57,6 +60,7 @@ impl Lines {
         let clock = ClockText::new(clock_of(settings::current().clock(), traces), zone);
         Lines {
             clock,
+            width: None,
             has_traces: traces.len() > 1,
             is_exact: false,
             nesting: None,
@@ -67,6 +71,11 @@ impl Lines {
     /// Shows durations with all digits.
     pub(super) fn exact(self) -> Self {
         Lines { is_exact: true, ..self }
+    }
+
+    /// Leaves out the middle of lines with more characters than this.
+    pub(super) fn fitting(self, width: Option<usize>) -> Self {
+        Lines { width, ..self }
     }
 
     /// Indents what happens within another span of the thread.
@@ -80,8 +89,15 @@ impl Lines {
         shown: &mut Shown<'_, '_, '_>,
         out: &mut Output,
     ) -> io::Result<()> {
+        let before = out.buffer().len();
         self.clock.time(out.buffer(), shown.span.begin, ClockRange::Signed);
+        let time = out.buffer().len() - before;
         self.rest(shown);
+        if let Some(width) = self.width
+            && let Cow::Owned(line) = without_middle(&self.line, width.saturating_sub(time))
+        {
+            self.line = line;
+        }
         self.line.push('\n');
         io::Write::write_all(out, self.line.as_bytes())
     }

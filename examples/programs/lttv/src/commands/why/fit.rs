@@ -1,9 +1,9 @@
 //! Lines that fit a screen.
 
+use lttv_common::text::without_middle;
+
 /// The greatest number of columns of a line.
 const COLUMNS: usize = 100;
-/// The number of columns at the end of a line that stay, where a span has its result and duration.
-const TAIL: usize = 40;
 /// The indentation of the second line of a text, and of those that follow.
 const INDENT: usize = 4;
 /// The greatest number of lines of a text.
@@ -11,13 +11,15 @@ const LINES: usize = 3;
 
 /// Returns a line without its middle, if it is too long.
 pub(super) fn fitting(line: &str) -> String {
-    shortened(line, COLUMNS)
+    without_middle(line.trim_end(), COLUMNS).into_owned()
 }
 
 /// Returns a text in a few lines, without its middle if it is longer.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
     let text: Vec<char> =
-        shortened(text, COLUMNS + (LINES - 1) * (COLUMNS - INDENT)).chars().collect();
+        without_middle(text.trim_end(), COLUMNS + (LINES - 1) * (COLUMNS - INDENT))
+            .chars()
+            .collect();
     let (first, rest) = text.split_at(text.len().min(COLUMNS));
     let mut lines = vec![first.iter().collect::<String>().trim_end().to_owned()];
     lines.extend(rest.chunks(COLUMNS - INDENT).map(|chunk| {
@@ -25,17 +27,6 @@ pub(super) fn wrapped(text: &str) -> Vec<String> {
         format!("{:INDENT$}{}", "", chunk.trim_end())
     }));
     lines
-}
-
-fn shortened(text: &str, columns: usize) -> String {
-    let text = text.trim_end();
-    let length = text.chars().count();
-    if length <= columns {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(columns - TAIL - 1).collect();
-    let tail: String = text.chars().skip(length - TAIL).collect();
-    head + "…" + &tail
 }
 
 #[cfg(test)]

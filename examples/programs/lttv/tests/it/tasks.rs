@@ -1,0 +1,283 @@
+//! Common questions, each answered by one command that fits a terminal of 100 columns, and checked against plain
+//! computations over what `lttv dump` prints.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::support;
+
+const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces");
+
+/// The questions, their commands, and the trace.
+const TASKS: &[(&str, &str, &str)] = &[
+    ("who used CPU 1", "stats --cpu 1 --timerange +100ms..+200ms --table processes", "kernel"),
+    ("why was a thread late", "wait --tid 210", "kernel"),
+    ("what did it wait for", "critical-path --tid 210", "kernel"),
+    ("slow system calls with arguments", "spans --family syscall --min 30ms --utc", "kernel"),
+    ("reads by size", "latency --family read --by size --table read", "kernel"),
+    ("who writes", "latency --family write --by thread --table write --sort bytes", "kernel"),
+    ("to which files", "latency --family write --by file --table write --sort bytes", "kernel"),
+    ("which disk is busy", "disk", "kernel"),
+    ("who wakes whom", "latency --family wake-up --table wakes --top 10", "kernel"),
+    ("the longest softirq", "spans --family softirq --sort duration --limit 1", "kernel"),
+    ("the handlers of interrupts", "irq --sort max_ns", "kernel"),
+    ("what led to an event", "spans --around +272ms --width 1ms", "kernel"),
+    ("lost events", "info --table losses", "ust-lost"),
+    ("two parts", "compare --window +0..+300ms --window +300ms..+600ms", "kernel"),
+    ("CPUs, memory, network", "usage", "kernel"),
+    ("a distribution", "latency --family wake-up --table histogram", "kernel"),
+    ("samples of functions", "calls --no-symbols --table functions", "perf/perf.data"),
+    ("missing files", "latency --name open* --result ENOENT --by file --table syscall", "kernel"),
+    (
+        "where the time of a call went",
+        "why --at +190.435384ms --tid 210 --family syscall",
+        "kernel",
+    ),
+    ("runs of a thread", "spans --family run --tid 210", "kernel"),
+    (
+        "switches",
+        "dump --name sched_switch --tid 210 --columns time,cpu,prev_state,next_comm",
+        "kernel",
+    ),
+    ("failures by error", "latency --family syscall --by result --table syscall", "kernel"),
+    ("gaps of threads", "dump --columns thread_delta,time,tid,comm,name --top 5", "ust-threads"),
+    ("the state at a time", "state --at +100ms --table cpus", "kernel"),
+    ("what a trace is good for", "info", "ust"),
+];
+
+fn run(command: &str, trace: &str) -> String {
+    let words: Vec<&str> = command.split(' ').collect();
+    let mut program = Command::new(support::lttv());
+    program.args(&words).arg(Path::new(TRACES).join(trace)).env("TZ", "UTC").env("COLUMNS", "100");
+    let output = program.output().expect("the program can be run");
+    assert_eq!(output.status.code(), Some(0), "{command}: {output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn answers_fit_a_terminal_of_100_columns() {
+    for (question, command, trace) in TASKS {
+        let answer = run(command, trace);
+        assert!(answer.lines().count() > 1 || !answer.trim().is_empty(), "{question}");
+        for line in answer.lines() {
+            assert!(line.chars().count() <= 100, "{question}: {line}");
+        }
+    }
+}
+
+/// An event as `lttv dump` prints it: its time, CPU, thread, name, and the texts of fields.
+struct Row {
+    time: i64,
+    cpu: u32,
+    tid: i64,
+    name: String,
+    fields: Vec<String>,
+}
+
+impl Row {
+    fn number(&self, at: usize) -> i64 {
+        self.fields[at].parse().unwrap_or_default()
+    }
+}
+
+/// Returns all events of the bundled trace with some fields, of which only the last may contain commas.
+fn events(fields: &str) -> Vec<Row> {
+    let count = fields.split(',').count();
+    let text = run(&format!("dump --format csv --columns time,cpu,tid,name,{fields}"), "kernel");
+    // Names of files contain line breaks, which quotes enclose.
+    let mut records: Vec<String> = Vec::new();
+    for line in text.lines().skip(1) {
+        match records.last_mut().filter(|last| last.matches('"').count() % 2 == 1) {
+            Some(open) => *open += &format!("\n{line}"),
+            None => records.push(line.to_owned()),
+        }
+    }
+    let row = |record: String| {
+        let cells: Vec<&str> = record.splitn(4 + count, ',').collect();
+        Row {
+            time: cells[0].parse().expect("a time"),
+            cpu: cells[1].parse().expect("a CPU"),
+            tid: cells[2].parse().unwrap_or(-1),
+            name: cells[3].to_owned(),
+            fields: cells[4..].iter().map(|cell| cell.trim_matches('"').to_owned()).collect(),
+        }
+    };
+    records.into_iter().map(row).collect()
+}
+
+/// Returns the cells of the rows of CSV, without the heads.
+fn cells(command: &str) -> Vec<Vec<String>> {
+    let text = run(&format!("{command} --format csv"), "kernel");
+    text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn time_on_a_cpu_is_that_between_its_switches() {
+    let rows = events("prev_tid,next_tid");
+    let (from, to) = (rows[0].time + 100_000_000, rows[0].time + 200_000_000);
+    let mut times = BTreeMap::<i64, i64>::new();
+    let mut last: Option<(i64, i64)> = None;
+    let mut add = |tid: i64, begin: i64, end: i64| {
+        *times.entry(tid).or_default() += (end.min(to) - begin.max(from)).max(0);
+    };
+    for row in rows.iter().filter(|row| row.cpu == 1 && row.name == "sched_switch") {
+        let (tid, since) = last.unwrap_or((row.number(0), i64::MIN));
+        add(tid, since, row.time);
+        last = Some((row.number(1), row.time));
+    }
+    let (tid, since) = last.expect("a switch");
+    add(tid, since, i64::MAX);
+    times.retain(|_, time| *time > 0);
+    let found =
+        cells("stats --cpu 1 --timerange +100ms..+200ms --table processes --columns tid,cpu_ns");
+    let number = |cell: &String| cell.parse::<i64>().expect("a number");
+    let found: BTreeMap<i64, i64> = found
+        .iter()
+        .map(|row| (number(&row[0]), number(&row[1])))
+        .filter(|row| row.1 > 0)
+        .collect();
+    assert!(times.len() > 2);
+    assert_eq!(found, times);
+}
+
+#[test]
+fn slow_system_calls_are_the_pairs_of_their_events() {
+    let mut open = BTreeMap::<i64, (String, i64)>::new();
+    let mut slow = Vec::new();
+    for row in events("ret") {
+        if let Some(call) = row.name.strip_prefix("syscall_entry_") {
+            open.insert(row.tid, (call.to_owned(), row.time));
+        } else if let Some(call) = row.name.strip_prefix("syscall_exit_")
+            && let Some((name, begin)) = open.remove(&row.tid)
+            && name == call
+            && row.time - begin >= 30_000_000
+        {
+            slow.push(vec![begin.to_string(), row.time.to_string(), name, row.tid.to_string()]);
+        }
+    }
+    slow.sort();
+    let found = cells("spans --family syscall --min 30ms");
+    // Calls without an end are not among the pairs.
+    let found = found.iter().filter(|row| row[3] == "whole");
+    let mut found: Vec<_> =
+        found.map(|row| [0, 1, 5, 7].map(|at| row[at].clone()).to_vec()).collect();
+    found.sort();
+    assert!(slow.len() > 10);
+    assert_eq!(found, slow);
+}
+
+#[test]
+fn the_longest_softirq_is_that_of_the_events() {
+    let mut open = BTreeMap::<u32, i64>::new();
+    let mut longest = (0, 0);
+    for row in events("vec") {
+        match row.name.as_str() {
+            "irq_softirq_entry" => _ = open.insert(row.cpu, row.time),
+            "irq_softirq_exit" => {
+                let begin = open.remove(&row.cpu);
+                longest = longest.max(begin.map_or((0, 0), |begin| (row.time - begin, begin)));
+            }
+            _ => {}
+        }
+    }
+    let found = cells("spans --family softirq --sort duration --limit 1");
+    assert_eq!(found[0][0], longest.1.to_string());
+    assert_eq!(found[0][2], longest.0.to_string());
+}
+
+#[test]
+fn neighbours_of_an_event_are_those_in_time() {
+    let rows = events("ret");
+    let exits = rows.iter().filter(|row| row.name == "sched_process_exit" && row.tid == 201);
+    let exits: Vec<i64> = exits.map(|row| row.time).collect();
+    let near = |row: &&Row| exits.iter().any(|exit| row.time.abs_diff(*exit) <= 200_000);
+    let near: Vec<String> = rows.iter().filter(near).map(|row| row.time.to_string()).collect();
+    let found =
+        cells("dump --name sched_process_exit --tid 201 --context 200us --columns time,name");
+    assert!(near.len() > 1);
+    assert_eq!(found.iter().map(|row| row[0].clone()).collect::<Vec<_>>(), near);
+}
+
+#[test]
+fn values_of_arguments_select_events() {
+    let rows = events("prev_state,prev_comm");
+    let matching = rows.iter().filter(|row| {
+        row.name == "sched_switch" && row.number(0) & 2 != 0 && row.fields[1] == "diskio"
+    });
+    let expected: Vec<String> = matching.map(|row| row.time.to_string()).collect();
+    let filter = "name==sched_switch&&prev_state&2&&prev_comm==\"diskio\"";
+    let found = cells(&format!("dump --columns time -e {filter}"));
+    assert!(expected.len() > 5);
+    assert_eq!(found.concat(), expected);
+}
+
+#[test]
+fn missing_files_are_those_of_failed_opens() {
+    let mut open = BTreeMap::<i64, String>::new();
+    let mut missing = BTreeMap::<String, u64>::new();
+    for row in events("ret,filename") {
+        if row.name.starts_with("syscall_entry_open") {
+            open.insert(row.tid, row.fields[1].clone());
+        } else if row.name.starts_with("syscall_exit_open") {
+            let file = open.remove(&row.tid).filter(|_| row.number(0) == -2);
+            file.map(|file| *missing.entry(file).or_default() += 1);
+        }
+    }
+    let found = cells(
+        "latency --name open* --result ENOENT --by file --top 0 --table syscall --columns file,count",
+    );
+    let found: BTreeMap<String, u64> =
+        found.into_iter().map(|row| (row[0].clone(), row[1].parse().expect("a count"))).collect();
+    assert!(missing.len() > 5);
+    assert_eq!(found, missing);
+}
+
+#[test]
+fn runs_of_a_thread_are_between_its_switches() {
+    let mut begin = None;
+    let mut runs = Vec::new();
+    for row in events("prev_tid,next_tid").iter().filter(|row| row.name == "sched_switch") {
+        if row.number(0) == 210
+            && let Some(begin) = begin.take()
+        {
+            runs.push(vec![begin, row.time.to_string()]);
+        }
+        if row.number(1) == 210 {
+            begin = Some(row.time.to_string());
+        }
+    }
+    let found = cells("spans --family run --tid 210");
+    let found = found.iter().filter(|row| row[3] == "whole").map(|row| row[..2].to_vec());
+    assert!(runs.len() > 5);
+    assert_eq!(found.collect::<Vec<_>>(), runs);
+}
+
+/// What is written for other programs contains what it is asked for.
+#[test]
+fn exports_are_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let write = |args: &[&str], trace: &str| {
+        let trace = Path::new(TRACES).join(trace);
+        let run = support::run(&support::lttv(), args, Some(&trace), Duration::from_secs(60));
+        assert_eq!(run.status, Some(0), "{args:?}: {run:?}");
+    };
+    let (csv, perfetto, part) = (path("spans.csv"), path("trace.json"), path("part"));
+    write(&["spans", "--family", "disk", "-o", &csv], "kernel");
+    assert_eq!(fs::read_to_string(&csv).expect("a file").lines().count(), 1 + 47);
+    write(&["convert", "--to", "perfetto", "-o", &perfetto], "kernel");
+    let text = fs::read_to_string(&perfetto).expect("a file");
+    let found: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert!(found["traceEvents"].as_array().is_some_and(|events| events.len() > 6087));
+    write(&["convert", "--anonymise", "--timerange", "+100ms..+200ms", "-o", &part], "kernel");
+    let whole = run("dump --count --timerange +100ms..+200ms", "kernel");
+    let copied =
+        support::run(&support::lttv(), &["dump", "--count", &part], None, Duration::from_secs(60));
+    assert_eq!(String::from_utf8(copied.stdout).expect("text"), whole);
+    let flame = path("flame.folded");
+    write(&["flame", "--no-symbols", "-o", &flame], "perf/perf.data");
+    assert!(fs::read_to_string(&flame).expect("a file").lines().count() > 20);
+}
